@@ -1,0 +1,199 @@
+//! The words of the command line, and nothing of what they do.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+
+use super::REFUSED;
+use super::message::Failure;
+use super::profile::{self, PrintError};
+use crate::Shortfall;
+use crate::profile::{Catalog, parse_count, parse_duration, parse_size};
+use crate::surroundings::Surroundings;
+
+/// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
+#[derive(Debug, Parser)]
+#[command(name = "stockade", version, disable_help_subcommand = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    /// Run a command inside a permission profile
+    Run(Box<Run>),
+    /// List, show and check profiles
+    #[command(subcommand)]
+    Profile(Profile),
+    /// Say what this machine can enforce
+    Doctor(Doctor),
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Profile, by name or file
+    #[arg(long, value_name = "NAME|FILE", default_value = "minimal")]
+    pub profile: String,
+    /// The run's root: what `./` means in profiles, and where the command starts [default: here]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Let it read a file or tree
+    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    pub read: Vec<PathBuf>,
+    /// Let it read, write, create and delete in a tree
+    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    pub write: Vec<PathBuf>,
+    /// Let it start the programs of a tree
+    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    pub exec: Vec<PathBuf>,
+    /// Pass one of your variables, or set one
+    #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Grants")]
+    pub env: Vec<OsString>,
+    /// Close what matches, whatever is granted: `**/…`, `./…`, `~/…` or absolute
+    #[arg(long, value_name = "GLOB", help_heading = "Grants")]
+    pub deny: Vec<String>,
+    /// Not in this release: let it reach a host
+    #[arg(long, value_name = "PATTERN", help_heading = "Grants")]
+    pub host: Vec<String>,
+    /// Not in this release: let it listen on a loopback port
+    #[arg(long, value_name = "PORT", help_heading = "Grants")]
+    pub listen: Vec<String>,
+    /// Not in this release: let it connect to a unix socket
+    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    pub socket: Vec<PathBuf>,
+    /// Not in this release: the capabilities it has
+    #[arg(long, value_name = "NAMES", help_heading = "Grants")]
+    pub cap: Vec<String>,
+    /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    pub time_limit: Option<Duration>,
+    /// Processor time of all its processes
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    pub cpu_limit: Option<Duration>,
+    /// Memory of all its processes: 256M, 2G
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    pub memory_limit: Option<u64>,
+    /// Processes at once
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits")]
+    pub process_limit: Option<u64>,
+    /// Open files of each process
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits")]
+    pub open_files_limit: Option<u64>,
+    /// Size of a file it writes
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    pub file_size_limit: Option<u64>,
+    /// Growth of what it may write (needs the supervisor, which isn't in this release)
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    pub disk_limit: Option<u64>,
+    /// Bytes of output; the output is piped through Stockade then
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    pub output_limit: Option<u64>,
+    /// Write the report of the run as JSON
+    #[arg(long, value_name = "FILE|fd:N")]
+    pub report: Option<OsString>,
+    /// Run although this can't be enforced here: supervisor, network, signals
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub accept_shortfall: Vec<Shortfall>,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Profile {
+    /// List all profiles
+    List,
+    /// Show what a profile means
+    Show {
+        /// Profile, by name or file
+        name: String,
+        /// With absolute paths, as a run from here would have them
+        #[arg(long)]
+        resolved: bool,
+        /// The root that `./` means [default: here]
+        #[arg(long, value_name = "DIR", requires = "resolved")]
+        root: Option<PathBuf>,
+    },
+    /// Look for what is legal but unwise; exit code 1 where something is
+    Lint {
+        /// Profile, by name or file
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Arguments {
+    /// Reads this process's arguments. Help and version are printed and end the process with 0.
+    pub fn read() -> Result<Arguments, Failure> {
+        Arguments::try_parse().map_err(|error| match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                let _ = error.print();
+                std::process::exit(0)
+            }
+            _ => Failure {
+                verbatim: true,
+                ..Failure::text(REFUSED, error.to_string())
+            },
+        })
+    }
+}
+
+impl Run {
+    /// A flag that is named here and arrives with a later release.
+    pub fn flag_of_a_later_release(&self) -> Option<&'static str> {
+        [
+            ("--host", self.host.is_empty()),
+            ("--listen", self.listen.is_empty()),
+            ("--socket", self.socket.is_empty()),
+            ("--cap", self.cap.is_empty()),
+        ]
+        .into_iter()
+        .find_map(|(flag, unused)| (!unused).then_some(flag))
+    }
+}
+
+/// Carries out `stockade profile …`.
+pub fn profile_task(task: &Profile, out: &mut dyn Write) -> Result<u8, Failure> {
+    let failed = |error: std::io::Error| Failure::new(REFUSED, &error);
+    let surroundings = Surroundings::here().map_err(failed)?;
+    let catalog = Catalog::new(surroundings.profiles());
+    match task {
+        Profile::List => profile::list(&catalog, out).map_err(failed).map(|()| 0),
+        Profile::Show {
+            name, resolved: false, ..
+        } => printed(profile::show(&catalog, name, out)).map(|()| 0),
+        Profile::Show { name, root, .. } => {
+            let root = surroundings.directory.join(root.as_deref().unwrap_or("".as_ref()));
+            let root = std::fs::canonicalize(&root).map_err(|error| {
+                Failure::text(REFUSED, format!("the root `{}` can't be used: {error}", root.display()))
+            })?;
+            let home = surroundings.home.clone().unwrap_or_else(|| "/nonexistent".into());
+            printed(profile::show_resolved(&catalog, name, &root, &home, out)).map(|()| 0)
+        }
+        Profile::Lint { name } => printed(profile::lint(&catalog, name, out)).map(|remarks| u8::from(remarks > 0)),
+    }
+}
+
+fn printed<T>(result: Result<T, PrintError>) -> Result<T, Failure> {
+    result.map_err(|error| {
+        let hint = match &error {
+            PrintError::Profile(error) => error.hint(),
+            PrintError::Output(_) => None,
+        };
+        Failure {
+            hint,
+            ..Failure::new(REFUSED, &error)
+        }
+    })
+}

@@ -1,0 +1,49 @@
+//! The command line: the only code that reads arguments, prints, or decides an exit code.
+//!
+//! Data goes to standard output, everything else to standard error.
+
+mod args;
+mod doctor;
+mod message;
+mod profile;
+mod run;
+mod signals;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use args::{Arguments, Task};
+use message::Failure;
+
+/// Stockade's own exit code: it failed, refused to start, or was called wrongly.
+const REFUSED: u8 = 125;
+
+/// Parses, acts, answers the exit code.
+pub fn main() -> ExitCode {
+    let result = Arguments::read().and_then(|arguments| act(&arguments.task));
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(failure.exit_code)
+        }
+    }
+}
+
+fn act(task: &Task) -> Result<u8, Failure> {
+    match task {
+        Task::Run(run) => run::run(run),
+        Task::Profile(task) => to_output(|out| args::profile_task(task, out)),
+        Task::Doctor(doctor) => to_output(|out| doctor::doctor(doctor.json, out)),
+    }
+}
+
+/// Lets an action print to standard output, which may be closed early by its reader.
+fn to_output(action: impl FnOnce(&mut dyn Write) -> Result<u8, Failure>) -> Result<u8, Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let result = action(&mut out);
+    match out.flush() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(REFUSED, &error)),
+        _ => result,
+    }
+}

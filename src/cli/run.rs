@@ -1,0 +1,216 @@
+//! `stockade run`: one command inside a profile.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::REFUSED;
+use super::args::Run;
+use super::message::{Failure, note};
+use super::signals::{self, Signals};
+use crate::profile::Limits;
+use crate::report::{Report, Sink, Status};
+use crate::sys::{confine, process};
+use crate::{Child, Ending, Event, Outcome, Ready, Sandbox};
+
+/// Runs it; the exit code of `stockade run`.
+pub fn run(run: &Run) -> Result<u8, Failure> {
+    if let Some(flag) = run.flag_of_a_later_release() {
+        return Err(Failure::text(REFUSED, format!("`{flag}` isn't in this release"))
+            .hint("nothing was started: a grant that isn't enforced would be no limit either"));
+    }
+    let sink = run.report.as_deref().map(open_report).transpose()?;
+    let ready = ready(run)?;
+    let report = ready.report().clone();
+    let child = match ready.start() {
+        Ok(child) => child,
+        Err(error) => {
+            write_report(sink, &report);
+            return Err(error.into());
+        }
+    };
+    let outcome = match attend(child) {
+        Ok(outcome) => outcome,
+        Err(failure) => {
+            write_report(sink, &report);
+            return Err(failure);
+        }
+    };
+    say_limit(&outcome);
+    write_report(sink, outcome.report());
+    Ok(outcome.exit_code())
+}
+
+/// Everything up to the start.
+fn ready(run: &Run) -> Result<Ready, Failure> {
+    let mut sandbox = Sandbox::profile(&run.profile)?.limits(limits(run));
+    if let Some(root) = &run.root {
+        sandbox = sandbox.root(root);
+    }
+    for path in &run.read {
+        sandbox = sandbox.read(path);
+    }
+    for path in &run.write {
+        sandbox = sandbox.write(path);
+    }
+    for path in &run.exec {
+        sandbox = sandbox.exec(path);
+    }
+    for glob in &run.deny {
+        sandbox = sandbox.deny(glob)?;
+    }
+    for variable in &run.env {
+        let (name, value) = split_variable(variable);
+        sandbox = sandbox.env(name, value)?;
+    }
+    for shortfall in &run.accept_shortfall {
+        sandbox = sandbox.accept_shortfall(*shortfall);
+    }
+    for path in run.read.iter().chain(&run.write).chain(&run.exec) {
+        if !path.exists() {
+            note(&format!("`{}` doesn't exist, so it grants nothing", path.display()));
+        }
+    }
+    let (program, arguments) = run.command.split_first().expect("clap requires a command");
+    let mut command = sandbox.command(program);
+    Ok(command.args(arguments).prepare()?)
+}
+
+fn limits(run: &Run) -> Limits {
+    Limits {
+        time: run.time_limit,
+        cpu: run.cpu_limit,
+        memory: run.memory_limit,
+        processes: run.process_limit,
+        open_files: run.open_files_limit,
+        file_size: run.file_size_limit,
+        disk: run.disk_limit,
+        output: run.output_limit,
+    }
+}
+
+/// `NAME` or `NAME=VALUE`; the value may hold anything.
+fn split_variable(text: &OsStr) -> (OsString, Option<OsString>) {
+    let bytes = text.as_bytes();
+    match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) => (
+            OsStr::from_bytes(&bytes[..at]).to_owned(),
+            Some(OsStr::from_bytes(&bytes[at + 1..]).to_owned()),
+        ),
+        None => (text.to_owned(), None),
+    }
+}
+
+fn open_report(place: &OsStr) -> Result<Sink, Failure> {
+    let failed = |error: io::Error| {
+        Failure::text(
+            REFUSED,
+            format!("can't write the report to `{}`: {error}", place.display()),
+        )
+    };
+    match place.to_str().and_then(|text| text.strip_prefix("fd:")) {
+        Some(number) => {
+            let number = number.parse().map_err(|_| {
+                Failure::text(REFUSED, format!("`{}` names no descriptor", place.display()))
+                    .hint("`--report fd:3` with `3>report.json`, for example")
+            })?;
+            Sink::descriptor(number).map_err(failed)
+        }
+        None => Sink::file(Path::new(place)).map_err(|error| {
+            let hint = (error.raw_os_error() == Some(libc::ELOOP))
+                .then_some("it is a symbolic link, and a report is never written through one");
+            Failure {
+                hint: hint.map(String::from),
+                ..failed(error)
+            }
+        }),
+    }
+}
+
+fn write_report(sink: Option<Sink>, report: &Report) {
+    if let Some(sink) = sink
+        && let Err(error) = sink.write(report)
+    {
+        note(&format!("can't write the report: {error}"));
+    }
+}
+
+/// Stays with the run to its end: hands signals on, passes piped output through.
+fn attend(mut child: Child) -> Result<Outcome, Failure> {
+    // Should the warden be killed, the run's processes fall to this process and are ended here.
+    let _ = confine::become_subreaper();
+    drop_capabilities();
+    let mut signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
+    loop {
+        let event = match child.next_event(Some(signals.as_fd())) {
+            Ok(event) => event,
+            Err(error) => {
+                end_orphans();
+                return Err(error.into());
+            }
+        };
+        match event {
+            Event::Attention => signals.answer(&child),
+            Event::Stopped(_) => signals::follow_stop(&child),
+            Event::Continued => {}
+            Event::Output(stream, bytes) => pass_on(stream, &bytes),
+            Event::Ended(ending) => return Ok(ended(child, &ending, &signals)),
+        }
+    }
+}
+
+/// A launcher that was told to end reports that signal, where the target had to be killed for it.
+fn ended(child: Child, ending: &Ending, signals: &Signals) -> Outcome {
+    let mut ending = *ending;
+    let was_killed = libc::WIFSIGNALED(ending.status) && libc::WTERMSIG(ending.status) == libc::SIGKILL;
+    if ending.limit.is_none()
+        && was_killed
+        && let Some(signal) = signals.ended_by()
+    {
+        ending.status = signal;
+    }
+    child.outcome(&ending)
+}
+
+/// Output of a run that is gone nobody's: a reader that left is no failure of the run.
+fn pass_on(stream: usize, bytes: &[u8]) {
+    let _ = if stream == 0 {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes).and_then(|()| out.flush())
+    } else {
+        io::stderr().lock().write_all(bytes)
+    };
+}
+
+/// From here on the launcher only waits: it needs no more power than the user has.
+fn drop_capabilities() {
+    use caps::CapSet;
+    for set in [CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
+        let _ = caps::clear(None, set);
+    }
+}
+
+/// Ends what a killed warden left: this process has no other children.
+fn end_orphans() {
+    loop {
+        process::signal_children(libc::SIGKILL);
+        match process::wait_any(false) {
+            process::Waited::NoChildren => return,
+            process::Waited::Nothing => std::thread::sleep(std::time::Duration::from_millis(1)),
+            process::Waited::Changed(_) => {}
+        }
+    }
+}
+
+fn say_limit(outcome: &Outcome) {
+    let report = outcome.report();
+    if let (Status::TimeLimit | Status::ResourceLimit, Some(limit)) = (report.status, report.limit) {
+        let cut = if report.resources.output_cut {
+            "; the output is cut"
+        } else {
+            ""
+        };
+        note(&format!("the run was ended past its {limit} limit{cut}"));
+    }
+}

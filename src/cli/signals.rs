@@ -1,0 +1,131 @@
+//! Signals to the launcher while a run lives, and the keys of a terminal.
+//!
+//! The target shares the launcher's process group, so keys reach it without help and it decides what they mean.
+//! The launcher only has to step in where the target doesn't listen, and to follow where the target goes.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use crate::Child;
+use crate::sys::signals::{Arrived, SignalSet, next_signal};
+
+/// How long a signalled target has to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+/// This many interrupts within [`INSISTENCE`] end the tree, whatever the target makes of them.
+const INTERRUPTS: usize = 3;
+const INSISTENCE: Duration = Duration::from_secs(1);
+
+/// The launcher's signals, blocked and read from a descriptor.
+pub struct Signals {
+    descriptor: OwnedFd,
+    interrupts: Vec<Instant>,
+    /// The signal that asked for the end, and when patience runs out.
+    ending: Option<(i32, Instant)>,
+}
+
+impl Signals {
+    /// Blocks the signals that the launcher answers. To be called after the start, since a target inherits masks.
+    pub fn take() -> io::Result<Signals> {
+        let set = SignalSet::of(&[
+            libc::SIGINT,
+            libc::SIGQUIT,
+            libc::SIGTERM,
+            libc::SIGHUP,
+            libc::SIGTSTP,
+            libc::SIGTTIN,
+            libc::SIGTTOU,
+            libc::SIGALRM,
+        ]);
+        set.block()?;
+        Ok(Signals {
+            descriptor: set.descriptor(true)?,
+            interrupts: Vec::new(),
+            ending: None,
+        })
+    }
+
+    /// The descriptor to wait on.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+
+    /// The signal by which somebody ended the run, if one did.
+    pub fn ended_by(&self) -> Option<i32> {
+        self.ending.map(|(signal, _)| signal)
+    }
+
+    /// Answers what has arrived.
+    pub fn answer(&mut self, child: &Child) {
+        while let Some(arrived) = next_signal(self.descriptor.as_raw_fd()) {
+            self.answer_one(arrived, child);
+        }
+    }
+
+    fn answer_one(&mut self, arrived: Arrived, child: &Child) {
+        match arrived.signal {
+            libc::SIGALRM => self.lose_patience(child),
+            libc::SIGINT | libc::SIGQUIT if arrived.from_kernel => self.key(arrived.signal, child),
+            libc::SIGINT | libc::SIGQUIT | libc::SIGTERM | libc::SIGHUP => {
+                child.signal(arrived.signal);
+                self.expect_end(arrived.signal);
+            }
+            // The target got these keys itself; the launcher stops when the target does.
+            _ => {}
+        }
+    }
+
+    /// A key reached the target too. Interactive programs catch it and go on; what ignores it must end, and so
+    /// must everything for somebody who insists.
+    fn key(&mut self, signal: i32, child: &Child) {
+        let now = Instant::now();
+        self.interrupts.push(now);
+        self.interrupts.retain(|time| now.duration_since(*time) < INSISTENCE);
+        if self.interrupts.len() >= INTERRUPTS {
+            self.ending = Some((signal, now));
+            child.kill();
+        } else if !catches(child.id(), signal) {
+            self.expect_end(signal);
+        }
+    }
+
+    /// Gives the target time to end, then ends the tree.
+    fn expect_end(&mut self, signal: i32) {
+        if self.ending.is_none() {
+            self.ending = Some((signal, Instant::now() + GRACE));
+            nix::unistd::alarm::set(GRACE.as_secs() as u32);
+        }
+    }
+
+    fn lose_patience(&self, child: &Child) {
+        if self.ending.is_some_and(|(_, end)| Instant::now() >= end) {
+            child.kill();
+        } else if self.ending.is_some() {
+            nix::unistd::alarm::set(1);
+        }
+    }
+}
+
+/// Whether a process has a handler for a signal (`SigCgt` in proc_pid_status(5)).
+fn catches(pid: i32, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigCgt:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+}
+
+/// The target was stopped by a key: stop as well, so that the shell gets its terminal back, with the whole tree
+/// held still, since nobody keeps its limits meanwhile. Answers when somebody lets it go on.
+///
+/// Without a terminal nobody would let it go on, so nothing happens then.
+pub fn follow_stop(child: &Child) {
+    let has_terminal = std::fs::File::open("/dev/tty").is_ok();
+    if !has_terminal {
+        return;
+    }
+    child.signal_all(libc::SIGSTOP);
+    let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP);
+    child.signal_all(libc::SIGCONT);
+}

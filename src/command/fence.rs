@@ -1,0 +1,146 @@
+//! Which directories are too wide to be an installation, whatever markers lie in them.
+//!
+//! Markers are only files, and anybody who may write to a directory can put one there. So a marker never grants a
+//! directory of the system's layout, a home or what homes keep their data in, or the run's root or anything above it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Directories of the file system's layout, each holding many things (hier(7)).
+const WIDE: &[&str] = &[
+    "/",
+    "/bin",
+    "/boot",
+    "/data",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/media",
+    "/mnt",
+    "/nix",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/run/user",
+    "/sbin",
+    "/snap",
+    "/srv",
+    "/sys",
+    "/tmp",
+    "/usr",
+    "/var",
+    "/var/lib",
+    "/var/run",
+    "/var/tmp",
+    "/workspace",
+    "/workspaces",
+];
+
+/// Directories below a home that hold many programs' things.
+const WIDE_BELOW_HOME: &[&str] = &[
+    ".cache",
+    ".config",
+    ".local",
+    ".local/bin",
+    ".local/lib",
+    ".local/share",
+    ".local/state",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".kube",
+    ".docker",
+];
+
+/// Says no to directories that are too wide.
+pub(super) struct Fence {
+    /// Homes and the run's root, as given and as the kernel names them.
+    kept: Vec<PathBuf>,
+    wide: Vec<PathBuf>,
+}
+
+impl Fence {
+    pub(super) fn new(root: &Path, home: Option<&Path>) -> Fence {
+        let homes: Vec<PathBuf> = home.into_iter().flat_map(as_given_and_real).collect();
+        let wide = homes
+            .iter()
+            .flat_map(|home| WIDE_BELOW_HOME.iter().map(|below| home.join(below)))
+            .collect();
+        Fence {
+            kept: as_given_and_real(root).chain(homes).collect(),
+            wide,
+        }
+    }
+
+    /// Whether a directory may be granted as a whole. `real` must be the kernel's name for it.
+    pub(super) fn admits(&self, real: &Path) -> bool {
+        let is_other_home = real.parent() == Some(Path::new("/home"));
+        !is_other_home
+            && !WIDE.iter().any(|wide| real == Path::new(wide))
+            && !self.kept.iter().any(|kept| kept.starts_with(real))
+            && !self.wide.iter().any(|wide| wide.starts_with(real))
+    }
+}
+
+fn as_given_and_real(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    // Relative homes (`HOME=.`) mean nothing here.
+    let given = path.is_absolute().then(|| path.to_owned());
+    given.into_iter().chain(fs::canonicalize(path).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn wide_directories_are_refused() {
+        let fence = Fence::new(Path::new("/home/ann/work/project"), Some(Path::new("/home/ann")));
+        for wide in [
+            "/",
+            "/home",
+            "/root",
+            "/opt",
+            "/etc",
+            "/var",
+            "/tmp",
+            "/usr",
+            "/home/ann",
+            "/home/bob",
+            "/home/ann/.local",
+            "/home/ann/.local/share",
+            "/home/ann/work",
+            "/home/ann/work/project",
+            "/home/ann/.config",
+        ] {
+            assert!(!fence.admits(Path::new(wide)), "{wide}");
+        }
+        for narrow in [
+            "/home/ann/work/project/.venv",
+            "/home/ann/.pyenv/versions/3.12.1",
+            "/opt/tool",
+            "/home/ann/.local/share/uv/tools/x",
+            "/home/ann/work2",
+            "/nix/store",
+        ] {
+            assert!(fence.admits(Path::new(narrow)), "{narrow}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_above_a_home_or_the_root_is_ever_admitted(
+            home in "(/[a-z.]{1,4}){0,4}", root in "(/[a-z.]{1,4}){0,5}", up in 0_usize..6,
+        ) {
+            let (home, root) = (Path::new("/").join(home.trim_start_matches('/')), Path::new("/").join(root.trim_start_matches('/')));
+            let fence = Fence::new(&root, Some(&home));
+            for start in [&home, &root] {
+                if let Some(above) = start.ancestors().nth(up) {
+                    prop_assert!(!fence.admits(above), "{}", above.display());
+                }
+            }
+        }
+    }
+}

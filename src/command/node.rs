@@ -1,0 +1,21 @@
+//! Packages of Node.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::Access;
+use super::installation::Installation;
+
+/// Adds the outermost `node_modules` that holds this path: packages load each other from there.
+pub(super) fn add_packages(installation: &mut Installation<'_>, path: &Path) -> bool {
+    let mut tree = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            return false;
+        }
+        tree.push(part);
+        if part.as_os_str() == "node_modules" {
+            return installation.add(&tree, Access::Execute, "the packages that the command is one of");
+        }
+    }
+    false
+}

@@ -1,0 +1,111 @@
+//! What is a program and what is not.
+
+use super::*;
+
+#[test]
+fn a_system_program_needs_nothing_more() {
+    let machine = Machine::new();
+    for argv in [
+        &["/bin/true"] as &[&str],
+        &["true"],
+        &["env", "true"],
+        &["sh", "-c", "true"],
+    ] {
+        let found = machine.find(argv);
+        assert!(found.program.is_absolute());
+        assert_eq!(
+            (found.installation, found.entrypoints, found.variables),
+            (vec![], vec![], vec![]),
+            "{argv:?}"
+        );
+    }
+}
+
+#[test]
+fn only_absolute_directories_of_the_path_are_searched() {
+    let mut machine = Machine::new();
+    machine
+        .program("home/work/root/tool", ELF)
+        .program("home/work/root/bin/tool", ELF);
+    machine.search_path = ":bin:.::".into();
+    let error = machine.try_find(&["tool"]).expect_err("the root isn't searched");
+    assert_eq!(error.exit_code(), 127);
+    assert_eq!(
+        error.hint().as_deref(),
+        Some("for the file in the run's root, write `./tool`")
+    );
+    assert_eq!(machine.find(&["./tool"]).program, machine.path("home/work/root/tool"));
+}
+
+#[test]
+fn what_can_not_be_executed_says_why() {
+    let machine = Machine::new();
+    machine
+        .file("home/bin/plain", ELF)
+        .program("home/bin/text", "echo hello")
+        .program("home/bin/empty", "");
+    machine.link("home/bin/loop", "loop").link("home/bin/gone", "nowhere");
+    nix::unistd::mkfifo(
+        &machine.path("home/bin/fifo"),
+        nix::sys::stat::Mode::from_bits_truncate(0o755),
+    )
+    .expect("a FIFO");
+    let obstacle = |name: &str| match machine.try_find(&[name]) {
+        Err(error @ CommandError::NotExecutable { obstacle, .. }) => {
+            assert_eq!(error.exit_code(), 126);
+            obstacle
+        }
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!(obstacle("@/home/bin"), Obstacle::Directory);
+    assert_eq!(obstacle("@/home/bin/fifo"), Obstacle::NotRegular);
+    assert_eq!(obstacle("/dev/null"), Obstacle::NotRegular);
+    assert_eq!(obstacle("@/home/bin/loop"), Obstacle::LinkLoop);
+    assert_eq!(obstacle("plain"), Obstacle::Permission);
+    assert_eq!(obstacle("text"), Obstacle::Format);
+    assert_eq!(obstacle("empty"), Obstacle::Format);
+    let gone = machine.try_find(&["@/home/bin/gone"]).expect_err("a dangling link");
+    assert_eq!(
+        (
+            gone.exit_code(),
+            gone.hint().is_some_and(|hint| hint.contains("nowhere"))
+        ),
+        (127, true)
+    );
+}
+
+#[test]
+fn a_program_later_in_the_path_wins_over_one_that_can_not_run() {
+    let machine = Machine::new();
+    machine.file("home/bin/true", ELF);
+    assert_eq!(machine.find(&["true"]).program, Path::new("/usr/bin/true"));
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let machine = Machine::new();
+    assert_eq!(machine.try_find(&[]), Err(CommandError::Empty));
+    assert_eq!(machine.try_find(&[""]), Err(CommandError::Empty));
+    assert_eq!(
+        machine.try_find(&["true", "a", "b\0c"]),
+        Err(CommandError::Nul { index: 2 })
+    );
+}
+
+#[test]
+fn names_need_not_be_utf8_and_arguments_may_be_many() {
+    use std::os::unix::ffi::OsStringExt;
+    let machine = Machine::new();
+    let name = OsString::from_vec(b"t\xff\xfe.py".to_vec());
+    machine.program(Path::new("home/work/root").join(&name), "#!/bin/sh\n");
+    let mut argv = vec![OsString::from("python3"), name.clone()];
+    argv.resize(10_000, name.clone());
+    let started = Instant::now();
+    let found = machine.try_find_os(&argv).expect("a script");
+    assert_eq!(found.entrypoints, [machine.path("home/work/root").join(&name)]);
+    assert_eq!(found.argv.len(), 10_000);
+    let mut direct = OsString::from("./");
+    direct.push(&name);
+    machine.try_find_os(&[direct]).expect("a program");
+    assert!(started.elapsed() < Duration::from_secs(5));
+}

@@ -1,0 +1,55 @@
+//! Which argument is the script.
+
+use super::*;
+
+#[test]
+fn the_script_alone_is_readable() {
+    let machine = Machine::new();
+    machine
+        .file("home/work/root/x.py", "")
+        .file("home/work/other.py", "")
+        .link("home/work/root/l.py", "../other.py");
+    for argv in [
+        &["python3", "x.py", "l.py"] as &[&str],
+        &["/usr/bin/python3", "-u", "./x.py"],
+        &["timeout", "5", "nice", "-n", "3", "env", "-i", "A=b", "python3", "x.py"],
+        &["sh", "x.py"],
+    ] {
+        assert_eq!(machine.entrypoints(argv), ["home/work/root/x.py"], "{argv:?}");
+    }
+    assert_eq!(machine.entrypoints(&["python3", "l.py"]), ["home/work/other.py"]);
+    assert_eq!(machine.grants(&["python3", "x.py"]), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_no_file_is_left_to_the_interpreter() {
+    let machine = Machine::new();
+    fs::create_dir(machine.path("home/work/root/package")).expect("a directory");
+    nix::unistd::mkfifo(&machine.path("home/work/root/fifo"), nix::sys::stat::Mode::S_IRWXU).expect("a FIFO");
+    for script in ["package", "fifo", "missing.py", "/dev/null", "/dev/stdin", "-", ""] {
+        assert_eq!(
+            machine.entrypoints(&["python3", script]),
+            Vec::<String>::new(),
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn an_unreadable_script_is_an_error() {
+    if nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: root reads every file");
+        return;
+    }
+    let machine = Machine::new();
+    machine.file("home/work/root/x.py", "");
+    fs::set_permissions(machine.path("home/work/root/x.py"), fs::Permissions::from_mode(0o200)).expect("a mode");
+    let error = machine.try_find(&["python3", "x.py"]).expect_err("unreadable");
+    assert_eq!(
+        (
+            error.exit_code(),
+            matches!(error, CommandError::UnreadableScript { .. })
+        ),
+        (126, true)
+    );
+}

@@ -1,0 +1,195 @@
+//! Follows a command through its `#!` lines and through programs that only start another one.
+
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::AccessFlags;
+
+use super::error::CommandError;
+use super::installation::Installation;
+use super::interpreter::{self, Interpreter};
+use super::program::{self, Head, Program, Refusal};
+use super::shebang::Shebang;
+use super::{Request, script, wrapper};
+
+/// How many `#!` lines in a row are followed: as many as Linux 6.18 executes; the sixth is `ELOOP` (`exec_binprm`).
+const MAX_INTERPRETERS: usize = 5;
+
+/// How many wrappers (`env`, `timeout`) in each other are looked through.
+const MAX_WRAPPERS: usize = 4;
+
+/// Everything found on the way.
+pub(super) struct Traced<'a> {
+    pub executables: Vec<PathBuf>,
+    pub entrypoints: Vec<PathBuf>,
+    pub installation: Installation<'a>,
+}
+
+/// Follows `program`, started with the request's arguments, to the last interpreter.
+pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Traced<'a>, CommandError> {
+    let mut trace = Trace {
+        request,
+        command: program.path.clone(),
+        seen: Vec::new(),
+        interpreters: 0,
+        wrappers: 0,
+        traced: Traced {
+            executables: Vec::new(),
+            entrypoints: Vec::new(),
+            installation: Installation::new(request),
+        },
+    };
+    let mut step = Some(Step {
+        program,
+        argv: request
+            .argv
+            .iter()
+            .map(|word| Cow::Borrowed(word.as_os_str()))
+            .collect(),
+        search_path: request.search_path.map(Cow::Borrowed),
+        script: None,
+    });
+    while let Some(current) = step {
+        step = trace.follow(current)?;
+    }
+    Ok(trace.traced)
+}
+
+/// One program about to be executed.
+struct Step<'a> {
+    program: Program,
+    argv: Vec<Cow<'a, OsStr>>,
+    search_path: Option<Cow<'a, OsStr>>,
+    /// The script whose `#!` line asks for this program.
+    script: Option<PathBuf>,
+}
+
+struct Trace<'a> {
+    request: &'a Request<'a>,
+    /// The command itself, for messages.
+    command: PathBuf,
+    /// Scripts that were looked at, as they were written.
+    seen: Vec<PathBuf>,
+    interpreters: usize,
+    wrappers: usize,
+    traced: Traced<'a>,
+}
+
+impl<'a> Trace<'a> {
+    fn follow(&mut self, step: Step<'a>) -> Result<Option<Step<'a>>, CommandError> {
+        let program = &step.program;
+        if !self.traced.executables.contains(&program.real) {
+            self.traced.executables.push(program.real.clone());
+        }
+        self.traced.installation.add_program(&program.path, &program.real);
+        self.find_scripts(&step)?;
+        match program.head {
+            Head::Script(ref shebang) => self.interpreter(&step, shebang).map(Some),
+            Head::Binary => self.wrapped(step),
+        }
+    }
+
+    /// The program's own name counts before its file's: `python3` may be a version manager's shim.
+    fn find_scripts(&mut self, step: &Step<'a>) -> Result<(), CommandError> {
+        let named = |path: &Path| path.file_name().and_then(interpreter::by_name);
+        let interpreter = named(&step.program.path).or_else(|| match step.program.head {
+            Head::Binary => named(&step.program.real),
+            Head::Script(_) => None,
+        });
+        let Some(interpreter) = interpreter else {
+            return Ok(());
+        };
+        for script in script::scripts(interpreter, &step.argv) {
+            self.add_script(interpreter, self.request.root.join(script))?;
+        }
+        Ok(())
+    }
+
+    fn add_script(&mut self, interpreter: &Interpreter, path: PathBuf) -> Result<(), CommandError> {
+        // A missing file is no error here: the interpreter says it better. A FIFO or a terminal isn't opened.
+        if self.seen.contains(&path) || !fs::metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
+            return Ok(());
+        }
+        if !program::may(&path, AccessFlags::R_OK) {
+            return Err(CommandError::UnreadableScript { path });
+        }
+        let Ok(real) = program::canonical(&path) else {
+            return Ok(());
+        };
+        if interpreter.node_modules {
+            self.traced.installation.add_node_script(&path, &real);
+        }
+        self.add_entrypoint(&path, real);
+        Ok(())
+    }
+
+    fn add_entrypoint(&mut self, path: &Path, real: PathBuf) {
+        self.seen.push(path.to_owned());
+        if !self.traced.entrypoints.contains(&real) {
+            self.traced.entrypoints.push(real);
+        }
+    }
+
+    /// What the kernel does for a `#!` line: interpreter, its one argument, the script's path, the other arguments.
+    fn interpreter(&mut self, step: &Step<'a>, shebang: &Shebang) -> Result<Step<'a>, CommandError> {
+        if self.interpreters == MAX_INTERPRETERS {
+            return Err(CommandError::TooManyInterpreters {
+                path: self.command.clone(),
+                limit: MAX_INTERPRETERS,
+            });
+        }
+        self.interpreters += 1;
+        let script = step.program.path.clone();
+        self.add_entrypoint(&script, step.program.real.clone());
+        let path: PathBuf = self.request.root.join(&shebang.interpreter).components().collect();
+        let program = program::inspect(&path).map_err(|refusal| match refusal {
+            Refusal::Absent => CommandError::MissingInterpreter {
+                script: script.clone(),
+                interpreter: PathBuf::from(&shebang.interpreter),
+            },
+            Refusal::Obstacle(obstacle) => CommandError::NotExecutable { path, obstacle },
+        })?;
+        let mut argv = vec![Cow::Owned(shebang.interpreter.clone())];
+        argv.extend(shebang.argument.clone().map(Cow::Owned));
+        argv.push(Cow::Owned(OsString::from(script.clone())));
+        argv.extend(step.argv.iter().skip(1).cloned());
+        Ok(Step {
+            program,
+            argv,
+            search_path: step.search_path.clone(),
+            script: Some(script),
+        })
+    }
+
+    fn wrapped(&mut self, step: Step<'a>) -> Result<Option<Step<'a>>, CommandError> {
+        let name = step.program.path.file_name().unwrap_or_default();
+        let Some(wrapped) = wrapper::unwrap(name, &step.argv, self.request.variable) else {
+            return Ok(None);
+        };
+        if self.wrappers == MAX_WRAPPERS {
+            return Ok(None);
+        }
+        self.wrappers += 1;
+        let search_path = wrapped.search_path.map(Cow::Owned).or(step.search_path);
+        match (
+            program::search(&wrapped.argv[0], search_path.as_deref(), self.request.root),
+            step.script,
+        ) {
+            (Ok(program), script) => Ok(Some(Step {
+                program,
+                argv: wrapped.argv,
+                search_path,
+                script,
+            })),
+            // `#!/usr/bin/env python3` is a way to write `#!python3`, and an absent Python is the same error.
+            (Err(CommandError::NotFound { .. }), Some(script)) => Err(CommandError::MissingInterpreter {
+                script,
+                interpreter: PathBuf::from(&wrapped.argv[0]),
+            }),
+            // Of a wrapper that was named on the command line, its own message is the better one.
+            (Err(_), _) => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The long answer, for `stockade doctor`.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::sys::confine;
+
+/// What this machine enforces.
+#[derive(Debug, Clone, Serialize)]
+pub struct Facts {
+    /// The kernel's release.
+    pub kernel: String,
+    /// The architecture.
+    pub architecture: &'static str,
+    /// Whether the user is root.
+    pub root: bool,
+    /// Landlock's ABI, 0 where there is none.
+    pub landlock_abi: i32,
+    /// Numbers of Landlock's fixed errata.
+    pub landlock_errata: Vec<u32>,
+    /// Names of the seccomp actions that the kernel takes.
+    pub seccomp_actions: Vec<&'static str>,
+    /// The kernel's security modules in their order, where that can be read.
+    pub security_modules: Option<String>,
+    /// Yama's `ptrace_scope`, where Yama is there.
+    pub yama_ptrace_scope: Option<u32>,
+    /// Whether new user namespaces are allowed to ordinary users, as far as settings tell.
+    pub user_namespaces: bool,
+    /// The group in which memory and processes can be counted.
+    pub control_group: Option<PathBuf>,
+    /// What is good and what isn't.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How much it matters.
+    pub level: Level,
+    /// What was found.
+    pub what: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// As it should be.
+    Ok,
+    /// Some runs are refused, or limits are coarser.
+    Less,
+    /// No run starts.
+    Missing,
+}
+
+/// Asks the machine everything.
+pub fn gather(control_group: Option<PathBuf>) -> Facts {
+    let landlock = confine::landlock_abi();
+    let mut facts = Facts {
+        kernel: first_line("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".into()),
+        architecture: std::env::consts::ARCH,
+        root: nix::unistd::geteuid().is_root(),
+        landlock_abi: *landlock.as_ref().unwrap_or(&0),
+        landlock_errata: errata(),
+        seccomp_actions: seccomp_actions(),
+        security_modules: first_line("/sys/kernel/security/lsm"),
+        yama_ptrace_scope: first_line("/proc/sys/kernel/yama/ptrace_scope").and_then(|text| text.parse().ok()),
+        user_namespaces: user_namespaces(),
+        control_group,
+        findings: Vec::new(),
+    };
+    facts.findings = findings(&facts, landlock.err());
+    facts
+}
+
+fn first_line(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.lines().next()?.trim().to_string())
+}
+
+/// Bit N-1 of the kernel's answer is erratum N.
+fn errata() -> Vec<u32> {
+    let bits = confine::landlock_errata().unwrap_or(0);
+    (0..31)
+        .filter(|bit| bits & (1 << bit) != 0)
+        .map(|bit| bit + 1)
+        .collect()
+}
+
+fn seccomp_actions() -> Vec<&'static str> {
+    const ACTIONS: &[(&str, u32)] = &[
+        ("kill_process", 0x8000_0000),
+        ("errno", 0x0005_0000),
+        ("user_notif", 0x7fc0_0000),
+        ("allow", 0x7fff_0000),
+    ];
+    ACTIONS
+        .iter()
+        .filter(|(_, action)| confine::seccomp_action_available(*action))
+        .map(|(name, _)| *name)
+        .collect()
+}
+
+fn user_namespaces() -> bool {
+    let is = |path: &str, value: &str| first_line(path).is_some_and(|text| text == value);
+    !is("/proc/sys/user/max_user_namespaces", "0")
+        && !is("/proc/sys/kernel/unprivileged_userns_clone", "0")
+        && !is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1")
+}
+
+fn findings(facts: &Facts, landlock: Option<io::Error>) -> Vec<Finding> {
+    vec![
+        landlock_finding(facts.landlock_abi, landlock),
+        seccomp_finding(facts),
+        yama_finding(facts.yama_ptrace_scope),
+        control_group_finding(facts),
+    ]
+}
+
+fn landlock_finding(abi: i32, error: Option<io::Error>) -> Finding {
+    const WITH_SCOPES: i32 = 6;
+    match error.as_ref().and_then(io::Error::raw_os_error) {
+        Some(libc::EOPNOTSUPP) => Finding {
+            level: Level::Missing,
+            what: "Landlock is built into this kernel and switched off".into(),
+            hint: Some("add `landlock` to the kernel's `lsm=` boot parameter".into()),
+        },
+        Some(libc::EPERM | libc::ENOSYS) | Some(_) => Finding {
+            level: Level::Missing,
+            what: "Landlock can't be used here".into(),
+            hint: Some(
+                "it needs Linux 5.13 or later built with it, and a container's seccomp profile that lets \
+                 `landlock_create_ruleset` through"
+                    .into(),
+            ),
+        },
+        None if abi < WITH_SCOPES => Finding {
+            level: Level::Less,
+            what: format!("Landlock ABI {abi}: no signal scope, so every run has the shortfall `signals`"),
+            hint: Some("Linux 6.12 and later have it".into()),
+        },
+        None => Finding {
+            level: Level::Ok,
+            what: format!("Landlock ABI {abi}"),
+            hint: None,
+        },
+    }
+}
+
+fn seccomp_finding(facts: &Facts) -> Finding {
+    if !facts.seccomp_actions.contains(&"errno") {
+        return Finding {
+            level: Level::Missing,
+            what: "seccomp filters can't be used here".into(),
+            hint: Some("the kernel needs CONFIG_SECCOMP_FILTER".into()),
+        };
+    }
+    Finding {
+        level: Level::Ok,
+        what: format!("seccomp with {}", facts.seccomp_actions.join(", ")),
+        hint: None,
+    }
+}
+
+fn yama_finding(scope: Option<u32>) -> Finding {
+    let what = match scope {
+        None => "Yama isn't there".to_string(),
+        Some(scope) => format!("Yama ptrace_scope {scope}"),
+    };
+    Finding {
+        level: Level::Ok,
+        what,
+        hint: None,
+    }
+}
+
+fn control_group_finding(facts: &Facts) -> Finding {
+    match &facts.control_group {
+        Some(path) => Finding {
+            level: Level::Ok,
+            what: format!("control groups can be made in {}", path.display()),
+            hint: None,
+        },
+        None => Finding {
+            level: Level::Less,
+            what: "no control group is delegated: memory and processor time are sampled, and \
+                   `--process-limit` has the shortfall `supervisor`"
+                .into(),
+            hint: Some("run in `systemd-run --user --scope -p Delegate=yes`".into()),
+        },
+    }
+}

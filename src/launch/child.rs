@@ -1,0 +1,208 @@
+//! From the fork to the exec: the target takes its own powers away, step by step, then becomes the program.
+//!
+//! This code runs in memory that it shares with the warden (`sys::process::run_until_exec`), in a process
+//! whose host may have had threads: system calls only, no allocation, no lock, no formatting. A failure is
+//! (step, errno); the launcher phrases it.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::RawFd;
+
+use crate::plan::Instruction;
+use crate::sys::confine;
+use crate::sys::process::{self, PointerArray};
+use crate::sys::signals::{self, SignalSet};
+
+/// The steps of a launch, in their order. The number travels; the launcher has the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Step {
+    /// The warden: collecting orphans.
+    Subreaper = 1,
+    /// The warden: giving up new privileges.
+    NoNewPrivs,
+    /// The warden: dropping Linux capabilities.
+    Capabilities,
+    /// The warden: its Landlock domain with the signal scope.
+    SignalDomain,
+    /// The warden: starting the target's process.
+    Fork,
+    /// The target: ending with the warden.
+    DeathSignal,
+    /// The target: its control group.
+    ControlGroup,
+    /// The target: resource limits.
+    Limits,
+    /// The target: its working directory.
+    Directory,
+    /// The target: standard input, output and error.
+    Streams,
+    /// The target: reading its own `/proc` entries.
+    OwnProc,
+    /// The target: its Landlock domain.
+    Landlock,
+    /// The target: its seccomp filter.
+    Seccomp,
+    /// The target: closing what it shouldn't inherit.
+    Descriptors,
+    /// The target: executing the program.
+    Execute,
+}
+
+impl Step {
+    /// The step with this number.
+    pub fn from_number(number: i32) -> Option<Step> {
+        use Step::*;
+        [
+            Subreaper,
+            NoNewPrivs,
+            Capabilities,
+            SignalDomain,
+            Fork,
+            DeathSignal,
+            ControlGroup,
+            Limits,
+            Directory,
+            Streams,
+            OwnProc,
+            Landlock,
+            Seccomp,
+            Descriptors,
+            Execute,
+        ]
+        .into_iter()
+        .find(|step| *step as i32 == number)
+    }
+
+    /// What the step does, to follow "could not".
+    pub fn describe(self) -> &'static str {
+        match self {
+            Step::Subreaper => "become the collector of orphaned processes",
+            Step::NoNewPrivs => "give up gaining privileges (no_new_privs)",
+            Step::Capabilities => "drop Linux capabilities",
+            Step::SignalDomain => "enter the Landlock domain that scopes signals",
+            Step::Fork => "start a process",
+            Step::DeathSignal => "tie the program's life to the warden's",
+            Step::ControlGroup => "enter the control group",
+            Step::Limits => "set resource limits",
+            Step::Directory => "change to the root",
+            Step::Streams => "connect standard input, output and error",
+            Step::OwnProc => "grant the program its own /proc entries",
+            Step::Landlock => "enforce the Landlock ruleset",
+            Step::Seccomp => "install the seccomp filter",
+            Step::Descriptors => "close inherited descriptors",
+            Step::Execute => "execute the program",
+        }
+    }
+}
+
+/// A resource limit: the kernel's number for it, the soft and the hard value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResourceLimit {
+    /// `RLIMIT_…`.
+    pub resource: u32,
+    /// What the program meets first.
+    pub soft: u64,
+    /// What it can't raise the soft limit above.
+    pub hard: u64,
+}
+
+/// Everything the target needs, made before the first fork. Descriptors are owned by the launcher's `Prepared`.
+pub struct Image {
+    /// The program to execute.
+    pub program: CString,
+    /// Its arguments, the name first.
+    pub arguments: PointerArray,
+    /// Its environment.
+    pub environment: PointerArray,
+    /// Its working directory, opened with `O_PATH`.
+    pub directory: RawFd,
+    /// What becomes descriptors 0, 1 and 2; -1 is closed.
+    pub streams: [RawFd; 3],
+    /// The Landlock ruleset.
+    pub ruleset: RawFd,
+    /// The rights on its own `/proc` directory, 0 for none.
+    pub own_proc_rights: u64,
+    /// The seccomp program.
+    pub filter: Vec<Instruction>,
+    /// Resource limits.
+    pub limits: Vec<ResourceLimit>,
+    /// `cgroup.procs` of the run's control group, -1 for none.
+    pub control_group: RawFd,
+    /// Signals that stay ignored, as the caller had them.
+    pub ignored_signals: u64,
+    /// The signal mask to give back.
+    pub signal_mask: SignalSet,
+}
+
+/// What the warden hands to the new process, and where that leaves its failure.
+pub struct Birth<'a> {
+    /// What to become.
+    pub image: &'a Image,
+    /// The step that failed and its errno.
+    pub failure: Option<(Step, i32)>,
+}
+
+/// The new process's main function. Never answers where it succeeds.
+pub fn begin(birth: &mut Birth<'_>) -> i32 {
+    let (step, error) = become_program(birth.image);
+    birth.failure = Some((step, error.raw_os_error().unwrap_or(libc::EIO)));
+    127
+}
+
+/// Confines the calling process and executes the program; returns only where a step failed.
+fn become_program(image: &Image) -> (Step, io::Error) {
+    match confine_self(image) {
+        Ok(()) => {
+            let error = process::execute(&image.program, &image.arguments, &image.environment);
+            (Step::Execute, error)
+        }
+        Err(failure) => failure,
+    }
+}
+
+/// The order matters where a comment says so.
+fn confine_self(image: &Image) -> Result<(), (Step, io::Error)> {
+    let at = |step: Step| move |error: io::Error| (step, error);
+
+    // First, so that a warden killed from here on takes the target along. Exec keeps it: nothing is set-user-ID.
+    confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
+
+    // Before Landlock, which doesn't grant writing to the control group.
+    if image.control_group >= 0 {
+        confine::write_all(image.control_group, b"0").map_err(at(Step::ControlGroup))?;
+    }
+    for limit in &image.limits {
+        confine::limit_resource(limit.resource, limit.soft, limit.hard).map_err(at(Step::Limits))?;
+    }
+    confine::change_directory(image.directory).map_err(at(Step::Directory))?;
+    place_streams(image.streams).map_err(at(Step::Streams))?;
+
+    // Only now is there a process whose /proc entries these are.
+    if image.own_proc_rights != 0 {
+        confine::grant_own_proc(image.ruleset, image.own_proc_rights).map_err(at(Step::OwnProc))?;
+    }
+
+    signals::reset_dispositions(image.ignored_signals);
+    confine::landlock_restrict_self(image.ruleset).map_err(at(Step::Landlock))?;
+    // After Landlock, whose calls the filter allows but has no need to see.
+    confine::install_filter(&image.filter).map_err(at(Step::Seccomp))?;
+    // Last, since the ruleset's descriptor is among them.
+    confine::close_from(3).map_err(at(Step::Descriptors))?;
+    // Signals that came meanwhile act on the target now, with default actions.
+    image.signal_mask.set().map_err(at(Step::Descriptors))?;
+    Ok(())
+}
+
+/// Puts the three streams on 0, 1 and 2. Sources at 0 to 2 that are needed later are moved out of the way by
+/// the launcher, so a plain sequence is right.
+fn place_streams(streams: [RawFd; 3]) -> io::Result<()> {
+    for (number, source) in (0..).zip(streams) {
+        if source < 0 {
+            confine::close(number);
+        } else {
+            confine::place_descriptor(source, number)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Carrying a plan out: everything is made before the fork (`prepare`), the child only makes system calls
+//! (`child`), the warden ends the tree (`warden`), the launcher waits and keeps the limits (`running`).
+
+mod cgroup;
+mod child;
+mod prepare;
+mod running;
+mod scratch;
+mod survey;
+mod tree;
+mod warden;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use cgroup::find as find_control_group;
+pub use child::Step;
+pub use prepare::{Places, Prepared, Streams, prepare};
+pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
+
+/// Why a run could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A path of the plan exists but can't be opened.
+    #[error("can't open `{}`", .0.display())]
+    Open(PathBuf, #[source] io::Error),
+    /// The root isn't there or isn't a directory.
+    #[error("the root `{}` can't be used", .0.display())]
+    Root(PathBuf, #[source] io::Error),
+    /// The Landlock ruleset could not be made.
+    #[error("can't make the Landlock ruleset")]
+    Ruleset(#[from] landlock::RulesetError),
+    /// A tree that is granted file by file holds too many files.
+    #[error("`{}` holds more than {limit} files", .tree.display())]
+    TooManyFiles {
+        /// The tree.
+        tree: PathBuf,
+        /// The bound.
+        limit: usize,
+    },
+    /// The scratch directory could not be made.
+    #[error("can't make a scratch directory in `{}`", .0.display())]
+    Scratch(PathBuf, #[source] io::Error),
+    /// The control group could not be made.
+    #[error("can't make the control group `{}`", .0.display())]
+    ControlGroup(PathBuf, #[source] io::Error),
+    /// A string for the program holds a NUL byte.
+    #[error("{0} holds a NUL byte")]
+    Nul(&'static str),
+    /// A system call of the launcher failed.
+    #[error("can't {0}")]
+    System(&'static str, #[source] io::Error),
+    /// A step between the fork and the exec failed.
+    #[error("could not {}", .0.describe())]
+    Step(Step, #[source] io::Error),
+    /// The warden vanished without a word.
+    #[error("the warden ended before the program started")]
+    WardenGone,
+}

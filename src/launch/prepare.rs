@@ -1,0 +1,386 @@
+//! Everything a launch needs, made before the fork: descriptors, the ruleset, strings, the scratch directory.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, Scope,
+};
+
+use super::LaunchError;
+use super::cgroup::ControlGroup;
+use super::child::{Image, ResourceLimit};
+use super::running::Running;
+use super::scratch::{self, Scratch};
+use super::survey::{Spot, survey};
+use super::warden::{self, Duty};
+use crate::command::Command;
+use crate::plan::{Handled, Home, Plan};
+use crate::policy::Policy;
+use crate::profile::Limits;
+use crate::sys::process::{self, ChildStack, Forked, PointerArray};
+use crate::sys::signals::{self, SignalSet};
+use crate::sys::wire;
+
+/// Where a run without a home has it: nothing may be there.
+const NOWHERE: &str = "/nonexistent";
+
+/// What the target's standard input, output and error are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Streams {
+    /// Whether standard input is the caller's; otherwise it is empty.
+    pub inherit_input: bool,
+    /// Whether output and error are the caller's; otherwise they are piped to [`Running`].
+    pub inherit_output: bool,
+}
+
+/// Where Stockade may write and what it found, for one launch.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    /// The state directory.
+    pub state: Option<&'a Path>,
+    /// A delegated control group.
+    pub control_group: Option<&'a Path>,
+}
+
+/// A run that is ready to start. Dropping it undoes what was made.
+pub struct Prepared {
+    duty: Duty,
+    limits: Limits,
+    scratch: Option<Scratch>,
+    control_group: Option<ControlGroup>,
+    /// The launcher's end of the socket.
+    socket: OwnedFd,
+    /// The readable ends of output and error.
+    output: [Option<OwnedFd>; 2],
+    // Descriptors that the duty and image name by number.
+    _held: Vec<OwnedFd>,
+}
+
+/// Makes everything for a run of `command` under `plan`.
+pub fn prepare(
+    plan: &Plan,
+    policy: &Policy,
+    command: &Command,
+    streams: Streams,
+    places: Places<'_>,
+) -> Result<Prepared, LaunchError> {
+    let scratch = match plan.home {
+        Home::Scratch => Some(Scratch::make(&scratch::parent(places.state))?),
+        Home::Callers | Home::Nowhere => None,
+    };
+    let control_group = match places.control_group {
+        Some(parent) if plan.control_group => Some(ControlGroup::make(parent, &plan.limits)?),
+        _ => None,
+    };
+    let mut held = Held(Vec::with_capacity(8));
+    let root = open_directory(&plan.directory)?;
+    let ruleset = ruleset(plan, policy, scratch.as_ref(), streams)?;
+    let signal_ruleset = plan.handled.scopes.then(signal_ruleset).transpose()?;
+    let (socket, wardens_end) = wire::pair().map_err(|e| LaunchError::System("make a socket", e))?;
+    let (streams, output) = streams_of(streams, &mut held)?;
+    let door = control_group.as_ref().map(ControlGroup::door).transpose();
+    let door = door.map_err(|e| LaunchError::System("open the control group", e))?;
+
+    let image = Image {
+        program: c_string(command.program.as_os_str(), "the program's path")?,
+        arguments: PointerArray::new(c_strings(command.argv.iter().cloned(), "an argument")?),
+        environment: PointerArray::new(environment(plan, scratch.as_ref())?),
+        directory: held.keep(root)?,
+        streams,
+        ruleset: held.keep(ruleset)?,
+        own_proc_rights: plan.own_proc_rights,
+        filter: plan.filter.clone(),
+        limits: resource_limits(&plan.limits),
+        control_group: match door {
+            Some(door) => held.keep(door.into())?,
+            None => -1,
+        },
+        ignored_signals: ignored_by_the_caller(),
+        signal_mask: SignalSet::of(&[]),
+    };
+    let duty = Duty {
+        socket: held.keep(wardens_end)?,
+        signal_ruleset: signal_ruleset.map(|fd| held.keep(fd)).transpose()?,
+        holds_capabilities: holds_capabilities(),
+        image,
+        stack: ChildStack::new(),
+    };
+    Ok(Prepared {
+        duty,
+        limits: plan.limits,
+        scratch,
+        control_group,
+        socket,
+        output,
+        _held: held.0,
+    })
+}
+
+impl Prepared {
+    /// Forks the warden, which starts the program. Answers once the program runs.
+    pub fn start(mut self) -> Result<Running, LaunchError> {
+        let failed = |error| LaunchError::System("block signals", error);
+        let mask = SignalSet::full().block().map_err(failed)?;
+        self.duty.image.signal_mask = mask;
+        let forked = process::fork();
+        if matches!(forked, Ok(Forked::Child)) {
+            warden::serve(&self.duty);
+        }
+        mask.set().map_err(failed)?;
+        let Forked::Parent(warden, descriptor) = forked.map_err(|e| LaunchError::System("start the warden", e))? else {
+            unreachable!("the child serves until it exits");
+        };
+        let Prepared {
+            duty,
+            limits,
+            scratch,
+            control_group,
+            socket,
+            output,
+            _held: held,
+        } = self;
+        // The warden has its own copies; ours would keep its socket and the pipes open.
+        drop(held);
+        drop(duty);
+        Running::started(warden, descriptor, socket, output, limits, scratch, control_group)
+    }
+}
+
+/// Descriptors kept open for the launch, none of them among the first three, which the target's streams replace.
+struct Held(Vec<OwnedFd>);
+
+impl Held {
+    fn keep(&mut self, descriptor: OwnedFd) -> Result<RawFd, LaunchError> {
+        let descriptor = if descriptor.as_raw_fd() > 2 {
+            descriptor
+        } else {
+            nix::fcntl::fcntl(&descriptor, nix::fcntl::FcntlArg::F_DUPFD_CLOEXEC(3))
+                .map_err(|e| LaunchError::System("move a descriptor", e.into()))
+                .map(owned)?
+        };
+        let number = descriptor.as_raw_fd();
+        self.0.push(descriptor);
+        Ok(number)
+    }
+}
+
+fn owned(number: RawFd) -> OwnedFd {
+    crate::sys::own(number)
+}
+
+fn open_directory(path: &Path) -> Result<OwnedFd, LaunchError> {
+    let opened = File::options()
+        .read(true)
+        .custom_flags(libc::O_PATH | libc::O_DIRECTORY)
+        .open(path);
+    opened
+        .map(OwnedFd::from)
+        .map_err(|error| LaunchError::Root(path.to_path_buf(), error))
+}
+
+/// The target's ruleset. Every right is a hard requirement: the crate answers an error, never less.
+fn ruleset(plan: &Plan, policy: &Policy, scratch: Option<&Scratch>, streams: Streams) -> Result<OwnedFd, LaunchError> {
+    let mut ruleset = create(plan.handled)?;
+    for spot in survey(plan, policy)? {
+        ruleset = allow(ruleset, &spot, plan.handled)?;
+    }
+    let own = scratch
+        .map(|scratch| Spot {
+            path: scratch.path().to_path_buf(),
+            rights: plan.handled.files & !NOT_IN_SCRATCH.bits(),
+        })
+        .into_iter()
+        .chain(terminals(streams));
+    for spot in own {
+        ruleset = allow(ruleset, &spot, plan.handled)?;
+    }
+    let descriptor: Option<OwnedFd> = ruleset.into();
+    descriptor.ok_or(LaunchError::System(
+        "make the Landlock ruleset",
+        io::Error::from_raw_os_error(libc::ENOSYS),
+    ))
+}
+
+/// Everything but programs and devices.
+const NOT_IN_SCRATCH: BitFlags<AccessFs> = landlock::make_bitflags!(AccessFs::{
+    Execute | MakeChar | MakeBlock | IoctlDev | ResolveUnix
+});
+
+fn create(handled: Handled) -> Result<RulesetCreated, LaunchError> {
+    let abi = ABI::from(handled.abi);
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(abi))?;
+    if handled.tcp {
+        ruleset = ruleset.handle_access(AccessNet::from_all(abi))?;
+    }
+    if handled.scopes {
+        ruleset = ruleset.scope(Scope::from_all(abi))?;
+    }
+    Ok(ruleset.create()?)
+}
+
+/// Allows one spot. What isn't there grants nothing, and so does what the user can't reach.
+fn allow(ruleset: RulesetCreated, spot: &Spot, handled: Handled) -> Result<RulesetCreated, LaunchError> {
+    let opened = File::options().read(true).custom_flags(libc::O_PATH).open(&spot.path);
+    let file = match opened {
+        Ok(file) => file,
+        Err(error) => {
+            return match error.raw_os_error() {
+                Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP) => Ok(ruleset),
+                _ => Err(LaunchError::Open(spot.path.clone(), error)),
+            };
+        }
+    };
+    let metadata = file
+        .metadata()
+        .map_err(|error| LaunchError::Open(spot.path.clone(), error))?;
+    let mut rights = BitFlags::<AccessFs>::from_bits_truncate(spot.rights & handled.files);
+    if !metadata.is_dir() {
+        rights &= AccessFs::from_file(ABI::from(handled.abi));
+    }
+    if rights.is_empty() {
+        return Ok(ruleset);
+    }
+    Ok(ruleset.add_rule(PathBeneath::new(file.as_fd(), rights))?)
+}
+
+/// The terminals that the run is given, so that it can open them by name (`ttyname`).
+fn terminals(streams: Streams) -> Vec<Spot> {
+    let numbers: &[RawFd] = match (streams.inherit_input, streams.inherit_output) {
+        (true, true) => &[0, 1, 2],
+        (true, false) => &[0],
+        (false, true) => &[1, 2],
+        (false, false) => &[],
+    };
+    let mut paths: Vec<PathBuf> = numbers
+        .iter()
+        .filter(|number| crate::sys::terminal::is_terminal(**number))
+        .filter_map(|number| std::fs::read_link(format!("/proc/self/fd/{number}")).ok())
+        .filter(|path| path.starts_with("/dev"))
+        .collect();
+    paths.sort();
+    paths.dedup();
+    let rights = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+    paths
+        .into_iter()
+        .map(|path| Spot {
+            path,
+            rights: rights.bits(),
+        })
+        .collect()
+}
+
+/// The warden's ruleset: it handles nothing but the scope of signals.
+fn signal_ruleset() -> Result<OwnedFd, LaunchError> {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .scope(Scope::Signal)?
+        .create()?;
+    let descriptor: Option<OwnedFd> = ruleset.into();
+    descriptor.ok_or(LaunchError::System(
+        "make the warden's Landlock ruleset",
+        io::Error::from_raw_os_error(libc::ENOSYS),
+    ))
+}
+
+type Pipes = ([RawFd; 3], [Option<OwnedFd>; 2]);
+
+/// The target's three streams, and our ends of those that are pipes.
+fn streams_of(streams: Streams, held: &mut Held) -> Result<Pipes, LaunchError> {
+    let failed = |error| LaunchError::System("make a pipe", error);
+    let input = if streams.inherit_input {
+        0
+    } else {
+        held.keep(File::open("/dev/null").map_err(failed)?.into())?
+    };
+    if streams.inherit_output {
+        return Ok(([input, 1, 2], [None, None]));
+    }
+    let mut pipe = || {
+        let (reader, writer) = io::pipe().map_err(failed)?;
+        Ok::<_, LaunchError>((OwnedFd::from(reader), held.keep(writer.into())?))
+    };
+    let (output, output_writer) = pipe()?;
+    let (error, error_writer) = pipe()?;
+    Ok(([input, output_writer, error_writer], [Some(output), Some(error)]))
+}
+
+fn environment(plan: &Plan, scratch: Option<&Scratch>) -> Result<Vec<CString>, LaunchError> {
+    let own = match plan.home {
+        Home::Callers => None,
+        Home::Scratch => scratch.map(|scratch| scratch.path().as_os_str().to_owned()),
+        Home::Nowhere => Some(OsString::from(NOWHERE)),
+    };
+    let own = ["HOME", "TMPDIR"]
+        .into_iter()
+        .filter_map(|name| Some((OsString::from(name), own.clone()?)))
+        .filter(|(name, _)| !plan.environment.iter().any(|(taken, _)| taken == name));
+    let pairs = plan.environment.iter().cloned().chain(own);
+    let joined = pairs.map(|(name, value)| {
+        let mut text = name;
+        text.push("=");
+        text.push(value);
+        text
+    });
+    c_strings(joined, "a variable of the environment")
+}
+
+fn c_strings(texts: impl Iterator<Item = OsString>, what: &'static str) -> Result<Vec<CString>, LaunchError> {
+    texts
+        .map(|text| CString::new(text.into_vec()).map_err(|_| LaunchError::Nul(what)))
+        .collect()
+}
+
+fn c_string(text: &OsStr, what: &'static str) -> Result<CString, LaunchError> {
+    CString::new(text.as_bytes()).map_err(|_| LaunchError::Nul(what))
+}
+
+/// Never RLIMIT_AS, which the JVM and Go run into, nor RLIMIT_NPROC, which counts all of the user's processes.
+/// Processor time is the tree's limit, which is sampled; here it ends the single process that runs away.
+fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
+    let mut list = vec![ResourceLimit {
+        // A dump holds the memory, and its handler runs outside.
+        resource: libc::RLIMIT_CORE as u32,
+        soft: 0,
+        hard: 0,
+    }];
+    let mut add = |resource: u32, soft: Option<u64>, slack: u64| {
+        list.extend(soft.map(|soft| ResourceLimit {
+            resource,
+            soft,
+            hard: soft + slack,
+        }));
+    };
+    add(libc::RLIMIT_NOFILE as u32, limits.open_files, 0);
+    add(libc::RLIMIT_FSIZE as u32, limits.file_size, 0);
+    let seconds = limits
+        .cpu
+        .map(|cpu| cpu.as_secs().max(1) + u64::from(cpu.subsec_nanos() > 0));
+    add(libc::RLIMIT_CPU as u32, seconds, 1);
+    list
+}
+
+/// The signals that the caller had ignored when it started this program. Rust's runtime ignores SIGPIPE on its
+/// own account, and programs expect it to end them.
+fn ignored_by_the_caller() -> u64 {
+    signals::ignored() & !(1 << (libc::SIGPIPE - 1))
+}
+
+/// Whether this process has Linux capabilities to lose. What can't be read is taken for "yes".
+fn holds_capabilities() -> bool {
+    [
+        caps::CapSet::Permitted,
+        caps::CapSet::Effective,
+        caps::CapSet::Inheritable,
+    ]
+    .into_iter()
+    .any(|set| caps::read(None, set).map_or(true, |held| !held.is_empty()))
+}

@@ -1,0 +1,466 @@
+//! A run while it lives: its events, its limits, its end.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::LaunchError;
+use super::cgroup::ControlGroup;
+use super::child::Step;
+use super::scratch::Scratch;
+use super::tree::Tree;
+use super::warden::{News, Order};
+use crate::profile::Limits;
+use crate::sys::process;
+use crate::sys::wire::{self, Message};
+
+/// How often the tree is looked at where a limit needs it; less often where a look takes long.
+const SAMPLE_EVERY: Duration = Duration::from_millis(40);
+/// A look may take a twentieth of the time.
+const SAMPLE_SHARE: u32 = 20;
+
+/// A limit of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Wall-clock time.
+    Time,
+    /// Processor time.
+    Cpu,
+    /// Memory.
+    Memory,
+    /// Processes.
+    Processes,
+    /// Bytes of one file.
+    FileSize,
+    /// Bytes of output.
+    Output,
+}
+
+impl Limit {
+    /// The name that flags, profiles and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Time => "time",
+            Limit::Cpu => "cpu",
+            Limit::Memory => "memory",
+            Limit::Processes => "processes",
+            Limit::FileSize => "file-size",
+            Limit::Output => "output",
+        }
+    }
+}
+
+/// A limit that ended a run, with who noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitHit {
+    /// Which.
+    pub limit: Limit,
+    /// How it is enforced: `timer`, `sampling`, `control group`, `rlimit` or `count`.
+    pub by: &'static str,
+}
+
+/// What a tree used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Processor time.
+    pub cpu: Duration,
+    /// The largest resident set of one process, in bytes.
+    pub max_rss: u64,
+    /// The most processes seen at once; `None` where nothing looked.
+    pub processes: Option<u64>,
+    /// Bytes of standard output and error, where they were piped.
+    pub output: Option<[u64; 2]>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// The program's status in wait(2)'s encoding.
+    pub status: i32,
+    /// The limit that ended it.
+    pub limit: Option<LimitHit>,
+    /// What it used.
+    pub usage: Usage,
+    /// From the start to the end of the tree.
+    pub duration: Duration,
+    /// Whether output past the limit was dropped.
+    pub output_cut: bool,
+}
+
+/// Something that happened to a run.
+#[derive(Debug)]
+pub enum Event {
+    /// The program was stopped by this signal.
+    Stopped(i32),
+    /// It goes on.
+    Continued,
+    /// The caller's own descriptor can be read.
+    Attention,
+    /// The program wrote to standard output (0) or error (1).
+    Output(usize, Vec<u8>),
+    /// The tree has ended.
+    Ended(Ending),
+}
+
+/// A run that was started. Dropping it ends the tree.
+pub struct Running {
+    warden: i32,
+    _warden_descriptor: OwnedFd,
+    socket: OwnedFd,
+    target: i32,
+    // Keeps the kernel from forgetting the directory that the ruleset names.
+    _own_proc: Option<File>,
+    output: [Option<File>; 2],
+    counted: [u64; 2],
+    piped: bool,
+    limits: Limits,
+    hit: Option<LimitHit>,
+    output_cut: bool,
+    tree: Option<Tree>,
+    next_sample: Instant,
+    started: Instant,
+    ended: Option<Ending>,
+    over: bool,
+    control_group: Option<ControlGroup>,
+    _scratch: Option<Scratch>,
+}
+
+impl Running {
+    /// Waits for the warden's first news.
+    pub(super) fn started(
+        warden: i32,
+        warden_descriptor: OwnedFd,
+        socket: OwnedFd,
+        output: [Option<OwnedFd>; 2],
+        limits: Limits,
+        scratch: Option<Scratch>,
+        control_group: Option<ControlGroup>,
+    ) -> Result<Running, LaunchError> {
+        let started = Instant::now();
+        let news =
+            wire::receive(socket.as_raw_fd()).map_err(|error| LaunchError::System("hear from the warden", error))?;
+        let target = match news {
+            Some(message) if message.kind == News::Started as u32 => message.first,
+            other => {
+                process::collect(warden);
+                return Err(start_failure(other));
+            }
+        };
+        let piped = output.iter().any(Option::is_some);
+        let sampled =
+            limits.cpu.is_some() || control_group.is_none() && (limits.memory.is_some() || limits.processes.is_some());
+        Ok(Running {
+            warden,
+            _warden_descriptor: warden_descriptor,
+            socket,
+            target,
+            _own_proc: hold_own_proc(target),
+            output: output.map(|end| end.map(File::from)),
+            counted: [0; 2],
+            piped,
+            limits,
+            hit: None,
+            output_cut: false,
+            tree: sampled.then(|| Tree::new(warden)),
+            next_sample: started + SAMPLE_EVERY,
+            started,
+            ended: None,
+            over: false,
+            control_group,
+            _scratch: scratch,
+        })
+    }
+
+    /// The program's process id.
+    pub fn id(&self) -> i32 {
+        self.target
+    }
+
+    /// Ends the whole tree. [`Event::Ended`] follows.
+    pub fn kill(&self) {
+        self.order(Order::Kill, 0);
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&self, signal: i32) {
+        self.order(Order::Signal, signal);
+    }
+
+    /// Sends every process of the tree a signal.
+    pub fn signal_all(&self, signal: i32) {
+        self.order(Order::SignalAll, signal);
+    }
+
+    fn order(&self, order: Order, signal: i32) {
+        // A warden that is gone has ended the tree already.
+        let _ = wire::send(self.socket.as_raw_fd(), &Message::new(order as u32, signal, 0));
+    }
+
+    /// Waits for the end of the tree; piped output is dropped.
+    pub fn wait(&mut self) -> Result<Ending, LaunchError> {
+        loop {
+            if let Event::Ended(ending) = self.next_event(None)? {
+                return Ok(ending);
+            }
+        }
+    }
+
+    /// Waits for the next event. `attention` is a descriptor of the caller's to wait on as well.
+    pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, LaunchError> {
+        loop {
+            if let Some(event) = self.remaining()? {
+                return Ok(event);
+            }
+            self.keep_limits();
+            let ready = self.poll(attention)?;
+            if ready.news
+                && let Some(event) = self.hear()?
+            {
+                return Ok(event);
+            }
+            for stream in 0..2 {
+                if ready.output[stream]
+                    && let Some(event) = self.read_output(stream)
+                {
+                    return Ok(event);
+                }
+            }
+            if ready.attention {
+                return Ok(Event::Attention);
+            }
+        }
+    }
+
+    /// After the tree's end: what is left in the pipes, then the end itself.
+    fn remaining(&mut self) -> Result<Option<Event>, LaunchError> {
+        let Some(mut ending) = self.ended else {
+            return Ok(None);
+        };
+        for stream in 0..2 {
+            while self.output[stream].is_some() {
+                if let Some(event) = self.read_output(stream) {
+                    return Ok(Some(event));
+                }
+            }
+        }
+        ending.usage.output = self.piped.then_some(self.counted);
+        ending.output_cut = self.output_cut;
+        ending.limit = self.hit;
+        Ok(Some(Event::Ended(ending)))
+    }
+
+    fn poll(&self, attention: Option<BorrowedFd<'_>>) -> Result<Ready, LaunchError> {
+        let nothing = self.socket.as_fd();
+        let watch = |fd: Option<BorrowedFd<'_>>| match fd {
+            Some(_) => PollFlags::POLLIN,
+            None => PollFlags::empty(),
+        };
+        let output = [0, 1].map(|i| self.output[i].as_ref().map(AsFd::as_fd));
+        let mut polled = [
+            PollFd::new(self.socket.as_fd(), PollFlags::POLLIN),
+            PollFd::new(output[0].unwrap_or(nothing), watch(output[0])),
+            PollFd::new(output[1].unwrap_or(nothing), watch(output[1])),
+            PollFd::new(attention.unwrap_or(nothing), watch(attention)),
+        ];
+        match poll(&mut polled, self.timeout()) {
+            Ok(_) | Err(nix::Error::EINTR) => {}
+            Err(error) => return Err(LaunchError::System("wait for the run", error.into())),
+        }
+        let ready = |i: usize| polled[i].any().unwrap_or(false);
+        Ok(Ready {
+            news: ready(0),
+            output: [output[0].is_some() && ready(1), output[1].is_some() && ready(2)],
+            attention: attention.is_some() && ready(3),
+        })
+    }
+
+    /// Until the next moment at which a limit has to be looked at.
+    fn timeout(&self) -> PollTimeout {
+        let now = Instant::now();
+        let deadline = self.limits.time.map(|time| self.started + time);
+        let next = match (deadline, self.tree.is_some() && self.hit.is_none()) {
+            (_, _) if self.hit.is_some() => None,
+            (Some(deadline), true) => Some(deadline.min(self.next_sample)),
+            (Some(deadline), false) => Some(deadline),
+            (None, true) => Some(self.next_sample),
+            (None, false) => None,
+        };
+        next.map_or(PollTimeout::NONE, |next| {
+            let left = next.saturating_duration_since(now) + Duration::from_millis(1);
+            PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
+        })
+    }
+
+    /// Ends the tree where it is past a limit.
+    fn keep_limits(&mut self) {
+        if self.hit.is_some() || self.ended.is_some() {
+            return;
+        }
+        let now = Instant::now();
+        if self.limits.time.is_some_and(|time| now >= self.started + time) {
+            self.end_for(Limit::Time, "timer");
+        } else if now >= self.next_sample {
+            self.look(now);
+        }
+    }
+
+    fn look(&mut self, now: Instant) {
+        let Some(tree) = &mut self.tree else {
+            return;
+        };
+        let sample = tree.sample();
+        let counted = self.control_group.is_some();
+        let over = |limit: Option<u64>, value: u64| limit.is_some_and(|limit| value > limit);
+        let limit = if self.limits.cpu.is_some_and(|cpu| sample.cpu > cpu) {
+            Some(Limit::Cpu)
+        } else if !counted && over(self.limits.processes, sample.processes) {
+            Some(Limit::Processes)
+        } else if !counted && over(self.limits.memory, sample.resident) && over(self.limits.memory, tree.proportional())
+        {
+            Some(Limit::Memory)
+        } else {
+            None
+        };
+        self.next_sample = now + SAMPLE_EVERY.max(now.elapsed() * SAMPLE_SHARE);
+        if let Some(limit) = limit {
+            self.end_for(limit, "sampling");
+        }
+    }
+
+    fn end_for(&mut self, limit: Limit, by: &'static str) {
+        self.hit = Some(LimitHit { limit, by });
+        self.kill();
+    }
+
+    /// One message of the warden.
+    fn hear(&mut self) -> Result<Option<Event>, LaunchError> {
+        let news = wire::receive(self.socket.as_raw_fd())
+            .map_err(|error| LaunchError::System("hear from the warden", error))?;
+        let Some(message) = news else {
+            self.over = true;
+            process::collect(self.warden);
+            return Err(LaunchError::WardenGone);
+        };
+        if message.kind == News::Stopped as u32 {
+            return Ok(Some(Event::Stopped(message.first)));
+        }
+        if message.kind == News::Continued as u32 {
+            return Ok(Some(Event::Continued));
+        }
+        if message.kind == News::Ended as u32 {
+            self.end(&message);
+        }
+        Ok(None)
+    }
+
+    fn end(&mut self, message: &Message) {
+        self.over = true;
+        let status = message.second;
+        let unsigned = |value: i64| u64::try_from(value).unwrap_or(0);
+        if self.hit.is_none() {
+            self.hit = self.kernels_limit(status);
+        }
+        self.ended = Some(Ending {
+            status,
+            limit: None,
+            usage: Usage {
+                cpu: Duration::from_micros(unsigned(message.cpu_us)),
+                max_rss: unsigned(message.max_rss),
+                processes: self.tree.as_ref().map(|tree| tree.most().0),
+                output: None,
+            },
+            duration: self.started.elapsed(),
+            output_cut: false,
+        });
+    }
+
+    /// The limit that the kernel itself kept, as the way of dying tells.
+    fn kernels_limit(&self, status: i32) -> Option<LimitHit> {
+        let killed_by = |signal| libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == signal;
+        let hit = |limit, by| Some(LimitHit { limit, by });
+        let group = self.control_group.as_ref();
+        if self.limits.memory.is_some() && group.is_some_and(ControlGroup::ran_out_of_memory) {
+            hit(Limit::Memory, "control group")
+        } else if self.limits.cpu.is_some() && killed_by(libc::SIGXCPU) {
+            hit(Limit::Cpu, "rlimit")
+        } else if self.limits.file_size.is_some() && killed_by(libc::SIGXFSZ) {
+            hit(Limit::FileSize, "rlimit")
+        } else {
+            None
+        }
+    }
+
+    /// One piece of output, cut at the limit.
+    fn read_output(&mut self, stream: usize) -> Option<Event> {
+        let mut buffer = vec![0; 64 * 1024];
+        let got = loop {
+            match self.output[stream].as_mut()?.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result.unwrap_or(0),
+            }
+        };
+        if got == 0 {
+            self.output[stream] = None;
+            return None;
+        }
+        buffer.truncate(got);
+        let before: u64 = self.counted.iter().sum();
+        self.counted[stream] += got as u64;
+        if let Some(limit) = self.limits.output {
+            let room = usize::try_from(limit.saturating_sub(before)).unwrap_or(usize::MAX);
+            if got > room {
+                buffer.truncate(room);
+                self.counted[stream] -= (got - room) as u64;
+                self.output_cut = true;
+                if self.hit.is_none() {
+                    self.end_for(Limit::Output, "count");
+                }
+            }
+        }
+        (!buffer.is_empty()).then_some(Event::Output(stream, buffer))
+    }
+}
+
+struct Ready {
+    news: bool,
+    output: [bool; 2],
+    attention: bool,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.over {
+            self.kill();
+            while let Ok(Some(message)) = wire::receive(self.socket.as_raw_fd()) {
+                if message.kind == News::Ended as u32 {
+                    break;
+                }
+            }
+        }
+        process::collect(self.warden);
+    }
+}
+
+/// Pins the target's `/proc` directory: the ruleset names this very entry, and one that nobody uses would be
+/// made anew under memory pressure.
+fn hold_own_proc(target: i32) -> Option<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options()
+        .read(true)
+        .custom_flags(libc::O_PATH)
+        .open(format!("/proc/{target}"))
+        .ok()
+}
+
+fn start_failure(news: Option<Message>) -> LaunchError {
+    match news {
+        Some(message) if message.kind == News::Failed as u32 => match Step::from_number(message.first) {
+            Some(step) => LaunchError::Step(step, io::Error::from_raw_os_error(message.second)),
+            None => LaunchError::WardenGone,
+        },
+        _ => LaunchError::WardenGone,
+    }
+}

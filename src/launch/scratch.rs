@@ -1,0 +1,112 @@
+//! The scratch directory of a run: private, writable, removed with the run.
+//!
+//! It lies in Stockade's own state directory, which no profile opens, so no other run can look into it. Each is
+//! locked while its run lives; what a killed launcher left behind is removed by a later run.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+use tempfile::TempDir;
+
+use super::LaunchError;
+
+/// One scratch directory; dropping it removes the tree.
+pub struct Scratch {
+    directory: TempDir,
+    _lock: Option<Flock<File>>,
+}
+
+impl Scratch {
+    /// Makes one below `parent`, which is made as well (mode 0700).
+    pub fn make(parent: &Path) -> Result<Scratch, LaunchError> {
+        let failed = |error| LaunchError::Scratch(parent.to_path_buf(), error);
+        make_private(parent).map_err(failed)?;
+        remove_abandoned(parent);
+        let directory = tempfile::Builder::new()
+            .prefix("run-")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .tempdir_in(parent)
+            .map_err(failed)?;
+        let lock = lock(directory.path());
+        Ok(Scratch { directory, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A run may have taken the write bit off a directory of its own; the owner can give it back.
+        make_removable(self.directory.path(), 0);
+    }
+}
+
+/// The directory and what is missing above it, for the user alone.
+fn make_private(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// An exclusive lock on a directory, kept as long as the value; `None` where the file system has none.
+fn lock(directory: &Path) -> Option<Flock<File>> {
+    let file = File::open(directory).ok()?;
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).ok()
+}
+
+/// Removes what runs left whose launcher was killed: old enough to have been locked, and not locked.
+fn remove_abandoned(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let is_ours = entry.file_name().as_encoded_bytes().starts_with(b"run-");
+        if is_ours && is_old(&entry) && lock(&entry.path()).is_some() {
+            make_removable(&entry.path(), 0);
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn is_old(entry: &fs::DirEntry) -> bool {
+    const LONGER_THAN_A_LAUNCH: std::time::Duration = std::time::Duration::from_secs(60);
+    entry
+        .metadata()
+        .and_then(|metadata| metadata.modified())
+        .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LONGER_THAN_A_LAUNCH))
+}
+
+/// Makes directories writable for their owner again, as deep as a removal would go. Links aren't followed.
+fn make_removable(directory: &Path, depth: u32) {
+    const DEEP_ENOUGH: u32 = 128;
+    let Ok(metadata) = fs::symlink_metadata(directory) else {
+        return;
+    };
+    if !metadata.is_dir() || depth > DEEP_ENOUGH {
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt;
+    if metadata.permissions().mode() & 0o700 != 0o700 {
+        let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
+    }
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            make_removable(&entry.path(), depth + 1);
+        }
+    }
+}
+
+/// Where scratch directories go: the state directory, or the system's temporary one where there's no home.
+pub fn parent(state: Option<&Path>) -> PathBuf {
+    match state {
+        Some(state) => state.join("scratch"),
+        None => std::env::temp_dir().join(format!("stockade-{}", nix::unistd::getuid())),
+    }
+}

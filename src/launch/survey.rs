@@ -1,0 +1,191 @@
+//! Which paths a tree's rule becomes where something in the tree must stay closed.
+//!
+//! Landlock only adds: a granted directory grants all below it. So a closed path inside a tree is left out by
+//! granting its neighbours, at every level above it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use landlock::{AccessFs, BitFlags, make_bitflags};
+
+use super::LaunchError;
+use crate::plan::{Cover, FileRule, Plan};
+use crate::policy::{Access, Denial, DenialKind, Matcher, Policy, Target};
+
+/// More files than this aren't granted one by one: a rule costs some microseconds of every launch.
+const MOST_FILES: usize = 16_384;
+
+/// Rights that only make sense on a directory and are needed to look around in it.
+const LISTING: u64 = 1 << 3;
+
+/// Writing in all its forms; what is left is reading and executing.
+const WRITING: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
+    WriteFile | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock | MakeFifo | MakeSym | Refer | Truncate
+});
+
+/// A path to open and the rights to grant on it.
+pub struct Spot {
+    /// The path.
+    pub path: PathBuf,
+    /// Landlock's rights; those for directories are masked later on files.
+    pub rights: u64,
+}
+
+/// All the spots of a plan.
+pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
+    let closed = closed_paths(&plan.closed);
+    let mut spots = Vec::with_capacity(plan.rules.len());
+    for rule in &plan.rules {
+        match rule.cover {
+            Cover::Whole => spots.push(Spot {
+                path: rule.path.clone(),
+                rights: rule.rights,
+            }),
+            Cover::AroundClosed => around(&canonical(&rule.path), rule.rights, &closed, &mut spots),
+            Cover::FileByFile => file_by_file(rule, policy, &mut spots)?,
+        }
+    }
+    Ok(spots)
+}
+
+/// A closed path and the rights that it takes away.
+struct Closed {
+    path: PathBuf,
+    taken: u64,
+}
+
+/// The closed paths that are named; each under its own name and where its links lead.
+fn closed_paths(denials: &[Denial]) -> Vec<Closed> {
+    let mut closed = Vec::new();
+    for denial in denials {
+        let Target::Path(path) = &denial.target else {
+            continue;
+        };
+        let taken = if denial.kind == DenialKind::Guarded {
+            WRITING.bits()
+        } else {
+            u64::MAX
+        };
+        let real = canonical(path);
+        if real != *path {
+            closed.push(Closed {
+                path: path.clone(),
+                taken,
+            });
+        }
+        closed.push(Closed { path: real, taken });
+    }
+    closed
+}
+
+/// The real path as far as it exists: the rest is appended as it is.
+fn canonical(path: &Path) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => canonical(parent).join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// Grants `path` as a whole, or around what is closed in it.
+fn around(path: &Path, rights: u64, closed: &[Closed], spots: &mut Vec<Spot>) {
+    let taken = closed
+        .iter()
+        .filter(|closed| path.starts_with(&closed.path))
+        .fold(0, |taken, closed| taken | closed.taken);
+    let rights = rights & !taken;
+    if rights == 0 {
+        return;
+    }
+    let inside: Vec<_> = closed
+        .iter()
+        .filter(|closed| closed.path.starts_with(path) && closed.path != *path)
+        .collect();
+    let lost = inside.iter().fold(0, |lost, closed| lost | closed.taken);
+    // What nothing inside takes away holds for the whole directory, and so does listing: names are no secret.
+    let whole = (rights & !lost) | (rights & LISTING);
+    if whole != 0 {
+        spots.push(Spot {
+            path: path.to_path_buf(),
+            rights: whole,
+        });
+    }
+    if rights & lost == 0 {
+        return;
+    }
+    let Ok(entries) = fs::read_dir(path) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let child = entry.path();
+        // Links are no objects of their own here: what they lead to is granted, or not, under its own name.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) && !is_kernel_tree(&child) {
+            around(&child, rights & lost, closed, spots);
+        }
+    }
+}
+
+/// Devices and the kernel's own trees are never part of "all files"; the base has what programs need of them.
+fn is_kernel_tree(path: &Path) -> bool {
+    [Path::new("/dev"), Path::new("/proc")].contains(&path)
+}
+
+/// Grants each file of a tree that no denial closes.
+fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Result<(), LaunchError> {
+    let top = canonical(&rule.path);
+    let matcher = Matcher::new(policy);
+    let is_open = |path: &Path| matcher.denial(Access::READ, path, false).is_none();
+    if !is_open(&top) {
+        return Ok(());
+    }
+    let Ok(metadata) = fs::metadata(&top) else {
+        return Ok(());
+    };
+    if !metadata.is_dir() {
+        spots.push(Spot {
+            path: top,
+            rights: rule.rights,
+        });
+        return Ok(());
+    }
+    let first = spots.len();
+    spots.push(Spot {
+        path: top.clone(),
+        rights: rule.rights & LISTING,
+    });
+    let mut waiting = vec![top.clone()];
+    while let Some(directory) = waiting.pop() {
+        for entry in readable(fs::read_dir(&directory))?.into_iter().flatten().flatten() {
+            let path = entry.path();
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if !is_open(&path) {
+                continue;
+            }
+            if kind.is_dir() {
+                waiting.push(path);
+            } else if kind.is_file() {
+                spots.push(Spot {
+                    path,
+                    rights: rule.rights & !LISTING,
+                });
+            }
+            if spots.len() - first + waiting.len() > MOST_FILES {
+                return Err(LaunchError::TooManyFiles {
+                    tree: top,
+                    limit: MOST_FILES,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A directory that the user may not list, or that vanished meanwhile, grants nothing.
+fn readable(entries: io::Result<fs::ReadDir>) -> Result<Option<fs::ReadDir>, LaunchError> {
+    Ok(entries.ok())
+}

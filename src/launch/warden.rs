@@ -1,0 +1,223 @@
+//! The warden: the process between the launcher and the target. It exists so that the whole tree ends.
+//!
+//! *Why a process of its own.* It is the subreaper, so every orphan of the run stays below it, and it lives in
+//! a Landlock domain that scopes signals, with the target in a domain nested inside: `kill(-1)` from here
+//! reaches exactly the run, and the target can't signal the warden. A parent-death signal would not do: it
+//! isn't inherited.
+//!
+//! *When it ends.* When the target has ended, when it is told to end the run, or when the launcher's end of
+//! the socket closes, which the kernel does however the launcher dies. It always kills and collects the rest
+//! of the tree first.
+//!
+//! It is a fork of a program that may have had threads, and it never executes: everything here is child-safe
+//! (system calls only, no allocation). All signals are blocked in it, so no key at a terminal stops it.
+
+use std::os::fd::{OwnedFd, RawFd};
+
+use super::child::{self, Birth, Image, Step};
+use crate::sys::process::{self, ChildStack, SignalDomain, Waited};
+use crate::sys::signals::SignalSet;
+use crate::sys::wire::{self, Message};
+use crate::sys::{confine, signals};
+
+/// What the warden tells the launcher. `first` and `second` of the message in brackets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum News {
+    /// The program runs [pid].
+    Started = 1,
+    /// It could not be started [step, errno]; nothing runs.
+    Failed,
+    /// The program was stopped by a signal [signal].
+    Stopped,
+    /// It goes on.
+    Continued,
+    /// The program has ended, and so has the whole tree [-, wait status].
+    Ended,
+}
+
+/// What the launcher tells the warden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Order {
+    /// End the whole tree now.
+    Kill = 16,
+    /// Send the program a signal [signal].
+    Signal,
+    /// Send every process of the tree a signal [signal].
+    SignalAll,
+}
+
+/// Everything the warden needs, made before the fork.
+pub struct Duty {
+    /// The warden's end of the socket.
+    pub socket: RawFd,
+    /// The ruleset that scopes signals; `None` before Landlock ABI 6.
+    pub signal_ruleset: Option<RawFd>,
+    /// Whether the launcher holds Linux capabilities.
+    pub holds_capabilities: bool,
+    /// What to start.
+    pub image: Image,
+    /// A stack for the target's first steps.
+    pub stack: ChildStack,
+}
+
+/// The warden's main function.
+pub fn serve(duty: &Duty) -> ! {
+    let status = match begin(duty) {
+        Ok((target, domain)) => Watch::new(duty.socket, target, domain).run(),
+        Err((step, errno)) => {
+            tell(duty.socket, News::Failed, step as i32, errno);
+            1
+        }
+    };
+    process::exit_now(status)
+}
+
+fn tell(socket: RawFd, news: News, first: i32, second: i32) {
+    // A launcher that is gone hears nothing; the closed socket is noticed where it is waited on.
+    let _ = wire::send(socket, &Message::new(news as u32, first, second));
+}
+
+/// Confines the warden and starts the target: its process id and the domain, or the step that failed.
+fn begin(duty: &Duty) -> Result<(i32, Option<SignalDomain>), (Step, i32)> {
+    let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
+    let _ = confine::set_process_name(c"stockade-warden");
+    confine::become_subreaper().map_err(at(Step::Subreaper))?;
+    confine::no_new_privs().map_err(at(Step::NoNewPrivs))?;
+    confine::drop_capabilities(duty.holds_capabilities).map_err(at(Step::Capabilities))?;
+    let domain = match duty.signal_ruleset {
+        Some(ruleset) => Some(SignalDomain::enter(ruleset).map_err(at(Step::SignalDomain))?),
+        None => None,
+    };
+    let mut birth = Birth {
+        image: &duty.image,
+        failure: None,
+    };
+    let target = process::run_until_exec(&duty.stack, child::begin, &mut birth).map_err(at(Step::Fork))?;
+    match birth.failure {
+        Some(failure) => Err(failure),
+        None => Ok((target, domain)),
+    }
+}
+
+/// The warden while the target runs.
+struct Watch {
+    socket: RawFd,
+    signals: Option<OwnedFd>,
+    target: i32,
+    domain: Option<SignalDomain>,
+    /// The target's wait status, once it has ended.
+    ended: Option<i32>,
+}
+
+impl Watch {
+    /// Lets go of everything but the socket, so that a closed pipe is closed for its reader.
+    fn new(socket: RawFd, target: i32, domain: Option<SignalDomain>) -> Self {
+        const SOCKET: RawFd = 3;
+        tell(socket, News::Started, target, 0);
+        let socket = match confine::place_descriptor(socket, SOCKET) {
+            Ok(()) => SOCKET,
+            Err(_) => socket,
+        };
+        if socket == SOCKET {
+            let _ = confine::close_from(4);
+            (0..SOCKET).for_each(confine::close);
+        }
+        Watch {
+            socket,
+            signals: SignalSet::of(&[libc::SIGCHLD]).descriptor(true).ok(),
+            target,
+            domain,
+            ended: None,
+        }
+    }
+
+    /// Watches until the run is over, ends what is left of it and says so.
+    fn run(mut self) -> i32 {
+        self.until_over();
+        self.end_tree();
+        let mut last = Message::new(News::Ended as u32, 0, self.ended.unwrap_or(libc::SIGKILL));
+        (last.cpu_us, last.max_rss) = process::usage_of_children();
+        let _ = wire::send(self.socket, &last);
+        0
+    }
+
+    fn until_over(&mut self) {
+        use std::os::fd::AsRawFd;
+        // Without a signal descriptor (out of descriptors) a short time-out does the same.
+        let children = self.signals.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+        let timeout = if children < 0 { 20 } else { -1 };
+        loop {
+            self.collect(false);
+            if self.ended.is_some() {
+                return;
+            }
+            let Ok(ready) = wire::wait_readable([self.socket, children], timeout) else {
+                return;
+            };
+            while children >= 0 && signals::next_signal(children).is_some() {}
+            if ready & 1 != 0 && !self.obey() {
+                return;
+            }
+        }
+    }
+
+    /// Takes one order; `false` ends the run, and so does anything that isn't an order.
+    fn obey(&self) -> bool {
+        let Ok(Some(message)) = wire::receive(self.socket) else {
+            return false;
+        };
+        if message.kind == Order::Signal as u32 {
+            let _ = process::signal(self.target, message.first);
+            return true;
+        }
+        if message.kind == Order::SignalAll as u32 {
+            self.signal_all(message.first);
+            return true;
+        }
+        false
+    }
+
+    fn signal_all(&self, signal: i32) {
+        match &self.domain {
+            Some(domain) => domain.signal_all(signal),
+            None => process::signal_children(signal),
+        }
+    }
+
+    /// Kills and collects until no descendant is left.
+    fn end_tree(&mut self) {
+        // One round is enough with the scope: a fork under way is undone by the pending signal. Without it,
+        // each round meets what the last one orphaned; the pause lets processes that are being torn down go.
+        loop {
+            self.signal_all(libc::SIGKILL);
+            if !self.collect(self.domain.is_some()) {
+                return;
+            }
+            let _ = wire::wait_readable([-1, -1], 1);
+        }
+    }
+
+    /// Collects ended descendants and notes what happened to the target; whether any child is left.
+    fn collect(&mut self, block: bool) -> bool {
+        loop {
+            match process::wait_any(block) {
+                Waited::NoChildren => return false,
+                Waited::Nothing => return true,
+                Waited::Changed(change) if change.pid == self.target => self.note(change.status),
+                Waited::Changed(_) => {}
+            }
+        }
+    }
+
+    fn note(&mut self, status: i32) {
+        if libc::WIFSTOPPED(status) {
+            tell(self.socket, News::Stopped, libc::WSTOPSIG(status), 0);
+        } else if libc::WIFCONTINUED(status) {
+            tell(self.socket, News::Continued, 0, 0);
+        } else {
+            self.ended = Some(status);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Stockade runs a program that nobody has reason to trust inside a named permission profile that the Linux
+//! kernel enforces: Landlock and seccomp, without root, containers or a daemon.
+//!
+//! ```no_run
+//! use stockade::Sandbox;
+//!
+//! let outcome = Sandbox::profile("readonly")?.command("python3").arg("analyse.py").run()?;
+//! println!("{:?}", outcome.status());
+//! # Ok::<(), stockade::Error>(())
+//! ```
+//!
+//! Folders are stages: `profile` (TOML to values) → `policy` (what is allowed) → `plan` (how it is enforced) →
+//! `launch` (carrying it out) → `report`. `ARCHITECTURE.md` has the map.
+
+#[cfg(feature = "cli")]
+pub mod cli;
+pub mod command;
+pub mod kernel;
+pub mod launch;
+pub mod plan;
+pub mod policy;
+pub mod profile;
+pub mod report;
+mod sandbox;
+mod surroundings;
+mod sys;
+
+pub use launch::{Ending, Event};
+pub use plan::Shortfall;
+pub use report::Status;
+pub use sandbox::{Child, Command, Error, Outcome, Output, Ready, Sandbox};

@@ -1,0 +1,7 @@
+//! The `stockade` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    stockade::cli::main()
+}

@@ -1,0 +1,219 @@
+//! The allow-lists of the calls that are many calls in one: `ioctl`, `fcntl`, `prctl` and `arch_prctl`.
+//!
+//! Whatever isn't listed gets the answer of an object or a kernel that doesn't know the request. The numbers are those
+//! of the kernel's headers, the same on x86-64 and aarch64; libc lacks many of them.
+
+use super::super::filter::{Action, Case, Condition, Test, Verdict};
+use super::{Sockets, errno};
+
+/// The verdict on `ioctl`. Interfaces are for those who can talk through them.
+pub(super) fn ioctl(sockets: Sockets) -> &'static Verdict {
+    match sockets {
+        Sockets::None => &LOCAL_IOCTL,
+        Sockets::All => &NETWORK_IOCTL,
+    }
+}
+
+static LOCAL_IOCTL: Verdict = Verdict {
+    cases: &[Case {
+        when: &[Condition::low(1, Test::OneOf(FILES_AND_TERMINALS))],
+        then: Action::Allow,
+    }],
+    otherwise: errno(libc::ENOTTY),
+};
+
+static NETWORK_IOCTL: Verdict = Verdict {
+    cases: &[
+        Case {
+            when: &[Condition::low(1, Test::OneOf(FILES_AND_TERMINALS))],
+            then: Action::Allow,
+        },
+        Case {
+            when: &[Condition::low(1, Test::OneOf(INTERFACES))],
+            then: Action::Allow,
+        },
+    ],
+    otherwise: errno(libc::ENOTTY),
+};
+
+/// Never `TIOCSTI` and `TIOCLINUX` (they type into the terminal), `TIOCCONS`, `TIOCSETD`, `TIOCEXCL` (nobody else could
+/// open the user's terminal any more), `FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION`, and nothing of a
+/// single file system or device.
+const FILES_AND_TERMINALS: &[u32] = &[
+    0x5401,
+    0x5402,
+    0x5403,
+    0x5404, // TCGETS TCSETS TCSETSW TCSETSF
+    0x5405,
+    0x5406,
+    0x5407,
+    0x5408, // TCGETA TCSETA TCSETAW TCSETAF
+    0x5409,
+    0x540a,
+    0x540b, // TCSBRK TCXONC TCFLSH
+    0x540e,
+    0x540f,
+    0x5410,
+    0x5411, // TIOCSCTTY TIOCGPGRP TIOCSPGRP TIOCOUTQ
+    0x5413,
+    0x5414,
+    0x5415, // TIOCGWINSZ TIOCSWINSZ TIOCMGET
+    0x541b, // FIONREAD
+    0x5420,
+    0x5421,
+    0x5422, // TIOCPKT FIONBIO TIOCNOTTY
+    0x5424,
+    0x5425,
+    0x5427,
+    0x5428,
+    0x5429, // TIOCGETD TCSBRKP TIOCSBRK TIOCCBRK TIOCGSID
+    0x802c_542a,
+    0x402c_542b,
+    0x402c_542c,
+    0x402c_542d, // TCGETS2 TCSETS2 TCSETSW2 TCSETSF2
+    0x8004_5430,
+    0x4004_5431, // TIOCGPTN TIOCSPTLCK
+    0x8004_5438,
+    0x8004_5439,
+    0x8004_5440, // TIOCGPKT TIOCGPTLCK TIOCGEXCL
+    0x5441,      // TIOCGPTPEER
+    0x5450,
+    0x5451,
+    0x5452,
+    0x5460, // FIONCLEX FIOCLEX FIOASYNC FIOQSIZE
+    0x0002, // FIGETBSZ
+    0x1268,
+    0x8008_1272, // BLKSSZGET BLKGETSIZE64
+    0x8008_6601,
+    0x801c_581f,
+    0x8008_7601, // FS_IOC_GETFLAGS FSGETXATTR GETVERSION
+    0xc020_660b, // FS_IOC_FIEMAP
+    0x4004_9409,
+    0x4020_940d,
+    0xc018_9436, // FICLONE FICLONERANGE FIDEDUPERANGE
+];
+
+/// Reading the interfaces' names and addresses, and marks and times of a socket.
+const INTERFACES: &[u32] = &[
+    0x8905, 0x8906, // SIOCATMARK SIOCGSTAMP
+    0x8910, 0x8912, 0x8913, 0x8915, // SIOCGIFNAME GIFCONF GIFFLAGS GIFADDR
+    0x8919, 0x891b, 0x8921, // SIOCGIFBRDADDR GIFNETMASK GIFMTU
+    0x8927, 0x8933, // SIOCGIFHWADDR GIFINDEX
+];
+
+/// Never `F_NOTIFY`, which watches a directory. 12 to 14 and 1029 are commands of 32-bit calls and of the kernel itself,
+/// which answers `EINVAL` to them.
+const FCNTL_COMMANDS: &[u32] = &[
+    0, 1, 2, 3, 4, // F_DUPFD GETFD SETFD GETFL SETFL
+    5, 6, 7, // F_GETLK SETLK SETLKW
+    8, 9, 10, 11, // F_SETOWN GETOWN SETSIG GETSIG
+    12, 13, 14, 15, 16, // (F_GETLK64 SETLK64 SETLKW64) SETOWN_EX GETOWN_EX
+    36, 37, 38, // F_OFD_GETLK SETLK SETLKW
+    1024, 1025, // F_SETLEASE GETLEASE
+    1027, 1028, // F_DUPFD_QUERY CREATED_QUERY
+    1029, 1030, 1031, 1032, // (F_CANCELLK) DUPFD_CLOEXEC SETPIPE_SZ GETPIPE_SZ
+    1033, 1034, // F_ADD_SEALS GET_SEALS
+    1035, 1036, 1037, 1038, // F_GET_RW_HINT SET_RW_HINT GET_FILE_RW_HINT SET_FILE_RW_HINT
+];
+
+pub(super) static FCNTL: Verdict = Verdict {
+    cases: &[Case {
+        when: &[Condition::low(1, Test::OneOf(FCNTL_COMMANDS))],
+        then: Action::Allow,
+    }],
+    otherwise: errno(libc::EINVAL),
+};
+
+/// A process that isn't dumpable can't be read by the supervisor, who has to know what it asks.
+const PR_SET_DUMPABLE: u32 = 4;
+
+/// Never `PR_SET_SECCOMP` (seccomp(2) does it, where the flags are seen), `PR_SET_MM`, `PR_SCHED_CORE`,
+/// `PR_SET_SYSCALL_USER_DISPATCH`. Those in parentheses are of other processors or long gone: the kernel answers
+/// `EINVAL` to them, and they make one range of two.
+const PRCTL_OPTIONS: &[u32] = &[
+    1,
+    2,
+    3, // PR_SET_PDEATHSIG GET_PDEATHSIG GET_DUMPABLE
+    5,
+    6,
+    7,
+    8, // (PR_GET_UNALIGN SET_UNALIGN) GET_KEEPCAPS SET_KEEPCAPS
+    9,
+    10,
+    11,
+    12, // (PR_GET_FPEMU SET_FPEMU GET_FPEXC SET_FPEXC)
+    13,
+    14,
+    15,
+    16, // PR_GET_TIMING SET_TIMING SET_NAME GET_NAME
+    21,
+    23,
+    24, // PR_GET_SECCOMP CAPBSET_READ CAPBSET_DROP
+    25,
+    26,
+    27,
+    28, // PR_GET_TSC SET_TSC GET_SECUREBITS SET_SECUREBITS
+    29,
+    30, // PR_SET_TIMERSLACK GET_TIMERSLACK
+    36,
+    37,
+    38,
+    39, // PR_SET_CHILD_SUBREAPER GET_CHILD_SUBREAPER SET_NO_NEW_PRIVS GET_NO_NEW_PRIVS
+    40,
+    41,
+    42, // PR_GET_TID_ADDRESS SET_THP_DISABLE GET_THP_DISABLE
+    43,
+    44,
+    45,
+    46,
+    47, // (PR_MPX_ENABLE MPX_DISABLE SET_FP_MODE GET_FP_MODE) CAP_AMBIENT
+    50,
+    51,
+    52,
+    53, // PR_SVE_SET_VL SVE_GET_VL GET_SPECULATION_CTRL SET_SPECULATION_CTRL
+    54,
+    55,
+    56, // PR_PAC_RESET_KEYS SET_TAGGED_ADDR_CTRL GET_TAGGED_ADDR_CTRL
+    60,
+    61,
+    63,
+    64, // PR_PAC_SET_ENABLED_KEYS PAC_GET_ENABLED_KEYS SME_SET_VL SME_GET_VL
+    65,
+    66, // PR_SET_MDWE GET_MDWE
+    74,
+    75,
+    76, // PR_GET_SHADOW_STACK_STATUS SET_SHADOW_STACK_STATUS LOCK_SHADOW_STACK_STATUS
+    0x4155_5856,
+    0x5356_4d41,
+    0x5961_6d61, // PR_GET_AUXV SET_VMA SET_PTRACER
+];
+
+pub(super) static PRCTL: Verdict = Verdict {
+    cases: &[
+        Case {
+            when: &[Condition::low(0, Test::Equals(PR_SET_DUMPABLE))],
+            then: Action::Errno(0),
+        },
+        Case {
+            when: &[Condition::low(0, Test::OneOf(PRCTL_OPTIONS))],
+            then: Action::Allow,
+        },
+    ],
+    otherwise: errno(libc::EINVAL),
+};
+
+/// Thread registers, processor features and shadow stacks of the caller itself.
+const ARCH_PRCTL_OPTIONS: &[u32] = &[
+    0x1001, 0x1002, 0x1003, 0x1004, // ARCH_SET_GS SET_FS GET_FS GET_GS
+    0x1021, 0x1022, 0x1023, // ARCH_GET_XCOMP_SUPP GET_XCOMP_PERM REQ_XCOMP_PERM
+    0x3001, // ARCH_CET_STATUS
+    0x5001, 0x5002, 0x5003, 0x5004, 0x5005, // ARCH_SHSTK_ENABLE DISABLE LOCK UNLOCK STATUS
+];
+
+pub(super) static ARCH_PRCTL: Verdict = Verdict {
+    cases: &[Case {
+        when: &[Condition::low(0, Test::OneOf(ARCH_PRCTL_OPTIONS))],
+        then: Action::Allow,
+    }],
+    otherwise: errno(libc::EINVAL),
+};

@@ -1,0 +1,134 @@
+//! Which Landlock rights a policy's accesses are, and the rules that grant them.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{ABI, Access as _, AccessFs, BitFlags};
+
+use super::calls::Sockets;
+use super::is_chosen;
+use crate::policy::{Access, Extent, Policy};
+
+/// The highest ABI whose rights this release knows.
+const NEWEST_ABI: i32 = 9;
+
+/// What a ruleset handles, that is, refuses unless a rule allows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handled {
+    /// The ABI that the ruleset is made for.
+    pub abi: i32,
+    /// File rights: all that the ABI has.
+    pub files: u64,
+    /// Whether TCP connections and listening are refused (ABI 4).
+    pub tcp: bool,
+    /// Whether abstract unix sockets and signals end at the domain (ABI 6).
+    pub scopes: bool,
+}
+
+impl Handled {
+    pub(super) fn new(abi: i32, sockets: Sockets) -> Self {
+        let abi = abi.min(NEWEST_ABI);
+        Handled {
+            abi,
+            files: AccessFs::from_all(ABI::from(abi)).bits(),
+            tcp: abi >= ABI::V4 as i32 && sockets == Sockets::None,
+            scopes: abi >= ABI::V6 as i32,
+        }
+    }
+}
+
+/// One path that the ruleset allows something on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileRule {
+    /// An absolute path; a missing one grants nothing.
+    pub path: PathBuf,
+    /// Landlock's rights.
+    pub rights: u64,
+    /// How a tree is granted.
+    pub cover: Cover,
+}
+
+/// How a tree is granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cover {
+    /// Nothing in it has to be refused: one rule for all of it, now and later.
+    Whole,
+    /// Around closed paths: their neighbours are granted, in place of the directory above.
+    AroundClosed,
+    /// Each file that exists at launch and isn't denied, by itself; nothing that is made later.
+    FileByFile,
+}
+
+/// The rights of one ABI.
+pub(super) struct Rights {
+    all: BitFlags<AccessFs>,
+}
+
+impl Rights {
+    pub(super) fn new(abi: i32) -> Self {
+        Rights {
+            all: AccessFs::from_all(ABI::from(abi.min(NEWEST_ABI))),
+        }
+    }
+
+    /// An access in Landlock's words. Executing needs reading too (measured on 6.18). Making devices is never
+    /// granted; device ioctls only on the base's own devices; connecting to unix sockets (ABI 9) nowhere, which
+    /// leaves those of the run itself.
+    fn of(&self, access: Access, path: &Path) -> u64 {
+        let mut rights = BitFlags::<AccessFs>::empty();
+        if access.intersects(Access::READ | Access::EXECUTE) {
+            rights |= AccessFs::ReadFile | AccessFs::ReadDir;
+        }
+        if access.contains(Access::EXECUTE) {
+            rights |= AccessFs::Execute;
+        }
+        if access.contains(Access::WRITE) {
+            rights |= AccessFs::WriteFile
+                | AccessFs::RemoveDir
+                | AccessFs::RemoveFile
+                | AccessFs::MakeDir
+                | AccessFs::MakeReg
+                | AccessFs::MakeSock
+                | AccessFs::MakeFifo
+                | AccessFs::MakeSym
+                | AccessFs::Refer
+                | AccessFs::Truncate;
+        }
+        if path.starts_with("/dev") {
+            rights |= AccessFs::IoctlDev;
+        }
+        (rights & self.all).bits()
+    }
+}
+
+/// Reading, for the target's own `/proc` directory.
+pub fn rights_of_own_proc() -> u64 {
+    (AccessFs::ReadFile | AccessFs::ReadDir).bits()
+}
+
+/// The rules of a policy. With `supervised` (its absence accepted) chosen trees are granted as they are, around
+/// the secret names; otherwise they are only read, and granted file by file.
+pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<FileRule> {
+    let mut rules: Vec<FileRule> = policy
+        .grants
+        .iter()
+        .map(|grant| FileRule {
+            path: grant.path.clone(),
+            rights: rights.of(grant.access, &grant.path),
+            cover: match (grant.extent, is_chosen(&grant.origin)) {
+                (Extent::Single, _) | (_, false) => Cover::Whole,
+                (Extent::Subtree, true) if supervised => Cover::AroundClosed,
+                (Extent::Subtree, true) => Cover::FileByFile,
+            },
+        })
+        .collect();
+    if supervised {
+        rules.push(FileRule {
+            path: PathBuf::from("/proc"),
+            rights: rights_of_own_proc(),
+            cover: Cover::Whole,
+        });
+    }
+    rules.sort();
+    rules.dedup();
+    rules
+}

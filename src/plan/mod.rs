@@ -1,0 +1,189 @@
+//! How a policy is enforced on this kernel: Landlock rules, the seccomp program, limits. Pure data.
+//!
+//! `compile` either makes a plan that holds all that the policy says, or names the shortfalls. It opens
+//! nothing and asks the system nothing; `launch` carries a plan out.
+
+pub mod calls;
+mod files;
+pub mod filter;
+mod shortfall;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub use files::{Cover, FileRule, Handled, rights_of_own_proc};
+pub use filter::Instruction;
+pub use shortfall::{Missing, Shortfall};
+
+use crate::policy::{Access, Denial, Policy, Reach};
+use crate::profile::{Limits, Origin};
+use calls::{Memfds, Truncation, Unjudged};
+use files::Rights;
+use filter::Architecture;
+
+/// What the compiler has to know of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ability {
+    /// The kernel's Landlock ABI, 0 where there is none.
+    pub landlock_abi: i32,
+    /// Whether the kernel takes seccomp filters.
+    pub seccomp: bool,
+    /// Whether a control group of the run's own can count memory and processes.
+    pub control_group: bool,
+}
+
+/// A policy compiled for one machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// What the Landlock ruleset handles.
+    pub handled: Handled,
+    /// What it allows.
+    pub rules: Vec<FileRule>,
+    /// Paths that no rule may reach into, though a directory above them is granted.
+    pub closed: Vec<Denial>,
+    /// Rights on the target's own `/proc` directory.
+    pub own_proc_rights: u64,
+    /// The seccomp program.
+    pub filter: Vec<Instruction>,
+    /// The target's environment, but for a `HOME` and `TMPDIR` of its own.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Whether `HOME` and `TMPDIR` are the run's own: a scratch directory, or one that doesn't exist.
+    pub home: Home,
+    /// The working directory.
+    pub directory: PathBuf,
+    /// Limits of the tree.
+    pub limits: Limits,
+    /// Whether a control group enforces memory and processes.
+    pub control_group: bool,
+    /// What is not enforced, each accepted by name.
+    pub shortfalls: Vec<Missing>,
+}
+
+/// What `HOME` and `TMPDIR` are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    /// The caller's, as the environment has them.
+    Callers,
+    /// A scratch directory, removed with the run.
+    Scratch,
+    /// A directory that doesn't exist.
+    Nowhere,
+}
+
+/// Why a policy can't be enforced on this machine.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// No Landlock: nothing can be contained.
+    #[error("this kernel enforces no Landlock rules")]
+    NoLandlock,
+    /// No seccomp filters.
+    #[error("this kernel takes no seccomp filters")]
+    NoSeccomp,
+    /// The policy asks for more than this machine can hold, and nobody accepted less.
+    #[error("this machine can't enforce all of the profile: {}", shortfall::names(.0))]
+    Shortfall(Vec<Missing>),
+    /// A profile adds a call that doesn't exist here.
+    #[error("this machine has no system call `{0}`")]
+    UnknownCall(String),
+    /// The filter can't be made: a call that may never be added, or a program that is too long.
+    #[error(transparent)]
+    Calls(#[from] calls::CallsError),
+    /// The program is too long for the kernel.
+    #[error(transparent)]
+    Filter(#[from] filter::FilterError),
+}
+
+/// Compiles a policy. `accepted` are the shortfalls that the user named.
+pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall]) -> Result<Plan, PlanError> {
+    if ability.landlock_abi < 1 {
+        return Err(PlanError::NoLandlock);
+    }
+    if !ability.seccomp {
+        return Err(PlanError::NoSeccomp);
+    }
+    let missing = shortfall::find(policy, ability);
+    let refused: Vec<_> = missing
+        .iter()
+        .filter(|missing| !accepted.contains(&missing.shortfall))
+        .cloned()
+        .collect();
+    if !refused.is_empty() {
+        return Err(PlanError::Shortfall(refused));
+    }
+    let supervised = missing.iter().any(|missing| missing.shortfall == Shortfall::Supervisor);
+    let rights = Rights::new(ability.landlock_abi);
+    Ok(Plan {
+        handled: Handled::new(ability.landlock_abi, sockets(policy)),
+        rules: files::rules(policy, &rights, supervised),
+        closed: policy.denials.clone(),
+        own_proc_rights: rights_of_own_proc(),
+        filter: program(policy, ability, supervised)?,
+        environment: policy.environment.clone().into_iter().collect(),
+        home: home(policy),
+        directory: policy.root.clone(),
+        limits: policy.limits,
+        control_group: ability.control_group && (policy.limits.memory.is_some() || policy.limits.processes.is_some()),
+        shortfalls: missing,
+    })
+}
+
+/// Hosts can't be told apart yet, so a run with hosts has no sockets either.
+fn sockets(policy: &Policy) -> calls::Sockets {
+    match policy.reach {
+        Reach::Everything => calls::Sockets::All,
+        Reach::Nothing | Reach::Hosts(_) => calls::Sockets::None,
+    }
+}
+
+fn program(policy: &Policy, ability: Ability, supervised: bool) -> Result<Vec<Instruction>, PlanError> {
+    const LANDLOCK_TRUNCATE_ABI: i32 = 3;
+    let architecture = Architecture::native().ok_or(PlanError::NoSeccomp)?;
+    let posture = calls::Posture {
+        unjudged: if supervised {
+            Unjudged::Allowed
+        } else {
+            Unjudged::Refused
+        },
+        sockets: sockets(policy),
+        memfds: if executes_everything(policy) {
+            Memfds::Executable
+        } else {
+            Memfds::Sealed
+        },
+        truncation: if ability.landlock_abi < LANDLOCK_TRUNCATE_ABI {
+            Truncation::Filter
+        } else {
+            Truncation::Landlock
+        },
+        extra: extra_calls(policy, architecture)?,
+    };
+    let table = calls::table(&posture, architecture)?;
+    Ok(filter::assemble(&table, architecture, calls::UNKNOWN)?)
+}
+
+fn extra_calls(policy: &Policy, architecture: Architecture) -> Result<Vec<u32>, PlanError> {
+    let number = |name: &String| calls::number(name, architecture).ok_or_else(|| PlanError::UnknownCall(name.clone()));
+    policy.system_calls.iter().map(number).collect()
+}
+
+fn executes_everything(policy: &Policy) -> bool {
+    policy
+        .grants
+        .iter()
+        .any(|grant| grant.access.contains(Access::EXECUTE) && grant.path == std::path::Path::new("/"))
+}
+
+fn home(policy: &Policy) -> Home {
+    if policy.environment.contains_key(std::ffi::OsStr::new("HOME")) {
+        Home::Callers
+    } else if policy.scratch {
+        Home::Scratch
+    } else {
+        Home::Nowhere
+    }
+}
+
+/// Whether a grant was written by a person (in a profile or as a flag), not found by Stockade.
+fn is_chosen(origin: &Origin) -> bool {
+    matches!(origin, Origin::Shipped { .. } | Origin::File { .. } | Origin::Flag(_))
+}

@@ -1,0 +1,148 @@
+//! What a policy asks and this machine, or this release, can't enforce.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Ability, is_chosen};
+use crate::policy::{Access, Extent, Policy, Reach};
+
+/// A named gap. A run that has one is refused unless the user accepted it by this name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Shortfall {
+    /// What only the supervisor can hold: denied patterns inside granted trees, metadata, unix sockets by path,
+    /// processes and disk counted over the tree.
+    Supervisor,
+    /// Hosts can't be told apart; accepted, the run has no network.
+    Network,
+    /// Signals to the user's other processes (before Landlock ABI 6).
+    Signals,
+}
+
+impl Shortfall {
+    /// All of them.
+    pub const ALL: [Shortfall; 3] = [Shortfall::Supervisor, Shortfall::Network, Shortfall::Signals];
+
+    /// The name that `--accept-shortfall` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shortfall::Supervisor => "supervisor",
+            Shortfall::Network => "network",
+            Shortfall::Signals => "signals",
+        }
+    }
+
+    /// What a run with this shortfall is without.
+    pub fn consequence(self) -> &'static str {
+        match self {
+            Shortfall::Supervisor => {
+                "inside the granted trees secret patterns, guarded files and `--deny` don't hold, and neither \
+                 do limits on metadata, unix sockets and the number of processes"
+            }
+            Shortfall::Network => "the run has no network at all",
+            Shortfall::Signals => "the run can send signals to your other processes",
+        }
+    }
+}
+
+impl fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Shortfall {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|shortfall| shortfall.name() == name)
+            .ok_or_else(|| {
+                let known: Vec<_> = Self::ALL.iter().map(|shortfall| shortfall.name()).collect();
+                format!("unknown shortfall `{name}`; there are {}", known.join(", "))
+            })
+    }
+}
+
+/// A shortfall with what in the policy asks for more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// Its name.
+    pub shortfall: Shortfall,
+    /// The parts of the policy that need it, one line each.
+    pub because: Vec<String>,
+}
+
+/// The names, for a message.
+pub fn names(missing: &[Missing]) -> String {
+    let names: Vec<_> = missing
+        .iter()
+        .map(|missing| format!("`{}`", missing.shortfall))
+        .collect();
+    names.join(", ")
+}
+
+/// All shortfalls of a policy on a machine.
+pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
+    const LANDLOCK_SCOPE_ABI: i32 = 6;
+    let mut found = Vec::new();
+    let mut note = |shortfall, because: Vec<String>| {
+        if !because.is_empty() {
+            found.push(Missing { shortfall, because });
+        }
+    };
+    note(Shortfall::Supervisor, needs_supervisor(policy, ability));
+    if let Reach::Hosts(hosts) = &policy.reach {
+        let names: Vec<_> = hosts.iter().map(|host| host.0.as_str()).collect();
+        note(
+            Shortfall::Network,
+            vec![format!("hosts are named: {}", names.join(", "))],
+        );
+    }
+    if ability.landlock_abi < LANDLOCK_SCOPE_ABI {
+        note(
+            Shortfall::Signals,
+            vec![format!(
+                "Landlock ABI {} can't scope signals; ABI {LANDLOCK_SCOPE_ABI} (Linux 6.12) can",
+                ability.landlock_abi
+            )],
+        );
+    }
+    found
+}
+
+/// What in a policy only the supervisor can hold. Trees that are only read are granted file by file at launch,
+/// so their secrets stay closed without it, unless a tree is too large for that.
+fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
+    let chosen = policy.grants.iter().filter(|grant| is_chosen(&grant.origin));
+    let mut because: Vec<_> = chosen
+        .filter_map(|grant| {
+            let path = grant.path.display();
+            if grant.access.contains(Access::WRITE) {
+                Some(format!("`{path}` may be written ({})", grant.origin))
+            } else if grant.extent == Extent::Subtree && is_too_large(&grant.path) {
+                Some(format!("all of `{path}` may be read ({})", grant.origin))
+            } else {
+                None
+            }
+        })
+        .collect();
+    if policy.reach == Reach::Everything {
+        because.push("every host may be reached, so unix sockets have to be told apart".into());
+    }
+    if policy.limits.processes.is_some() && !ability.control_group {
+        because.push("processes are limited, and no control group is delegated here".into());
+    }
+    if policy.limits.disk.is_some() {
+        because.push("the growth of the written trees is limited".into());
+    }
+    because.sort();
+    because.dedup();
+    because
+}
+
+/// Trees that nobody would want to have listed file by file.
+fn is_too_large(path: &std::path::Path) -> bool {
+    const WHOLE_SYSTEMS: &[&str] = &["/", "/home", "/var", "/proc", "/sys", "/dev", "/run"];
+    WHOLE_SYSTEMS.iter().any(|tree| path == std::path::Path::new(tree))
+}

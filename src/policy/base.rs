@@ -1,0 +1,101 @@
+//! The runtime base: what any program needs to start. Part of every profile.
+//!
+//! It never holds `/etc/hosts` or `/etc/resolv.conf` (served where hosts are granted), private keys, password
+//! hashes, the machine's id, or anything of a user's.
+
+use super::Access;
+
+/// One entry of the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BaseEntry {
+    /// The path; a missing one is skipped.
+    pub path: &'static str,
+    /// What may be done.
+    pub access: Access,
+}
+
+const RX: Access = Access::READ.union(Access::EXECUTE);
+const RW: Access = Access::READ.union(Access::WRITE);
+
+const fn entry(path: &'static str, access: Access) -> BaseEntry {
+    BaseEntry { path, access }
+}
+
+/// Programs and libraries, the few files of `/etc` that libc, TLS, the locale and name lookups of users read,
+/// harmless devices, and what the kernel says about itself.
+pub const BASE: &[BaseEntry] = &[
+    entry("/usr", RX),
+    entry("/bin", RX),
+    entry("/sbin", RX),
+    entry("/lib", RX),
+    entry("/lib32", RX),
+    entry("/lib64", RX),
+    entry("/libx32", RX),
+    // The dynamic loader.
+    entry("/etc/ld.so.cache", Access::READ),
+    entry("/etc/ld.so.conf", Access::READ),
+    entry("/etc/ld.so.conf.d", Access::READ),
+    entry("/etc/ld.so.preload", Access::READ),
+    // Names of users and services, time, language.
+    entry("/etc/passwd", Access::READ),
+    entry("/etc/group", Access::READ),
+    entry("/etc/nsswitch.conf", Access::READ),
+    entry("/etc/services", Access::READ),
+    entry("/etc/protocols", Access::READ),
+    entry("/etc/gai.conf", Access::READ),
+    entry("/etc/localtime", Access::READ),
+    entry("/etc/timezone", Access::READ),
+    entry("/etc/locale.alias", Access::READ),
+    entry("/etc/locale.conf", Access::READ),
+    entry("/etc/default/locale", Access::READ),
+    entry("/etc/os-release", Access::READ),
+    entry("/etc/debian_version", Access::READ),
+    entry("/etc/mime.types", Access::READ),
+    entry("/etc/terminfo", Access::READ),
+    entry("/etc/inputrc", Access::READ),
+    entry("/etc/alternatives", Access::READ),
+    // TLS: public certificates and the library's settings, never /etc/ssl/private.
+    entry("/etc/ssl/certs", Access::READ),
+    entry("/etc/ssl/cert.pem", Access::READ),
+    entry("/etc/ssl/openssl.cnf", Access::READ),
+    entry("/etc/ca-certificates", Access::READ),
+    entry("/etc/ca-certificates.conf", Access::READ),
+    entry("/etc/pki/tls/certs", Access::READ),
+    entry("/etc/pki/tls/openssl.cnf", Access::READ),
+    entry("/etc/pki/ca-trust", Access::READ),
+    entry("/etc/crypto-policies", Access::READ),
+    // Devices without a memory.
+    entry("/dev/null", RW),
+    entry("/dev/zero", RW),
+    entry("/dev/full", RW),
+    entry("/dev/random", RW),
+    entry("/dev/urandom", RW),
+    // The target's own terminal, whichever that is.
+    entry("/dev/tty", RW),
+    // What the kernel says about the machine; nothing about other processes.
+    entry("/proc/cpuinfo", Access::READ),
+    entry("/proc/meminfo", Access::READ),
+    entry("/proc/stat", Access::READ),
+    entry("/proc/version", Access::READ),
+    entry("/proc/uptime", Access::READ),
+    entry("/proc/loadavg", Access::READ),
+    entry("/proc/filesystems", Access::READ),
+    entry("/proc/sys/kernel/osrelease", Access::READ),
+    entry("/proc/sys/kernel/ostype", Access::READ),
+    entry("/proc/sys/kernel/version", Access::READ),
+    entry("/proc/sys/kernel/ngroups_max", Access::READ),
+    entry("/proc/sys/kernel/cap_last_cap", Access::READ),
+    entry("/proc/sys/kernel/pid_max", Access::READ),
+    entry("/proc/sys/kernel/threads-max", Access::READ),
+    entry("/proc/sys/kernel/random", Access::READ),
+    entry("/proc/sys/vm/overcommit_memory", Access::READ),
+    entry("/proc/sys/vm/max_map_count", Access::READ),
+    entry("/proc/sys/vm/mmap_min_addr", Access::READ),
+    entry("/proc/sys/fs/nr_open", Access::READ),
+    entry("/proc/sys/fs/pipe-max-size", Access::READ),
+    entry("/proc/sys/net/core/somaxconn", Access::READ),
+    entry("/sys/devices/system/cpu", Access::READ),
+    entry("/sys/devices/system/node", Access::READ),
+    entry("/sys/kernel/mm/transparent_hugepage", Access::READ),
+    entry("/sys/kernel/mm/hugepages", Access::READ),
+];

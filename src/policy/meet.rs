@@ -1,0 +1,89 @@
+//! The intersection of two policies: what both allow. Denials add up, limits take the lower.
+
+use super::decide::deeper;
+use super::{Access, Grant, Policy, Reach};
+use crate::profile::Limits;
+
+impl Policy {
+    /// What both policies allow, for a run inside a run and for capabilities.
+    ///
+    /// Commutative, associative and idempotent in what it decides; name, root and scratch are `self`'s.
+    pub fn meet(&self, other: &Policy) -> Policy {
+        let mut denials: Vec<_> = self.denials.iter().chain(&other.denials).cloned().collect();
+        denials.sort();
+        denials.dedup();
+        Policy {
+            profile: self.profile.clone(),
+            root: self.root.clone(),
+            grants: meet_grants(&self.grants, &other.grants),
+            denials,
+            reach: meet_reach(&self.reach, &other.reach),
+            environment: self
+                .environment
+                .iter()
+                .filter(|(name, _)| other.environment.contains_key(*name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            scratch: self.scratch,
+            limits: meet_limits(&self.limits, &other.limits),
+            system_calls: self
+                .system_calls
+                .iter()
+                .filter(|call| other.system_calls.contains(call))
+                .cloned()
+                .collect(),
+        }
+    }
+}
+
+fn meet_grants(ours: &[Grant], theirs: &[Grant]) -> Vec<Grant> {
+    let mut grants = Vec::new();
+    for a in ours {
+        for b in theirs {
+            let access = a.access & b.access;
+            let Some((path, extent)) = deeper(a, b) else {
+                continue;
+            };
+            // Writing without reading isn't a power that either side gave.
+            if access.is_empty() || (access.contains(Access::WRITE) && !access.contains(Access::READ)) {
+                continue;
+            }
+            grants.push(Grant {
+                access,
+                path,
+                extent,
+                exempt: a.exempt && b.exempt,
+                origin: a.origin.clone(),
+                why: a.why.clone(),
+            });
+        }
+    }
+    grants
+}
+
+fn meet_reach(ours: &Reach, theirs: &Reach) -> Reach {
+    match (ours, theirs) {
+        (Reach::Nothing, _) | (_, Reach::Nothing) => Reach::Nothing,
+        (Reach::Everything, other) | (other, Reach::Everything) => other.clone(),
+        (Reach::Hosts(a), Reach::Hosts(b)) => Reach::Hosts(a.iter().filter(|host| b.contains(host)).cloned().collect()),
+    }
+}
+
+fn meet_limits(a: &Limits, b: &Limits) -> Limits {
+    fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (one, other) => one.or(other),
+        }
+    }
+    Limits {
+        time: lower(a.time, b.time),
+        cpu: lower(a.cpu, b.cpu),
+        memory: lower(a.memory, b.memory),
+        processes: lower(a.processes, b.processes),
+        open_files: lower(a.open_files, b.open_files),
+        file_size: lower(a.file_size, b.file_size),
+        disk: lower(a.disk, b.disk),
+        output: lower(a.output, b.output),
+    }
+}

@@ -1,0 +1,139 @@
+//! The resolved meaning of a profile for one run: absolute paths, no variables left. A value.
+//!
+//! `resolve` makes it from a profile and the circumstances of the run, `decide` answers what it allows,
+//! `meet` is the intersection that nesting and capabilities build on. No I/O and no word of the kernel here.
+
+mod base;
+mod decide;
+mod environment;
+mod meet;
+mod resolve;
+mod secrets;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use bitflags::bitflags;
+
+use crate::profile::{Host, Limits, Origin};
+
+pub use base::{BASE, BaseEntry};
+pub use decide::{Decision, Matcher};
+pub use environment::{is_unsecure, looks_secret};
+pub use resolve::{Additions, Circumstances, resolve};
+pub use secrets::{GUARDED, SECRET_PATTERNS};
+
+bitflags! {
+    /// What may be done with a file. `WRITE` includes creating and deleting, and always comes with `READ`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub struct Access: u8 {
+        /// Open for reading, list.
+        const READ = 1;
+        /// Change, create, delete, rename.
+        const WRITE = 2;
+        /// Start as a program.
+        const EXECUTE = 4;
+    }
+}
+
+/// What one run may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// The profile it comes from.
+    pub profile: String,
+    /// The run's root: an absolute directory, and the target's working directory.
+    pub root: PathBuf,
+    /// The trees and files that are open.
+    pub grants: Vec<Grant>,
+    /// What stays closed inside them.
+    pub denials: Vec<Denial>,
+    /// The hosts that are open.
+    pub reach: Reach,
+    /// The target's environment.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// Whether the run gets a scratch directory.
+    pub scratch: bool,
+    /// Limits of the tree.
+    pub limits: Limits,
+    /// System calls on top of the base, by name.
+    pub system_calls: Vec<String>,
+}
+
+/// One allowed (access, target) pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// What may be done.
+    pub access: Access,
+    /// The tree's or file's absolute path.
+    pub path: PathBuf,
+    /// How far the grant reaches.
+    pub extent: Extent,
+    /// Whether secret *patterns* are off in it: the runtime base and the command's own installation, which
+    /// hold things like `cacert.pem`. Secret *names* hold everywhere.
+    pub exempt: bool,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The reason that the profile gives.
+    pub why: Option<String>,
+}
+
+/// How far a grant reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extent {
+    /// This one path, and nothing below it.
+    Single,
+    /// The path and everything below it.
+    Subtree,
+}
+
+/// Something that stays closed whatever is granted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Denial {
+    /// What it closes.
+    pub target: Target,
+    /// What is refused.
+    pub access: Access,
+    /// Of what kind it is.
+    pub kind: DenialKind,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// What a denial closes. A closed directory closes what is below it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// One absolute path.
+    Path(PathBuf),
+    /// What matches a glob below a directory; `*` and `?` stay within a component.
+    Glob {
+        /// The absolute directory.
+        below: PathBuf,
+        /// The glob, relative to it.
+        glob: String,
+    },
+}
+
+/// Why something is denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DenialKind {
+    /// The profile or a flag says so.
+    Explicit,
+    /// A secret by its place; holds everywhere.
+    SecretName,
+    /// A secret by its pattern; holds outside exempt grants.
+    SecretPattern,
+    /// Something that the host would later execute or trust.
+    Guarded,
+}
+
+/// The hosts that are open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// None; not even a socket.
+    Nothing,
+    /// These.
+    Hosts(Vec<Host>),
+    /// All.
+    Everything,
+}

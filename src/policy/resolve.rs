@@ -1,0 +1,225 @@
+//! From a profile and the circumstances of a run to its policy. Pure: the circumstances were gathered before.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::{
+    Access, BASE, Denial, DenialKind, Extent, GUARDED, Grant, Policy, Reach, SECRET_PATTERNS, Target, environment,
+    secrets,
+};
+use crate::command::{self, Command};
+use crate::profile::{Glob, Limits, Network, Origin, PathSpec, Profile, Rule};
+
+/// What a run adds to its profile by flags or calls. Paths are absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Additions {
+    /// Granted paths with the flag that said so.
+    pub grants: Vec<(Access, PathBuf, String)>,
+    /// Denied globs as a profile writes them.
+    pub denials: Vec<Glob>,
+    /// Variables: a value, or the caller's where none is given.
+    pub variables: Vec<(OsString, Option<OsString>)>,
+    /// Limits that take the place of the profile's.
+    pub limits: Limits,
+}
+
+/// Everything about a run that isn't in its profile.
+pub struct Circumstances<'a> {
+    /// The run's root: canonical.
+    pub root: &'a Path,
+    /// The caller's home directory, if there is one.
+    pub home: Option<&'a Path>,
+    /// The caller's environment.
+    pub environment: &'a [(OsString, OsString)],
+    /// What is being started.
+    pub command: &'a Command,
+    /// Name and e-mail for commits, as variables.
+    pub git_identity: &'a [(OsString, OsString)],
+    /// Stockade's own configuration and state directories.
+    pub own: &'a [PathBuf],
+    /// Flags.
+    pub additions: &'a Additions,
+}
+
+impl Circumstances<'_> {
+    /// One of the caller's variables.
+    pub fn variable(&self, name: impl AsRef<OsStr>) -> Option<OsString> {
+        let name = name.as_ref();
+        self.environment
+            .iter()
+            .find(|(candidate, _)| candidate == name)
+            .map(|(_, value)| value.clone())
+    }
+}
+
+/// The policy of one run.
+pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
+    let mut grants = base_grants();
+    grants.extend(command_grants(circumstances.command));
+    grants.extend(profile_grants(profile, circumstances));
+    grants.extend(circumstances.additions.grants.iter().map(|(access, path, flag)| Grant {
+        access: *access,
+        path: path.clone(),
+        extent: Extent::Subtree,
+        exempt: false,
+        origin: Origin::Flag(flag.clone()),
+        why: None,
+    }));
+    let environment = environment::build(profile, circumstances, &grants);
+    Policy {
+        profile: profile.name.clone(),
+        root: circumstances.root.to_path_buf(),
+        denials: denials(profile, circumstances),
+        reach: match &profile.network {
+            Network::None => Reach::Nothing,
+            Network::Hosts(hosts) => Reach::Hosts(hosts.iter().map(|host| host.value.clone()).collect()),
+            Network::All(_) => Reach::Everything,
+        },
+        environment,
+        scratch: profile.scratch,
+        limits: override_limits(&profile.limits, &circumstances.additions.limits),
+        system_calls: profile.system_calls.iter().map(|rule| rule.value.clone()).collect(),
+        grants,
+    }
+}
+
+fn base_grants() -> Vec<Grant> {
+    BASE.iter()
+        .map(|entry| Grant {
+            access: entry.access,
+            path: PathBuf::from(entry.path),
+            extent: Extent::Subtree,
+            exempt: true,
+            origin: Origin::Base,
+            why: None,
+        })
+        .collect()
+}
+
+/// The executables, the installation they belong to, and the script alone.
+fn command_grants(command: &Command) -> Vec<Grant> {
+    let single = |path: &PathBuf, access: Access, origin: Origin| Grant {
+        access,
+        path: path.clone(),
+        extent: Extent::Single,
+        exempt: false,
+        origin,
+        why: None,
+    };
+    let installation = command.installation.iter().map(|part| Grant {
+        access: match part.access {
+            command::Access::Read => Access::READ,
+            command::Access::Execute => Access::READ | Access::EXECUTE,
+        },
+        path: part.path.clone(),
+        extent: Extent::Subtree,
+        exempt: true,
+        origin: Origin::Installation,
+        why: Some(part.reason.to_string()),
+    });
+    let executables = command
+        .executables
+        .iter()
+        .map(|path| single(path, Access::READ | Access::EXECUTE, Origin::Entrypoint));
+    let scripts = command
+        .entrypoints
+        .iter()
+        .map(|path| single(path, Access::READ, Origin::Entrypoint));
+    installation.chain(executables).chain(scripts).collect()
+}
+
+fn profile_grants<'a>(profile: &'a Profile, circumstances: &'a Circumstances<'_>) -> impl Iterator<Item = Grant> + 'a {
+    let home = circumstances.home.unwrap_or(Path::new("/nonexistent"));
+    let grant = |access: Access| {
+        move |rule: &Rule<PathSpec>| Grant {
+            access,
+            path: rule.value.resolve(circumstances.root, home),
+            extent: Extent::Subtree,
+            exempt: false,
+            origin: rule.origin.clone(),
+            why: rule.why.clone(),
+        }
+    };
+    let read = profile.read.iter().map(grant(Access::READ));
+    let write = profile.write.iter().map(grant(Access::READ | Access::WRITE));
+    let exec = profile.exec.iter().map(grant(Access::READ | Access::EXECUTE));
+    read.chain(write).chain(exec)
+}
+
+fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> {
+    let both = Access::READ | Access::WRITE;
+    let anywhere = |glob: &str| Target::Glob {
+        below: PathBuf::from("/"),
+        glob: glob.to_string(),
+    };
+    let built_in = |target: Target, access: Access, kind: DenialKind| Denial {
+        target,
+        access,
+        kind,
+        origin: Origin::BuiltIn,
+    };
+    let names = secrets::secret_names(circumstances.home, circumstances.own);
+    let guarded = secrets::guarded_names(circumstances.home);
+    let mut denials: Vec<Denial> = names
+        .into_iter()
+        .map(|path| built_in(Target::Path(path), both, DenialKind::SecretName))
+        .chain(
+            SECRET_PATTERNS
+                .iter()
+                .map(|glob| built_in(anywhere(glob), both, DenialKind::SecretPattern)),
+        )
+        .chain(
+            guarded
+                .into_iter()
+                .map(|path| built_in(Target::Path(path), Access::WRITE, DenialKind::Guarded)),
+        )
+        .chain(
+            GUARDED
+                .iter()
+                .map(|glob| built_in(anywhere(glob), Access::WRITE, DenialKind::Guarded)),
+        )
+        .collect();
+    let of_profile = profile.deny.iter().map(|rule| (&rule.value, rule.origin.clone()));
+    let of_flags = circumstances
+        .additions
+        .denials
+        .iter()
+        .map(|glob| (glob, Origin::Flag(format!("--deny {}", glob.0))));
+    denials.extend(of_profile.chain(of_flags).map(|(glob, origin)| Denial {
+        target: anchored(glob, circumstances),
+        access: Access::all(),
+        kind: DenialKind::Explicit,
+        origin,
+    }));
+    denials
+}
+
+/// A glob of a profile or flag, tied to the directory it is relative to.
+fn anchored(glob: &Glob, circumstances: &Circumstances<'_>) -> Target {
+    let text = glob.0.as_str();
+    let home = circumstances.home.unwrap_or(Path::new("/nonexistent"));
+    let (below, rest) = if let Some(rest) = text.strip_prefix("./") {
+        (circumstances.root, rest)
+    } else if let Some(rest) = text.strip_prefix("~/") {
+        (home, rest)
+    } else {
+        (Path::new("/"), text.trim_start_matches('/'))
+    };
+    Target::Glob {
+        below: below.to_path_buf(),
+        glob: rest.to_string(),
+    }
+}
+
+fn override_limits(profile: &Limits, flags: &Limits) -> Limits {
+    Limits {
+        time: flags.time.or(profile.time),
+        cpu: flags.cpu.or(profile.cpu),
+        memory: flags.memory.or(profile.memory),
+        processes: flags.processes.or(profile.processes),
+        open_files: flags.open_files.or(profile.open_files),
+        file_size: flags.file_size.or(profile.file_size),
+        disk: flags.disk.or(profile.disk),
+        output: flags.output.or(profile.output),
+    }
+}

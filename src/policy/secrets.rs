@@ -1,0 +1,123 @@
+//! Secrets and guarded paths: closed in every profile and every mode, `trusted` too.
+
+use std::path::{Path, PathBuf};
+
+/// Secret by pattern: neither read nor written, wherever they are, but for exempt grants.
+///
+/// `credentials` counts with the endings of data, not of source code.
+pub const SECRET_PATTERNS: &[&str] = &[
+    "**/.env",
+    "**/.env*",
+    "**/secrets/**",
+    "**/*.pem",
+    "**/*.key",
+    "**/credentials",
+    "**/credentials*.{json,yaml,yml,toml,ini,csv,txt}",
+];
+
+/// Guarded: readable, never written, since the host later executes or trusts them.
+pub const GUARDED: &[&str] = &[
+    "**/.git/hooks/**",
+    "**/.git/config",
+    "**/.git/config.worktree",
+    "**/.git/info/**",
+    "**/.git/modules/*/hooks/**",
+    "**/.git/modules/*/config",
+    "**/.envrc",
+    "**/.vscode/**",
+    "**/.claude/**",
+    "**/.mcp.json",
+];
+
+/// Below the caller's home: keys, tokens, password stores, browsers, histories.
+const HOME_SECRETS: &[&str] = &[
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".kube",
+    ".netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".docker/config.json",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/op",
+    ".config/containers/auth.json",
+    ".local/share/keyrings",
+    ".password-store",
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".sqlite_history",
+    ".mysql_history",
+    ".local/share/fish/fish_history",
+];
+
+/// Files that only the host's user may change: start-up files of shells and desktops.
+const HOME_GUARDED: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    ".gitconfig",
+    ".config/git",
+];
+
+/// Of the machine.
+const MACHINE_SECRETS: &[&str] = &[
+    "/etc/ssl/private",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssh",
+    "/var/lib/sss",
+    "/var/spool/cron",
+];
+
+/// Secret by name: absolute paths that are closed for reading and writing everywhere, Stockade's own files among
+/// them (`own`: its configuration and state directories).
+pub fn secret_names(home: Option<&Path>, own: &[PathBuf]) -> Vec<PathBuf> {
+    let of_home = home
+        .into_iter()
+        .flat_map(|home| HOME_SECRETS.iter().map(move |name| home.join(name)));
+    MACHINE_SECRETS
+        .iter()
+        .map(PathBuf::from)
+        .chain(of_home)
+        .chain(own.iter().cloned())
+        .collect()
+}
+
+/// Guarded by name: absolute paths below the caller's home, and crontabs.
+pub fn guarded_names(home: Option<&Path>) -> Vec<PathBuf> {
+    let of_home = home
+        .into_iter()
+        .flat_map(|home| HOME_GUARDED.iter().map(move |name| home.join(name)));
+    of_home.chain([PathBuf::from("/etc/crontab")]).collect()
+}

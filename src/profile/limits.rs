@@ -1,0 +1,387 @@
+//! Resource limits of a run and the units people write them in.
+
+use std::fmt;
+use std::time::Duration;
+
+/// The longest time that can be a limit, 136 years: past any run, and far from overflowing a clock.
+const MAX_MILLISECONDS: u64 = u32::MAX as u64 * 1000;
+
+/// The largest number of bytes or things: the kernel's own limits and offsets are signed.
+const MAX_COUNT: u64 = i64::MAX as u64;
+
+/// Limits of the whole process tree of a run; `None` means no limit of Stockade's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time.
+    pub time: Option<Duration>,
+    /// Processor time, summed over the tree.
+    pub cpu: Option<Duration>,
+    /// Resident memory in bytes, summed over the tree.
+    pub memory: Option<u64>,
+    /// Processes and threads alive at once.
+    pub processes: Option<u64>,
+    /// Open files of one process.
+    pub open_files: Option<u64>,
+    /// Bytes of one file.
+    pub file_size: Option<u64>,
+    /// Bytes that the write roots may grow by.
+    pub disk: Option<u64>,
+    /// Bytes of standard output and standard error together.
+    pub output: Option<u64>,
+}
+
+impl Limits {
+    /// No limit of Stockade's own at all.
+    pub const NONE: Limits = Limits {
+        time: None,
+        cpu: None,
+        memory: None,
+        processes: None,
+        open_files: None,
+        file_size: None,
+        disk: None,
+        output: None,
+    };
+
+    /// These limits, and `inherited` for each that isn't set here.
+    pub fn or(self, inherited: Limits) -> Limits {
+        Limits {
+            time: self.time.or(inherited.time),
+            cpu: self.cpu.or(inherited.cpu),
+            memory: self.memory.or(inherited.memory),
+            processes: self.processes.or(inherited.processes),
+            open_files: self.open_files.or(inherited.open_files),
+            file_size: self.file_size.or(inherited.file_size),
+            disk: self.disk.or(inherited.disk),
+            output: self.output.or(inherited.output),
+        }
+    }
+}
+
+/// As a profile would write them: `memory 4G, open-files 1024`; `none` where nothing is limited.
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stated = [
+            ("time", self.time.map(duration_text)),
+            ("cpu", self.cpu.map(duration_text)),
+            ("memory", self.memory.map(size_text)),
+            ("processes", self.processes.map(|n| n.to_string())),
+            ("open-files", self.open_files.map(|n| n.to_string())),
+            ("file-size", self.file_size.map(size_text)),
+            ("disk", self.disk.map(size_text)),
+            ("output", self.output.map(size_text)),
+        ];
+        let mut separator = "";
+        for (name, text) in stated {
+            if let Some(text) = text {
+                write!(f, "{separator}{name} {text}")?;
+                separator = ", ";
+            }
+        }
+        if separator.is_empty() {
+            f.write_str("none")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// A span of time.
+    Duration,
+    /// A number of bytes.
+    Size,
+    /// A number of things.
+    Count,
+}
+
+impl Quantity {
+    fn accepted(self) -> &'static str {
+        match self {
+            Quantity::Duration => {
+                "a whole number with `ms`, `s`, `m` or `h`, as in `30s` or `2h`; without a unit it is seconds"
+            }
+            Quantity::Size => {
+                "a whole number with `K`, `M`, `G` or `T`, as in `256M` or `50MiB`; without a unit it is bytes"
+            }
+            Quantity::Count => "a whole number, as in `64`",
+        }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Quantity::Duration => "a duration",
+            Quantity::Size => "a size",
+            Quantity::Count => "a count",
+        })
+    }
+}
+
+/// Why a text isn't a limit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LimitsParseError {
+    /// It isn't written in an accepted form.
+    #[error("`{}` isn't {quantity}: write {}", super::error::excerpt(given), quantity.accepted())]
+    Form {
+        /// The text as it was given.
+        given: String,
+        /// What was expected.
+        quantity: Quantity,
+    },
+    /// Zero would stop the run before it starts, and doesn't mean "no limit".
+    #[error(
+        "`{}` is zero: a limit is at least 1; leave it out for no limit",
+        super::error::excerpt(given)
+    )]
+    Zero {
+        /// The text as it was given.
+        given: String,
+    },
+    /// The number is larger than the kernel can keep.
+    #[error("`{}` is too large for {quantity}", super::error::excerpt(given))]
+    TooLarge {
+        /// The text as it was given.
+        given: String,
+        /// What was expected.
+        quantity: Quantity,
+    },
+}
+
+/// Reads a span of time: `500ms`, `30s`, `5m`, `2h`, or seconds without a unit.
+pub fn parse_duration(text: &str) -> Result<Duration, LimitsParseError> {
+    let written = Written::split(text, Quantity::Duration)?;
+    let milliseconds_per_unit = match written.unit {
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" => 60 * 1000,
+        "h" => 60 * 60 * 1000,
+        _ => return Err(written.form()),
+    };
+    written
+        .times(milliseconds_per_unit, MAX_MILLISECONDS)
+        .map(Duration::from_millis)
+}
+
+/// Reads a number of bytes: `512K`, `256M`, `2G`, `1T`, `50MiB` (powers of 1024), or bytes without a unit.
+pub fn parse_size(text: &str) -> Result<u64, LimitsParseError> {
+    let written = Written::split(text, Quantity::Size)?;
+    let bytes_per_unit = match written.unit {
+        "" => 1,
+        "K" | "k" | "KiB" => 1 << 10,
+        "M" | "m" | "MiB" => 1 << 20,
+        "G" | "g" | "GiB" => 1 << 30,
+        "T" | "t" | "TiB" => 1 << 40,
+        _ => return Err(written.form()),
+    };
+    written.times(bytes_per_unit, MAX_COUNT)
+}
+
+/// Reads a number of things: digits and nothing else.
+pub fn parse_count(text: &str) -> Result<u64, LimitsParseError> {
+    let written = Written::split(text, Quantity::Count)?;
+    if written.unit.is_empty() {
+        written.times(1, MAX_COUNT)
+    } else {
+        Err(written.form())
+    }
+}
+
+/// A duration in the largest unit that holds it whole; `parse_duration` reads it back.
+pub fn duration_text(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    if duration.subsec_millis() != 0 {
+        format!("{}ms", duration.as_millis())
+    } else if seconds.is_multiple_of(3600) {
+        format!("{}h", seconds / 3600)
+    } else if seconds.is_multiple_of(60) {
+        format!("{}m", seconds / 60)
+    } else {
+        format!("{seconds}s")
+    }
+}
+
+/// A number of bytes in the largest unit that holds it whole; `parse_size` reads it back.
+pub fn size_text(bytes: u64) -> String {
+    for (shift, unit) in [(40, "T"), (30, "G"), (20, "M"), (10, "K")] {
+        if bytes != 0 && bytes.is_multiple_of(1 << shift) {
+            return format!("{}{unit}", bytes >> shift);
+        }
+    }
+    bytes.to_string()
+}
+
+/// A number and the unit behind it, not yet looked up.
+struct Written<'t> {
+    given: &'t str,
+    quantity: Quantity,
+    number: u64,
+    unit: &'t str,
+}
+
+impl<'t> Written<'t> {
+    fn split(given: &'t str, quantity: Quantity) -> Result<Self, LimitsParseError> {
+        let end = given.find(|c: char| !c.is_ascii_digit()).unwrap_or(given.len());
+        let (digits, unit) = given.split_at(end);
+        let mut written = Written {
+            given,
+            quantity,
+            number: 0,
+            unit,
+        };
+        if digits.is_empty() {
+            return Err(written.form());
+        }
+        written.number = digits.parse().map_err(|_| written.too_large())?;
+        Ok(written)
+    }
+
+    fn times(&self, factor: u64, most: u64) -> Result<u64, LimitsParseError> {
+        if self.number == 0 {
+            return Err(LimitsParseError::Zero {
+                given: self.given.to_owned(),
+            });
+        }
+        self.number
+            .checked_mul(factor)
+            .filter(|&product| product <= most)
+            .ok_or_else(|| self.too_large())
+    }
+
+    fn form(&self) -> LimitsParseError {
+        LimitsParseError::Form {
+            given: self.given.to_owned(),
+            quantity: self.quantity,
+        }
+    }
+
+    fn too_large(&self) -> LimitsParseError {
+        LimitsParseError::TooLarge {
+            given: self.given.to_owned(),
+            quantity: self.quantity,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn durations_have_units_and_are_seconds_without() {
+        for (text, milliseconds) in [
+            ("30s", 30_000),
+            ("500ms", 500),
+            ("5m", 300_000),
+            ("2h", 7_200_000),
+            ("90", 90_000),
+        ] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_powers_of_1024_and_bytes_without_a_unit() {
+        for (text, bytes) in [
+            ("256M", 256 << 20),
+            ("2G", 2 << 30),
+            ("512K", 512 << 10),
+            ("1024", 1024),
+            ("50MiB", 50 << 20),
+            ("1T", 1 << 40),
+            ("7k", 7 << 10),
+        ] {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_limit_is_refused_with_the_accepted_forms() {
+        for text in ["", "s", "-1s", "1.5s", " 1s", "1s ", "1 s", "1d", "1S", "１s", "0x10"] {
+            assert!(
+                matches!(parse_duration(text), Err(LimitsParseError::Form { .. })),
+                "{text}"
+            );
+        }
+        for text in ["", "M", "-1M", "1.5M", "1MB", "1Mi", "1B", "all"] {
+            assert!(matches!(parse_size(text), Err(LimitsParseError::Form { .. })), "{text}");
+        }
+        for text in ["", "1K", "+1", "-1"] {
+            assert!(
+                matches!(parse_count(text), Err(LimitsParseError::Form { .. })),
+                "{text}"
+            );
+        }
+        insta::assert_snapshot!(
+            parse_size("1MB").unwrap_err(),
+            @"`1MB` isn't a size: write a whole number with `K`, `M`, `G` or `T`, as in `256M` or `50MiB`; without a unit it is bytes"
+        );
+        insta::assert_snapshot!(
+            parse_duration("soon").unwrap_err(),
+            @"`soon` isn't a duration: write a whole number with `ms`, `s`, `m` or `h`, as in `30s` or `2h`; without a unit it is seconds"
+        );
+    }
+
+    #[test]
+    fn zero_is_refused() {
+        assert!(matches!(parse_duration("0s"), Err(LimitsParseError::Zero { .. })));
+        assert!(matches!(parse_size("000K"), Err(LimitsParseError::Zero { .. })));
+        assert!(matches!(parse_count("0"), Err(LimitsParseError::Zero { .. })));
+    }
+
+    #[test]
+    fn overflow_is_refused() {
+        for text in [
+            "18446744073709551615",
+            "99999999999999999999",
+            "9223372036854775807K",
+            "8388608T",
+        ] {
+            assert!(
+                matches!(parse_size(text), Err(LimitsParseError::TooLarge { .. })),
+                "{text}"
+            );
+        }
+        for text in [
+            "18446744073709551615h",
+            "18446744073709551615",
+            "18446744073709551615ms",
+        ] {
+            assert!(
+                matches!(parse_duration(text), Err(LimitsParseError::TooLarge { .. })),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn limits_are_shown_as_a_profile_writes_them() {
+        let limits = Limits {
+            memory: Some(4 << 30),
+            cpu: Some(Duration::from_secs(3600)),
+            ..Limits::NONE
+        };
+        assert_eq!(limits.to_string(), "cpu 1h, memory 4G");
+        assert_eq!(Limits::NONE.to_string(), "none");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_read_back(milliseconds in 1..=MAX_MILLISECONDS, bytes in 1..=MAX_COUNT) {
+            let duration = Duration::from_millis(milliseconds);
+            prop_assert_eq!(parse_duration(&duration_text(duration)), Ok(duration));
+            prop_assert_eq!(parse_size(&size_text(bytes)), Ok(bytes));
+        }
+
+        #[test]
+        fn no_text_makes_a_limit_panic(text in any::<String>()) {
+            let _ = parse_duration(&text);
+            let _ = parse_size(&text);
+            let _ = parse_count(&text);
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! The library's face: a sandbox, a command in it, and what came of it. Feels like `std::process::Command`.
+
+mod error;
+mod outcome;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use error::Error;
+pub use outcome::{Outcome, Output};
+
+use crate::command;
+use crate::kernel;
+use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
+use crate::plan::{self, Missing, Plan, PlanError, Shortfall};
+use crate::policy::{self, Access, Additions, Circumstances, Matcher, Policy};
+use crate::profile::{Catalog, Glob, Limits, Origin, Profile};
+use crate::report::Report;
+use crate::surroundings::Surroundings;
+
+/// A profile with what was added to it: where commands run.
+///
+/// Nothing is asked of the system until a command is prepared, so one sandbox serves any number of runs.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    profile: Profile,
+    surroundings: Surroundings,
+    root: Option<PathBuf>,
+    additions: Additions,
+    accepted: Vec<Shortfall>,
+}
+
+impl Sandbox {
+    /// A sandbox under a profile, by name or by file.
+    ///
+    /// # Errors
+    /// The profile isn't known or has faults; the caller's directory can't be told.
+    pub fn profile(name_or_file: &str) -> Result<Sandbox, Error> {
+        let surroundings = Surroundings::here().map_err(Error::Surroundings)?;
+        let catalog = Catalog::new(surroundings.profiles());
+        Ok(Sandbox {
+            profile: catalog.load(name_or_file)?,
+            surroundings,
+            root: None,
+            additions: Additions {
+                grants: Vec::new(),
+                denials: Vec::new(),
+                variables: Vec::new(),
+                limits: Limits::NONE,
+            },
+            accepted: Vec::new(),
+        })
+    }
+
+    /// The run's root, which `./` in profiles means and where the command starts. Default: the caller's directory.
+    #[must_use]
+    pub fn root(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.root = Some(self.absolute(&directory.into()));
+        self
+    }
+
+    /// Grants reading a file or tree.
+    #[must_use]
+    pub fn read(self, path: impl AsRef<Path>) -> Self {
+        self.grant(Access::READ, path.as_ref(), "--read")
+    }
+
+    /// Grants reading, writing, creating and deleting in a tree.
+    #[must_use]
+    pub fn write(self, path: impl AsRef<Path>) -> Self {
+        self.grant(Access::READ | Access::WRITE, path.as_ref(), "--write")
+    }
+
+    /// Grants starting (and reading) the programs of a tree.
+    #[must_use]
+    pub fn exec(self, path: impl AsRef<Path>) -> Self {
+        self.grant(Access::READ | Access::EXECUTE, path.as_ref(), "--exec")
+    }
+
+    /// Closes what matches a glob: `**/…` anywhere, `./…` below the root, `~/…` below the home, or absolute.
+    ///
+    /// # Errors
+    /// The glob isn't one.
+    pub fn deny(mut self, glob: &str) -> Result<Self, Error> {
+        let glob = Glob::parse(glob).map_err(|message| Error::Glob {
+            glob: glob.to_string(),
+            message,
+        })?;
+        self.additions.denials.push(glob);
+        Ok(self)
+    }
+
+    /// Passes a variable: with this value, or with the caller's where none is given.
+    ///
+    /// # Errors
+    /// The variable steers the dynamic loader or libc, and never passes.
+    pub fn env(mut self, name: impl Into<OsString>, value: Option<OsString>) -> Result<Self, Error> {
+        let name = name.into();
+        let text = name.as_encoded_bytes();
+        if text.is_empty() || text.contains(&b'=') || text.contains(&0) {
+            return Err(Error::VariableName(name));
+        }
+        if policy::is_unsecure(&name) {
+            return Err(Error::Variable(name));
+        }
+        self.additions.variables.push((name, value));
+        Ok(self)
+    }
+
+    /// Limits in place of the profile's; `None` keeps the profile's.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.additions.limits = limits.or(self.additions.limits);
+        self
+    }
+
+    /// A wall-clock limit for the tree.
+    #[must_use]
+    pub fn time_limit(self, time: Duration) -> Self {
+        self.limits(Limits {
+            time: Some(time),
+            ..Limits::NONE
+        })
+    }
+
+    /// Accepts that something isn't enforced. Without this a run that has the shortfall is refused.
+    #[must_use]
+    pub fn accept_shortfall(mut self, shortfall: Shortfall) -> Self {
+        self.accepted.push(shortfall);
+        self
+    }
+
+    /// A command to run here.
+    pub fn command(&self, program: impl Into<OsString>) -> Command {
+        Command {
+            sandbox: self.clone(),
+            argv: vec![program.into()],
+            streams: Streams {
+                inherit_input: true,
+                inherit_output: true,
+            },
+        }
+    }
+
+    fn grant(mut self, access: Access, path: &Path, flag: &str) -> Self {
+        let flag = format!("{flag} {}", path.display());
+        let path = self.absolute(path);
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        self.additions.grants.push((access, path, flag));
+        self
+    }
+
+    /// Paths of flags and calls are relative to the caller's directory.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.surroundings.directory.join(path)
+    }
+
+    /// The root, canonical. One that nobody named may not be a whole home or machine.
+    fn resolved_root(&self) -> Result<PathBuf, Error> {
+        let named = self.root.as_deref();
+        let wanted = named.unwrap_or(&self.surroundings.directory);
+        let failed = |source| Error::Root {
+            path: wanted.to_path_buf(),
+            source,
+        };
+        let root = fs::canonicalize(wanted).map_err(failed)?;
+        if !root.is_dir() {
+            return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
+        }
+        let too_wide = root == Path::new("/") || Some(&root) == self.surroundings.home.as_ref();
+        if named.is_none() && too_wide {
+            return Err(Error::ImplicitRoot(root));
+        }
+        Ok(root)
+    }
+}
+
+/// A program and its arguments, to be run in a sandbox.
+#[derive(Debug, Clone)]
+pub struct Command {
+    sandbox: Sandbox,
+    argv: Vec<OsString>,
+    streams: Streams,
+}
+
+impl Command {
+    /// Adds an argument.
+    pub fn arg(&mut self, argument: impl Into<OsString>) -> &mut Self {
+        self.argv.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(&mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> &mut Self {
+        self.argv.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Gives the program an empty standard input in place of the caller's.
+    pub fn no_input(&mut self) -> &mut Self {
+        self.streams.inherit_input = false;
+        self
+    }
+
+    /// Pipes standard output and error in place of handing the caller's on: [`Child::next_event`] has them.
+    pub fn pipe_output(&mut self) -> &mut Self {
+        self.streams.inherit_output = false;
+        self
+    }
+
+    /// Resolves and compiles everything; starts nothing.
+    ///
+    /// # Errors
+    /// Whatever stands in the way of the run.
+    pub fn prepare(&self) -> Result<Ready, Error> {
+        let sandbox = &self.sandbox;
+        let root = sandbox.resolved_root()?;
+        let command = self.find(&root)?;
+        let control_group = sandbox.control_group();
+        let ability = kernel::ability(control_group.is_some());
+        let policy = sandbox.policy(&root, &command)?;
+        refuse_void_grants(&policy)?;
+        let plan = plan::compile(&policy, ability, &sandbox.accepted)?;
+        let mut streams = self.streams;
+        streams.inherit_output &= plan.limits.output.is_none();
+        let report = outcome::begin(&policy, &plan, &self.argv, ability);
+        Ok(Ready {
+            state: sandbox.surroundings.state.clone(),
+            accepts_supervisor: sandbox.accepted.contains(&Shortfall::Supervisor),
+            policy,
+            plan,
+            command,
+            control_group,
+            streams,
+            report,
+        })
+    }
+
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// The run was refused or could not be started.
+    pub fn spawn(&self) -> Result<Child, Error> {
+        self.prepare()?.start()
+    }
+
+    /// Runs the program to the end of its whole tree.
+    ///
+    /// # Errors
+    /// The run was refused or could not be started.
+    pub fn run(&self) -> Result<Outcome, Error> {
+        self.spawn()?.wait()
+    }
+
+    /// The same, with empty standard input, collecting standard output and error.
+    ///
+    /// # Errors
+    /// The run was refused or could not be started.
+    pub fn output(&self) -> Result<Output, Error> {
+        let mut piped = self.clone();
+        piped.no_input().pipe_output();
+        piped.spawn()?.wait_with_output()
+    }
+
+    fn find(&self, root: &Path) -> Result<command::Command, Error> {
+        let surroundings = &self.sandbox.surroundings;
+        Ok(command::find(&command::Request {
+            argv: &self.argv,
+            root,
+            search_path: surroundings.variable("PATH").as_deref(),
+            home: surroundings.home.as_deref(),
+            variable: &|name| surroundings.variable(name),
+        })?)
+    }
+}
+
+impl Sandbox {
+    fn policy(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
+        let writes = !self.profile.write.is_empty() || !self.additions.grants.is_empty();
+        let git_identity = if writes {
+            self.surroundings.git_identity()
+        } else {
+            Vec::new()
+        };
+        Ok(policy::resolve(
+            &self.profile,
+            &Circumstances {
+                root,
+                home: self.surroundings.home.as_deref(),
+                environment: &self.surroundings.environment,
+                command,
+                git_identity: &git_identity,
+                own: &self.surroundings.own(),
+                additions: &self.additions,
+            },
+        ))
+    }
+
+    /// Looked for only where a limit needs it.
+    fn control_group(&self) -> Option<PathBuf> {
+        let limits = self.additions.limits.or(self.profile.limits);
+        (limits.memory.is_some() || limits.processes.is_some())
+            .then(launch::find_control_group)
+            .flatten()
+    }
+}
+
+/// A flag that grants something always closed is a mistake that the user wants to hear of.
+fn refuse_void_grants(policy: &Policy) -> Result<(), Error> {
+    let matcher = Matcher::new(policy);
+    for grant in &policy.grants {
+        let Origin::Flag(flag) = &grant.origin else {
+            continue;
+        };
+        if let Some(denial) = matcher.denial(Access::READ, &grant.path, false) {
+            return Err(Error::VoidGrant {
+                flag: flag.clone(),
+                denial: denial.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A run with everything resolved, not started yet.
+#[derive(Debug)]
+pub struct Ready {
+    state: Option<PathBuf>,
+    accepts_supervisor: bool,
+    /// What the run may do.
+    pub policy: Policy,
+    /// How that is enforced.
+    pub plan: Plan,
+    command: command::Command,
+    control_group: Option<PathBuf>,
+    streams: Streams,
+    report: Report,
+}
+
+impl Ready {
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// A step of the launch failed; nothing runs.
+    pub fn start(self) -> Result<Child, Error> {
+        let running = match self.launch() {
+            Err(LaunchError::TooManyFiles { tree, limit }) if self.accepts_supervisor => {
+                return Err(Error::Launch(LaunchError::TooManyFiles { tree, limit }));
+            }
+            Err(LaunchError::TooManyFiles { tree, limit }) => {
+                return Err(too_many_files(&tree, limit));
+            }
+            other => other.map_err(|error| Error::launch(error, &self.command.program))?,
+        };
+        Ok(Child {
+            running,
+            report: self.report,
+        })
+    }
+
+    fn launch(&self) -> Result<Running, LaunchError> {
+        let places = Places {
+            state: self.state.as_deref(),
+            control_group: self.control_group.as_deref(),
+        };
+        let prepared: Prepared = launch::prepare(&self.plan, &self.policy, &self.command, self.streams, places)?;
+        prepared.start()
+    }
+
+    /// The report of a run that never started.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+/// A tree too large to be granted file by file needs the supervisor.
+fn too_many_files(tree: &Path, limit: usize) -> Error {
+    Error::Plan(PlanError::Shortfall(vec![Missing {
+        shortfall: Shortfall::Supervisor,
+        because: vec![format!(
+            "`{}` holds more than {limit} files, too many to grant one by one",
+            tree.display()
+        )],
+    }]))
+}
+
+/// A program that runs in a sandbox. Dropping it ends the whole tree.
+pub struct Child {
+    running: Running,
+    report: Report,
+}
+
+impl Child {
+    /// The program's process id.
+    pub fn id(&self) -> i32 {
+        self.running.id()
+    }
+
+    /// Ends the whole tree.
+    pub fn kill(&self) {
+        self.running.kill();
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&self, signal: i32) {
+        self.running.signal(signal);
+    }
+
+    /// Sends every process of the tree a signal.
+    pub fn signal_all(&self, signal: i32) {
+        self.running.signal_all(signal);
+    }
+
+    /// Waits for the next event; `attention` is a descriptor of the caller's to wait on as well.
+    ///
+    /// # Errors
+    /// The warden was killed; the program died with it.
+    pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, Error> {
+        Ok(self.running.next_event(attention)?)
+    }
+
+    /// Waits until the whole tree has ended.
+    ///
+    /// # Errors
+    /// The warden was killed; the program died with it.
+    pub fn wait(mut self) -> Result<Outcome, Error> {
+        let ending = self.running.wait()?;
+        Ok(self.outcome(&ending))
+    }
+
+    /// The outcome for an ending that [`Child::next_event`] answered.
+    pub fn outcome(mut self, ending: &launch::Ending) -> Outcome {
+        self.report.ended(ending);
+        Outcome::new(self.report, ending.status)
+    }
+
+    fn wait_with_output(mut self) -> Result<Output, Error> {
+        let mut streams = [Vec::new(), Vec::new()];
+        loop {
+            match self.running.next_event(None)? {
+                Event::Output(stream, bytes) => streams[stream].extend(bytes),
+                Event::Ended(ending) => {
+                    let [stdout, stderr] = streams;
+                    return Ok(Output {
+                        outcome: self.outcome(&ending),
+                        stdout,
+                        stderr,
+                    });
+                }
+                Event::Stopped(_) | Event::Continued | Event::Attention => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Everything that can keep a run from starting, with what to do about it.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::command::CommandError;
+use crate::launch::{LaunchError, Step};
+use crate::plan::PlanError;
+use crate::policy::{Denial, DenialKind, Target};
+use crate::profile::ProfileError;
+
+/// Why a run was refused or could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The profile isn't known or has faults.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The command isn't there or isn't executable.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// This machine can't enforce the policy.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A step of the launch failed.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The kernel would not execute the program.
+    #[error("can't execute `{}`", .path.display())]
+    Execute {
+        /// The program.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The caller's directory can't be told.
+    #[error("can't tell which directory this is")]
+    Surroundings(#[source] io::Error),
+    /// The root isn't there or isn't a directory.
+    #[error("the root `{}` can't be used", .path.display())]
+    Root {
+        /// The root.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Nobody named a root, and the caller is in a home or at the top of the file system.
+    #[error("`{}` would be the run's root, and nobody named it", .0.display())]
+    ImplicitRoot(PathBuf),
+    /// A flag grants something that is always closed.
+    #[error("`{flag}` grants nothing: {}", describe(.denial))]
+    VoidGrant {
+        /// The flag.
+        flag: String,
+        /// What closes it.
+        denial: Denial,
+    },
+    /// A glob isn't one.
+    #[error("`{glob}` can't be denied: {message}")]
+    Glob {
+        /// The text.
+        glob: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A variable that never passes.
+    #[error("`{}` can't be passed to a run", .0.display())]
+    Variable(OsString),
+    /// Not a name of a variable.
+    #[error("`{}` is no name of a variable", .0.display())]
+    VariableName(OsString),
+}
+
+fn describe(denial: &Denial) -> String {
+    let what = match &denial.target {
+        Target::Path(path) => path.display().to_string(),
+        Target::Glob { glob, .. } => glob.clone(),
+    };
+    match denial.kind {
+        DenialKind::Explicit => format!("`{what}` is denied by {}", denial.origin),
+        DenialKind::SecretName | DenialKind::SecretPattern => {
+            format!("`{what}` is a secret, which every profile keeps closed")
+        }
+        DenialKind::Guarded => format!("`{what}` is guarded in every profile"),
+    }
+}
+
+impl Error {
+    /// A failure to execute is the program's, not the launcher's.
+    pub(super) fn launch(error: LaunchError, program: &Path) -> Error {
+        match error {
+            LaunchError::Step(Step::Execute, source) => Error::Execute {
+                path: program.to_path_buf(),
+                source,
+            },
+            other => Error::Launch(other),
+        }
+    }
+
+    /// The exit code of `stockade run` for it: 127 not found, 126 not executable, otherwise 125.
+    pub fn exit_code(&self) -> u8 {
+        const REFUSED: u8 = 125;
+        const NOT_EXECUTABLE: u8 = 126;
+        match self {
+            Error::Command(error) => error.exit_code(),
+            Error::Execute { .. } => NOT_EXECUTABLE,
+            _ => REFUSED,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::Profile(error) => error.hint(),
+            Error::Command(error) => error.hint(),
+            Error::Plan(error) => plan_hint(error),
+            Error::ImplicitRoot(path) => Some(format!(
+                "change to the directory that the run is about, or name it: `--root {}`",
+                path.display()
+            )),
+            Error::Root { .. } => Some("`--root` takes a directory that exists".into()),
+            Error::Variable(_) => {
+                Some("the dynamic loader and libc obey it, so it could replace any program's code".into())
+            }
+            Error::Execute { source, .. } => execute_hint(source),
+            Error::Launch(LaunchError::TooManyFiles { .. }) => Some("grant a smaller tree".into()),
+            _ => None,
+        }
+    }
+}
+
+fn execute_hint(error: &io::Error) -> Option<String> {
+    match error.raw_os_error()? {
+        libc::ENOEXEC => Some("it is no program for this machine, or a script without a `#!` line".into()),
+        libc::E2BIG => Some("arguments and environment together are too long for the kernel".into()),
+        libc::EACCES => Some("the file, or a directory above it, may not be executed".into()),
+        _ => None,
+    }
+}
+
+fn plan_hint(error: &PlanError) -> Option<String> {
+    match error {
+        PlanError::NoLandlock | PlanError::NoSeccomp => {
+            Some("`stockade doctor` says what is missing and how to get it".into())
+        }
+        PlanError::Shortfall(missing) => {
+            let flags: Vec<_> = missing
+                .iter()
+                .map(|missing| format!("--accept-shortfall {}", missing.shortfall))
+                .collect();
+            let consequences: Vec<_> = missing.iter().map(|missing| missing.shortfall.consequence()).collect();
+            Some(format!(
+                "to run all the same: `{}` (then {})",
+                flags.join(" "),
+                consequences.join("; and ")
+            ))
+        }
+        _ => None,
+    }
+}
+
+impl Error {
+    /// Further lines that say what exactly stands in the way.
+    pub fn details(&self) -> Vec<String> {
+        match self {
+            Error::Plan(PlanError::Shortfall(missing)) => missing
+                .iter()
+                .flat_map(|missing| {
+                    missing
+                        .because
+                        .iter()
+                        .map(move |because| format!("{}: {because}", missing.shortfall))
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What came of a run.
+
+use std::ffi::OsString;
+
+use crate::plan::{Ability, Plan};
+use crate::policy::Policy;
+use crate::report::{Denial, Enforcement, Report, Resources, Status, VERSION};
+
+/// What came of a run that started.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    report: Report,
+    wait_status: i32,
+}
+
+/// What came of a run, with what it printed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// How it went.
+    pub outcome: Outcome,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: Vec<u8>,
+}
+
+impl Outcome {
+    pub(super) fn new(report: Report, wait_status: i32) -> Self {
+        Outcome { report, wait_status }
+    }
+
+    /// How the run went.
+    pub fn status(&self) -> Status {
+        self.report.status
+    }
+
+    /// Whether the program ended by itself with exit code 0.
+    pub fn success(&self) -> bool {
+        self.report.status == Status::Completed && self.report.exit_code == Some(0)
+    }
+
+    /// What was refused, in the order in which it explains a failure. Empty until there's a supervisor to see it.
+    pub fn denials(&self) -> &[Denial] {
+        &self.report.denials
+    }
+
+    /// The whole report.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The exit code by `stockade run`'s convention: the program's own, 128+n for a signal, 124 past the time limit.
+    pub fn exit_code(&self) -> u8 {
+        const TIME_LIMIT: u8 = 124;
+        const SIGNALLED: i32 = 128;
+        if self.report.status == Status::TimeLimit {
+            return TIME_LIMIT;
+        }
+        let code = if self.report.status == Status::ResourceLimit && !libc::WIFSIGNALED(self.wait_status) {
+            // The program ended in the moment in which it was told to.
+            SIGNALLED + libc::SIGKILL
+        } else if libc::WIFSIGNALED(self.wait_status) {
+            SIGNALLED + libc::WTERMSIG(self.wait_status)
+        } else {
+            libc::WEXITSTATUS(self.wait_status)
+        };
+        u8::try_from(code).unwrap_or(u8::MAX)
+    }
+}
+
+/// The report before anything has happened.
+pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ability) -> Report {
+    Report {
+        version: VERSION,
+        run: run_id(),
+        profile: policy.profile.clone(),
+        command: argv
+            .iter()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect(),
+        root: policy.root.clone(),
+        status: Status::NotStarted,
+        exit_code: None,
+        signal: None,
+        limit: None,
+        duration_ms: 0,
+        enforcement: Enforcement {
+            landlock_abi: ability.landlock_abi,
+            supervisor: false,
+            namespaces: Vec::new(),
+            shortfalls: plan
+                .shortfalls
+                .iter()
+                .map(|missing| missing.shortfall.to_string())
+                .collect(),
+            limits_by: if plan.control_group {
+                "control group"
+            } else {
+                "sampling"
+            },
+            limit_noticed_by: None,
+        },
+        denials: Vec::new(),
+        suggestion: None,
+        escalation: None,
+        resources: Resources::default(),
+    }
+}
+
+/// Sorts by time of start, and no two runs share one.
+fn run_id() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    let mut hasher = std::hash::RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.write_u128(now.as_nanos());
+    format!("{:010x}-{:08x}", now.as_secs(), hasher.finish() as u32)
+}

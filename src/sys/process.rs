@@ -1,0 +1,238 @@
+//! Starting, awaiting and ending processes.
+
+use std::ffi::{CStr, c_void};
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+use super::{check, check_long, confine};
+
+/// Which side of a fork the caller is on.
+pub enum Forked {
+    /// The parent, with the child's process id and a descriptor that names it.
+    Parent(i32, OwnedFd),
+    /// The child: only child-safe calls from here on.
+    Child,
+}
+
+/// Forks with the bare system call: no handlers of the host program run in the child.
+///
+/// The child has a copy of this memory and only the calling thread. All signals should be blocked around the
+/// call, so that no handler of the host runs in it.
+pub fn fork() -> io::Result<Forked> {
+    let mut pidfd: RawFd = -1;
+    let flags = (libc::CLONE_PIDFD | libc::SIGCHLD) as libc::c_ulong;
+    let none: libc::c_ulong = 0;
+    // SAFETY: without CLONE_VM and with no stack this is fork(2): the child runs on its own copy of this
+    // stack. The kernel writes the pidfd in the parent. What follows in the child is child-safe code only.
+    let pid = check_long(unsafe { libc::syscall(libc::SYS_clone, flags, none, &raw mut pidfd, none, none) })?;
+    if pid == 0 {
+        return Ok(Forked::Child);
+    }
+    // SAFETY: the kernel made the descriptor for us; nobody else owns it.
+    Ok(Forked::Parent(pid as i32, unsafe { OwnedFd::from_raw_fd(pidfd) }))
+}
+
+/// Memory for the stack of [`run_until_exec`]'s child, made before the first fork.
+pub struct ChildStack(Box<[u128]>);
+
+impl ChildStack {
+    /// 64 KiB: the child calls a dozen small functions.
+    pub fn new() -> Self {
+        ChildStack(vec![0_u128; 4096].into_boxed_slice())
+    }
+
+    fn top(&self) -> *mut c_void {
+        // Both supported architectures grow the stack downwards from a 16-byte boundary.
+        self.0.as_ptr_range().end.cast_mut().cast()
+    }
+}
+
+/// Runs `task` in a new process that shares this memory, and waits until it has executed a program or ended
+/// (vfork(2)'s contract): starting costs no copy of the page tables, and what `task` writes is seen here.
+///
+/// The answer of `task`, which must be child-safe, is the exit status. Answers the process id.
+///
+/// Child-safe itself.
+pub fn run_until_exec<T>(stack: &ChildStack, task: fn(&mut T) -> libc::c_int, argument: &mut T) -> io::Result<i32> {
+    struct Call<'a, T> {
+        task: fn(&mut T) -> libc::c_int,
+        argument: &'a mut T,
+    }
+    extern "C" fn enter<T>(call: *mut c_void) -> libc::c_int {
+        // SAFETY: the pointer is the `Call<T>` below, which outlives this process's use of it: its owner is
+        // suspended until then, so the borrow is exclusive too.
+        let call = unsafe { &mut *call.cast::<Call<'_, T>>() };
+        (call.task)(call.argument)
+    }
+    let mut call = Call { task, argument };
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the stack is ours, large enough, and outlives the child's use of this memory, because
+    // CLONE_VFORK suspends the caller until then; `call` is what `enter::<T>` expects.
+    check(unsafe { libc::clone(enter::<T>, stack.top(), flags, (&raw mut call).cast()) })
+}
+
+/// Executes a program; returns only the error. The arrays end with a null pointer.
+///
+/// Child-safe.
+pub fn execute(path: &CStr, arguments: &PointerArray, environment: &PointerArray) -> io::Error {
+    // SAFETY: both arrays are null-terminated lists of NUL-terminated strings that they own.
+    unsafe {
+        libc::execve(
+            path.as_ptr(),
+            arguments.pointers.as_ptr(),
+            environment.pointers.as_ptr(),
+        );
+    }
+    io::Error::last_os_error()
+}
+
+/// A null-terminated array of C strings, built before the fork.
+pub struct PointerArray {
+    pointers: Vec<*const libc::c_char>,
+    // Owns what `pointers` points into; never touched again.
+    _strings: Vec<std::ffi::CString>,
+}
+
+// SAFETY: the pointers lead into `_strings`, which the value owns and nobody changes.
+unsafe impl Send for PointerArray {}
+// SAFETY: as above; shared reads only.
+unsafe impl Sync for PointerArray {}
+
+impl PointerArray {
+    /// Takes over the strings.
+    pub fn new(strings: Vec<std::ffi::CString>) -> Self {
+        let pointers = strings
+            .iter()
+            .map(|string| string.as_ptr())
+            .chain(std::iter::once(std::ptr::null()))
+            .collect();
+        PointerArray {
+            pointers,
+            _strings: strings,
+        }
+    }
+}
+
+/// A change of a child's state, with the resources it had used where it ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Change {
+    /// Which child.
+    pub pid: i32,
+    /// The status in wait(2)'s encoding.
+    pub status: i32,
+}
+
+/// What a wait for children found.
+#[derive(Debug, Clone, Copy)]
+pub enum Waited {
+    /// A child changed state.
+    Changed(Change),
+    /// There are children, and nothing new of them.
+    Nothing,
+    /// There are no children.
+    NoChildren,
+}
+
+/// The next change of any child; waits for one if `block`. Child-safe.
+pub fn wait_any(block: bool) -> Waited {
+    let flags = libc::WUNTRACED | libc::WCONTINUED | if block { 0 } else { libc::WNOHANG };
+    loop {
+        let mut status = 0;
+        // SAFETY: the kernel writes one integer.
+        let pid = unsafe { libc::waitpid(-1, &raw mut status, flags) };
+        match pid {
+            0 => return Waited::Nothing,
+            pid if pid > 0 => return Waited::Changed(Change { pid, status }),
+            _ if io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) => {}
+            _ => return Waited::NoChildren,
+        }
+    }
+}
+
+/// Collects one child that is known to have ended, or waits for it. Errors (already collected) are fine.
+pub fn collect(pid: i32) {
+    let mut status = 0;
+    // SAFETY: the kernel writes one integer.
+    while unsafe { libc::waitpid(pid, &raw mut status, 0) } < 0 {
+        if io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+            return;
+        }
+    }
+}
+
+/// Processor time in microseconds and largest resident set in bytes of all collected descendants. Child-safe.
+pub fn usage_of_children() -> (i64, i64) {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel writes one `rusage`; zeroed memory is a valid one should it fail.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let micros = |t: libc::timeval| t.tv_sec * 1_000_000 + t.tv_usec;
+    (micros(usage.ru_utime) + micros(usage.ru_stime), usage.ru_maxrss * 1024)
+}
+
+/// Sends a signal to one process. Child-safe.
+pub fn signal(pid: i32, signal: i32) -> io::Result<()> {
+    // SAFETY: integers only.
+    check(unsafe { libc::kill(pid, signal) }).map(drop)
+}
+
+/// Ends the calling process at once. Child-safe.
+pub fn exit_now(status: i32) -> ! {
+    // SAFETY: never returns, runs no handler.
+    unsafe { libc::_exit(status) }
+}
+
+/// Proof that this process is inside a Landlock domain that keeps its signals in.
+///
+/// Only [`SignalDomain::enter`] makes one. Without it `kill(-1)` would end everything that the user runs.
+pub struct SignalDomain(());
+
+impl SignalDomain {
+    /// Enforces a ruleset that scopes signals (Landlock ABI 6 and later) on the calling process.
+    ///
+    /// Child-safe.
+    pub fn enter(ruleset: RawFd) -> io::Result<SignalDomain> {
+        confine::landlock_restrict_self(ruleset).map(SignalDomain)
+    }
+
+    /// Sends a signal to every other process of the domain, which is exactly the run.
+    ///
+    /// Child-safe.
+    pub fn signal_all(&self, signal: i32) {
+        // SAFETY: integers only. kill(2) spares the caller; Landlock's scope spares everybody outside.
+        unsafe { libc::kill(-1, signal) };
+    }
+}
+
+/// Sends a signal to the children of the calling (single-threaded) process that exist now. Child-safe.
+///
+/// For kernels without signal scopes: the caller is the subreaper, so what a killed child leaves behind
+/// becomes a child itself and is met by the next call.
+pub fn signal_children(number: i32) {
+    let mut buffer = [0_u8; 4096];
+    // SAFETY: a static path; the kernel writes at most the buffer's size into it.
+    let got = unsafe {
+        let file = libc::open(c"/proc/thread-self/children".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return;
+        }
+        let got = libc::read(file, buffer.as_mut_ptr().cast(), buffer.len());
+        libc::close(file);
+        got
+    };
+    let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
+    let mut pid = 0_i32;
+    // Numbers are followed by a blank each; one that the buffer cut off is met by the next call.
+    for byte in text {
+        if byte.is_ascii_digit() {
+            pid = pid.wrapping_mul(10).wrapping_add(i32::from(byte - b'0'));
+        } else {
+            if pid > 1 {
+                let _ = signal(pid, number);
+            }
+            pid = 0;
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Signal masks, dispositions and signal descriptors.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+use super::check;
+
+/// A set of signals, as the kernel's C library lays it out.
+#[derive(Clone, Copy)]
+pub struct SignalSet(libc::sigset_t);
+
+impl std::fmt::Debug for SignalSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SignalSet")
+    }
+}
+
+impl SignalSet {
+    /// The set of all signals.
+    pub fn full() -> Self {
+        let mut set = std::mem::MaybeUninit::uninit();
+        // SAFETY: sigfillset initialises the whole set.
+        unsafe {
+            libc::sigfillset(set.as_mut_ptr());
+            SignalSet(set.assume_init())
+        }
+    }
+
+    /// The set of the given signals.
+    pub fn of(signals: &[libc::c_int]) -> Self {
+        let mut set = std::mem::MaybeUninit::uninit();
+        // SAFETY: sigemptyset initialises the whole set; sigaddset takes it and a number.
+        unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            for signal in signals {
+                libc::sigaddset(set.as_mut_ptr(), *signal);
+            }
+            SignalSet(set.assume_init())
+        }
+    }
+
+    /// Blocks these signals too in the calling thread; the mask before. Child-safe.
+    pub fn block(&self) -> io::Result<SignalSet> {
+        self.apply(libc::SIG_BLOCK)
+    }
+
+    /// Makes this the mask of the calling thread; the mask before. Child-safe.
+    pub fn set(&self) -> io::Result<SignalSet> {
+        self.apply(libc::SIG_SETMASK)
+    }
+
+    fn apply(&self, how: libc::c_int) -> io::Result<SignalSet> {
+        let mut before = std::mem::MaybeUninit::uninit();
+        // SAFETY: reads one set, writes one set.
+        let answer = unsafe { libc::pthread_sigmask(how, &raw const self.0, before.as_mut_ptr()) };
+        if answer != 0 {
+            return Err(io::Error::from_raw_os_error(answer));
+        }
+        // SAFETY: the call succeeded, so the old mask was written.
+        Ok(SignalSet(unsafe { before.assume_init() }))
+    }
+
+    /// A descriptor on which these signals, once blocked, can be read. Child-safe.
+    pub fn descriptor(&self, nonblocking: bool) -> io::Result<OwnedFd> {
+        let flags = libc::SFD_CLOEXEC | if nonblocking { libc::SFD_NONBLOCK } else { 0 };
+        // SAFETY: reads one set; the descriptor is new and has no other owner.
+        unsafe {
+            let descriptor = check(libc::signalfd(-1, &raw const self.0, flags))?;
+            Ok(OwnedFd::from_raw_fd(descriptor))
+        }
+    }
+}
+
+/// One signal read from a signal descriptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrived {
+    /// The signal's number.
+    pub signal: i32,
+    /// Whether the kernel made it (a key at the terminal, a hang-up) and not some process.
+    pub from_kernel: bool,
+}
+
+/// The next signal of a non-blocking signal descriptor, or `None`. Child-safe.
+pub fn next_signal(descriptor: RawFd) -> Option<Arrived> {
+    const SI_KERNEL: i32 = 0x80;
+    let mut record = std::mem::MaybeUninit::<libc::signalfd_siginfo>::uninit();
+    // SAFETY: the kernel writes whole records only, and the record is read only when one was written.
+    unsafe {
+        let size = size_of::<libc::signalfd_siginfo>();
+        let got = libc::read(descriptor, record.as_mut_ptr().cast(), size);
+        if usize::try_from(got) != Ok(size) {
+            return None;
+        }
+        let record = record.assume_init();
+        Some(Arrived {
+            signal: record.ssi_signo as i32,
+            from_kernel: record.ssi_code == SI_KERNEL,
+        })
+    }
+}
+
+/// The signals from 1 to 64 that the calling process ignores, as a bit set (bit 0 is signal 1).
+pub fn ignored() -> u64 {
+    let mut set = 0;
+    for signal in 1..=64 {
+        let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: a null new action only asks; the old one is read only when the call wrote it.
+        let handler = unsafe {
+            if libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) != 0 {
+                continue;
+            }
+            action.assume_init().sa_sigaction
+        };
+        if handler == libc::SIG_IGN {
+            set |= 1 << (signal - 1);
+        }
+    }
+    set
+}
+
+/// Gives every signal its default action, but for those of the bit set, which are ignored. Child-safe.
+pub fn reset_dispositions(ignored: u64) {
+    for signal in 1..=64 {
+        let ignore = ignored & (1 << (signal - 1)) != 0;
+        // SAFETY: the two standard actions install no code of ours. KILL, STOP and the C library's own
+        // signals answer an error, which is what should happen to them.
+        unsafe {
+            libc::signal(signal, if ignore { libc::SIG_IGN } else { libc::SIG_DFL });
+        }
+    }
+}
