@@ -14,7 +14,12 @@ const MOUNT: &str = "/sys/fs/cgroup";
 /// The nearest group, from the caller's own upwards, in which a child with memory and process limits can be
 /// made. `None` where nothing is delegated.
 pub fn find() -> Option<PathBuf> {
-    find_below(Path::new(MOUNT), &fs::read_to_string("/proc/self/cgroup").ok()?)
+    let mount = Path::new(MOUNT);
+    // Hybrid machines don't have it, and writing the membership out costs the kernel more than this look.
+    if !mount.join("cgroup.controllers").exists() {
+        return None;
+    }
+    find_below(mount, &fs::read_to_string("/proc/self/cgroup").ok()?)
 }
 
 fn find_below(mount: &Path, membership: &str) -> Option<PathBuf> {

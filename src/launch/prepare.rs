@@ -3,14 +3,14 @@
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
+    Scope,
 };
 
 use super::LaunchError;
@@ -24,6 +24,7 @@ use crate::command::Command;
 use crate::plan::{Handled, Home, Plan};
 use crate::policy::Policy;
 use crate::profile::Limits;
+use crate::sys::confine;
 use crate::sys::process::{self, ChildStack, Forked, PointerArray};
 use crate::sys::signals::{self, SignalSet};
 use crate::sys::wire;
@@ -187,25 +188,15 @@ fn open_directory(path: &Path) -> Result<OwnedFd, LaunchError> {
 
 /// The target's ruleset. Every right is a hard requirement: the crate answers an error, never less.
 fn ruleset(plan: &Plan, policy: &Policy, scratch: Option<&Scratch>, streams: Streams) -> Result<OwnedFd, LaunchError> {
-    let mut ruleset = create(plan.handled)?;
-    for spot in survey(plan, policy)? {
-        ruleset = allow(ruleset, &spot, plan.handled)?;
+    let ruleset = create(plan.handled)?;
+    let own = scratch.map(|scratch| Spot {
+        path: scratch.path().to_path_buf(),
+        rights: plan.handled.files & !NOT_IN_SCRATCH.bits(),
+    });
+    for spot in survey(plan, policy)?.into_iter().chain(own).chain(terminals(streams)) {
+        allow(ruleset.as_fd(), &spot, plan.handled)?;
     }
-    let own = scratch
-        .map(|scratch| Spot {
-            path: scratch.path().to_path_buf(),
-            rights: plan.handled.files & !NOT_IN_SCRATCH.bits(),
-        })
-        .into_iter()
-        .chain(terminals(streams));
-    for spot in own {
-        ruleset = allow(ruleset, &spot, plan.handled)?;
-    }
-    let descriptor: Option<OwnedFd> = ruleset.into();
-    descriptor.ok_or(LaunchError::System(
-        "make the Landlock ruleset",
-        io::Error::from_raw_os_error(libc::ENOSYS),
-    ))
+    Ok(ruleset)
 }
 
 /// Everything but programs and devices.
@@ -213,7 +204,7 @@ const NOT_IN_SCRATCH: BitFlags<AccessFs> = landlock::make_bitflags!(AccessFs::{
     Execute | MakeChar | MakeBlock | IoctlDev | ResolveUnix
 });
 
-fn create(handled: Handled) -> Result<RulesetCreated, LaunchError> {
+fn create(handled: Handled) -> Result<OwnedFd, LaunchError> {
     let abi = ABI::from(handled.abi);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -224,32 +215,46 @@ fn create(handled: Handled) -> Result<RulesetCreated, LaunchError> {
     if handled.scopes {
         ruleset = ruleset.scope(Scope::from_all(abi))?;
     }
-    Ok(ruleset.create()?)
+    descriptor(ruleset.create()?)
+}
+
+fn descriptor(ruleset: RulesetCreated) -> Result<OwnedFd, LaunchError> {
+    Option::<OwnedFd>::from(ruleset).ok_or(LaunchError::System(
+        "make a Landlock ruleset",
+        io::Error::from_raw_os_error(libc::ENOSYS),
+    ))
 }
 
 /// Allows one spot. What isn't there grants nothing, and so does what the user can't reach.
-fn allow(ruleset: RulesetCreated, spot: &Spot, handled: Handled) -> Result<RulesetCreated, LaunchError> {
+///
+/// The crate's own `add_rule` asks for the file's type twice; that would be a quarter of a launch. The kernel
+/// refuses a right that only directories have with EINVAL, which tells the same.
+fn allow(ruleset: BorrowedFd<'_>, spot: &Spot, handled: Handled) -> Result<(), LaunchError> {
+    let failed = |error| LaunchError::Open(spot.path.clone(), error);
     let opened = File::options().read(true).custom_flags(libc::O_PATH).open(&spot.path);
     let file = match opened {
         Ok(file) => file,
         Err(error) => {
             return match error.raw_os_error() {
-                Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP) => Ok(ruleset),
-                _ => Err(LaunchError::Open(spot.path.clone(), error)),
+                Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP) => Ok(()),
+                _ => Err(failed(error)),
             };
         }
     };
-    let metadata = file
-        .metadata()
-        .map_err(|error| LaunchError::Open(spot.path.clone(), error))?;
-    let mut rights = BitFlags::<AccessFs>::from_bits_truncate(spot.rights & handled.files);
-    if !metadata.is_dir() {
-        rights &= AccessFs::from_file(ABI::from(handled.abi));
+    let rights = spot.rights & handled.files;
+    if rights == 0 {
+        return Ok(());
     }
-    if rights.is_empty() {
-        return Ok(ruleset);
+    match confine::landlock_add_path(ruleset, file.as_fd(), rights) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+            let rights = rights & AccessFs::from_file(ABI::from(handled.abi)).bits();
+            if rights == 0 {
+                return Ok(());
+            }
+            confine::landlock_add_path(ruleset, file.as_fd(), rights).map_err(failed)
+        }
+        other => other.map_err(failed),
     }
-    Ok(ruleset.add_rule(PathBeneath::new(file.as_fd(), rights))?)
 }
 
 /// The terminals that the run is given, so that it can open them by name (`ttyname`).
@@ -284,11 +289,7 @@ fn signal_ruleset() -> Result<OwnedFd, LaunchError> {
         .set_compatibility(CompatLevel::HardRequirement)
         .scope(Scope::Signal)?
         .create()?;
-    let descriptor: Option<OwnedFd> = ruleset.into();
-    descriptor.ok_or(LaunchError::System(
-        "make the warden's Landlock ruleset",
-        io::Error::from_raw_os_error(libc::ENOSYS),
-    ))
+    descriptor(ruleset)
 }
 
 type Pipes = ([RawFd; 3], [Option<OwnedFd>; 2]);

@@ -34,7 +34,13 @@ pub struct Spot {
 
 /// All the spots of a plan.
 pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
-    let closed = closed_paths(&plan.closed);
+    // Links are only followed where a rule has to go round something.
+    let goes_round = plan.rules.iter().any(|rule| rule.cover == Cover::AroundClosed);
+    let closed = if goes_round {
+        closed_paths(&plan.closed)
+    } else {
+        Vec::new()
+    };
     let mut spots = Vec::with_capacity(plan.rules.len());
     for rule in &plan.rules {
         match rule.cover {
@@ -136,14 +142,14 @@ fn is_kernel_tree(path: &Path) -> bool {
 /// Grants each file of a tree that no denial closes.
 fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Result<(), LaunchError> {
     let top = canonical(&rule.path);
+    let Ok(metadata) = fs::metadata(&top) else {
+        return Ok(());
+    };
     let matcher = Matcher::new(policy);
     let is_open = |path: &Path| matcher.denial(Access::READ, path, false).is_none();
     if !is_open(&top) {
         return Ok(());
     }
-    let Ok(metadata) = fs::metadata(&top) else {
-        return Ok(());
-    };
     if !metadata.is_dir() {
         spots.push(Spot {
             path: top,

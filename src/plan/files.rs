@@ -6,6 +6,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags};
 
 use super::calls::Sockets;
 use super::is_chosen;
+use crate::command::BASE_TREES;
 use crate::policy::{Access, Extent, Policy};
 
 /// The highest ABI whose rights this release knows.
@@ -128,7 +129,20 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<F
             cover: Cover::Whole,
         });
     }
-    rules.sort();
-    rules.dedup();
+    drop_covered(&mut rules);
     rules
+}
+
+/// Drops the rules of single paths that a whole tree before them grants anyway, such as `/usr/bin/python3`.
+fn drop_covered(rules: &mut Vec<FileRule>) {
+    let trees: Vec<(PathBuf, u64)> = rules
+        .iter()
+        .filter(|rule| rule.cover == Cover::Whole && BASE_TREES.iter().any(|tree| rule.path == Path::new(tree)))
+        .map(|rule| (rule.path.clone(), rule.rights))
+        .collect();
+    rules.retain(|rule| {
+        !trees
+            .iter()
+            .any(|(tree, rights)| rule.path != *tree && rule.path.starts_with(tree) && rule.rights & !rights == 0)
+    });
 }

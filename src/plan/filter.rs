@@ -11,11 +11,13 @@ mod assembler;
 #[cfg(test)]
 mod interpreter;
 #[cfg(test)]
+mod oracle;
+#[cfg(test)]
 mod tests;
 
 use assembler::{Assembler, Range, Target};
 #[cfg(test)]
-pub(crate) use interpreter::evaluate;
+pub(crate) use interpreter::{decide, evaluate};
 use thiserror::Error;
 
 /// The most instructions that the kernel takes in one program (`BPF_MAXINSNS`).

@@ -1,8 +1,9 @@
-//! Runs a program as the kernel would, for tests.
+//! What a program and what a verdict answer, each computed in the plainest way, for tests.
 
-use super::Instruction;
+use super::{Action, Condition, Half, Instruction, Test, Verdict};
 
-/// What a program returns for a call; `None` if it is malformed: an unknown instruction, a load or a jump out of bounds.
+/// What a program returns for a call, run as the kernel would; `None` if it is malformed: an unknown instruction, a load or
+/// a jump out of bounds.
 pub(crate) fn evaluate(program: &[Instruction], audit: u32, number: u32, arguments: [u64; 6]) -> Option<u32> {
     let mut words = vec![number, audit, 0, 0];
     for argument in arguments {
@@ -34,5 +35,30 @@ pub(crate) fn evaluate(program: &[Instruction], audit: u32, number: u32, argumen
             _ => return None,
         };
         counter += usize::from(if holds { jt } else { jf });
+    }
+}
+
+/// What a verdict says, read as it is written.
+pub(crate) fn decide(verdict: &Verdict, arguments: [u64; 6]) -> Action {
+    let applies = |when: &[Condition]| when.iter().all(|condition| holds(*condition, arguments));
+    verdict
+        .cases
+        .iter()
+        .find(|case| applies(case.when))
+        .map_or(verdict.otherwise, |case| case.then)
+}
+
+fn holds(condition: Condition, arguments: [u64; 6]) -> bool {
+    let argument = arguments[usize::from(condition.argument)];
+    let word = match condition.half {
+        Half::Low => argument as u32,
+        Half::High => (argument >> 32) as u32,
+    };
+    match condition.test {
+        Test::Equals(value) => word == value,
+        Test::OneOf(values) => values.contains(&word),
+        Test::AnyBit(mask) => word & mask != 0,
+        Test::NoBit(mask) => word & mask == 0,
+        Test::Masked { mask, value } => word & mask == value,
     }
 }
