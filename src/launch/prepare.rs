@@ -349,7 +349,7 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, LaunchError> {
 fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
     let mut list = vec![ResourceLimit {
         // A dump holds the memory, and its handler runs outside.
-        resource: libc::RLIMIT_CORE as u32,
+        resource: libc::RLIMIT_CORE,
         soft: 0,
         hard: 0,
     }];
@@ -360,12 +360,12 @@ fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
             hard: soft + slack,
         }));
     };
-    add(libc::RLIMIT_NOFILE as u32, limits.open_files, 0);
-    add(libc::RLIMIT_FSIZE as u32, limits.file_size, 0);
+    add(libc::RLIMIT_NOFILE, limits.open_files, 0);
+    add(libc::RLIMIT_FSIZE, limits.file_size, 0);
     let seconds = limits
         .cpu
         .map(|cpu| cpu.as_secs().max(1) + u64::from(cpu.subsec_nanos() > 0));
-    add(libc::RLIMIT_CPU as u32, seconds, 1);
+    add(libc::RLIMIT_CPU, seconds, 1);
     list
 }
 

@@ -75,7 +75,7 @@ pub enum Memfds {
 pub enum Truncation {
     /// Landlock, from ABI 3.
     Landlock,
-    /// The filter: no `truncate`, and no `O_TRUNC` without write access. Opening for writing is Landlock's in every ABI.
+    /// The filter: no `truncate`, and no `O_TRUNC` without write access. Opening to write is Landlock's in every ABI.
     Filter,
 }
 

@@ -1,8 +1,8 @@
 //! The seccomp filter as data: what is answered to which system call, and the program that answers it.
 //!
-//! A [`Table`] gives every known call number a [`Verdict`]: cases that look at the call's registers, tried in order, and
-//! what is answered when none applies. [`assemble`] turns it into one classic BPF program: foreign architectures are
-//! killed, numbers are found by a search, numbers that nobody listed get the caller's answer for unknown calls.
+//! A [`Table`] gives every known call number a [`Verdict`]: cases that look at the call's registers, tried in order,
+//! and what is answered when none applies. [`assemble`] turns it into one classic BPF program: foreign architectures
+//! are killed, numbers are found by a search, numbers that nobody listed get the caller's answer for unknown calls.
 //!
 //! One short program matters: the kernel takes about half a microsecond for each instruction when it installs it, and
 //! pays its base price again for every further filter. Pure: nothing here asks or changes the system.
@@ -150,9 +150,9 @@ impl Verdict {
 
 /// The verdict for each known call number.
 ///
-/// A vector by number and not a map: the numbers are dense, and it is built anew for each launch. Verdicts are statics, so
-/// that calls with the same one are seen to share it.
-#[derive(Debug, Clone)]
+/// A vector by number and not a map: the numbers are dense, and it is built anew for each launch. Verdicts are statics,
+/// so that calls with the same one are seen to share it.
+#[derive(Debug, Clone, Default)]
 pub struct Table(Vec<Option<&'static Verdict>>);
 
 impl Table {
@@ -237,8 +237,8 @@ pub enum FilterError {
 
 /// Compiles a table; numbers that aren't in it are answered `unknown`.
 ///
-/// Calls of another architecture are killed, and on x86-64 those with the x32 bit too. Number -1, which a tracer sets to
-/// skip a call, is answered as unknown, not killed.
+/// Calls of another architecture are killed, and on x86-64 those with the x32 bit too. Number -1, which a tracer sets
+/// to skip a call, is answered as unknown, not killed.
 ///
 /// # Errors
 ///
@@ -256,7 +256,7 @@ pub fn assemble(table: &Table, architecture: Architecture, unknown: Action) -> R
     Ok(program)
 }
 
-/// Covers all the numbers with ranges of one answer each, after emitting the code of the verdicts that look at arguments.
+/// Covers all the numbers with ranges of one answer each, after emitting the verdicts that look at arguments.
 fn ranges(assembler: &mut Assembler, table: &Table, architecture: Architecture, unknown: Action) -> Vec<Range> {
     let unknown = Target::Answer(unknown);
     let mut ranges = Vec::with_capacity(160);

@@ -1,7 +1,7 @@
 //! Calls that every run may make, whatever their arguments are.
 //!
-//! They work on what the run already holds, or Landlock and the kernel's own rules for unprivileged processes judge them.
-//! Sorted by their numbers on x86-64.
+//! They work on what the run already holds, or Landlock and the kernel's own rules for unprivileged processes judge
+//! them. Sorted by their numbers on x86-64.
 
 use super::{NONE, Row};
 

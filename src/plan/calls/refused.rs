@@ -49,8 +49,8 @@ pub(super) const CALLS: &[Row] = &[
 /// Calls that no profile can add: they get round a promise (`io_uring` acts without system calls, handles and
 /// descriptors of others come without a path, namespaces and mounts change what paths mean) or change the machine.
 ///
-/// Among them are numbers behind which x86-64 has nothing (`create_module`, `getpmsg`, …), because their neighbours are
-/// here, and a longer range of equal answers is a shorter filter.
+/// Among them are numbers behind which x86-64 has nothing (`create_module`, `getpmsg`, …), because their neighbours
+/// are here, and a longer range of equal answers is a shorter filter.
 pub(super) const FOR_GOOD: &[Row] = &[
     ("uselib", 134, NONE),
     ("vhangup", 153, 58),

@@ -213,8 +213,8 @@ static OPENAT: Verdict = Verdict {
     otherwise: Action::Allow,
 };
 
-/// `PER_LINUX32`, `UNAME26` and `ADDR_NO_RANDOMIZE` (debuggers and `setarch`), alone or together, change what the run sees
-/// of itself and nothing else. Never `READ_IMPLIES_EXEC` or `MMAP_PAGE_ZERO`.
+/// `PER_LINUX32`, `UNAME26` and `ADDR_NO_RANDOMIZE` (debuggers and `setarch`), alone or together, change what the run
+/// sees of itself and nothing else. Never `READ_IMPLIES_EXEC` or `MMAP_PAGE_ZERO`.
 const HARMLESS_PERSONALITY: u32 = 0x8 | 0x2_0000 | 0x4_0000;
 
 static PERSONALITY: Verdict = Verdict {

@@ -8,8 +8,17 @@ use super::{
     rows, table,
 };
 
+/// libc's constants have many integer types.
+macro_rules! each {
+    ($($constant:expr),* $(,)?) => {
+        [$($constant as u32 as u64),*]
+    };
+}
+
 mod numbers;
 mod promises;
+mod requests;
+mod sockets;
 
 const ARCHITECTURES: [Architecture; 2] = [Architecture::X86_64, Architecture::Aarch64];
 

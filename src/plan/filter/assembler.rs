@@ -274,8 +274,8 @@ fn surroundings(ranges: &[Range]) -> Option<Target> {
     (chain && others.next().is_none()).then_some(base)
 }
 
-/// The index at which to cut ranges in two: near the middle, but not beside a single value between equal neighbours, which
-/// one comparison can pick out as long as they stay together.
+/// The index at which to cut ranges in two: near the middle, but not beside a single value between equal neighbours,
+/// which one comparison can pick out as long as they stay together.
 fn split(ranges: &[Range]) -> usize {
     let middle = ranges.len() / 2;
     let lone = |index: usize| {

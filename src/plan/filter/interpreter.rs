@@ -2,8 +2,8 @@
 
 use super::{Action, Condition, Half, Instruction, Test, Verdict};
 
-/// What a program returns for a call, run as the kernel would; `None` if it is malformed: an unknown instruction, a load or
-/// a jump out of bounds.
+/// What a program returns for a call, run as the kernel would; `None` if it is malformed: an unknown instruction, a
+/// load or a jump out of bounds.
 pub(crate) fn evaluate(program: &[Instruction], audit: u32, number: u32, arguments: [u64; 6]) -> Option<u32> {
     let mut words = vec![number, audit, 0, 0];
     for argument in arguments {

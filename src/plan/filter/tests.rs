@@ -12,7 +12,7 @@ const UNKNOWN: Action = Action::Errno(38);
 const ARCHITECTURES: [Architecture; 2] = [Architecture::X86_64, Architecture::Aarch64];
 
 /// Answers and tests of every kind; arguments are shared between cases in every way that spares a load.
-static VERDICTS: [Verdict; 9] = [
+static VERDICTS: [Verdict; 10] = [
     Verdict::always(Action::Allow),
     Verdict::always(Action::Errno(1)),
     Verdict::always(Action::Notify),
@@ -44,6 +44,20 @@ static VERDICTS: [Verdict; 9] = [
             },
             Case {
                 when: &[Condition::low(1, Test::Equals(4)), Condition::low(2, Test::NoBit(6))],
+                then: Action::Notify,
+            },
+        ],
+        otherwise: Action::Errno(1),
+    },
+    // The second case is reached with either argument in the accumulator.
+    Verdict {
+        cases: &[
+            Case {
+                when: &[Condition::low(1, Test::Equals(3)), Condition::low(2, Test::Equals(4))],
+                then: Action::Allow,
+            },
+            Case {
+                when: &[Condition::low(2, Test::Equals(5))],
                 then: Action::Notify,
             },
         ],
