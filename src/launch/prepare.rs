@@ -192,6 +192,7 @@ fn ruleset(plan: &Plan, policy: &Policy, scratch: Option<&Scratch>, streams: Str
     let own = scratch.map(|scratch| Spot {
         path: scratch.path().to_path_buf(),
         rights: plan.handled.files & !NOT_IN_SCRATCH.bits(),
+        exact: false,
     });
     for spot in survey(plan, policy)?.into_iter().chain(own).chain(terminals(streams)) {
         allow(ruleset.as_fd(), &spot, plan.handled)?;
@@ -242,7 +243,7 @@ fn allow(ruleset: BorrowedFd<'_>, spot: &Spot, handled: Handled) -> Result<(), L
         }
     };
     let rights = spot.rights & handled.files;
-    if rights == 0 {
+    if rights == 0 || spot.exact && !has_name(&file, &spot.path) {
         return Ok(());
     }
     match confine::landlock_add_path(ruleset, file.as_fd(), rights) {
@@ -255,6 +256,12 @@ fn allow(ruleset: BorrowedFd<'_>, spot: &Spot, handled: Handled) -> Result<(), L
         }
         other => other.map_err(failed),
     }
+}
+
+/// Whether the kernel calls the opened object by this name. Between the look at a tree and its opening, somebody
+/// who may write there (another run) could have put a link to anywhere in its place.
+fn has_name(file: &File, path: &Path) -> bool {
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).is_ok_and(|name| name == path)
 }
 
 /// The terminals that the run is given, so that it can open them by name (`ttyname`).
@@ -279,6 +286,7 @@ fn terminals(streams: Streams) -> Vec<Spot> {
         .map(|path| Spot {
             path,
             rights: rights.bits(),
+            exact: true,
         })
         .collect()
 }

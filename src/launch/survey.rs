@@ -30,6 +30,8 @@ pub struct Spot {
     pub path: PathBuf,
     /// Landlock's rights; those for directories are masked later on files.
     pub rights: u64,
+    /// Whether the object found there must have this very name.
+    pub exact: bool,
 }
 
 /// All the spots of a plan.
@@ -47,6 +49,7 @@ pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
             Cover::Whole => spots.push(Spot {
                 path: rule.path.clone(),
                 rights: rule.rights,
+                exact: rule.exact,
             }),
             Cover::AroundClosed => around(&canonical(&rule.path), rule.rights, &closed, &mut spots),
             Cover::FileByFile => file_by_file(rule, policy, &mut spots)?,
@@ -117,6 +120,7 @@ fn around(path: &Path, rights: u64, closed: &[Closed], spots: &mut Vec<Spot>) {
         spots.push(Spot {
             path: path.to_path_buf(),
             rights: whole,
+            exact: true,
         });
     }
     if rights & lost == 0 {
@@ -154,6 +158,7 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
         spots.push(Spot {
             path: top,
             rights: rule.rights,
+            exact: true,
         });
         return Ok(());
     }
@@ -161,6 +166,7 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
     spots.push(Spot {
         path: top.clone(),
         rights: rule.rights & LISTING,
+        exact: true,
     });
     let mut waiting = vec![top.clone()];
     while let Some(directory) = waiting.pop() {
@@ -178,6 +184,7 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
                 spots.push(Spot {
                     path,
                     rights: rule.rights & !LISTING,
+                    exact: true,
                 });
             }
             if spots.len() - first + waiting.len() > MOST_FILES {

@@ -8,6 +8,7 @@ use super::calls::Sockets;
 use super::is_chosen;
 use crate::command::BASE_TREES;
 use crate::policy::{Access, Extent, Policy};
+use crate::profile::Origin;
 
 /// The highest ABI whose rights this release knows.
 const NEWEST_ABI: i32 = 9;
@@ -46,6 +47,9 @@ pub struct FileRule {
     pub rights: u64,
     /// How a tree is granted.
     pub cover: Cover,
+    /// Whether the path is the kernel's own name for the object, links resolved. What is found there at launch
+    /// under another name was put there meanwhile, and grants nothing.
+    pub exact: bool,
 }
 
 /// How a tree is granted.
@@ -120,6 +124,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<F
                 (Extent::Subtree, true) if supervised => Cover::AroundClosed,
                 (Extent::Subtree, true) => Cover::FileByFile,
             },
+            exact: grant.origin != Origin::Base,
         })
         .collect();
     if supervised {
@@ -127,6 +132,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<F
             path: PathBuf::from("/proc"),
             rights: rights_of_own_proc(),
             cover: Cover::Whole,
+            exact: true,
         });
     }
     drop_covered(&mut rules);

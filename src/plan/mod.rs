@@ -7,6 +7,8 @@ pub mod calls;
 mod files;
 pub mod filter;
 mod shortfall;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -92,7 +92,9 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
         }
     };
     note(Shortfall::Supervisor, needs_supervisor(policy, ability));
-    if let Reach::Hosts(hosts) = &policy.reach {
+    if let Reach::Hosts(hosts) = &policy.reach
+        && !hosts.is_empty()
+    {
         let names: Vec<_> = hosts.iter().map(|host| host.0.as_str()).collect();
         note(
             Shortfall::Network,

@@ -9,6 +9,8 @@ mod environment;
 mod meet;
 mod resolve;
 mod secrets;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,0 +1,224 @@
+//! What policies compile to, on kernels old and new.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::policy::{Extent, Grant};
+use crate::profile::Host;
+
+const NEW: Ability = Ability {
+    landlock_abi: 7,
+    seccomp: true,
+    control_group: false,
+};
+
+fn grant(access: Access, path: &str, origin: Origin) -> Grant {
+    Grant {
+        access,
+        path: PathBuf::from(path),
+        extent: Extent::Subtree,
+        exempt: matches!(origin, Origin::Base),
+        origin,
+        why: None,
+    }
+}
+
+fn flag() -> Origin {
+    Origin::Flag("--read".into())
+}
+
+fn policy(grants: Vec<Grant>) -> Policy {
+    Policy {
+        profile: "test".into(),
+        root: PathBuf::from("/work"),
+        grants,
+        denials: Vec::new(),
+        reach: Reach::Nothing,
+        environment: BTreeMap::new(),
+        scratch: false,
+        limits: Limits::NONE,
+        system_calls: Vec::new(),
+    }
+}
+
+fn at_abi(landlock_abi: i32) -> Ability {
+    Ability { landlock_abi, ..NEW }
+}
+
+fn missing(policy: &Policy, ability: Ability) -> Vec<Shortfall> {
+    match compile(policy, ability, &[]) {
+        Ok(_) => Vec::new(),
+        Err(PlanError::Shortfall(missing)) => missing.iter().map(|missing| missing.shortfall).collect(),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_policy_that_only_reads_has_no_shortfall() {
+    let policy = policy(vec![
+        grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base),
+        grant(Access::READ, "/work/data", flag()),
+    ]);
+    let plan = compile(&policy, NEW, &[]).unwrap();
+    let cover = |path: &str| {
+        plan.rules
+            .iter()
+            .find(|rule| rule.path == std::path::Path::new(path))
+            .unwrap()
+            .cover
+    };
+    assert_eq!(cover("/usr"), Cover::Whole);
+    assert_eq!(cover("/work/data"), Cover::FileByFile);
+}
+
+#[test]
+fn writing_needs_the_supervisor_until_it_is_accepted_by_name() {
+    let policy = policy(vec![grant(Access::READ | Access::WRITE, "/tmp", flag())]);
+    assert_eq!(missing(&policy, NEW), [Shortfall::Supervisor]);
+    let plan = compile(&policy, NEW, &[Shortfall::Supervisor]).unwrap();
+    assert_eq!(plan.shortfalls.len(), 1);
+    assert!(compile(&policy, NEW, &[Shortfall::Network, Shortfall::Signals]).is_err());
+}
+
+#[test]
+fn named_hosts_are_the_network_shortfall_and_accepted_mean_no_network() {
+    let mut policy = policy(vec![]);
+    policy.reach = Reach::Hosts(vec![Host("api.*".into())]);
+    assert_eq!(missing(&policy, NEW), [Shortfall::Network]);
+    let plan = compile(&policy, NEW, &[Shortfall::Network]).unwrap();
+    assert!(plan.handled.tcp);
+    policy.reach = Reach::Nothing;
+    assert_eq!(plan.filter, compile(&policy, NEW, &[]).unwrap().filter);
+}
+
+#[test]
+fn an_empty_list_of_hosts_is_no_network() {
+    let mut policy = policy(vec![]);
+    policy.reach = Reach::Hosts(Vec::new());
+    let plan = compile(&policy, NEW, &[]).unwrap();
+    policy.reach = Reach::Nothing;
+    assert_eq!(plan, compile(&policy, NEW, &[]).unwrap());
+}
+
+#[test]
+fn nothing_runs_without_landlock_or_seccomp_whatever_is_accepted() {
+    let policy = policy(vec![]);
+    assert!(matches!(
+        compile(&policy, at_abi(0), &Shortfall::ALL),
+        Err(PlanError::NoLandlock)
+    ));
+    let blind = Ability { seccomp: false, ..NEW };
+    assert!(matches!(
+        compile(&policy, blind, &Shortfall::ALL),
+        Err(PlanError::NoSeccomp)
+    ));
+}
+
+#[test]
+fn older_kernels_lose_rights_and_say_what_that_means() {
+    let policy = policy(vec![]);
+    for abi in 1..=5 {
+        assert_eq!(missing(&policy, at_abi(abi)), [Shortfall::Signals], "ABI {abi}");
+    }
+    for abi in 6..=9 {
+        assert_eq!(missing(&policy, at_abi(abi)), [], "ABI {abi}");
+    }
+}
+
+#[test]
+fn every_abi_handles_all_the_file_rights_it_has() {
+    // Counted in linux/landlock.h: 13 rights in ABI 1, then REFER, TRUNCATE, IOCTL_DEV, RESOLVE_UNIX.
+    let bits = |abi| Handled::new(abi, calls::Sockets::None).files.count_ones();
+    let counts: Vec<u32> = (1..=9).map(bits).collect();
+    assert_eq!(counts, [13, 14, 15, 15, 16, 16, 16, 16, 17]);
+    assert_eq!(bits(12), bits(9), "a newer kernel is used as far as it is known");
+}
+
+#[test]
+fn a_rule_never_asks_for_more_than_is_handled() {
+    let policy = policy(vec![
+        grant(Access::all(), "/w", flag()),
+        grant(Access::READ | Access::WRITE, "/dev/null", Origin::Base),
+    ]);
+    for abi in 1..=9 {
+        let plan = compile(&policy, at_abi(abi), &Shortfall::ALL).unwrap();
+        for rule in &plan.rules {
+            assert_eq!(rule.rights & !plan.handled.files, 0, "ABI {abi}: {rule:?}");
+        }
+    }
+}
+
+#[test]
+fn no_rule_lets_a_run_make_devices_or_reach_unix_sockets() {
+    const MAKE_CHAR: u64 = 1 << 6;
+    const MAKE_BLOCK: u64 = 1 << 11;
+    const RESOLVE_UNIX: u64 = 1 << 16;
+    let policy = policy(vec![grant(Access::all(), "/", flag())]);
+    let plan = compile(&policy, at_abi(9), &Shortfall::ALL).unwrap();
+    for rule in &plan.rules {
+        assert_eq!(rule.rights & (MAKE_CHAR | MAKE_BLOCK | RESOLVE_UNIX), 0, "{rule:?}");
+    }
+}
+
+#[test]
+fn counting_processes_needs_a_control_group_or_the_supervisor() {
+    let mut policy = policy(vec![]);
+    policy.limits.processes = Some(8);
+    assert_eq!(missing(&policy, NEW), [Shortfall::Supervisor]);
+    let delegated = Ability {
+        control_group: true,
+        ..NEW
+    };
+    assert!(compile(&policy, delegated, &[]).unwrap().control_group);
+    policy.limits.disk = Some(1 << 20);
+    assert_eq!(missing(&policy, delegated), [Shortfall::Supervisor]);
+}
+
+#[test]
+fn calls_that_other_promises_rest_on_can_not_be_added() {
+    let mut policy = policy(vec![]);
+    policy.system_calls = vec!["ptrace".into()];
+    assert!(compile(&policy, NEW, &[]).is_ok());
+    for call in ["io_uring_setup", "open_by_handle_at", "pidfd_getfd", "mount", "bpf"] {
+        policy.system_calls = vec![call.into()];
+        assert!(matches!(compile(&policy, NEW, &[]), Err(PlanError::Calls(_))), "{call}");
+    }
+    policy.system_calls = vec!["no_such_call".into()];
+    assert!(matches!(compile(&policy, NEW, &[]), Err(PlanError::UnknownCall(_))));
+}
+
+#[test]
+fn the_plan_of_a_small_policy_reads_like_it() {
+    let policy = policy(vec![
+        grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base),
+        grant(Access::READ | Access::EXECUTE, "/usr/bin/true", Origin::Entrypoint),
+        grant(Access::READ, "/work/data", flag()),
+    ]);
+    let plan = compile(&policy, NEW, &[]).unwrap();
+    insta::assert_debug_snapshot!((plan.handled, &plan.rules, plan.home, plan.own_proc_rights), @r#"
+    (
+        Handled {
+            abi: 7,
+            files: 65535,
+            tcp: true,
+            scopes: true,
+        },
+        [
+            FileRule {
+                path: "/usr",
+                rights: 13,
+                cover: Whole,
+                exact: false,
+            },
+            FileRule {
+                path: "/work/data",
+                rights: 12,
+                cover: FileByFile,
+                exact: true,
+            },
+        ],
+        Nowhere,
+        12,
+    )
+    "#);
+}
