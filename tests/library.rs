@@ -1,0 +1,94 @@
+//! The library as a program uses it: from threads, with piped output, on kernels that lack the newest Landlock.
+
+use std::time::{Duration, Instant};
+
+use stockade::{Event, Sandbox, Shortfall, Status};
+
+fn minimal() -> Sandbox {
+    let root = std::env::temp_dir();
+    Sandbox::profile("minimal").unwrap().root(root)
+}
+
+#[test]
+fn output_is_collected_and_counted() {
+    let mut command = minimal().command("/bin/sh");
+    command.args(["-c", "printf out; printf error >&2; exit 3"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.stdout, b"out");
+    assert_eq!(output.stderr, b"error");
+    assert_eq!(output.outcome.exit_code(), 3);
+    assert_eq!(output.outcome.status(), Status::Completed);
+    assert_eq!(output.outcome.report().resources.stdout_bytes, Some(3));
+    assert_eq!(output.outcome.report().resources.stderr_bytes, Some(5));
+    assert!(output.outcome.denials().is_empty());
+    assert!(!output.outcome.success());
+}
+
+#[test]
+fn many_threads_run_at_once() {
+    let sandbox = minimal();
+    std::thread::scope(|scope| {
+        for thread in 0..16 {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                for round in 0..4 {
+                    let word = format!("{thread}-{round}");
+                    let output = sandbox.command("/bin/echo").arg(&word).output().unwrap();
+                    assert_eq!(output.stdout, format!("{word}\n").as_bytes());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn dropping_a_child_ends_its_tree() {
+    let mut command = minimal().command("/bin/sh");
+    command.args(["-c", "sleep 300 & sleep 300"]).no_input();
+    let child = command.spawn().unwrap();
+    let process = format!("/proc/{}", child.id());
+    assert!(std::path::Path::new(&process).exists());
+    drop(child);
+    assert!(!std::path::Path::new(&process).exists());
+}
+
+#[test]
+fn a_failed_start_says_which_step_failed() {
+    let error = minimal().command("/dev/null").run().unwrap_err();
+    assert_eq!(error.exit_code(), 126);
+    let error = minimal().command("/no/such/program").run().unwrap_err();
+    assert_eq!(error.exit_code(), 127);
+    let error = Sandbox::profile("no-such-profile").unwrap_err();
+    assert_eq!(error.exit_code(), 125);
+}
+
+#[test]
+fn a_shortfall_is_refused_until_it_is_accepted_by_name() {
+    let sandbox = minimal().write(std::env::temp_dir());
+    assert_eq!(sandbox.command("/bin/true").run().unwrap_err().exit_code(), 125);
+    let accepting = sandbox.accept_shortfall(Shortfall::Supervisor);
+    let outcome = accepting.command("/bin/true").run().unwrap();
+    assert!(outcome.success());
+    assert_eq!(outcome.report().enforcement.shortfalls, ["supervisor"]);
+}
+
+/// Landlock before ABI 6 has no signal scope: the warden then ends the tree child by child. The plan is told that
+/// this kernel is such a one.
+#[test]
+fn the_tree_ends_on_kernels_without_signal_scopes_too() {
+    let mut command = minimal().command("/bin/sh");
+    let daemons = "for i in 1 2 3 4; do (trap '' HUP TERM INT; setsid sh -c 'sleep 300; sleep 300' &) ; done; sleep 0.3";
+    command.args(["-c", daemons]).no_input().pipe_output();
+    let mut ready = command.prepare().unwrap();
+    ready.plan.handled.scopes = false;
+    let mut child = ready.start().unwrap();
+    let start = Instant::now();
+    // The end comes once every holder of the pipes is gone, the daemons among them.
+    let ending = loop {
+        if let Event::Ended(ending) = child.next_event(None).unwrap() {
+            break ending;
+        }
+    };
+    assert!(start.elapsed() < Duration::from_secs(60), "took {:?}", start.elapsed());
+    assert_eq!(child.outcome(&ending).exit_code(), 0);
+}
