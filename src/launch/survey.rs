@@ -39,7 +39,7 @@ pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
     // Links are only followed where a rule has to go round something.
     let goes_round = plan.rules.iter().any(|rule| rule.cover == Cover::AroundClosed);
     let closed = if goes_round {
-        closed_paths(&plan.closed)
+        closed_paths(&policy.denials)
     } else {
         Vec::new()
     };

@@ -17,7 +17,7 @@ pub use files::{Cover, FileRule, Handled, rights_of_own_proc};
 pub use filter::Instruction;
 pub use shortfall::{Missing, Shortfall};
 
-use crate::policy::{Access, Denial, Policy, Reach};
+use crate::policy::{Access, Policy, Reach};
 use crate::profile::{Limits, Origin};
 use calls::{Memfds, Truncation, Unjudged};
 use files::Rights;
@@ -41,8 +41,6 @@ pub struct Plan {
     pub handled: Handled,
     /// What it allows.
     pub rules: Vec<FileRule>,
-    /// Paths that no rule may reach into, though a directory above them is granted.
-    pub closed: Vec<Denial>,
     /// Rights on the target's own `/proc` directory.
     pub own_proc_rights: u64,
     /// The seccomp program.
@@ -117,7 +115,6 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall]) -> Res
     Ok(Plan {
         handled: Handled::new(ability.landlock_abi, sockets(policy)),
         rules: files::rules(policy, &rights, supervised),
-        closed: policy.denials.clone(),
         own_proc_rights: rights_of_own_proc(),
         filter: program(policy, ability, supervised)?,
         environment: policy.environment.clone().into_iter().collect(),

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use super::{check, check_long, confine};
@@ -33,12 +34,12 @@ pub fn fork() -> io::Result<Forked> {
 }
 
 /// Memory for the stack of [`run_until_exec`]'s child, made before the first fork.
-pub struct ChildStack(Box<[u128]>);
+pub struct ChildStack(Box<[MaybeUninit<u128>]>);
 
 impl ChildStack {
-    /// 64 KiB: the child calls a dozen small functions.
+    /// 64 KiB: the child calls a dozen small functions. Left as it comes, so that only what is used is ever paged in.
     pub fn new() -> Self {
-        ChildStack(vec![0_u128; 4096].into_boxed_slice())
+        ChildStack(Box::new_uninit_slice(4096))
     }
 
     fn top(&self) -> *mut c_void {
