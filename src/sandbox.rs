@@ -21,6 +21,7 @@ use crate::policy::{self, Access, Additions, Circumstances, Matcher, Policy};
 use crate::profile::{Catalog, Glob, Limits, Origin, Profile};
 use crate::report::Report;
 use crate::surroundings::Surroundings;
+use crate::sys::signals::SignalSet;
 
 /// A profile with what was added to it: where commands run.
 ///
@@ -237,6 +238,7 @@ impl Command {
             control_group,
             streams,
             report,
+            signal_mask: None,
         })
     }
 
@@ -348,6 +350,8 @@ pub struct Ready {
     control_group: Option<PathBuf>,
     streams: Streams,
     report: Report,
+    /// The signal mask that the program starts with; the calling thread's where nobody says.
+    pub(crate) signal_mask: Option<SignalSet>,
 }
 
 impl Ready {
@@ -377,7 +381,7 @@ impl Ready {
             control_group: self.control_group.as_deref(),
         };
         let prepared: Prepared = launch::prepare(&self.plan, &self.policy, &self.command, self.streams, places)?;
-        prepared.start()
+        prepared.start(self.signal_mask)
     }
 
     /// The report of a run that never started.

@@ -77,7 +77,8 @@ fn a_shortfall_is_refused_until_it_is_accepted_by_name() {
 #[test]
 fn the_tree_ends_on_kernels_without_signal_scopes_too() {
     let mut command = minimal().command("/bin/sh");
-    let daemons = "for i in 1 2 3 4; do (trap '' HUP TERM INT; setsid sh -c 'sleep 300; sleep 300' &) ; done; sleep 0.3";
+    let daemons =
+        "for i in 1 2 3 4; do (trap '' HUP TERM INT; setsid sh -c 'sleep 300; sleep 300' &) ; done; sleep 0.3";
     command.args(["-c", daemons]).no_input().pipe_output();
     let mut ready = command.prepare().unwrap();
     ready.plan.handled.scopes = false;

@@ -64,7 +64,8 @@ impl Failure {
     pub fn print(&self) {
         let mut text = String::new();
         if self.verbatim {
-            text.push_str(&self.message);
+            text.push_str(&escaped(&self.message));
+            text.push('\n');
         } else {
             text.push_str("stockade: ");
             text.push_str(&escaped(&self.message));

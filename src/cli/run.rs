@@ -21,8 +21,17 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
             .hint("nothing was started: a grant that isn't enforced would be no limit either"));
     }
     let sink = run.report.as_deref().map(open_report).transpose()?;
-    let ready = ready(run)?;
+    let mut ready = match ready(run) {
+        Ok(ready) => ready,
+        Err(failure) => {
+            write_report(sink, &refused(run));
+            return Err(failure);
+        }
+    };
     let report = ready.report().clone();
+    // Before the start: a key that is pressed at once is answered like any later one.
+    let (signals, mask) = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
+    ready.signal_mask = Some(mask);
     let child = match ready.start() {
         Ok(child) => child,
         Err(error) => {
@@ -30,7 +39,7 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
             return Err(error.into());
         }
     };
-    let outcome = match attend(child) {
+    let outcome = match attend(child, signals) {
         Ok(outcome) => outcome,
         Err(failure) => {
             write_report(sink, &report);
@@ -40,6 +49,13 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
     say_limit(&outcome);
     write_report(sink, outcome.report());
     Ok(outcome.exit_code())
+}
+
+/// What there is to report of a run that was refused.
+fn refused(run: &Run) -> Report {
+    let here = std::env::current_dir().unwrap_or_default();
+    let root = here.join(run.root.as_deref().unwrap_or(Path::new("")));
+    Report::refused(&run.profile, &run.command, &root)
 }
 
 /// Everything up to the start.
@@ -137,11 +153,10 @@ fn write_report(sink: Option<Sink>, report: &Report) {
 }
 
 /// Stays with the run to its end: hands signals on, passes piped output through.
-fn attend(mut child: Child) -> Result<Outcome, Failure> {
+fn attend(mut child: Child, mut signals: Signals) -> Result<Outcome, Failure> {
     // Should the warden be killed, the run's processes fall to this process and are ended here.
     let _ = confine::become_subreaper();
     drop_capabilities();
-    let mut signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
     loop {
         let event = match child.next_event(Some(signals.as_fd())) {
             Ok(event) => event,

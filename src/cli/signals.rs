@@ -25,8 +25,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Blocks the signals that the launcher answers. To be called after the start, since a target inherits masks.
-    pub fn take() -> io::Result<Signals> {
+    /// Blocks the signals that the launcher answers. Also the mask before, which is the target's to have.
+    pub fn take() -> io::Result<(Signals, SignalSet)> {
         let set = SignalSet::of(&[
             libc::SIGINT,
             libc::SIGQUIT,
@@ -37,12 +37,13 @@ impl Signals {
             libc::SIGTTOU,
             libc::SIGALRM,
         ]);
-        set.block()?;
-        Ok(Signals {
+        let before = set.block()?;
+        let signals = Signals {
             descriptor: set.descriptor(true)?,
             interrupts: Vec::new(),
             ending: None,
-        })
+        };
+        Ok((signals, before))
     }
 
     /// The descriptor to wait on.

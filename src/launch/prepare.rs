@@ -125,11 +125,12 @@ pub fn prepare(
 }
 
 impl Prepared {
-    /// Forks the warden, which starts the program. Answers once the program runs.
-    pub fn start(mut self) -> Result<Running, LaunchError> {
+    /// Forks the warden, which starts the program with this signal mask, or the calling thread's. Answers once the
+    /// program runs.
+    pub fn start(mut self, target_mask: Option<SignalSet>) -> Result<Running, LaunchError> {
         let failed = |error| LaunchError::System("block signals", error);
         let mask = SignalSet::full().block().map_err(failed)?;
-        self.duty.image.signal_mask = mask;
+        self.duty.image.signal_mask = target_mask.unwrap_or(mask);
         let forked = process::fork();
         if matches!(forked, Ok(Forked::Child)) {
             warden::serve(&self.duty);
@@ -291,13 +292,21 @@ fn terminals(streams: Streams) -> Vec<Spot> {
         .collect()
 }
 
-/// The warden's ruleset: it handles nothing but the scope of signals.
+/// The warden's ruleset: it scopes signals and refuses nothing else.
+///
+/// Moving files between directories is refused by every layer that doesn't handle and grant it, once any layer
+/// handles files (landlock(7), `LANDLOCK_ACCESS_FS_REFER`), so this one has to grant it everywhere.
 fn signal_ruleset() -> Result<OwnedFd, LaunchError> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::Refer)?
         .scope(Scope::Signal)?
         .create()?;
-    descriptor(ruleset)
+    let ruleset = descriptor(ruleset)?;
+    let top = open_directory(Path::new("/"))?;
+    confine::landlock_add_path(ruleset.as_fd(), top.as_fd(), AccessFs::Refer as u64)
+        .map_err(|error| LaunchError::Open(PathBuf::from("/"), error))?;
+    Ok(ruleset)
 }
 
 type Pipes = ([RawFd; 3], [Option<OwnedFd>; 2]);

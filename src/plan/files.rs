@@ -7,7 +7,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags};
 use super::calls::Sockets;
 use super::is_chosen;
 use crate::command::BASE_TREES;
-use crate::policy::{Access, Extent, Policy};
+use crate::policy::{Access, Denial, DenialKind, Extent, Policy};
 use crate::profile::Origin;
 
 /// The highest ABI whose rights this release knows.
@@ -120,6 +120,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<F
             path: grant.path.clone(),
             rights: rights.of(grant.access, &grant.path),
             cover: match (grant.extent, is_chosen(&grant.origin)) {
+                (Extent::Single, _) | (_, false) if is_narrowed(policy, &grant.path) => Cover::AroundClosed,
                 (Extent::Single, _) | (_, false) => Cover::Whole,
                 (Extent::Subtree, true) if supervised => Cover::AroundClosed,
                 (Extent::Subtree, true) => Cover::FileByFile,
@@ -139,11 +140,21 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<F
     rules
 }
 
+/// Whether an explicit denial closes the path or something in it.
+fn is_narrowed(policy: &Policy, path: &Path) -> bool {
+    policy
+        .denials
+        .iter()
+        .filter(|denial| denial.kind == DenialKind::Explicit)
+        .filter_map(Denial::place)
+        .any(|place| place.starts_with(path) || path.starts_with(&place))
+}
+
 /// Drops the rules of single paths that a whole tree before them grants anyway, such as `/usr/bin/python3`.
 fn drop_covered(rules: &mut Vec<FileRule>) {
     let trees: Vec<(PathBuf, u64)> = rules
         .iter()
-        .filter(|rule| rule.cover == Cover::Whole && BASE_TREES.iter().any(|tree| rule.path == Path::new(tree)))
+        .filter(|rule| BASE_TREES.iter().any(|tree| rule.path == Path::new(tree)))
         .map(|rule| (rule.path.clone(), rule.rights))
         .collect();
     rules.retain(|rule| {

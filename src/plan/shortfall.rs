@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Ability, is_chosen};
-use crate::policy::{Access, Extent, Policy, Reach};
+use crate::policy::{Access, DenialKind, Extent, Policy, Reach, Target};
 
 /// A named gap. A run that has one is refused unless the user accepted it by this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,9 +138,27 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
     if policy.limits.disk.is_some() {
         because.push("the growth of the written trees is limited".into());
     }
+    because.extend(unheld_denials(policy));
     because.sort();
     because.dedup();
     because
+}
+
+/// Globs that close something in a tree which is granted as a whole. One that names a path is gone around.
+fn unheld_denials(policy: &Policy) -> impl Iterator<Item = String> + '_ {
+    let whole = |place: &std::path::Path| {
+        policy
+            .grants
+            .iter()
+            .filter(|grant| !is_chosen(&grant.origin) && grant.extent == Extent::Subtree)
+            .any(|grant| place.starts_with(&grant.path) || grant.path.starts_with(place))
+    };
+    policy
+        .denials
+        .iter()
+        .filter(|denial| denial.kind == DenialKind::Explicit && matches!(denial.target, Target::Glob { .. }))
+        .filter(move |denial| denial.place().is_some_and(|place| whole(&place)))
+        .map(|denial| format!("{} closes part of a tree of the runtime base", denial.origin))
 }
 
 /// Trees that nobody would want to have listed file by file.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::policy::{Extent, Grant};
+use crate::policy::{Denial, DenialKind, Extent, Grant, Target};
 use crate::profile::Host;
 
 const NEW: Ability = Ability {
@@ -172,6 +172,46 @@ fn counting_processes_needs_a_control_group_or_the_supervisor() {
     assert!(compile(&policy, delegated, &[]).unwrap().control_group);
     policy.limits.disk = Some(1 << 20);
     assert_eq!(missing(&policy, delegated), [Shortfall::Supervisor]);
+}
+
+fn explicit(target: Target) -> Denial {
+    Denial {
+        target,
+        access: Access::all(),
+        kind: DenialKind::Explicit,
+        origin: Origin::Flag("--deny".into()),
+    }
+}
+
+#[test]
+fn a_denied_path_of_the_base_is_gone_around() {
+    let mut policy = policy(vec![grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base)]);
+    for closed in ["/usr/share/x", "/usr", "/"] {
+        policy.denials = vec![explicit(Target::Path(PathBuf::from(closed)))];
+        let plan = compile(&policy, NEW, &[]).unwrap();
+        assert_eq!(plan.rules[0].cover, Cover::AroundClosed, "{closed}");
+    }
+    policy.denials = vec![explicit(Target::Path(PathBuf::from("/usrx")))];
+    assert_eq!(compile(&policy, NEW, &[]).unwrap().rules[0].cover, Cover::Whole);
+}
+
+#[test]
+fn a_denied_glob_inside_the_base_is_a_shortfall_and_a_pattern_is_not_meant_there() {
+    let mut policy = policy(vec![grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base)]);
+    let glob = |below: &str, glob: &str| {
+        explicit(Target::Glob {
+            below: PathBuf::from(below),
+            glob: glob.into(),
+        })
+    };
+    for (below, text) in [("/", "usr/share/*"), ("/", "*/x"), ("/usr/lib", "a/?b")] {
+        policy.denials = vec![glob(below, text)];
+        assert_eq!(missing(&policy, NEW), [Shortfall::Supervisor], "{below} {text}");
+    }
+    for (below, text) in [("/", "**/private/**"), ("/work", "*.log"), ("/", "var/*")] {
+        policy.denials = vec![glob(below, text)];
+        assert_eq!(missing(&policy, NEW), [], "{below} {text}");
+    }
 }
 
 #[test]

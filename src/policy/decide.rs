@@ -34,6 +34,30 @@ impl Grant {
     }
 }
 
+impl Denial {
+    /// Whether it means files of a kind wherever they are, and so not those of the runtime base and of installations.
+    /// A denial that says where it applies holds there too.
+    fn is_pattern(&self) -> bool {
+        let anywhere = matches!(&self.target, Target::Glob { glob, .. } if glob.starts_with("**/"));
+        self.kind == DenialKind::SecretPattern || self.kind == DenialKind::Explicit && anywhere
+    }
+
+    /// The directory or file below which a denial with a place can close something; `None` for patterns.
+    pub fn place(&self) -> Option<PathBuf> {
+        match &self.target {
+            _ if self.is_pattern() => None,
+            Target::Path(path) => Some(path.clone()),
+            Target::Glob { below, glob } => {
+                let literal = glob.split('/').take_while(|part| !part.contains(SPECIAL));
+                Some(literal.fold(below.clone(), |path, part| path.join(part)))
+            }
+        }
+    }
+}
+
+/// The characters that make a component of a glob more than a name.
+pub(super) const SPECIAL: [char; 6] = ['*', '?', '[', '{', '\\', '!'];
+
 /// The denials of a policy with their globs compiled.
 #[derive(Debug)]
 pub struct Matcher<'a> {
@@ -78,7 +102,7 @@ impl<'a> Matcher<'a> {
         self.denials
             .iter()
             .filter(|(denial, _)| denial.access.intersects(access))
-            .filter(|(denial, _)| !(exempt && denial.kind == DenialKind::SecretPattern))
+            .filter(|(denial, _)| !(exempt && denial.is_pattern()))
             .find(|(_, compiled)| compiled.closes(path))
             .map(|(denial, _)| *denial)
     }

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::decide::SPECIAL;
 use super::{
     Access, BASE, Denial, DenialKind, Extent, GUARDED, Grant, Policy, Reach, SECRET_PATTERNS, Target, environment,
     secrets,
@@ -205,9 +206,13 @@ fn anchored(glob: &Glob, circumstances: &Circumstances<'_>) -> Target {
     } else {
         (Path::new("/"), text.trim_start_matches('/'))
     };
-    Target::Glob {
-        below: below.to_path_buf(),
-        glob: rest.to_string(),
+    if rest.contains(SPECIAL) {
+        Target::Glob {
+            below: below.to_path_buf(),
+            glob: rest.to_string(),
+        }
+    } else {
+        Target::Path(below.join(rest))
     }
 }
 

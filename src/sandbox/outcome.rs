@@ -1,6 +1,7 @@
 //! What came of a run.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use crate::plan::{Ability, Plan};
 use crate::policy::Policy;
@@ -68,43 +69,52 @@ impl Outcome {
     }
 }
 
+impl Report {
+    /// The report of a run that was refused before it was resolved.
+    pub fn refused(profile: &str, argv: &[OsString], root: &Path) -> Report {
+        Report {
+            version: VERSION,
+            run: run_id(),
+            profile: profile.to_string(),
+            command: argv
+                .iter()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect(),
+            root: root.to_path_buf(),
+            status: Status::NotStarted,
+            exit_code: None,
+            signal: None,
+            limit: None,
+            duration_ms: 0,
+            enforcement: Enforcement {
+                landlock_abi: 0,
+                supervisor: false,
+                namespaces: Vec::new(),
+                shortfalls: Vec::new(),
+                limits_by: "sampling",
+                limit_noticed_by: None,
+            },
+            denials: Vec::new(),
+            suggestion: None,
+            escalation: None,
+            resources: Resources::default(),
+        }
+    }
+}
+
 /// The report before anything has happened.
 pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ability) -> Report {
-    Report {
-        version: VERSION,
-        run: run_id(),
-        profile: policy.profile.clone(),
-        command: argv
-            .iter()
-            .map(|argument| argument.to_string_lossy().into_owned())
-            .collect(),
-        root: policy.root.clone(),
-        status: Status::NotStarted,
-        exit_code: None,
-        signal: None,
-        limit: None,
-        duration_ms: 0,
-        enforcement: Enforcement {
-            landlock_abi: ability.landlock_abi,
-            supervisor: false,
-            namespaces: Vec::new(),
-            shortfalls: plan
-                .shortfalls
-                .iter()
-                .map(|missing| missing.shortfall.to_string())
-                .collect(),
-            limits_by: if plan.control_group {
-                "control group"
-            } else {
-                "sampling"
-            },
-            limit_noticed_by: None,
-        },
-        denials: Vec::new(),
-        suggestion: None,
-        escalation: None,
-        resources: Resources::default(),
+    let mut report = Report::refused(&policy.profile, argv, &policy.root);
+    report.enforcement.landlock_abi = ability.landlock_abi;
+    report.enforcement.shortfalls = plan
+        .shortfalls
+        .iter()
+        .map(|missing| missing.shortfall.to_string())
+        .collect();
+    if plan.control_group {
+        report.enforcement.limits_by = "control group";
     }
+    report
 }
 
 /// Sorts by time of start, and no two runs share one.

@@ -1,0 +1,104 @@
+//! Odd surroundings: no home, closed streams; and nothing is left behind.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::common::{finish, is_root, run, skipped};
+use crate::{left_nothing, refused};
+
+#[test]
+fn without_a_home_it_runs_all_the_same() {
+    for profile in ["minimal", "readonly"] {
+        let begun = run().profile(profile).bash("echo ran");
+        let finished = finish(begun.process().env_remove("HOME"), b"");
+        assert_eq!(finished.stdout(), "ran\n", "{}", finished.stderr());
+        let finished = finish(begun.process().env("HOME", "relative/home"), b"");
+        assert_eq!(finished.stdout(), "ran\n", "{}", finished.stderr());
+    }
+    let scratch = format!("stockade-{}", nix::unistd::getuid());
+    let left = fs::read_dir(std::env::temp_dir().join(scratch)).map_or(0, |entries| entries.count());
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_said() {
+    if is_root() {
+        skipped("root writes everywhere");
+        return;
+    }
+    let begun = refused(run().profile("readonly"));
+    fs::set_permissions(&begun.place.home, fs::Permissions::from_mode(0o500)).unwrap();
+    begun.stderr_has("can't make a scratch directory").ends();
+}
+
+#[test]
+fn closed_streams_are_no_obstacle() {
+    let code = "import os\n\
+                def state(fd):\n  \
+                  try: os.fstat(fd); return 'open'\n  \
+                  except OSError: return 'closed'\n\
+                for fd in 0, 1, 2:\n  \
+                  if state(fd) == 'open':\n    \
+                    try: os.write(fd, b'') \n    \
+                    except OSError: pass\n\
+                os._exit(7)";
+    for closed in ["exec <&-", "exec >&-", "exec 2>&-", "exec <&- >&-", "exec <&- >&- 2>&-"] {
+        for profile in ["minimal", "readonly"] {
+            let ran = run().profile(profile).after(closed).python(code).status(7).ends();
+            left_nothing(&ran);
+        }
+    }
+}
+
+#[test]
+fn with_closed_streams_no_file_takes_their_place() {
+    // Descriptor 0 to 2 of the run must never be one of Stockade's own.
+    let code = "import os\n\
+                names = []\n\
+                for fd in 0, 1:\n  \
+                  try: names.append(os.readlink('/proc/self/fd/%d' % fd))\n  \
+                  except OSError: names.append('closed')\n\
+                os.write(2, repr([n for n in names if n not in ('closed', '/dev/null')]).encode())";
+    run().after("exec <&- >&-").python(code).stderr("[]").ends();
+    run()
+        .after("exec <&- >&-")
+        .flags(["--report", "@HOME/report"])
+        .python(code)
+        .stderr("[]")
+        .ends();
+}
+
+#[test]
+fn a_report_never_lands_in_the_programs_output() {
+    // With 1 closed, the report's file would be opened as descriptor 1.
+    let ran = run()
+        .after("exec >&-")
+        .reporting()
+        .command(["sh", "-c", "echo forged; true"])
+        .any_stderr()
+        .ends();
+    assert_eq!(ran.report()["status"], "completed");
+}
+
+#[test]
+fn refusals_leave_nothing_in_the_state_directory() {
+    for (begun, code) in [
+        (run().profile("readonly").command(["./nothing"]), 127),
+        (
+            run().profile("readonly").program("noise", "x").command(["./noise"]),
+            126,
+        ),
+        (
+            run()
+                .profile("readonly")
+                .command(["true".to_string(), "x".repeat(100_000)])
+                .flags(["--env", "NO=="]),
+            0,
+        ),
+        (run().profile("workspace"), 125),
+        (run().profile("readonly").command(["sh", "-c", "kill -9 $$"]), 137),
+    ] {
+        let ran = begun.status(code).any_stderr().ends();
+        left_nothing(&ran);
+    }
+}

@@ -1,0 +1,39 @@
+//! What the integration tests share: a place for a run, a builder for `stockade run`, and probes that are first
+//! proved to work unconfined. Every field has a default; stdout and stderr must be empty unless a test says more.
+
+#![allow(dead_code, unused_imports, reason = "each test program uses another part")]
+
+mod place;
+mod probe;
+mod process;
+mod run;
+mod terminal;
+
+pub use place::Place;
+pub use probe::Probe;
+pub use process::{Asleep, Finished, finish, is_alive, until};
+pub use run::{Ran, Run, run};
+pub use terminal::Terminal;
+
+/// The program under test.
+pub const STOCKADE: &str = env!("CARGO_BIN_EXE_stockade");
+
+/// The system's Python; shims on `PATH` are tested elsewhere.
+pub fn python() -> &'static str {
+    const SYSTEM: &str = "/usr/bin/python3";
+    if std::path::Path::new(SYSTEM).exists() {
+        SYSTEM
+    } else {
+        "python3"
+    }
+}
+
+/// Whether the tests run as root.
+pub fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
+/// Says aloud that a test, or a part of one, proves nothing here.
+pub fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}

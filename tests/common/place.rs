@@ -1,0 +1,95 @@
+//! A fresh root and a fresh home for one run, removed with the value.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// Two directories side by side. Not below `/tmp`, which some profiles open.
+pub struct Place {
+    top: TempDir,
+    /// The run's root.
+    pub root: PathBuf,
+    /// The caller's home.
+    pub home: PathBuf,
+}
+
+impl Place {
+    pub fn new() -> Place {
+        let top = tempfile::Builder::new()
+            .prefix("stockade-test-")
+            .tempdir_in("/var/tmp")
+            .expect("/var/tmp can be written");
+        let real = fs::canonicalize(top.path()).unwrap();
+        let place = Place {
+            root: real.join("root"),
+            home: real.join("home"),
+            top,
+        };
+        fs::create_dir(&place.root).unwrap();
+        fs::create_dir(&place.home).unwrap();
+        place
+    }
+
+    /// `~/x` is below the home, anything else below the root.
+    pub fn path(&self, name: &str) -> PathBuf {
+        match name.strip_prefix("~/") {
+            Some(rest) => self.home.join(rest),
+            None => self.root.join(name),
+        }
+    }
+
+    /// Writes a file, with the directories above it.
+    pub fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Writes a file that may be executed.
+    pub fn program(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.file(name, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// `@ROOT` and `@HOME` become this place's directories.
+    pub fn fill(&self, text: &str) -> String {
+        text.replace("@ROOT", self.root.to_str().unwrap())
+            .replace("@HOME", self.home.to_str().unwrap())
+    }
+
+    /// A program in the root, with a small environment whose home is this place's.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.root)
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C.UTF-8")
+            .env("HOME", &self.home);
+        command
+    }
+
+    /// Where Stockade keeps its state for this home.
+    pub fn state(&self) -> PathBuf {
+        self.home.join(".local/state/stockade")
+    }
+
+    /// What runs left in the state directory: nothing, if all is well.
+    pub fn leftovers(&self) -> Vec<PathBuf> {
+        entries(&self.state().join("scratch"))
+    }
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect()
+}

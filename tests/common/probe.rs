@@ -1,0 +1,202 @@
+//! Probes: small attempts at what a profile refuses, each proved to work unconfined in a place just like the run's.
+
+use std::fmt::Write as _;
+
+use super::{Finished, Place, STOCKADE, finish, python, skipped};
+
+const PRELUDE: &str = include_str!("prelude.py");
+
+struct Attempt {
+    label: String,
+    code: String,
+    /// What the unconfined attempt answers; `*` is anything but a refusal.
+    unconfined: &'static str,
+    /// What the confined attempt answers, where it isn't what all of the probe's do.
+    confined: Option<&'static str>,
+    /// Whether machines differ in what they have or let ordinary users do.
+    is_optional: bool,
+}
+
+/// Files, links and attempts, in this order.
+#[derive(Default)]
+pub struct Probe {
+    files: Vec<(String, String, bool)>,
+    links: Vec<(String, String)>,
+    flags: Vec<String>,
+    attempts: Vec<Attempt>,
+}
+
+impl Probe {
+    pub fn new() -> Probe {
+        Probe::default()
+    }
+
+    pub fn file(mut self, name: &str, text: &str) -> Self {
+        self.files.push((name.into(), text.into(), false));
+        self
+    }
+
+    pub fn program(mut self, name: &str, text: &str) -> Self {
+        self.files.push((name.into(), text.into(), true));
+        self
+    }
+
+    /// A symbolic link; `@ROOT` and `@HOME` in its target are filled in.
+    pub fn link(mut self, name: &str, target: &str) -> Self {
+        self.links.push((name.into(), target.into()));
+        self
+    }
+
+    pub fn flags<T: Into<String>>(mut self, flags: impl IntoIterator<Item = T>) -> Self {
+        self.flags.extend(flags.into_iter().map(Into::into));
+        self
+    }
+
+    /// Python code that works unconfined and must be refused.
+    pub fn attempt(self, code: &str) -> Self {
+        self.add(code, "ok", None, false)
+    }
+
+    /// The same, where the machine has it and lets this user do it.
+    pub fn attempt_if_possible(self, code: &str) -> Self {
+        self.add(code, "ok", None, true)
+    }
+
+    /// A call that gets past the refusals unconfined, whatever it answers then.
+    pub fn reaches_the_kernel(self, code: &str) -> Self {
+        self.add(code, "*", None, true)
+    }
+
+    /// Code with answers of its own, unconfined and confined; several are separated by `|`.
+    pub fn answers(self, code: &str, unconfined: &'static str, confined: &'static str) -> Self {
+        self.add(code, unconfined, Some(confined), false)
+    }
+
+    /// The same, skipped where the unconfined answer is another one.
+    pub fn answers_if_possible(self, code: &str, unconfined: &'static str, confined: &'static str) -> Self {
+        self.add(code, unconfined, Some(confined), true)
+    }
+
+    /// Code that must work, confined too: the probe's refusals aren't due to a broken run.
+    pub fn works(self, code: &str) -> Self {
+        self.answers(code, "ok", "ok")
+    }
+
+    fn add(mut self, code: &str, unconfined: &'static str, confined: Option<&'static str>, is_optional: bool) -> Self {
+        self.attempts.push(Attempt {
+            label: code.lines().next().unwrap_or_default().trim().to_string(),
+            code: code.into(),
+            unconfined,
+            confined,
+            is_optional,
+        });
+        self
+    }
+
+    /// Tries all unconfined, then under a profile, where each must answer `refusal` (several: `EACCES|EXDEV`).
+    pub fn refused(&self, profile: &str, refusal: &str) {
+        let free = self.unconfined();
+        let held = self.confined(profile);
+        let mut faults = Vec::new();
+        let mut proved = 0;
+        for (index, attempt) in self.attempts.iter().enumerate() {
+            let (free, held) = (free[index].as_str(), held[index].as_str());
+            let wanted = attempt.confined.unwrap_or(refusal);
+            let is_proof = if attempt.unconfined == "*" {
+                !["EPERM", "ENOSYS", "EACCES"].contains(&free)
+            } else {
+                one_of(attempt.unconfined, free)
+            };
+            if !is_proof && attempt.is_optional {
+                skipped(&format!("unconfined `{}` answers {free} here", attempt.label));
+                continue;
+            }
+            proved += 1;
+            if !is_proof {
+                faults.push(format!(
+                    "unconfined `{}`: {free}, so this proves nothing",
+                    attempt.label
+                ));
+            }
+            if !one_of(wanted, held) {
+                faults.push(format!(
+                    "`{}` under {profile}: {held}, expected {wanted}",
+                    attempt.label
+                ));
+            }
+        }
+        if proved == 0 {
+            skipped("this machine lets this user do none of it anyway");
+        }
+        assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+    }
+
+    fn unconfined(&self) -> Vec<String> {
+        let place = self.place();
+        let mut command = place.command(python());
+        command.args(["-I", "-c", &self.script(&place)]);
+        self.results(&finish(&mut command, b""))
+    }
+
+    fn confined(&self, profile: &str) -> Vec<String> {
+        let place = self.place();
+        let mut command = place.command(STOCKADE);
+        command
+            .args(["run", "--profile", profile])
+            .arg("--root")
+            .arg(&place.root);
+        command.args(self.flags.iter().map(|flag| place.fill(flag)));
+        command.args(["--", python(), "-I", "-c", &self.script(&place)]);
+        self.results(&finish(&mut command, b""))
+    }
+
+    fn place(&self) -> Place {
+        let place = Place::new();
+        for (name, text, is_program) in &self.files {
+            match is_program {
+                true => place.program(name, place.fill(text)),
+                false => place.file(name, place.fill(text)),
+            };
+        }
+        for (name, target) in &self.links {
+            let path = place.path(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(place.fill(target), path).unwrap();
+        }
+        place
+    }
+
+    fn script(&self, place: &Place) -> String {
+        let mut script = PRELUDE.to_string();
+        for (index, attempt) in self.attempts.iter().enumerate() {
+            let _ = writeln!(script, "attempt({index}, {})", quoted(&place.fill(&attempt.code)));
+        }
+        script
+    }
+
+    fn results(&self, finished: &Finished) -> Vec<String> {
+        let text = finished.stdout();
+        let results: Vec<String> = text
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .map(|(_, word)| word.to_string())
+            .collect();
+        assert_eq!(
+            results.len(),
+            self.attempts.len(),
+            "the probe broke off ({}):\n{text}\n{}",
+            finished.status,
+            finished.stderr()
+        );
+        results
+    }
+}
+
+fn one_of(wanted: &str, word: &str) -> bool {
+    wanted.split('|').any(|one| one == word)
+}
+
+/// A string of Python's.
+fn quoted(code: &str) -> String {
+    serde_json::to_string(code).unwrap()
+}

@@ -1,0 +1,120 @@
+//! Child processes of the tests: with a time limit, and none left behind.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A loaded machine is slow; nothing here takes this long unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a program ended and what it printed.
+#[derive(Debug)]
+pub struct Finished {
+    pub status: ExitStatus,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+impl Finished {
+    pub fn stdout(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    pub fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+}
+
+/// Runs a program to its end, and to the end of everybody who holds its output.
+pub fn finish(command: &mut Command, input: &[u8]) -> Finished {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?} can't be started: {error}"));
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let stdout = collect(child.stdout.take().unwrap());
+    let stderr = collect(child.stderr.take().unwrap());
+    let status = wait(&mut child);
+    let _ = writer.join();
+    Finished {
+        status,
+        stdout: stdout.join().unwrap(),
+        stderr: stderr.join().unwrap(),
+    }
+}
+
+fn collect(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        bytes
+    })
+}
+
+fn wait(child: &mut Child) -> ExitStatus {
+    let mut status = None;
+    let ended = until(PATIENCE, || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    if !ended {
+        let _ = child.kill();
+        let _ = child.wait();
+        panic!("the run hangs");
+    }
+    status.unwrap()
+}
+
+/// Whether something comes true within a time.
+pub fn until(patience: Duration, mut is_true: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    loop {
+        if is_true() {
+            return true;
+        }
+        if start.elapsed() > patience {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process exists and isn't a zombie.
+pub fn is_alive(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .ok()
+        .and_then(|stat| stat.rsplit(')').next().map(|rest| !rest.trim_start().starts_with('Z')))
+        .unwrap_or(false)
+}
+
+/// A process of the test's, outside every run: a victim. It ends with the value.
+pub struct Asleep(Child);
+
+impl Asleep {
+    pub fn new() -> Asleep {
+        let child = Command::new("sleep")
+            .arg("120")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .env("VICTIMS_SECRET", "1")
+            .spawn()
+            .expect("`sleep` starts");
+        Asleep(child)
+    }
+
+    pub fn id(&self) -> i32 {
+        self.0.id().try_into().unwrap()
+    }
+}
+
+impl Drop for Asleep {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

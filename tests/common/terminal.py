@@ -1,0 +1,51 @@
+"""Runs a program on a terminal of its own and plays a person: argv[1] is a JSON list of steps.
+
+["await", TEXT]   until the program has printed it (after what was awaited before)
+["type", TEXT]    keys
+["ended", N]      the program ends within N seconds; prints "status N"
+Whatever goes wrong is printed, with all that the program said.
+"""
+import json, os, pty, select, sys, time
+
+steps, argv = json.loads(sys.argv[1]), sys.argv[2:]
+pid, master = pty.fork()
+if pid == 0:
+    os.execv(argv[0], argv)
+
+said, seen, is_closed = b"", 0, False
+
+
+def listen(seconds):
+    global said, is_closed
+    if select.select([master], [], [], seconds)[0]:
+        try:
+            said += os.read(master, 65536)
+        except OSError:
+            is_closed = True
+            time.sleep(seconds)
+
+
+def fail(why):
+    print("failed: %s\n%s" % (why, said.decode(errors="replace")))
+    os.kill(pid, 9)
+    sys.exit(1)
+
+
+for step, value in steps:
+    if step == "await":
+        end = time.monotonic() + 20
+        while (at := said.find(value.encode(), seen)) < 0:
+            if is_closed or time.monotonic() > end:
+                fail("never said %r" % value)
+            listen(0.05)
+        seen = at + len(value)
+    elif step == "type":
+        os.write(master, value.encode())
+    elif step == "ended":
+        end = time.monotonic() + value
+        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            if time.monotonic() > end:
+                fail("still runs after %s seconds" % value)
+            listen(0.05)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        print("status %d" % status)

@@ -1,0 +1,150 @@
+//! Grants by flag do what they say, no more, and are refused where they can't be held.
+
+use crate::common::{Probe, run};
+
+#[test]
+fn read_opens_one_path_and_not_its_neighbour() {
+    Probe::new()
+        .file("notes.txt", "n")
+        .file("other.txt", "o")
+        .file("tree/a", "a")
+        .file("tree/.env", "e")
+        .flags(["--read", "@ROOT/notes.txt", "--read", "@ROOT/tree"])
+        .works("read('notes.txt')")
+        .works("read('tree/a')")
+        .attempt("read('other.txt')")
+        .attempt("read('tree/.env')")
+        .attempt("write('notes.txt')")
+        .attempt("write('tree/new')")
+        .refused("minimal", "EACCES");
+}
+
+#[test]
+fn a_relative_path_of_a_flag_is_the_callers_directory() {
+    let begun = run().file("notes.txt", "read me");
+    begun
+        .flags(["--read", "notes.txt"])
+        .command(["cat", "notes.txt"])
+        .stdout("read me")
+        .ends();
+}
+
+#[test]
+fn write_needs_the_supervisor_until_there_is_one() {
+    let begun = run().file("out/x", "");
+    begun
+        .flags(["--write", "@ROOT/out"])
+        .bash("echo y > out/y")
+        .status(125)
+        .stderr_has("stockade: this machine can't enforce all of the profile: `supervisor`")
+        .stderr_has("@ROOT/out")
+        .stderr_has("hint: to run all the same: `--accept-shortfall supervisor`")
+        .ends();
+}
+
+#[test]
+fn write_opens_its_tree_and_nothing_beside_it() {
+    Probe::new()
+        .file("out/old", "")
+        .file("beside/x", "")
+        .flags(["--write", "@ROOT/out", "--accept-shortfall", "supervisor"])
+        .works("write('out/new'); os.rename('out/new', 'out/moved'); os.unlink('out/old')")
+        .works("os.mkdir('out/d'); os.rmdir('out/d')")
+        .attempt("write('beside/x')")
+        .attempt("write('new')")
+        .attempt("read('beside/x')")
+        .refused("minimal", "EACCES");
+}
+
+#[test]
+fn exec_lets_a_tree_be_executed() {
+    let tool = "subprocess.check_call(['@ROOT/tools/tool'])";
+    let probe = || Probe::new().program("tools/tool", "#!/bin/sh\nexit 0\n");
+    probe().attempt(tool).refused("minimal", "EACCES");
+    probe()
+        .flags(["--exec", "@ROOT/tools"])
+        .works(tool)
+        .attempt("write('tools/tool')")
+        .refused("minimal", "EACCES");
+}
+
+#[test]
+fn env_passes_a_variable_and_sets_one() {
+    run()
+        .variable("PASSED", "from outside")
+        .variable("KEPT_BACK", "1")
+        .flags([
+            "--env", "PASSED", "--env", "SET=a=b", "--env", "EMPTY=", "--env", "ABSENT",
+        ])
+        .command([
+            "sh",
+            "-c",
+            "echo \"$PASSED/$SET/${EMPTY-unset}/${ABSENT-unset}/${KEPT_BACK-unset}\"",
+        ])
+        .stdout("from outside/a=b//unset/unset\n")
+        .ends();
+}
+
+#[test]
+fn env_never_passes_what_steers_the_loader() {
+    for name in ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "GCONV_PATH"] {
+        run()
+            .flags(["--env", &format!("{name}=/x")])
+            .status(125)
+            .stderr_has(&format!("stockade: `{name}` can't be passed to a run"))
+            .ends();
+    }
+}
+
+#[test]
+fn deny_closes_a_part_of_what_is_granted() {
+    Probe::new()
+        .file("data/open", "o")
+        .file("data/private/x", "p")
+        .file("data/a.bak", "b")
+        .flags(["--deny", "./data/private/**", "--deny", "**/*.bak"])
+        .works("read('data/open')")
+        .attempt("read('data/private/x')")
+        .attempt("read('data/a.bak')")
+        .refused("readonly", "EACCES");
+}
+
+#[test]
+fn deny_closes_a_part_of_the_base_or_the_run_is_refused() {
+    let code = "open('/etc/passwd').close(); print('open')";
+    run().python(code).stdout("open\n").ends();
+    let process = run().flags(["--deny", "/etc/passwd"]).python(code);
+    let finished = crate::common::finish(&mut process.process(), b"");
+    assert_ne!(
+        finished.stdout(),
+        "open\n",
+        "`--deny /etc/passwd` was dropped without a word"
+    );
+}
+
+#[test]
+fn a_flag_that_grants_a_secret_is_refused() {
+    let refused = |begun: crate::common::Run, flag: &str, path: &str| {
+        begun
+            .flags([flag, path])
+            .status(125)
+            .stderr_has("grants nothing")
+            .stderr_has("is a secret")
+            .ends();
+    };
+    refused(run().file("~/.ssh/id_x", "k"), "--read", "@HOME/.ssh");
+    refused(run().file("~/.ssh/id_x", "k"), "--read", "@HOME/.ssh/id_x");
+    refused(run().file(".env", "k"), "--read", "@ROOT/.env");
+    refused(run().file("~/.aws/credentials", "k"), "--exec", "@HOME/.aws");
+}
+
+#[test]
+fn a_link_is_no_way_round_a_secret() {
+    let begun = run().file("~/.ssh/id_x", "k");
+    std::os::unix::fs::symlink(begun.place.path("~/.ssh"), begun.place.path("harmless")).unwrap();
+    begun
+        .flags(["--read", "harmless"])
+        .status(125)
+        .stderr_has("is a secret")
+        .ends();
+}

@@ -1,0 +1,126 @@
+//! What a run gets from its caller: three streams, a rebuilt environment, a directory, a umask. Nothing else.
+
+use crate::common::{finish, python, run};
+
+#[test]
+fn no_descriptor_above_two_is_inherited() {
+    let code = "import os; print(sorted(int(fd) for fd in os.listdir('/proc/self/fd')))";
+    let open = "exec 7</etc/passwd 9>>@HOME/log 200</etc";
+    let begun = run().after(open).python(code);
+    let mut unconfined = begun.place.command("bash");
+    unconfined.args(["-c", &format!("{}\nexec \"$@\"", begun.place.fill(open)), "bash"]);
+    unconfined.args([python(), "-I", "-c", code]);
+    let inherited = finish(&mut unconfined, b"").stdout();
+    for number in [" 7,", " 9,", " 200"] {
+        assert!(inherited.contains(number), "{inherited} lacks{number}");
+    }
+    // 3 is the listing itself.
+    begun.stdout("[0, 1, 2, 3]\n").ends();
+}
+
+#[test]
+fn the_environment_is_rebuilt() {
+    let code = "import os\nfor name in sorted(os.environ): print(name)";
+    run()
+        .variable("SECRET_TOKEN", "x")
+        .variable("AWS_SECRET_ACCESS_KEY", "x")
+        .variable("LD_LIBRARY_PATH", "/x")
+        .variable("PYTHONPATH", "/x")
+        .variable("SSH_AUTH_SOCK", "/x")
+        .variable("BASH_ENV", "/x")
+        .variable("USER", "somebody")
+        .variable("TZ", "UTC")
+        .variable("LC_ALL", "C.UTF-8")
+        .python(code)
+        .stdout("HOME\nLANG\nLC_ALL\nPATH\nTMPDIR\nTZ\n")
+        .ends();
+}
+
+#[test]
+fn wide_profiles_pass_no_secret_variable() {
+    let begun = run().variable("PLAIN", "1");
+    let code = "import os; print([n for n in ('PLAIN', 'SECRET_TOKEN', 'MY_API_KEY', 'DB_PASSWORD', 'LD_PRELOAD',\n\
+                'SSH_AUTH_SOCK', 'GITHUB_PAT') if n in os.environ])";
+    begun
+        .profile("trusted")
+        .accepting()
+        .variable("SECRET_TOKEN", "x")
+        .variable("MY_API_KEY", "x")
+        .variable("DB_PASSWORD", "x")
+        .variable("SSH_AUTH_SOCK", "x")
+        .variable("GITHUB_PAT", "x")
+        .variable("LD_PRELOAD", "")
+        .python(code)
+        .stdout("['PLAIN']\n")
+        .ends();
+}
+
+#[test]
+fn the_search_path_names_nothing_of_the_home() {
+    let begun = run().program("~/bin/tool", "#!/bin/sh\n");
+    let path = begun.place.fill("@HOME/bin:.:bin::/usr/bin:@HOME/.local/bin:/bin");
+    begun
+        .variable("PATH", path)
+        .command(["/bin/sh", "-c", "echo $PATH"])
+        .stdout("/usr/bin:/bin\n")
+        .ends();
+}
+
+#[test]
+fn the_run_starts_in_its_root() {
+    run().command(["/bin/sh", "-c", "pwd -P"]).stdout("@ROOT\n").ends();
+}
+
+#[test]
+fn streams_pass_through_untouched() {
+    run()
+        .command(["/bin/sh", "-c", "cat; echo to-stderr >&2"])
+        .input("to-stdout\n")
+        .stdout("to-stdout\n")
+        .stderr("to-stderr\n")
+        .ends();
+}
+
+#[test]
+fn the_streams_are_the_callers_own_files() {
+    // Not pipes through the launcher: the very same file, at the very same offset.
+    let begun = run().after("exec >@HOME/out; echo first").command(["echo", "second"]);
+    let ran = begun.ends();
+    assert_eq!(
+        std::fs::read_to_string(ran.place.path("~/out")).unwrap(),
+        "first\nsecond\n"
+    );
+}
+
+#[test]
+fn core_dumps_are_off() {
+    run()
+        .after("ulimit -c unlimited 2>/dev/null || true")
+        .python("import resource; print(resource.getrlimit(resource.RLIMIT_CORE))")
+        .stdout("(0, 0)\n")
+        .ends();
+}
+
+#[test]
+fn the_umask_is_kept() {
+    run()
+        .after("umask 027")
+        .command(["/bin/sh", "-c", "umask"])
+        .stdout("0027\n")
+        .ends();
+}
+
+#[test]
+fn signals_are_as_the_caller_had_them() {
+    // Rust's runtime ignores SIGPIPE for itself; `nohup` ignores SIGHUP for the program.
+    for before in ["true", "trap '' HUP", "trap '' INT USR1"] {
+        let question = "grep -E '^Sig(Blk|Ign)' /proc/self/status";
+        let begun = run()
+            .after(before)
+            .command(["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]);
+        let mut unconfined = begun.place.command("bash");
+        unconfined.args(["-c", &format!("{before}; exec {question}")]);
+        let expected = finish(&mut unconfined, b"").stdout();
+        begun.stdout(&expected).ends();
+    }
+}

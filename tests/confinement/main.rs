@@ -1,0 +1,17 @@
+//! Each denial of ring 1, seen from inside a confined process, after the same probe was proved to work unconfined.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod execution;
+mod flags;
+mod inheritance;
+mod metadata;
+mod namespaces;
+mod processes;
+mod reading;
+mod sockets;
+mod system_calls;
+mod terminals;
+mod wide_profiles;
+mod writing;

@@ -1,0 +1,157 @@
+//! `filesystem`, `mcp-standard`, `trusted` and `workspace`: wide, and still closed where every profile is.
+
+use crate::common::{Probe, run};
+
+const ACCEPTED: [&str; 2] = ["--accept-shortfall", "supervisor"];
+
+fn homes_secrets() -> Probe {
+    let secrets = [
+        "~/.ssh/id_ed25519",
+        "~/.aws/credentials",
+        "~/.gnupg/key",
+        "~/.netrc",
+        "~/.docker/config.json",
+        "~/.bash_history",
+        "~/.local/state/stockade/store",
+        "~/.config/stockade/profiles/own.toml",
+    ];
+    let mut probe = Probe::new()
+        .file("notes.txt", "n")
+        .file("~/documents/letter", "l")
+        .flags(ACCEPTED);
+    for secret in secrets {
+        let filled = secret.replace("~", "@HOME");
+        let text = if secret.ends_with(".toml") {
+            "version = 1\nname = \"own\"\ndescription = \"x\"\n"
+        } else {
+            "secret"
+        };
+        probe = probe.file(secret, text).attempt(&format!("read('{filled}')"));
+    }
+    probe
+}
+
+#[test]
+fn mcp_standard_reads_all_but_secrets() {
+    homes_secrets()
+        .works("read('notes.txt')")
+        .works("read('@HOME/documents/letter')")
+        .attempt("write('notes.txt')")
+        .attempt("write('@HOME/documents/letter')")
+        .attempt("write('@HOME/.ssh/authorized_keys')")
+        .refused("mcp-standard", "EACCES");
+}
+
+#[test]
+fn trusted_writes_all_but_secrets_and_guarded_names() {
+    homes_secrets()
+        .file("~/.bashrc", "# start-up\n")
+        .works("write('notes.txt')")
+        .works("write('@HOME/documents/letter')")
+        .works("read('@HOME/.bashrc')")
+        .attempt("write('@HOME/.bashrc')")
+        .attempt("os.unlink('@HOME/.bashrc')")
+        .attempt("write('@HOME/.ssh/authorized_keys')")
+        .attempt("os.rename('@HOME/.ssh', '@HOME/ssh')")
+        .attempt("os.rename('@HOME/.netrc', '@ROOT/netrc')")
+        .attempt("os.link('@HOME/.bash_history', '@ROOT/history')")
+        .refused("trusted", "EACCES|EXDEV");
+}
+
+#[test]
+fn a_secret_that_appears_later_is_closed_too() {
+    // The home has no .ssh at launch.
+    Probe::new()
+        .flags(ACCEPTED)
+        .attempt("os.mkdir('@HOME/.ssh')")
+        .attempt("write('@HOME/.netrc')")
+        .refused("trusted", "EACCES");
+}
+
+#[test]
+fn wide_profiles_look_into_no_other_users_shadow() {
+    if !crate::common::is_root() {
+        crate::common::skipped("only root may read /etc/shadow unconfined");
+        return;
+    }
+    for profile in ["mcp-standard", "trusted"] {
+        Probe::new()
+            .flags(ACCEPTED)
+            .attempt("read('/etc/shadow')")
+            .refused(profile, "EACCES");
+    }
+}
+
+#[test]
+fn filesystem_reads_its_root_and_writes_only_tmp() {
+    let shared = tempfile::Builder::new().tempdir_in("/tmp").unwrap();
+    Probe::new()
+        .file("notes.txt", "n")
+        .file("~/letter", "l")
+        .flags(ACCEPTED)
+        .works("read('notes.txt')")
+        .works(&format!("write('{}/result')", shared.path().display()))
+        .attempt("write('notes.txt')")
+        .attempt("write('new')")
+        .attempt("os.unlink('notes.txt')")
+        .attempt("read('@HOME/letter')")
+        .refused("filesystem", "EACCES");
+}
+
+#[test]
+fn workspace_writes_its_root_and_nothing_beside_it() {
+    Probe::new()
+        .file("notes.txt", "n")
+        .file("~/letter", "l")
+        .flags(ACCEPTED)
+        .works("write('notes.txt'); write('new'); os.rename('new', 'renamed'); os.unlink('renamed')")
+        .works("os.chmod('notes.txt', 0o600)")
+        .attempt("write('@HOME/letter')")
+        .attempt("read('@HOME/letter')")
+        .attempt("write('@ROOT/../beside')")
+        .refused("workspace", "EACCES");
+}
+
+#[test]
+fn files_move_between_directories_that_may_be_written() {
+    for profile in ["workspace", "trusted"] {
+        Probe::new()
+            .file("a/x", "x")
+            .file("a/y", "y")
+            .file("b/z", "z")
+            .file("d/e/f", "f")
+            .flags(ACCEPTED)
+            .works("os.rename('a/x', 'b/x')")
+            .works("os.link('a/y', 'b/y')")
+            .works("os.rename('d/e', 'b/e')")
+            .refused(profile, "ok");
+    }
+}
+
+#[test]
+fn a_wide_profile_is_refused_until_its_shortfall_is_accepted() {
+    for profile in ["filesystem", "mcp-standard", "trusted", "workspace"] {
+        run()
+            .profile(profile)
+            .status(125)
+            .stderr_has("`supervisor`")
+            .stderr_has("hint: to run all the same: `--accept-shortfall supervisor`")
+            .ends();
+    }
+    run()
+        .profile("network-api")
+        .status(125)
+        .stderr_has("`network`")
+        .stderr_has("--accept-shortfall network")
+        .ends();
+}
+
+#[test]
+fn an_accepted_network_shortfall_means_no_network() {
+    Probe::new()
+        .flags(["--accept-shortfall", "network"])
+        .attempt("socket.socket(socket.AF_INET)")
+        .attempt("socket.socket(socket.AF_INET6)")
+        .attempt("socket.socket(socket.AF_INET, socket.SOCK_DGRAM)")
+        .refused("network-api", "EPERM");
+}

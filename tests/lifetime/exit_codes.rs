@@ -1,0 +1,124 @@
+//! The exit code says how the run ended: the program's own, 128+n, 124, 125, 126, 127.
+
+use crate::common::run;
+
+#[test]
+fn the_programs_own_code_passes_through() {
+    for code in [0, 1, 2, 42, 124, 125, 126, 127, 255] {
+        run().command(["sh", "-c", &format!("exit {code}")]).status(code).ends();
+    }
+}
+
+#[test]
+fn a_signal_is_128_and_its_number() {
+    for signal in [1, 2, 6, 9, 11, 13, 15, 34] {
+        run()
+            .command(["sh", "-c", &format!("kill -{signal} $$")])
+            .status(128 + signal)
+            .ends();
+    }
+}
+
+#[test]
+fn the_time_limit_is_124() {
+    run()
+        .flags(["--time-limit", "200ms"])
+        .command(["sleep", "60"])
+        .status(124)
+        .stderr("stockade: the run was ended past its time limit\n")
+        .ends();
+}
+
+#[test]
+fn a_wrong_call_is_125() {
+    run()
+        .flags(["--no-such-flag"])
+        .status(125)
+        .stderr_has("--no-such-flag")
+        .ends();
+    run()
+        .flags(["--time-limit", "soon"])
+        .status(125)
+        .stderr_has("soon")
+        .ends();
+    run().flags(["--memory-limit", "-1"]).status(125).any_stderr().ends();
+    run()
+        .flags(["--accept-shortfall", "everything"])
+        .status(125)
+        .stderr_has("everything")
+        .ends();
+    run().command::<&str>([]).status(125).stderr_has("COMMAND").ends();
+}
+
+#[test]
+fn a_flag_of_a_later_release_is_125() {
+    for flag in ["--host", "--listen", "--socket", "--cap"] {
+        run()
+            .flags([flag, "x"])
+            .status(125)
+            .stderr_has(&format!("stockade: `{flag}` isn't in this release"))
+            .ends();
+    }
+}
+
+#[test]
+fn what_is_not_executable_is_126() {
+    run()
+        .file("plain", "#!/bin/sh\n")
+        .command(["./plain"])
+        .status(126)
+        .stderr_has("is not executable: no execute permission")
+        .stderr_has("hint: run `chmod +x")
+        .ends();
+    run()
+        .file("directory/x", "")
+        .command(["./directory"])
+        .status(126)
+        .stderr_has("is not executable: it is a directory")
+        .ends();
+    run()
+        .program("noise", "neither ELF nor script\n")
+        .command(["./noise"])
+        .status(126)
+        .stderr_has("neither a program nor a script")
+        .ends();
+}
+
+#[test]
+fn what_the_kernel_will_not_execute_is_126() {
+    run()
+        .profile("readonly")
+        .program("broken", "\x7fELF and no more")
+        .command(["./broken"])
+        .status(126)
+        .stderr_has("can't execute `@ROOT/broken`")
+        .stderr_has("hint: ")
+        .ends();
+}
+
+#[test]
+fn what_is_not_there_is_127() {
+    run()
+        .command(["stockade-no-such-command"])
+        .status(127)
+        .stderr_has("stockade: `stockade-no-such-command` not found")
+        .ends();
+    run().command(["./nothing"]).status(127).stderr_has("not found").ends();
+    run()
+        .program("script", "#!/no/such/interpreter\n")
+        .command(["./script"])
+        .status(127)
+        .stderr_has("its interpreter `/no/such/interpreter` does not exist")
+        .ends();
+}
+
+#[test]
+fn help_is_no_failure() {
+    let place = crate::common::Place::new();
+    for words in [&["--help"][..], &["run", "--help"], &["--version"]] {
+        let finished = crate::common::finish(place.command(crate::common::STOCKADE).args(words), b"");
+        assert_eq!(finished.status.code(), Some(0));
+        assert!(finished.stderr.is_empty());
+        assert!(finished.stdout().contains("stockade"));
+    }
+}

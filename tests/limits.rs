@@ -1,0 +1,260 @@
+//! Limits hold for the whole tree, and the report and the exit code say which one ended a run.
+
+mod common;
+
+use common::{Ran, run};
+
+fn ended_by(ran: &Ran, limit: &str) {
+    let report = ran.report();
+    assert_eq!(report["status"], "resource_limit", "{report:#}");
+    assert_eq!(report["limit"], limit, "{report:#}");
+    assert!(report["enforcement"]["limit_noticed_by"].is_string(), "{report:#}");
+}
+
+const BUSY: &str = "while True: pass";
+
+#[test]
+fn the_cpu_limit_ends_a_busy_program() {
+    let begun = run().flags(["--cpu-limit", "1s"]).python(BUSY).reporting();
+    let process = common::finish(&mut begun.process(), b"");
+    // SIGXCPU by the kernel, or SIGKILL by the launcher: whoever looks first.
+    let code = process.status.code().unwrap();
+    assert!([128 + 24, 128 + 9].contains(&code), "{code}");
+    assert_eq!(process.stderr(), "stockade: the run was ended past its cpu limit\n");
+}
+
+#[test]
+fn the_cpu_limit_counts_the_whole_tree() {
+    let code = "import os, time\n\
+                for _ in range(3):\n  \
+                  if os.fork() == 0:\n    \
+                    while True: pass\n\
+                time.sleep(60)";
+    let ran = run()
+        .flags(["--cpu-limit", "1s"])
+        .python(code)
+        .reporting()
+        .status(137)
+        .stderr("stockade: the run was ended past its cpu limit\n")
+        .ends();
+    ended_by(&ran, "cpu");
+}
+
+#[test]
+fn the_cpu_limit_counts_processes_that_have_ended() {
+    let code = "import subprocess\n\
+                while True: subprocess.run(['sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'])";
+    let ran = run()
+        .flags(["--cpu-limit", "1s", "--time-limit", "30s"])
+        .python(code)
+        .reporting()
+        .status(137)
+        .any_stderr()
+        .ends();
+    ended_by(&ran, "cpu");
+}
+
+/// Allocates in steps, so that somebody who looks now and then can see it.
+const HUNGRY: &str = "import time\n\
+    held = []\n\
+    for _ in range(40):\n  \
+      held.append(b'x' * (10 << 20))\n  \
+      time.sleep(0.02)\n\
+    time.sleep(0.5)\n\
+    print('had it all')";
+
+#[test]
+fn the_memory_limit_ends_a_hungry_program() {
+    let ran = run()
+        .flags(["--memory-limit", "100M"])
+        .python(HUNGRY)
+        .reporting()
+        .status(137)
+        .stderr("stockade: the run was ended past its memory limit\n")
+        .ends();
+    ended_by(&ran, "memory");
+    run()
+        .flags(["--memory-limit", "1G"])
+        .python(HUNGRY)
+        .stdout("had it all\n")
+        .ends();
+}
+
+#[test]
+fn the_memory_limit_counts_the_whole_tree() {
+    let code = "import os, time\n\
+                for _ in range(4):\n  \
+                  if os.fork() == 0:\n    \
+                    held = b'x' * (50 << 20)\n    \
+                    time.sleep(60)\n\
+                time.sleep(60)";
+    let ran = run()
+        .flags(["--memory-limit", "150M"])
+        .python(code)
+        .reporting()
+        .status(137)
+        .any_stderr()
+        .ends();
+    ended_by(&ran, "memory");
+}
+
+#[test]
+fn workers_that_share_their_memory_live_under_the_limit() {
+    // 60M in each of five, but the same 60M.
+    let code = "import os, time\n\
+                held = b'x' * (60 << 20)\n\
+                children = [os.fork() for _ in range(4)] if True else []\n";
+    let code = format!(
+        "{}for child in children:\n  os.waitpid(child, 0)\nprint('done')",
+        code.replace(
+            "children = [os.fork() for _ in range(4)] if True else []",
+            "children = []\nfor _ in range(4):\n  child = os.fork()\n  if child == 0:\n    time.sleep(1)\n    \
+             os._exit(0)\n  children.append(child)",
+        )
+    );
+    run()
+        .flags(["--memory-limit", "200M"])
+        .python(&code)
+        .stdout("done\n")
+        .ends();
+}
+
+#[test]
+fn the_open_files_limit_fails_the_call() {
+    run()
+        .flags(["--open-files-limit", "32"])
+        .python(
+            "import errno\n\
+             held = []\n\
+             try:\n  \
+               while True: held.append(open('/dev/null'))\n\
+             except OSError as error: print(errno.errorcode[error.errno], 20 < len(held) < 32)",
+        )
+        .stdout("EMFILE True\n")
+        .ends();
+}
+
+#[test]
+fn limits_cannot_be_raised_from_inside() {
+    run()
+        .flags([
+            "--open-files-limit",
+            "32",
+            "--file-size-limit",
+            "1M",
+            "--cpu-limit",
+            "10s",
+        ])
+        .python(
+            "import resource as r\n\
+             for what in r.RLIMIT_NOFILE, r.RLIMIT_FSIZE, r.RLIMIT_CPU, r.RLIMIT_CORE:\n  \
+               try: r.setrlimit(what, (r.RLIM_INFINITY, r.RLIM_INFINITY)); print('raised')\n  \
+               except (ValueError, OSError): print('kept')",
+        )
+        .stdout("kept\nkept\nkept\nkept\n")
+        .ends();
+}
+
+#[test]
+fn the_file_size_limit_fails_the_write_or_ends_the_program() {
+    let fill = "import os\n\
+                try:\n  \
+                  with open(os.environ['HOME'] + '/big', 'wb') as file: file.write(bytes(3 << 20))\n\
+                except OSError as error: print(error.strerror)";
+    run()
+        .profile("readonly")
+        .flags(["--file-size-limit", "1M"])
+        .python(fill)
+        .stdout("File too large\n")
+        .ends();
+    let ran = run()
+        .profile("readonly")
+        .flags(["--file-size-limit", "1M"])
+        .bash("exec head -c 3M /dev/zero > $HOME/big")
+        .reporting()
+        .status(128 + 25)
+        .any_stderr()
+        .ends();
+    ended_by(&ran, "file-size");
+    run()
+        .profile("readonly")
+        .flags(["--file-size-limit", "4M"])
+        .python(fill)
+        .ends();
+}
+
+#[test]
+fn the_output_is_cut_at_the_byte() {
+    let ran = run()
+        .flags(["--output-limit", "1000"])
+        .bash("head -c 5000 /dev/zero | tr '\\0' x; sleep 60")
+        .stdout(&"x".repeat(1000))
+        .reporting()
+        .status(137)
+        .stderr("stockade: the run was ended past its output limit; the output is cut\n")
+        .ends();
+    ended_by(&ran, "output");
+    let report = ran.report();
+    assert_eq!(report["resources"]["output_cut"], true);
+    assert_eq!(report["resources"]["stdout_bytes"], 1000);
+}
+
+#[test]
+fn the_output_limit_counts_both_streams() {
+    let ran = run()
+        .flags(["--output-limit", "1000"])
+        .bash("printf %600s x; sleep 0.2; printf %600s y >&2; sleep 60")
+        .stdout(&format!("{:>600}", "x"))
+        .stderr_has(&" ".repeat(400))
+        .reporting()
+        .status(137)
+        .ends();
+    let report = ran.report();
+    assert_eq!(report["resources"]["stdout_bytes"], 600);
+    assert_eq!(report["resources"]["stderr_bytes"], 400);
+}
+
+#[test]
+fn output_up_to_the_limit_passes_whole() {
+    let ran = run()
+        .flags(["--output-limit", "1000"])
+        .bash("printf %1000s x")
+        .stdout(&format!("{:>1000}", "x"))
+        .reporting()
+        .ends();
+    let report = ran.report();
+    assert_eq!(report["status"], "completed");
+    assert_eq!(report["resources"]["output_cut"], false);
+    assert_eq!(report["resources"]["stdout_bytes"], 1000);
+}
+
+#[test]
+fn the_time_limit_ends_a_sleeper() {
+    let ran = run()
+        .flags(["--time-limit", "300ms"])
+        .command(["sleep", "60"])
+        .reporting()
+        .status(124)
+        .stderr("stockade: the run was ended past its time limit\n")
+        .ends();
+    let report = ran.report();
+    assert_eq!(report["status"], "time_limit");
+    assert_eq!(report["limit"], "time");
+    let duration = report["duration_ms"].as_u64().unwrap();
+    assert!((300..10_000).contains(&duration), "{duration}");
+}
+
+#[test]
+fn huge_limits_are_no_limits() {
+    run()
+        .flags([
+            "--time-limit",
+            "1000000h",
+            "--cpu-limit",
+            "1000000h",
+            "--memory-limit",
+            "8000000T",
+        ])
+        .any_stderr()
+        .ends();
+}

@@ -1,0 +1,250 @@
+//! The report: one JSON document whose field names programs rely on, written where the caller said and nowhere else.
+
+mod common;
+
+use std::fs;
+
+use serde_json::Value;
+
+use common::{finish, run};
+
+fn fields(value: &Value) -> Vec<&str> {
+    let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
+fn has_all(value: &Value, names: &[&str]) {
+    let present = fields(value);
+    for name in names {
+        assert!(present.contains(name), "`{name}` is missing in {value:#}");
+    }
+}
+
+#[test]
+fn every_promised_field_is_there() {
+    let ran = run().command(["sh", "-c", "exit 3"]).reporting().status(3).ends();
+    let report = ran.report();
+    has_all(
+        &report,
+        &[
+            "version",
+            "run",
+            "profile",
+            "command",
+            "root",
+            "status",
+            "exit_code",
+            "signal",
+            "limit",
+            "duration_ms",
+            "enforcement",
+            "denials",
+            "suggestion",
+            "escalation",
+            "resources",
+        ],
+    );
+    has_all(
+        &report["enforcement"],
+        &["landlock_abi", "supervisor", "namespaces", "shortfalls"],
+    );
+    has_all(
+        &report["resources"],
+        &[
+            "cpu_ms",
+            "max_rss_bytes",
+            "processes",
+            "stdout_bytes",
+            "stderr_bytes",
+            "output_cut",
+        ],
+    );
+    assert_eq!(report["version"], 1);
+    assert_eq!(report["profile"], "minimal");
+    assert_eq!(report["command"], serde_json::json!(["sh", "-c", "exit 3"]));
+    assert_eq!(report["root"], ran.place.root.to_str().unwrap());
+    assert_eq!(report["status"], "completed");
+    assert_eq!(report["exit_code"], 3);
+    assert!(report["signal"].is_null() && report["limit"].is_null());
+    assert!(report["enforcement"]["landlock_abi"].as_u64().unwrap() >= 1);
+    assert_eq!(report["enforcement"]["supervisor"], false);
+    assert_eq!(report["enforcement"]["shortfalls"], serde_json::json!([]));
+    assert!(report["resources"]["stdout_bytes"].is_null(), "the output wasn't piped");
+    assert!(report["resources"]["max_rss_bytes"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_signal_is_named() {
+    let ran = run()
+        .command(["sh", "-c", "kill -SEGV $$"])
+        .reporting()
+        .status(139)
+        .ends();
+    let report = ran.report();
+    assert_eq!(report["status"], "signalled");
+    assert_eq!(report["signal"], "SIGSEGV");
+    assert!(report["exit_code"].is_null());
+}
+
+#[test]
+fn accepted_shortfalls_are_listed() {
+    let ran = run().profile("workspace").accepting().reporting().ends();
+    assert_eq!(
+        ran.report()["enforcement"]["shortfalls"],
+        serde_json::json!(["supervisor"])
+    );
+}
+
+#[test]
+fn no_two_runs_share_an_id() {
+    let id = || run().reporting().ends().report()["run"].as_str().unwrap().to_string();
+    assert_ne!(id(), id());
+}
+
+#[test]
+fn a_descriptor_takes_the_report() {
+    let ran = run().after("exec 5>@HOME/by-fd").flags(["--report", "fd:5"]).ends();
+    let text = fs::read_to_string(ran.place.path("~/by-fd")).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["status"], "completed");
+}
+
+#[test]
+fn a_pipe_takes_the_report() {
+    let ran = run()
+        .after("exec 3>&1 >/dev/null")
+        .flags(["--report", "fd:3"])
+        .any_stdout()
+        .ends();
+    let report: Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!(report["status"], "completed");
+}
+
+#[test]
+fn the_run_does_not_get_the_descriptor_of_the_report() {
+    run()
+        .after("exec 5>@HOME/by-fd")
+        .flags(["--report", "fd:5"])
+        .command(["sh", "-c", "echo forged >&5"])
+        .status(2)
+        .any_stderr()
+        .ends();
+}
+
+#[test]
+fn a_descriptor_that_is_not_open_is_refused() {
+    run()
+        .flags(["--report", "fd:77"])
+        .bash("echo ran")
+        .status(125)
+        .stderr_has("can't write the report to `fd:77`")
+        .ends();
+    run()
+        .flags(["--report", "fd:x"])
+        .status(125)
+        .stderr_has("names no descriptor")
+        .ends();
+    run().flags(["--report", "fd:-1"]).status(125).any_stderr().ends();
+}
+
+#[test]
+fn a_report_is_never_written_through_a_link() {
+    let begun = run().file("~/precious", "precious");
+    std::os::unix::fs::symlink(begun.place.path("~/precious"), begun.place.path("~/link")).unwrap();
+    let ran = begun
+        .flags(["--report", "@HOME/link"])
+        .bash("echo ran")
+        .status(125)
+        .stderr_has("can't write the report to")
+        .stderr_has("hint: it is a symbolic link")
+        .ends();
+    assert_eq!(fs::read_to_string(ran.place.path("~/precious")).unwrap(), "precious");
+}
+
+#[test]
+fn a_report_into_a_directory_is_refused() {
+    run()
+        .flags(["--report", "@HOME"])
+        .bash("echo ran")
+        .status(125)
+        .stderr_has("can't write the report to")
+        .ends();
+    run()
+        .flags(["--report", "@HOME/no/such/directory.json"])
+        .bash("echo ran")
+        .status(125)
+        .stderr_has("can't write the report to")
+        .ends();
+}
+
+#[test]
+fn a_full_device_is_said() {
+    run()
+        .flags(["--report", "/dev/full"])
+        .stderr_has("can't write the report")
+        .ends();
+}
+
+#[test]
+fn an_old_report_is_overwritten_whole() {
+    let begun = run().file("~/report.json", &"x".repeat(100_000));
+    assert_eq!(begun.reporting().ends().report()["status"], "completed");
+}
+
+#[test]
+fn a_run_that_could_not_start_has_a_report() {
+    let refused = |begun: common::Run, code: i32| {
+        let ran = begun.reporting().status(code).any_stderr().ends();
+        let report = ran.report();
+        assert_eq!(report["status"], "not_started");
+        assert!(report["exit_code"].is_null());
+    };
+    refused(run().command(["./nothing"]), 127);
+    refused(run().profile("workspace"), 125);
+    refused(run().profile("nothing-like-it"), 125);
+    refused(run().flags(["--root", "/no/such/root"]).without_root(), 125);
+    // This one only fails in the kernel.
+    refused(
+        run().program("broken", "\x7fELF and no more").command(["./broken"]),
+        126,
+    );
+}
+
+#[test]
+fn a_command_that_is_no_text_is_reported_all_the_same() {
+    use std::os::unix::ffi::OsStringExt;
+    let odd = std::ffi::OsString::from_vec(vec![b'a', 0xff, b'\n', b'"']);
+    let ran = run()
+        .command([std::ffi::OsString::from("true"), odd])
+        .reporting()
+        .ends();
+    assert_eq!(ran.report()["command"][1], "a\u{fffd}\n\"");
+}
+
+#[test]
+fn a_report_is_for_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let ran = run().after("umask 0").reporting().ends();
+    let mode = fs::metadata(ran.place.path("~/report.json"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_run_cannot_touch_its_report_in_a_root_that_it_writes() {
+    let ran = run()
+        .profile("workspace")
+        .accepting()
+        .flags(["--report", "@ROOT/report.json"])
+        .bash("echo forged > report.json; rm report.json; ln -s /etc/passwd report.json; true")
+        .any_stderr()
+        .ends();
+    let place = ran.place;
+    let link = fs::read_link(place.path("report.json")).unwrap();
+    assert_eq!(link, std::path::Path::new("/etc/passwd"));
+    let finished = finish(place.command("cat").arg("/etc/passwd"), b"");
+    assert!(!finished.stdout().contains("\"version\""));
+}
