@@ -90,7 +90,7 @@ pub fn prepare(
     let door = door.map_err(|e| LaunchError::System("open the control group", e))?;
 
     let image = Image {
-        program: c_string(command.program.as_os_str(), "the program's path")?,
+        program: c_string(path_for_exec(command), "the program's path")?,
         arguments: PointerArray::new(c_strings(command.argv.iter().cloned(), "an argument")?),
         environment: PointerArray::new(environment(plan, scratch.as_ref())?),
         directory: held.keep(root)?,
@@ -192,7 +192,11 @@ fn ruleset(plan: &Plan, policy: &Policy, scratch: Option<&Scratch>, streams: Str
     let ruleset = create(plan.handled)?;
     let own = scratch.map(|scratch| Spot {
         path: scratch.path().to_path_buf(),
-        rights: plan.handled.files & !NOT_IN_SCRATCH.bits(),
+        rights: if plan.scratch_executes {
+            plan.handled.files & !NOT_IN_SCRATCH.bits()
+        } else {
+            plan.handled.files & !(NOT_IN_SCRATCH | AccessFs::Execute).bits()
+        },
         exact: false,
     });
     for spot in survey(plan, policy)?.into_iter().chain(own).chain(terminals(streams)) {
@@ -201,9 +205,9 @@ fn ruleset(plan: &Plan, policy: &Policy, scratch: Option<&Scratch>, streams: Str
     Ok(ruleset)
 }
 
-/// Everything but programs and devices.
+/// No devices, and no unix sockets but the run's own.
 const NOT_IN_SCRATCH: BitFlags<AccessFs> = landlock::make_bitflags!(AccessFs::{
-    Execute | MakeChar | MakeBlock | IoctlDev | ResolveUnix
+    MakeChar | MakeBlock | IoctlDev | ResolveUnix
 });
 
 fn create(handled: Handled) -> Result<OwnedFd, LaunchError> {
@@ -329,6 +333,15 @@ fn streams_of(streams: Streams, held: &mut Held) -> Result<Pipes, LaunchError> {
     let (output, output_writer) = pipe()?;
     let (error, error_writer) = pipe()?;
     Ok(([input, output_writer, error_writer], [Some(output), Some(error)]))
+}
+
+/// The path as it was given where it has a slash, since scripts see it as `$0`; the working directory is the root,
+/// which it was resolved against. A name is executed by the path that it was found at.
+fn path_for_exec(command: &Command) -> &OsStr {
+    match command.argv.first() {
+        Some(name) if name.as_bytes().contains(&b'/') => name,
+        _ => command.program.as_os_str(),
+    }
 }
 
 fn environment(plan: &Plan, scratch: Option<&Scratch>) -> Result<Vec<CString>, LaunchError> {

@@ -11,7 +11,7 @@ mod shortfall;
 mod tests;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use files::{Cover, FileRule, Handled, rights_of_own_proc};
 pub use filter::Instruction;
@@ -49,6 +49,8 @@ pub struct Plan {
     pub environment: Vec<(OsString, OsString)>,
     /// Whether `HOME` and `TMPDIR` are the run's own: a scratch directory, or one that doesn't exist.
     pub home: Home,
+    /// Whether programs may be started from the scratch directory, as from `/tmp`, whose place it takes.
+    pub scratch_executes: bool,
     /// The working directory.
     pub directory: PathBuf,
     /// Limits of the tree.
@@ -119,6 +121,7 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall]) -> Res
         filter: program(policy, ability, supervised)?,
         environment: policy.environment.clone().into_iter().collect(),
         home: home(policy),
+        scratch_executes: executes(policy, "/tmp"),
         directory: policy.root.clone(),
         limits: policy.limits,
         control_group: ability.control_group && (policy.limits.memory.is_some() || policy.limits.processes.is_some()),
@@ -144,7 +147,7 @@ fn program(policy: &Policy, ability: Ability, supervised: bool) -> Result<Vec<In
             Unjudged::Refused
         },
         sockets: sockets(policy),
-        memfds: if executes_everything(policy) {
+        memfds: if executes(policy, "/") {
             Memfds::Executable
         } else {
             Memfds::Sealed
@@ -165,11 +168,12 @@ fn extra_calls(policy: &Policy, architecture: Architecture) -> Result<Vec<u32>, 
     policy.system_calls.iter().map(number).collect()
 }
 
-fn executes_everything(policy: &Policy) -> bool {
+/// Whether programs may be started from everywhere below a path.
+fn executes(policy: &Policy, path: &str) -> bool {
     policy
         .grants
         .iter()
-        .any(|grant| grant.access.contains(Access::EXECUTE) && grant.path == std::path::Path::new("/"))
+        .any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(Path::new(path)))
 }
 
 fn home(policy: &Policy) -> Home {

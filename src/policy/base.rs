@@ -44,6 +44,14 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/timezone", Access::READ),
     entry("/etc/locale.alias", Access::READ),
     entry("/etc/mime.types", Access::READ),
+    // Which distribution this is; pip and many installers give up without.
+    entry("/etc/os-release", Access::READ),
+    entry("/etc/debian_version", Access::READ),
+    entry("/etc/lsb-release", Access::READ),
+    entry("/etc/redhat-release", Access::READ),
+    entry("/etc/alpine-release", Access::READ),
+    // git ends with an error where it is there and can't be read.
+    entry("/etc/gitconfig", Access::READ),
     entry("/etc/terminfo", Access::READ),
     entry("/etc/inputrc", Access::READ),
     // TLS: public certificates and the library's settings, never /etc/ssl/private.

@@ -1,0 +1,92 @@
+//! Git under `workspace`.
+
+use super::support::{Pair, find, installed};
+
+const IDENTITY: &str = "[user]\n\tname = Ann Example\n\temail = ann@example.org\n";
+
+/// What every script starts with: commits that have the same names in both runs.
+const FIXED: &str = "set -e
+export GIT_AUTHOR_DATE=2020-01-01T00:00:00Z GIT_COMMITTER_DATE=2020-01-01T00:00:00Z
+";
+
+/// The user's name and e-mail aren't in what the run may read; they come along as variables.
+fn pair() -> Pair {
+    let pair = Pair::new().with_home();
+    pair.home_file(".gitconfig", IDENTITY);
+    pair
+}
+
+fn same(pair: &Pair, script: &str) -> String {
+    let script = format!("{FIXED}{script}");
+    pair.succeeds(&["workspace"], &["bash", "-c", &script]).stdout
+}
+
+const REPOSITORY: &str =
+    "git init -q -b main repository; cd repository; mkdir sub; echo one >a; echo b >sub/b; ln -s a link
+git add -A; git commit -q -m first; ";
+
+#[test]
+fn git_makes_a_repository_and_commits_under_workspace() {
+    if !installed(&["git", "bash"]) {
+        return;
+    }
+    let pair = pair();
+    let log = same(
+        &pair,
+        &format!("{REPOSITORY} git status; git ls-files -s; git fsck; git log --format='%H %s %an %ae'"),
+    );
+    assert!(log.contains("first Ann Example ann@example.org"), "{log}");
+}
+
+#[test]
+fn every_git_on_the_machine_starts_under_workspace() {
+    for git in ["git", "/usr/bin/git", "/usr/local/bin/git"] {
+        if find(git).is_some() {
+            pair().succeeds(&["workspace"], &[git, "init", "-q", "."]);
+            pair().same(&["workspace", "filesystem"], &[git, "status", "--short"]);
+        }
+    }
+}
+
+#[test]
+fn git_clones_a_local_repository_under_workspace() {
+    if installed(&["git", "bash"]) {
+        let script = "cd ..; git clone -q repository clone; git clone -q --no-local repository copy
+            cd clone; git log --oneline; git status; git remote; git fetch; cat a; git -C ../copy log --oneline";
+        same(&pair(), &format!("{REPOSITORY}{script}"));
+    }
+}
+
+#[test]
+fn git_diffs_stashes_rebases_and_merges_under_workspace() {
+    if installed(&["git", "bash"]) {
+        let script = "echo two >>a; git diff; git status --short; git stash -q; git status --short; git stash pop -q
+            git commit -q -a -m second; git checkout -q -b topic HEAD~1; echo c >c; git add c; git commit -q -m topic
+            git rebase -q main; git log --oneline --graph; git checkout -q main; git merge -q topic; git mv a sub/a
+            git commit -q -m move; git show --stat; git tag v1; git grep -n two; git gc -q; git reset -q --hard HEAD~1
+            git branch -a; git worktree add -q ../tree topic; git archive HEAD | tar t; git blame a";
+        same(&pair(), &format!("{REPOSITORY}{script}"));
+    }
+}
+
+#[test]
+fn git_pushes_to_a_local_repository_under_workspace() {
+    if installed(&["git", "bash"]) {
+        let script = "cd ..; git clone -q --bare repository bare.git; git clone -q bare.git work; cd work; echo d >d
+            git add d; git commit -q -m pushed; git push -q origin HEAD; git --git-dir ../bare.git log --oneline";
+        same(&pair(), &format!("{REPOSITORY}{script}"));
+    }
+}
+
+#[test]
+fn git_commits_in_a_repository_that_was_there_before_under_workspace() {
+    if !installed(&["git", "bash"]) {
+        return;
+    }
+    let pair = pair();
+    pair.prepare(&["bash", "-c", &format!("{FIXED}{REPOSITORY}")]);
+    let script = "cd repository; echo new >new; mkdir new-directory; echo q >new-directory/q; echo changed >>a
+        git add -A; git commit -q -m second; git log --oneline; git checkout -q -b other; git rm -q a
+        git commit -q -m removed; git diff main --stat; git checkout -q main; git status; ls";
+    same(&pair, script);
+}

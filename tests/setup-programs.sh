@@ -1,0 +1,83 @@
+#!/bin/sh
+# Installs the programs that tests/programs.rs runs, on Debian and its like. Quick when everything is there, and then
+# it needn't be root either.
+#
+#   STOCKADE_TEST_NPM  where the MCP servers go (default: target/test-npm)
+#   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
+set -eu
+cd "$(dirname "$0")/.."
+
+everything=2026.8.31
+filesystem=2026.8.31
+memory=2026.8.31
+uv=0.13.9
+
+npm_directory=${STOCKADE_TEST_NPM:-target/test-npm}
+uv_directory=${STOCKADE_TEST_UV:-target/test-uv}
+
+# A Python with its own tests: any that tests/programs/python.rs looks at.
+has_tests() {
+    for python in python3 /usr/bin/python3 "$HOME"/.pyenv/versions/*/bin/python3; do
+        if "$python" -c 'import test.test_json, test.test_pathlib, test.test_subprocess, test.test_tempfile' \
+            2>/dev/null; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+packages=
+need() { # PROGRAM PACKAGE…
+    command -v "$1" >/dev/null || { shift && packages="$packages $*"; }
+}
+need bash bash
+need awk mawk
+need git git
+need make make
+need gcc gcc libc6-dev
+need perl perl
+need python3 python3
+need sqlite3 sqlite3
+need tmux tmux
+need node nodejs
+need npm npm
+need java default-jdk-headless
+need javac default-jdk-headless
+[ -x /usr/bin/python3 ] || packages="$packages python3"
+python3 -c 'import ensurepip, venv' 2>/dev/null || packages="$packages python3-venv"
+has_tests || tests_missing=yes
+
+if [ -n "$packages${tests_missing:-}" ]; then
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "setup-programs: missing:$packages${tests_missing:+ (and Python's own tests)}; run this as root" >&2
+        exit 1
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q
+    # shellcheck disable=SC2086 # one word a package
+    [ -z "$packages" ] || apt-get install -q -y --no-install-recommends $packages
+    if ! has_tests; then
+        version=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+        apt-get install -q -y --no-install-recommends "libpython$version-testsuite"
+    fi
+fi
+
+# The pinned version of an npm package is installed.
+has_server() { # NAME VERSION
+    grep -q "\"version\": \"$2\"" "$npm_directory/node_modules/@modelcontextprotocol/$1/package.json" 2>/dev/null
+}
+if ! { has_server server-everything $everything && has_server server-filesystem $filesystem &&
+    has_server server-memory $memory; }; then
+    mkdir -p "$npm_directory"
+    [ -e "$npm_directory/package.json" ] || echo '{ "private": true }' >"$npm_directory/package.json"
+    npm install --prefix "$npm_directory" --no-audit --no-fund --ignore-scripts --loglevel=error --save-exact \
+        "@modelcontextprotocol/server-everything@$everything" \
+        "@modelcontextprotocol/server-filesystem@$filesystem" \
+        "@modelcontextprotocol/server-memory@$memory"
+fi
+
+if [ "$("$uv_directory/bin/uv" --version 2>/dev/null | cut -d ' ' -f 2)" != "$uv" ]; then
+    rm -rf "$uv_directory"
+    python3 -m venv "$uv_directory"
+    "$uv_directory/bin/pip" install -q --disable-pip-version-check "uv==$uv"
+fi
