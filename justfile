@@ -1,0 +1,20 @@
+# What CI runs, but for other targets and the tests' second round as another user.
+check: format lint doc test
+
+format:
+    cargo fmt --check
+
+lint:
+    cargo clippy --all-targets --all-features -- -D warnings
+    cargo clippy --no-default-features -- -D warnings
+
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --all-features
+
+# All tests, with the programs they need.
+test:
+    scripts/test
+
+# Prints the table of README.md. The machine should have nothing else to do.
+bench:
+    cargo bench --bench launch

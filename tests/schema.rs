@@ -1,0 +1,251 @@
+//! Reports are what `schemas/report.schema.json` promises, whichever way a run goes.
+//!
+//! The checker below knows the words of JSON Schema that the schema uses and refuses any other, so a schema that says
+//! more than is checked fails here. `pattern` is the one exception: it is for readers.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Map, Value, json};
+
+const SCHEMA: &str = include_str!("../schemas/report.schema.json");
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA).expect("the schema is JSON")
+}
+
+/// Runs `stockade run --report FILE …` in a fresh root and answers the report.
+fn report(arguments: &[&str]) -> Value {
+    let root = tempfile::tempdir().unwrap();
+    let unexecutable = root.path().join("no-program");
+    std::fs::write(&unexecutable, b"\x7fELF, and nothing that a kernel starts").unwrap();
+    make_executable(&unexecutable);
+    let file = root.path().join("report.json");
+    let ended = Command::new(env!("CARGO_BIN_EXE_stockade"))
+        .args(["run", "--root"])
+        .arg(root.path())
+        .arg("--report")
+        .arg(&file)
+        .args(arguments)
+        .env("XDG_STATE_HOME", root.path().join("state"))
+        .output()
+        .expect("stockade starts");
+    let text = std::fs::read_to_string(&file).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("no report: {error}\n{text}\n{ended:?}"))
+}
+
+fn make_executable(file: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A report that the schema admits, as a text of the fields that tell how the run ended.
+fn ending(arguments: &[&str]) -> Value {
+    let report = report(arguments);
+    let faults = faults(&schema(), &report);
+    assert!(faults.is_empty(), "{faults:#?}\n{report:#}");
+    json!([report["status"], report["exit_code"], report["signal"], report["limit"]])
+}
+
+#[test]
+fn a_completed_run_has_the_programs_exit_code() {
+    assert_eq!(
+        ending(&["--", "/bin/sh", "-c", "exit 3"]),
+        json!(["completed", 3, null, null])
+    );
+}
+
+#[test]
+fn a_signalled_run_names_the_signal() {
+    let ending = ending(&["--", "/bin/sh", "-c", "kill -TERM $$"]);
+    assert_eq!(ending, json!(["signalled", null, "SIGTERM", null]));
+}
+
+#[test]
+fn a_run_past_its_time_limit_says_so() {
+    let ending = ending(&["--time-limit", "100ms", "--", "/bin/sleep", "60"]);
+    assert_eq!(ending, json!(["time_limit", null, "SIGKILL", "time"]));
+}
+
+#[test]
+fn a_run_past_another_limit_names_it() {
+    let report = report(&[
+        "--output-limit",
+        "10",
+        "--",
+        "/bin/sh",
+        "-c",
+        "echo more than ten bytes; sleep 60",
+    ]);
+    assert_eq!(faults(&schema(), &report), Vec::<String>::new());
+    assert_eq!(
+        json!([report["status"], report["limit"]]),
+        json!(["resource_limit", "output"])
+    );
+    assert_eq!(report["resources"]["stdout_bytes"], 10);
+    assert_eq!(report["resources"]["output_cut"], true);
+}
+
+#[test]
+fn a_run_with_accepted_shortfalls_lists_them() {
+    let report = report(&[
+        "--profile",
+        "network-api",
+        "--process-limit",
+        "100",
+        "--accept-shortfall",
+        "network,supervisor",
+        "--",
+        "/bin/true",
+    ]);
+    assert_eq!(faults(&schema(), &report), Vec::<String>::new());
+    let shortfalls = report["enforcement"]["shortfalls"].as_array().unwrap();
+    assert!(shortfalls.contains(&json!("network")), "{shortfalls:?}");
+}
+
+#[test]
+fn a_run_that_never_started_says_so() {
+    let ending = ending(&["--", "./no-program"]);
+    assert_eq!(ending, json!(["not_started", null, null, null]));
+}
+
+#[test]
+fn documents_that_break_the_promise_are_told_apart() {
+    let good = report(&["--", "/bin/true"]);
+    assert_eq!(faults(&schema(), &good), Vec::<String>::new());
+    let broken = |path: &str, value: Option<Value>| {
+        let mut bad = good.clone();
+        let (parent, name) = path.rsplit_once('/').unwrap();
+        let fields = bad.pointer_mut(parent).and_then(Value::as_object_mut).unwrap();
+        match value {
+            Some(value) => fields.insert(name.into(), value),
+            None => fields.remove(name),
+        };
+        faults(&schema(), &bad)
+    };
+    assert_eq!(broken("/version", Some(json!(2))), ["/version: 2 isn't 1"]);
+    assert_eq!(broken("/root", None), ["/: `root` is missing"]);
+    assert_eq!(broken("/more", Some(json!(1))), ["/: `more` isn't known"]);
+    assert_eq!(broken("/duration_ms", Some(json!(-1))), ["/duration_ms: -1 is below 0"]);
+    assert_eq!(
+        broken("/exit_code", Some(json!("0"))),
+        ["/exit_code: a string isn't integer or null"]
+    );
+    assert_eq!(broken("/exit_code", Some(json!(256))), ["/exit_code: 256 is above 255"]);
+    assert_eq!(
+        broken("/command", Some(json!([]))),
+        ["/command: 0 items are fewer than 1"]
+    );
+    assert_eq!(
+        broken("/command", Some(json!(["a", 1]))),
+        ["/command/1: a number isn't string"]
+    );
+    assert_eq!(
+        broken("/enforcement/limits_by", Some(json!("hope"))),
+        [r#"/enforcement/limits_by: "hope" isn't one of ["control group","sampling"]"#]
+    );
+}
+
+/// What in a document breaks a schema, one line each.
+fn faults(schema: &Value, document: &Value) -> Vec<String> {
+    let mut checker = Checker {
+        schema,
+        faults: Vec::new(),
+    };
+    checker.check(schema, document, "");
+    checker.faults
+}
+
+struct Checker<'a> {
+    schema: &'a Value,
+    faults: Vec<String>,
+}
+
+impl Checker<'_> {
+    fn fault(&mut self, path: &str, text: String) {
+        let path = if path.is_empty() { "/" } else { path };
+        self.faults.push(format!("{path}: {text}"));
+    }
+
+    fn check(&mut self, rules: &Value, value: &Value, path: &str) {
+        let rules = rules.as_object().expect("a schema is an object");
+        for (word, rule) in rules {
+            match word.as_str() {
+                "$schema" | "$defs" | "title" | "description" | "pattern" | "properties" => {}
+                "$ref" => {
+                    let pointer = rule.as_str().and_then(|text| text.strip_prefix('#')).unwrap();
+                    let target = self.schema.pointer(pointer).expect("the reference leads somewhere");
+                    self.check(target, value, path);
+                }
+                "type" => self.check_type(rule, value, path),
+                "const" if rule != value => self.fault(path, format!("{value} isn't {rule}")),
+                "enum" if !rule.as_array().unwrap().contains(value) => {
+                    self.fault(path, format!("{value} isn't one of {rule}"));
+                }
+                "minimum" if value.as_i64() < rule.as_i64() && value.is_number() => {
+                    self.fault(path, format!("{value} is below {rule}"));
+                }
+                "maximum" if value.as_i64() > rule.as_i64() && value.is_number() => {
+                    self.fault(path, format!("{value} is above {rule}"));
+                }
+                "const" | "enum" | "minimum" | "maximum" => {}
+                "minItems" => self.check_length(rule, value, path),
+                "items" => {
+                    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                        self.check(rule, item, &format!("{path}/{index}"));
+                    }
+                }
+                "required" => self.check_required(rule, value, path),
+                "additionalProperties" => assert_eq!(rule, &json!(false), "objects are closed"),
+                other => panic!("the checker doesn't know `{other}`"),
+            }
+        }
+        if let (Some(Value::Object(properties)), Value::Object(fields)) = (rules.get("properties"), value) {
+            self.check_fields(properties, fields, path);
+        }
+    }
+
+    fn check_type(&mut self, rule: &Value, value: &Value, path: &str) {
+        let admitted: Vec<&str> = match rule {
+            Value::String(one) => vec![one],
+            _ => rule.as_array().unwrap().iter().filter_map(Value::as_str).collect(),
+        };
+        let found = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_i64() || number.is_u64() => "integer",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        if !admitted.contains(&found) {
+            let found = if found == "integer" { "number" } else { found };
+            self.fault(path, format!("a {found} isn't {}", admitted.join(" or ")));
+        }
+    }
+
+    fn check_length(&mut self, rule: &Value, value: &Value, path: &str) {
+        let length = value.as_array().map_or(0, Vec::len);
+        if (length as u64) < rule.as_u64().unwrap() {
+            self.fault(path, format!("{length} items are fewer than {rule}"));
+        }
+    }
+
+    fn check_required(&mut self, rule: &Value, value: &Value, path: &str) {
+        for name in rule.as_array().unwrap().iter().filter_map(Value::as_str) {
+            if value.is_object() && value.get(name).is_none() {
+                self.fault(path, format!("`{name}` is missing"));
+            }
+        }
+    }
+
+    fn check_fields(&mut self, properties: &Map<String, Value>, fields: &Map<String, Value>, path: &str) {
+        for (name, value) in fields {
+            match properties.get(name) {
+                Some(rules) => self.check(rules, value, &format!("{path}/{name}")),
+                None => self.fault(path, format!("`{name}` isn't known")),
+            }
+        }
+    }
+}
