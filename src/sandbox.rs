@@ -18,7 +18,7 @@ use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{self, Missing, Plan, PlanError, Shortfall};
 use crate::policy::{self, Access, Additions, Circumstances, Matcher, Policy};
-use crate::profile::{Catalog, Glob, Limits, Origin, Profile};
+use crate::profile::{Anchor, Catalog, Glob, Limits, Origin, Profile};
 use crate::report::Report;
 use crate::surroundings::Surroundings;
 use crate::sys::signals::SignalSet;
@@ -220,6 +220,7 @@ impl Command {
     pub fn prepare(&self) -> Result<Ready, Error> {
         let sandbox = &self.sandbox;
         let root = sandbox.resolved_root()?;
+        sandbox.refuse_links_out(&root)?;
         let command = self.find(&root)?;
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.is_some());
@@ -281,6 +282,25 @@ impl Command {
 }
 
 impl Sandbox {
+    /// What a profile means by `./data` lies in the root. A link there that leads out of it may be an earlier run's.
+    fn refuse_links_out(&self, root: &Path) -> Result<(), Error> {
+        let rules = self
+            .profile
+            .read
+            .iter()
+            .chain(&self.profile.write)
+            .chain(&self.profile.exec);
+        for rule in rules.filter(|rule| rule.value.anchor == Anchor::Root) {
+            let path = root.join(&rule.value.rest);
+            if let Ok(real) = fs::canonicalize(&path)
+                && !real.starts_with(root)
+            {
+                return Err(Error::LinkOut { path, real });
+            }
+        }
+        Ok(())
+    }
+
     fn policy(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
         let writes = !self.profile.write.is_empty() || !self.additions.grants.is_empty();
         let git_identity = if writes {
@@ -311,28 +331,39 @@ impl Sandbox {
     }
 }
 
-/// A flag that grants something always closed is a mistake that the user wants to hear of.
+/// A flag that grants something always closed is a mistake that the user wants to hear of, and a script that is a
+/// secret isn't run.
 fn refuse_void_grants(policy: &Policy) -> Result<(), Error> {
-    let by_flag: Vec<_> = policy
+    let is_of_base = |path: &Path| command::BASE_TREES.iter().any(|tree| path.starts_with(tree));
+    let asked: Vec<_> = policy
         .grants
         .iter()
-        .filter_map(|grant| match &grant.origin {
-            Origin::Flag(flag) => Some((grant, flag)),
-            _ => None,
+        .filter(|grant| match grant.origin {
+            Origin::Flag(_) => true,
+            Origin::Entrypoint => !is_of_base(&grant.path),
+            _ => false,
         })
         .collect();
     // Compiling the globs takes longer than the rest of a launch.
-    if by_flag.is_empty() {
+    if asked.is_empty() {
         return Ok(());
     }
     let matcher = Matcher::new(policy);
-    for (grant, flag) in by_flag {
-        if let Some(denial) = matcher.denial(Access::READ, &grant.path, false) {
-            return Err(Error::VoidGrant {
+    for grant in asked {
+        let Some(denial) = matcher.denial(Access::READ, &grant.path, false) else {
+            continue;
+        };
+        let denial = Box::new(denial.clone());
+        return Err(match &grant.origin {
+            Origin::Flag(flag) => Error::VoidGrant {
                 flag: flag.clone(),
-                denial: denial.clone(),
-            });
-        }
+                denial,
+            },
+            _ => Error::SecretScript {
+                path: grant.path.clone(),
+                denial,
+            },
+        });
     }
     Ok(())
 }
@@ -426,6 +457,16 @@ impl Child {
     /// Sends every process of the tree a signal.
     pub fn signal_all(&self, signal: i32) {
         self.running.signal_all(signal);
+    }
+
+    /// Whether a limit was passed and the tree is being ended for it.
+    pub fn is_being_ended(&self) -> bool {
+        self.running.is_being_ended()
+    }
+
+    /// Looks whether a limit is passed, for a caller that is kept from waiting for events.
+    pub fn tick(&mut self) {
+        self.running.tick();
     }
 
     /// Waits for the next event; `attention` is a descriptor of the caller's to wait on as well.

@@ -58,7 +58,13 @@ impl Surroundings {
 
     /// Stockade's own directories, which no run may read or write.
     pub fn own(&self) -> Vec<PathBuf> {
-        self.configuration.iter().chain(&self.state).cloned().collect()
+        let homeless = crate::launch::scratch_without_home();
+        self.configuration
+            .iter()
+            .chain(&self.state)
+            .cloned()
+            .chain([homeless])
+            .collect()
     }
 
     /// The user's name and e-mail for commits, as git's variables: a run that has a home of its own doesn't see

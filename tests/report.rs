@@ -182,6 +182,7 @@ fn a_report_into_a_directory_is_refused() {
 fn a_full_device_is_said() {
     run()
         .flags(["--report", "/dev/full"])
+        .status(125)
         .stderr_has("can't write the report")
         .ends();
 }
@@ -239,12 +240,29 @@ fn a_run_cannot_touch_its_report_in_a_root_that_it_writes() {
         .profile("workspace")
         .accepting()
         .flags(["--report", "@ROOT/report.json"])
-        .bash("echo forged > report.json; rm report.json; ln -s /etc/passwd report.json; true")
+        .bash("echo forged > report.json; rm report.json; ln -s /etc/passwd report.json; exit 3")
+        .status(3)
         .any_stderr()
         .ends();
-    let place = ran.place;
-    let link = fs::read_link(place.path("report.json")).unwrap();
-    assert_eq!(link, std::path::Path::new("/etc/passwd"));
-    let finished = finish(place.command("cat").arg("/etc/passwd"), b"");
+    let path = ran.place.path("report.json");
+    assert!(
+        fs::symlink_metadata(&path).unwrap().is_file(),
+        "the run's link was replaced"
+    );
+    assert!(fs::read_to_string(&path).unwrap().contains("\"exit_code\": 3"));
+    let finished = finish(ran.place.command("cat").arg("/etc/passwd"), b"");
     assert!(!finished.stdout().contains("\"version\""));
+}
+
+#[test]
+fn a_link_above_a_report_is_not_followed() {
+    let begun = run().file("~/.ssh/id_rsa", "key");
+    let key = begun.place.path("~/.ssh/id_rsa");
+    std::os::unix::fs::symlink(key.parent().unwrap(), begun.place.path("reports")).unwrap();
+    begun
+        .flags(["--report", "@ROOT/reports/id_rsa"])
+        .status(125)
+        .stderr_has("symbolic link")
+        .ends();
+    assert_eq!(fs::read_to_string(key).unwrap_or_else(|_| "key".into()), "key");
 }

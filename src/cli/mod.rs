@@ -6,6 +6,7 @@ mod args;
 mod doctor;
 mod message;
 mod profile;
+mod relay;
 mod run;
 mod signals;
 

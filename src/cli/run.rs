@@ -1,13 +1,14 @@
 //! `stockade run`: one command inside a profile.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::REFUSED;
 use super::args::Run;
 use super::message::{Failure, note};
+use super::relay::Relay;
 use super::signals::{self, Signals};
 use crate::profile::Limits;
 use crate::report::{Report, Sink, Status};
@@ -47,8 +48,8 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         }
     };
     say_limit(&outcome);
-    write_report(sink, outcome.report());
-    Ok(outcome.exit_code())
+    let reported = write_report(sink, outcome.report());
+    Ok(if reported { outcome.exit_code() } else { REFUSED })
 }
 
 /// What there is to report of a run that was refused.
@@ -144,11 +145,14 @@ fn open_report(place: &OsStr) -> Result<Sink, Failure> {
     }
 }
 
-fn write_report(sink: Option<Sink>, report: &Report) {
-    if let Some(sink) = sink
-        && let Err(error) = sink.write(report)
-    {
-        note(&format!("can't write the report: {error}"));
+/// Whether the report, if one was asked for, is written.
+fn write_report(sink: Option<Sink>, report: &Report) -> bool {
+    match sink.map(|sink| sink.write(report)) {
+        Some(Err(error)) => {
+            note(&format!("can't write the report: {error}"));
+            false
+        }
+        Some(Ok(())) | None => true,
     }
 }
 
@@ -157,6 +161,7 @@ fn attend(mut child: Child, mut signals: Signals) -> Result<Outcome, Failure> {
     // Should the warden be killed, the run's processes fall to this process and are ended here.
     let _ = confine::become_subreaper();
     drop_capabilities();
+    let mut relay = Relay::new();
     loop {
         let event = match child.next_event(Some(signals.as_fd())) {
             Ok(event) => event,
@@ -167,10 +172,17 @@ fn attend(mut child: Child, mut signals: Signals) -> Result<Outcome, Failure> {
         };
         match event {
             Event::Attention => signals.answer(&child),
-            Event::Stopped(_) => signals::follow_stop(&child),
+            Event::Stopped(signal) => signals::follow_stop(&child, signal),
             Event::Continued => {}
-            Event::Output(stream, bytes) => pass_on(stream, &bytes),
-            Event::Ended(ending) => return Ok(ended(child, &ending, &signals)),
+            Event::Output(stream, bytes) => relay.pass(stream, bytes, || {
+                child.tick();
+                signals.answer(&child);
+                signals.ended_by().is_some() || child.is_being_ended()
+            }),
+            Event::Ended(ending) => {
+                relay.finish();
+                return Ok(ended(child, &ending, &signals));
+            }
         }
     }
 }
@@ -186,16 +198,6 @@ fn ended(child: Child, ending: &Ending, signals: &Signals) -> Outcome {
         ending.status = signal;
     }
     child.outcome(&ending)
-}
-
-/// Output of a run that is gone nobody's: a reader that left is no failure of the run.
-fn pass_on(stream: usize, bytes: &[u8]) {
-    let _ = if stream == 0 {
-        let mut out = io::stdout().lock();
-        out.write_all(bytes).and_then(|()| out.flush())
-    } else {
-        io::stderr().lock().write_all(bytes)
-    };
 }
 
 /// From here on the launcher only waits: it needs no more power than the user has.

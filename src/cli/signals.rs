@@ -14,7 +14,7 @@ use crate::sys::signals::{Arrived, SignalSet, next_signal};
 const GRACE: Duration = Duration::from_secs(2);
 /// This many interrupts within [`INSISTENCE`] end the tree, whatever the target makes of them.
 const INTERRUPTS: usize = 3;
-const INSISTENCE: Duration = Duration::from_secs(1);
+const INSISTENCE: Duration = Duration::from_secs(2);
 
 /// The launcher's signals, blocked and read from a descriptor.
 pub struct Signals {
@@ -120,13 +120,19 @@ fn catches(pid: i32, signal: i32) -> bool {
 /// The target was stopped by a key: stop as well, so that the shell gets its terminal back, with the whole tree
 /// held still, since nobody keeps its limits meanwhile. Answers when somebody lets it go on.
 ///
-/// Without a terminal nobody would let it go on, so nothing happens then.
-pub fn follow_stop(child: &Child) {
-    let has_terminal = std::fs::File::open("/dev/tty").is_ok();
-    if !has_terminal {
+/// A target that stops itself in another way isn't followed: it could put its limits to sleep. The launcher uses the
+/// key's own signal, which the kernel drops where no shell is left to let the group go on.
+pub fn follow_stop(child: &Child, signal: i32) {
+    use nix::sys::signal::{SigSet, Signal, raise};
+    let is_key = matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
+    if !is_key || std::fs::File::open("/dev/tty").is_err() {
         return;
     }
     child.signal_all(libc::SIGSTOP);
-    let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP);
+    let mut stop = SigSet::empty();
+    stop.add(Signal::SIGTSTP);
+    let _ = raise(Signal::SIGTSTP);
+    let _ = stop.thread_unblock();
+    let _ = stop.thread_block();
     child.signal_all(libc::SIGCONT);
 }

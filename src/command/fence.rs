@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::Variable;
+
 /// Directories of the file system's layout, each holding many things (hier(7)).
 const WIDE: &[&str] = &[
     "/",
@@ -54,24 +56,115 @@ const WIDE_BELOW_HOME: &[&str] = &[
     ".docker",
 ];
 
-/// Says no to directories that are too wide.
+/// Where version managers and package systems keep installations, below a home.
+const PLACES_BELOW_HOME: &[&str] = &[
+    ".pyenv",
+    ".nvm",
+    ".asdf",
+    ".fnm",
+    ".volta",
+    ".rustup",
+    ".cargo",
+    ".rbenv",
+    ".nodenv",
+    ".goenv",
+    ".jenv",
+    ".sdkman",
+    ".bun",
+    ".deno",
+    ".conda",
+    ".n",
+    ".phpenv",
+    ".plenv",
+    ".perlbrew",
+    ".rye",
+    ".proto",
+    "go",
+    "n",
+    "miniconda3",
+    "anaconda3",
+    "miniforge3",
+    "mambaforge",
+    ".local/share/uv",
+    ".local/share/mise",
+    ".local/share/rtx",
+    ".local/share/fnm",
+    ".local/share/pnpm",
+    ".local/pipx",
+    ".local/share/pipx",
+];
+
+/// The same, of the machine.
+const PLACES: &[&str] = &["/opt", "/snap", "/nix/store", "/home/linuxbrew/.linuxbrew"];
+
+/// Variables of the caller that say where such a place is.
+const PLACE_VARIABLES: &[&str] = &[
+    "PYENV_ROOT",
+    "NVM_DIR",
+    "ASDF_DIR",
+    "ASDF_DATA_DIR",
+    "FNM_DIR",
+    "VOLTA_HOME",
+    "RUSTUP_HOME",
+    "CARGO_HOME",
+    "MISE_DATA_DIR",
+    "SDKMAN_DIR",
+    "BUN_INSTALL",
+    "DENO_INSTALL",
+    "CONDA_ROOT",
+    "MAMBA_ROOT_PREFIX",
+    "GOROOT",
+    "JAVA_HOME",
+    "UV_PYTHON_INSTALL_DIR",
+    "UV_TOOL_DIR",
+    "PIPX_HOME",
+];
+
+/// Says no to directories that are too wide, and to those that only a file in the run's root leads to.
 pub(super) struct Fence {
+    /// The run's root as the kernel names it.
+    root: PathBuf,
+    /// Where installations are expected.
+    places: Vec<PathBuf>,
     /// Homes and the run's root, as given and as the kernel names them.
     kept: Vec<PathBuf>,
     wide: Vec<PathBuf>,
 }
 
 impl Fence {
-    pub(super) fn new(root: &Path, home: Option<&Path>) -> Fence {
+    pub(super) fn new(root: &Path, home: Option<&Path>, variable: Variable<'_>) -> Fence {
+        let named = PLACE_VARIABLES
+            .iter()
+            .filter_map(|name| variable(name))
+            .map(PathBuf::from);
+        let below_home = home
+            .into_iter()
+            .flat_map(|home| PLACES_BELOW_HOME.iter().map(|place| home.join(place)));
+        let of_machine = PLACES.iter().map(PathBuf::from);
+        let places = named
+            .chain(below_home)
+            .chain(of_machine)
+            .flat_map(|place| as_given_and_real(&place));
+        let places: Vec<PathBuf> = places.collect();
         let homes: Vec<PathBuf> = home.into_iter().flat_map(as_given_and_real).collect();
         let wide = homes
             .iter()
             .flat_map(|home| WIDE_BELOW_HOME.iter().map(|below| home.join(below)))
             .collect();
         Fence {
+            root: fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()),
+            places,
             kept: as_given_and_real(root).chain(homes).collect(),
             wide,
         }
+    }
+
+    /// Whether an installation may be here. What an earlier run wrote into the root (a link, a `#!` line, a marker) must
+    /// not open other directories of the user's to the next one: outside the root an installation is where such
+    /// things are kept, or where the user's own words led (`trusted`).
+    pub(super) fn expects(&self, real: &Path, trusted: &[PathBuf]) -> bool {
+        let mut expected = self.places.iter().chain(trusted).chain([&self.root]);
+        expected.any(|place| real.starts_with(place))
     }
 
     /// Whether a directory may be granted as a whole. `real` must be the kernel's name for it.
@@ -97,7 +190,11 @@ mod tests {
 
     #[test]
     fn wide_directories_are_refused() {
-        let fence = Fence::new(Path::new("/home/ann/work/project"), Some(Path::new("/home/ann")));
+        let fence = Fence::new(
+            Path::new("/home/ann/work/project"),
+            Some(Path::new("/home/ann")),
+            &|_| None,
+        );
         for wide in [
             "/",
             "/home",
@@ -135,7 +232,7 @@ mod tests {
             home in "(/[a-z.]{1,4}){0,4}", root in "(/[a-z.]{1,4}){0,5}", up in 0_usize..6,
         ) {
             let (home, root) = (Path::new("/").join(home.trim_start_matches('/')), Path::new("/").join(root.trim_start_matches('/')));
-            let fence = Fence::new(&root, Some(&home));
+            let fence = Fence::new(&root, Some(&home), &|_| None);
             for start in [&home, &root] {
                 if let Some(above) = start.ancestors().nth(up) {
                     prop_assert!(!fence.admits(above), "{}", above.display());

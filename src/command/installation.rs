@@ -17,6 +17,8 @@ pub(super) struct Installation<'a> {
     pub request: &'a Request<'a>,
     pub belongs: Vec<Belongs>,
     pub variables: Vec<(OsString, OsString)>,
+    /// Directories that the user's own words or search path led to.
+    trusted: Vec<PathBuf>,
     /// Made only when something outside the base is met: most commands never pay for it.
     fence: OnceCell<Fence>,
 }
@@ -27,12 +29,14 @@ impl<'a> Installation<'a> {
             request,
             belongs: Vec::new(),
             variables: Vec::new(),
+            trusted: Vec::new(),
             fence: OnceCell::new(),
         }
     }
 
-    /// Adds what the program needs that is started as `path` and whose file is `real`.
-    pub(super) fn add_program(&mut self, path: &Path, real: &Path) {
+    /// Adds what the program needs that is started as `path` and whose file is `real`. `named_by_file`: a `#!` line
+    /// names it, not the user.
+    pub(super) fn add_program(&mut self, path: &Path, real: &Path, named_by_file: bool) {
         java::add_configuration(self, real);
         // Links of the base that lead through other places back into it (`/etc/alternatives`) carry no markers that
         // matter: programs look around the path they were started by, and around their file.
@@ -40,10 +44,32 @@ impl<'a> Installation<'a> {
             rust::add_packaged_proxy(self, path, real);
             return;
         }
+        let mut trusting = !named_by_file;
         for hop in link::hops(path) {
+            // A link in the root may have been made by an earlier run, and leads nowhere by itself.
+            trusting &= !hop.starts_with(self.request.root);
+            if trusting {
+                self.trust(&hop);
+            }
             self.add_hop(&hop, real);
         }
         self.add(real, Access::Execute, THE_FILE_ALONE);
+    }
+
+    /// Whether the user's own words led to a directory.
+    pub(super) fn trusts(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|real| self.trusted.iter().any(|trusted| real.starts_with(trusted)))
+    }
+
+    /// Trusts the directories around a path that the user, or what the user trusts, named.
+    pub(super) fn trust(&mut self, hop: &Path) {
+        let packages = hop
+            .ancestors()
+            .filter(|above| above.file_name() == Some(OsStr::new("node_modules")))
+            .last();
+        let around = prefix_of(hop).into_iter().chain(packages).chain([hop]);
+        self.trusted
+            .extend(around.filter_map(|path| fs::canonicalize(path).ok()));
     }
 
     /// Adds the packages that a script run by Node can load.
@@ -78,8 +104,11 @@ impl<'a> Installation<'a> {
             return true;
         }
         let request = self.request;
-        let fence = self.fence.get_or_init(|| Fence::new(request.root, request.home));
-        if !fence.admits(&real) {
+        let fence = self
+            .fence
+            .get_or_init(|| Fence::new(request.root, request.home, request.variable));
+        let is_program = reason == THE_FILE_ALONE;
+        if !fence.admits(&real) || !(is_program || fence.expects(&real, &self.trusted)) {
             return false;
         }
         self.belongs

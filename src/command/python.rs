@@ -25,6 +25,9 @@ pub(super) fn add_environment(installation: &mut Installation<'_>, hop: &Path) -
             .as_deref()
             .is_some_and(|prefix| installation.add(prefix, Access::Execute, "the command's virtual environment"));
         is_environment |= added;
+        if next.as_deref().is_some_and(|prefix| installation.trusts(prefix)) {
+            installation.trust(&home.join("python3"));
+        }
         next = add_base(installation, &home);
     }
     is_environment

@@ -50,6 +50,7 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
             .collect(),
         search_path: request.search_path.map(Cow::Borrowed),
         script: None,
+        named_by_file: false,
     });
     while let Some(current) = step {
         step = trace.follow(current)?;
@@ -64,6 +65,8 @@ struct Step<'a> {
     search_path: Option<Cow<'a, OsStr>>,
     /// The script whose `#!` line asks for this program.
     script: Option<PathBuf>,
+    /// Whether that line gives the program's place, and not the user or the search path.
+    named_by_file: bool,
 }
 
 struct Trace<'a> {
@@ -83,7 +86,9 @@ impl<'a> Trace<'a> {
         if !self.traced.executables.contains(&program.real) {
             self.traced.executables.push(program.real.clone());
         }
-        self.traced.installation.add_program(&program.path, &program.real);
+        self.traced
+            .installation
+            .add_program(&program.path, &program.real, step.named_by_file);
         self.find_scripts(&step)?;
         match program.head {
             Head::Script(ref shebang) => self.interpreter(&step, shebang).map(Some),
@@ -101,7 +106,14 @@ impl<'a> Trace<'a> {
         let Some(interpreter) = interpreter else {
             return Ok(());
         };
-        for script in script::scripts(interpreter, &step.argv) {
+        // Only what the user typed: a `#!` line that names further files could have been written by an earlier run.
+        let typed = |script: &&OsStr| self.request.argv.iter().any(|word| word.as_os_str() == *script);
+        let scripts: Vec<OsString> = script::scripts(interpreter, &step.argv)
+            .into_iter()
+            .filter(|script| typed(script))
+            .map(|script| script.to_owned())
+            .collect();
+        for script in scripts {
             self.add_script(interpreter, self.request.root.join(script))?;
         }
         Ok(())
@@ -118,6 +130,11 @@ impl<'a> Trace<'a> {
         let Ok(real) = program::canonical(&path) else {
             return Ok(());
         };
+        // A link in the root may lead anywhere; `--read` says that it should.
+        let root = self.request.root;
+        if path.starts_with(root) && !real.starts_with(root) && !super::is_below_base(&real) {
+            return Ok(());
+        }
         if interpreter.node_modules {
             self.traced.installation.add_node_script(&path, &real);
         }
@@ -160,6 +177,7 @@ impl<'a> Trace<'a> {
             argv,
             search_path: step.search_path.clone(),
             script: Some(script),
+            named_by_file: true,
         })
     }
 
@@ -179,6 +197,7 @@ impl<'a> Trace<'a> {
         ) {
             (Ok(program), script) => Ok(Some(Step {
                 program,
+                named_by_file: step.named_by_file && wrapped.argv[0].as_encoded_bytes().contains(&b'/'),
                 argv: wrapped.argv,
                 search_path,
                 script,

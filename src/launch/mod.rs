@@ -17,6 +17,7 @@ pub use cgroup::find as find_control_group;
 pub use child::Step;
 pub use prepare::{Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
+pub use scratch::without_home as scratch_without_home;
 
 /// Why a run could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +54,9 @@ pub enum LaunchError {
     /// A step between the fork and the exec failed.
     #[error("could not {}", .0.describe())]
     Step(Step, #[source] io::Error),
+    /// The warden was killed while the program ran, and the program with it.
+    #[error("the warden was killed, and with it the run")]
+    WardenLost,
     /// The warden vanished without a word.
     #[error("the warden ended before the program started")]
     WardenGone,

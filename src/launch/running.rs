@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -200,6 +199,16 @@ impl Running {
         let _ = wire::send(self.socket.as_raw_fd(), &Message::new(order as u32, signal, 0));
     }
 
+    /// Whether a limit was passed and the tree is being ended for it.
+    pub fn is_being_ended(&self) -> bool {
+        self.hit.is_some()
+    }
+
+    /// Looks whether a limit is passed, for a caller that is kept from waiting for events.
+    pub fn tick(&mut self) {
+        self.keep_limits();
+    }
+
     /// Waits for the end of the tree; piped output is dropped.
     pub fn wait(&mut self) -> Result<Ending, LaunchError> {
         loop {
@@ -343,7 +352,7 @@ impl Running {
         let Some(message) = news else {
             self.over = true;
             process::collect(self.warden);
-            return Err(LaunchError::WardenGone);
+            return Err(LaunchError::WardenLost);
         };
         if message.kind == News::Stopped as u32 {
             return Ok(Some(Event::Stopped(message.first)));
@@ -441,18 +450,8 @@ impl Drop for Running {
                 }
             }
         }
-        leave(self.warden);
+        process::collect(self.warden);
     }
-}
-
-/// Wardens that have said their last word and may not have exited yet. Waiting for that would add the time in which
-/// the kernel takes a process apart to every run; the next run, or the end of this process, collects them.
-static LEAVING: Mutex<Vec<i32>> = Mutex::new(Vec::new());
-
-fn leave(warden: i32) {
-    let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-    leaving.push(warden);
-    leaving.retain(|warden| !process::try_collect(*warden));
 }
 
 /// Pins the target's `/proc` directory: the ruleset names this very entry, and one that nobody uses would be

@@ -47,12 +47,19 @@ impl Drop for Scratch {
     }
 }
 
-/// The directory and what is missing above it, for the user alone.
+/// The directory and what is missing above it, for the user alone. One that somebody else prepared isn't used.
 fn make_private(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let metadata = fs::symlink_metadata(path)?;
+    let is_ours = metadata.is_dir() && metadata.uid() == nix::unistd::geteuid().as_raw();
+    if !is_ours {
+        return Err(io::Error::other("it is a link, or belongs to somebody else"));
     }
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
+    if metadata.permissions().mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
 }
 
 /// An exclusive lock on a directory, kept as long as the value; `None` where the file system has none.
@@ -107,6 +114,11 @@ fn make_removable(directory: &Path, depth: u32) {
 pub fn parent(state: Option<&Path>) -> PathBuf {
     match state {
         Some(state) => state.join("scratch"),
-        None => std::env::temp_dir().join(format!("stockade-{}", nix::unistd::getuid())),
+        None => without_home(),
     }
+}
+
+/// The same where there's no home: below the system's temporary directory.
+pub fn without_home() -> PathBuf {
+    std::env::temp_dir().join(format!("stockade-{}", nix::unistd::getuid()))
 }

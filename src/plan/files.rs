@@ -7,7 +7,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags};
 use super::calls::Sockets;
 use super::is_chosen;
 use crate::command::BASE_TREES;
-use crate::policy::{Access, Denial, DenialKind, Extent, Policy};
+use crate::policy::{Access, Denial, DenialKind, Extent, Grant, Policy};
 use crate::profile::Origin;
 
 /// The highest ABI whose rights this release knows.
@@ -120,7 +120,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<F
             path: grant.path.clone(),
             rights: rights.of(grant.access, &grant.path),
             cover: match (grant.extent, is_chosen(&grant.origin)) {
-                (Extent::Single, _) | (_, false) if is_narrowed(policy, &grant.path) => Cover::AroundClosed,
+                (Extent::Single, _) | (_, false) if is_narrowed(policy, grant) => Cover::AroundClosed,
                 (Extent::Single, _) | (_, false) => Cover::Whole,
                 (Extent::Subtree, true) if supervised => Cover::AroundClosed,
                 (Extent::Subtree, true) => Cover::FileByFile,
@@ -140,14 +140,20 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<F
     rules
 }
 
-/// Whether an explicit denial closes the path or something in it.
-fn is_narrowed(policy: &Policy, path: &Path) -> bool {
+/// Whether a denial that has a place closes the path or something in it. The base holds no secret by name; what was
+/// found around the command may.
+fn is_narrowed(policy: &Policy, grant: &Grant) -> bool {
+    let counts = |denial: &&Denial| match denial.kind {
+        DenialKind::Explicit => true,
+        DenialKind::SecretName => grant.origin != Origin::Base,
+        DenialKind::SecretPattern | DenialKind::Guarded => false,
+    };
     policy
         .denials
         .iter()
-        .filter(|denial| denial.kind == DenialKind::Explicit)
+        .filter(counts)
         .filter_map(Denial::place)
-        .any(|place| place.starts_with(path) || path.starts_with(&place))
+        .any(|place| place.starts_with(&grant.path) || grant.path.starts_with(&place))
 }
 
 /// Drops the rules of single paths that a whole tree before them grants anyway, such as `/usr/bin/python3`.

@@ -36,7 +36,8 @@ impl Shortfall {
         match self {
             Shortfall::Supervisor => {
                 "inside the granted trees secret patterns, guarded files and `--deny` don't hold, and neither \
-                 do limits on metadata, unix sockets and the number of processes"
+                 do limits on metadata, unix sockets and the number of processes; what `ps` shows of other \
+                 processes can be read"
             }
             Shortfall::Network => "the run has no network at all",
             Shortfall::Signals => "the run can send signals to your other processes",

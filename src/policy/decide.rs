@@ -79,7 +79,7 @@ impl<'a> Matcher<'a> {
         let denials = policy
             .denials
             .iter()
-            .map(|denial| (denial, compile(&denial.target)))
+            .map(|denial| (denial, compile(&denial.target, denial.kind)))
             .collect();
         Matcher { policy, denials }
     }
@@ -123,12 +123,14 @@ impl Compiled<'_> {
     }
 }
 
-fn compile(target: &Target) -> Compiled<'_> {
+fn compile(target: &Target, kind: DenialKind) -> Compiled<'_> {
     match target {
         Target::Path(path) => Compiled::Path(path),
         // What closes everything in a directory closes the directory: else it could be renamed.
         Target::Glob { below, glob } => GlobBuilder::new(glob.strip_suffix("/**").unwrap_or(glob))
             .literal_separator(true)
+            // `server.PEM` is as secret as `server.pem`; what a person wrote is meant as it stands.
+            .case_insensitive(kind != DenialKind::Explicit)
             .build()
             .map_or(Compiled::Everything, |glob| {
                 Compiled::Glob(below, glob.compile_matcher())

@@ -11,6 +11,23 @@ use crate::profile::{Pass, Profile, is_unsecure_variable};
 /// What every run gets where the caller has it: language, time zone, terminal.
 const ALWAYS: &[&str] = &["LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR"];
 
+/// The locale's categories (locale(7)).
+const LOCALE: &[&str] = &[
+    "LC_ADDRESS",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_IDENTIFICATION",
+    "LC_MEASUREMENT",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NAME",
+    "LC_NUMERIC",
+    "LC_PAPER",
+    "LC_TELEPHONE",
+    "LC_TIME",
+];
+
 /// What "limited" adds.
 const LIMITED: &[&str] = &[
     "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "EDITOR", "PAGER", "TMPDIR",
@@ -43,6 +60,11 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "PRIVATE",
         "PAT",
         "DSN",
+        "PASS",
+        "PWDS",
+        "JWT",
+        "WEBHOOK",
+        "CONNECTION",
     ];
     const SECRET_PARTS: &[&str] = &["PASSWORD", "SECRET", "TOKEN", "APIKEY", "CREDENTIAL"];
     // Sockets that act for the user; reaching them is a grant of its own.
@@ -56,6 +78,9 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "DATABASE_URL",
         "REDIS_URL",
         "MONGODB_URI",
+        "MYSQL_PWD",
+        "SSHPASS",
+        "POSTGRES_URL",
     ];
     let name = name.to_string_lossy().to_ascii_uppercase();
     SOCKETS.contains(&name.as_str())
@@ -95,7 +120,7 @@ pub fn build(profile: &Profile, circumstances: &Circumstances<'_>, grants: &[Gra
 
 fn passes(profile: &Profile, name: &OsStr) -> bool {
     let named = profile.environment.names.iter().any(|rule| name == rule.value.as_str());
-    let always = ALWAYS.iter().any(|one| name == *one) || name.as_encoded_bytes().starts_with(b"LC_");
+    let always = ALWAYS.iter().any(|one| name == *one) || LOCALE.iter().any(|one| name == *one);
     named
         || always
         || match profile.environment.pass {

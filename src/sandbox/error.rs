@@ -47,13 +47,29 @@ pub enum Error {
     /// Nobody named a root, and the caller is in a home or at the top of the file system.
     #[error("`{}` would be the run's root, and nobody named it", .0.display())]
     ImplicitRoot(PathBuf),
+    /// A path of the profile below the root is a link that leads out of it.
+    #[error("`{}` leads out of the root, to `{}`", .path.display(), .real.display())]
+    LinkOut {
+        /// The path below the root.
+        path: PathBuf,
+        /// Where it leads.
+        real: PathBuf,
+    },
+    /// The script to run is always closed.
+    #[error("the script `{}` can't be read: {}", .path.display(), describe(.denial))]
+    SecretScript {
+        /// The script.
+        path: PathBuf,
+        /// What closes it.
+        denial: Box<Denial>,
+    },
     /// A flag grants something that is always closed.
     #[error("`{flag}` grants nothing: {}", describe(.denial))]
     VoidGrant {
         /// The flag.
         flag: String,
         /// What closes it.
-        denial: Denial,
+        denial: Box<Denial>,
     },
     /// A glob isn't one.
     #[error("`{glob}` can't be denied: {message}")]
@@ -117,6 +133,11 @@ impl Error {
             Error::ImplicitRoot(path) => Some(format!(
                 "change to the directory that the run is about, or name it: `--root {}`",
                 path.display()
+            )),
+            Error::LinkOut { real, .. } => Some(format!(
+                "nothing was started, since an earlier run may have made the link; if you did, grant it: `--read {}`, \
+                 and remove the link or use another profile",
+                real.display()
             )),
             Error::Root { .. } => Some("`--root` takes a directory that exists".into()),
             Error::Variable(_) => {

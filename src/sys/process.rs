@@ -161,13 +161,6 @@ pub fn collect(pid: i32) {
     }
 }
 
-/// Collects a child if it has ended; `false` where it lives on.
-pub fn try_collect(pid: i32) -> bool {
-    let mut status = 0;
-    // SAFETY: the kernel writes one integer.
-    unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) != 0 }
-}
-
 /// Processor time in microseconds and largest resident set in bytes of all collected descendants. Child-safe.
 pub fn usage_of_children() -> (i64, i64) {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

@@ -12,7 +12,7 @@ pid, master = pty.fork()
 if pid == 0:
     os.execv(argv[0], argv)
 
-said, seen, is_closed = b"", 0, False
+said, seen, is_closed, typed = b"", 0, False, False
 
 
 def listen(seconds):
@@ -40,6 +40,9 @@ for step, value in steps:
             listen(0.05)
         seen = at + len(value)
     elif step == "type":
+        if typed:
+            time.sleep(0.15)  # A person's fingers; keys that come at once are one pending signal.
+        typed = True
         os.write(master, value.encode())
     elif step == "ended":
         end = time.monotonic() + value

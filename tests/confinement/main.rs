@@ -13,5 +13,6 @@ mod reading;
 mod sockets;
 mod system_calls;
 mod terminals;
+mod traps;
 mod wide_profiles;
 mod writing;

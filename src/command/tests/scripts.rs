@@ -17,7 +17,8 @@ fn the_script_alone_is_readable() {
     ] {
         assert_eq!(machine.entrypoints(argv), ["home/work/root/x.py"], "{argv:?}");
     }
-    assert_eq!(machine.entrypoints(&["python3", "l.py"]), ["home/work/other.py"]);
+    // An earlier run may have made the link.
+    assert_eq!(machine.entrypoints(&["python3", "l.py"]), Vec::<String>::new());
     assert_eq!(machine.grants(&["python3", "x.py"]), Vec::<String>::new());
 }
 
