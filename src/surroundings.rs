@@ -58,12 +58,12 @@ impl Surroundings {
 
     /// Stockade's own directories, which no run may read or write.
     pub fn own(&self) -> Vec<PathBuf> {
-        let homeless = crate::launch::scratch_without_home();
+        let homeless = self.state.is_none().then(crate::launch::scratch_without_home);
         self.configuration
             .iter()
             .chain(&self.state)
             .cloned()
-            .chain([homeless])
+            .chain(homeless)
             .collect()
     }
 

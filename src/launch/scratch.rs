@@ -110,7 +110,7 @@ fn make_removable(directory: &Path, depth: u32) {
     }
 }
 
-/// Where scratch directories go: the state directory, or the system's temporary one where there's no home.
+/// Where scratch directories go: the state directory, or `/var/tmp` where there's no home.
 pub fn parent(state: Option<&Path>) -> PathBuf {
     match state {
         Some(state) => state.join("scratch"),
@@ -118,7 +118,7 @@ pub fn parent(state: Option<&Path>) -> PathBuf {
     }
 }
 
-/// The same where there's no home: below the system's temporary directory.
+/// The same where there's no home. Not in `/tmp`, which profiles grant, and which would have to be gone around.
 pub fn without_home() -> PathBuf {
-    std::env::temp_dir().join(format!("stockade-{}", nix::unistd::getuid()))
+    Path::new("/var/tmp").join(format!("stockade-{}", nix::unistd::getuid()))
 }
