@@ -334,13 +334,12 @@ impl Sandbox {
 /// A flag that grants something always closed is a mistake that the user wants to hear of, and a script that is a
 /// secret isn't run.
 fn refuse_void_grants(policy: &Policy) -> Result<(), Error> {
-    let is_of_base = |path: &Path| command::BASE_TREES.iter().any(|tree| path.starts_with(tree));
     let asked: Vec<_> = policy
         .grants
         .iter()
         .filter(|grant| match grant.origin {
             Origin::Flag(_) => true,
-            Origin::Entrypoint => !is_of_base(&grant.path),
+            Origin::Entrypoint => !command::is_below_base(&grant.path),
             _ => false,
         })
         .collect();

@@ -119,6 +119,6 @@ fn check(argv: &[OsString]) -> Result<(), CommandError> {
 }
 
 /// Whether the runtime base covers this path. It must be the kernel's name for the file.
-fn is_below_base(real: &Path) -> bool {
+pub fn is_below_base(real: &Path) -> bool {
     BASE_TREES.iter().any(|tree| real.starts_with(tree))
 }

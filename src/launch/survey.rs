@@ -4,7 +4,6 @@
 //! granting its neighbours, at every level above it.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use landlock::{AccessFs, BitFlags, make_bitflags};
@@ -170,7 +169,8 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
     });
     let mut waiting = vec![top.clone()];
     while let Some(directory) = waiting.pop() {
-        for entry in readable(fs::read_dir(&directory))?.into_iter().flatten().flatten() {
+        // A directory that the user may not list, or that vanished meanwhile, grants nothing.
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
             let path = entry.path();
             let Ok(kind) = entry.file_type() else {
                 continue;
@@ -196,9 +196,4 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
         }
     }
     Ok(())
-}
-
-/// A directory that the user may not list, or that vanished meanwhile, grants nothing.
-fn readable(entries: io::Result<fs::ReadDir>) -> Result<Option<fs::ReadDir>, LaunchError> {
-    Ok(entries.ok())
 }
