@@ -377,12 +377,14 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, LaunchError> {
 /// Never RLIMIT_AS, which the JVM and Go run into, nor RLIMIT_NPROC, which counts all of the user's processes.
 /// Processor time is the tree's limit, which is sampled; here it ends the single process that runs away.
 fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
-    let mut list = vec![ResourceLimit {
-        // A dump holds the memory, and its handler runs outside.
-        resource: libc::RLIMIT_CORE,
-        soft: 0,
-        hard: 0,
-    }];
+    // A dump holds the memory, and its handler runs outside; priority over the user's other programs is no run's to take.
+    let mut list: Vec<_> = [libc::RLIMIT_CORE, libc::RLIMIT_NICE, libc::RLIMIT_RTPRIO]
+        .map(|resource| ResourceLimit {
+            resource,
+            soft: 0,
+            hard: 0,
+        })
+        .into();
     let mut add = |resource: u32, soft: Option<u64>, slack: u64| {
         list.extend(soft.map(|soft| ResourceLimit {
             resource,

@@ -58,7 +58,7 @@ fn root_has_none_of_roots_powers() {
         .attempt("os.setuid(1)")
         .attempt("os.setgroups([1])")
         .attempt("os.chroot('data')")
-        .attempt("os.nice(-5)")
+        .attempt("os.nice(40); os.nice(-1)")
         .attempt("socket.sethostname(socket.gethostname())")
         .attempt("resource.setrlimit(resource.RLIMIT_CORE, (1 << 20, 1 << 20))")
         .refused("readonly", "EPERM|ValueError(not allowed to raise maximum limit)");
