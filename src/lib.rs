@@ -22,10 +22,11 @@ pub mod policy;
 pub mod profile;
 pub mod report;
 mod sandbox;
+mod supervise;
 mod surroundings;
 mod sys;
 
 pub use launch::{Ending, Event};
-pub use plan::Shortfall;
+pub use plan::{Shortfall, Trace};
 pub use report::Status;
 pub use sandbox::{Child, Command, Error, Outcome, Output, Ready, Sandbox};

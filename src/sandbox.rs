@@ -1,6 +1,7 @@
 //! The library's face: a sandbox, a command in it, and what came of it. Feels like `std::process::Command`.
 
 mod error;
+mod lowest;
 mod outcome;
 
 use std::ffi::OsString;
@@ -16,7 +17,7 @@ pub use outcome::{Outcome, Output};
 use crate::command;
 use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
-use crate::plan::{self, Missing, Plan, PlanError, Shortfall};
+use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
 use crate::policy::{self, Access, Additions, Circumstances, Matcher, Policy};
 use crate::profile::{Anchor, Catalog, Glob, Limits, Origin, Profile};
 use crate::report::Report;
@@ -33,6 +34,7 @@ pub struct Sandbox {
     root: Option<PathBuf>,
     additions: Additions,
     accepted: Vec<Shortfall>,
+    trace: Trace,
 }
 
 impl Sandbox {
@@ -49,11 +51,13 @@ impl Sandbox {
             root: None,
             additions: Additions {
                 grants: Vec::new(),
+                sockets: Vec::new(),
                 denials: Vec::new(),
                 variables: Vec::new(),
                 limits: Limits::NONE,
             },
             accepted: Vec::new(),
+            trace: Trace::Exact,
         })
     }
 
@@ -80,6 +84,17 @@ impl Sandbox {
     #[must_use]
     pub fn exec(self, path: impl AsRef<Path>) -> Self {
         self.grant(Access::READ | Access::EXECUTE, path.as_ref(), "--exec")
+    }
+
+    /// Lets it connect to a unix socket, or to those of a directory. Sockets of special power (a container engine's, a
+    /// desktop bus, an agent with keys) must each be named.
+    #[must_use]
+    pub fn socket(mut self, path: impl AsRef<Path>) -> Self {
+        let flag = format!("--socket {}", path.as_ref().display());
+        let path = self.absolute(path.as_ref());
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        self.additions.sockets.push((path, flag));
+        self
     }
 
     /// Closes what matches a glob: `**/…` anywhere, `./…` below the root, `~/…` below the home, or absolute.
@@ -132,6 +147,13 @@ impl Sandbox {
     #[must_use]
     pub fn accept_shortfall(mut self, shortfall: Shortfall) -> Self {
         self.accepted.push(shortfall);
+        self
+    }
+
+    /// How much is seen of opens that only read. [`Trace::Fast`] counts where the policy allows it.
+    #[must_use]
+    pub fn trace(mut self, trace: Trace) -> Self {
+        self.trace = trace;
         self
     }
 
@@ -226,7 +248,7 @@ impl Command {
         let ability = kernel::ability(control_group.is_some());
         let policy = sandbox.policy(&root, &command)?;
         refuse_void_grants(&policy)?;
-        let plan = plan::compile(&policy, ability, &sandbox.accepted)?;
+        let plan = plan::compile(&policy, ability, &sandbox.accepted, sandbox.trace)?;
         let mut streams = self.streams;
         streams.inherit_output &= plan.limits.output.is_none();
         let report = outcome::begin(&policy, &plan, &self.argv, ability);

@@ -64,12 +64,12 @@ fn a_failed_start_says_which_step_failed() {
 
 #[test]
 fn a_shortfall_is_refused_until_it_is_accepted_by_name() {
-    let sandbox = minimal().write(std::env::temp_dir());
+    let sandbox = Sandbox::profile("network-api").unwrap();
     assert_eq!(sandbox.command("/bin/true").run().unwrap_err().exit_code(), 125);
-    let accepting = sandbox.accept_shortfall(Shortfall::Supervisor);
+    let accepting = sandbox.accept_shortfall(Shortfall::Network);
     let outcome = accepting.command("/bin/true").run().unwrap();
     assert!(outcome.success());
-    assert_eq!(outcome.report().enforcement.shortfalls, ["supervisor"]);
+    assert_eq!(outcome.report().enforcement.shortfalls, ["network"]);
 }
 
 /// Landlock before ABI 6 has no signal scope: the warden then ends the tree child by child. The plan is told that

@@ -40,6 +40,7 @@ fn every_promised_field_is_there() {
             "duration_ms",
             "enforcement",
             "denials",
+            "denials_dropped",
             "suggestion",
             "escalation",
             "resources",
@@ -68,7 +69,7 @@ fn every_promised_field_is_there() {
     assert_eq!(report["exit_code"], 3);
     assert!(report["signal"].is_null() && report["limit"].is_null());
     assert!(report["enforcement"]["landlock_abi"].as_u64().unwrap() >= 1);
-    assert_eq!(report["enforcement"]["supervisor"], false);
+    assert!(report["enforcement"]["supervisor"].is_boolean());
     assert_eq!(report["enforcement"]["shortfalls"], serde_json::json!([]));
     assert!(report["resources"]["stdout_bytes"].is_null(), "the output wasn't piped");
     assert!(report["resources"]["max_rss_bytes"].as_u64().unwrap() > 0);
@@ -89,11 +90,11 @@ fn a_signal_is_named() {
 
 #[test]
 fn accepted_shortfalls_are_listed() {
-    let ran = run().profile("workspace").accepting().reporting().ends();
-    assert_eq!(
-        ran.report()["enforcement"]["shortfalls"],
-        serde_json::json!(["supervisor"])
-    );
+    let begun = run().profile("network-api").reporting();
+    let ran = begun.flags(["--accept-shortfall", "network,supervisor"]).ends();
+    let report = ran.report();
+    let shortfalls = report["enforcement"]["shortfalls"].as_array().unwrap();
+    assert!(shortfalls.contains(&"network".into()), "{shortfalls:?}");
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn a_run_that_could_not_start_has_a_report() {
         assert!(report["exit_code"].is_null());
     };
     refused(run().command(["./nothing"]), 127);
-    refused(run().profile("workspace"), 125);
+    refused(run().profile("network-api"), 125);
     refused(run().profile("nothing-like-it"), 125);
     refused(run().flags(["--root", "/no/such/root"]).without_root(), 125);
     // This one only fails in the kernel.
@@ -238,7 +239,6 @@ fn a_report_is_for_the_user_alone() {
 fn a_run_cannot_touch_its_report_in_a_root_that_it_writes() {
     let ran = run()
         .profile("workspace")
-        .accepting()
         .flags(["--report", "@ROOT/report.json"])
         .bash("echo forged > report.json; rm report.json; ln -s /etc/passwd report.json; exit 3")
         .status(3)
@@ -265,4 +265,77 @@ fn a_link_above_a_report_is_not_followed() {
         .stderr_has("symbolic link")
         .ends();
     assert_eq!(fs::read_to_string(key).unwrap_or_else(|_| "key".into()), "key");
+}
+
+/// `stockade explain FILE` with this on standard input.
+fn explain(place: &common::Place, file: &str, input: &[u8]) -> common::Finished {
+    finish(place.command(common::STOCKADE).args(["explain", file]), input)
+}
+
+#[test]
+fn a_report_that_was_written_is_explained() {
+    let ran = run().command(["sh", "-c", "exit 3"]).reporting().status(3).ends();
+    let file = ran.place.path("~/report.json");
+    let explained = explain(&ran.place, file.to_str().unwrap(), b"");
+    let text = explained.stdout();
+    assert_eq!(explained.status.code(), Some(0), "{}", explained.stderr());
+    assert!(text.contains("command      sh -c 'exit 3'\n"), "{text}");
+    assert!(text.contains("ended        by itself, exit code 3, after "), "{text}");
+    assert_eq!(explained.stderr(), "");
+    let from_input = explain(&ran.place, "-", &fs::read(&file).unwrap());
+    assert_eq!(from_input.stdout(), text);
+}
+
+#[test]
+fn a_denial_of_a_report_is_explained() {
+    let ran = run().reporting().ends();
+    let mut report = ran.report();
+    report["denials"] = serde_json::json!([{
+        "access": "read", "target": "/r/a b\n\u{1b}", "asked": "a b", "syscall": "openat", "pid": 4711,
+        "program": "/usr/bin/python3", "count": 3, "at_ms": 31, "rule": null, "capability": null, "explains": true,
+        "grant": ["--read", "/r/a b"], "profile": "filesystem",
+    }]);
+    report["suggestion"] = serde_json::json!({ "flags": ["--read", "/r/a b"], "profile": null });
+    let explained = explain(&ran.place, "-", report.to_string().as_bytes());
+    let text = explained.stdout();
+    assert_eq!(explained.status.code(), Some(0), "{}", explained.stderr());
+    assert!(
+        text.contains(r"1. reading `/r/a b\n\u{1b}`: explains the failure"),
+        "{text}"
+    );
+    assert!(text.contains("3 times, first after 31 ms"), "{text}");
+    assert!(text.contains("to allow it  --read '/r/a b'\n"), "{text}");
+}
+
+#[test]
+fn what_is_no_report_is_refused() {
+    let place = common::Place::new();
+    let ran = run().reporting().ends();
+    let newer = ran.report().to_string().replacen("\"version\":1", "\"version\":2", 1);
+    let refused = |file: &str, input: &[u8], message: &str| {
+        let explained = explain(&place, file, input);
+        assert_eq!(explained.status.code(), Some(125));
+        assert_eq!(explained.stdout(), "");
+        assert!(explained.stderr().contains(message), "{}", explained.stderr());
+    };
+    refused("no-such-file", b"", "can't read `no-such-file`: No such file");
+    refused(".", b"", "can't read `.`: Is a directory");
+    refused("-", b"", "can't explain standard input: this isn't a report");
+    refused("-", b"{\"version\": 1}", "this isn't a report: missing field");
+    refused(
+        "-",
+        newer.as_bytes(),
+        "has version 2, and this Stockade reads version 1",
+    );
+}
+
+#[test]
+fn a_root_that_is_no_text_is_reported_all_the_same() {
+    use std::os::unix::ffi::OsStringExt;
+    let begun = run().reporting().without_root();
+    let name = std::ffi::OsString::from_vec(vec![b'r', 0xff]);
+    let root = begun.place.root.join(name);
+    fs::create_dir(&root).unwrap();
+    let ran = begun.raw_flag("--root").raw_flag(root).ends();
+    assert!(ran.report()["root"].as_str().unwrap().ends_with("/r\u{fffd}"));
 }

@@ -146,6 +146,64 @@ fn documents_that_break_the_promise_are_told_apart() {
     );
 }
 
+/// A report of a run that was refused things, of every kind and for every reason.
+fn report_with_denials() -> Value {
+    let mut report = report(&["--", "/bin/true"]);
+    let kinds = schema()
+        .pointer("/$defs/denial/properties/access/enum")
+        .unwrap()
+        .clone();
+    let rules = [
+        json!(null),
+        json!({ "text": "secret pattern `**/.env`", "origin": "built in" }),
+    ];
+    let mut denials = Vec::new();
+    for kind in kinds.as_array().unwrap() {
+        for rule in &rules {
+            denials.push(json!({
+                "access": kind, "target": "/r/x", "asked": "x", "syscall": "openat", "pid": 1, "program": "/bin/true",
+                "count": 1, "at_ms": 0, "rule": rule, "capability": null, "explains": rule.is_null(),
+                "grant": if rule.is_null() { json!(["--read", "/r/x"]) } else { json!(null) }, "profile": "filesystem",
+            }));
+        }
+    }
+    report["status"] = json!("permission_denied");
+    report["denials"] = json!(denials);
+    report["denials_dropped"] = json!(7);
+    report["suggestion"] = json!({ "flags": ["--read", "/r/x"], "profile": null });
+    report
+}
+
+#[test]
+fn denials_are_what_the_schema_says_and_the_library_reads_and_writes() {
+    let document = report_with_denials();
+    assert_eq!(faults(&schema(), &document), Vec::<String>::new());
+    let parsed = stockade::report::Report::parse(document.to_string().as_bytes()).expect("the library knows them all");
+    assert_eq!(serde_json::to_value(&parsed).unwrap(), document);
+}
+
+#[test]
+fn denials_that_break_the_promise_are_told_apart() {
+    let broken = |pointer: &str, value: Value| {
+        let mut document = report_with_denials();
+        *document.pointer_mut(pointer).unwrap() = value;
+        faults(&schema(), &document)
+    };
+    assert_eq!(broken("/denials/0/count", json!(0)), ["/denials/0/count: 0 is below 1"]);
+    assert_eq!(
+        broken("/denials/0/rule", json!({ "text": "x" })),
+        ["/denials/0/rule: `origin` is missing"]
+    );
+    assert_eq!(
+        broken("/denials/0/grant", json!("--read /r/x")),
+        ["/denials/0/grant: a string isn't array or null"]
+    );
+    assert_eq!(
+        broken("/suggestion", json!({ "flags": [] })),
+        ["/suggestion: `profile` is missing"]
+    );
+}
+
 /// What in a document breaks a schema, one line each.
 fn faults(schema: &Value, document: &Value) -> Vec<String> {
     let mut checker = Checker {

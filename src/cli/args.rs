@@ -27,6 +27,8 @@ pub struct Arguments {
 pub enum Task {
     /// Run a command inside a permission profile
     Run(Box<Run>),
+    /// Say what a report says of a run: how it ended, what was refused and what would allow it
+    Explain(Explain),
     /// List, show and check profiles
     #[command(subcommand)]
     Profile(Profile),
@@ -124,6 +126,13 @@ pub enum Profile {
         /// Profile, by name or file
         name: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// What `stockade run --report` wrote; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]

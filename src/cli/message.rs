@@ -62,6 +62,11 @@ impl Failure {
 
     /// Prints it to standard error; a closed standard error is nobody's problem.
     pub fn print(&self) {
+        let _ = std::io::stderr().lock().write_all(self.lines().as_bytes());
+    }
+
+    /// The lines to be printed.
+    pub fn lines(&self) -> String {
         let mut text = String::new();
         if self.verbatim {
             text.push_str(&escaped(&self.message));
@@ -77,7 +82,7 @@ impl Failure {
                 let _ = write!(text, "\nhint: {}\n", escaped(hint));
             }
         }
-        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+        text
     }
 }
 

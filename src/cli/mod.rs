@@ -4,8 +4,11 @@
 
 mod args;
 mod doctor;
+mod explain;
 mod message;
 mod profile;
+mod quote;
+mod refused;
 mod relay;
 mod run;
 mod signals;
@@ -34,6 +37,7 @@ pub fn main() -> ExitCode {
 fn act(task: &Task) -> Result<u8, Failure> {
     match task {
         Task::Run(run) => run::run(run),
+        Task::Explain(task) => to_output(|out| explain::explain(&task.file, out)),
         Task::Profile(task) => to_output(|out| args::profile_task(task, out)),
         Task::Doctor(doctor) => to_output(|out| doctor::doctor(doctor.json, out)),
     }

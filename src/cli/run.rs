@@ -8,6 +8,7 @@ use std::path::Path;
 use super::REFUSED;
 use super::args::Run;
 use super::message::{Failure, note};
+use super::refused;
 use super::relay::Relay;
 use super::signals::{self, Signals};
 use crate::profile::Limits;
@@ -48,6 +49,9 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         }
     };
     say_limit(&outcome);
+    if let Some(failure) = refused::explanation(outcome.report(), run.report.as_deref()) {
+        failure.print();
+    }
     let reported = write_report(sink, outcome.report());
     Ok(if reported { outcome.exit_code() } else { REFUSED })
 }
@@ -222,7 +226,7 @@ fn end_orphans() {
 
 fn say_limit(outcome: &Outcome) {
     let report = outcome.report();
-    if let (Status::TimeLimit | Status::ResourceLimit, Some(limit)) = (report.status, report.limit) {
+    if let (Status::TimeLimit | Status::ResourceLimit, Some(limit)) = (report.status, &report.limit) {
         let cut = if report.resources.output_cut {
             "; the output is cut"
         } else {

@@ -6,12 +6,15 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
+use super::warden::News;
 use crate::plan::Instruction;
 use crate::sys::confine;
+use crate::sys::notify;
 use crate::sys::process::{self, PointerArray};
 use crate::sys::signals::{self, SignalSet};
+use crate::sys::wire::{self, Message};
 
 /// The steps of a launch, in their order. The number travels; the launcher has the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,8 @@ pub enum Step {
     Landlock,
     /// The target: its seccomp filter.
     Seccomp,
+    /// The target: the same, and handing over the filter's listener.
+    Listener,
     /// The target: closing what it shouldn't inherit.
     Descriptors,
     /// The target: executing the program.
@@ -67,6 +72,7 @@ impl Step {
             OwnProc,
             Landlock,
             Seccomp,
+            Listener,
             Descriptors,
             Execute,
         ]
@@ -90,6 +96,7 @@ impl Step {
             Step::OwnProc => "grant the program its own /proc entries",
             Step::Landlock => "enforce the Landlock ruleset",
             Step::Seccomp => "install the seccomp filter",
+            Step::Listener => "install the seccomp filter with the supervisor's listener",
             Step::Descriptors => "close inherited descriptors",
             Step::Execute => "execute the program",
         }
@@ -125,6 +132,8 @@ pub struct Image {
     pub own_proc_rights: u64,
     /// The seccomp program.
     pub filter: Vec<Instruction>,
+    /// Where the filter's listener goes, -1 where nobody supervises.
+    pub listener_socket: RawFd,
     /// Resource limits.
     pub limits: Vec<ResourceLimit>,
     /// `cgroup.procs` of the run's control group, -1 for none.
@@ -186,12 +195,23 @@ fn confine_self(image: &Image) -> Result<(), (Step, io::Error)> {
     signals::reset_dispositions(image.ignored_signals);
     confine::landlock_restrict_self(image.ruleset).map_err(at(Step::Landlock))?;
     // After Landlock, whose calls the filter allows but has no need to see.
-    confine::install_filter(&image.filter).map_err(at(Step::Seccomp))?;
+    if image.listener_socket < 0 {
+        confine::install_filter(&image.filter).map_err(at(Step::Seccomp))?;
+    } else {
+        hand_over_listener(image).map_err(at(Step::Listener))?;
+    }
     // Last, since the ruleset's descriptor is among them.
     confine::close_from(3).map_err(at(Step::Descriptors))?;
     // Signals that came meanwhile act on the target now, with default actions.
     image.signal_mask.set().map_err(at(Step::Descriptors))?;
     Ok(())
+}
+
+/// Installs the filter and sends its listener to the supervisor. From here on mediated calls wait for him.
+fn hand_over_listener(image: &Image) -> io::Result<()> {
+    let listener = notify::install_filter(&image.filter)?;
+    let message = Message::new(News::Listener as u32, 0, 0);
+    wire::send_with(image.listener_socket, &message, listener.as_raw_fd())
 }
 
 /// Puts the three streams on 0, 1 and 2. Sources at 0 to 2 that are needed later are moved out of the way by

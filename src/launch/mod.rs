@@ -1,6 +1,7 @@
 //! Carrying a plan out: everything is made before the fork (`prepare`), the child only makes system calls
 //! (`child`), the warden ends the tree (`warden`), the launcher waits and keeps the limits (`running`).
 
+mod bear;
 mod cgroup;
 mod child;
 mod prepare;
@@ -13,11 +14,14 @@ mod warden;
 use std::io;
 use std::path::PathBuf;
 
+pub use bear::{Born, bear};
 pub use cgroup::find as find_control_group;
 pub use child::Step;
 pub use prepare::{Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
 pub use scratch::without_home as scratch_without_home;
+pub use tree::Tree;
+pub use warden::Duty;
 
 /// Why a run could not be started.
 #[derive(Debug, thiserror::Error)]

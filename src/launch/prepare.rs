@@ -14,18 +14,20 @@ use landlock::{
 };
 
 use super::LaunchError;
+use super::bear::bear;
 use super::cgroup::ControlGroup;
 use super::child::{Image, ResourceLimit};
-use super::running::Running;
+use super::running::{Holdings, Running};
 use super::scratch::{self, Scratch};
 use super::survey::{Spot, survey};
-use super::warden::{self, Duty};
+use super::warden::Duty;
 use crate::command::Command;
 use crate::plan::{Handled, Home, Plan};
 use crate::policy::Policy;
 use crate::profile::Limits;
+use crate::supervise::{Brief, Shared, Supervisor};
 use crate::sys::confine;
-use crate::sys::process::{self, ChildStack, Forked, PointerArray};
+use crate::sys::process::{ChildStack, PointerArray};
 use crate::sys::signals::{self, SignalSet};
 use crate::sys::wire;
 
@@ -60,6 +62,8 @@ pub struct Prepared {
     socket: OwnedFd,
     /// The readable ends of output and error.
     output: [Option<OwnedFd>; 2],
+    /// What the supervisor has to know, where there is one.
+    brief: Option<Brief>,
     // Descriptors that the duty and image name by number.
     _held: Vec<OwnedFd>,
 }
@@ -82,9 +86,17 @@ pub fn prepare(
     };
     let mut held = Held(Vec::with_capacity(8));
     let root = open_directory(&plan.directory)?;
-    let ruleset = ruleset(plan, policy, scratch.as_ref(), streams)?;
+    let terminals = terminals(streams);
+    let brief = plan.supervision.map(|supervision| Brief {
+        policy: policy.clone(),
+        supervision,
+        scratch: scratch.as_ref().map(|scratch| scratch.path().to_path_buf()),
+        scratch_executes: plan.scratch_executes,
+        terminals: terminals.iter().map(|spot| spot.path.clone()).collect(),
+    });
+    let ruleset = ruleset(plan, policy, scratch.as_ref(), terminals)?;
     let signal_ruleset = plan.handled.scopes.then(signal_ruleset).transpose()?;
-    let (socket, wardens_end) = wire::pair().map_err(|e| LaunchError::System("make a socket", e))?;
+    let (launchers_end, wardens_end) = wire::pair().map_err(|e| LaunchError::System("make a socket", e))?;
     let (streams, output) = streams_of(streams, &mut held)?;
     let door = control_group.as_ref().map(ControlGroup::door).transpose();
     let door = door.map_err(|e| LaunchError::System("open the control group", e))?;
@@ -98,6 +110,10 @@ pub fn prepare(
         ruleset: held.keep(ruleset)?,
         own_proc_rights: plan.own_proc_rights,
         filter: plan.filter.clone(),
+        listener_socket: match plan.supervision {
+            Some(_) => wardens_end.as_raw_fd(),
+            None => -1,
+        },
         limits: resource_limits(&plan.limits),
         control_group: match door {
             Some(door) => held.keep(door.into())?,
@@ -118,8 +134,9 @@ pub fn prepare(
         limits: plan.limits,
         scratch,
         control_group,
-        socket,
+        socket: launchers_end,
         output,
+        brief,
         _held: held.0,
     })
 }
@@ -131,14 +148,6 @@ impl Prepared {
         let failed = |error| LaunchError::System("block signals", error);
         let mask = SignalSet::full().block().map_err(failed)?;
         self.duty.image.signal_mask = target_mask.unwrap_or(mask);
-        let forked = process::fork();
-        if matches!(forked, Ok(Forked::Child)) {
-            warden::serve(&self.duty);
-        }
-        mask.set().map_err(failed)?;
-        let Forked::Parent(warden, descriptor) = forked.map_err(|e| LaunchError::System("start the warden", e))? else {
-            unreachable!("the child serves until it exits");
-        };
         let Prepared {
             duty,
             limits,
@@ -146,12 +155,26 @@ impl Prepared {
             control_group,
             socket,
             output,
+            brief,
             _held: held,
         } = self;
+        let started = match brief {
+            None => bear(&duty).map(|born| (None, born)),
+            Some(brief) => Supervisor::start(Shared::new(brief), duty, socket.as_raw_fd())
+                .map(|(supervisor, born)| (Some(supervisor), born)),
+        };
+        mask.set().map_err(failed)?;
+        let (supervisor, born) = started.map_err(|e| LaunchError::System("start the warden", e))?;
         // The warden has its own copies; ours would keep its socket and the pipes open.
         drop(held);
-        drop(duty);
-        Running::started(warden, descriptor, socket, output, limits, scratch, control_group)
+        Running::started(
+            born,
+            supervisor,
+            socket,
+            output,
+            limits,
+            Holdings { scratch, control_group },
+        )
     }
 }
 
@@ -188,7 +211,12 @@ fn open_directory(path: &Path) -> Result<OwnedFd, LaunchError> {
 }
 
 /// The target's ruleset. Every right is a hard requirement: the crate answers an error, never less.
-fn ruleset(plan: &Plan, policy: &Policy, scratch: Option<&Scratch>, streams: Streams) -> Result<OwnedFd, LaunchError> {
+fn ruleset(
+    plan: &Plan,
+    policy: &Policy,
+    scratch: Option<&Scratch>,
+    terminals: Vec<Spot>,
+) -> Result<OwnedFd, LaunchError> {
     let ruleset = create(plan.handled)?;
     let own = scratch.map(|scratch| Spot {
         path: scratch.path().to_path_buf(),
@@ -199,7 +227,7 @@ fn ruleset(plan: &Plan, policy: &Policy, scratch: Option<&Scratch>, streams: Str
         },
         exact: false,
     });
-    for spot in survey(plan, policy)?.into_iter().chain(own).chain(terminals(streams)) {
+    for spot in survey(plan, policy)?.into_iter().chain(own).chain(terminals) {
         allow(ruleset.as_fd(), &spot, plan.handled)?;
     }
     Ok(ruleset)

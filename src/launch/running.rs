@@ -3,17 +3,21 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::LaunchError;
+use super::bear::Born;
 use super::cgroup::ControlGroup;
 use super::child::Step;
 use super::scratch::Scratch;
 use super::tree::Tree;
 use super::warden::{News, Order};
 use crate::profile::Limits;
+use crate::report::Refusals;
+use crate::supervise::Supervisor;
 use crate::sys::process;
 use crate::sys::wire::{self, Message};
 
@@ -105,10 +109,18 @@ pub enum Event {
     Ended(Ending),
 }
 
+/// What a run has to itself, removed when it is over.
+pub struct Holdings {
+    /// Its scratch directory.
+    pub scratch: Option<Scratch>,
+    /// Its control group.
+    pub control_group: Option<ControlGroup>,
+}
+
 /// A run that was started. Dropping it ends the tree.
 pub struct Running {
     warden: i32,
-    _warden_descriptor: OwnedFd,
+    supervisor: Option<Supervisor>,
     socket: OwnedFd,
     target: i32,
     // Keeps the kernel from forgetting the directory that the ruleset names.
@@ -131,17 +143,22 @@ pub struct Running {
 impl Running {
     /// Waits for the warden's first news.
     pub(super) fn started(
-        warden: i32,
-        warden_descriptor: OwnedFd,
+        born: Born,
+        supervisor: Option<Supervisor>,
         socket: OwnedFd,
         output: [Option<OwnedFd>; 2],
         limits: Limits,
-        scratch: Option<Scratch>,
-        control_group: Option<ControlGroup>,
+        holdings: Holdings,
     ) -> Result<Running, LaunchError> {
         let started = Instant::now();
-        let news =
-            wire::receive(socket.as_raw_fd()).map_err(|error| LaunchError::System("hear from the warden", error))?;
+        let warden = born.warden;
+        let Holdings { scratch, control_group } = holdings;
+        let news = match born.news {
+            Some(message) => Some(message),
+            None => {
+                wire::receive(socket.as_raw_fd()).map_err(|error| LaunchError::System("hear from the warden", error))?
+            }
+        };
         let target = match news {
             Some(message) if message.kind == News::Started as u32 => message.first,
             other => {
@@ -154,7 +171,7 @@ impl Running {
             limits.cpu.is_some() || control_group.is_none() && (limits.memory.is_some() || limits.processes.is_some());
         Ok(Running {
             warden,
-            _warden_descriptor: warden_descriptor,
+            supervisor,
             socket,
             target,
             _own_proc: hold_own_proc(target),
@@ -172,6 +189,13 @@ impl Running {
             control_group,
             _scratch: scratch,
         })
+    }
+
+    /// What was refused so far, where somebody supervises.
+    pub fn refusals(&self) -> Option<MutexGuard<'_, Refusals>> {
+        self.supervisor
+            .as_ref()
+            .map(|supervisor| supervisor.shared().refusals())
     }
 
     /// The program's process id.

@@ -34,6 +34,8 @@ pub enum News {
     Continued,
     /// The program has ended, and so has the whole tree [-, wait status].
     Ended,
+    /// The target sends its filter's listener along [-, -].
+    Listener,
 }
 
 /// What the launcher tells the warden.

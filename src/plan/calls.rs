@@ -38,8 +38,30 @@ pub struct Posture {
     pub memfds: Memfds,
     /// Who keeps the run from truncating what it can't write.
     pub truncation: Truncation,
+    /// What is seen of opens that only read.
+    pub trace: Trace,
+    /// Whether new processes are counted.
+    pub spawning: Spawning,
     /// Further calls, by number, that the profile adds.
     pub extra: Vec<u32>,
+}
+
+/// What the supervisor sees of opens that only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trace {
+    /// All.
+    Exact,
+    /// None: Landlock alone judges them, at native speed.
+    Fast,
+}
+
+/// Whether the supervisor counts processes as they are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spawning {
+    /// No limit on them.
+    Free,
+    /// There is one.
+    Counted,
 }
 
 /// What happens to calls that neither Landlock nor their registers can judge: metadata by path or descriptor, extended
@@ -48,8 +70,10 @@ pub struct Posture {
 pub enum Unjudged {
     /// Nobody could judge them, so they are refused.
     Refused,
-    /// They are allowed: the profile grants so much that there's nothing to judge.
+    /// They are allowed: somebody accepted that nothing judges them.
     Allowed,
+    /// The supervisor judges them, and sees whatever else may be refused.
+    Supervised,
 }
 
 /// The sockets of a run.
@@ -106,8 +130,13 @@ pub fn table(posture: &Posture, architecture: Architecture) -> Result<Table, Cal
     for row in allowed::CALLS {
         set(&mut table, row, architecture, &rule::ALLOWED);
     }
+    // Refused either way; the supervisor takes note of it.
+    let refused = match posture.unjudged {
+        Unjudged::Supervised => &rule::SEEN,
+        Unjudged::Refused | Unjudged::Allowed => &rule::REFUSED,
+    };
     for row in refused::CALLS.iter().chain(refused::FOR_GOOD) {
-        set(&mut table, row, architecture, &rule::REFUSED);
+        set(&mut table, row, architecture, refused);
     }
     for (row, rule) in judged::CALLS {
         set(&mut table, row, architecture, rule.verdict(posture));

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use landlock::{ABI, Access as _, AccessFs, BitFlags};
 
-use super::calls::Sockets;
-use super::is_chosen;
+use super::calls::{Sockets, Trace};
+use super::{Reading, Supervision, Watch, is_chosen};
 use crate::command::BASE_TREES;
-use crate::policy::{Access, Denial, DenialKind, Extent, Grant, Policy};
+use crate::policy::{Access, Denial, DenialKind, Extent, Grant, Policy, Target};
 use crate::profile::Origin;
 
 /// The highest ABI whose rights this release knows.
@@ -105,30 +105,44 @@ impl Rights {
     }
 }
 
+impl Rights {
+    /// What the kernel itself needs in a tree that the supervisor opens: executing, and reading for its sake.
+    fn supervised(&self, access: Access) -> u64 {
+        if access.contains(Access::EXECUTE) {
+            ((AccessFs::Execute | AccessFs::ReadFile) & self.all).bits()
+        } else {
+            0
+        }
+    }
+}
+
 /// Reading, for the target's own `/proc` directory.
 pub fn rights_of_own_proc() -> u64 {
     (AccessFs::ReadFile | AccessFs::ReadDir).bits()
 }
 
-/// The rules of a policy. With `supervised` (its absence accepted) chosen trees are granted as they are, around
-/// the secret names; otherwise they are only read, and granted file by file.
-pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<FileRule> {
+/// The rules of a policy.
+///
+/// Under a supervisor chosen trees are granted for executing alone: he opens what is in them. Where nobody supervises,
+/// which was accepted, they are granted as they are, around the secret names; where nothing asks for a supervisor they
+/// are only read, and granted file by file.
+pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileRule> {
     let mut rules: Vec<FileRule> = policy
         .grants
         .iter()
         .map(|grant| FileRule {
             path: grant.path.clone(),
-            rights: rights.of(grant.access, &grant.path),
-            cover: match (grant.extent, is_chosen(&grant.origin)) {
-                (Extent::Single, _) | (_, false) if is_narrowed(policy, grant) => Cover::AroundClosed,
-                (Extent::Single, _) | (_, false) => Cover::Whole,
-                (Extent::Subtree, true) if supervised => Cover::AroundClosed,
-                (Extent::Subtree, true) => Cover::FileByFile,
+            rights: match watch {
+                Watch::Supervised(Supervision {
+                    trace: Trace::Exact, ..
+                }) if is_chosen(&grant.origin) => rights.supervised(grant.access),
+                _ => rights.of(grant.access, &grant.path),
             },
+            cover: cover(policy, grant, watch),
             exact: grant.origin != Origin::Base,
         })
         .collect();
-    if supervised {
+    if watch == Watch::Nobody {
         rules.push(FileRule {
             path: PathBuf::from("/proc"),
             rights: rights_of_own_proc(),
@@ -136,8 +150,72 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, supervised: bool) -> Vec<F
             exact: true,
         });
     }
+    rules.retain(|rule| rule.rights != 0);
     drop_covered(&mut rules);
     rules
+}
+
+fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
+    match (is_chosen(&grant.origin), watch) {
+        (false, _) | (true, Watch::Nobody | Watch::Alone) if is_single_or_found(grant) => {
+            if is_narrowed(policy, grant) {
+                Cover::AroundClosed
+            } else {
+                Cover::Whole
+            }
+        }
+        (
+            _,
+            Watch::Supervised(Supervision {
+                trace: Trace::Exact, ..
+            }),
+        ) => Cover::Whole,
+        (_, Watch::Nobody) => Cover::AroundClosed,
+        (_, Watch::Alone | Watch::Supervised(_)) => Cover::FileByFile,
+    }
+}
+
+fn is_single_or_found(grant: &Grant) -> bool {
+    grant.extent == Extent::Single || !is_chosen(&grant.origin)
+}
+
+/// Who judges reading under a supervisor: himself as soon as Landlock has to grant reading for the sake of executing
+/// where something may be closed.
+pub(super) fn reading(policy: &Policy) -> Reading {
+    let executes_chosen = policy
+        .grants
+        .iter()
+        .any(|grant| is_chosen(&grant.origin) && grant.access.contains(Access::EXECUTE));
+    if executes_chosen || globs_into_found_trees(policy).next().is_some() {
+        Reading::Supervisor
+    } else {
+        Reading::Landlock
+    }
+}
+
+/// Whether all chosen trees are only read and small enough to be granted file by file.
+pub(super) fn can_be_listed(policy: &Policy) -> bool {
+    policy
+        .grants
+        .iter()
+        .filter(|grant| is_chosen(&grant.origin))
+        .all(|grant| !grant.access.contains(Access::WRITE) && !super::shortfall::is_too_large(&grant.path))
+}
+
+/// Globs with a place that close something in a tree which is granted as a whole. One that names a path is gone around.
+pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &Denial> {
+    let whole = |place: &Path| {
+        policy
+            .grants
+            .iter()
+            .filter(|grant| !is_chosen(&grant.origin) && grant.extent == Extent::Subtree)
+            .any(|grant| place.starts_with(&grant.path) || grant.path.starts_with(place))
+    };
+    policy
+        .denials
+        .iter()
+        .filter(|denial| denial.kind == DenialKind::Explicit && matches!(denial.target, Target::Glob { .. }))
+        .filter(move |denial| denial.place().is_some_and(|place| whole(&place)))
 }
 
 /// Whether a denial that has a place closes the path or something in it. The base holds no secret by name; what was

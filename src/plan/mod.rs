@@ -13,13 +13,14 @@ mod tests;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+pub use calls::Trace;
 pub use files::{Cover, FileRule, Handled, rights_of_own_proc};
 pub use filter::Instruction;
 pub use shortfall::{Missing, Shortfall};
 
 use crate::policy::{Access, Policy, Reach};
 use crate::profile::{Limits, Origin};
-use calls::{Memfds, Truncation, Unjudged};
+use calls::{Memfds, Spawning, Truncation, Unjudged};
 use files::Rights;
 use filter::Architecture;
 
@@ -32,6 +33,8 @@ pub struct Ability {
     pub seccomp: bool,
     /// Whether a control group of the run's own can count memory and processes.
     pub control_group: bool,
+    /// Whether a supervisor can answer for the run: the kernel has user notification, and no outer run refuses it.
+    pub supervisor: bool,
 }
 
 /// A policy compiled for one machine.
@@ -57,8 +60,31 @@ pub struct Plan {
     pub limits: Limits,
     /// Whether a control group enforces memory and processes.
     pub control_group: bool,
+    /// What the supervisor does; `None` where there's none.
+    pub supervision: Option<Supervision>,
     /// What is not enforced, each accepted by name.
     pub shortfalls: Vec<Missing>,
+}
+
+/// What the supervisor may leave to the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Supervision {
+    /// Who judges reading.
+    pub reading: Reading,
+    /// What is seen of opens that only read.
+    pub trace: Trace,
+    /// The ruleset's ABI: what Landlock can't judge yet is done on behalf.
+    pub landlock_abi: i32,
+}
+
+/// Who judges reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// What the policy refuses to read, Landlock refuses too. An open may be continued.
+    Landlock,
+    /// Landlock grants more than the policy, since executing a file needs the right to read it. Nothing that reads is
+    /// continued.
+    Supervisor,
 }
 
 /// What `HOME` and `TMPDIR` are.
@@ -95,8 +121,8 @@ pub enum PlanError {
     Filter(#[from] filter::FilterError),
 }
 
-/// Compiles a policy. `accepted` are the shortfalls that the user named.
-pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall]) -> Result<Plan, PlanError> {
+/// Compiles a policy. `accepted` are the shortfalls that the user named; `trace` is taken where the policy allows it.
+pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace: Trace) -> Result<Plan, PlanError> {
     if ability.landlock_abi < 1 {
         return Err(PlanError::NoLandlock);
     }
@@ -112,21 +138,59 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall]) -> Res
     if !refused.is_empty() {
         return Err(PlanError::Shortfall(refused));
     }
-    let supervised = missing.iter().any(|missing| missing.shortfall == Shortfall::Supervisor);
+    let watch = watch(policy, ability, &missing, trace);
     let rights = Rights::new(ability.landlock_abi);
     Ok(Plan {
         handled: Handled::new(ability.landlock_abi, sockets(policy)),
-        rules: files::rules(policy, &rights, supervised),
-        own_proc_rights: rights_of_own_proc(),
-        filter: program(policy, ability, supervised)?,
+        rules: files::rules(policy, &rights, watch),
+        own_proc_rights: match watch {
+            Watch::Supervised(Supervision {
+                trace: Trace::Exact, ..
+            }) => 0,
+            _ => rights_of_own_proc(),
+        },
+        filter: program(policy, ability, watch)?,
         environment: policy.environment.clone().into_iter().collect(),
         home: home(policy),
         scratch_executes: executes(policy, "/tmp"),
         directory: policy.root.clone(),
         limits: policy.limits,
         control_group: ability.control_group && (policy.limits.memory.is_some() || policy.limits.processes.is_some()),
+        supervision: match watch {
+            Watch::Supervised(supervision) => Some(supervision),
+            Watch::Alone | Watch::Nobody => None,
+        },
         shortfalls: missing,
     })
+}
+
+/// Who holds what Landlock and the filter can't.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    /// Nothing of the kind is asked, or it is refused.
+    Alone,
+    /// Nobody, which was accepted by name.
+    Nobody,
+    /// The supervisor.
+    Supervised(Supervision),
+}
+
+fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -> Watch {
+    if ability.supervisor {
+        let reading = files::reading(policy);
+        Watch::Supervised(Supervision {
+            reading,
+            trace: match reading {
+                Reading::Landlock if files::can_be_listed(policy) => trace,
+                _ => Trace::Exact,
+            },
+            landlock_abi: ability.landlock_abi,
+        })
+    } else if missing.iter().any(|missing| missing.shortfall == Shortfall::Supervisor) {
+        Watch::Nobody
+    } else {
+        Watch::Alone
+    }
 }
 
 /// Hosts can't be told apart yet, so a run with hosts has no sockets either.
@@ -137,14 +201,14 @@ fn sockets(policy: &Policy) -> calls::Sockets {
     }
 }
 
-fn program(policy: &Policy, ability: Ability, supervised: bool) -> Result<Vec<Instruction>, PlanError> {
+fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instruction>, PlanError> {
     const LANDLOCK_TRUNCATE_ABI: i32 = 3;
     let architecture = Architecture::native().ok_or(PlanError::NoSeccomp)?;
     let posture = calls::Posture {
-        unjudged: if supervised {
-            Unjudged::Allowed
-        } else {
-            Unjudged::Refused
+        unjudged: match watch {
+            Watch::Alone => Unjudged::Refused,
+            Watch::Nobody => Unjudged::Allowed,
+            Watch::Supervised(_) => Unjudged::Supervised,
         },
         sockets: sockets(policy),
         memfds: if executes(policy, "/") {
@@ -156,6 +220,15 @@ fn program(policy: &Policy, ability: Ability, supervised: bool) -> Result<Vec<In
             Truncation::Filter
         } else {
             Truncation::Landlock
+        },
+        trace: match watch {
+            Watch::Supervised(supervision) => supervision.trace,
+            Watch::Alone | Watch::Nobody => Trace::Exact,
+        },
+        spawning: if policy.limits.processes.is_some() && !ability.control_group {
+            Spawning::Counted
+        } else {
+            Spawning::Free
         },
         extra: extra_calls(policy, architecture)?,
     };
@@ -189,4 +262,9 @@ fn home(policy: &Policy) -> Home {
 /// Whether a grant was written by a person (in a profile or as a flag), not found by Stockade.
 fn is_chosen(origin: &Origin) -> bool {
     matches!(origin, Origin::Shipped { .. } | Origin::File { .. } | Origin::Flag(_))
+}
+
+/// Whether Landlock grants all of a grant by itself under a supervisor: what Stockade found, not what a person chose.
+pub fn is_static(grant: &crate::policy::Grant) -> bool {
+    !is_chosen(&grant.origin)
 }

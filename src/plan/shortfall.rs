@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Ability, is_chosen};
-use crate::policy::{Access, DenialKind, Extent, Policy, Reach, Target};
+use super::{Ability, files, is_chosen};
+use crate::policy::{Access, Extent, Policy, Reach};
 
 /// A named gap. A run that has one is refused unless the user accepted it by this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,7 +92,9 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
             found.push(Missing { shortfall, because });
         }
     };
-    note(Shortfall::Supervisor, needs_supervisor(policy, ability));
+    if !ability.supervisor {
+        note(Shortfall::Supervisor, needs_supervisor(policy, ability));
+    }
     if let Reach::Hosts(hosts) = &policy.reach
         && !hosts.is_empty()
     {
@@ -139,31 +141,17 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
     if policy.limits.disk.is_some() {
         because.push("the growth of the written trees is limited".into());
     }
-    because.extend(unheld_denials(policy));
+    because.extend(
+        files::globs_into_found_trees(policy)
+            .map(|denial| format!("{} closes part of a tree of the runtime base", denial.origin)),
+    );
     because.sort();
     because.dedup();
     because
 }
 
-/// Globs that close something in a tree which is granted as a whole. One that names a path is gone around.
-fn unheld_denials(policy: &Policy) -> impl Iterator<Item = String> + '_ {
-    let whole = |place: &std::path::Path| {
-        policy
-            .grants
-            .iter()
-            .filter(|grant| !is_chosen(&grant.origin) && grant.extent == Extent::Subtree)
-            .any(|grant| place.starts_with(&grant.path) || grant.path.starts_with(place))
-    };
-    policy
-        .denials
-        .iter()
-        .filter(|denial| denial.kind == DenialKind::Explicit && matches!(denial.target, Target::Glob { .. }))
-        .filter(move |denial| denial.place().is_some_and(|place| whole(&place)))
-        .map(|denial| format!("{} closes part of a tree of the runtime base", denial.origin))
-}
-
 /// Trees that nobody would want to have listed file by file.
-fn is_too_large(path: &std::path::Path) -> bool {
+pub(super) fn is_too_large(path: &std::path::Path) -> bool {
     const WHOLE_SYSTEMS: &[&str] = &["/", "/home", "/var", "/proc", "/sys", "/dev", "/run"];
     WHOLE_SYSTEMS.iter().any(|tree| path == std::path::Path::new(tree))
 }

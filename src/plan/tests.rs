@@ -10,6 +10,7 @@ const NEW: Ability = Ability {
     landlock_abi: 7,
     seccomp: true,
     control_group: false,
+    supervisor: false,
 };
 
 fn grant(access: Access, path: &str, origin: Origin) -> Grant {
@@ -34,6 +35,7 @@ fn policy(grants: Vec<Grant>) -> Policy {
         grants,
         denials: Vec::new(),
         reach: Reach::Nothing,
+        sockets: Vec::new(),
         environment: BTreeMap::new(),
         scratch: false,
         limits: Limits::NONE,
@@ -46,7 +48,7 @@ fn at_abi(landlock_abi: i32) -> Ability {
 }
 
 fn missing(policy: &Policy, ability: Ability) -> Vec<Shortfall> {
-    match compile(policy, ability, &[]) {
+    match compile(policy, ability, &[], Trace::Exact) {
         Ok(_) => Vec::new(),
         Err(PlanError::Shortfall(missing)) => missing.iter().map(|missing| missing.shortfall).collect(),
         Err(other) => panic!("{other}"),
@@ -59,7 +61,7 @@ fn a_policy_that_only_reads_has_no_shortfall() {
         grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base),
         grant(Access::READ, "/work/data", flag()),
     ]);
-    let plan = compile(&policy, NEW, &[]).unwrap();
+    let plan = compile(&policy, NEW, &[], Trace::Exact).unwrap();
     let cover = |path: &str| {
         plan.rules
             .iter()
@@ -75,9 +77,9 @@ fn a_policy_that_only_reads_has_no_shortfall() {
 fn writing_needs_the_supervisor_until_it_is_accepted_by_name() {
     let policy = policy(vec![grant(Access::READ | Access::WRITE, "/tmp", flag())]);
     assert_eq!(missing(&policy, NEW), [Shortfall::Supervisor]);
-    let plan = compile(&policy, NEW, &[Shortfall::Supervisor]).unwrap();
+    let plan = compile(&policy, NEW, &[Shortfall::Supervisor], Trace::Exact).unwrap();
     assert_eq!(plan.shortfalls.len(), 1);
-    assert!(compile(&policy, NEW, &[Shortfall::Network, Shortfall::Signals]).is_err());
+    assert!(compile(&policy, NEW, &[Shortfall::Network, Shortfall::Signals], Trace::Exact).is_err());
 }
 
 #[test]
@@ -85,31 +87,31 @@ fn named_hosts_are_the_network_shortfall_and_accepted_mean_no_network() {
     let mut policy = policy(vec![]);
     policy.reach = Reach::Hosts(vec![Host("api.*".into())]);
     assert_eq!(missing(&policy, NEW), [Shortfall::Network]);
-    let plan = compile(&policy, NEW, &[Shortfall::Network]).unwrap();
+    let plan = compile(&policy, NEW, &[Shortfall::Network], Trace::Exact).unwrap();
     assert!(plan.handled.tcp);
     policy.reach = Reach::Nothing;
-    assert_eq!(plan.filter, compile(&policy, NEW, &[]).unwrap().filter);
+    assert_eq!(plan.filter, compile(&policy, NEW, &[], Trace::Exact).unwrap().filter);
 }
 
 #[test]
 fn an_empty_list_of_hosts_is_no_network() {
     let mut policy = policy(vec![]);
     policy.reach = Reach::Hosts(Vec::new());
-    let plan = compile(&policy, NEW, &[]).unwrap();
+    let plan = compile(&policy, NEW, &[], Trace::Exact).unwrap();
     policy.reach = Reach::Nothing;
-    assert_eq!(plan, compile(&policy, NEW, &[]).unwrap());
+    assert_eq!(plan, compile(&policy, NEW, &[], Trace::Exact).unwrap());
 }
 
 #[test]
 fn nothing_runs_without_landlock_or_seccomp_whatever_is_accepted() {
     let policy = policy(vec![]);
     assert!(matches!(
-        compile(&policy, at_abi(0), &Shortfall::ALL),
+        compile(&policy, at_abi(0), &Shortfall::ALL, Trace::Exact),
         Err(PlanError::NoLandlock)
     ));
     let blind = Ability { seccomp: false, ..NEW };
     assert!(matches!(
-        compile(&policy, blind, &Shortfall::ALL),
+        compile(&policy, blind, &Shortfall::ALL, Trace::Exact),
         Err(PlanError::NoSeccomp)
     ));
 }
@@ -141,7 +143,7 @@ fn a_rule_never_asks_for_more_than_is_handled() {
         grant(Access::READ | Access::WRITE, "/dev/null", Origin::Base),
     ]);
     for abi in 1..=9 {
-        let plan = compile(&policy, at_abi(abi), &Shortfall::ALL).unwrap();
+        let plan = compile(&policy, at_abi(abi), &Shortfall::ALL, Trace::Exact).unwrap();
         for rule in &plan.rules {
             assert_eq!(rule.rights & !plan.handled.files, 0, "ABI {abi}: {rule:?}");
         }
@@ -154,7 +156,7 @@ fn no_rule_lets_a_run_make_devices_or_reach_unix_sockets() {
     const MAKE_BLOCK: u64 = 1 << 11;
     const RESOLVE_UNIX: u64 = 1 << 16;
     let policy = policy(vec![grant(Access::all(), "/", flag())]);
-    let plan = compile(&policy, at_abi(9), &Shortfall::ALL).unwrap();
+    let plan = compile(&policy, at_abi(9), &Shortfall::ALL, Trace::Exact).unwrap();
     for rule in &plan.rules {
         assert_eq!(rule.rights & (MAKE_CHAR | MAKE_BLOCK | RESOLVE_UNIX), 0, "{rule:?}");
     }
@@ -169,7 +171,7 @@ fn counting_processes_needs_a_control_group_or_the_supervisor() {
         control_group: true,
         ..NEW
     };
-    assert!(compile(&policy, delegated, &[]).unwrap().control_group);
+    assert!(compile(&policy, delegated, &[], Trace::Exact).unwrap().control_group);
     policy.limits.disk = Some(1 << 20);
     assert_eq!(missing(&policy, delegated), [Shortfall::Supervisor]);
 }
@@ -188,11 +190,14 @@ fn a_denied_path_of_the_base_is_gone_around() {
     let mut policy = policy(vec![grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base)]);
     for closed in ["/usr/share/x", "/usr", "/"] {
         policy.denials = vec![explicit(Target::Path(PathBuf::from(closed)))];
-        let plan = compile(&policy, NEW, &[]).unwrap();
+        let plan = compile(&policy, NEW, &[], Trace::Exact).unwrap();
         assert_eq!(plan.rules[0].cover, Cover::AroundClosed, "{closed}");
     }
     policy.denials = vec![explicit(Target::Path(PathBuf::from("/usrx")))];
-    assert_eq!(compile(&policy, NEW, &[]).unwrap().rules[0].cover, Cover::Whole);
+    assert_eq!(
+        compile(&policy, NEW, &[], Trace::Exact).unwrap().rules[0].cover,
+        Cover::Whole
+    );
 }
 
 #[test]
@@ -218,13 +223,19 @@ fn a_denied_glob_inside_the_base_is_a_shortfall_and_a_pattern_is_not_meant_there
 fn calls_that_other_promises_rest_on_can_not_be_added() {
     let mut policy = policy(vec![]);
     policy.system_calls = vec!["ptrace".into()];
-    assert!(compile(&policy, NEW, &[]).is_ok());
+    assert!(compile(&policy, NEW, &[], Trace::Exact).is_ok());
     for call in ["io_uring_setup", "open_by_handle_at", "pidfd_getfd", "mount", "bpf"] {
         policy.system_calls = vec![call.into()];
-        assert!(matches!(compile(&policy, NEW, &[]), Err(PlanError::Calls(_))), "{call}");
+        assert!(
+            matches!(compile(&policy, NEW, &[], Trace::Exact), Err(PlanError::Calls(_))),
+            "{call}"
+        );
     }
     policy.system_calls = vec!["no_such_call".into()];
-    assert!(matches!(compile(&policy, NEW, &[]), Err(PlanError::UnknownCall(_))));
+    assert!(matches!(
+        compile(&policy, NEW, &[], Trace::Exact),
+        Err(PlanError::UnknownCall(_))
+    ));
 }
 
 #[test]
@@ -234,7 +245,7 @@ fn the_plan_of_a_small_policy_reads_like_it() {
         grant(Access::READ | Access::EXECUTE, "/usr/bin/true", Origin::Entrypoint),
         grant(Access::READ, "/work/data", flag()),
     ]);
-    let plan = compile(&policy, NEW, &[]).unwrap();
+    let plan = compile(&policy, NEW, &[], Trace::Exact).unwrap();
     insta::assert_debug_snapshot!((plan.handled, &plan.rules, plan.home, plan.own_proc_rights), @r#"
     (
         Handled {

@@ -18,6 +18,17 @@ impl Policy {
             grants: meet_grants(&self.grants, &other.grants),
             denials,
             reach: meet_reach(&self.reach, &other.reach),
+            sockets: self
+                .sockets
+                .iter()
+                .filter(|ours| other.sockets.iter().any(|theirs| ours.path.starts_with(&theirs.path)))
+                .chain(other.sockets.iter().filter(|theirs| {
+                    self.sockets
+                        .iter()
+                        .any(|ours| theirs.path != ours.path && theirs.path.starts_with(&ours.path))
+                }))
+                .cloned()
+                .collect(),
             environment: self
                 .environment
                 .iter()

@@ -4,13 +4,18 @@
 //! `meet` is the intersection that nesting and capabilities build on. No I/O and no word of the kernel here.
 
 mod base;
+mod closed;
 mod decide;
 mod environment;
+mod git;
 mod meet;
+mod moving;
 mod resolve;
 mod secrets;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_denials;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,8 +26,10 @@ use bitflags::bitflags;
 use crate::profile::{Host, Limits, Origin};
 
 pub use base::{BASE, BaseEntry};
+pub use closed::Closed;
 pub use decide::{Decision, Matcher};
 pub use environment::{is_unsecure, looks_secret};
+pub use git::{git_directories, is_in_git_directory};
 pub use resolve::{Additions, Circumstances, resolve};
 pub use secrets::{GUARDED, SECRET_PATTERNS};
 
@@ -52,6 +59,8 @@ pub struct Policy {
     pub denials: Vec<Denial>,
     /// The hosts that are open.
     pub reach: Reach,
+    /// Unix sockets that may be connected to: a socket, or a directory with those of no special power.
+    pub sockets: Vec<SocketGrant>,
     /// The target's environment.
     pub environment: BTreeMap<OsString, OsString>,
     /// Whether the run gets a scratch directory.
@@ -78,6 +87,15 @@ pub struct Grant {
     pub origin: Origin,
     /// The reason that the profile gives.
     pub why: Option<String>,
+}
+
+/// Unix sockets that may be connected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SocketGrant {
+    /// The socket's or directory's absolute path.
+    pub path: PathBuf,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 /// How far a grant reaches.
@@ -114,6 +132,9 @@ pub enum Target {
         /// The glob, relative to it.
         glob: String,
     },
+    /// What no everyday command writes in a `.git`, wherever that is. Unlike with the others, there are open
+    /// directories below closed ones.
+    GitDirectories,
 }
 
 /// Why something is denied.

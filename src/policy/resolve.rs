@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::decide::SPECIAL;
 use super::{
-    Access, BASE, Denial, DenialKind, Extent, GUARDED, Grant, Policy, Reach, SECRET_PATTERNS, Target, environment,
-    secrets,
+    Access, BASE, Denial, DenialKind, Extent, GUARDED, Grant, Policy, Reach, SECRET_PATTERNS, SocketGrant, Target,
+    environment, secrets,
 };
 use crate::command::{self, Command};
 use crate::profile::{Glob, Limits, Network, Origin, PathSpec, Profile, Rule};
@@ -16,6 +16,8 @@ use crate::profile::{Glob, Limits, Network, Origin, PathSpec, Profile, Rule};
 pub struct Additions {
     /// Granted paths with the flag that said so.
     pub grants: Vec<(Access, PathBuf, String)>,
+    /// Unix sockets with the flag that said so.
+    pub sockets: Vec<(PathBuf, String)>,
     /// Denied globs as a profile writes them.
     pub denials: Vec<Glob>,
     /// Variables: a value, or the caller's where none is given.
@@ -76,6 +78,7 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
             Network::Hosts(hosts) => Reach::Hosts(hosts.iter().map(|host| host.value.clone()).collect()),
             Network::All(_) => Reach::Everything,
         },
+        sockets: sockets(profile, circumstances),
         environment,
         scratch: profile.scratch,
         limits: override_limits(&profile.limits, &circumstances.additions.limits),
@@ -147,6 +150,19 @@ fn profile_grants<'a>(profile: &'a Profile, circumstances: &'a Circumstances<'_>
     read.chain(write).chain(exec)
 }
 
+fn sockets(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<SocketGrant> {
+    let home = circumstances.home.unwrap_or(Path::new("/nonexistent"));
+    let of_profile = profile.sockets.iter().map(|rule| SocketGrant {
+        path: rule.value.resolve(circumstances.root, home),
+        origin: rule.origin.clone(),
+    });
+    let of_flags = circumstances.additions.sockets.iter().map(|(path, flag)| SocketGrant {
+        path: path.clone(),
+        origin: Origin::Flag(flag.clone()),
+    });
+    of_profile.chain(of_flags).collect()
+}
+
 fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> {
     let both = Access::READ | Access::WRITE;
     let anywhere = |glob: &str| Target::Glob {
@@ -179,6 +195,7 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> 
                 .iter()
                 .map(|glob| built_in(anywhere(glob), Access::WRITE, DenialKind::Guarded)),
         )
+        .chain([built_in(Target::GitDirectories, Access::WRITE, DenialKind::Guarded)])
         .collect();
     let of_profile = profile.deny.iter().map(|rule| (&rule.value, rule.origin.clone()));
     let of_flags = circumstances

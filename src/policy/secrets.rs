@@ -15,19 +15,9 @@ pub const SECRET_PATTERNS: &[&str] = &[
     "**/credentials*.{json,yaml,yml,toml,ini,csv,txt}",
 ];
 
-/// Guarded: readable, never written, since the host later executes or trusts them.
-pub const GUARDED: &[&str] = &[
-    "**/.git/hooks/**",
-    "**/.git/config",
-    "**/.git/config.worktree",
-    "**/.git/info/**",
-    "**/.git/modules/*/hooks/**",
-    "**/.git/modules/*/config",
-    "**/.envrc",
-    "**/.vscode/**",
-    "**/.claude/**",
-    "**/.mcp.json",
-];
+/// Guarded: readable, never written, since the host later executes or trusts them. What is guarded in a `.git` has a
+/// target of its own.
+pub const GUARDED: &[&str] = &["**/.envrc", "**/.vscode/**", "**/.claude/**", "**/.mcp.json"];
 
 /// Below the caller's home: keys, tokens, password stores, browsers, histories.
 const HOME_SECRETS: &[&str] = &[

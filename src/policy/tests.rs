@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::profile::{Limits, Origin};
 
-fn grant(access: Access, path: &str) -> Grant {
+pub(super) fn grant(access: Access, path: &str) -> Grant {
     Grant {
         access,
         path: PathBuf::from(path),
@@ -19,7 +19,7 @@ fn grant(access: Access, path: &str) -> Grant {
     }
 }
 
-fn denial(glob: &str, kind: DenialKind) -> Denial {
+pub(super) fn denial(glob: &str, kind: DenialKind) -> Denial {
     Denial {
         target: Target::Glob {
             below: PathBuf::from("/"),
@@ -31,13 +31,14 @@ fn denial(glob: &str, kind: DenialKind) -> Denial {
     }
 }
 
-fn policy(grants: Vec<Grant>, denials: Vec<Denial>) -> Policy {
+pub(super) fn policy(grants: Vec<Grant>, denials: Vec<Denial>) -> Policy {
     Policy {
         profile: "test".into(),
         root: PathBuf::from("/r"),
         grants,
         denials,
         reach: Reach::Nothing,
+        sockets: Vec::new(),
         environment: BTreeMap::new(),
         scratch: false,
         limits: Limits::NONE,

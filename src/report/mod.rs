@@ -1,20 +1,41 @@
 //! The report of a run: one JSON document, its field names a promise (`schemas/report.schema.json`).
+//!
+//! `refusal` holds what the supervisor saw. `judge` makes denials and a suggestion of it: `likelihood` orders them
+//! (`mention` and `probe` are its evidence), `grant` finds the least grant of one, `suggestion` of several together.
+//! No I/O but in `sink`. Texts in a report may come from the target: who shows them escapes them.
 
-use std::fs::File;
-use std::io::{self, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+mod denial;
+mod grant;
+mod judge;
+mod likelihood;
+mod mention;
+mod parse;
+mod probe;
+mod refusal;
+mod sink;
+mod suggestion;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::launch::Ending;
+pub use denial::{Denial, Rule};
+pub use judge::{Ladder, Need, Scene};
+pub use parse::ParseError;
+pub use refusal::{Counted, Kind, Reason, Refusal, Refusals};
+pub use sink::Sink;
+pub use suggestion::Suggestion;
 
 /// The version of the document's format.
 pub const VERSION: u32 = 1;
 
 /// How a run went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// The program ended by itself, whatever its exit code.
@@ -31,17 +52,8 @@ pub enum Status {
     NotStarted,
 }
 
-/// A refused access. Filled in once the supervisor sees accesses.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Denial {
-    /// The kind of access.
-    pub access: String,
-    /// What it was to, as the kernel names it.
-    pub target: String,
-}
-
 /// The whole document.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// [`VERSION`].
     pub version: u32,
@@ -51,7 +63,8 @@ pub struct Report {
     pub profile: String,
     /// The command and its arguments; what isn't UTF-8 is replaced.
     pub command: Vec<String>,
-    /// The run's root.
+    /// The run's root; what isn't UTF-8 is replaced in the document.
+    #[serde(serialize_with = "text::path")]
     pub root: PathBuf,
     /// How it went.
     pub status: Status,
@@ -60,23 +73,25 @@ pub struct Report {
     /// The signal that ended it, like `SIGKILL`.
     pub signal: Option<String>,
     /// The limit that ended it.
-    pub limit: Option<&'static str>,
+    pub limit: Option<String>,
     /// Wall-clock milliseconds.
     pub duration_ms: u64,
     /// What enforced the policy.
     pub enforcement: Enforcement,
     /// What was refused, in the order in which it explains a failure.
     pub denials: Vec<Denial>,
+    /// Different refusals that found no room in `denials`.
+    pub denials_dropped: u64,
     /// The least that would have to be granted.
-    pub suggestion: Option<()>,
+    pub suggestion: Option<Suggestion>,
     /// What was asked of a person.
-    pub escalation: Option<()>,
+    pub escalation: Option<serde_json::Value>,
     /// What the tree used.
     pub resources: Resources,
 }
 
 /// What enforced the policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enforcement {
     /// The kernel's Landlock ABI.
     pub landlock_abi: i32,
@@ -87,13 +102,13 @@ pub struct Enforcement {
     /// The shortfalls that were accepted.
     pub shortfalls: Vec<String>,
     /// How the limits on memory, processes and processor time are kept: `control group` or `sampling`.
-    pub limits_by: &'static str,
+    pub limits_by: String,
     /// How the limit that ended the run was noticed.
-    pub limit_noticed_by: Option<&'static str>,
+    pub limit_noticed_by: Option<String>,
 }
 
 /// What the tree used.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resources {
     /// Processor time in milliseconds.
     pub cpu_ms: u64,
@@ -116,8 +131,8 @@ impl Report {
         let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
         self.exit_code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
         self.signal = signal.map(signal_name);
-        self.limit = ending.limit.map(|hit| hit.limit.name());
-        self.enforcement.limit_noticed_by = ending.limit.map(|hit| hit.by);
+        self.limit = ending.limit.map(|hit| hit.limit.name().to_string());
+        self.enforcement.limit_noticed_by = ending.limit.map(|hit| hit.by.to_string());
         self.status = match (ending.limit, signal) {
             (Some(hit), _) if hit.limit == crate::launch::Limit::Time => Status::TimeLimit,
             (Some(_), _) => Status::ResourceLimit,
@@ -134,6 +149,26 @@ impl Report {
             output_cut: ending.output_cut,
         };
     }
+
+    /// Takes over what was refused, after [`Report::ended`]: denials in order, a suggestion, and the status where a
+    /// denial explains the failure. Does nothing where nothing was refused.
+    pub fn judge(&mut self, refusals: &Refusals, scene: &Scene<'_>) {
+        self.denials_dropped = refusals.dropped();
+        if refusals.list().is_empty() {
+            return;
+        }
+        let judged = judge::judge(refusals, self, scene);
+        self.denials = judged.denials;
+        self.suggestion = judged.suggestion;
+        if self.explanation().next().is_some() {
+            self.status = Status::PermissionDenied;
+        }
+    }
+
+    /// The denials that explain the failure, most likely first.
+    pub fn explanation(&self) -> impl Iterator<Item = &Denial> {
+        self.denials.iter().filter(|denial| denial.explains)
+    }
 }
 
 fn milliseconds(duration: Duration) -> u64 {
@@ -144,73 +179,4 @@ fn milliseconds(duration: Duration) -> u64 {
 pub fn signal_name(signal: i32) -> String {
     nix::sys::signal::Signal::try_from(signal)
         .map_or_else(|_| format!("SIG{signal}"), |signal| signal.as_str().to_string())
-}
-
-/// Where a report goes: opened before the launch, so that no run can put a link in its place.
-#[derive(Debug)]
-pub struct Sink {
-    file: File,
-    /// The path, where it is a file of the caller's choosing.
-    path: Option<PathBuf>,
-}
-
-impl Sink {
-    /// Opens a file of the caller's choosing, never through a link, and empties it.
-    pub fn file(path: &Path) -> io::Result<Sink> {
-        let path = std::path::absolute(path)?;
-        for above in path.ancestors().skip(1) {
-            if std::fs::symlink_metadata(above).is_ok_and(|metadata| metadata.is_symlink()) {
-                return Err(io::Error::from_raw_os_error(libc::ELOOP));
-            }
-        }
-        let file = open(&path)?;
-        if file.metadata()?.is_file() {
-            file.set_len(0)?;
-        }
-        Ok(Sink { file, path: Some(path) })
-    }
-
-    /// Takes a descriptor that the caller opened; the caller's own stays open.
-    pub fn descriptor(number: i32) -> io::Result<Sink> {
-        let file = File::from(crate::sys::duplicate(number)?);
-        Ok(Sink { file, path: None })
-    }
-
-    /// Writes the document, in place of whatever the run may have put there meanwhile. The run is over: it can't
-    /// interfere any more.
-    pub fn write(mut self, report: &Report) -> io::Result<()> {
-        if let Some(path) = &self.path
-            && !is_same(&self.file, path)
-        {
-            std::fs::remove_file(path).or_else(|error| match error.kind() {
-                io::ErrorKind::NotFound => Ok(()),
-                _ => Err(error),
-            })?;
-            self.file = open(path)?;
-        }
-        if self.file.metadata()?.is_file() && self.file.stream_position()? == 0 {
-            self.file.set_len(0)?;
-        }
-        let mut text = serde_json::to_string_pretty(report)?;
-        text.push('\n');
-        self.file.write_all(text.as_bytes())
-    }
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    File::options()
-        .write(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)
-}
-
-/// Whether the path still names the file that was opened.
-fn is_same(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), std::fs::symlink_metadata(path)) {
-        (Ok(opened), Ok(found)) => (opened.dev(), opened.ino()) == (found.dev(), found.ino()),
-        _ => false,
-    }
 }

@@ -91,6 +91,7 @@ fn describe(denial: &Denial) -> String {
     let what = match &denial.target {
         Target::Path(path) => path.display().to_string(),
         Target::Glob { glob, .. } => glob.clone(),
+        Target::GitDirectories => ".git".into(),
     };
     match denial.kind {
         DenialKind::Explicit => format!("`{what}` is denied by {}", denial.origin),

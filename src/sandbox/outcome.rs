@@ -40,7 +40,7 @@ impl Outcome {
         self.report.status == Status::Completed && self.report.exit_code == Some(0)
     }
 
-    /// What was refused, in the order in which it explains a failure. Empty until there's a supervisor to see it.
+    /// What was refused, in the order in which it explains a failure; only a supervisor sees it.
     pub fn denials(&self) -> &[Denial] {
         &self.report.denials
     }
@@ -91,10 +91,11 @@ impl Report {
                 supervisor: false,
                 namespaces: Vec::new(),
                 shortfalls: Vec::new(),
-                limits_by: "sampling",
+                limits_by: "sampling".to_string(),
                 limit_noticed_by: None,
             },
             denials: Vec::new(),
+            denials_dropped: 0,
             suggestion: None,
             escalation: None,
             resources: Resources::default(),
@@ -112,7 +113,7 @@ pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ab
         .map(|missing| missing.shortfall.to_string())
         .collect();
     if plan.control_group {
-        report.enforcement.limits_by = "control group";
+        report.enforcement.limits_by = "control group".to_string();
     }
     report
 }

@@ -108,6 +108,12 @@ pub fn seccomp_action_available(action: u32) -> bool {
     answer == 0
 }
 
+/// Makes the calling thread's working directory, root and umask its own.
+pub fn stop_sharing_directory() -> io::Result<()> {
+    // SAFETY: integers only.
+    check(unsafe { libc::unshare(libc::CLONE_FS) }).map(drop)
+}
+
 /// No program started from here can gain powers by set-user-ID bits or file capabilities.
 pub fn no_new_privs() -> io::Result<()> {
     prctl(libc::PR_SET_NO_NEW_PRIVS, 1)

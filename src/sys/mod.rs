@@ -5,6 +5,9 @@
 //! system call, so they may run between fork and exec: no allocation, no lock, no formatting.
 
 pub mod confine;
+pub mod file;
+pub mod notify;
+pub mod other;
 pub mod process;
 pub mod signals;
 pub mod terminal;

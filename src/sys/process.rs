@@ -3,14 +3,14 @@
 use std::ffi::{CStr, c_void};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 
 use super::{check, check_long, confine};
 
 /// Which side of a fork the caller is on.
 pub enum Forked {
-    /// The parent, with the child's process id and a descriptor that names it.
-    Parent(i32, OwnedFd),
+    /// The parent, with the child's process id.
+    Parent(i32),
     /// The child: only child-safe calls from here on.
     Child,
 }
@@ -20,17 +20,16 @@ pub enum Forked {
 /// The child has a copy of this memory and only the calling thread. All signals should be blocked around the
 /// call, so that no handler of the host runs in it.
 pub fn fork() -> io::Result<Forked> {
-    let mut pidfd: RawFd = -1;
-    let flags = (libc::CLONE_PIDFD | libc::SIGCHLD) as libc::c_ulong;
+    let flags = libc::SIGCHLD as libc::c_ulong;
     let none: libc::c_ulong = 0;
     // SAFETY: without CLONE_VM and with no stack this is fork(2): the child runs on its own copy of this
-    // stack. The kernel writes the pidfd in the parent. What follows in the child is child-safe code only.
-    let pid = check_long(unsafe { libc::syscall(libc::SYS_clone, flags, none, &raw mut pidfd, none, none) })?;
-    if pid == 0 {
-        return Ok(Forked::Child);
-    }
-    // SAFETY: the kernel made the descriptor for us; nobody else owns it.
-    Ok(Forked::Parent(pid as i32, unsafe { OwnedFd::from_raw_fd(pidfd) }))
+    // stack. What follows in the child is child-safe code only.
+    let pid = check_long(unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) })?;
+    Ok(if pid == 0 {
+        Forked::Child
+    } else {
+        Forked::Parent(pid as i32)
+    })
 }
 
 /// Memory for the stack of [`run_until_exec`]'s child, made before the first fork.

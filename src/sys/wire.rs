@@ -113,3 +113,72 @@ pub fn wait_readable(descriptors: [RawFd; 2], timeout_ms: i32) -> io::Result<u32
         }
     }
 }
+
+/// Room for one descriptor in a control message, aligned as the kernel wants it.
+#[repr(C, align(8))]
+struct OneDescriptor([u8; 24]);
+
+/// Sends one message with a copy of a descriptor. Child-safe.
+pub fn send_with(socket: RawFd, message: &Message, descriptor: RawFd) -> io::Result<()> {
+    let mut control = OneDescriptor([0; 24]);
+    let mut text = libc::iovec {
+        iov_base: std::ptr::from_ref(message).cast_mut().cast(),
+        iov_len: size_of::<Message>(),
+    };
+    // SAFETY: zeroed memory is a valid `msghdr`; the control buffer has room for one header and one descriptor, which
+    // is what the macros write; everything outlives the call.
+    let sent = unsafe {
+        let mut header: libc::msghdr = std::mem::zeroed();
+        header.msg_iov = &raw mut text;
+        header.msg_iovlen = 1;
+        header.msg_control = (&raw mut control).cast();
+        header.msg_controllen = libc::CMSG_SPACE(size_of::<RawFd>() as u32) as _;
+        let first = libc::CMSG_FIRSTHDR(&raw const header);
+        (*first).cmsg_level = libc::SOL_SOCKET;
+        (*first).cmsg_type = libc::SCM_RIGHTS;
+        (*first).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as _;
+        libc::CMSG_DATA(first).cast::<RawFd>().write_unaligned(descriptor);
+        libc::sendmsg(socket, &raw const header, libc::MSG_NOSIGNAL)
+    };
+    if sent < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Receives one message and the descriptor that came with it; `None` at the end of file or on any short packet.
+pub fn receive_with(socket: RawFd) -> io::Result<Option<(Message, Option<OwnedFd>)>> {
+    let mut message = Message::new(0, 0, 0);
+    let mut control = OneDescriptor([0; 24]);
+    let mut text = libc::iovec {
+        iov_base: std::ptr::from_mut(&mut message).cast(),
+        iov_len: size_of::<Message>(),
+    };
+    // SAFETY: as in `send_with`; the kernel writes at most one message, for which every bit pattern is valid, and one
+    // descriptor, which it made for us.
+    let (got, descriptor) = unsafe {
+        let mut header: libc::msghdr = std::mem::zeroed();
+        header.msg_iov = &raw mut text;
+        header.msg_iovlen = 1;
+        header.msg_control = (&raw mut control).cast();
+        header.msg_controllen = size_of::<OneDescriptor>() as _;
+        let got = loop {
+            let got = libc::recvmsg(socket, &raw mut header, libc::MSG_CMSG_CLOEXEC);
+            if got >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+                break got;
+            }
+        };
+        let first = libc::CMSG_FIRSTHDR(&raw const header);
+        let is_descriptor = got >= 0
+            && !first.is_null()
+            && (*first).cmsg_level == libc::SOL_SOCKET
+            && (*first).cmsg_type == libc::SCM_RIGHTS;
+        let descriptor =
+            is_descriptor.then(|| OwnedFd::from_raw_fd(libc::CMSG_DATA(first).cast::<RawFd>().read_unaligned()));
+        (got, descriptor)
+    };
+    if got < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((got as usize == size_of::<Message>()).then_some((message, descriptor)))
+}

@@ -11,7 +11,7 @@ mod terminal;
 
 pub use place::Place;
 pub use probe::Probe;
-pub use process::{Asleep, Finished, finish, is_alive, until};
+pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, until};
 pub use run::{Ran, Run, run};
 pub use terminal::Terminal;
 

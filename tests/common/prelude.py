@@ -40,6 +40,38 @@ def machine_code(code):
     return ctypes.CFUNCTYPE(ctypes.c_int)(start)()
 
 
+def fresh(directory):
+    """A path in a directory at which nothing is."""
+    return "%s/new-%s" % (directory, os.urandom(6).hex())
+
+
+def wait_for(path, seconds=20):
+    """Until a path exists."""
+    end = time.monotonic() + seconds
+    while not os.path.lexists(path):
+        expect(time.monotonic() < end)
+        time.sleep(0.01)
+
+
+def openat2(path, flags=0, resolve=0, dirfd=AT_FDCWD, mode=0):
+    return call(437, dirfd, path, struct.pack("QQQ", flags, mode, resolve), 24)
+
+
+def renameat2(old, new, flags):
+    """1 is RENAME_NOREPLACE, 2 RENAME_EXCHANGE, 4 RENAME_WHITEOUT."""
+    return call(316, AT_FDCWD, old, AT_FDCWD, new, flags)
+
+
+def secret(descriptor):
+    """Fails unless a descriptor reads the secret's text."""
+    expect(b"SECRET" in os.read(descriptor, 64))
+
+
+def ready():
+    """A process beside the run says that the run may begin."""
+    print("ready", flush=True)
+
+
 def expect(truth):
     """Fails the attempt where something that must be true isn't."""
     if not truth:

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::process::Beside;
 use super::{Finished, Place, STOCKADE, finish, python, skipped};
 
 const PRELUDE: &str = include_str!("prelude.py");
@@ -23,6 +24,7 @@ pub struct Probe {
     files: Vec<(String, String, bool)>,
     links: Vec<(String, String)>,
     flags: Vec<String>,
+    beside: Vec<String>,
     attempts: Vec<Attempt>,
 }
 
@@ -49,6 +51,12 @@ impl Probe {
 
     pub fn flags<T: Into<String>>(mut self, flags: impl IntoIterator<Item = T>) -> Self {
         self.flags.extend(flags.into_iter().map(Into::into));
+        self
+    }
+
+    /// Python code of a process outside the run that lives as long as the probe; it calls `ready()` before it begins.
+    pub fn beside(mut self, code: &str) -> Self {
+        self.beside.push(code.into());
         self
     }
 
@@ -96,28 +104,18 @@ impl Probe {
     /// Tries all unconfined, then under a profile, where each must answer `refusal` (several: `EACCES|EXDEV`).
     pub fn refused(&self, profile: &str, refusal: &str) {
         let free = self.unconfined();
+        self.assert_proved(&free);
         let held = self.confined(profile);
         let mut faults = Vec::new();
         let mut proved = 0;
         for (index, attempt) in self.attempts.iter().enumerate() {
             let (free, held) = (free[index].as_str(), held[index].as_str());
             let wanted = attempt.confined.unwrap_or(refusal);
-            let is_proof = if attempt.unconfined == "*" {
-                !["EPERM", "ENOSYS", "EACCES"].contains(&free)
-            } else {
-                one_of(attempt.unconfined, free)
-            };
-            if !is_proof && attempt.is_optional {
+            if !attempt.is_proved_by(free) {
                 skipped(&format!("unconfined `{}` answers {free} here", attempt.label));
                 continue;
             }
             proved += 1;
-            if !is_proof {
-                faults.push(format!(
-                    "unconfined `{}`: {free}, so this proves nothing",
-                    attempt.label
-                ));
-            }
             if !one_of(wanted, held) {
                 faults.push(format!(
                     "`{}` under {profile}: {held}, expected {wanted}",
@@ -131,8 +129,18 @@ impl Probe {
         assert!(faults.is_empty(), "\n{}", faults.join("\n"));
     }
 
+    /// What isn't optional works unconfined, or it proves nothing to refuse it.
+    fn assert_proved(&self, free: &[String]) {
+        let faults: Vec<String> = std::iter::zip(&self.attempts, free)
+            .filter(|(attempt, word)| !attempt.is_optional && !attempt.is_proved_by(word))
+            .map(|(attempt, word)| format!("unconfined `{}`: {word}, so this proves nothing", attempt.label))
+            .collect();
+        assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+    }
+
     fn unconfined(&self) -> Vec<String> {
         let place = self.place();
+        let _beside = self.start_beside(&place);
         let mut command = place.command(python());
         command.args(["-I", "-c", &self.script(&place)]);
         self.results(&finish(&mut command, b""))
@@ -140,6 +148,7 @@ impl Probe {
 
     fn confined(&self, profile: &str) -> Vec<String> {
         let place = self.place();
+        let _beside = self.start_beside(&place);
         let mut command = place.command(STOCKADE);
         command
             .args(["run", "--profile", profile])
@@ -148,6 +157,11 @@ impl Probe {
         command.args(self.flags.iter().map(|flag| place.fill(flag)));
         command.args(["--", python(), "-I", "-c", &self.script(&place)]);
         self.results(&finish(&mut command, b""))
+    }
+
+    fn start_beside(&self, place: &Place) -> Vec<Beside> {
+        let start = |code: &String| Beside::new(place, &format!("{PRELUDE}\n{}", place.fill(code)));
+        self.beside.iter().map(start).collect()
     }
 
     fn place(&self) -> Place {
@@ -189,6 +203,15 @@ impl Probe {
             finished.stderr()
         );
         results
+    }
+}
+
+impl Attempt {
+    fn is_proved_by(&self, word: &str) -> bool {
+        match self.unconfined {
+            "*" => !["EPERM", "ENOSYS", "EACCES"].contains(&word),
+            wanted => one_of(wanted, word),
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Child processes of the tests: with a time limit, and none left behind.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use super::{Place, python};
 
 /// A loaded machine is slow; nothing here takes this long unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -28,6 +30,11 @@ impl Finished {
 
 /// Runs a program to its end, and to the end of everybody who holds its output.
 pub fn finish(command: &mut Command, input: &[u8]) -> Finished {
+    finish_within(command, input, PATIENCE)
+}
+
+/// The same, for a program that has more work to do.
+pub fn finish_within(command: &mut Command, input: &[u8], patience: Duration) -> Finished {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -39,7 +46,7 @@ pub fn finish(command: &mut Command, input: &[u8]) -> Finished {
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let stdout = collect(child.stdout.take().unwrap());
     let stderr = collect(child.stderr.take().unwrap());
-    let status = wait(&mut child);
+    let status = wait(&mut child, patience);
     let _ = writer.join();
     Finished {
         status,
@@ -56,9 +63,9 @@ fn collect(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>
     })
 }
 
-fn wait(child: &mut Child) -> ExitStatus {
+fn wait(child: &mut Child, patience: Duration) -> ExitStatus {
     let mut status = None;
-    let ended = until(PATIENCE, || {
+    let ended = until(patience, || {
         status = child.try_wait().unwrap();
         status.is_some()
     });
@@ -113,6 +120,34 @@ impl Asleep {
 }
 
 impl Drop for Asleep {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A Python process outside a run: who owns a socket, makes files later, holds a terminal. It ends with the value.
+pub struct Beside(Child);
+
+impl Beside {
+    /// Returns once it has printed `ready`.
+    pub fn new(place: &Place, code: &str) -> Beside {
+        let child = place
+            .command(python())
+            .args(["-I", "-c", code])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("Python starts");
+        let mut beside = Beside(child);
+        let mut line = String::new();
+        let _ = BufReader::new(beside.0.stdout.take().unwrap()).read_line(&mut line);
+        assert_eq!(line, "ready\n", "the process beside the run failed");
+        beside
+    }
+}
+
+impl Drop for Beside {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

@@ -59,11 +59,6 @@ impl Run {
         self.flags(["--profile", name])
     }
 
-    /// What only the supervisor could hold is accepted.
-    pub fn accepting(self) -> Self {
-        self.flags(["--accept-shortfall", "supervisor"])
-    }
-
     pub fn flags<T: AsRef<str>>(mut self, flags: impl IntoIterator<Item = T>) -> Self {
         let filled = flags.into_iter().map(|flag| self.place.fill(flag.as_ref()).into());
         self.flags.extend(filled);

@@ -30,24 +30,11 @@ fn a_relative_path_of_a_flag_is_the_callers_directory() {
 }
 
 #[test]
-fn write_needs_the_supervisor_until_there_is_one() {
-    let begun = run().file("out/x", "");
-    begun
-        .flags(["--write", "@ROOT/out"])
-        .bash("echo y > out/y")
-        .status(125)
-        .stderr_has("stockade: this machine can't enforce all of the profile: `supervisor`")
-        .stderr_has("@ROOT/out")
-        .stderr_has("hint: to run all the same: `--accept-shortfall supervisor`")
-        .ends();
-}
-
-#[test]
 fn write_opens_its_tree_and_nothing_beside_it() {
     Probe::new()
         .file("out/old", "")
         .file("beside/x", "")
-        .flags(["--write", "@ROOT/out", "--accept-shortfall", "supervisor"])
+        .flags(["--write", "@ROOT/out"])
         .works("write('out/new'); os.rename('out/new', 'out/moved'); os.unlink('out/old')")
         .works("os.mkdir('out/d'); os.rmdir('out/d')")
         .attempt("write('beside/x')")

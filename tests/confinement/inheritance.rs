@@ -43,7 +43,6 @@ fn wide_profiles_pass_no_secret_variable() {
                 'SSH_AUTH_SOCK', 'GITHUB_PAT') if n in os.environ])";
     begun
         .profile("trusted")
-        .accepting()
         .variable("SECRET_TOKEN", "x")
         .variable("MY_API_KEY", "x")
         .variable("DB_PASSWORD", "x")

@@ -2,8 +2,6 @@
 
 use crate::common::{Probe, run};
 
-const ACCEPTED: [&str; 2] = ["--accept-shortfall", "supervisor"];
-
 fn homes_secrets() -> Probe {
     let secrets = [
         "~/.ssh/id_ed25519",
@@ -15,10 +13,7 @@ fn homes_secrets() -> Probe {
         "~/.local/state/stockade/store",
         "~/.config/stockade/profiles/own.toml",
     ];
-    let mut probe = Probe::new()
-        .file("notes.txt", "n")
-        .file("~/documents/letter", "l")
-        .flags(ACCEPTED);
+    let mut probe = Probe::new().file("notes.txt", "n").file("~/documents/letter", "l");
     for secret in secrets {
         let filled = secret.replace("~", "@HOME");
         let text = if secret.ends_with(".toml") {
@@ -62,7 +57,6 @@ fn trusted_writes_all_but_secrets_and_guarded_names() {
 fn a_secret_that_appears_later_is_closed_too() {
     // The home has no .ssh at launch.
     Probe::new()
-        .flags(ACCEPTED)
         .attempt("os.mkdir('@HOME/.ssh')")
         .attempt("write('@HOME/.netrc')")
         .refused("trusted", "EACCES");
@@ -75,10 +69,7 @@ fn wide_profiles_look_into_no_other_users_shadow() {
         return;
     }
     for profile in ["mcp-standard", "trusted"] {
-        Probe::new()
-            .flags(ACCEPTED)
-            .attempt("read('/etc/shadow')")
-            .refused(profile, "EACCES");
+        Probe::new().attempt("read('/etc/shadow')").refused(profile, "EACCES");
     }
 }
 
@@ -88,7 +79,6 @@ fn filesystem_reads_its_root_and_writes_only_tmp() {
     Probe::new()
         .file("notes.txt", "n")
         .file("~/letter", "l")
-        .flags(ACCEPTED)
         .works("read('notes.txt')")
         .works(&format!("write('{}/result')", shared.path().display()))
         .attempt("write('notes.txt')")
@@ -103,7 +93,6 @@ fn workspace_writes_its_root_and_nothing_beside_it() {
     Probe::new()
         .file("notes.txt", "n")
         .file("~/letter", "l")
-        .flags(ACCEPTED)
         .works("write('notes.txt'); write('new'); os.rename('new', 'renamed'); os.unlink('renamed')")
         .works("os.chmod('notes.txt', 0o600)")
         .attempt("write('@HOME/letter')")
@@ -120,7 +109,6 @@ fn files_move_between_directories_that_may_be_written() {
             .file("a/y", "y")
             .file("b/z", "z")
             .file("d/e/f", "f")
-            .flags(ACCEPTED)
             .works("os.rename('a/x', 'b/x')")
             .works("os.link('a/y', 'b/y')")
             .works("os.rename('d/e', 'b/e')")
@@ -129,14 +117,16 @@ fn files_move_between_directories_that_may_be_written() {
 }
 
 #[test]
-fn a_wide_profile_is_refused_until_its_shortfall_is_accepted() {
-    for profile in ["filesystem", "mcp-standard", "trusted", "workspace"] {
-        run()
-            .profile(profile)
-            .status(125)
-            .stderr_has("`supervisor`")
-            .stderr_has("hint: to run all the same: `--accept-shortfall supervisor`")
-            .ends();
+fn profiles_without_named_hosts_lack_nothing() {
+    for profile in [
+        "minimal",
+        "readonly",
+        "filesystem",
+        "mcp-standard",
+        "trusted",
+        "workspace",
+    ] {
+        run().profile(profile).ends();
     }
     run()
         .profile("network-api")

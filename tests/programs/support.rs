@@ -139,14 +139,13 @@ impl Pair {
     }
 }
 
-/// The arguments that confine a command, with what the profile can't enforce yet accepted.
+/// The arguments that confine a command.
 pub fn stockade(profile: &str) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec![env!("CARGO_BIN_EXE_stockade").into()];
     arguments.extend(["run", "--profile", profile].map(OsString::from));
     let accepted: &[&str] = match profile {
-        "minimal" | "readonly" => &[],
-        "filesystem" | "workspace" => &["supervisor"],
-        _ => &["supervisor", "network"],
+        "network-api" => &["network"],
+        _ => &[],
     };
     for shortfall in accepted {
         arguments.extend(["--accept-shortfall", shortfall].map(OsString::from));

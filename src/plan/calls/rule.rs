@@ -4,19 +4,27 @@
 //! by their low 32 bits, which is all that the kernel reads of them.
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
-use super::{Memfds, Posture, Sockets, Truncation, Unjudged, errno, requests, sockets};
+use super::{Memfds, Posture, Sockets, Spawning, Trace, Truncation, Unjudged, errno, requests, sockets};
 
 /// What decides about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     ArchPrctl,
+    Ask,
+    AskAt,
     AttributeRead,
     Clone,
     Clone3,
+    Creat,
+    Entry,
+    Execute,
     Fcntl,
+    Fork,
     IoPriority,
     Ioctl,
+    Kill,
     Limits,
+    Listen,
     MemfdCreate,
     Metadata,
     Mknod,
@@ -36,20 +44,86 @@ pub(super) enum Rule {
     Socket,
     SocketPair,
     Truncate,
+    Umask,
     Unshare,
 }
 
 impl Rule {
     /// The verdict in a posture.
     pub(super) fn verdict(self, posture: &Posture) -> &'static Verdict {
+        match posture.unjudged {
+            Unjudged::Supervised => self.supervised(posture).unwrap_or_else(|| self.alone(posture)),
+            Unjudged::Refused | Unjudged::Allowed => self.alone(posture),
+        }
+    }
+
+    /// What the supervisor has to see; `None` for what the registers decide with it as without.
+    fn supervised(self, posture: &Posture) -> Option<&'static Verdict> {
+        Some(match self {
+            Self::Metadata
+            | Self::AttributeRead
+            | Self::Creat
+            | Self::Entry
+            | Self::Execute
+            | Self::Kill
+            | Self::Openat2
+            | Self::Peer
+            | Self::Truncate
+            | Self::Umask => &SEEN,
+            Self::Ask => &ASK,
+            Self::AskAt => &ASK_AT,
+            Self::Open => traced(posture, &SEEN_OPEN, &FAST_OPEN),
+            Self::Openat => traced(posture, &SEEN_OPENAT, &FAST_OPENAT),
+            Self::Mknod => &SEEN_MKNOD,
+            Self::Mknodat => &SEEN_MKNODAT,
+            Self::Scheduling | Self::Limits => &SEEN_UNLESS_SELF,
+            Self::Priority => &SEEN_PRIORITY,
+            Self::IoPriority => &SEEN_IO_PRIORITY,
+            Self::Listen => &ALLOWED,
+            Self::Socket => sockets::seen(posture.sockets),
+            Self::SocketPair => sockets::pair(Sockets::None),
+            Self::MemfdCreate => match posture.memfds {
+                Memfds::Executable => return None,
+                Memfds::Sealed => &SEEN_MEMFD,
+            },
+            Self::Fork | Self::Clone => match (posture.spawning, self) {
+                (Spawning::Free, _) => return None,
+                (Spawning::Counted, Self::Fork) => &SEEN,
+                (Spawning::Counted, _) => &SEEN_CLONE,
+            },
+            Self::ArchPrctl
+            | Self::Clone3
+            | Self::Fcntl
+            | Self::Ioctl
+            | Self::Personality
+            | Self::Prctl
+            | Self::Seccomp
+            | Self::Send
+            | Self::SendMessage
+            | Self::SetSocketOption
+            | Self::Unshare => return None,
+        })
+    }
+
+    /// The verdict where nobody supervises.
+    fn alone(self, posture: &Posture) -> &'static Verdict {
         match self {
+            // Landlock judges them.
+            Self::Ask
+            | Self::AskAt
+            | Self::Creat
+            | Self::Entry
+            | Self::Execute
+            | Self::Fork
+            | Self::Kill
+            | Self::Umask => &ALLOWED,
             Self::Metadata => unjudged(posture, &REFUSED),
             // What a file system without attributes answers: `ls -l` and `cp -a` go on without a word.
             Self::AttributeRead => unjudged(posture, &NOT_SUPPORTED),
             Self::Scheduling => unjudged(posture, &SELF_ONLY),
             Self::Priority => unjudged(posture, &PRIORITY),
             Self::IoPriority => unjudged(posture, &IO_PRIORITY),
-            Self::Peer => match posture.sockets {
+            Self::Peer | Self::Listen => match posture.sockets {
                 Sockets::None => &REFUSED,
                 Sockets::All => unjudged(posture, &REFUSED),
             },
@@ -84,10 +158,18 @@ impl Rule {
     }
 }
 
+/// The verdict on opens: whether those that only read are seen.
+fn traced(posture: &Posture, exact: &'static Verdict, fast: &'static Verdict) -> &'static Verdict {
+    match posture.trace {
+        Trace::Exact => exact,
+        Trace::Fast => fast,
+    }
+}
+
 /// The verdict where only a supervisor could judge.
 fn unjudged(posture: &Posture, refused: &'static Verdict) -> &'static Verdict {
     match posture.unjudged {
-        Unjudged::Refused => refused,
+        Unjudged::Refused | Unjudged::Supervised => refused,
         Unjudged::Allowed => &ALLOWED,
     }
 }
@@ -104,6 +186,8 @@ pub(super) const EPERM: Action = errno(libc::EPERM);
 
 pub(super) static ALLOWED: Verdict = Verdict::always(Action::Allow);
 pub(super) static REFUSED: Verdict = Verdict::always(EPERM);
+/// The supervisor answers.
+pub(super) static SEEN: Verdict = Verdict::always(Action::Notify);
 static NOT_SUPPORTED: Verdict = Verdict::always(errno(libc::EOPNOTSUPP));
 static UNKNOWN: Verdict = Verdict::always(super::UNKNOWN);
 
@@ -255,6 +339,99 @@ static SECCOMP: Verdict = Verdict {
                 Condition::low(1, Test::NoBit(SECCOMP_FILTER_FLAG_NEW_LISTENER)),
             ],
             then: Action::Allow,
+        },
+    ],
+    otherwise: EPERM,
+};
+
+/// Every case of a verdict that the supervisor doesn't have to see, and then what it does.
+macro_rules! seen_unless {
+    ($name:ident, $doc:literal, $($when:expr),+) => {
+        #[doc = $doc]
+        static $name: Verdict = Verdict {
+            cases: &[$(Case { when: $when, then: Action::Allow }),+],
+            otherwise: Action::Notify,
+        };
+    };
+}
+
+/// A descriptor that only names a file: whoever uses it to reach the content opens it again.
+const NAMES_ONLY: Test = Test::AnyBit(libc::O_PATH as u32);
+
+/// Neither writes nor creates.
+const READS_ONLY: Test = Test::NoBit((libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) as u32);
+
+seen_unless!(SEEN_OPEN, "`open`.", &[Condition::low(1, NAMES_ONLY)]);
+seen_unless!(SEEN_OPENAT, "`openat`.", &[Condition::low(2, NAMES_ONLY)]);
+seen_unless!(
+    FAST_OPEN,
+    "`open`, where Landlock alone judges reading.",
+    &[Condition::low(1, NAMES_ONLY)],
+    &[Condition::low(1, READS_ONLY)]
+);
+seen_unless!(
+    FAST_OPENAT,
+    "`openat`, where Landlock alone judges reading.",
+    &[Condition::low(2, NAMES_ONLY)],
+    &[Condition::low(2, READS_ONLY)]
+);
+seen_unless!(
+    ASK,
+    "`access`: whether a file exists (`F_OK`) is no secret.",
+    &[Condition::low(1, Test::Equals(0))]
+);
+seen_unless!(
+    ASK_AT,
+    "`faccessat`, `faccessat2`.",
+    &[Condition::low(2, Test::Equals(0))]
+);
+seen_unless!(SEEN_UNLESS_SELF, "Acting on the calling thread alone.", &[SELF]);
+seen_unless!(
+    SEEN_PRIORITY,
+    "`setpriority`.",
+    &[Condition::low(0, Test::Equals(0)), Condition::low(1, Test::Equals(0))]
+);
+seen_unless!(
+    SEEN_IO_PRIORITY,
+    "`ioprio_set`.",
+    &[Condition::low(0, Test::Equals(1)), Condition::low(1, Test::Equals(0))]
+);
+seen_unless!(
+    SEEN_MEMFD,
+    "`memfd_create`.",
+    &[Condition::low(1, Test::AnyBit(MFD_NOEXEC_SEAL))]
+);
+
+static SEEN_MKNOD: Verdict = Verdict {
+    cases: &[Case {
+        when: &[Condition::low(1, DEVICE)],
+        then: EPERM,
+    }],
+    otherwise: Action::Notify,
+};
+
+static SEEN_MKNODAT: Verdict = Verdict {
+    cases: &[Case {
+        when: &[Condition::low(2, DEVICE)],
+        then: EPERM,
+    }],
+    otherwise: Action::Notify,
+};
+
+/// Threads are free, processes are counted.
+static SEEN_CLONE: Verdict = Verdict {
+    cases: &[
+        Case {
+            when: &[
+                Condition::low(0, Test::NoBit(CLONE_NAMESPACES)),
+                Condition::short(0),
+                Condition::low(0, Test::AnyBit(libc::CLONE_THREAD as u32)),
+            ],
+            then: Action::Allow,
+        },
+        Case {
+            when: &[Condition::low(0, Test::NoBit(CLONE_NAMESPACES)), Condition::short(0)],
+            then: Action::Notify,
         },
     ],
     otherwise: EPERM,

@@ -43,6 +43,15 @@ pub(super) fn socket(sockets: Sockets) -> &'static Verdict {
     }
 }
 
+/// The verdict on `socket` under a supervisor, who takes note of refusals. Unix sockets are streams, so that every
+/// peer is named in a `connect`.
+pub(super) fn seen(sockets: Sockets) -> &'static Verdict {
+    match sockets {
+        Sockets::None => &SEEN_UNIX_STREAM,
+        Sockets::All => &SEEN_NETWORK,
+    }
+}
+
 /// The verdict on `socketpair`.
 pub(super) fn pair(sockets: Sockets) -> &'static Verdict {
     match sockets {
@@ -59,56 +68,68 @@ pub(super) fn options(sockets: Sockets) -> &'static Verdict {
     }
 }
 
+const ANY_UNIX: Case = Case {
+    when: &[Condition::low(0, Test::Equals(AF_UNIX))],
+    then: Action::Allow,
+};
+
+const UNIX_STREAMS: Case = Case {
+    when: &[Condition::low(0, Test::Equals(AF_UNIX)), Condition::low(1, CONNECTED)],
+    then: Action::Allow,
+};
+
+const TCP: Case = Case {
+    when: &[
+        Condition::low(0, Test::OneOf(INTERNET)),
+        Condition::low(1, STREAM),
+        Condition::low(2, Test::OneOf(&[0, libc::IPPROTO_TCP as u32])),
+    ],
+    then: Action::Allow,
+};
+
+const UDP: Case = Case {
+    when: &[
+        Condition::low(0, Test::OneOf(INTERNET)),
+        Condition::low(1, DATAGRAM),
+        Condition::low(2, Test::OneOf(&[0, libc::IPPROTO_UDP as u32])),
+    ],
+    then: Action::Allow,
+};
+
+const ROUTE: Case = Case {
+    when: &[
+        Condition::low(0, Test::Equals(AF_NETLINK)),
+        Condition::low(1, NETLINK_TYPE),
+        Condition::low(2, Test::Equals(0)),
+    ],
+    then: Action::Allow,
+};
+
 static UNIX: Verdict = Verdict {
-    cases: &[Case {
-        when: &[Condition::low(0, Test::Equals(AF_UNIX))],
-        then: Action::Allow,
-    }],
+    cases: &[ANY_UNIX],
     otherwise: EPERM,
 };
 
 static UNIX_STREAM: Verdict = Verdict {
-    cases: &[Case {
-        when: &[Condition::low(0, Test::Equals(AF_UNIX)), Condition::low(1, CONNECTED)],
-        then: Action::Allow,
-    }],
+    cases: &[UNIX_STREAMS],
     otherwise: EPERM,
 };
 
 /// Neither MPTCP, SCTP and UDP-Lite, which the rules for TCP and UDP don't reach, nor ping and raw sockets; of netlink
 /// only the route protocol (0).
 static NETWORK: Verdict = Verdict {
-    cases: &[
-        Case {
-            when: &[Condition::low(0, Test::Equals(AF_UNIX))],
-            then: Action::Allow,
-        },
-        Case {
-            when: &[
-                Condition::low(0, Test::OneOf(INTERNET)),
-                Condition::low(1, STREAM),
-                Condition::low(2, Test::OneOf(&[0, libc::IPPROTO_TCP as u32])),
-            ],
-            then: Action::Allow,
-        },
-        Case {
-            when: &[
-                Condition::low(0, Test::OneOf(INTERNET)),
-                Condition::low(1, DATAGRAM),
-                Condition::low(2, Test::OneOf(&[0, libc::IPPROTO_UDP as u32])),
-            ],
-            then: Action::Allow,
-        },
-        Case {
-            when: &[
-                Condition::low(0, Test::Equals(AF_NETLINK)),
-                Condition::low(1, NETLINK_TYPE),
-                Condition::low(2, Test::Equals(0)),
-            ],
-            then: Action::Allow,
-        },
-    ],
+    cases: &[ANY_UNIX, TCP, UDP, ROUTE],
     otherwise: EPERM,
+};
+
+static SEEN_NETWORK: Verdict = Verdict {
+    cases: &[UNIX_STREAMS, TCP, UDP, ROUTE],
+    otherwise: Action::Notify,
+};
+
+static SEEN_UNIX_STREAM: Verdict = Verdict {
+    cases: &[UNIX_STREAMS],
+    otherwise: Action::Notify,
 };
 
 /// `MSG_FASTOPEN` connects while it sends, past every check of `connect`. The answer is the kernel's own where the

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::super::filter::{Action, Architecture, Table, assemble, decide, evaluate};
 use super::{
-    CallsError, Memfds, Posture, Sockets, Truncation, UNKNOWN, Unjudged, allowed, errno, judged, name, number, refused,
-    rows, table,
+    CallsError, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, allowed, errno, judged, name,
+    number, refused, rows, table,
 };
 
 /// libc's constants have many integer types.
@@ -29,6 +29,8 @@ fn strict() -> Posture {
         sockets: Sockets::None,
         memfds: Memfds::Sealed,
         truncation: Truncation::Landlock,
+        trace: Trace::Exact,
+        spawning: Spawning::Free,
         extra: Vec::new(),
     }
 }
@@ -116,6 +118,8 @@ proptest! {
             sockets: if none { Sockets::None } else { Sockets::All },
             memfds: if sealed { Memfds::Sealed } else { Memfds::Executable },
             truncation: if landlock { Truncation::Landlock } else { Truncation::Filter },
+            trace: Trace::Exact,
+            spawning: Spawning::Free,
             extra: Vec::new(),
         };
         for architecture in ARCHITECTURES {

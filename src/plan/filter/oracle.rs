@@ -10,7 +10,7 @@ use seccompiler::{
 };
 
 use super::{Action, Architecture, Case, Condition, Half, Instruction, Table, Test, Verdict, assemble, evaluate};
-use crate::plan::calls::{Memfds, Posture, Sockets, Truncation, UNKNOWN, Unjudged, table};
+use crate::plan::calls::{Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, table};
 
 const ARGUMENTS_OF_INTEREST: [u32; 16] = [
     0,
@@ -127,6 +127,8 @@ fn postures() -> impl Strategy<Value = Posture> {
         sockets,
         memfds,
         truncation,
+        trace: Trace::Exact,
+        spawning: Spawning::Free,
         extra: Vec::new(),
     })
 }

@@ -1,0 +1,319 @@
+//! `stockade explain`: one report in full, for a person.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use super::REFUSED;
+use super::message::Failure;
+use super::quote::command_line;
+use super::refused;
+use crate::profile::visible;
+use crate::report::{Denial, Report, Status, Suggestion};
+
+/// No report is longer; what is, isn't one.
+const LONGEST: u64 = 256 << 20;
+
+/// Reads and prints it.
+pub fn explain(file: &Path, out: &mut dyn Write) -> Result<u8, Failure> {
+    let name = if file == Path::new("-") {
+        "standard input".to_string()
+    } else {
+        format!("`{}`", file.display())
+    };
+    let document = read(file).map_err(|error| Failure::text(REFUSED, format!("can't read {name}: {error}")))?;
+    let report = Report::parse(&document).map_err(|error| {
+        let failure = Failure::new(REFUSED, &error);
+        Failure {
+            message: format!("can't explain {name}: {}", failure.message),
+            ..failure
+        }
+    })?;
+    match print(&report, out) {
+        // A reader that has seen enough, such as `head`.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        Err(error) => Err(Failure::new(REFUSED, &error)),
+        Ok(()) => Ok(0),
+    }
+}
+
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let mut document = Vec::new();
+    if file == Path::new("-") {
+        io::stdin().lock().take(LONGEST).read_to_end(&mut document)?;
+    } else {
+        File::open(file)?.take(LONGEST).read_to_end(&mut document)?;
+    }
+    Ok(document)
+}
+
+fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    line(out, "run", &report.run)?;
+    line(out, "command", &command_line(&report.command))?;
+    line(out, "profile", &report.profile)?;
+    line(out, "root", &report.root.to_string_lossy())?;
+    line(out, "ended", &ending(report))?;
+    line(out, "enforced by", &enforcement(report))?;
+    line(out, "refused", &count(report))?;
+    for (index, denial) in report.denials.iter().enumerate() {
+        print_denial(index + 1, denial, out)?;
+    }
+    match &report.suggestion {
+        Some(suggestion) => print_suggestion(suggestion, out),
+        None => Ok(()),
+    }
+}
+
+/// One setting. The text may be the target's: it stays on its line.
+fn line(out: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "{label:11}  {}", visible(text))
+}
+
+fn ending(report: &Report) -> String {
+    let status = match report.status {
+        Status::Completed => "by itself",
+        Status::PermissionDenied => "it failed, and a refusal explains it",
+        Status::TimeLimit => "past its time limit",
+        Status::ResourceLimit => "past a limit",
+        Status::Signalled => "by a signal",
+        Status::NotStarted => return "it never started".to_string(),
+    };
+    let mut parts = vec![status.to_string()];
+    parts.extend(report.exit_code.map(|code| format!("exit code {code}")));
+    parts.extend(report.signal.clone());
+    parts.extend(report.limit.as_ref().map(|limit| format!("limit {limit}")));
+    parts.push(format!("after {}", milliseconds(report.duration_ms)));
+    parts.join(", ")
+}
+
+fn enforcement(report: &Report) -> String {
+    let enforcement = &report.enforcement;
+    let mut parts = vec![format!("Landlock ABI {}, seccomp", enforcement.landlock_abi)];
+    if enforcement.supervisor {
+        parts.push("supervisor".to_string());
+    }
+    parts.extend(
+        enforcement
+            .namespaces
+            .iter()
+            .map(|namespace| format!("{namespace} namespace")),
+    );
+    if !enforcement.shortfalls.is_empty() {
+        parts.push(format!("accepted shortfalls: {}", enforcement.shortfalls.join(", ")));
+    }
+    parts.join(", ")
+}
+
+fn count(report: &Report) -> String {
+    let total: u64 = report
+        .denials
+        .iter()
+        .map(|denial| denial.count)
+        .fold(0, u64::saturating_add);
+    let different = report.denials.len();
+    let seen = match (different, report.enforcement.supervisor) {
+        (0, true) => "nothing".to_string(),
+        (0, false) => "unknown: no supervisor took part".to_string(),
+        _ => format!("{}, {different} different", times(total)),
+    };
+    match report.denials_dropped {
+        0 => seen,
+        dropped => format!("{seen}; {dropped} more found no room in the report"),
+    }
+}
+
+fn print_denial(number: usize, denial: &Denial, out: &mut dyn Write) -> io::Result<()> {
+    let explains = if denial.explains { ": explains the failure" } else { "" };
+    writeln!(out, "\n{number}. {}{explains}", refused::access(denial))?;
+    let mut detail = |label: &str, text: &str| writeln!(out, "   {label:8}  {}", visible(text));
+    if denial.asked != denial.target && !denial.asked.is_empty() {
+        detail("asked", &denial.asked)?;
+    }
+    detail("call", &denial.syscall)?;
+    detail("process", &format!("{}, {}", denial.pid, denial.program))?;
+    detail(
+        "when",
+        &format!("{}, first after {}", times(denial.count), milliseconds(denial.at_ms)),
+    )?;
+    match &denial.rule {
+        None => detail("rule", "nothing grants it")?,
+        Some(rule) => detail("rule", &format!("{} ({})", rule.text, rule.origin))?,
+    }
+    if let Some(capability) = &denial.capability {
+        detail("lacks", &format!("the capability {capability}"))?;
+    }
+    match &denial.grant {
+        None => detail("grant", "none would allow it")?,
+        Some(words) => detail("grant", &command_line(words))?,
+    }
+    match &denial.profile {
+        None => Ok(()),
+        Some(profile) => detail("profile", &format!("{profile} would allow it")),
+    }
+}
+
+fn print_suggestion(suggestion: &Suggestion, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    if !suggestion.flags.is_empty() {
+        line(out, "to allow it", &command_line(&suggestion.flags))?;
+    }
+    match &suggestion.profile {
+        None => Ok(()),
+        Some(profile) if suggestion.flags.is_empty() => line(out, "to allow it", &format!("--profile {profile}")),
+        Some(profile) => line(out, "or wider", &format!("--profile {profile}")),
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_string(),
+        count => format!("{count} times"),
+    }
+}
+
+fn milliseconds(count: u64) -> String {
+    if count < 1000 {
+        format!("{count} ms")
+    } else {
+        format!("{}.{} s", count / 1000, count % 1000 / 100)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Kind, Rule};
+
+    fn report() -> Report {
+        let words = ["python3".into(), "analyse it.py".into()];
+        let mut report = Report::refused("readonly", &words, Path::new("/r"));
+        report.run = "0000000000-00000000".into();
+        report.status = Status::PermissionDenied;
+        report.exit_code = Some(1);
+        report.duration_ms = 1234;
+        report.enforcement.landlock_abi = 6;
+        report.enforcement.supervisor = true;
+        report
+    }
+
+    fn denial() -> Denial {
+        Denial {
+            access: Kind::Read,
+            target: "/etc/hosts".into(),
+            asked: "../etc/hosts".into(),
+            syscall: "openat".into(),
+            pid: 4711,
+            program: "/usr/bin/python3".into(),
+            count: 2,
+            at_ms: 31,
+            rule: None,
+            capability: None,
+            explains: true,
+            grant: Some(vec!["--read".into(), "/etc/hosts".into()]),
+            profile: Some("mcp-standard".into()),
+        }
+    }
+
+    fn printed(report: &Report) -> String {
+        let mut out = Vec::new();
+        print(report, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn all_of_a_report_is_printed() {
+        let mut report = report();
+        let secret = Denial {
+            target: "/r/.env".into(),
+            asked: "/r/.env".into(),
+            count: 1,
+            explains: false,
+            rule: Some(Rule {
+                text: "secret pattern `**/.env*`".into(),
+                origin: "built in".into(),
+            }),
+            grant: None,
+            profile: None,
+            ..denial()
+        };
+        report.denials = vec![denial(), secret];
+        report.denials_dropped = 7;
+        report.suggestion = Some(Suggestion {
+            flags: vec!["--read".into(), "/etc/hosts".into()],
+            profile: Some("mcp-standard".into()),
+        });
+        insta::assert_snapshot!(printed(&report), @"
+        run          0000000000-00000000
+        command      python3 'analyse it.py'
+        profile      readonly
+        root         /r
+        ended        it failed, and a refusal explains it, exit code 1, after 1.2 s
+        enforced by  Landlock ABI 6, seccomp, supervisor
+        refused      3 times, 2 different; 7 more found no room in the report
+
+        1. reading `/etc/hosts`: explains the failure
+           asked     ../etc/hosts
+           call      openat
+           process   4711, /usr/bin/python3
+           when      2 times, first after 31 ms
+           rule      nothing grants it
+           grant     --read /etc/hosts
+           profile   mcp-standard would allow it
+
+        2. reading `/r/.env`
+           call      openat
+           process   4711, /usr/bin/python3
+           when      once, first after 31 ms
+           rule      secret pattern `**/.env*` (built in)
+           grant     none would allow it
+
+        to allow it  --read /etc/hosts
+        or wider     --profile mcp-standard
+        ");
+    }
+
+    #[test]
+    fn a_run_that_was_not_supervised_claims_nothing() {
+        let mut report = report();
+        report.enforcement.supervisor = false;
+        report.enforcement.shortfalls = vec!["supervisor".into()];
+        insta::assert_snapshot!(printed(&report), @"
+        run          0000000000-00000000
+        command      python3 'analyse it.py'
+        profile      readonly
+        root         /r
+        ended        it failed, and a refusal explains it, exit code 1, after 1.2 s
+        enforced by  Landlock ABI 6, seccomp, accepted shortfalls: supervisor
+        refused      unknown: no supervisor took part
+        ");
+    }
+
+    #[test]
+    fn a_text_of_the_target_stays_on_its_line() {
+        let odd = "/r/\nrun          all is well\u{1b}[2J\u{202e}";
+        let mut report = report();
+        let plain = printed(&report).lines().count();
+        report.command = vec![odd.into()];
+        report.profile = odd.into();
+        report.root = odd.into();
+        report.enforcement.shortfalls = vec![odd.into()];
+        assert_eq!(printed(&report).lines().count(), plain);
+        report.denials = vec![Denial {
+            target: odd.into(),
+            asked: format!("{odd}x"),
+            syscall: odd.into(),
+            program: odd.into(),
+            capability: Some(odd.into()),
+            grant: Some(vec!["--read".into(), odd.into()]),
+            profile: Some(odd.into()),
+            rule: Some(Rule {
+                text: odd.into(),
+                origin: odd.into(),
+            }),
+            ..denial()
+        }];
+        let text = printed(&report);
+        assert_eq!(text.lines().count(), plain + 10, "{text}");
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Words of a command line as a person can paste them into a shell.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::profile::visible;
+
+/// All of them, with spaces between.
+pub fn command_line<T: AsRef<OsStr>>(words: &[T]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word.as_ref())).collect();
+    words.join(" ")
+}
+
+/// One word: bare where no shell makes more of it, otherwise in single quotes; as `$'…'` (bash, zsh, ksh, POSIX 2024)
+/// where it holds what a terminal wouldn't show as it is.
+pub fn quoted(word: &OsStr) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(&byte);
+    match word.to_str() {
+        Some(text) if !text.is_empty() && text.bytes().all(is_plain) => text.to_string(),
+        Some(text) if visible(text) == text => format!("'{}'", text.replace('\'', r"'\''")),
+        _ => escaped(word.as_bytes()),
+    }
+}
+
+/// Byte by byte, but for what is plainly visible.
+fn escaped(bytes: &[u8]) -> String {
+    let mut shown = String::from("$'");
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\'' | '\\' => shown.extend(['\\', c]),
+                _ if visible(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8() => shown.push(c),
+                _ => push_bytes(&mut shown, c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        push_bytes(&mut shown, chunk.invalid());
+    }
+    shown.push('\'');
+    shown
+}
+
+/// As three octal digits, which end by themselves: `\x1` would take a digit behind it along.
+fn push_bytes(shown: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        let _ = write!(shown, "\\{byte:03o}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDS: &[&[u8]] = &[
+        b"/etc/hosts",
+        b"",
+        b"/r/a b",
+        b"/r/it's",
+        b"/r/$HOME;rm -rf `x`\\",
+        b"~/x",
+        b"/r/\xff\x01a1",
+        b"/r/\x1b[2J'\\ \n",
+        "/r/\u{202e}gpj.exe\u{200b}".as_bytes(),
+        "/r/ünï".as_bytes(),
+    ];
+
+    #[test]
+    fn a_shell_reads_every_word_as_it_was() {
+        for word in WORDS {
+            let text = quoted(OsStr::from_bytes(word));
+            let ran = std::process::Command::new("bash")
+                .args(["-c", &format!("printf %s {text}")])
+                .output()
+                .unwrap();
+            assert_eq!(ran.stdout, *word, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_it_moves_a_terminal() {
+        for word in WORDS {
+            let text = quoted(OsStr::from_bytes(word));
+            assert_eq!(visible(&text), text);
+        }
+        assert_eq!(quoted(OsStr::new("/etc/hosts")), "/etc/hosts");
+        assert_eq!(quoted(OsStr::new("/r/a b")), "'/r/a b'");
+    }
+}

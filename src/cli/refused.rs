@@ -1,0 +1,277 @@
+//! What is said after a run that failed because of a refusal: five lines at most.
+//!
+//! Names are the target's to choose. They are escaped here, one by one: a line end in one must not begin a line of ours.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::message::Failure;
+use super::quote::{command_line, quoted};
+use crate::profile::visible;
+use crate::report::{Denial, Kind, Report};
+
+/// The message; `None` where no denial explains a failure. `file` is where the report goes.
+pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
+    let explaining: Vec<&Denial> = report.explanation().collect();
+    let (first, others) = explaining.split_first()?;
+    // It is only printed: the exit code is the run's own.
+    let mut failure = Failure::text(0, sentence(first));
+    failure.details.extend(also(first, others));
+    failure.details.extend(more(report, explaining.len(), file));
+    failure.hint = hint(report);
+    Some(failure)
+}
+
+/// `` `python3` was refused reading `/etc/hosts` (nothing grants it) ``.
+fn sentence(denial: &Denial) -> String {
+    format!(
+        "`{}` was refused {} ({})",
+        program(denial),
+        access_in_short(denial),
+        reason(denial)
+    )
+}
+
+/// What explains it as well, on one line.
+fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
+    let others: Vec<String> = others
+        .iter()
+        .map(|denial| {
+            let why = if denial.rule == first.rule {
+                String::new()
+            } else {
+                format!(" ({})", reason(denial))
+            };
+            format!("{}{why}", access_in_short(denial))
+        })
+        .collect();
+    (!others.is_empty()).then(|| format!("also {}", others.join(", ")))
+}
+
+/// How many there are besides, and where.
+fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
+    let count = (report.denials.len() - shown) as u64 + report.denials_dropped;
+    if count == 0 {
+        return None;
+    }
+    let refusals = if count == 1 { "refusal" } else { "refusals" };
+    Some(match file {
+        Some(file) if !file.as_encoded_bytes().starts_with(b"fd:") => {
+            format!("{count} more {refusals}: `stockade explain {}`", quoted(file))
+        }
+        Some(_) => format!("{count} more {refusals} in the report"),
+        None => format!("{count} more {refusals}: `--report FILE` lists them, and `stockade explain FILE` tells"),
+    })
+}
+
+fn hint(report: &Report) -> Option<String> {
+    let suggestion = report.suggestion.as_ref()?;
+    match (&suggestion.flags[..], &suggestion.profile) {
+        ([], None) => None,
+        ([], Some(profile)) => Some(format!("`--profile {profile}` would allow it")),
+        (flags, None) => Some(format!("to allow it: `{}`", command_line(flags))),
+        (flags, Some(profile)) => Some(format!(
+            "to allow it: `{}`, or more widely `--profile {profile}`",
+            command_line(flags)
+        )),
+    }
+}
+
+/// The program's name without its directory.
+fn program(denial: &Denial) -> String {
+    let name = Path::new(&denial.program).file_name().unwrap_or_default();
+    match name.to_string_lossy() {
+        name if name.is_empty() => format!("process {}", denial.pid),
+        name => shortened(&visible(&name)),
+    }
+}
+
+/// What was refused: `` reading `/etc/hosts` ``.
+pub fn access(denial: &Denial) -> String {
+    format!("{} `{}`", doing(denial.access), visible(&denial.target))
+}
+
+fn access_in_short(denial: &Denial) -> String {
+    format!("{} `{}`", doing(denial.access), shortened(&visible(&denial.target)))
+}
+
+fn doing(access: Kind) -> &'static str {
+    match access {
+        Kind::Read => "reading",
+        Kind::Write => "writing",
+        Kind::Create => "creating",
+        Kind::Delete => "deleting",
+        Kind::Metadata => "changing the attributes of",
+        Kind::Execute => "starting",
+        Kind::Connect => "connecting to",
+        Kind::Listen => "listening on",
+        Kind::Socket => "the socket",
+        Kind::Resolve => "looking up the host",
+        Kind::Signal => "sending a signal to",
+        Kind::Spawn => "making the process",
+        Kind::Syscall => "the system call",
+    }
+}
+
+/// Why, in brackets.
+fn reason(denial: &Denial) -> String {
+    match &denial.rule {
+        None => "nothing grants it".to_string(),
+        Some(rule) if rule.origin == "built in" => format!("{}; no grant opens it", visible(&rule.text)),
+        Some(rule) => format!(
+            "{}, from {}; no grant opens it",
+            visible(&rule.text),
+            visible(&rule.origin)
+        ),
+    }
+}
+
+/// A name that would fill the screen is cut in the middle.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 160;
+    const END: usize = 100;
+    let count = text.chars().count();
+    if count <= LONGEST {
+        return text.to_string();
+    }
+    let start: String = text.chars().take(LONGEST - END).collect();
+    let end: String = text.chars().skip(count - END).collect();
+    format!("{start}…{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Rule, Status, Suggestion};
+
+    fn denial(access: Kind, target: &str) -> Denial {
+        Denial {
+            access,
+            target: target.into(),
+            asked: target.into(),
+            syscall: "openat".into(),
+            pid: 4711,
+            program: "/usr/bin/python3".into(),
+            count: 1,
+            at_ms: 31,
+            rule: None,
+            capability: None,
+            explains: true,
+            grant: None,
+            profile: None,
+        }
+    }
+
+    fn report(denials: Vec<Denial>, flags: &[&str], profile: Option<&str>) -> Report {
+        let mut report = Report::refused("readonly", &["python3".into()], Path::new("/r"));
+        report.status = Status::PermissionDenied;
+        report.exit_code = Some(1);
+        report.denials = denials;
+        report.suggestion = (!flags.is_empty() || profile.is_some()).then(|| Suggestion {
+            flags: flags.iter().map(Into::into).collect(),
+            profile: profile.map(Into::into),
+        });
+        report
+    }
+
+    fn text(report: &Report, file: Option<&str>) -> String {
+        explanation(report, file.map(OsStr::new)).unwrap().lines()
+    }
+
+    #[test]
+    fn one_file_is_said_in_five_lines() {
+        let mut others = vec![denial(Kind::Read, "/etc/hosts")];
+        others.extend((0..2).map(|_| Denial {
+            explains: false,
+            ..denial(Kind::Read, "/x")
+        }));
+        let report = report(others, &["--read", "/etc/hosts"], Some("mcp-standard"));
+        insta::assert_snapshot!(text(&report, Some("my report.json")), @"
+        stockade: `python3` was refused reading `/etc/hosts` (nothing grants it)
+          2 more refusals: `stockade explain 'my report.json'`
+
+        hint: to allow it: `--read /etc/hosts`, or more widely `--profile mcp-standard`
+        ");
+        assert!(text(&report, None).contains("2 more refusals: `--report FILE` lists them"));
+        assert!(text(&report, Some("fd:3")).contains("2 more refusals in the report"));
+    }
+
+    #[test]
+    fn a_secret_is_said_to_stay_closed() {
+        let secret = Denial {
+            rule: Some(Rule {
+                text: "secret pattern `**/.env*`".into(),
+                origin: "built in".into(),
+            }),
+            ..denial(Kind::Read, "/r/.env")
+        };
+        insta::assert_snapshot!(text(&report(vec![secret], &[], None), None), @"stockade: `python3` was refused reading `/r/.env` (secret pattern `**/.env*`; no grant opens it)");
+        let denied = Denial {
+            rule: Some(Rule {
+                text: "denied path `/r/x`".into(),
+                origin: "`--deny ./x`".into(),
+            }),
+            ..denial(Kind::Write, "/r/x")
+        };
+        insta::assert_snapshot!(text(&report(vec![denied], &[], None), None), @"stockade: `python3` was refused writing `/r/x` (denied path `/r/x`, from `--deny ./x`; no grant opens it)");
+    }
+
+    #[test]
+    fn several_are_on_one_line() {
+        let denials = vec![
+            denial(Kind::Create, "/out/a"),
+            denial(Kind::Create, "/out/b"),
+            denial(Kind::Execute, "/out/run"),
+        ];
+        let report = report(denials, &["--write", "/out dir"], None);
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused creating `/out/a` (nothing grants it)
+          also creating `/out/b`, starting `/out/run`
+
+        hint: to allow it: `--write '/out dir'`
+        ");
+    }
+
+    #[test]
+    fn only_a_profile_may_help() {
+        let report = report(vec![denial(Kind::Connect, "93.184.216.34")], &[], Some("mcp-standard"));
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused connecting to `93.184.216.34` (nothing grants it)
+
+        hint: `--profile mcp-standard` would allow it
+        ");
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_run_that_no_denial_explains() {
+        let harmless = Denial {
+            explains: false,
+            ..denial(Kind::Read, "/x")
+        };
+        assert!(explanation(&report(vec![harmless], &[], None), None).is_none());
+    }
+
+    #[test]
+    fn a_name_begins_no_line_and_moves_no_terminal() {
+        let name = "/r/\nstockade: all is well\u{1b}[2J\u{202e}";
+        let odd = Denial {
+            program: "/r/py\nthon\u{1b}".into(),
+            rule: Some(Rule {
+                text: name.into(),
+                origin: name.into(),
+            }),
+            ..denial(Kind::Read, name)
+        };
+        let report = report(vec![odd.clone(), odd], &["--read", name], None);
+        let text = text(&report, Some(name));
+        assert_eq!(text.lines().count(), 4, "{text}");
+        assert!(text.lines().skip(1).all(|line| !line.starts_with("stockade")), "{text}");
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+    }
+
+    #[test]
+    fn a_long_name_is_cut() {
+        let report = report(vec![denial(Kind::Read, &format!("/{}", "x".repeat(4000)))], &[], None);
+        assert!(text(&report, None).len() < 400);
+    }
+}

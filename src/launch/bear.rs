@@ -1,0 +1,24 @@
+//! The fork of the warden, from whichever thread it is to inherit.
+
+use std::io;
+
+use super::warden::{self, Duty};
+use crate::sys::process::{self, Forked};
+use crate::sys::wire::Message;
+
+/// A warden that was forked.
+pub struct Born {
+    /// Its process id.
+    pub warden: i32,
+    /// What it already said.
+    pub news: Option<Message>,
+}
+
+/// Forks the warden. All signals must be blocked in the calling thread.
+pub fn bear(duty: &Duty) -> io::Result<Born> {
+    match process::fork()? {
+        Forked::Child => warden::serve(duty),
+        // The process stays a zombie until it is collected, so its number stays its own.
+        Forked::Parent(warden) => Ok(Born { warden, news: None }),
+    }
+}

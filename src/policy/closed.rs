@@ -1,0 +1,186 @@
+//! The denials of a policy, compiled: an owned value that threads share. It answers which of them close a path.
+//!
+//! Most paths are closed by nothing, and that answer has to be cheap: names are looked up on the way down the path,
+//! and all globs of a directory are one automaton. It holds indices, so it belongs to the policy it was compiled from.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use globset::{Candidate, Error, Glob, GlobBuilder, GlobSet};
+
+use super::moving::Course;
+use super::{Denial, DenialKind, Policy, Target, git};
+
+/// The compiled denials of a policy.
+#[derive(Debug, Clone)]
+pub struct Closed {
+    count: usize,
+    names: Names,
+    globs: Vec<Globs>,
+    git: Vec<usize>,
+    /// Denials whose glob doesn't compile. Such a glob is refused where profiles are read; one that gets here closes
+    /// everything.
+    everything: Vec<usize>,
+    /// For moves. Few runs move a directory, so it is compiled when the first one does.
+    courses: OnceLock<Vec<Course>>,
+}
+
+impl Closed {
+    /// Compiles the denials.
+    pub fn compile(policy: &Policy) -> Closed {
+        let mut closed = Closed {
+            count: policy.denials.len(),
+            names: Names::default(),
+            globs: Vec::new(),
+            git: Vec::new(),
+            everything: Vec::new(),
+            courses: OnceLock::new(),
+        };
+        let mut by_directory: BTreeMap<&Path, Vec<Pattern>> = BTreeMap::new();
+        for (index, denial) in policy.denials.iter().enumerate() {
+            match &denial.target {
+                Target::Path(path) => closed.names.add(path, index),
+                Target::GitDirectories => closed.git.push(index),
+                Target::Glob { below, glob } => match Pattern::new(index, glob, denial.kind) {
+                    Ok(pattern) => by_directory.entry(below).or_default().push(pattern),
+                    Err(_) => closed.everything.push(index),
+                },
+            }
+        }
+        for (below, patterns) in by_directory {
+            closed.add_globs(below, &patterns);
+        }
+        closed
+    }
+
+    /// How many denials there were.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How each denial takes a move.
+    pub(super) fn courses(&self, denials: &[Denial]) -> &[Course] {
+        self.courses.get_or_init(|| denials.iter().map(Course::new).collect())
+    }
+
+    /// The first denial that closes the path, by itself or by a directory above it, of those that `counts` says yes
+    /// to.
+    pub(super) fn first(&self, path: &Path, counts: impl Fn(usize) -> bool) -> Option<usize> {
+        let named = self.names.on_the_way(path);
+        let matching = self.globs.iter().flat_map(|globs| globs.matching(path));
+        let git = self.git.iter().copied().filter(|_| git::is_guarded(path));
+        let always = self.everything.iter().copied();
+        let all = named.chain(matching).chain(git).chain(always);
+        all.filter(|index| counts(*index)).min()
+    }
+
+    /// One automaton for all patterns, and where that is too large one for each.
+    fn add_globs(&mut self, below: &Path, patterns: &[Pattern]) {
+        match Globs::build(below, patterns) {
+            Ok(globs) => self.globs.push(globs),
+            Err(_) if patterns.len() > 1 => {
+                for pattern in patterns.chunks(1) {
+                    self.add_globs(below, pattern);
+                }
+            }
+            Err(_) => self.everything.extend(patterns.iter().map(|pattern| pattern.index)),
+        }
+    }
+}
+
+/// Closed paths as a tree of names. Each node says which denials close it.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    here: Vec<usize>,
+    inside: BTreeMap<OsString, Names>,
+}
+
+impl Names {
+    fn add(&mut self, path: &Path, index: usize) {
+        let node = path.components().fold(self, |node, part| {
+            node.inside.entry(part.as_os_str().to_owned()).or_default()
+        });
+        node.here.push(index);
+    }
+
+    /// What closes the path or a directory above it.
+    fn on_the_way<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = usize> + 'a {
+        let below = path.components().scan(self, |node, part| {
+            *node = node.inside.get(part.as_os_str())?;
+            Some(*node)
+        });
+        std::iter::once(self)
+            .chain(below)
+            .flat_map(|node| node.here.iter().copied())
+    }
+}
+
+/// The glob of one denial, as the two that close what it matches and what is below that.
+struct Pattern {
+    index: usize,
+    itself: Glob,
+    inside: Glob,
+}
+
+impl Pattern {
+    fn new(index: usize, glob: &str, kind: DenialKind) -> Result<Pattern, Error> {
+        let glob = essence(glob);
+        Ok(Pattern {
+            index,
+            itself: compile(glob, kind)?,
+            inside: compile(&format!("{glob}/**"), kind)?,
+        })
+    }
+}
+
+/// What closes everything in a directory closes the directory: else it could be renamed.
+pub(super) fn essence(glob: &str) -> &str {
+    glob.strip_suffix("/**").unwrap_or(glob)
+}
+
+/// The way that every glob of a denial is meant.
+pub(super) fn compile(glob: &str, kind: DenialKind) -> Result<Glob, Error> {
+    GlobBuilder::new(glob)
+        .literal_separator(true)
+        // `server.PEM` is as secret as `server.pem`; what a person wrote is meant as it stands.
+        .case_insensitive(kind != DenialKind::Explicit)
+        .build()
+}
+
+/// All patterns relative to one directory.
+#[derive(Debug, Clone)]
+struct Globs {
+    below: PathBuf,
+    set: GlobSet,
+    /// The denial of each two globs of the set.
+    indices: Vec<usize>,
+}
+
+impl Globs {
+    fn build(below: &Path, patterns: &[Pattern]) -> Result<Globs, Error> {
+        let globs = patterns.iter().flat_map(|pattern| [&pattern.itself, &pattern.inside]);
+        Ok(Globs {
+            below: below.to_path_buf(),
+            set: GlobSet::new(globs)?,
+            indices: patterns.iter().map(|pattern| pattern.index).collect(),
+        })
+    }
+
+    fn matching(&self, path: &Path) -> Vec<usize> {
+        let Some(rest) = path
+            .strip_prefix(&self.below)
+            .ok()
+            .filter(|rest| *rest != Path::new(""))
+        else {
+            return Vec::new();
+        };
+        let candidate = Candidate::new(rest);
+        if !self.set.is_match_candidate(&candidate) {
+            return Vec::new();
+        }
+        let matches = self.set.matches_candidate(&candidate);
+        matches.into_iter().map(|glob| self.indices[glob / 2]).collect()
+    }
+}

@@ -1,0 +1,242 @@
+//! What of a `.git` is guarded: all but the files that everyday commands write. Looks at names alone.
+//!
+//! Hooks, configuration and attributes are programs to the host's git, and `commondir`, `gitdir`, `alternates` and a
+//! `.git` *file* lead it to other ones. So what may be written is listed, and whatever isn't in the list is guarded.
+//! `worktrees/NAME` and `modules/NAME` are such directories too. Source: gitrepository-layout(5), and git 2.47 under
+//! strace.
+//!
+//! `.git` and guarded names are recognised in any case, since a file system may not tell them apart. What is allowed
+//! has to be spelled as git spells it.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Whether the path is closed for writing: a `.git`, or something in one that no everyday command writes.
+pub fn is_guarded(path: &Path) -> bool {
+    Role::of(path).is_guarded()
+}
+
+/// Whether the path lies in a `.git` or is one.
+pub fn is_in_git_directory(path: &Path) -> bool {
+    Role::of(path) != Role::Outside
+}
+
+/// The directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that one.
+/// Empty outside of any. Where a run made one of these, what is in it is the run's own.
+pub fn git_directories(path: &Path) -> Vec<PathBuf> {
+    let depth = |above: &&Path| above.components().any(|part| is_git(part.as_os_str()));
+    let mut directories: Vec<_> = path.ancestors().take_while(depth).map(Path::to_path_buf).collect();
+    if directories.len() > 1 {
+        directories.remove(0);
+    }
+    directories.reverse();
+    directories
+}
+
+/// Whether a directory can be moved without changing what is guarded in it, and without taking the place of
+/// something that git trusts.
+pub(super) fn may_move(old: &Path, new: &Path) -> bool {
+    let (old, new) = (Role::of(old), Role::of(new));
+    old == new && matches!(old, Role::Outside | Role::Open(_) | Role::Guarded)
+}
+
+/// What a path is to git.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Not in a `.git`.
+    Outside,
+    /// A `.git`: directory or file.
+    Repository,
+    /// `worktrees`, which the first `git worktree add` makes and the last `remove` deletes.
+    Worktrees(Ambiguity),
+    /// `worktrees/NAME`, the git directory of a linked work tree.
+    Worktree(Ambiguity),
+    /// `modules`, or some names below it. A submodule's name has slashes as often as not, so each may be its end.
+    Modules { named: bool },
+    /// `objects`.
+    Objects(Ambiguity),
+    /// `objects/info`.
+    ObjectsInfo(Ambiguity),
+    /// `info`.
+    Info(Ambiguity),
+    /// Something that commands write, and what is in it.
+    Open(Ambiguity),
+    /// Something else, and what is in it.
+    Guarded,
+}
+
+/// Whether the names passed so far have a second reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ambiguity {
+    /// They haven't.
+    None,
+    /// Below `modules`: `modules/a/refs/hooks` is a branch's directory, or the hooks of a submodule `a/refs`.
+    Submodule,
+}
+
+impl Role {
+    fn of(path: &Path) -> Role {
+        path.components()
+            .fold(Role::Outside, |role, part| role.child(part.as_os_str()))
+    }
+
+    fn is_guarded(self) -> bool {
+        !matches!(
+            self,
+            Role::Outside | Role::Open(_) | Role::Worktrees(_) | Role::Worktree(_)
+        )
+    }
+
+    /// The role of a name in a directory of this role.
+    fn child(self, name: &OsStr) -> Role {
+        match self {
+            Role::Outside if is_git(name) => Role::Repository,
+            Role::Outside => Role::Outside,
+            Role::Guarded => Role::Guarded,
+            // A repository in a place like this is nobody's.
+            _ if is_git(name) => Role::Guarded,
+            Role::Repository => entry(name, Ambiguity::None),
+            Role::Worktrees(ambiguity) => Role::Worktree(ambiguity),
+            Role::Worktree(ambiguity) => entry(name, ambiguity),
+            Role::Modules { named } => module(name, named),
+            Role::Objects(ambiguity) if is(name, "info") => Role::ObjectsInfo(ambiguity),
+            Role::Objects(ambiguity) | Role::Open(ambiguity) => below_open(name, ambiguity),
+            Role::ObjectsInfo(ambiguity) if starts_with_one_of(name, OBJECTS_INFO) => Role::Open(ambiguity),
+            Role::Info(ambiguity) if name == "refs" || starts_with_one_of(name, INFO) => Role::Open(ambiguity),
+            Role::ObjectsInfo(_) | Role::Info(_) => Role::Guarded,
+        }
+    }
+}
+
+/// A name in a git directory.
+fn entry(name: &OsStr, ambiguity: Ambiguity) -> Role {
+    if name == "objects" {
+        Role::Objects(ambiguity)
+    } else if name == "worktrees" {
+        Role::Worktrees(ambiguity)
+    } else if is(name, "modules") {
+        // In a submodule it may be the last part of a name.
+        let named = ambiguity == Ambiguity::Submodule;
+        Role::Modules { named }
+    } else if is(name, "info") {
+        Role::Info(ambiguity)
+    } else if is_written(name) {
+        Role::Open(ambiguity)
+    } else {
+        Role::Guarded
+    }
+}
+
+/// A name below `modules`: one more part of a submodule's name, or an entry of its git directory.
+fn module(name: &OsStr, named: bool) -> Role {
+    match entry(name, Ambiguity::Submodule) {
+        role if named && role != Role::Guarded => role,
+        _ if named && is_trusted(name) => Role::Guarded,
+        _ => Role::Modules { named: true },
+    }
+}
+
+/// A name in a directory that commands write.
+fn below_open(name: &OsStr, ambiguity: Ambiguity) -> Role {
+    match ambiguity {
+        Ambiguity::Submodule if is_trusted(name) => Role::Guarded,
+        _ => Role::Open(ambiguity),
+    }
+}
+
+/// Directories of a git directory that are open with all they hold.
+const DIRECTORIES: &[&str] = &[
+    "refs",
+    "reftable",
+    "logs",
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+    "rr-cache",
+    "NOTES_MERGE_WORKTREE",
+];
+
+/// Files that are written in place or by way of their `.lock`.
+const FILES: &[&str] = &[
+    "packed-refs",
+    "index",
+    "HEAD",
+    "ORIG_HEAD",
+    "FETCH_HEAD",
+    "MERGE_HEAD",
+    "MERGE_MSG",
+    "MERGE_MODE",
+    "MERGE_RR",
+    "MERGE_AUTOSTASH",
+    "AUTO_MERGE",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+    "SQUASH_MSG",
+    "COMMIT_EDITMSG",
+    "TAG_EDITMSG",
+    "NOTES_EDITMSG",
+    "NOTES_MERGE_REF",
+    "NOTES_MERGE_PARTIAL",
+    "ADD_EDIT.patch",
+    "addp-hunk-edit.diff",
+    "shallow",
+    "gc.pid",
+    "gc.log",
+];
+
+/// How temporary names begin, and names of which there are many.
+const PREFIXES: &[&str] = &[
+    "BISECT_",
+    "index.stash.",
+    "next-index-",
+    "packed-refs.new",
+    "shallow_",
+    "sharedindex.",
+    "sharedindex_",
+    "tmp_",
+];
+
+/// What `objects/info` may hold. Never `alternates` or `http-alternates`.
+const OBJECTS_INFO: &[&str] = &["packs", "commit-graph", "tmp_"];
+
+/// What `info` may hold besides `refs`, the list for dumb servers: the files that become it.
+const INFO: &[&str] = &["refs_"];
+
+/// What git trusts: names that stay closed wherever a submodule's git directory may begin.
+const TRUSTED: &[&str] = &["hooks", "config", "config.worktree", "info", "commondir", "gitdir"];
+
+fn is_trusted(name: &OsStr) -> bool {
+    let bytes = name.as_bytes();
+    let unlocked = bytes.strip_suffix(b".lock").unwrap_or(bytes);
+    TRUSTED
+        .iter()
+        .any(|trusted| unlocked.eq_ignore_ascii_case(trusted.as_bytes()))
+}
+
+/// Whether commands write an entry of this name.
+fn is_written(name: &OsStr) -> bool {
+    let bytes = name.as_bytes();
+    let unlocked = bytes.strip_suffix(b".lock").unwrap_or(bytes);
+    let named = |file: &&str| file.as_bytes() == unlocked;
+    DIRECTORIES.iter().any(|directory| name == *directory)
+        || FILES.iter().any(named)
+        || starts_with_one_of(name, PREFIXES)
+}
+
+fn starts_with_one_of(name: &OsStr, starts: &[&str]) -> bool {
+    starts.iter().any(|start| name.as_bytes().starts_with(start.as_bytes()))
+}
+
+fn is_git(name: &OsStr) -> bool {
+    is(name, ".git")
+}
+
+fn is(name: &OsStr, known: &str) -> bool {
+    name.eq_ignore_ascii_case(known)
+}
+
+#[cfg(test)]
+#[path = "git_tests.rs"]
+mod tests;

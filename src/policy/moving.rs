@@ -1,0 +1,178 @@
+//! Whether moving a directory would open something in it.
+//!
+//! It looks at names alone, so that the answer holds whatever the directory contains, now and later. A glob is an
+//! automaton over components: it is in a set of positions after the components of a path, and what follows is closed
+//! under the new name as it was under the old where the old positions are among the new.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use globset::GlobMatcher;
+
+use super::closed::{compile, essence};
+use super::{Denial, DenialKind, Matcher, Target, git};
+
+impl<'a> Matcher<'a> {
+    /// A denial that closes something at or below `old` and would no longer do so when that is `new`, unless another
+    /// denial closes all of `new`. Strict where it can't tell, and about everything that git trusts. Both are the
+    /// kernel's names. Exempt grants make no difference here.
+    pub fn opens_by_moving(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
+        let denials = &self.policy().denials;
+        let mut lost = denials.iter().zip(self.closed().courses(denials));
+        lost.find(|(denial, course)| course.opens(old, new) && !self.closes_wholly(new, denial))
+            .map(|(denial, _)| denial)
+    }
+
+    /// Whether some denial closes all of the path at least as tightly as this one does.
+    fn closes_wholly(&self, path: &Path, denial: &Denial) -> bool {
+        let denials = &self.policy().denials;
+        let as_tight = |index: usize| {
+            let other = &denials[index];
+            // What is closed in a git directory isn't closed with all that is below it.
+            !other.guards_git() && other.access.contains(denial.access) && (denial.is_pattern() || !other.is_pattern())
+        };
+        self.closed().first(path, as_tight).is_some()
+    }
+}
+
+/// What a denial closes, as far as moving goes.
+#[derive(Debug, Clone)]
+pub(super) enum Course {
+    /// One path and what is below it.
+    Path(PathBuf),
+    /// Git directories.
+    Git,
+    /// A glob, component by component.
+    Steps(Vec<Step>),
+    /// Something below this directory: a glob that can't be split into components.
+    Somewhere(PathBuf),
+    /// All there is.
+    Everything,
+}
+
+/// One component of a glob.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// This name.
+    Literal(OsString),
+    /// A name that matches.
+    Name(GlobMatcher),
+    /// `**`: any number of names; at the end at least one.
+    Any,
+}
+
+impl Course {
+    pub(super) fn new(denial: &Denial) -> Course {
+        match &denial.target {
+            Target::Path(path) => Course::Path(path.clone()),
+            Target::GitDirectories => Course::Git,
+            Target::Glob { below, glob } if compile(glob, denial.kind).is_ok() => {
+                let literal = below
+                    .components()
+                    .map(|part| Step::Literal(part.as_os_str().to_owned()));
+                steps(essence(glob), denial.kind)
+                    .map(|steps| Course::Steps(literal.chain(steps).collect()))
+                    .unwrap_or_else(|| Course::Somewhere(below.clone()))
+            }
+            Target::Glob { .. } => Course::Everything,
+        }
+    }
+
+    /// Whether something that is closed at or below `old` may be open at or below `new`.
+    fn opens(&self, old: &Path, new: &Path) -> bool {
+        let touches = |place: &Path| old.starts_with(place) || place.starts_with(old);
+        match self {
+            Course::Path(closed) => touches(closed) && !new.starts_with(closed),
+            Course::Git => !git::may_move(old, new),
+            Course::Steps(steps) => !positions(steps, old).is_among(&positions(steps, new)),
+            Course::Somewhere(below) => touches(below),
+            Course::Everything => false,
+        }
+    }
+}
+
+/// A glob by its components; nothing where these don't tell all that it means.
+fn steps(glob: &str, kind: DenialKind) -> Option<Vec<Step>> {
+    let parts: Vec<_> = glob.split('/').collect();
+    // What several of them in a row mean is a matter of the matcher's version.
+    if parts.windows(2).any(|pair| pair == ["**", "**"]) {
+        return None;
+    }
+    parts.into_iter().map(|part| step(part, kind)).collect()
+}
+
+fn step(part: &str, kind: DenialKind) -> Option<Step> {
+    if part == "**" {
+        return Some(Step::Any);
+    }
+    // A `**` among alternatives may span components, and so may a class that holds the separator. A separator inside
+    // braces, or behind a backslash, leaves parts that are no globs by themselves.
+    if part.contains("**") || !has_plain_classes(part) {
+        return None;
+    }
+    let glob = compile(part, kind).ok()?;
+    Some(Step::Name(glob.compile_matcher()))
+}
+
+/// Whether all classes hold but letters, digits and `_`, and so no separator.
+fn has_plain_classes(part: &str) -> bool {
+    part.split('[').skip(1).all(|rest| {
+        let class = rest.split(']').next().unwrap_or(rest);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        class.bytes().all(plain) && !class.starts_with('-') && !class.contains("--")
+    })
+}
+
+/// Where the automaton can be.
+enum Positions {
+    /// At the end: the path, or a directory above it, is closed.
+    Closed,
+    /// Before these steps.
+    Before(BTreeSet<usize>),
+}
+
+impl Positions {
+    fn is_among(&self, others: &Positions) -> bool {
+        match (self, others) {
+            (_, Positions::Closed) => true,
+            (Positions::Closed, _) => false,
+            (Positions::Before(ours), Positions::Before(theirs)) => ours.is_subset(theirs),
+        }
+    }
+}
+
+fn positions(steps: &[Step], path: &Path) -> Positions {
+    let mut before = BTreeSet::new();
+    enter(steps, 0, &mut before);
+    for part in path.components() {
+        let mut after = BTreeSet::new();
+        for at in before {
+            advance(steps, at, part, &mut after);
+        }
+        if after.contains(&steps.len()) {
+            return Positions::Closed;
+        }
+        before = after;
+    }
+    Positions::Before(before)
+}
+
+/// Adds a position, and the one behind a `**` that may be empty.
+fn enter(steps: &[Step], at: usize, positions: &mut BTreeSet<usize>) {
+    positions.insert(at);
+    if matches!(steps.get(at), Some(Step::Any)) && at + 1 < steps.len() {
+        enter(steps, at + 1, positions);
+    }
+}
+
+fn advance(steps: &[Step], at: usize, part: Component<'_>, after: &mut BTreeSet<usize>) {
+    let name = part.as_os_str();
+    match &steps[at] {
+        Step::Literal(literal) if literal == name => enter(steps, at + 1, after),
+        Step::Name(glob) if glob.is_match(name) => enter(steps, at + 1, after),
+        Step::Any if at + 1 == steps.len() => enter(steps, at + 1, after),
+        Step::Any => enter(steps, at, after),
+        Step::Literal(_) | Step::Name(_) => {}
+    }
+}

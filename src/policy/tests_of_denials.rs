@@ -1,0 +1,255 @@
+//! Denials, compiled and moved: against the definition that one regular expression for each glob gives.
+
+use std::path::{Path, PathBuf};
+
+use globset::GlobMatcher;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::tests::{denial, grant, policy};
+use super::*;
+
+fn closing(target: Target, access: Access, kind: DenialKind) -> Denial {
+    Denial {
+        target,
+        access,
+        kind,
+        ..denial("", kind)
+    }
+}
+
+fn path(path: &str) -> Target {
+    Target::Path(PathBuf::from(path))
+}
+
+/// The definition: one glob, tried on the path and each directory above it.
+fn closes(denial: &Denial, path: &Path) -> bool {
+    match &denial.target {
+        Target::Path(closed) => path.starts_with(closed),
+        Target::GitDirectories => git::is_guarded(path),
+        Target::Glob { below, glob } => path.strip_prefix(below).is_ok_and(|rest| {
+            let glob: GlobMatcher = globset::GlobBuilder::new(glob.strip_suffix("/**").unwrap_or(glob))
+                .literal_separator(true)
+                .case_insensitive(denial.kind != DenialKind::Explicit)
+                .build()
+                .unwrap()
+                .compile_matcher();
+            rest.ancestors()
+                .take_while(|part| !part.as_os_str().is_empty())
+                .any(|part| glob.is_match(part))
+        }),
+    }
+}
+
+const GLOBS: &[&str] = &[
+    "**/secrets/**",
+    "**/.env*",
+    "**/a/*/b",
+    "x/**/c",
+    "**/*.pem",
+    "*.pem",
+    "a/*",
+    "a/b",
+    "**",
+    "**/**",
+    "a/**/**",
+    "**/a/**/b/c",
+    "{a,b}/c",
+    "**/{a/b,c}",
+    "{a/**,x}/b",
+    "[ab]/c",
+    "a[!b]c",
+    "**/a/**",
+    "**/A",
+    "a?/b",
+];
+
+const NAMES: &[&str] = &[
+    "a", "b", "c", "w", "x", "A", "ab", ".env", "k.pem", "secrets", ".git", "refs", "hooks", "modules",
+];
+
+fn any_path(most: usize) -> impl Strategy<Value = PathBuf> {
+    proptest::collection::vec(select(NAMES), 0..=most).prop_map(|parts| Path::new("/").join(parts.join("/")))
+}
+
+fn any_denial() -> impl Strategy<Value = Denial> {
+    let kinds = vec![DenialKind::Explicit, DenialKind::SecretPattern, DenialKind::Guarded];
+    let accesses = vec![Access::WRITE, Access::READ | Access::WRITE];
+    let globs = (select(GLOBS), select(vec!["/", "/w", "/w/x"])).prop_map(|(glob, below)| Target::Glob {
+        below: PathBuf::from(below),
+        glob: glob.to_owned(),
+    });
+    let target = prop_oneof![8 => globs, 1 => any_path(3).prop_map(Target::Path), 1 => Just(Target::GitDirectories)];
+    (target, select(accesses), select(kinds)).prop_map(|(target, access, kind)| closing(target, access, kind))
+}
+
+fn any_denials() -> impl Strategy<Value = Vec<Denial>> {
+    proptest::collection::vec(any_denial(), 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_move_that_opens_nothing_leaves_closed_what_was_closed(
+        denials in any_denials(),
+        (old, new) in (any_path(4), any_path(4)),
+        suffixes in proptest::collection::vec(any_path(4), 8),
+    ) {
+        let policy = policy(vec![grant(Access::all(), "/")], denials);
+        let matcher = Matcher::new(&policy);
+        if matcher.opens_by_moving(&old, &new).is_none() {
+            for suffix in suffixes {
+                let suffix = suffix.strip_prefix("/").unwrap();
+                let (before, after) = (old.join(suffix), new.join(suffix));
+                for access in Access::all().iter().filter(|access| matcher.denial(*access, &before, false).is_some()) {
+                    prop_assert!(matcher.denial(access, &after, false).is_some(), "{:?}: {:?}", access, after);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_grant_covers_what_lies_below_it_by_component(top in "/?[a./]{0,6}", probe in "/[a./]{0,8}") {
+        let expected = Path::new(&probe).starts_with(&top);
+        prop_assert_eq!(grant(Access::READ, &top).covers(Path::new(&probe)), expected);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn compiled_denials_close_what_each_of_them_closes(
+        denials in any_denials(),
+        probe in any_path(5),
+        exempt: bool,
+    ) {
+        let policy = policy(vec![grant(Access::all(), "/")], denials);
+        for access in Access::all().iter() {
+            let defined = policy.denials.iter().find(|denial| {
+                denial.access.intersects(access) && !(exempt && denial.is_pattern()) && closes(denial, &probe)
+            });
+            prop_assert_eq!(Matcher::new(&policy).denial(access, &probe, exempt), defined);
+        }
+    }
+}
+
+fn opens(target: Target, old: &str, new: &str) -> bool {
+    let policy = policy(vec![], vec![closing(target, Access::WRITE, DenialKind::Explicit)]);
+    Matcher::new(&policy)
+        .opens_by_moving(Path::new(old), Path::new(new))
+        .is_some()
+}
+
+#[test]
+fn a_directory_moves_where_what_is_closed_in_it_stays_closed() {
+    let glob = |below: &str, glob: &str| Target::Glob {
+        below: PathBuf::from(below),
+        glob: glob.to_owned(),
+    };
+    for (target, old, new, expected) in [
+        (glob("/", "**/secrets/**"), "/w/a", "/w/b", false),
+        (glob("/", "**/secrets/**"), "/w/secrets", "/w/public", true),
+        (glob("/", "**/a/*/b"), "/w/a", "/w/c", true),
+        (glob("/", "**/a/*/b"), "/w/a/x", "/w/a/y", false),
+        (glob("/", "**/a/*/b"), "/w/c", "/w/a", false),
+        (glob("/w/x", "**/c"), "/w/x/d", "/w/y/d", true),
+        (glob("/w/x", "**/c"), "/w/x/d", "/w/x/e/f", false),
+        (glob("/w/x", "**/c"), "/w", "/v", true),
+        (glob("/w", "{a/b,c}"), "/w/a", "/w/d", true),
+        (glob("/w", "{a/b,c}"), "/v/a", "/v/d", false),
+        (glob("/w", "[a-c]/d"), "/w/a", "/w/b", false),
+        (glob("/w", "[a-c]/d"), "/w/a", "/w/x", true),
+        // A class that is negated matches the separator too.
+        (glob("/w", "a[!b]c"), "/w/a", "/w/d", true),
+        (glob("/w", "a[+-9]c"), "/w/a", "/w/d", true),
+        (path("/w/a/b"), "/w/a", "/w/c", true),
+        (path("/w/a/b"), "/w/a/b/c", "/w/a/b/d", false),
+        (path("/w/a/b"), "/w/a/b/c", "/w/d", true),
+        (path("/w/a/b"), "/w/c", "/w/d", false),
+    ] {
+        assert_eq!(opens(target.clone(), old, new), expected, "{target:?}: {old} to {new}");
+    }
+}
+
+#[test]
+fn repositories_move_and_what_is_in_a_git_directory_keeps_its_role() {
+    for (old, new, expected) in [
+        ("/w/clone", "/w/project", false),
+        ("/w/.git/refs/heads/x", "/w/.git/refs/heads/y", false),
+        ("/w/.git/logs/refs/.tmp-renamed-log", "/w/.git/logs/refs/heads/x", false),
+        ("/w/.git", "/w/.got", true),
+        ("/w/got", "/w/.git", true),
+        ("/w/.git/hooks", "/w/.git/refs/hooks", true),
+        ("/w/.git/refs/x", "/w/.git/objects/info", true),
+        ("/w/.git/refs/x", "/w/.git/worktrees/x", true),
+        ("/w/.git/refs/x", "/w/x", true),
+        ("/w/.git/modules/x", "/w/.git/modules/y", true),
+        ("/w/.git/worktrees/x", "/w/.git/worktrees/y", true),
+    ] {
+        assert_eq!(opens(Target::GitDirectories, old, new), expected, "{old} to {new}");
+    }
+}
+
+#[test]
+fn where_all_of_the_new_place_is_closed_nothing_opens() {
+    let guarded = closing(path("/w/a/b"), Access::WRITE, DenialKind::Guarded);
+    let both = Access::READ | Access::WRITE;
+    for (access, kind, opens) in [
+        (both, DenialKind::SecretName, false),
+        (Access::READ, DenialKind::SecretName, true),
+        // This one is off in exempt grants.
+        (both, DenialKind::SecretPattern, true),
+    ] {
+        let policy = policy(vec![], vec![guarded.clone(), closing(path("/w/c"), access, kind)]);
+        let matcher = Matcher::new(&policy);
+        let lost = matcher.opens_by_moving(Path::new("/w/a"), Path::new("/w/c/d"));
+        assert_eq!(lost.is_some(), opens, "{access:?} {kind:?}");
+    }
+}
+
+/// The supervisor's threads ask the same compiled denials.
+#[test]
+fn compiled_denials_are_shared_between_threads() {
+    let policy = policy(
+        vec![grant(Access::all(), "/")],
+        vec![denial("**/*.pem", DenialKind::SecretPattern)],
+    );
+    let closed = Closed::compile(&policy);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let matcher = Matcher::with(&policy, &closed);
+                assert!(!matcher.decide(Access::READ, Path::new("/w/x.PEM")).is_allowed());
+                assert!(matcher.decide(Access::READ, Path::new("/w/x")).is_allowed());
+            });
+        }
+    });
+}
+
+#[test]
+fn a_glob_that_is_none_closes_everything() {
+    let policy = policy(
+        vec![grant(Access::all(), "/")],
+        vec![denial("**/[", DenialKind::Explicit)],
+    );
+    let matcher = Matcher::new(&policy);
+    assert!(!matcher.decide(Access::READ, Path::new("/w")).is_allowed());
+    assert!(matcher.decide(Access::EXECUTE, Path::new("/w")).is_allowed());
+}
+
+/// It compiles by itself, and not in a set.
+#[test]
+fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_are() {
+    let deep = format!("{}x{}", "{".repeat(2000), "}".repeat(2000));
+    let globs = [(deep.as_str(), Access::READ), ("**/b", Access::WRITE)].map(|(glob, access)| Denial {
+        access,
+        ..denial(glob, DenialKind::Explicit)
+    });
+    let policy = policy(vec![grant(Access::all(), "/")], globs.to_vec());
+    let matcher = Matcher::new(&policy);
+    assert!(!matcher.decide(Access::READ, Path::new("/w/a")).is_allowed());
+    assert!(matcher.decide(Access::WRITE, Path::new("/w/a")).is_allowed());
+    assert!(!matcher.decide(Access::WRITE, Path::new("/w/b/c")).is_allowed());
+}

@@ -1,0 +1,104 @@
+//! A denial: one refused access as the report has it.
+
+use std::ffi::OsString;
+
+use serde::{Deserialize, Serialize};
+
+use super::refusal::{Counted, Kind, Reason};
+use super::{milliseconds, text};
+use crate::policy::{self, DenialKind, Target};
+
+/// A refused access. Texts are the target's to choose: they are kept as they are, but for what isn't UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denial {
+    /// The kind of access.
+    pub access: Kind,
+    /// What it was to, as the kernel names it.
+    pub target: String,
+    /// The same as the program named it; empty where it named nothing.
+    pub asked: String,
+    /// The system call.
+    pub syscall: String,
+    /// The process that asked.
+    pub pid: i32,
+    /// The program that it ran.
+    pub program: String,
+    /// How often it was refused.
+    pub count: u64,
+    /// When it was refused first, in milliseconds since the start.
+    pub at_ms: u64,
+    /// What refused it; `None` where nothing grants it.
+    pub rule: Option<Rule>,
+    /// The capability that was missing.
+    pub capability: Option<String>,
+    /// Whether this explains why the run failed.
+    pub explains: bool,
+    /// The least flags that would allow it; `None` where no grant does.
+    #[serde(with = "text::words_or_none")]
+    pub grant: Option<Vec<OsString>>,
+    /// The lowest shipped profile that would allow it; `None` where only `trusted` would, or none.
+    pub profile: Option<String>,
+}
+
+/// What refused an access.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// What it says.
+    pub text: String,
+    /// Where it stands.
+    pub origin: String,
+}
+
+impl Denial {
+    /// What a refusal says by itself; nothing is judged yet.
+    pub(super) fn of(counted: &Counted) -> Denial {
+        let refusal = &counted.first;
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Denial {
+            access: refusal.kind,
+            target: lossy(&refusal.target),
+            asked: lossy(&refusal.asked),
+            syscall: refusal.syscall.to_string(),
+            pid: refusal.pid,
+            program: lossy(&refusal.program),
+            count: counted.count,
+            at_ms: milliseconds(refusal.at),
+            rule: Rule::of(&refusal.reason),
+            capability: None,
+            explains: false,
+            grant: None,
+            profile: None,
+        }
+    }
+}
+
+impl Rule {
+    fn of(reason: &Reason) -> Option<Rule> {
+        match reason {
+            Reason::NotGranted => None,
+            Reason::Denied(denial) => Some(Rule {
+                text: denial_text(denial),
+                origin: denial.origin.to_string(),
+            }),
+            Reason::Never(why) => Some(Rule {
+                text: (*why).to_string(),
+                origin: "built in".to_string(),
+            }),
+        }
+    }
+}
+
+/// ``secret pattern `**/.env*` ``: what kind of denial, and what it closes.
+fn denial_text(denial: &policy::Denial) -> String {
+    let kind = match denial.kind {
+        DenialKind::Explicit => "denied",
+        DenialKind::SecretName | DenialKind::SecretPattern => "secret",
+        DenialKind::Guarded => "guarded",
+    };
+    match &denial.target {
+        Target::Path(path) => format!("{kind} path `{}`", path.display()),
+        Target::Glob { below, glob } if below.as_os_str() == "/" => format!("{kind} pattern `{glob}`"),
+        Target::Glob { below, glob } => format!("{kind} pattern `{}`", below.join(glob).display()),
+        Target::GitDirectories => format!("{kind} part of a git directory"),
+    }
+}

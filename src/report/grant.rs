@@ -1,0 +1,195 @@
+//! The least grant that would allow a refused access.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::mention::{Mention, mention, names_the_start};
+use super::refusal::{Kind, Reason, Refusal, Refusals};
+use crate::policy::{Access, Policy};
+
+/// A flag of `stockade run` that grants a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Flag {
+    Read,
+    Write,
+    Exec,
+    Socket,
+}
+
+impl Flag {
+    fn name(self) -> &'static str {
+        match self {
+            Flag::Read => "--read",
+            Flag::Write => "--write",
+            Flag::Exec => "--exec",
+            Flag::Socket => "--socket",
+        }
+    }
+
+    /// What it grants of files; a socket is none.
+    pub fn access(self) -> Access {
+        match self {
+            Flag::Read => Access::READ,
+            Flag::Write => Access::READ | Access::WRITE,
+            Flag::Exec => Access::READ | Access::EXECUTE,
+            Flag::Socket => Access::empty(),
+        }
+    }
+}
+
+/// One flag with its path.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Grant {
+    pub flag: Flag,
+    pub path: PathBuf,
+}
+
+impl Grant {
+    /// The words of the command line.
+    pub fn words(&self) -> Vec<OsString> {
+        vec![self.flag.name().into(), self.path.clone().into_os_string()]
+    }
+
+    /// Whether the other isn't needed where this one is given.
+    pub fn covers(&self, other: &Grant) -> bool {
+        match (self.flag, other.flag) {
+            (Flag::Socket, _) | (_, Flag::Socket) => self == other,
+            (ours, theirs) => ours.access().contains(theirs.access()) && other.path.starts_with(&self.path),
+        }
+    }
+}
+
+/// The least grant for a refusal; `None` where no grant of a path would do.
+pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
+    if refusal.reason != Reason::NotGranted {
+        return None;
+    }
+    let path = path_of(&refusal.target)?;
+    let flag = match refusal.kind {
+        Kind::Read => Flag::Read,
+        Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => Flag::Write,
+        Kind::Execute => Flag::Exec,
+        Kind::Socket => Flag::Socket,
+        Kind::Connect | Kind::Listen | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall => return None,
+    };
+    let path = match flag {
+        Flag::Write => with_its_companions(refusal, path, fences),
+        _ => path,
+    };
+    Some(Grant {
+        flag,
+        path: path.to_path_buf(),
+    })
+}
+
+/// What has to be writable for one file to be: git locks, renames and adds in its own directory, a database keeps
+/// journals beside it, and the next run makes up another name.
+fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, fences: &Fences<'_>) -> &'a Path {
+    let git = path
+        .ancestors()
+        .skip(1)
+        .find(|above| above.file_name() == Some(OsStr::new(".git")));
+    let is_made_up = || refusal.kind == Kind::Create && fences.is_made_up(refusal, path);
+    let beside = path.parent().filter(|_| is_of_database(path) || is_made_up());
+    match git.or(beside) {
+        Some(directory) if fences.may_open(Flag::Write, directory) => directory,
+        _ => path,
+    }
+}
+
+/// `app.db`, `app.sqlite3`, and the journals that SQLite makes (sqlite.org/tempfiles.html).
+fn is_of_database(path: &Path) -> bool {
+    const ENDINGS: [&str; 8] = [
+        ".db", ".db3", ".sqlite", ".sqlite3", ".s3db", "-journal", "-wal", "-shm",
+    ];
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// `tmpk3_x9`, `x.json.tmp`, `sedQwErTy` of `sed`, `cc9Yx2.o` of `cc1`, `0aX3b9Qz`.
+fn is_temporary(name: &str, program: &[u8]) -> bool {
+    const RANDOM: usize = 6;
+    const STARTS: [&str; 4] = ["tmp", ".tmp", "temp-", "temp_"];
+    const ENDS: [&str; 7] = [".tmp", ".temp", ".part", ".lock", ".swp", ".new", "~"];
+    let program = program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let own = match program {
+        b"sed" => Some("sed"),
+        b"gcc" | b"g++" | b"cc1" | b"cc1plus" | b"collect2" => Some("cc"),
+        _ => None,
+    };
+    let is_programs = |start: &str| name.len() >= start.len() + RANDOM && name.starts_with(start);
+    STARTS.iter().any(|start| name.starts_with(start))
+        || ENDS.iter().any(|end| name.ends_with(end))
+        || own.is_some_and(is_programs)
+        || is_random(name.split('.').next().unwrap_or_default(), RANDOM)
+}
+
+/// Whether the last characters of a name mix capitals, small letters and digits, as mktemp(3) does and no person.
+fn is_random(stem: &str, length: usize) -> bool {
+    let Some(end) = stem.len().checked_sub(length).and_then(|at| stem.as_bytes().get(at..)) else {
+        return false;
+    };
+    let has = |is: fn(&u8) -> bool| end.iter().any(is);
+    let is_plain = end.iter().all(u8::is_ascii_alphanumeric);
+    is_plain && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
+}
+
+/// What a run says about how far a grant may reach, or has to.
+pub struct Fences<'a> {
+    policy: &'a Policy,
+    home: Option<&'a Path>,
+    command: &'a [String],
+}
+
+impl<'a> Fences<'a> {
+    pub fn new(policy: &'a Policy, home: Option<&'a Path>, command: &'a [String]) -> Self {
+        Fences { policy, home, command }
+    }
+
+    /// Whether a program made up the name of a file that it wanted to create: the command line names the directory or
+    /// the start of the name, or it looks like a temporary one.
+    fn is_made_up(&self, refusal: &Refusal, path: &Path) -> bool {
+        let text = |path: Option<&Path>| path.and_then(Path::to_str).unwrap_or_default().to_string();
+        let (whole, directory) = (text(Some(path)), text(path.parent()));
+        let name = text(path.file_name().map(Path::new));
+        let asked = String::from_utf8_lossy(&refusal.asked);
+        let mut arguments = self.command.iter().skip(1);
+        if arguments
+            .clone()
+            .any(|text| mention(text, &[&whole, &asked]) != Mention::None)
+        {
+            return false;
+        }
+        is_temporary(&name, &refusal.program)
+            || arguments
+                .any(|text| mention(text, &[&directory]) != Mention::None || names_the_start(text, &directory, &name))
+    }
+
+    /// Whether a directory may be granted in place of what was asked in it: not the machine's own, nothing that holds
+    /// a home, and nothing in which something has to stay closed at a known place.
+    pub fn may_open(&self, flag: Flag, directory: &Path) -> bool {
+        const WIDE: [&str; 10] = [
+            "/", "/etc", "/var", "/dev", "/home", "/opt", "/srv", "/mnt", "/media", "/boot",
+        ];
+        const MACHINE: [&str; 3] = ["/proc", "/sys", "/run"];
+        let is_wide = WIDE.iter().any(|wide| directory == Path::new(wide))
+            || MACHINE.iter().any(|tree| directory.starts_with(tree))
+            || crate::command::is_below_base(directory)
+            || self.home.is_some_and(|home| home.starts_with(directory));
+        let closes_inside = self
+            .policy
+            .denials
+            .iter()
+            .filter(|denial| denial.access.intersects(flag.access()))
+            .filter_map(crate::policy::Denial::place)
+            .any(|place| place.starts_with(directory));
+        !is_wide && !closes_inside
+    }
+}
+
+/// The path that a target is; `None` for an address, a process, a call, and for what was cut.
+pub fn path_of(target: &[u8]) -> Option<&Path> {
+    let is_whole_path = target.starts_with(b"/") && target.len() < Refusals::LONGEST && !target.contains(&0);
+    is_whole_path.then(|| Path::new(OsStr::from_bytes(target)))
+}

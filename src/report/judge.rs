@@ -1,0 +1,176 @@
+//! From what was refused to what a report says of it. Pure: all that is known of the run is given.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::Report;
+use super::denial::Denial;
+use super::grant::{self, Fences, Grant, path_of};
+use super::likelihood::{Weighed, weigh};
+use super::refusal::{Kind, Reason, Refusal, Refusals};
+use super::suggestion::{self, Suggestion};
+use crate::policy::{Access, Matcher, Policy, Reach};
+use crate::profile::Origin;
+
+/// Denials that are said to explain a failure; a suggestion may cover more of the same.
+const MOST_EXPLAINING: usize = 4;
+
+/// What is known of a run besides its report.
+pub struct Scene<'a> {
+    /// What the run was allowed.
+    pub policy: &'a Policy,
+    /// The caller's home.
+    pub home: Option<&'a Path>,
+    /// The end of what the program printed, where its output was piped.
+    pub printed: Option<&'a [u8]>,
+    /// The shipped profiles.
+    pub ladder: &'a dyn Ladder,
+}
+
+/// Something that a profile may allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need<'a> {
+    /// An access to a path that no denial closes.
+    Path(Access, &'a Path),
+    /// Hosts.
+    Hosts(&'a Reach),
+}
+
+/// The shipped profiles, resolved for one run.
+pub trait Ladder {
+    /// The lowest profile that would allow all of these; never `trusted`.
+    fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str>;
+}
+
+/// What came of it.
+pub struct Judged {
+    pub denials: Vec<Denial>,
+    pub suggestion: Option<Suggestion>,
+}
+
+/// What likelihood needs to know.
+pub struct Facts<'a> {
+    pub scene: &'a Scene<'a>,
+    pub command: &'a [String],
+    pub duration: Duration,
+    /// Whether the run failed, in a way that a refusal may be the cause of.
+    pub failed: bool,
+}
+
+/// Judges all refusals of a run that has ended.
+pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged {
+    let facts = Facts {
+        scene,
+        command: &report.command,
+        duration: Duration::from_millis(report.duration_ms),
+        failed: has_failed(report),
+    };
+    let weighed = weigh(refusals.list(), &facts);
+    let fences = Fences::new(scene.policy, scene.home, &report.command);
+    let denials = weighed
+        .iter()
+        .enumerate()
+        .map(|(rank, weighed)| denial(weighed, rank, scene, &fences))
+        .collect();
+    Judged {
+        denials,
+        suggestion: suggest(&weighed, scene, &fences),
+    }
+}
+
+/// A limit isn't a refusal, and neither is somebody who ends the run, by a signal or by a key that a shell passes on.
+fn has_failed(report: &Report) -> bool {
+    const FATAL: [&str; 7] = ["SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP"];
+    const ENDED: [i32; 6] = [
+        libc::SIGHUP,
+        libc::SIGINT,
+        libc::SIGQUIT,
+        libc::SIGKILL,
+        libc::SIGPIPE,
+        libc::SIGTERM,
+    ];
+    const SIGNALLED: i32 = 128;
+    if report.limit.is_some() {
+        return false;
+    }
+    match (&report.signal, report.exit_code) {
+        (Some(signal), _) => FATAL.contains(&signal.as_str()),
+        (None, Some(code)) => code != 0 && !ENDED.contains(&(code - SIGNALLED)),
+        (None, None) => false,
+    }
+}
+
+fn denial(weighed: &Weighed<'_>, rank: usize, scene: &Scene<'_>, fences: &Fences<'_>) -> Denial {
+    let refusal = &weighed.counted.first;
+    let profile = need(refusal).and_then(|need| lowest(&[need], scene));
+    Denial {
+        explains: weighed.explains && rank < MOST_EXPLAINING,
+        grant: grant::least(refusal, fences).map(|grant| grant.words()),
+        profile,
+        ..Denial::of(weighed.counted)
+    }
+}
+
+/// What a profile would have to allow; `None` where none does.
+fn need(refusal: &Refusal) -> Option<Need<'_>> {
+    if refusal.reason != Reason::NotGranted {
+        return None;
+    }
+    match refusal.kind {
+        Kind::Connect | Kind::Resolve => Some(Need::Hosts(&Reach::Everything)),
+        kind => Some(Need::Path(access(kind)?, path_of(&refusal.target)?)),
+    }
+}
+
+fn access(kind: Kind) -> Option<Access> {
+    match kind {
+        Kind::Read => Some(Access::READ),
+        Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => Some(Access::WRITE),
+        Kind::Execute => Some(Access::EXECUTE),
+        _ => None,
+    }
+}
+
+fn suggest(weighed: &[Weighed<'_>], scene: &Scene<'_>, fences: &Fences<'_>) -> Option<Suggestion> {
+    let open: Vec<&Refusal> = weighed
+        .iter()
+        .filter(|weighed| weighed.explains && weighed.counted.first.reason == Reason::NotGranted)
+        .map(|weighed| &weighed.counted.first)
+        .collect();
+    if open.is_empty() {
+        return None;
+    }
+    let profile = profile_for(&open, scene);
+    let wanted: Vec<(Kind, Grant)> = open
+        .iter()
+        .filter_map(|refusal| Some((refusal.kind, grant::least(refusal, fences)?)))
+        .collect();
+    let grants = suggestion::fold(wanted, fences, &Matcher::new(scene.policy));
+    let flags = suggestion::flags(&grants, profile.is_some());
+    (!flags.is_empty() || profile.is_some()).then_some(Suggestion { flags, profile })
+}
+
+/// The lowest profile that allows what was refused and all that the run's own profile grants: a run that gets on here
+/// must not fail there.
+fn profile_for(open: &[&Refusal], scene: &Scene<'_>) -> Option<String> {
+    let is_profiles = |origin: &Origin| matches!(origin, Origin::Shipped { .. } | Origin::File { .. });
+    // No shipped profile grants a socket.
+    if scene.policy.sockets.iter().any(|socket| is_profiles(&socket.origin)) {
+        return None;
+    }
+    let needs: Option<Vec<Need<'_>>> = open.iter().map(|refusal| need(refusal)).collect();
+    let mut needs = needs?;
+    needs.push(Need::Hosts(&scene.policy.reach));
+    for grant in &scene.policy.grants {
+        if is_profiles(&grant.origin) {
+            needs.extend(grant.access.iter().map(|access| Need::Path(access, &grant.path)));
+        }
+    }
+    lowest(&needs, scene)
+}
+
+/// The run's own profile is no advice: it refused this.
+fn lowest(needs: &[Need<'_>], scene: &Scene<'_>) -> Option<String> {
+    let found = scene.ladder.lowest(needs)?;
+    (found != scene.policy.profile).then(|| found.to_string())
+}

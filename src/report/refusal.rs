@@ -1,0 +1,171 @@
+//! Refused accesses as the supervisor saw them, folded and bounded. Text in them comes from the target: it is kept as
+//! bytes, cut to a length, and escaped by whoever shows it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::Denial;
+
+/// What was attempted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Reading a file or listing a directory.
+    Read,
+    /// Changing a file that exists.
+    Write,
+    /// Making a file, directory, link, FIFO or socket.
+    Create,
+    /// Removing or renaming away.
+    Delete,
+    /// Changing mode, owner, times, attributes.
+    Metadata,
+    /// Starting a program.
+    Execute,
+    /// Connecting to a host.
+    Connect,
+    /// Listening on a port.
+    Listen,
+    /// Connecting to, or making, a unix socket; making a socket of any kind.
+    Socket,
+    /// Looking up a host's name.
+    Resolve,
+    /// Sending a signal to, or changing, a process outside the run.
+    Signal,
+    /// Making a process.
+    Spawn,
+    /// A system call that no profile allows.
+    Syscall,
+}
+
+/// Why it was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// Nothing grants it; a grant would allow it.
+    NotGranted,
+    /// A denial closes it; no grant opens it.
+    Denied(Box<Denial>),
+    /// No profile and no grant allows it, for this reason.
+    Never(&'static str),
+}
+
+/// One refused access.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was attempted.
+    pub kind: Kind,
+    /// The target as the program named it; empty where it named none (a descriptor).
+    pub asked: Vec<u8>,
+    /// The target as the kernel names it: an absolute path, an address, a process, a call's name.
+    pub target: Vec<u8>,
+    /// Whether the target is there.
+    pub exists: bool,
+    /// Whether the target is a directory.
+    pub is_directory: bool,
+    /// The system call's name.
+    pub syscall: &'static str,
+    /// The process (thread group) that asked.
+    pub pid: i32,
+    /// The program that it runs.
+    pub program: Vec<u8>,
+    /// Since the run's start.
+    pub at: Duration,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// A refusal with how often it happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    /// As it happened first.
+    pub first: Refusal,
+    /// How often.
+    pub count: u64,
+    /// When it happened last.
+    pub last_at: Duration,
+}
+
+/// All refusals of a run. Bounded: a target that probes endlessly fills no memory. Where there is no room, the first
+/// ones and the latest stay: the last refusals before a failure are those that explain it.
+#[derive(Debug, Default)]
+pub struct Refusals {
+    list: Vec<Counted>,
+    known: HashMap<Key, usize>,
+    bytes: usize,
+    /// How many of the list stay, once that is all there is room for. What follows them is a ring.
+    settled: Option<usize>,
+    /// The place of the ring that the next one takes.
+    next: usize,
+    dropped: u64,
+}
+
+type Key = (Kind, Vec<u8>, Vec<u8>);
+
+impl Refusals {
+    /// Different refusals that are kept from the first on.
+    pub const MOST: usize = 4096;
+    /// Bytes of text that these may hold together.
+    pub const MOST_BYTES: usize = 1 << 20;
+    /// Later ones that are kept besides.
+    pub const LATEST: usize = 64;
+    /// Bytes of a text that are kept: more than any path has (`PATH_MAX`).
+    pub const LONGEST: usize = 4096;
+
+    /// Takes note of one.
+    pub fn note(&mut self, mut refusal: Refusal) {
+        for text in [&mut refusal.asked, &mut refusal.target, &mut refusal.program] {
+            text.truncate(Self::LONGEST);
+        }
+        if let Some(index) = self.known.get(&key(&refusal)) {
+            let counted = &mut self.list[*index];
+            counted.count += 1;
+            counted.last_at = refusal.at;
+        } else {
+            self.add(refusal);
+        }
+    }
+
+    fn add(&mut self, refusal: Refusal) {
+        let has_room = self.list.len() < Self::MOST && self.bytes < Self::MOST_BYTES;
+        if self.settled.is_none() && !has_room {
+            self.settled = Some(self.list.len());
+        }
+        self.bytes += refusal.asked.len() + refusal.target.len() + refusal.program.len();
+        let index = match self.settled {
+            Some(settled) => settled + self.next,
+            None => self.list.len(),
+        };
+        if self.settled.is_some() {
+            self.next = (self.next + 1) % Self::LATEST;
+        }
+        self.known.insert(key(&refusal), index);
+        let counted = Counted {
+            last_at: refusal.at,
+            first: refusal,
+            count: 1,
+        };
+        if index == self.list.len() {
+            self.list.push(counted);
+        } else {
+            let dropped = std::mem::replace(&mut self.list[index], counted);
+            self.known.remove(&key(&dropped.first));
+            self.dropped += 1;
+        }
+    }
+
+    /// The refusals in the order of their first time, but for the last [`Refusals::LATEST`].
+    pub fn list(&self) -> &[Counted] {
+        &self.list
+    }
+
+    /// How many found no room. One that comes again after it was dropped counts again.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+fn key(refusal: &Refusal) -> Key {
+    (refusal.kind, refusal.target.clone(), refusal.program.clone())
+}

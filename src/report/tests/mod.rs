@@ -1,0 +1,210 @@
+//! What a report says of refusals: which explain a failure, in which order, and what is suggested.
+
+mod programs;
+mod promises;
+mod refusals;
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use super::*;
+use crate::command::Command;
+use crate::policy::{self, Additions, Circumstances, DenialKind, Policy, Reach, Target};
+use crate::profile::{Catalog, Limits};
+
+const HOME: &str = "/home/ada";
+const ROOT: &str = "/home/ada/project";
+
+/// A run that was refused things. By default it fails with exit code 1 after 100 ms.
+struct Run {
+    report: Report,
+    policy: Policy,
+    refusals: Refusals,
+    printed: Option<Vec<u8>>,
+    clock: Duration,
+    program: &'static str,
+}
+
+fn run(command: &[&str]) -> Run {
+    let argv: Vec<_> = command.iter().map(Into::into).collect();
+    let mut report = Report::refused("readonly", &argv, Path::new(ROOT));
+    report.status = Status::Completed;
+    report.exit_code = Some(1);
+    report.duration_ms = 100;
+    Run {
+        report,
+        policy: resolved("readonly", command[0]),
+        refusals: Refusals::default(),
+        printed: None,
+        clock: Duration::from_millis(10),
+        program: "/usr/bin/python3.12",
+    }
+}
+
+/// A shipped profile for a run of `/usr/bin/COMMAND` in [`ROOT`].
+fn resolved(profile: &str, command: &str) -> Policy {
+    policy::resolve(
+        &Catalog::new(None).load(profile).unwrap(),
+        &Circumstances {
+            root: Path::new(ROOT),
+            home: Some(Path::new(HOME)),
+            environment: &[],
+            command: &Command {
+                program: Path::new("/usr/bin").join(command),
+                argv: Vec::new(),
+                executables: vec![Path::new("/usr/bin").join(command)],
+                installation: Vec::new(),
+                entrypoints: Vec::new(),
+                variables: Vec::new(),
+            },
+            git_identity: &[],
+            own: &[PathBuf::from("/home/ada/.local/state/stockade")],
+            additions: &Additions {
+                sockets: Vec::new(),
+                grants: Vec::new(),
+                denials: Vec::new(),
+                variables: Vec::new(),
+                limits: Limits::NONE,
+            },
+        },
+    )
+}
+
+/// A refusal of something that is there and that nothing grants.
+fn refusal(kind: Kind, target: impl AsRef<[u8]>) -> Refusal {
+    Refusal {
+        kind,
+        asked: target.as_ref().to_vec(),
+        target: target.as_ref().to_vec(),
+        exists: kind != Kind::Create,
+        is_directory: false,
+        syscall: "openat",
+        pid: 4711,
+        program: b"/usr/bin/python3.12".to_vec(),
+        at: Duration::ZERO,
+        reason: Reason::NotGranted,
+    }
+}
+
+fn secret(glob: &str) -> Reason {
+    Reason::Denied(Box::new(policy::Denial {
+        target: Target::Glob {
+            below: PathBuf::from("/"),
+            glob: glob.to_string(),
+        },
+        access: policy::Access::READ | policy::Access::WRITE,
+        kind: DenialKind::SecretPattern,
+        origin: crate::profile::Origin::BuiltIn,
+    }))
+}
+
+impl Run {
+    fn profile(mut self, name: &str) -> Self {
+        self.policy = resolved(name, "python3.12");
+        self.report.profile = name.to_string();
+        self
+    }
+
+    fn exits(mut self, code: i32) -> Self {
+        self.report.exit_code = Some(code);
+        self
+    }
+
+    fn signalled(mut self, signal: &str) -> Self {
+        self.report.exit_code = None;
+        self.report.signal = Some(signal.to_string());
+        self.report.status = Status::Signalled;
+        self
+    }
+
+    fn lasts(mut self, milliseconds: u64) -> Self {
+        self.report.duration_ms = milliseconds;
+        self
+    }
+
+    fn prints(mut self, text: &str) -> Self {
+        self.printed = Some(text.as_bytes().to_vec());
+        self
+    }
+
+    /// The program that the next refusals are of.
+    fn by(mut self, program: &'static str) -> Self {
+        self.program = program;
+        self
+    }
+
+    fn refused(mut self, mut refusal: Refusal) -> Self {
+        refusal.at = self.clock;
+        refusal.program = self.program.into();
+        self.clock += Duration::from_micros(50);
+        self.refusals.note(refusal);
+        self
+    }
+
+    fn tries(self, kind: Kind, target: &str) -> Self {
+        self.refused(refusal(kind, target))
+    }
+
+    fn lists(self, target: &str) -> Self {
+        self.refused(Refusal {
+            is_directory: true,
+            ..refusal(Kind::Read, target)
+        })
+    }
+
+    /// Looks for a file that isn't there.
+    fn misses(self, target: &str) -> Self {
+        self.refused(Refusal {
+            exists: false,
+            ..refusal(Kind::Read, target)
+        })
+    }
+
+    fn judged(mut self) -> Report {
+        self.report.judge(
+            &self.refusals,
+            &Scene {
+                policy: &self.policy,
+                home: Some(Path::new(HOME)),
+                printed: self.printed.as_deref(),
+                ladder: &Resolved,
+            },
+        );
+        self.report
+    }
+}
+
+/// The shipped profiles by their grants alone.
+struct Resolved;
+
+static LADDER: LazyLock<[Policy; 5]> = LazyLock::new(|| {
+    ["minimal", "readonly", "filesystem", "workspace", "mcp-standard"].map(|name| resolved(name, "python3.12"))
+});
+
+impl Ladder for Resolved {
+    fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str> {
+        let lowest = LADDER
+            .iter()
+            .find(|policy| needs.iter().all(|need| allows(policy, *need)));
+        lowest.map(|policy| policy.profile.as_str())
+    }
+}
+
+fn allows(policy: &Policy, need: Need<'_>) -> bool {
+    let mut grants = policy.grants.iter();
+    match need {
+        Need::Path(access, path) => grants.any(|grant| grant.access.contains(access) && grant.covers(path)),
+        Need::Hosts(reach) => *reach == Reach::Nothing || policy.reach == Reach::Everything,
+    }
+}
+
+fn explaining(report: &Report) -> Vec<&str> {
+    report.explanation().map(|denial| denial.target.as_str()).collect()
+}
+
+fn flags(report: &Report) -> String {
+    let suggestion = report.suggestion.as_ref().expect("there is a suggestion");
+    let words: Vec<_> = suggestion.flags.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}

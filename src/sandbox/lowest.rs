@@ -1,0 +1,134 @@
+//! The shipped profiles from the lowest up, resolved for one run: which of them would have allowed something.
+//!
+//! Nothing is resolved until somebody asks.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use super::Sandbox;
+use crate::command;
+use crate::policy::{Policy, Reach};
+use crate::profile::Catalog;
+use crate::report::{Ladder, Need};
+
+/// From the lowest up. `trusted` is a person's to give.
+const ORDER: [&str; 6] = [
+    "minimal",
+    "readonly",
+    "filesystem",
+    "workspace",
+    "network-api",
+    "mcp-standard",
+];
+
+/// The shipped profiles in the circumstances of a run.
+pub(super) struct Shipped<'a> {
+    sandbox: &'a Sandbox,
+    root: &'a Path,
+    command: &'a command::Command,
+    resolved: OnceCell<Vec<(&'static str, Policy)>>,
+}
+
+impl<'a> Shipped<'a> {
+    /// For a run of this command in this root. Costs nothing yet.
+    pub(super) fn new(sandbox: &'a Sandbox, root: &'a Path, command: &'a command::Command) -> Self {
+        Shipped {
+            sandbox,
+            root,
+            command,
+            resolved: OnceCell::new(),
+        }
+    }
+
+    fn resolve(&self) -> Vec<(&'static str, Policy)> {
+        let catalog = Catalog::new(None);
+        let mut sandbox = self.sandbox.clone();
+        let policies = ORDER.iter().filter_map(|name| {
+            sandbox.profile = catalog.load(name).ok()?;
+            let policy = sandbox.policy(self.root, self.command).ok()?;
+            Some((*name, policy))
+        });
+        policies.collect()
+    }
+}
+
+impl Ladder for Shipped<'_> {
+    fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str> {
+        let policies = self.resolved.get_or_init(|| self.resolve());
+        policies
+            .iter()
+            .find(|(_, policy)| needs.iter().all(|need| allows(policy, *need)))
+            .map(|(name, _)| *name)
+    }
+}
+
+/// Shipped profiles deny nothing of their own, so what the run's denials left open is open in each of them, and only
+/// grants have to be compared. Compiling the globs of all would take longer than everything else here.
+fn allows(policy: &Policy, need: Need<'_>) -> bool {
+    match need {
+        Need::Path(access, path) => policy
+            .grants
+            .iter()
+            .any(|grant| grant.access.contains(access) && grant.covers(path)),
+        Need::Hosts(wanted) => match (wanted, &policy.reach) {
+            (Reach::Nothing, _) | (_, Reach::Everything) => true,
+            (Reach::Hosts(wanted), Reach::Hosts(open)) => wanted.iter().all(|host| open.contains(host)),
+            (Reach::Hosts(_) | Reach::Everything, _) => false,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Access;
+
+    fn ask(needs: &[Need<'_>]) -> Option<&'static str> {
+        let root = Path::new("/work/project");
+        let sandbox = Sandbox::profile("minimal").unwrap();
+        let command = command::Command {
+            program: "/bin/true".into(),
+            argv: vec!["true".into()],
+            executables: vec!["/bin/true".into()],
+            installation: Vec::new(),
+            entrypoints: Vec::new(),
+            variables: Vec::new(),
+        };
+        Shipped::new(&sandbox, root, &command).lowest(needs)
+    }
+
+    fn path(access: Access, path: &str) -> Option<&'static str> {
+        ask(&[Need::Path(access, Path::new(path))])
+    }
+
+    #[test]
+    fn the_lowest_profile_that_allows_is_named_and_never_trusted() {
+        assert_eq!(path(Access::READ, "/usr/lib/x"), Some("minimal"));
+        assert_eq!(path(Access::READ, "/work/project/data/a"), Some("readonly"));
+        assert_eq!(path(Access::READ, "/work/project/a"), Some("filesystem"));
+        assert_eq!(path(Access::EXECUTE, "/work/project/a"), Some("filesystem"));
+        assert_eq!(path(Access::WRITE, "/tmp/a"), Some("filesystem"));
+        assert_eq!(path(Access::WRITE, "/work/project/a"), Some("workspace"));
+        assert_eq!(path(Access::READ, "/etc/hosts"), Some("mcp-standard"));
+        assert_eq!(path(Access::WRITE, "/etc/hosts"), None);
+        assert_eq!(ask(&[Need::Hosts(&Reach::Everything)]), Some("mcp-standard"));
+    }
+
+    #[test]
+    fn several_needs_are_met_by_one_profile() {
+        let write = Need::Path(Access::WRITE, Path::new("/work/project/a"));
+        let read = Need::Path(Access::READ, Path::new("/work/project/data/a"));
+        let hosts = Need::Path(Access::READ, Path::new("/etc/hosts"));
+        assert_eq!(ask(&[write, read]), Some("workspace"));
+        assert_eq!(ask(&[write, hosts]), None);
+    }
+
+    #[test]
+    fn shipped_profiles_deny_nothing_of_their_own_and_grant_no_socket() {
+        let catalog = Catalog::new(None);
+        for name in ORDER {
+            let profile = catalog.load(name).unwrap();
+            assert!(profile.deny.is_empty() && profile.sockets.is_empty(), "{name}");
+        }
+    }
+}

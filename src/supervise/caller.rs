@@ -1,0 +1,198 @@
+//! The thread that asks. Everything read from it is an allegation: true perhaps when it was read, and never again.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::answer::{Errno, Registers};
+use super::station::Station;
+use crate::sys::file::{self, OpenHow};
+use crate::sys::{notify, other};
+
+/// The longest path that the kernel takes, with its NUL (`PATH_MAX`).
+const PATH_MAX: usize = 4096;
+const PAGE: u64 = 4096;
+
+/// A path as the target's memory held it. It names something only once it is resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alleged(CString);
+
+impl Alleged {
+    pub(super) fn new(path: CString) -> Self {
+        Alleged(path)
+    }
+
+    /// The path of a descriptor's own object.
+    pub fn empty() -> Self {
+        Alleged(CString::default())
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    pub(super) fn text(&self) -> &CStr {
+        &self.0
+    }
+}
+
+/// A thread of the run, waiting in a system call.
+pub struct Caller<'a> {
+    station: &'a Station,
+    id: u64,
+    /// Its thread id.
+    pub thread: i32,
+    /// The call's registers.
+    pub registers: Registers,
+}
+
+impl<'a> Caller<'a> {
+    pub fn new(station: &'a Station, notification: &notify::Notification) -> Self {
+        Caller {
+            station,
+            id: notification.id,
+            thread: notification.thread,
+            registers: Registers(notification.arguments),
+        }
+    }
+
+    /// That the thread still waits, so what was read under its number was read from it. To be asked after the last
+    /// read and before the first effect.
+    pub fn confirm(&self) -> Result<(), Errno> {
+        if notify::is_waiting(self.station.listener.as_fd(), self.id) {
+            Ok(())
+        } else {
+            Err(Errno(libc::ESRCH))
+        }
+    }
+
+    /// Reads exactly so many bytes.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Errno> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        match other::read_memory(self.thread, address, bytes) {
+            Ok(got) if got == bytes.len() => Ok(()),
+            Ok(_) => Err(Errno(libc::EFAULT)),
+            Err(error) => Err(unreadable(&error)),
+        }
+    }
+
+    /// Writes all the bytes.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Errno> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        match other::write_memory(self.thread, address, bytes) {
+            Ok(put) if put == bytes.len() => Ok(()),
+            Ok(_) => Err(Errno(libc::EFAULT)),
+            Err(error) => Err(unreadable(&error)),
+        }
+    }
+
+    /// A path.
+    pub fn path(&self, address: u64) -> Result<Alleged, Errno> {
+        self.string(address, PATH_MAX, libc::ENAMETOOLONG).map(Alleged)
+    }
+
+    /// A string of at most `most` bytes with its NUL. Reads page by page: what follows the string needn't be mapped.
+    pub fn string(&self, address: u64, most: usize, too_long: i32) -> Result<CString, Errno> {
+        const USUAL: usize = 256;
+        let mut text = Vec::with_capacity(USUAL);
+        let mut wanted = USUAL;
+        while text.len() < most {
+            let from = address.wrapping_add(text.len() as u64);
+            let to_page_end = (PAGE - from % PAGE) as usize;
+            let piece = wanted.min(to_page_end).min(most - text.len());
+            let start = text.len();
+            text.resize(start + piece, 0);
+            self.read(from, &mut text[start..])?;
+            if let Some(end) = text[start..].iter().position(|byte| *byte == 0) {
+                text.truncate(start + end);
+                return Ok(CString::new(text).expect("cut at the first NUL"));
+            }
+            wanted = PAGE as usize;
+        }
+        Err(Errno(too_long))
+    }
+
+    /// Opens an entry of the thread's own `/proc` directory with `O_PATH`, following a final magic link.
+    pub fn own_entry(&self, entry: &str) -> io::Result<OwnedFd> {
+        let path = CString::new(format!("{}/{entry}", self.thread)).expect("no NUL");
+        let how = OpenHow {
+            flags: (libc::O_PATH | libc::O_CLOEXEC) as u64,
+            ..OpenHow::default()
+        };
+        file::open(self.station.proc.as_fd(), &path, how)
+    }
+
+    /// The text of such an entry, at most a page or two.
+    pub fn own_text(&self, entry: &str) -> Result<String, Errno> {
+        Ok(self.station.read_proc(&format!("{}/{entry}", self.thread))?)
+    }
+
+    /// The object that a descriptor of the thread refers to, pinned.
+    pub fn descriptor(&self, number: i32) -> Result<OwnedFd, Errno> {
+        if number < 0 {
+            return Err(Errno(libc::EBADF));
+        }
+        self.own_entry(&format!("fd/{number}"))
+            .map_err(|error| match error.raw_os_error() {
+                Some(libc::ENOENT) => Errno(libc::EBADF),
+                _ => Errno::from(error),
+            })
+    }
+
+    /// The same open file as a descriptor of the thread, by pidfd_getfd(2).
+    pub fn same_file(&self, number: i32) -> Result<OwnedFd, Errno> {
+        let process = other::thread_descriptor(self.thread).or_else(|_| other::process_descriptor(self.process()))?;
+        Ok(other::take_descriptor(process.as_fd(), number)?)
+    }
+
+    /// Its thread group; the thread itself where that can't be read.
+    pub fn process(&self) -> i32 {
+        self.status_number("Tgid:", 10).map_or(self.thread, |id| id as i32)
+    }
+
+    /// Its umask. What can't be read lets nobody else in.
+    pub fn umask(&self) -> u32 {
+        self.status_number("Umask:", 8).unwrap_or(0o077)
+    }
+
+    fn status_number(&self, field: &str, radix: u32) -> Option<u32> {
+        let text = self.own_text("status").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(field))?;
+        u32::from_str_radix(line.trim(), radix).ok()
+    }
+
+    /// Whether it was killed, or a signal that it doesn't block waits for it.
+    pub fn is_interrupted(&self) -> bool {
+        if self.confirm().is_err() {
+            return true;
+        }
+        let Ok(text) = self.own_text("status") else {
+            return true;
+        };
+        let set = |field: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(field));
+            line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok())
+                .unwrap_or(0)
+        };
+        (set("SigPnd:") | set("ShdPnd:")) & !set("SigBlk:") != 0
+    }
+
+    /// The program that it runs, as the kernel names it.
+    pub fn program(&self) -> Vec<u8> {
+        self.station
+            .read_proc_link(&format!("{}/exe", self.thread))
+            .unwrap_or_default()
+    }
+}
+
+/// A target that can't be read is refused, never continued.
+fn unreadable(error: &io::Error) -> Errno {
+    match error.raw_os_error() {
+        Some(libc::EFAULT) => Errno(libc::EFAULT),
+        _ => Errno(libc::EPERM),
+    }
+}

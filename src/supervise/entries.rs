@@ -1,0 +1,459 @@
+//! Calls that make, remove and rename directory entries, and `truncate`.
+
+use std::os::fd::AsFd;
+
+use super::answer::{Answer, Change, Errno, MayContinue};
+use super::caller::Alleged;
+use super::judge::{self, CLOSED, Verdict};
+use super::pinned::{Entry, Identity, Pinned, Place};
+use super::refuse::{Attempt, IsStatic};
+use super::resolve::{Last, Request};
+use super::worker::Desk;
+use crate::policy::{Access, is_in_git_directory};
+use crate::report::{Kind, Reason};
+use crate::sys::file;
+
+/// A directory and a path, as two registers name them.
+struct Operand {
+    directory: i32,
+    path: Alleged,
+}
+
+impl Operand {
+    fn at(desk: &Desk<'_>, directory: i32, path: u64) -> Result<Operand, Errno> {
+        Ok(Operand {
+            directory,
+            path: desk.caller().path(path)?,
+        })
+    }
+
+    fn request<'a>(&'a self, desk: &Desk<'a>) -> Request<'a> {
+        Request::new(desk.station(), desk.caller(), self.directory, &self.path)
+    }
+
+    fn place(&self, desk: &Desk<'_>) -> Result<Place, Errno> {
+        self.request(desk).place()
+    }
+}
+
+/// The forms of a call: without a directory, or with one in register 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Relative to the working directory.
+    Legacy,
+    /// `…at`.
+    At,
+}
+
+impl Form {
+    /// The first operand and the index of the next register.
+    fn operand(self, desk: &Desk<'_>) -> Result<(Operand, usize), Errno> {
+        let registers = desk.caller().registers;
+        match self {
+            Form::Legacy => Ok((Operand::at(desk, libc::AT_FDCWD, registers.long(0))?, 1)),
+            Form::At => Ok((Operand::at(desk, registers.int(0), registers.long(1))?, 2)),
+        }
+    }
+
+    /// Both operands of a rename or link, and the index of the next register.
+    fn operands(self, desk: &Desk<'_>) -> Result<(Operand, Operand, usize), Errno> {
+        let registers = desk.caller().registers;
+        match self {
+            Form::Legacy => Ok((
+                Operand::at(desk, libc::AT_FDCWD, registers.long(0))?,
+                Operand::at(desk, libc::AT_FDCWD, registers.long(1))?,
+                2,
+            )),
+            Form::At => Ok((
+                Operand::at(desk, registers.int(0), registers.long(1))?,
+                Operand::at(desk, registers.int(2), registers.long(3))?,
+                4,
+            )),
+        }
+    }
+}
+
+/// What happens at one place.
+struct Job<'a> {
+    kind: Kind,
+    asked: &'a [u8],
+}
+
+impl Job<'_> {
+    /// `Some` where the kernel may make the call by itself.
+    fn judge(&self, desk: &Desk<'_>, place: &Place) -> Result<Option<Answer>, Errno> {
+        desk.caller().confirm()?;
+        let name = place.name();
+        let attempt = Attempt {
+            kind: self.kind,
+            asked: self.asked,
+            exists: self.kind == Kind::Delete,
+            is_directory: false,
+        };
+        let verdict = match self.kind {
+            Kind::Create => desk.judge.new_entry(place),
+            _ => desk.judge.place(place),
+        };
+        let is_static = desk.enforce(verdict, &attempt, &name, CLOSED)?;
+        Ok(by_landlock(desk, is_static, Change::Entry))
+    }
+}
+
+fn by_landlock(desk: &Desk<'_>, is_static: IsStatic, change: Change) -> Option<Answer> {
+    match is_static {
+        IsStatic::Yes => MayContinue::change(desk.shared().brief.supervision, change).map(Answer::Continue),
+        IsStatic::No => None,
+    }
+}
+
+/// The kernel answers `EEXIST` before it asks for permissions: `mkdir -p` and its like count on it.
+fn refuse_existing(place: &Place) -> Result<(), Errno> {
+    match place.look() {
+        Some(_) => Err(Errno(libc::EEXIST)),
+        None => Ok(()),
+    }
+}
+
+/// And `ENOENT` for what isn't there.
+fn refuse_missing(place: &Place) -> Result<Option<Entry>, Errno> {
+    match (place.look(), place.component().to_bytes()) {
+        (None, component) if !matches!(component, b"." | b"..") => Err(Errno(libc::ENOENT)),
+        (found, _) => Ok(found),
+    }
+}
+
+pub fn make_directory(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
+    let (operand, next) = form.operand(desk)?;
+    let mode = desk.caller().registers.word(next);
+    let place = operand.place(desk)?;
+    refuse_existing(&place)?;
+    let job = Job {
+        kind: Kind::Create,
+        asked: operand.path.bytes(),
+    };
+    if let Some(answer) = job.judge(desk, &place)? {
+        return Ok(answer);
+    }
+    desk.take_umask();
+    file::make_directory(place.parent.as_fd(), place.component(), mode & 0o1777)?;
+    note_own_repository(desk, &place);
+    Ok(Answer::Value(0))
+}
+
+/// A `.git` that the run made, and directories that it made in one, aren't guarded from it.
+pub fn note_own_repository(desk: &Desk<'_>, place: &Place) {
+    const MOST: usize = 65_536;
+    let name = place.name();
+    if is_in_git_directory(&name)
+        && let Some(made) = place.look()
+    {
+        let mut list = desk.shared().made();
+        if list.directories.len() < MOST {
+            list.directories.insert(made.identity());
+        }
+    }
+}
+
+pub fn make_node(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
+    let (operand, next) = form.operand(desk)?;
+    let mode = desk.caller().registers.word(next);
+    let kind = mode & libc::S_IFMT;
+    if ![0, libc::S_IFREG, libc::S_IFIFO, libc::S_IFSOCK].contains(&kind) {
+        return Err(Errno(if kind == libc::S_IFDIR {
+            libc::EPERM
+        } else {
+            libc::EINVAL
+        }));
+    }
+    let place = operand.place(desk)?;
+    refuse_existing(&place)?;
+    let job = Job {
+        kind: Kind::Create,
+        asked: operand.path.bytes(),
+    };
+    if let Some(answer) = job.judge(desk, &place)? {
+        return Ok(answer);
+    }
+    super::open::refuse_set_user_id(desk, mode, operand.path.bytes())?;
+    desk.take_umask();
+    file::make_node(place.parent.as_fd(), place.component(), mode)?;
+    Ok(Answer::Value(0))
+}
+
+pub fn symlink(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let text = desk.caller().path(registers.long(0))?;
+    let operand = match form {
+        Form::Legacy => Operand::at(desk, libc::AT_FDCWD, registers.long(1))?,
+        Form::At => Operand::at(desk, registers.int(1), registers.long(2))?,
+    };
+    if text.bytes().is_empty() {
+        return Err(Errno(libc::ENOENT));
+    }
+    let place = operand.place(desk)?;
+    refuse_existing(&place)?;
+    let job = Job {
+        kind: Kind::Create,
+        asked: operand.path.bytes(),
+    };
+    if let Some(answer) = job.judge(desk, &place)? {
+        return Ok(answer);
+    }
+    file::make_symlink(text.text(), place.parent.as_fd(), place.component())?;
+    Ok(Answer::Value(0))
+}
+
+pub fn rmdir(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let operand = Operand::at(desk, libc::AT_FDCWD, desk.caller().registers.long(0))?;
+    remove(desk, &operand, libc::AT_REMOVEDIR)
+}
+
+pub fn unlink(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let operand = Operand::at(desk, libc::AT_FDCWD, desk.caller().registers.long(0))?;
+    remove(desk, &operand, 0)
+}
+
+pub fn unlinkat(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let flags = registers.int(2);
+    if flags & !libc::AT_REMOVEDIR != 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    let operand = Operand::at(desk, registers.int(0), registers.long(1))?;
+    remove(desk, &operand, flags)
+}
+
+fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errno> {
+    let place = operand.place(desk)?;
+    let found = refuse_missing(&place)?;
+    let job = Job {
+        kind: Kind::Delete,
+        asked: operand.path.bytes(),
+    };
+    if let Some(found) = found
+        && judge::is_shared_memory(&place.name())
+        && is_own_shared_memory(desk, found.identity())
+    {
+        desk.caller().confirm()?;
+    } else if let Some(answer) = job.judge(desk, &place)? {
+        return Ok(answer);
+    }
+    file::remove(place.parent.as_fd(), place.component(), flags)?;
+    if let Some(found) = found.filter(|found| found.is_directory()) {
+        desk.shared().made().directories.remove(&found.identity());
+    }
+    Ok(Answer::Value(0))
+}
+
+fn is_own_shared_memory(desk: &Desk<'_>, identity: Identity) -> bool {
+    desk.shared().made().shared_memory.contains_key(&identity)
+}
+
+pub fn rename(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
+    let (from, to, _) = form.operands(desk)?;
+    rename_with(desk, &from, &to, 0)
+}
+
+pub fn renameat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let (from, to, next) = Form::At.operands(desk)?;
+    rename_with(desk, &from, &to, desk.caller().registers.word(next))
+}
+
+fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Result<Answer, Errno> {
+    const KNOWN: u32 = libc::RENAME_NOREPLACE | libc::RENAME_EXCHANGE;
+    if flags & libc::RENAME_WHITEOUT != 0 {
+        return Err(Errno(libc::EPERM));
+    }
+    if flags & !KNOWN != 0 || flags == KNOWN {
+        return Err(Errno(libc::EINVAL));
+    }
+    let (old, new) = (from.place(desk)?, to.place(desk)?);
+    refuse_missing(&old)?;
+    desk.caller().confirm()?;
+    let exchanges = flags & libc::RENAME_EXCHANGE != 0;
+    let is_static = judge_move(desk, (from, &old), (to, &new), exchanges)?;
+    if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
+        return Ok(answer);
+    }
+    let replaced = new.look();
+    file::rename(
+        (old.parent.as_fd(), old.component()),
+        (new.parent.as_fd(), new.component()),
+        flags,
+    )?;
+    if let Some(replaced) = replaced.filter(|replaced| !exchanges && replaced.is_directory()) {
+        desk.shared().made().directories.remove(&replaced.identity());
+    }
+    Ok(Answer::Value(0))
+}
+
+/// Both names must be writable, and what moves must be no less closed where it goes.
+fn judge_move(
+    desk: &Desk<'_>,
+    (from, old): (&Operand, &Place),
+    (to, new): (&Operand, &Place),
+    exchanges: bool,
+) -> Result<IsStatic, Errno> {
+    let (old_name, new_name) = (old.name(), new.name());
+    if judge::is_shared_memory(&old_name) && judge::is_shared_memory(&new_name) {
+        let is_own = |place: &Place| {
+            place
+                .look()
+                .is_none_or(|found| is_own_shared_memory(desk, found.identity()))
+        };
+        if is_own(old) && is_own(new) {
+            return Ok(IsStatic::No);
+        }
+    }
+    let leaving = Attempt {
+        kind: Kind::Delete,
+        asked: from.path.bytes(),
+        exists: true,
+        is_directory: false,
+    };
+    let arriving = Attempt {
+        kind: if exchanges { Kind::Delete } else { Kind::Create },
+        asked: to.path.bytes(),
+        exists: exchanges,
+        is_directory: false,
+    };
+    let first = desk.enforce(desk.judge.place(old), &leaving, &old_name, CLOSED)?;
+    let arrival = match new.look() {
+        Some(_) => desk.judge.place(new),
+        None => desk.judge.new_entry(new),
+    };
+    let second = desk.enforce(arrival, &arriving, &new_name, CLOSED)?;
+    if first == IsStatic::Yes && second == IsStatic::Yes {
+        return Ok(IsStatic::Yes);
+    }
+    desk.enforce(desk.judge.moving(&old_name, &new_name), &leaving, &old_name, CLOSED)?;
+    if exchanges {
+        desk.enforce(desk.judge.moving(&new_name, &old_name), &arriving, &new_name, CLOSED)?;
+    }
+    Ok(IsStatic::No)
+}
+
+pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
+    let (from, to, next) = form.operands(desk)?;
+    let flags = match form {
+        Form::Legacy => 0,
+        Form::At => desk.caller().registers.int(next),
+    };
+    if flags & !(libc::AT_SYMLINK_FOLLOW | libc::AT_EMPTY_PATH) != 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    let last = if flags & libc::AT_SYMLINK_FOLLOW != 0 {
+        Last::Follow
+    } else {
+        Last::Keep
+    };
+    let object = if flags & libc::AT_EMPTY_PATH != 0 {
+        from.request(desk).object_or_descriptor(last)?
+    } else {
+        from.request(desk).object(last)?
+    };
+    let place = to.place(desk)?;
+    refuse_existing(&place)?;
+    desk.caller().confirm()?;
+    if object.is_directory() {
+        return Err(Errno(libc::EPERM));
+    }
+    let is_static = judge_link(desk, (&from, &object), (&to, &place))?;
+    if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
+        return Ok(answer);
+    }
+    link_pinned(&object, &place)?;
+    Ok(Answer::Value(0))
+}
+
+/// A second name gives no more than the first one did.
+fn judge_link(
+    desk: &Desk<'_>,
+    (from, object): (&Operand, &Pinned),
+    (to, place): (&Operand, &Place),
+) -> Result<IsStatic, Errno> {
+    let name = place.name();
+    if judge::is_shared_memory(&name) && is_own_shared_memory(desk, object.identity()) {
+        return Ok(IsStatic::No);
+    }
+    let arriving = Attempt {
+        kind: Kind::Create,
+        asked: to.path.bytes(),
+        exists: false,
+        is_directory: false,
+    };
+    let second = desk.enforce(desk.judge.new_entry(place), &arriving, &name, CLOSED)?;
+    let leaving = Attempt {
+        kind: Kind::Write,
+        asked: from.path.bytes(),
+        exists: true,
+        is_directory: false,
+    };
+    let verdict = desk.judge.object(Access::READ | Access::WRITE, object);
+    let first = desk.enforce(verdict, &leaving, object.name(), CLOSED)?;
+    if first == IsStatic::Yes && second == IsStatic::Yes {
+        return Ok(IsStatic::Yes);
+    }
+    if object.has_name() {
+        desk.enforce(desk.judge.moving(object.name(), &name), &leaving, object.name(), CLOSED)?;
+    }
+    Ok(IsStatic::No)
+}
+
+/// Links the pinned object, not whatever has its name by now.
+fn link_pinned(object: &Pinned, place: &Place) -> Result<(), Errno> {
+    let to = (place.parent.as_fd(), place.component());
+    if object.is_symlink() {
+        // Linux 6.10 takes one's own descriptor; older kernels refuse.
+        return file::make_link((object.as_fd(), c""), to, libc::AT_EMPTY_PATH).map_err(|_| Errno(libc::EPERM));
+    }
+    file::make_link((object.as_fd(), &object.path()), to, libc::AT_SYMLINK_FOLLOW)?;
+    Ok(())
+}
+
+pub fn truncate(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let operand = Operand::at(desk, libc::AT_FDCWD, registers.long(0))?;
+    let object = operand.request(desk).object(Last::Follow)?;
+    desk.caller().confirm()?;
+    if object.is_directory() {
+        return Err(Errno(libc::EISDIR));
+    }
+    let attempt = Attempt {
+        kind: Kind::Write,
+        asked: operand.path.bytes(),
+        exists: true,
+        is_directory: false,
+    };
+    let is_static = desk.enforce(
+        desk.judge.object(Access::WRITE, &object),
+        &attempt,
+        object.name(),
+        CLOSED,
+    )?;
+    if let Some(answer) = by_landlock(desk, is_static, Change::Truncate) {
+        return Ok(answer);
+    }
+    if !object.is_regular() {
+        return Err(Errno(libc::EINVAL));
+    }
+    file::truncate(&object.path(), registers.long(1) as i64)?;
+    Ok(Answer::Value(0))
+}
+
+/// A refusal that no grant lifts.
+pub fn never(desk: &Desk<'_>, kind: Kind, target: &[u8], reason: &'static str) -> Errno {
+    let attempt = Attempt {
+        kind,
+        asked: b"",
+        exists: true,
+        is_directory: false,
+    };
+    desk.note(&attempt, target, Reason::Never(reason));
+    Errno(libc::EPERM)
+}
+
+/// Whether a verdict is a refusal.
+pub fn is_refused(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Refused(_))
+}

@@ -1,0 +1,39 @@
+//! `execve` and `execveat`: Landlock decides, we only see what it will refuse. And new processes, where they are
+//! counted.
+
+use super::answer::{Answer, Errno, MayContinue};
+use super::judge::CLOSED;
+use super::metadata::Subject;
+use super::refuse::Attempt;
+use super::worker::Desk;
+use crate::report::{Kind, Reason};
+
+pub fn execve(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let subject = Subject::followed(desk, desk.caller().registers.long(0))?;
+    execute(desk, &subject)
+}
+
+pub fn execveat(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let subject = Subject::at(desk, registers.int(0), registers.long(1), registers.int(4))?;
+    execute(desk, &subject)
+}
+
+fn execute(desk: &Desk<'_>, subject: &Subject) -> Result<Answer, Errno> {
+    let object = subject.object(desk)?;
+    if object.is_regular() && !desk.judge.executes(&object) {
+        let attempt = Attempt {
+            kind: Kind::Execute,
+            asked: subject.asked(),
+            exists: true,
+            is_directory: false,
+        };
+        desk.note(
+            &attempt,
+            object.name().as_os_str().as_encoded_bytes(),
+            Reason::NotGranted,
+        );
+        return Err(CLOSED);
+    }
+    Ok(Answer::Continue(MayContinue::execute()))
+}

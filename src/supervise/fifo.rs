@@ -1,0 +1,48 @@
+//! Opening a FIFO waits for its other side. So it has a thread of its own, and somebody who watches the target
+//! meanwhile: a signal interrupts the call, and so does its end.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use super::answer::{Answer, Errno};
+use super::pinned::Pinned;
+use super::station::Station;
+use super::worker::Desk;
+use crate::sys::notify::OnExecute;
+
+/// How often the target is looked at while it waits.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Opens a FIFO as the target asked, blocking.
+pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
+    let station = desk.station();
+    let (sender, receiver) = channel::<Result<OwnedFd, Errno>>();
+    let opened = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = sender.send(station.reopen(object.as_fd(), flags).map_err(Errno::from));
+        });
+        loop {
+            match receiver.recv_timeout(LOOK_EVERY) {
+                Ok(opened) => return opened,
+                Err(RecvTimeoutError::Disconnected) => return Err(Errno(libc::EIO)),
+                Err(RecvTimeoutError::Timeout) if desk.caller().is_interrupted() => {
+                    release(station, object);
+                    return Err(Errno(libc::EINTR));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    })?;
+    let reads = flags & libc::O_ACCMODE == libc::O_RDONLY;
+    Ok(if reads {
+        Answer::Reading(opened, on_execute)
+    } else {
+        Answer::Writing(opened, on_execute)
+    })
+}
+
+/// Lets the blocked open return: for a moment both sides are there.
+fn release(station: &Station, object: &Pinned) {
+    let _ = station.reopen(object.as_fd(), libc::O_RDWR | libc::O_NONBLOCK);
+}

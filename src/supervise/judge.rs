@@ -1,0 +1,268 @@
+//! Verdicts: what the policy says to an access to a pinned object, and what the run has made counts for.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::answer::Errno;
+use super::caller::Caller;
+use super::pinned::{Identity, Pinned, Place};
+use super::procfs;
+use super::shared::Shared;
+use super::station::Station;
+use crate::plan;
+use crate::policy::{Access, Decision, DenialKind, Grant, git_directories};
+use crate::profile::Origin;
+use crate::report::Reason;
+
+/// What is to happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Landlock grants it too.
+    Static,
+    /// The supervisor does it.
+    OnBehalf,
+    /// Nobody does.
+    Refused(Reason),
+}
+
+impl Verdict {
+    /// Both must be allowed; static only if both are.
+    pub fn and(self, other: Verdict) -> Verdict {
+        match (self, other) {
+            (Verdict::Refused(reason), _) | (_, Verdict::Refused(reason)) => Verdict::Refused(reason),
+            (Verdict::Static, Verdict::Static) => Verdict::Static,
+            _ => Verdict::OnBehalf,
+        }
+    }
+}
+
+/// Whoever judges for one call.
+pub struct Judge<'a> {
+    pub shared: &'a Shared,
+    pub station: &'a Station,
+    pub caller: &'a Caller<'a>,
+}
+
+impl Judge<'_> {
+    /// Access to an object that exists. `access` is READ, WRITE or both.
+    pub fn object(&self, access: Access, object: &Pinned) -> Verdict {
+        if !object.has_name() {
+            return self.nameless(access, object);
+        }
+        if object.is_device() {
+            return self.device(access, object);
+        }
+        if object.name().starts_with("/dev/shm") && self.shared.made().shared_memory.contains_key(&object.identity()) {
+            return Verdict::OnBehalf;
+        }
+        self.name(access, object.name())
+    }
+
+    /// Removing or replacing an entry.
+    pub fn place(&self, place: &Place) -> Verdict {
+        if !place.parent.has_name() {
+            return Verdict::Refused(Reason::NotGranted);
+        }
+        self.name(Access::WRITE, &place.name())
+    }
+
+    /// Making an entry where there's none. A new repository is the run's own, unless it lies in another's `.git`.
+    pub fn new_entry(&self, place: &Place) -> Verdict {
+        let name = place.name();
+        match self.place(place) {
+            Verdict::Refused(Reason::Denied(denial))
+                if denial.kind == DenialKind::Guarded
+                    && git_directories(&name).as_slice() == [name.as_path()]
+                    && self.is_granted(Access::WRITE, &name) =>
+            {
+                Verdict::OnBehalf
+            }
+            verdict => verdict,
+        }
+    }
+
+    /// Access to whatever has this name.
+    pub fn name(&self, access: Access, name: &Path) -> Verdict {
+        let brief = &self.shared.brief;
+        if brief.scratch.as_ref().is_some_and(|scratch| name.starts_with(scratch)) {
+            return Verdict::Static;
+        }
+        if let Some(process) = procfs::process_of(name) {
+            return self.process_entry(access, name, process);
+        }
+        let mut verdict = Verdict::Static;
+        for bit in [Access::READ, Access::WRITE] {
+            if access.contains(bit) {
+                verdict = verdict.and(self.bit(bit, name));
+            }
+        }
+        verdict
+    }
+
+    fn bit(&self, bit: Access, name: &Path) -> Verdict {
+        match self.shared.matcher().decide(bit, name) {
+            Decision::Allow(_) if is_apart(bit, name) && !self.is_granted_inside(bit, name) => {
+                Verdict::Refused(Reason::NotGranted)
+            }
+            Decision::Allow(grant) if plan::is_static(grant) => Verdict::Static,
+            Decision::Allow(_) => Verdict::OnBehalf,
+            Decision::NotGranted => Verdict::Refused(Reason::NotGranted),
+            Decision::Denied(denial) => {
+                if denial.kind == DenialKind::Guarded && self.is_of_own_repository(name) && self.is_granted(bit, name) {
+                    return Verdict::OnBehalf;
+                }
+                Verdict::Refused(Reason::Denied(Box::new(denial.clone())))
+            }
+        }
+    }
+
+    fn is_granted(&self, bit: Access, name: &Path) -> bool {
+        self.grants(bit, name).next().is_some()
+    }
+
+    fn grants(&self, bit: Access, name: &Path) -> impl Iterator<Item = &Grant> {
+        let grants = self.shared.brief.policy.grants.iter();
+        grants.filter(move |grant| grant.access.contains(bit) && grant.covers(name))
+    }
+
+    /// `/dev`, and writing to `/proc` and `/sys`, are only granted by name, never by a tree above.
+    fn is_granted_inside(&self, bit: Access, name: &Path) -> bool {
+        self.grants(bit, name)
+            .any(|grant| APART.iter().any(|apart| grant.path.starts_with(apart)))
+    }
+
+    /// A `.git` that this run made isn't guarded, nor what it made in one.
+    fn is_of_own_repository(&self, name: &Path) -> bool {
+        let made = self.shared.made();
+        !made.directories.is_empty()
+            && git_directories(name)
+                .iter()
+                .any(|directory| identity_at(directory).is_some_and(|identity| made.directories.contains(&identity)))
+    }
+
+    fn process_entry(&self, access: Access, name: &Path, process: i32) -> Verdict {
+        let own = self.caller.process();
+        let is_own = process == own;
+        if !is_own && !procfs::is_in_run(self.station, process) {
+            return Verdict::Refused(Reason::Never("the process isn't part of the run"));
+        }
+        if procfs::allows(name, is_own, access.contains(Access::WRITE)) {
+            Verdict::OnBehalf
+        } else {
+            Verdict::Refused(Reason::Never("no program may change this of a process"))
+        }
+    }
+
+    /// A deleted file, a pipe, a memory file: the caller opens anew what it already holds, no wider than it holds it.
+    fn nameless(&self, access: Access, object: &Pinned) -> Verdict {
+        let held = object.through_descriptor().and_then(|number| self.held_access(number));
+        match held {
+            Some(held) if held.contains(access) => Verdict::OnBehalf,
+            _ => Verdict::Refused(Reason::Never("it has no name any more")),
+        }
+    }
+
+    /// What a descriptor of the caller's was opened for.
+    pub fn held_access(&self, number: i32) -> Option<Access> {
+        let text = self.caller.own_text(&format!("fdinfo/{number}")).ok()?;
+        let flags = text.lines().find_map(|line| line.strip_prefix("flags:"))?;
+        let flags = i32::from_str_radix(flags.trim(), 8).ok()?;
+        if flags & libc::O_PATH != 0 {
+            return None;
+        }
+        Some(match flags & libc::O_ACCMODE {
+            libc::O_RDONLY => Access::READ,
+            libc::O_WRONLY => Access::WRITE,
+            libc::O_RDWR => Access::READ | Access::WRITE,
+            _ => return None,
+        })
+    }
+
+    /// The base's devices, the run's terminals, and what is granted below `/dev` by name.
+    fn device(&self, access: Access, object: &Pinned) -> Verdict {
+        let name = object.name();
+        if self.shared.brief.terminals.iter().any(|terminal| terminal == name) {
+            return Verdict::Static;
+        }
+        if is_terminal_multiplexer(name) || self.is_own_terminal(name) {
+            return Verdict::OnBehalf;
+        }
+        let named = |bit| {
+            self.grants(bit, name)
+                .any(|grant| grant.origin == Origin::Base || grant.path.starts_with("/dev"))
+        };
+        let is_named = [Access::READ, Access::WRITE]
+            .into_iter()
+            .all(|bit| !access.contains(bit) || named(bit));
+        if is_named {
+            self.name(access, name)
+        } else {
+            Verdict::Refused(Reason::NotGranted)
+        }
+    }
+
+    fn is_own_terminal(&self, name: &Path) -> bool {
+        let number = name
+            .strip_prefix("/dev/pts")
+            .ok()
+            .and_then(|rest| rest.to_str()?.parse().ok());
+        number.is_some_and(|number: u32| self.shared.made().terminals.contains(&number))
+    }
+
+    /// Whether a program may be started. Landlock decides; a denied pattern doesn't stop it.
+    pub fn executes(&self, object: &Pinned) -> bool {
+        let brief = &self.shared.brief;
+        let in_scratch = |scratch: &Path| object.name().starts_with(scratch);
+        !object.has_name()
+            || brief.scratch_executes && brief.scratch.as_deref().is_some_and(in_scratch)
+            || self.is_granted(Access::EXECUTE, object.name())
+    }
+
+    /// The denial that closes a name, if one does.
+    pub fn denial(&self, name: &Path) -> Option<Reason> {
+        let access = Access::READ | Access::WRITE;
+        let denial = self.shared.matcher().denial(access, name, false)?;
+        Some(Reason::Denied(Box::new(denial.clone())))
+    }
+
+    /// That moving `old` to `new` opens nothing that was closed.
+    pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
+        match self.shared.matcher().opens_by_moving(old, new) {
+            Some(denial) if denial.kind == DenialKind::Guarded && self.is_of_own_repository(old) => Verdict::Static,
+            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.clone()))),
+            None => Verdict::Static,
+        }
+    }
+}
+
+/// Trees of the kernel's own.
+const APART: [&str; 3] = ["/dev", "/proc", "/sys"];
+
+/// Whether a grant of a tree above doesn't reach here.
+fn is_apart(bit: Access, name: &Path) -> bool {
+    let is_listing = name == Path::new("/dev") || name == Path::new("/dev/pts");
+    match bit {
+        Access::READ => name.starts_with("/dev") && !is_listing || name == Path::new("/proc"),
+        _ => APART.iter().any(|apart| name.starts_with(apart)),
+    }
+}
+
+/// What makes pseudo-terminals.
+pub fn is_terminal_multiplexer(name: &Path) -> bool {
+    name == Path::new("/dev/ptmx") || name == Path::new("/dev/pts/ptmx")
+}
+
+/// The object at a path now, a last link not followed.
+fn identity_at(path: &Path) -> Option<Identity> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// An access that was refused becomes an error number.
+pub const CLOSED: Errno = Errno(libc::EACCES);
+
+/// Whether a component is a shared memory object's: directly in `/dev/shm`.
+pub fn is_shared_memory(name: &Path) -> bool {
+    name.parent() == Some(Path::new("/dev/shm")) && name.file_name() != Some(OsStr::new(""))
+}

@@ -1,0 +1,34 @@
+//! The supervisor: it answers the calls that the run's filter hands over (seccomp_unotify(2)).
+//!
+//! It only narrows inside what Landlock allows, or acts on behalf of the run for what the policy grants. Its threads
+//! ("workers") live in the launcher's process, outside the confinement, without Linux capabilities, each with a umask,
+//! a directory and descriptors of its own. Any error is a refusal.
+//!
+//! One call goes: [`caller`] reads what is alleged → [`resolve`] pins an object → [`judge`] decides on the kernel's name
+//! for it → the call is done on the pinned object (`open`, `entries`, `metadata`, …) → [`answer`].
+
+mod answer;
+mod asking;
+mod attributes;
+mod caller;
+mod dispatch;
+mod entries;
+mod execute;
+mod fifo;
+mod judge;
+mod memory;
+mod metadata;
+mod open;
+mod others;
+mod pinned;
+mod procfs;
+mod refuse;
+mod resolve;
+mod shared;
+mod sockets;
+mod station;
+mod terminals;
+mod worker;
+
+pub use shared::{Brief, Shared};
+pub use worker::Supervisor;

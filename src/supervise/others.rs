@@ -1,0 +1,118 @@
+//! Calls that act on other processes by number, calls that no run may make, and new processes where they are counted.
+//! All are decided by registers alone.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::answer::{Answer, Errno, MayContinue};
+use super::procfs;
+use super::refuse::Attempt;
+use super::worker::Desk;
+use crate::report::{Kind, Reason};
+
+/// A signal to a process of the run, or to whom Landlock's scope lets it pass.
+pub fn kill(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let process = registers.int(0);
+    if process > 0 {
+        require_run(desk, process, Kind::Signal)?;
+    }
+    Ok(Answer::Continue(MayContinue::registers_decided(&registers)))
+}
+
+/// Limits and scheduling of the thread in this register.
+pub fn of_process(desk: &Desk<'_>, index: usize) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    require_run(desk, registers.int(index), Kind::Signal)?;
+    Ok(Answer::Continue(MayContinue::registers_decided(&registers)))
+}
+
+/// `setpriority` and `ioprio_set`: of single processes alone, since a group or a user reaches beyond the run.
+pub fn priority(desk: &Desk<'_>, of_a_process: i32) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    if registers.int(0) != of_a_process {
+        return Err(refused(desk, Kind::Signal, "groups and users reach beyond the run"));
+    }
+    of_process(desk, 1)
+}
+
+fn require_run(desk: &Desk<'_>, process: i32, kind: Kind) -> Result<(), Errno> {
+    let exists = desk.station().read_proc(&format!("{process}/stat")).is_ok();
+    if !exists {
+        return Err(Errno(libc::ESRCH));
+    }
+    if procfs::is_in_run(desk.station(), process) {
+        return Ok(());
+    }
+    let attempt = Attempt {
+        kind,
+        asked: b"",
+        exists: true,
+        is_directory: false,
+    };
+    let target = format!("process {process}");
+    desk.note(
+        &attempt,
+        target.as_bytes(),
+        Reason::Never("the process isn't part of the run"),
+    );
+    Err(Errno(libc::EPERM))
+}
+
+/// From the first `umask` on each process may have one of its own.
+pub fn umask(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    desk.shared().umasks_differ.store(true, Ordering::Relaxed);
+    Ok(Answer::Continue(MayContinue::registers_decided(
+        &desk.caller().registers,
+    )))
+}
+
+/// A call that the policy refuses whatever its arguments are.
+pub fn refuse(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    Err(refused(desk, Kind::Syscall, "no profile allows this system call"))
+}
+
+fn refused(desk: &Desk<'_>, kind: Kind, reason: &'static str) -> Errno {
+    let attempt = Attempt {
+        kind,
+        asked: b"",
+        exists: false,
+        is_directory: false,
+    };
+    desk.note(&attempt, desk.call_name().as_bytes(), Reason::Never(reason));
+    Errno(libc::EPERM)
+}
+
+/// A new process, where their number is limited. Those that were let go a moment ago may not be seen yet, so near the
+/// limit we wait until they are.
+pub fn fork(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    const TRIES: u32 = 40;
+    let registers = desk.caller().registers;
+    let Some(limit) = desk.shared().brief.policy.limits.processes else {
+        return Ok(Answer::Continue(MayContinue::registers_decided(&registers)));
+    };
+    let mut counter = desk.shared().forking.lock().unwrap_or_else(PoisonError::into_inner);
+    for _ in 0..TRIES {
+        let alive = counter.tree(desk.station().warden).sample().processes;
+        if alive >= limit {
+            break;
+        }
+        if counter.expect_one_more(alive, limit) {
+            return Ok(Answer::Continue(MayContinue::registers_decided(&registers)));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let attempt = Attempt {
+        kind: Kind::Spawn,
+        asked: b"",
+        exists: false,
+        is_directory: false,
+    };
+    desk.note(
+        &attempt,
+        b"process",
+        Reason::Never("the run has as many processes as its limit allows"),
+    );
+    Err(Errno(libc::EAGAIN))
+}

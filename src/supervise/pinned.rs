@@ -1,0 +1,180 @@
+//! Objects that the supervisor has pinned with a descriptor of its own. Decisions are made on these and on the names
+//! that the kernel has for them, never on what was asked.
+
+use std::ffi::{CStr, CString, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use super::answer::Errno;
+use super::station::Station;
+use crate::sys::file;
+
+/// A file system object, held by an `O_PATH` descriptor.
+#[derive(Debug)]
+pub struct Pinned {
+    descriptor: OwnedFd,
+    name: PathBuf,
+    status: libc::stat,
+    /// The descriptor of the caller's that it was reached through, if it was.
+    through: Option<i32>,
+}
+
+/// Device and inode.
+pub type Identity = (u64, u64);
+
+impl Pinned {
+    /// Takes over a descriptor and asks the kernel what it is.
+    pub fn new(station: &Station, descriptor: OwnedFd) -> Result<Pinned, Errno> {
+        let name = PathBuf::from(OsString::from_vec(station.name_of(descriptor.as_fd())?));
+        let status = file::status(descriptor.as_fd())?;
+        Ok(Pinned {
+            descriptor,
+            name,
+            status,
+            through: None,
+        })
+    }
+
+    /// As [`Pinned::new`], for what the caller's own descriptor refers to.
+    pub fn through(station: &Station, descriptor: OwnedFd, number: i32) -> Result<Pinned, Errno> {
+        let mut pinned = Pinned::new(station, descriptor)?;
+        pinned.through = Some(number);
+        Ok(pinned)
+    }
+
+    /// The kernel's name: an absolute path where [`Pinned::has_name`].
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Whether the object is reachable by its name: not a deleted file, a pipe or something else without a place.
+    pub fn has_name(&self) -> bool {
+        const DELETED: &[u8] = b" (deleted)";
+        let bytes = self.name.as_os_str().as_encoded_bytes();
+        if !bytes.starts_with(b"/") || self.status.st_nlink == 0 {
+            return false;
+        }
+        // The kernel's mark for a removed name, unless a file is really called so.
+        !bytes.ends_with(DELETED) || is_at(self.identity(), &self.name)
+    }
+
+    pub fn identity(&self) -> Identity {
+        (self.status.st_dev, self.status.st_ino)
+    }
+
+    pub fn through_descriptor(&self) -> Option<i32> {
+        self.through
+    }
+
+    pub fn device(&self) -> u64 {
+        self.status.st_rdev
+    }
+
+    fn kind(&self) -> u32 {
+        self.status.st_mode & libc::S_IFMT
+    }
+
+    pub fn is_directory(&self) -> bool {
+        self.kind() == libc::S_IFDIR
+    }
+
+    pub fn is_symlink(&self) -> bool {
+        self.kind() == libc::S_IFLNK
+    }
+
+    pub fn is_fifo(&self) -> bool {
+        self.kind() == libc::S_IFIFO
+    }
+
+    pub fn is_socket(&self) -> bool {
+        self.kind() == libc::S_IFSOCK
+    }
+
+    pub fn is_regular(&self) -> bool {
+        self.kind() == libc::S_IFREG
+    }
+
+    pub fn is_device(&self) -> bool {
+        matches!(self.kind(), libc::S_IFCHR | libc::S_IFBLK)
+    }
+
+    pub fn into_descriptor(self) -> OwnedFd {
+        self.descriptor
+    }
+
+    /// A path by which calls that take no descriptor reach it.
+    pub fn path(&self) -> CString {
+        Station::path_to(self.descriptor.as_fd())
+    }
+}
+
+impl AsFd for Pinned {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+fn is_at(identity: Identity, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::symlink_metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == identity)
+}
+
+/// What a look at a place found. It may be another by now.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    status: libc::stat,
+}
+
+impl Entry {
+    pub fn identity(self) -> Identity {
+        (self.status.st_dev, self.status.st_ino)
+    }
+
+    pub fn is_directory(self) -> bool {
+        self.status.st_mode & libc::S_IFMT == libc::S_IFDIR
+    }
+}
+
+/// A place in a directory: the directory pinned, and one component, which nobody has followed.
+#[derive(Debug)]
+pub struct Place {
+    /// The directory.
+    pub parent: Pinned,
+    component: CString,
+}
+
+impl Place {
+    /// The component may end with slashes, which the kernel judges.
+    pub fn new(parent: Pinned, component: CString) -> Place {
+        Place { parent, component }
+    }
+
+    /// For the kernel, below the parent.
+    pub fn component(&self) -> &CStr {
+        &self.component
+    }
+
+    /// The name that an entry has or would have here.
+    pub fn name(&self) -> PathBuf {
+        let bytes = self.component.as_bytes();
+        let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+        match &bytes[..end] {
+            b"" | b"." => self.parent.name().to_path_buf(),
+            b".." => self.parent.name().parent().unwrap_or(Path::new("/")).to_path_buf(),
+            name => self.parent.name().join(OsString::from_vec(name.to_vec())),
+        }
+    }
+
+    /// What is there now, links not followed.
+    pub fn look(&self) -> Option<Entry> {
+        let bytes = self.component.as_bytes();
+        let found = if bytes.ends_with(b"/") {
+            let end = bytes.iter().rposition(|byte| *byte != b'/')? + 1;
+            file::entry_status(self.parent.as_fd(), &CString::new(&bytes[..end]).ok()?)
+        } else {
+            file::entry_status(self.parent.as_fd(), &self.component)
+        };
+        found.ok().map(|status| Entry { status })
+    }
+}

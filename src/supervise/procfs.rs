@@ -1,0 +1,119 @@
+//! What the run may see of `/proc`: the caller's own entries, those of the run's other processes, and of everybody
+//! else's nothing.
+
+use std::path::{Component, Path};
+
+use super::answer::Errno;
+use super::caller::Caller;
+use super::station::Station;
+
+/// Whether a name is that of a process or something below it.
+pub fn is_of_a_process(name: &Path) -> bool {
+    process_of(name).is_some()
+}
+
+/// The process in `/proc/N/…`.
+pub fn process_of(name: &Path) -> Option<i32> {
+    let mut parts = name.strip_prefix("/proc").ok()?.components();
+    match parts.next()? {
+        Component::Normal(number) => number.to_str()?.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The thread in `/proc/N/task/M/…`.
+fn thread_of(name: &Path) -> Option<i32> {
+    let mut parts = name.strip_prefix("/proc").ok()?.components().skip(1);
+    (parts.next()?.as_os_str() == "task").then_some(())?;
+    parts.next()?.as_os_str().to_str()?.parse().ok()
+}
+
+/// A directory of magic links that are the caller's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnDirectory {
+    /// `/proc/N` or `/proc/N/task/M`: `cwd`, `exe`, `root`.
+    Top,
+    /// `fd` in it.
+    Descriptors,
+    /// `ns` or `map_files` in it.
+    Other,
+}
+
+impl OwnDirectory {
+    pub fn is_descriptors(self) -> bool {
+        self == OwnDirectory::Descriptors
+    }
+}
+
+/// Which of the process's directories this is; `None` for anybody else's.
+pub fn own_directory(name: &[u8], process: i32) -> Option<OwnDirectory> {
+    use std::os::unix::ffi::OsStrExt;
+    let name = Path::new(std::ffi::OsStr::from_bytes(name));
+    if process_of(name)? != process {
+        return None;
+    }
+    let rest: Vec<_> = name.strip_prefix("/proc").ok()?.components().skip(1).collect();
+    let rest = match rest.as_slice() {
+        [task, _, rest @ ..] if task.as_os_str() == "task" => rest,
+        rest => rest,
+    };
+    Some(match rest {
+        [] => OwnDirectory::Top,
+        [one] if one.as_os_str() == "fd" => OwnDirectory::Descriptors,
+        _ => OwnDirectory::Other,
+    })
+}
+
+/// Refuses entries of processes outside the run. For other names there's nothing to refuse here.
+pub fn refuse_foreign(station: &Station, caller: &Caller<'_>, name: &Path) -> Result<(), Errno> {
+    match process_of(name) {
+        Some(process) if process != caller.process() && !is_in_run(station, process) => Err(Errno(libc::EACCES)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a process or thread is below the warden, and so part of the run.
+pub fn is_in_run(station: &Station, process: i32) -> bool {
+    const DEEPEST: usize = 4096;
+    let mut current = process;
+    for _ in 0..DEEPEST {
+        let Some(parent) = parent_of(station, current) else {
+            return false;
+        };
+        if parent == station.warden {
+            return true;
+        }
+        if parent <= 1 {
+            return false;
+        }
+        current = parent;
+    }
+    false
+}
+
+fn parent_of(station: &Station, process: i32) -> Option<i32> {
+    stat_field(station, process, 4)
+}
+
+/// A field of proc_pid_stat(5), counted from 1; none before the fourth.
+pub fn stat_field<T: std::str::FromStr>(station: &Station, process: i32, field: usize) -> Option<T> {
+    let text = station.read_proc(&format!("{process}/stat")).ok()?;
+    // The program's name is in brackets and may hold anything.
+    let rest = text.get(text.rfind(')')? + 2..)?;
+    rest.split(' ').nth(field - 3)?.parse().ok()
+}
+
+/// What may be done with an entry of a process that is in the run.
+pub fn allows(name: &Path, is_own: bool, writes: bool) -> bool {
+    let entry = name.file_name().unwrap_or_default();
+    let of_thread = thread_of(name).is_some();
+    if entry == "mem" {
+        return is_own;
+    }
+    if !writes {
+        return true;
+    }
+    let depth = name.components().count();
+    let is_direct = depth == if of_thread { 6 } else { 4 };
+    is_own && is_direct && (entry == "comm" || entry == "oom_score_adj" || entry == "coredump_filter")
+}

@@ -1,0 +1,364 @@
+//! From an alleged path to a pinned object. The kernel walks; where it would take our own `/proc` entries for the
+//! caller's, we walk component by component.
+//!
+//! Never rewrite the text of a path: a link of the target's that leads to `/proc/self` would then lead to the
+//! supervisor's own entries.
+
+use std::collections::VecDeque;
+use std::ffi::{CStr, CString, OsStr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::answer::Errno;
+use super::caller::{Alleged, Caller};
+use super::pinned::{Pinned, Place};
+use super::procfs;
+use super::station::Station;
+use crate::sys::file::{self, OpenHow};
+
+/// The kernel's own bound on links in one path.
+const MOST_LINKS: usize = 40;
+
+/// What happens to a link in the last place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Last {
+    /// It is followed.
+    Follow,
+    /// It is meant itself.
+    Keep,
+}
+
+/// A path with what it is relative to.
+pub struct Request<'a> {
+    caller: &'a Caller<'a>,
+    station: &'a Station,
+    directory: i32,
+    path: &'a Alleged,
+    /// `RESOLVE_*`, as openat2(2) was asked.
+    restrictions: u64,
+}
+
+impl<'a> Request<'a> {
+    /// `directory` is `AT_FDCWD` or a descriptor of the caller's.
+    pub fn new(station: &'a Station, caller: &'a Caller<'a>, directory: i32, path: &'a Alleged) -> Self {
+        Request {
+            caller,
+            station,
+            directory,
+            path,
+            restrictions: 0,
+        }
+    }
+
+    /// With the restrictions of openat2(2).
+    pub fn restricted(mut self, restrictions: u64) -> Self {
+        self.restrictions = restrictions;
+        self
+    }
+
+    /// The object that the path leads to.
+    pub fn object(&self, last: Last) -> Result<Pinned, Errno> {
+        if self.path.bytes().is_empty() {
+            return Err(Errno(libc::ENOENT));
+        }
+        let base = self.base()?;
+        self.object_at(base.as_fd(), self.path.text(), last)
+    }
+
+    /// The object itself where the path is empty (`AT_EMPTY_PATH`), else as [`Request::object`].
+    pub fn object_or_descriptor(&self, last: Last) -> Result<Pinned, Errno> {
+        if !self.path.bytes().is_empty() {
+            return self.object(last);
+        }
+        if self.directory == libc::AT_FDCWD {
+            return Pinned::new(self.station, self.caller.own_entry("cwd")?);
+        }
+        let descriptor = self.caller.descriptor(self.directory)?;
+        Pinned::through(self.station, descriptor, self.directory)
+    }
+
+    /// The directory and the last component, which isn't followed.
+    pub fn place(&self) -> Result<Place, Errno> {
+        if self.path.bytes().is_empty() {
+            return Err(Errno(libc::ENOENT));
+        }
+        let base = self.base()?;
+        self.place_at(base.as_fd(), self.path.text())
+    }
+
+    fn place_at(&self, base: BorrowedFd<'_>, path: &CStr) -> Result<Place, Errno> {
+        let (parent, component) = split(path.to_bytes());
+        let parent = if parent.is_empty() { b".".as_slice() } else { parent };
+        let parent = CString::new(parent).map_err(|_| Errno(libc::EINVAL))?;
+        let parent = self.object_at(base, &parent, Last::Follow)?;
+        if !parent.is_directory() {
+            return Err(Errno(libc::ENOTDIR));
+        }
+        let component = CString::new(component).map_err(|_| Errno(libc::EINVAL))?;
+        Ok(Place::new(parent, component))
+    }
+
+    /// Where a file would be made: links in the last place are followed to where they dangle.
+    pub fn place_to_create(&self, last: Last) -> Result<Place, Errno> {
+        let base = self.base()?;
+        let mut place = self.place_at(base.as_fd(), self.path.text())?;
+        if last == Last::Keep {
+            return Ok(place);
+        }
+        for _ in 0..MOST_LINKS {
+            let Some(text) = link_at(&place)? else {
+                return Ok(place);
+            };
+            let base = if text.to_bytes().starts_with(b"/") {
+                self.station.root.as_fd()
+            } else {
+                place.parent.as_fd()
+            };
+            place = self.place_at(base, &text)?;
+        }
+        Err(Errno(libc::ELOOP))
+    }
+
+    /// Where the path starts.
+    fn base(&self) -> Result<Base<'a>, Errno> {
+        let confined = libc::RESOLVE_IN_ROOT | libc::RESOLVE_BENEATH;
+        if self.path.bytes().starts_with(b"/") && self.restrictions & confined == 0 {
+            return Ok(Base::Root(self.station.root.as_fd()));
+        }
+        if self.directory == libc::AT_FDCWD {
+            return Ok(Base::Own(self.caller.own_entry("cwd")?));
+        }
+        self.caller.descriptor(self.directory).map(Base::Own)
+    }
+
+    fn object_at(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
+        match self.by_kernel(base, path, last) {
+            Ok(pinned) if !procfs::is_of_a_process(pinned.name()) => Ok(pinned),
+            Err(Errno(errno)) if errno != libc::ELOOP => Err(Errno(errno)),
+            other if self.restrictions != 0 => match other {
+                // Beneath a directory of `/proc` by restricted ways: nobody needs it.
+                Ok(_) => Err(Errno(libc::EACCES)),
+                Err(errno) => Err(errno),
+            },
+            _ => Walk::new(self, base, path, last)?.run(),
+        }
+    }
+
+    /// In one call. Magic links lead to where they would lead us, so none is followed.
+    fn by_kernel(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
+        let keep = if last == Last::Keep { libc::O_NOFOLLOW } else { 0 };
+        let how = OpenHow {
+            flags: (libc::O_PATH | libc::O_CLOEXEC | keep) as u64,
+            mode: 0,
+            resolve: libc::RESOLVE_NO_MAGICLINKS | self.restrictions,
+        };
+        Pinned::new(self.station, file::open(base, path, how)?)
+    }
+}
+
+/// Where a path starts.
+enum Base<'a> {
+    Root(BorrowedFd<'a>),
+    Own(OwnedFd),
+}
+
+impl AsFd for Base<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Base::Root(root) => *root,
+            Base::Own(directory) => directory.as_fd(),
+        }
+    }
+}
+
+/// The parent's part and the last component with the slashes behind it.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+    if end == 0 {
+        return (path, b".");
+    }
+    let start = path[..end]
+        .iter()
+        .rposition(|byte| *byte == b'/')
+        .map_or(0, |slash| slash + 1);
+    (&path[..start], &path[start..])
+}
+
+/// The text of the link in a place, `None` where there's no link.
+fn link_at(place: &Place) -> Result<Option<CString>, Errno> {
+    let mut buffer = [0; 4096];
+    match file::read_link(place.parent.as_fd(), place.component(), &mut buffer) {
+        Ok(length) => Ok(CString::new(&buffer[..length]).ok()),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::EINVAL | libc::ENOENT) => Ok(None),
+            _ => Err(error.into()),
+        },
+    }
+}
+
+/// A walk by hand.
+struct Walk<'a> {
+    request: &'a Request<'a>,
+    current: OwnedFd,
+    left: VecDeque<Vec<u8>>,
+    last: Last,
+    /// Whether the path ends with a slash, and so means a directory.
+    wants_directory: bool,
+    links: usize,
+    process: Option<i32>,
+}
+
+/// One step of a walk.
+enum Step {
+    On,
+    Done(Pinned),
+}
+
+impl<'a> Walk<'a> {
+    fn new(request: &'a Request<'a>, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Self, Errno> {
+        let bytes = path.to_bytes();
+        let start = if bytes.starts_with(b"/") {
+            request.station.root.as_fd()
+        } else {
+            base
+        };
+        Ok(Walk {
+            request,
+            current: start.try_clone_to_owned()?,
+            left: components(bytes),
+            last,
+            wants_directory: bytes.ends_with(b"/"),
+            links: 0,
+            process: None,
+        })
+    }
+
+    fn run(mut self) -> Result<Pinned, Errno> {
+        while let Some(component) = self.left.pop_front() {
+            if let Step::Done(pinned) = self.step(&component)? {
+                return Ok(pinned);
+            }
+        }
+        let pinned = Pinned::new(self.request.station, self.current)?;
+        procfs::refuse_foreign(self.request.station, self.request.caller, pinned.name())?;
+        Ok(pinned)
+    }
+
+    fn step(&mut self, component: &[u8]) -> Result<Step, Errno> {
+        let is_last = self.left.is_empty();
+        let text = self.own_name(component)?;
+        let how = OpenHow {
+            flags: (libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
+            ..OpenHow::default()
+        };
+        let next = file::open(self.current.as_fd(), &text, how)?;
+        let status = file::status(next.as_fd())?;
+        if status.st_mode & libc::S_IFMT != libc::S_IFLNK {
+            self.current = next;
+            return Ok(Step::On);
+        }
+        if is_last && self.last == Last::Keep && !self.wants_directory {
+            return Ok(Step::Done(Pinned::new(self.request.station, next)?));
+        }
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(Errno(libc::ELOOP));
+        }
+        if self.is_in_proc(next.as_fd())? {
+            let directory = self.request.station.name_of(self.current.as_fd())?;
+            if procfs::is_of_a_process(Path::new(OsStr::from_bytes(&directory))) {
+                return self.follow_magic(&directory, &text, is_last);
+            }
+        }
+        self.follow(next.as_fd())?;
+        Ok(Step::On)
+    }
+
+    /// `self` and `thread-self` in the top of `/proc` are the caller's, whoever looks.
+    fn own_name(&mut self, component: &[u8]) -> Result<CString, Errno> {
+        let is_own = matches!(component, b"self" | b"thread-self")
+            && self.is_in_proc(self.current.as_fd())?
+            && self.is_at_top_of_proc()?;
+        let text = if is_own {
+            let process = self.process();
+            match component {
+                b"self" => process.to_string().into_bytes(),
+                _ => format!("{process}/task/{}", self.request.caller.thread).into_bytes(),
+            }
+        } else {
+            component.to_vec()
+        };
+        CString::new(text).map_err(|_| Errno(libc::EINVAL))
+    }
+
+    fn process(&mut self) -> i32 {
+        *self.process.get_or_insert_with(|| self.request.caller.process())
+    }
+
+    fn is_in_proc(&self, object: BorrowedFd<'_>) -> Result<bool, Errno> {
+        const PROC_SUPER_MAGIC: i64 = 0x9fa0;
+        Ok(file::file_system(object)? == PROC_SUPER_MAGIC)
+    }
+
+    fn is_at_top_of_proc(&self) -> Result<bool, Errno> {
+        Ok(self.request.station.name_of(self.current.as_fd())? == b"/proc")
+    }
+
+    /// An ordinary link: its text takes the component's place.
+    fn follow(&mut self, link: BorrowedFd<'_>) -> Result<(), Errno> {
+        let mut buffer = [0; 4096];
+        let length = file::read_link(link, c"", &mut buffer)?;
+        let text = &buffer[..length];
+        if text.is_empty() {
+            return Err(Errno(libc::ENOENT));
+        }
+        if text.starts_with(b"/") {
+            self.current = self.request.station.root.as_fd().try_clone_to_owned()?;
+        }
+        self.wants_directory |= self.left.is_empty() && text.ends_with(b"/");
+        for component in components(text).into_iter().rev() {
+            self.left.push_front(component);
+        }
+        Ok(())
+    }
+
+    /// A magic link leads to an object, not to a name. Only those of the caller's own process are followed.
+    fn follow_magic(&mut self, directory: &[u8], text: &CStr, is_last: bool) -> Result<Step, Errno> {
+        let station = self.request.station;
+        let process = self.process();
+        let own = procfs::own_directory(directory, process).ok_or(Errno(libc::EACCES))?;
+        let how = OpenHow {
+            flags: (libc::O_PATH | libc::O_CLOEXEC) as u64,
+            ..OpenHow::default()
+        };
+        let object = file::open(self.current.as_fd(), text, how)?;
+        if is_last {
+            let number = own.is_descriptors().then(|| text.to_str().ok()?.parse().ok()).flatten();
+            let pinned = match number {
+                Some(number) => Pinned::through(station, object, number)?,
+                None => Pinned::new(station, object)?,
+            };
+            procfs::refuse_foreign(station, self.request.caller, pinned.name())?;
+            if self.wants_directory && !pinned.is_directory() {
+                return Err(Errno(libc::ENOTDIR));
+            }
+            return Ok(Step::Done(pinned));
+        }
+        self.current = object;
+        Ok(Step::On)
+    }
+}
+
+/// The components of a path; a slash at the end makes one more that means "this directory".
+fn components(path: &[u8]) -> VecDeque<Vec<u8>> {
+    let mut list: VecDeque<Vec<u8>> = path
+        .split(|byte| *byte == b'/')
+        .filter(|component| !component.is_empty())
+        .map(<[u8]>::to_vec)
+        .collect();
+    if path.ends_with(b"/") {
+        list.push_back(b".".to_vec());
+    }
+    list
+}

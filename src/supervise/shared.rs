@@ -1,0 +1,162 @@
+//! What all workers of a run share: the policy, what the run has made, what was refused.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::pinned::Identity;
+use crate::launch::Tree;
+use crate::plan::Supervision;
+use crate::policy::{Closed, Matcher, Policy};
+use crate::report::Refusals;
+
+/// Everything about a run that its supervisor has to know.
+pub struct Brief {
+    /// What the run may do.
+    pub policy: Policy,
+    /// What may be left to the kernel.
+    pub supervision: Supervision,
+    /// The run's own directory.
+    pub scratch: Option<PathBuf>,
+    /// Whether programs may be started from it.
+    pub scratch_executes: bool,
+    /// The terminals that the run was given.
+    pub terminals: Vec<PathBuf>,
+}
+
+/// Shared by the workers, and by the launcher, who reads what was refused.
+pub struct Shared {
+    /// The run's brief.
+    pub brief: Brief,
+    /// The run's start.
+    pub started: Instant,
+    closed: OnceLock<Closed>,
+    made: Mutex<Made>,
+    refusals: Mutex<Refusals>,
+    /// Whether a process of the run has set its umask. Until then all have the one that the run began with.
+    pub umasks_differ: AtomicBool,
+    /// Workers that wait for a notification.
+    pub waiting: AtomicUsize,
+    /// Workers in all.
+    pub workers: AtomicUsize,
+    /// One fork at a time is counted.
+    pub forking: Mutex<Counter>,
+    statics: Mutex<HashSet<Vec<u8>>>,
+    replays: Mutex<HashMap<i32, Replay>>,
+}
+
+/// What the run has made and may use for that reason.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// Unix sockets bound to a path.
+    pub sockets: HashSet<Identity>,
+    /// Directories: a `.git` among them isn't guarded.
+    pub directories: HashSet<Identity>,
+    /// Files in `/dev/shm`, with their names at first.
+    pub shared_memory: HashMap<Identity, PathBuf>,
+    /// Numbers of pseudo-terminals.
+    pub terminals: HashSet<u32>,
+}
+
+/// The result of a call whose answer found nobody: a signal interrupted the target, which then asks again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replay {
+    /// The call's number and registers.
+    pub call: (i32, [u64; 6]),
+    /// What to answer.
+    pub result: Result<i64, i32>,
+}
+
+/// Counts the processes of a run as they are made.
+#[derive(Default)]
+pub struct Counter {
+    tree: Option<Tree>,
+    /// When processes were let go that a look at the tree may not show yet.
+    expected: Vec<Instant>,
+}
+
+impl Counter {
+    /// The tree below the warden.
+    pub fn tree(&mut self, warden: i32) -> &mut Tree {
+        self.tree.get_or_insert_with(|| Tree::new(warden))
+    }
+
+    /// Lets one more go, if there's room beside those alive and those expected.
+    pub fn expect_one_more(&mut self, alive: u64, limit: u64) -> bool {
+        const SHOWS_AFTER: Duration = Duration::from_millis(20);
+        self.expected.retain(|since| since.elapsed() < SHOWS_AFTER);
+        let has_room = alive + (self.expected.len() as u64) < limit;
+        if has_room {
+            self.expected.push(Instant::now());
+        }
+        has_room
+    }
+}
+
+impl Shared {
+    pub fn new(brief: Brief) -> Shared {
+        Shared {
+            brief,
+            started: Instant::now(),
+            closed: OnceLock::new(),
+            made: Mutex::default(),
+            refusals: Mutex::default(),
+            umasks_differ: AtomicBool::new(false),
+            waiting: AtomicUsize::new(0),
+            workers: AtomicUsize::new(0),
+            forking: Mutex::default(),
+            statics: Mutex::default(),
+            replays: Mutex::default(),
+        }
+    }
+
+    /// The policy's matcher. The globs are compiled when the first path is judged.
+    pub fn matcher(&self) -> Matcher<'_> {
+        let policy = &self.brief.policy;
+        Matcher::with(policy, self.closed.get_or_init(|| Closed::compile(policy)))
+    }
+
+    pub fn made(&self) -> MutexGuard<'_, Made> {
+        lock(&self.made)
+    }
+
+    pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
+        lock(&self.refusals)
+    }
+
+    /// Whether nobody waits for the next notification.
+    pub fn is_busy(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) == 0
+    }
+
+    /// Absolute paths whose opening was continued.
+    pub fn statics(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
+        lock(&self.statics)
+    }
+
+    pub fn remember(&self, thread: i32, replay: Replay) {
+        let mut replays = lock(&self.replays);
+        // Threads that were killed never ask again.
+        if replays.len() >= 256 {
+            replays.clear();
+        }
+        replays.insert(thread, replay);
+    }
+
+    /// The result of the same call of the same thread, if it was done and never heard.
+    pub fn recall(&self, thread: i32, call: (i32, [u64; 6])) -> Option<Result<i64, i32>> {
+        let mut replays = lock(&self.replays);
+        if replays.is_empty() {
+            return None;
+        }
+        let replay = replays.remove(&thread)?;
+        (replay.call == call).then_some(replay.result)
+    }
+}
+
+/// A worker that panicked has answered nothing; what it left is still whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

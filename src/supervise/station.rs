@@ -1,0 +1,124 @@
+//! The descriptors that every worker has in its own table.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::sys::file::{self, OpenHow};
+
+/// What a worker keeps open. Each has its copies under the same numbers.
+pub struct Station {
+    /// Where notifications come from.
+    pub listener: OwnedFd,
+    /// `/proc`.
+    pub proc: OwnedFd,
+    /// `/`.
+    pub root: OwnedFd,
+    /// The umask that the run began with.
+    pub umask: u32,
+    /// Whether waiting for a notification ends by itself when nobody of the run is left (Linux 6.11).
+    pub receive_ends_by_itself: bool,
+    /// The process that everything of the run is below.
+    pub warden: i32,
+}
+
+impl Station {
+    pub fn new(listener: OwnedFd, warden: i32) -> io::Result<Station> {
+        Ok(Station {
+            listener,
+            proc: open_directory("/proc")?,
+            root: open_directory("/")?,
+            umask: file::umask(),
+            receive_ends_by_itself: is_since(6, 11),
+            warden,
+        })
+    }
+
+    /// The numbers to keep.
+    pub fn numbers(&self) -> [RawFd; 3] {
+        [self.listener.as_raw_fd(), self.proc.as_raw_fd(), self.root.as_raw_fd()]
+    }
+
+    /// Waits until there's a notification; `false` once nobody of the run is left.
+    pub fn wait(&self) -> io::Result<bool> {
+        self.poll(PollTimeout::NONE)
+            .map(|events| events.contains(PollFlags::POLLIN))
+    }
+
+    /// Whether nobody of the run is left.
+    pub fn is_abandoned(&self) -> bool {
+        self.poll(PollTimeout::ZERO)
+            .map_or(true, |events| events.contains(PollFlags::POLLHUP))
+    }
+
+    fn poll(&self, timeout: PollTimeout) -> io::Result<PollFlags> {
+        let mut polled = [PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
+        poll(&mut polled, timeout)?;
+        Ok(polled[0].revents().unwrap_or(PollFlags::empty()))
+    }
+
+    /// The kernel's name for an object that the calling thread has open.
+    pub fn name_of(&self, descriptor: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
+        self.read_proc_link(&format!("thread-self/fd/{}", descriptor.as_raw_fd()))
+    }
+
+    /// The text of a link below `/proc`.
+    pub fn read_proc_link(&self, path: &str) -> io::Result<Vec<u8>> {
+        // The kernel's names end at PATH_MAX; a longer one is an error.
+        let mut buffer = [0; 4096];
+        let path = CString::new(path).expect("no NUL");
+        let length = file::read_link(self.proc.as_fd(), &path, &mut buffer)?;
+        Ok(buffer[..length].to_vec())
+    }
+
+    /// A short text below `/proc`.
+    pub fn read_proc(&self, path: &str) -> io::Result<String> {
+        let path = CString::new(path).expect("no NUL");
+        let how = OpenHow {
+            flags: (libc::O_RDONLY | libc::O_CLOEXEC) as u64,
+            ..OpenHow::default()
+        };
+        let mut file = File::from(file::open(self.proc.as_fd(), &path, how)?);
+        let mut bytes = vec![0; 8192];
+        let length = file.read(&mut bytes)?;
+        bytes.truncate(length);
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// A path by which calls that take no descriptor reach a pinned object.
+    pub fn path_to(descriptor: BorrowedFd<'_>) -> CString {
+        CString::new(format!("/proc/thread-self/fd/{}", descriptor.as_raw_fd())).expect("no NUL")
+    }
+
+    /// Opens a pinned object anew, with these flags.
+    pub fn reopen(&self, descriptor: BorrowedFd<'_>, flags: i32) -> io::Result<OwnedFd> {
+        let path = CString::new(format!("thread-self/fd/{}", descriptor.as_raw_fd())).expect("no NUL");
+        let how = OpenHow {
+            flags: (flags | libc::O_CLOEXEC | libc::O_NOCTTY) as u64,
+            ..OpenHow::default()
+        };
+        file::open(self.proc.as_fd(), &path, how)
+    }
+}
+
+fn open_directory(path: &str) -> io::Result<OwnedFd> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options()
+        .read(true)
+        .custom_flags(libc::O_PATH | libc::O_DIRECTORY)
+        .open(path)
+        .map(OwnedFd::from)
+}
+
+/// Whether the kernel is this release or a later one.
+fn is_since(major: u32, minor: u32) -> bool {
+    let Ok(name) = nix::sys::utsname::uname() else {
+        return false;
+    };
+    let text = name.release().to_string_lossy().into_owned();
+    let mut numbers = text.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (major, minor)
+}

@@ -1,0 +1,70 @@
+//! Terminals: `/dev/tty` is the caller's, and a pseudo-terminal that the run made is the run's.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use super::answer::{Answer, Errno};
+use super::judge::is_terminal_multiplexer;
+use super::pinned::Pinned;
+use super::procfs;
+use super::worker::Desk;
+use crate::sys::notify::OnExecute;
+use crate::sys::{confine, file};
+
+/// Whether this is "the terminal of whoever opens it".
+pub fn is_own_terminal_device(object: &Pinned) -> bool {
+    const TTY: u64 = libc::makedev(5, 0);
+    object.is_device() && object.device() == TTY
+}
+
+/// Opens the caller's terminal, if it is one that the run was given or made.
+pub fn open_own(desk: &Desk<'_>, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
+    let number: i64 = procfs::stat_field(desk.station(), desk.caller().thread, 7).ok_or(Errno(libc::ENXIO))?;
+    let Ok(device) = u32::try_from(number as i32) else {
+        return Err(Errno(libc::ENXIO));
+    };
+    if device == 0 {
+        return Err(Errno(libc::ENXIO));
+    }
+    // As new_encode_dev() in linux/kdev_t.h packs it.
+    let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
+    let path = terminal_path(major, minor);
+    let path = CString::new(path).expect("no NUL");
+    let opened = confine::open_path(&path)?;
+    let object = Pinned::new(desk.station(), opened)?;
+    let is_it = object.is_device() && object.device() == libc::makedev(major, minor);
+    let is_given = desk.shared().brief.terminals.iter().any(|given| given == object.name());
+    let is_made = (UNIX98_MAJORS.contains(&major)) && desk.shared().made().terminals.contains(&minor);
+    if !is_it || !(is_given || is_made) {
+        return Err(Errno(libc::ENXIO));
+    }
+    let opened = desk
+        .station()
+        .reopen(object.as_fd(), flags & !(libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC))?;
+    Ok(Answer::Writing(opened, on_execute))
+}
+
+/// Slaves of pseudo-terminals (Documentation/admin-guide/devices.txt).
+const UNIX98_MAJORS: std::ops::Range<u32> = 136..144;
+
+fn terminal_path(major: u32, minor: u32) -> String {
+    if UNIX98_MAJORS.contains(&major) {
+        format!("/dev/pts/{minor}")
+    } else if major == 4 && minor < 64 {
+        format!("/dev/tty{minor}")
+    } else if major == 4 {
+        format!("/dev/ttyS{}", minor - 64)
+    } else {
+        "/dev/console".into()
+    }
+}
+
+/// Whoever makes a pseudo-terminal may open its other end.
+pub fn note_master(desk: &Desk<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
+    if object.is_device()
+        && is_terminal_multiplexer(object.name())
+        && let Ok(number) = file::terminal_number(opened)
+    {
+        desk.shared().made().terminals.insert(number);
+    }
+}

@@ -1,0 +1,323 @@
+//! File calls on pinned objects that the safe wrappers lack or can't express without allocating.
+
+use std::ffi::CStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use super::{check, check_long};
+
+/// `struct open_how` (openat2(2)).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OpenHow {
+    /// `O_*`.
+    pub flags: u64,
+    /// The mode of a new file.
+    pub mode: u64,
+    /// `RESOLVE_*`.
+    pub resolve: u64,
+}
+
+/// openat2(2).
+pub fn open(base: BorrowedFd<'_>, path: &CStr, how: OpenHow) -> io::Result<OwnedFd> {
+    // SAFETY: the path is NUL-terminated and `how` outlives the call with its true size; the answer is a new descriptor.
+    let opened = check_long(unsafe {
+        libc::syscall(
+            libc::SYS_openat2,
+            base.as_raw_fd(),
+            path.as_ptr(),
+            &raw const how,
+            size_of::<OpenHow>(),
+        )
+    })?;
+    // SAFETY: the kernel made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(opened as RawFd) })
+}
+
+/// The text of a link into `buffer`: how many bytes. An empty path means the link that `base` is itself.
+pub fn read_link(base: BorrowedFd<'_>, path: &CStr, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the kernel writes at most `buffer.len()` bytes.
+    let got = unsafe {
+        libc::readlinkat(
+            base.as_raw_fd(),
+            path.as_ptr(),
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+        )
+    };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+/// fstat(2), `O_PATH` descriptors too.
+pub fn status(file: BorrowedFd<'_>) -> io::Result<libc::stat> {
+    let mut status = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the kernel writes one `stat`; zeroed memory is a valid one should it fail.
+    unsafe {
+        check(libc::fstat(file.as_raw_fd(), status.as_mut_ptr()))?;
+        Ok(status.assume_init())
+    }
+}
+
+/// fstatat(2) of an entry, links not followed.
+pub fn entry_status(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<libc::stat> {
+    let mut status = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the kernel writes one `stat`; zeroed memory is a valid one should it fail.
+    unsafe {
+        check(libc::fstatat(
+            parent.as_raw_fd(),
+            name.as_ptr(),
+            status.as_mut_ptr(),
+            libc::AT_SYMLINK_NOFOLLOW,
+        ))?;
+        Ok(status.assume_init())
+    }
+}
+
+/// The magic number of the file system that an object is on.
+pub fn file_system(file: BorrowedFd<'_>) -> io::Result<i64> {
+    let mut status = MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the kernel writes one `statfs`; zeroed memory is a valid one should it fail.
+    unsafe {
+        check(libc::fstatfs(file.as_raw_fd(), status.as_mut_ptr()))?;
+        Ok(status.assume_init().f_type as i64)
+    }
+}
+
+/// Makes the calling thread's working directory, root and umask its own, and its descriptors too.
+pub fn stop_sharing() -> io::Result<()> {
+    // SAFETY: integers only. Descriptors keep their numbers; owners elsewhere keep theirs.
+    check(unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_FILES) }).map(drop)
+}
+
+/// Closes all descriptors from 3 on but a few, in the calling thread's own table (after [`stop_sharing`]).
+pub fn close_all_but(kept: &mut [RawFd]) -> io::Result<()> {
+    kept.sort_unstable();
+    let mut first = 3;
+    for number in kept.iter().copied() {
+        if number > first {
+            close_range(first, (number - 1) as u32)?;
+        }
+        first = first.max(number + 1);
+    }
+    close_range(first, u32::MAX)
+}
+
+fn close_range(first: RawFd, last: u32) -> io::Result<()> {
+    // SAFETY: the table is this thread's own, and its owner holds nothing else in it.
+    check_long(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) }).map(drop)
+}
+
+/// Changes the calling thread's directory (after [`stop_sharing`]).
+pub fn change_directory(directory: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: an integer only.
+    check(unsafe { libc::fchdir(directory.as_raw_fd()) }).map(drop)
+}
+
+/// Sets the calling thread's umask (after [`stop_sharing`]).
+pub fn set_umask(mask: u32) {
+    // SAFETY: an integer; never fails.
+    unsafe { libc::umask(mask as libc::mode_t) };
+}
+
+/// The calling thread's umask (after [`stop_sharing`]).
+pub fn umask() -> u32 {
+    // SAFETY: integers; never fails. Nobody else uses this thread's umask between the two calls.
+    unsafe {
+        let mask = libc::umask(0o077);
+        libc::umask(mask);
+        mask as u32
+    }
+}
+
+/// Makes a directory entry, as the calls of that name do.
+pub fn make_directory(parent: BorrowedFd<'_>, name: &CStr, mode: u32) -> io::Result<()> {
+    // SAFETY: the name is NUL-terminated.
+    check(unsafe { libc::mkdirat(parent.as_raw_fd(), name.as_ptr(), mode as libc::mode_t) }).map(drop)
+}
+
+/// mknodat(2) without devices: the device number is 0.
+pub fn make_node(parent: BorrowedFd<'_>, name: &CStr, mode: u32) -> io::Result<()> {
+    // SAFETY: the name is NUL-terminated.
+    check(unsafe { libc::mknodat(parent.as_raw_fd(), name.as_ptr(), mode as libc::mode_t, 0) }).map(drop)
+}
+
+/// symlinkat(2).
+pub fn make_symlink(text: &CStr, parent: BorrowedFd<'_>, name: &CStr) -> io::Result<()> {
+    // SAFETY: both strings are NUL-terminated.
+    check(unsafe { libc::symlinkat(text.as_ptr(), parent.as_raw_fd(), name.as_ptr()) }).map(drop)
+}
+
+/// linkat(2).
+pub fn make_link(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr), flags: libc::c_int) -> io::Result<()> {
+    // SAFETY: both names are NUL-terminated.
+    check(unsafe {
+        libc::linkat(
+            from.0.as_raw_fd(),
+            from.1.as_ptr(),
+            to.0.as_raw_fd(),
+            to.1.as_ptr(),
+            flags,
+        )
+    })
+    .map(drop)
+}
+
+/// unlinkat(2).
+pub fn remove(parent: BorrowedFd<'_>, name: &CStr, flags: libc::c_int) -> io::Result<()> {
+    // SAFETY: the name is NUL-terminated.
+    check(unsafe { libc::unlinkat(parent.as_raw_fd(), name.as_ptr(), flags) }).map(drop)
+}
+
+/// renameat2(2).
+pub fn rename(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr), flags: u32) -> io::Result<()> {
+    // SAFETY: both names are NUL-terminated.
+    check_long(unsafe {
+        libc::syscall(
+            libc::SYS_renameat2,
+            from.0.as_raw_fd(),
+            from.1.as_ptr(),
+            to.0.as_raw_fd(),
+            to.1.as_ptr(),
+            flags,
+        )
+    })
+    .map(drop)
+}
+
+/// truncate(2).
+pub fn truncate(path: &CStr, length: i64) -> io::Result<()> {
+    // SAFETY: the path is NUL-terminated.
+    check(unsafe { libc::truncate64(path.as_ptr(), length) }).map(drop)
+}
+
+/// chmod(2).
+pub fn change_mode(path: &CStr, mode: u32) -> io::Result<()> {
+    // SAFETY: the path is NUL-terminated.
+    check(unsafe { libc::chmod(path.as_ptr(), mode as libc::mode_t) }).map(drop)
+}
+
+/// fchownat(2) on the pinned object itself.
+pub fn change_owner(file: BorrowedFd<'_>, owner: u32, group: u32) -> io::Result<()> {
+    // SAFETY: an empty path with AT_EMPTY_PATH means the object itself.
+    check(unsafe { libc::fchownat(file.as_raw_fd(), c"".as_ptr(), owner, group, libc::AT_EMPTY_PATH) }).map(drop)
+}
+
+/// utimensat(2) on the pinned object itself; `None` is now.
+pub fn change_times(file: BorrowedFd<'_>, times: Option<[libc::timespec; 2]>) -> io::Result<()> {
+    let times = times.as_ref().map_or(std::ptr::null(), |times| times.as_ptr());
+    // SAFETY: null, or two `timespec` that outlive the call; an empty path with AT_EMPTY_PATH means the object itself.
+    check_long(unsafe {
+        libc::syscall(
+            libc::SYS_utimensat,
+            file.as_raw_fd(),
+            c"".as_ptr(),
+            times,
+            libc::AT_EMPTY_PATH,
+        )
+    })
+    .map(drop)
+}
+
+/// Asks whether the calling user may do this (`R_OK`, `W_OK`, `X_OK`), with effective ids.
+pub fn may_access(path: &CStr, mode: libc::c_int) -> io::Result<()> {
+    // SAFETY: the path is NUL-terminated.
+    check(unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), mode, libc::AT_EACCESS) }).map(drop)
+}
+
+/// setxattr(2).
+pub fn set_attribute(path: &CStr, name: &CStr, value: &[u8], flags: libc::c_int) -> io::Result<()> {
+    // SAFETY: both strings are NUL-terminated; the kernel reads `value.len()` bytes.
+    check(unsafe { libc::setxattr(path.as_ptr(), name.as_ptr(), value.as_ptr().cast(), value.len(), flags) }).map(drop)
+}
+
+/// removexattr(2).
+pub fn remove_attribute(path: &CStr, name: &CStr) -> io::Result<()> {
+    // SAFETY: both strings are NUL-terminated.
+    check(unsafe { libc::removexattr(path.as_ptr(), name.as_ptr()) }).map(drop)
+}
+
+/// getxattr(2); an empty buffer asks for the size.
+pub fn read_attribute(path: &CStr, name: &CStr, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: both strings are NUL-terminated; the kernel writes at most `buffer.len()` bytes.
+    let got = unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+/// listxattr(2); an empty buffer asks for the size.
+pub fn list_attributes(path: &CStr, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the path is NUL-terminated; the kernel writes at most `buffer.len()` bytes.
+    let got = unsafe { libc::listxattr(path.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+/// inotify_add_watch(2).
+pub fn watch(inotify: BorrowedFd<'_>, path: &CStr, mask: u32) -> io::Result<i32> {
+    // SAFETY: the path is NUL-terminated.
+    check(unsafe { libc::inotify_add_watch(inotify.as_raw_fd(), path.as_ptr(), mask) })
+}
+
+/// memfd_create(2).
+pub fn memory_file(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
+    // SAFETY: the name is NUL-terminated; the answer is a new descriptor.
+    let made = check(unsafe { libc::memfd_create(name.as_ptr(), flags) })?;
+    // SAFETY: the kernel made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(made) })
+}
+
+/// Lets nobody add further seals to a memory file.
+pub fn seal_against_sealing(file: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: integers only.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SEAL) }).map(drop)
+}
+
+/// The address family of a socket.
+pub fn socket_domain(socket: BorrowedFd<'_>) -> io::Result<i32> {
+    let mut domain: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the kernel writes one `int` and its size.
+    check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_DOMAIN,
+            (&raw mut domain).cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok(domain)
+}
+
+/// connect(2) or bind(2) with an address as the bytes that the kernel takes.
+pub fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
+    // SAFETY: the kernel reads `address.len()` bytes.
+    check(unsafe {
+        libc::connect(
+            socket.as_raw_fd(),
+            address.as_ptr().cast(),
+            address.len() as libc::socklen_t,
+        )
+    })
+    .map(drop)
+}
+
+/// As [`connect`].
+pub fn bind(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
+    // SAFETY: the kernel reads `address.len()` bytes.
+    check(unsafe {
+        libc::bind(
+            socket.as_raw_fd(),
+            address.as_ptr().cast(),
+            address.len() as libc::socklen_t,
+        )
+    })
+    .map(drop)
+}
+
+/// The number of the pseudo-terminal that a master belongs to.
+pub fn terminal_number(master: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut number: libc::c_uint = 0;
+    // SAFETY: the kernel writes one `unsigned int`.
+    check(unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCGPTN, &raw mut number) })?;
+    Ok(number)
+}

@@ -1,0 +1,62 @@
+//! Another process's memory and descriptors, as the supervisor reads them. What comes from there is an allegation.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use super::check_long;
+
+/// Reads from another thread's memory: as many bytes as are mapped from `address` on, at most `buffer.len()`.
+///
+/// The thread must be known to wait afterwards still, or the number may have meant another one.
+pub fn read_memory(thread: i32, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    let local = libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    };
+    let remote = libc::iovec {
+        iov_base: address as *mut libc::c_void,
+        iov_len: buffer.len(),
+    };
+    // SAFETY: the kernel writes at most `buffer.len()` bytes into `buffer`; the remote address is checked by the kernel.
+    let got = unsafe { libc::process_vm_readv(thread, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+/// Writes to another thread's memory; a short count where not all of it is mapped and writable.
+pub fn write_memory(thread: i32, address: u64, bytes: &[u8]) -> io::Result<usize> {
+    let local = libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    };
+    let remote = libc::iovec {
+        iov_base: address as *mut libc::c_void,
+        iov_len: bytes.len(),
+    };
+    // SAFETY: the kernel reads `bytes.len()` bytes; the remote address is checked by the kernel.
+    let put = unsafe { libc::process_vm_writev(thread, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(put).map_err(|_| io::Error::last_os_error())
+}
+
+/// A copy of another process's descriptor: the same open file (pidfd_getfd(2)).
+pub fn take_descriptor(process: BorrowedFd<'_>, number: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: integers only; the answer is a new descriptor.
+    let copy = check_long(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), number, 0_u32) })?;
+    // SAFETY: the kernel made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy as RawFd) })
+}
+
+/// A descriptor that names a process, by the number of its thread group.
+pub fn process_descriptor(process: i32) -> io::Result<OwnedFd> {
+    // SAFETY: integers only; the answer is a new descriptor.
+    let descriptor = check_long(unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0_u32) })?;
+    // SAFETY: the kernel made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) })
+}
+
+/// A descriptor that names one thread (Linux 6.9): its own descriptors, should it have stopped sharing them.
+pub fn thread_descriptor(thread: i32) -> io::Result<OwnedFd> {
+    // SAFETY: integers only; the answer is a new descriptor. PIDFD_THREAD is O_EXCL.
+    let descriptor = check_long(unsafe { libc::syscall(libc::SYS_pidfd_open, thread, libc::O_EXCL) })?;
+    // SAFETY: the kernel made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) })
+}
