@@ -20,7 +20,7 @@ use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams
 use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
 use crate::policy::{self, Access, Additions, Circumstances, Matcher, Policy};
 use crate::profile::{Anchor, Catalog, Glob, Limits, Origin, Profile};
-use crate::report::Report;
+use crate::report::{Report, Scene};
 use crate::surroundings::Surroundings;
 use crate::sys::signals::SignalSet;
 
@@ -92,7 +92,7 @@ impl Sandbox {
     pub fn socket(mut self, path: impl AsRef<Path>) -> Self {
         let flag = format!("--socket {}", path.as_ref().display());
         let path = self.absolute(path.as_ref());
-        let path = fs::canonicalize(&path).unwrap_or(path);
+        let path = canonical(&path);
         self.additions.sockets.push((path, flag));
         self
     }
@@ -172,7 +172,7 @@ impl Sandbox {
     fn grant(mut self, access: Access, path: &Path, flag: &str) -> Self {
         let flag = format!("{flag} {}", path.display());
         let path = self.absolute(path);
-        let path = fs::canonicalize(&path).unwrap_or(path);
+        let path = canonical(&path);
         self.additions.grants.push((access, path, flag));
         self
     }
@@ -199,6 +199,15 @@ impl Sandbox {
             return Err(Error::ImplicitRoot(root));
         }
         Ok(root)
+    }
+}
+
+/// The real path as far as it exists; what is still to be made is appended as it is.
+fn canonical(path: &Path) -> PathBuf {
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Ok(real), _, _) => real,
+        (Err(_), Some(parent), Some(name)) => canonical(parent).join(name),
+        (Err(_), _, _) => path.to_path_buf(),
     }
 }
 
@@ -253,6 +262,7 @@ impl Command {
         streams.inherit_output &= plan.limits.output.is_none();
         let report = outcome::begin(&policy, &plan, &self.argv, ability);
         Ok(Ready {
+            sandbox: sandbox.clone(),
             state: sandbox.surroundings.state.clone(),
             accepts_supervisor: sandbox.accepted.contains(&Shortfall::Supervisor),
             policy,
@@ -392,6 +402,7 @@ fn refuse_void_grants(policy: &Policy) -> Result<(), Error> {
 /// A run with everything resolved, not started yet.
 #[derive(Debug)]
 pub struct Ready {
+    sandbox: Sandbox,
     state: Option<PathBuf>,
     accepts_supervisor: bool,
     /// What the run may do.
@@ -424,6 +435,10 @@ impl Ready {
         Ok(Child {
             running,
             report: self.report,
+            sandbox: self.sandbox,
+            policy: self.policy,
+            command: self.command,
+            printed: Vec::new(),
         })
     }
 
@@ -457,6 +472,11 @@ fn too_many_files(tree: &Path, limit: usize) -> Error {
 pub struct Child {
     running: Running,
     report: Report,
+    sandbox: Sandbox,
+    policy: Policy,
+    command: command::Command,
+    /// The end of what the program printed, where that is piped.
+    printed: Vec<u8>,
 }
 
 impl Child {
@@ -495,7 +515,18 @@ impl Child {
     /// # Errors
     /// The warden was killed; the program died with it.
     pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, Error> {
-        Ok(self.running.next_event(attention)?)
+        let event = self.running.next_event(attention)?;
+        if let Event::Output(_, bytes) = &event {
+            self.keep_end(bytes);
+        }
+        Ok(event)
+    }
+
+    /// What a program prints last names what it failed on.
+    fn keep_end(&mut self, bytes: &[u8]) {
+        const KEPT: usize = 16 * 1024;
+        self.printed.extend(&bytes[bytes.len().saturating_sub(KEPT)..]);
+        self.printed.drain(..self.printed.len().saturating_sub(KEPT));
     }
 
     /// Waits until the whole tree has ended.
@@ -503,20 +534,32 @@ impl Child {
     /// # Errors
     /// The warden was killed; the program died with it.
     pub fn wait(mut self) -> Result<Outcome, Error> {
-        let ending = self.running.wait()?;
-        Ok(self.outcome(&ending))
+        loop {
+            if let Event::Ended(ending) = self.next_event(None)? {
+                return Ok(self.outcome(&ending));
+            }
+        }
     }
 
     /// The outcome for an ending that [`Child::next_event`] answered.
     pub fn outcome(mut self, ending: &launch::Ending) -> Outcome {
         self.report.ended(ending);
+        if let Some(refusals) = self.running.refusals() {
+            let scene = Scene {
+                policy: &self.policy,
+                home: self.sandbox.surroundings.home.as_deref(),
+                printed: (!self.printed.is_empty()).then_some(self.printed.as_slice()),
+                ladder: &lowest::Shipped::new(&self.sandbox, &self.policy.root, &self.command),
+            };
+            self.report.judge(&refusals, &scene);
+        }
         Outcome::new(self.report, ending.status)
     }
 
     fn wait_with_output(mut self) -> Result<Output, Error> {
         let mut streams = [Vec::new(), Vec::new()];
         loop {
-            match self.running.next_event(None)? {
+            match self.next_event(None)? {
                 Event::Output(stream, bytes) => streams[stream].extend(bytes),
                 Event::Ended(ending) => {
                     let [stdout, stderr] = streams;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the programs that tests/programs.rs runs, on Debian and its like. Quick when everything is there, and then
-# it needn't be root either.
+# Installs the programs that tests/programs.rs and tests/same_as_bare run, on Debian and its like. Quick when everything
+# is there, and then it needn't be root either.
 #
 #   STOCKADE_TEST_NPM  where the MCP servers go (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
@@ -43,6 +43,19 @@ need node nodejs
 need npm npm
 need java default-jdk-headless
 need javac default-jdk-headless
+need ruby ruby
+need go golang-go
+need rsync rsync
+need rg ripgrep
+need vim vim
+need zip zip
+need unzip unzip
+need patch patch
+need find findutils
+need xargs findutils
+need tar tar
+need gzip gzip
+need script bsdutils
 [ -x /usr/bin/python3 ] || packages="$packages python3"
 python3 -c 'import ensurepip, venv' 2>/dev/null || packages="$packages python3-venv"
 has_tests || tests_missing=yes

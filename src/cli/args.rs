@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use super::REFUSED;
 use super::message::Failure;
 use super::profile::{self, PrintError};
-use crate::Shortfall;
+use crate::{Shortfall, Trace};
 use crate::profile::{Catalog, parse_count, parse_duration, parse_size};
 use crate::surroundings::Surroundings;
 
@@ -65,7 +65,7 @@ pub struct Run {
     /// Not in this release: let it listen on a loopback port
     #[arg(long, value_name = "PORT", help_heading = "Grants")]
     pub listen: Vec<String>,
-    /// Not in this release: let it connect to a unix socket
+    /// Let it connect to a unix socket, or to those of a directory; powerful ones must each be named
     #[arg(long, value_name = "PATH", help_heading = "Grants")]
     pub socket: Vec<PathBuf>,
     /// Not in this release: the capabilities it has
@@ -89,7 +89,7 @@ pub struct Run {
     /// Size of a file it writes
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub file_size_limit: Option<u64>,
-    /// Growth of what it may write (needs the supervisor, which isn't in this release)
+    /// Growth of what it may write
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub disk_limit: Option<u64>,
     /// Bytes of output; the output is piped through Stockade then
@@ -98,6 +98,9 @@ pub struct Run {
     /// Write the report of the run as JSON
     #[arg(long, value_name = "FILE|fd:N")]
     pub report: Option<OsString>,
+    /// What is seen of opens that only read: all (exact), or none where the profile allows it, at native speed (fast)
+    #[arg(long, value_name = "exact|fast", value_parser = parse_trace, default_value = "exact")]
+    pub trace: Trace,
     /// Run although this can't be enforced here: supervisor, network, signals
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub accept_shortfall: Vec<Shortfall>,
@@ -158,13 +161,20 @@ impl Arguments {
     }
 }
 
+fn parse_trace(text: &str) -> Result<Trace, String> {
+    match text {
+        "exact" => Ok(Trace::Exact),
+        "fast" => Ok(Trace::Fast),
+        _ => Err("it is `exact` or `fast`".into()),
+    }
+}
+
 impl Run {
     /// A flag that is named here and arrives with a later release.
     pub fn flag_of_a_later_release(&self) -> Option<&'static str> {
         [
             ("--host", self.host.is_empty()),
             ("--listen", self.listen.is_empty()),
-            ("--socket", self.socket.is_empty()),
             ("--cap", self.cap.is_empty()),
         ]
         .into_iter()

@@ -65,7 +65,9 @@ fn refused(run: &Run) -> Report {
 
 /// Everything up to the start.
 fn ready(run: &Run) -> Result<Ready, Failure> {
-    let mut sandbox = Sandbox::profile(&run.profile)?.limits(limits(run));
+    let mut sandbox = Sandbox::profile(&run.profile)?
+        .limits(limits(run))
+        .trace(run.trace);
     if let Some(root) = &run.root {
         sandbox = sandbox.root(root);
     }
@@ -77,6 +79,9 @@ fn ready(run: &Run) -> Result<Ready, Failure> {
     }
     for path in &run.exec {
         sandbox = sandbox.exec(path);
+    }
+    for path in &run.socket {
+        sandbox = sandbox.socket(path);
     }
     for glob in &run.deny {
         sandbox = sandbox.deny(glob)?;
@@ -90,7 +95,7 @@ fn ready(run: &Run) -> Result<Ready, Failure> {
     }
     for path in run.read.iter().chain(&run.write).chain(&run.exec) {
         if !path.exists() {
-            note(&format!("`{}` doesn't exist, so it grants nothing", path.display()));
+            note(&format!("`{}` doesn't exist yet", path.display()));
         }
     }
     let (program, arguments) = run.command.split_first().expect("clap requires a command");

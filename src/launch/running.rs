@@ -233,15 +233,6 @@ impl Running {
         self.keep_limits();
     }
 
-    /// Waits for the end of the tree; piped output is dropped.
-    pub fn wait(&mut self) -> Result<Ending, LaunchError> {
-        loop {
-            if let Event::Ended(ending) = self.next_event(None)? {
-                return Ok(ending);
-            }
-        }
-    }
-
     /// Waits for the next event. `attention` is a descriptor of the caller's to wait on as well.
     pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, LaunchError> {
         loop {

@@ -107,6 +107,7 @@ impl Report {
 pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ability) -> Report {
     let mut report = Report::refused(&policy.profile, argv, &policy.root);
     report.enforcement.landlock_abi = ability.landlock_abi;
+    report.enforcement.supervisor = plan.supervision.is_some();
     report.enforcement.shortfalls = plan
         .shortfalls
         .iter()

@@ -199,6 +199,14 @@ pub fn symlink(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     if let Some(answer) = job.judge(desk, &place)? {
         return Ok(answer);
     }
+    let attempt = Attempt {
+        kind: Kind::Create,
+        asked: operand.path.bytes(),
+        exists: false,
+        is_directory: false,
+    };
+    let name = place.name();
+    desk.enforce(desk.judge.bringing(None, &name), &attempt, &name, CLOSED)?;
     file::make_symlink(text.text(), place.parent.as_fd(), place.component())?;
     Ok(Answer::Value(0))
 }
@@ -327,7 +335,9 @@ fn judge_move(
         return Ok(IsStatic::Yes);
     }
     desk.enforce(desk.judge.moving(&old_name, &new_name), &leaving, &old_name, CLOSED)?;
+    desk.enforce(desk.judge.bringing(Some(&old_name), &new_name), &arriving, &new_name, CLOSED)?;
     if exchanges {
+        desk.enforce(desk.judge.bringing(Some(&new_name), &old_name), &leaving, &old_name, CLOSED)?;
         desk.enforce(desk.judge.moving(&new_name, &old_name), &arriving, &new_name, CLOSED)?;
     }
     Ok(IsStatic::No)
@@ -396,6 +406,7 @@ fn judge_link(
     }
     if object.has_name() {
         desk.enforce(desk.judge.moving(object.name(), &name), &leaving, object.name(), CLOSED)?;
+        desk.enforce(desk.judge.bringing(Some(object.name()), &name), &arriving, &name, CLOSED)?;
     }
     Ok(IsStatic::No)
 }

@@ -11,7 +11,7 @@ use super::procfs;
 use super::shared::Shared;
 use super::station::Station;
 use crate::plan;
-use crate::policy::{Access, Decision, DenialKind, Grant, git_directories};
+use crate::policy::{Access, Decision, DenialKind, Grant, git_directories, is_in_git_directory};
 use crate::profile::Origin;
 use crate::report::Reason;
 
@@ -224,6 +224,18 @@ impl Judge<'_> {
         let access = Access::READ | Access::WRITE;
         let denial = self.shared.matcher().denial(access, name, false)?;
         Some(Reason::Denied(Box::new(denial.clone())))
+    }
+
+    /// That nothing is brought into a `.git` from outside but by writing it: through a link git would write elsewhere.
+    pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
+        let is_git_itself = git_directories(new).as_slice() == [new];
+        let comes_from_outside = old.is_none_or(|old| !is_in_git_directory(old));
+        if !is_in_git_directory(new) || is_git_itself || !comes_from_outside || self.is_of_own_repository(new) {
+            return Verdict::Static;
+        }
+        let denial = self.shared.brief.policy.denials.iter().find(|denial| denial.guards_git());
+        let reason = denial.map_or(Reason::NotGranted, |denial| Reason::Denied(Box::new(denial.clone())));
+        Verdict::Refused(reason)
     }
 
     /// That moving `old` to `new` opens nothing that was closed.

@@ -135,7 +135,7 @@ impl<'a> Request<'a> {
     fn object_at(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
         match self.by_kernel(base, path, last) {
             Ok(pinned) if !procfs::is_of_a_process(pinned.name()) => Ok(pinned),
-            Err(Errno(errno)) if errno != libc::ELOOP => Err(Errno(errno)),
+            Err(errno) if self.met_no_link(base, path, errno) => Err(errno),
             other if self.restrictions != 0 => match other {
                 // Beneath a directory of `/proc` by restricted ways: nobody needs it.
                 Ok(_) => Err(Errno(libc::EACCES)),
@@ -143,6 +143,18 @@ impl<'a> Request<'a> {
             },
             _ => Walk::new(self, base, path, last)?.run(),
         }
+    }
+
+    /// Whether an error says what the caller would have met too: only a link can have led to our own `/proc` entries,
+    /// where other descriptors are missing than in the caller's.
+    fn met_no_link(&self, base: BorrowedFd<'_>, path: &CStr, errno: Errno) -> bool {
+        let how = OpenHow {
+            flags: (libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
+            mode: 0,
+            resolve: libc::RESOLVE_NO_SYMLINKS,
+        };
+        let without_links = file::open(base, path, how);
+        errno != Errno(libc::ELOOP) && without_links.is_err_and(|error| Errno::from(error) == errno)
     }
 
     /// In one call. Magic links lead to where they would lead us, so none is followed.

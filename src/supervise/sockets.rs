@@ -78,15 +78,12 @@ pub fn refuse(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let family = desk.caller().registers.int(0);
     let is_internet = [libc::AF_INET, libc::AF_INET6].contains(&family);
     let (kind, target, reason) = if is_internet {
-        (Kind::Connect, "internet".to_string(), "the profile grants no host")
+        (Kind::Connect, "internet".to_string(), Reason::NotGranted)
     } else {
-        (
-            Kind::Socket,
-            format!("socket family {family}"),
-            "no profile allows sockets of this kind",
-        )
+        let reason = Reason::Never("no profile allows sockets of this kind");
+        (Kind::Socket, format!("socket family {family}"), reason)
     };
-    note(desk, kind, b"", target.as_bytes(), Reason::Never(reason));
+    note(desk, kind, b"", target.as_bytes(), reason);
     Err(Errno(libc::EPERM))
 }
 
