@@ -11,9 +11,9 @@ use clap::{Args, Parser, Subcommand};
 use super::REFUSED;
 use super::message::Failure;
 use super::profile::{self, PrintError};
-use crate::{Shortfall, Trace};
 use crate::profile::{Catalog, parse_count, parse_duration, parse_size};
 use crate::surroundings::Surroundings;
+use crate::{Shortfall, Trace};
 
 /// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
 #[derive(Debug, Parser)]

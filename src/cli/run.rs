@@ -65,9 +65,7 @@ fn refused(run: &Run) -> Report {
 
 /// Everything up to the start.
 fn ready(run: &Run) -> Result<Ready, Failure> {
-    let mut sandbox = Sandbox::profile(&run.profile)?
-        .limits(limits(run))
-        .trace(run.trace);
+    let mut sandbox = Sandbox::profile(&run.profile)?.limits(limits(run)).trace(run.trace);
     if let Some(root) = &run.root {
         sandbox = sandbox.root(root);
     }

@@ -10,6 +10,7 @@ mod scratch;
 mod survey;
 mod tree;
 mod warden;
+mod workers;
 
 use std::io;
 use std::path::PathBuf;

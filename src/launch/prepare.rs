@@ -21,6 +21,7 @@ use super::running::{Holdings, Running};
 use super::scratch::{self, Scratch};
 use super::survey::{Spot, survey};
 use super::warden::Duty;
+use super::workers;
 use crate::command::Command;
 use crate::plan::{Handled, Home, Plan};
 use crate::policy::Policy;
@@ -94,7 +95,7 @@ pub fn prepare(
         scratch_executes: plan.scratch_executes,
         terminals: terminals.iter().map(|spot| spot.path.clone()).collect(),
     });
-    let ruleset = ruleset(plan, policy, scratch.as_ref(), terminals)?;
+    let rulesets = ruleset(plan, policy, scratch.as_ref(), terminals)?;
     let signal_ruleset = plan.handled.scopes.then(signal_ruleset).transpose()?;
     let (launchers_end, wardens_end) = wire::pair().map_err(|e| LaunchError::System("make a socket", e))?;
     let (streams, output) = streams_of(streams, &mut held)?;
@@ -107,7 +108,7 @@ pub fn prepare(
         environment: PointerArray::new(environment(plan, scratch.as_ref())?),
         directory: held.keep(root)?,
         streams,
-        ruleset: held.keep(ruleset)?,
+        ruleset: held.keep(rulesets.target)?,
         own_proc_rights: plan.own_proc_rights,
         filter: plan.filter.clone(),
         listener_socket: match plan.supervision {
@@ -125,6 +126,7 @@ pub fn prepare(
     let duty = Duty {
         socket: held.keep(wardens_end)?,
         signal_ruleset: signal_ruleset.map(|fd| held.keep(fd)).transpose()?,
+        workers_ruleset: rulesets.workers.map(|fd| held.keep(fd)).transpose()?,
         holds_capabilities: holds_capabilities(),
         image,
         stack: ChildStack::new(),
@@ -216,8 +218,9 @@ fn ruleset(
     policy: &Policy,
     scratch: Option<&Scratch>,
     terminals: Vec<Spot>,
-) -> Result<OwnedFd, LaunchError> {
-    let ruleset = create(plan.handled)?;
+) -> Result<Rulesets, LaunchError> {
+    let target = create(plan.handled)?;
+    let workers = plan.supervision.map(|_| workers::create(plan)).transpose()?;
     let own = scratch.map(|scratch| Spot {
         path: scratch.path().to_path_buf(),
         rights: if plan.scratch_executes {
@@ -228,9 +231,23 @@ fn ruleset(
         exact: false,
     });
     for spot in survey(plan, policy)?.into_iter().chain(own).chain(terminals) {
-        allow(ruleset.as_fd(), &spot, plan.handled)?;
+        let Some(file) = open_spot(&spot)? else {
+            continue;
+        };
+        let failed = |error| LaunchError::Open(spot.path.clone(), error);
+        let rights = spot.rights & plan.handled.files;
+        allow(target.as_fd(), &file, rights, plan.handled).map_err(failed)?;
+        if let Some(workers) = &workers {
+            allow(workers.as_fd(), &file, rights, plan.handled).map_err(failed)?;
+        }
     }
-    Ok(ruleset)
+    Ok(Rulesets { target, workers })
+}
+
+/// The ruleset of the target, and the wider one of those who act on its behalf.
+struct Rulesets {
+    target: OwnedFd,
+    workers: Option<OwnedFd>,
 }
 
 /// No devices, and no unix sockets but the run's own.
@@ -252,31 +269,31 @@ fn create(handled: Handled) -> Result<OwnedFd, LaunchError> {
     descriptor(ruleset.create()?)
 }
 
-fn descriptor(ruleset: RulesetCreated) -> Result<OwnedFd, LaunchError> {
+pub(super) fn descriptor(ruleset: RulesetCreated) -> Result<OwnedFd, LaunchError> {
     Option::<OwnedFd>::from(ruleset).ok_or(LaunchError::System(
         "make a Landlock ruleset",
         io::Error::from_raw_os_error(libc::ENOSYS),
     ))
 }
 
-/// Allows one spot. What isn't there grants nothing, and so does what the user can't reach.
+/// Opens one spot. What isn't there grants nothing, and so does what the user can't reach.
+fn open_spot(spot: &Spot) -> Result<Option<File>, LaunchError> {
+    match File::options().read(true).custom_flags(libc::O_PATH).open(&spot.path) {
+        Ok(file) if spot.exact && !has_name(&file, &spot.path) => Ok(None),
+        Ok(file) => Ok(Some(file)),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP) => Ok(None),
+            _ => Err(LaunchError::Open(spot.path.clone(), error)),
+        },
+    }
+}
+
+/// Allows rights on an opened object.
 ///
 /// The crate's own `add_rule` asks for the file's type twice; that would be a quarter of a launch. The kernel
 /// refuses a right that only directories have with EINVAL, which tells the same.
-fn allow(ruleset: BorrowedFd<'_>, spot: &Spot, handled: Handled) -> Result<(), LaunchError> {
-    let failed = |error| LaunchError::Open(spot.path.clone(), error);
-    let opened = File::options().read(true).custom_flags(libc::O_PATH).open(&spot.path);
-    let file = match opened {
-        Ok(file) => file,
-        Err(error) => {
-            return match error.raw_os_error() {
-                Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP) => Ok(()),
-                _ => Err(failed(error)),
-            };
-        }
-    };
-    let rights = spot.rights & handled.files;
-    if rights == 0 || spot.exact && !has_name(&file, &spot.path) {
+pub(super) fn allow(ruleset: BorrowedFd<'_>, file: &File, rights: u64, handled: Handled) -> io::Result<()> {
+    if rights == 0 {
         return Ok(());
     }
     match confine::landlock_add_path(ruleset, file.as_fd(), rights) {
@@ -285,9 +302,9 @@ fn allow(ruleset: BorrowedFd<'_>, spot: &Spot, handled: Handled) -> Result<(), L
             if rights == 0 {
                 return Ok(());
             }
-            confine::landlock_add_path(ruleset, file.as_fd(), rights).map_err(failed)
+            confine::landlock_add_path(ruleset, file.as_fd(), rights)
         }
-        other => other.map_err(failed),
+        other => other,
     }
 }
 

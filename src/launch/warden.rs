@@ -56,6 +56,8 @@ pub struct Duty {
     pub socket: RawFd,
     /// The ruleset that scopes signals; `None` before Landlock ABI 6.
     pub signal_ruleset: Option<RawFd>,
+    /// The ruleset of the supervisor's workers; `None` where there's none. The warden is born inside it.
+    pub workers_ruleset: Option<RawFd>,
     /// Whether the launcher holds Linux capabilities.
     pub holds_capabilities: bool,
     /// What to start.

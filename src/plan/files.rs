@@ -155,6 +155,29 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
     rules
 }
 
+/// What the supervisor's workers need beyond the run's own rules: the chosen trees, with what the policy grants there,
+/// and the kernel's trees that they serve the run from. They are confined to that themselves.
+pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<(PathBuf, u64)> {
+    const SERVED: [(&str, Access); 5] = [
+        // Entries of the run's processes, `comm` and `oom_score_adj` among them.
+        ("/proc", READ_AND_WRITE),
+        ("/dev/ptmx", READ_AND_WRITE),
+        ("/dev/pts", READ_AND_WRITE),
+        ("/dev/shm", READ_AND_WRITE),
+        // `/dev/stdout` and its like are found there.
+        ("/dev/fd", Access::READ),
+    ];
+    let served = SERVED.map(|(path, access)| (PathBuf::from(path), rights.of(access, Path::new(path))));
+    let chosen = policy
+        .grants
+        .iter()
+        .filter(|grant| is_chosen(&grant.origin))
+        .map(|grant| (grant.path.clone(), rights.of(grant.access, &grant.path)));
+    chosen.chain(served).collect()
+}
+
+const READ_AND_WRITE: Access = Access::READ.union(Access::WRITE);
+
 fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
     match (is_chosen(&grant.origin), watch) {
         (false, _) | (true, Watch::Nobody | Watch::Alone) if is_single_or_found(grant) => {

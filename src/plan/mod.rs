@@ -44,6 +44,8 @@ pub struct Plan {
     pub handled: Handled,
     /// What it allows.
     pub rules: Vec<FileRule>,
+    /// What the supervisor's workers may do beyond those rules, where there is one.
+    pub workers_rules: Vec<(PathBuf, u64)>,
     /// Rights on the target's own `/proc` directory.
     pub own_proc_rights: u64,
     /// The seccomp program.
@@ -143,6 +145,10 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
     Ok(Plan {
         handled: Handled::new(ability.landlock_abi, sockets(policy)),
         rules: files::rules(policy, &rights, watch),
+        workers_rules: match watch {
+            Watch::Supervised(_) => files::workers_rules(policy, &rights),
+            Watch::Alone | Watch::Nobody => Vec::new(),
+        },
         own_proc_rights: match watch {
             Watch::Supervised(Supervision {
                 trace: Trace::Exact, ..

@@ -335,9 +335,19 @@ fn judge_move(
         return Ok(IsStatic::Yes);
     }
     desk.enforce(desk.judge.moving(&old_name, &new_name), &leaving, &old_name, CLOSED)?;
-    desk.enforce(desk.judge.bringing(Some(&old_name), &new_name), &arriving, &new_name, CLOSED)?;
+    desk.enforce(
+        desk.judge.bringing(Some(&old_name), &new_name),
+        &arriving,
+        &new_name,
+        CLOSED,
+    )?;
     if exchanges {
-        desk.enforce(desk.judge.bringing(Some(&new_name), &old_name), &leaving, &old_name, CLOSED)?;
+        desk.enforce(
+            desk.judge.bringing(Some(&new_name), &old_name),
+            &leaving,
+            &old_name,
+            CLOSED,
+        )?;
         desk.enforce(desk.judge.moving(&new_name, &old_name), &arriving, &new_name, CLOSED)?;
     }
     Ok(IsStatic::No)
@@ -406,7 +416,12 @@ fn judge_link(
     }
     if object.has_name() {
         desk.enforce(desk.judge.moving(object.name(), &name), &leaving, object.name(), CLOSED)?;
-        desk.enforce(desk.judge.bringing(Some(object.name()), &name), &arriving, &name, CLOSED)?;
+        desk.enforce(
+            desk.judge.bringing(Some(object.name()), &name),
+            &arriving,
+            &name,
+            CLOSED,
+        )?;
     }
     Ok(IsStatic::No)
 }

@@ -233,7 +233,13 @@ impl Judge<'_> {
         if !is_in_git_directory(new) || is_git_itself || !comes_from_outside || self.is_of_own_repository(new) {
             return Verdict::Static;
         }
-        let denial = self.shared.brief.policy.denials.iter().find(|denial| denial.guards_git());
+        let denial = self
+            .shared
+            .brief
+            .policy
+            .denials
+            .iter()
+            .find(|denial| denial.guards_git());
         let reason = denial.map_or(Reason::NotGranted, |denial| Reason::Denied(Box::new(denial.clone())));
         Verdict::Refused(reason)
     }

@@ -80,6 +80,9 @@ fn first(shared: &Arc<Shared>, duty: &Duty, socket: RawFd, sender: &SyncSender<i
 /// warden's, that it couldn't be started.
 fn begin(duty: &Duty, socket: RawFd) -> io::Result<(Born, Option<OwnedFd>)> {
     give_up_powers(duty.holds_capabilities)?;
+    if let Some(ruleset) = duty.workers_ruleset {
+        confine::landlock_restrict_self(ruleset)?;
+    }
     let mut born = crate::launch::bear(duty)?;
     // The launcher's own copies are its affair.
     file::close_all_but(&mut [socket])?;

@@ -115,7 +115,7 @@ fn a_flag_that_grants_a_secret_is_refused() {
         begun
             .flags([flag, path])
             .status(125)
-            .stderr_has("doesn't exist yet")
+            .stderr_has("grants nothing")
             .stderr_has("is a secret")
             .ends();
     };

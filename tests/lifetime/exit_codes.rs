@@ -58,7 +58,7 @@ fn a_wrong_call_is_125() {
 
 #[test]
 fn a_flag_of_a_later_release_is_125() {
-    for flag in ["--host", "--listen", "--socket", "--cap"] {
+    for flag in ["--host", "--listen", "--cap"] {
         run()
             .flags([flag, "x"])
             .status(125)

@@ -1,0 +1,49 @@
+//! The Landlock domain of the supervisor's workers: what the policy could ever grant, and nothing else.
+//!
+//! A mistake in the supervisor then opens no more than the policy names. The run's own domain is nested inside, since
+//! Landlock lets a confined thread read the memory only of what is in its own domain or one below.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use landlock::{ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr};
+
+use super::LaunchError;
+use super::prepare::{allow, descriptor};
+use crate::plan::Plan;
+
+/// The ruleset with what the workers need beyond the run's own rules, which are added to both.
+pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
+    let abi = ABI::from(plan.handled.abi);
+    // Connections are the policy's affair, not the file system's.
+    let files = AccessFs::from_all(abi) & !BitFlags::from(AccessFs::ResolveUnix);
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(files)?
+        .create()?;
+    let ruleset = descriptor(ruleset)?;
+    for (path, rights) in &plan.workers_rules {
+        let failed = |error| LaunchError::Open(path.clone(), error);
+        if let Some(file) = nearest(path) {
+            allow(ruleset.as_fd(), &file, rights & files.bits(), plan.handled).map_err(failed)?;
+        }
+    }
+    Ok(ruleset)
+}
+
+/// The directory in which a path is made, replaced or found: the path itself, if it is one. A device is never replaced.
+fn nearest(path: &Path) -> Option<File> {
+    use std::os::unix::fs::FileTypeExt;
+    let is_device = |file: &File| {
+        file.metadata()
+            .is_ok_and(|metadata| metadata.file_type().is_char_device() || metadata.file_type().is_block_device())
+    };
+    let fits = |file: &File| file.metadata().is_ok_and(|metadata| metadata.is_dir()) || is_device(file);
+    let open = |path: &Path| {
+        let opened = File::options().read(true).custom_flags(libc::O_PATH).open(path);
+        opened.ok().filter(fits)
+    };
+    path.ancestors().find_map(open)
+}
