@@ -230,6 +230,11 @@ fn ruleset(
         },
         exact: false,
     });
+    if let (Some(workers), Some(scratch)) = (&workers, scratch) {
+        let failed = |error| LaunchError::Open(scratch.path().to_path_buf(), error);
+        let directory = File::from(open_directory(scratch.path())?);
+        allow(workers.as_fd(), &directory, plan.workers_scratch, plan.handled).map_err(failed)?;
+    }
     for spot in survey(plan, policy)?.into_iter().chain(own).chain(terminals) {
         let Some(file) = open_spot(&spot)? else {
             continue;

@@ -24,10 +24,17 @@ pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
         .handle_access(files)?
         .create()?;
     let ruleset = descriptor(ruleset)?;
-    for (path, rights) in &plan.workers_rules {
-        let failed = |error| LaunchError::Open(path.clone(), error);
-        if let Some(file) = nearest(path) {
-            allow(ruleset.as_fd(), &file, rights & files.bits(), plan.handled).map_err(failed)?;
+    for rule in &plan.workers_rules {
+        let failed = |error| LaunchError::Open(rule.path.clone(), error);
+        if let Some(file) = nearest(&rule.path) {
+            allow(ruleset.as_fd(), &file, rule.rights & files.bits(), plan.handled).map_err(failed)?;
+        }
+        // Never the top, which is above everything.
+        let above = rule.path.parent().filter(|above| *above != Path::new("/"));
+        if rule.above != 0
+            && let Some(file) = above.and_then(nearest)
+        {
+            allow(ruleset.as_fd(), &file, rule.above & files.bits(), plan.handled).map_err(failed)?;
         }
     }
     Ok(ruleset)

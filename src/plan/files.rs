@@ -106,6 +106,33 @@ impl Rights {
 }
 
 impl Rights {
+    /// What workers may do. The same wherever they may write, since Landlock moves nothing to where more may be done
+    /// with it; executing is among it for that reason alone.
+    fn of_workers(&self, access: Access) -> u64 {
+        if access.contains(Access::WRITE) {
+            self.of_writing_workers()
+        } else {
+            ((AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir) & self.all).bits()
+        }
+    }
+
+    pub(super) fn of_writing_workers(&self) -> u64 {
+        (self.all & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::ResolveUnix)).bits()
+    }
+
+    /// Making and removing entries.
+    fn of_entries(&self) -> u64 {
+        let entries = AccessFs::RemoveDir
+            | AccessFs::RemoveFile
+            | AccessFs::MakeDir
+            | AccessFs::MakeReg
+            | AccessFs::MakeSock
+            | AccessFs::MakeFifo
+            | AccessFs::MakeSym
+            | AccessFs::Refer;
+        (entries & self.all).bits()
+    }
+
     /// What the kernel itself needs in a tree that the supervisor opens: executing, and reading for its sake.
     fn supervised(&self, access: Access) -> u64 {
         if access.contains(Access::EXECUTE) {
@@ -155,9 +182,20 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
     rules
 }
 
-/// What the supervisor's workers need beyond the run's own rules: the chosen trees, with what the policy grants there,
-/// and the kernel's trees that they serve the run from. They are confined to that themselves.
-pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<(PathBuf, u64)> {
+/// A path that the supervisor's workers may use beyond the run's own rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkersRule {
+    /// An absolute path; where it isn't a directory, the rights are on the one that it is made in.
+    pub path: PathBuf,
+    /// Landlock's rights.
+    pub rights: u64,
+    /// Rights on the directory above: a tree that is named by itself may be removed and made anew.
+    pub above: u64,
+}
+
+/// What the workers need beyond the run's own rules: the chosen trees, with what the policy grants there, and the
+/// kernel's trees that they serve the run from. They are confined to that themselves.
+pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule> {
     const SERVED: [(&str, Access); 5] = [
         // Entries of the run's processes, `comm` and `oom_score_adj` among them.
         ("/proc", READ_AND_WRITE),
@@ -167,12 +205,23 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<(PathBuf, u
         // `/dev/stdout` and its like are found there.
         ("/dev/fd", Access::READ),
     ];
-    let served = SERVED.map(|(path, access)| (PathBuf::from(path), rights.of(access, Path::new(path))));
+    let served = SERVED.map(|(path, access)| WorkersRule {
+        path: PathBuf::from(path),
+        rights: rights.of_workers(access),
+        above: 0,
+    });
     let chosen = policy
         .grants
         .iter()
         .filter(|grant| is_chosen(&grant.origin))
-        .map(|grant| (grant.path.clone(), rights.of(grant.access, &grant.path)));
+        .map(|grant| WorkersRule {
+            path: grant.path.clone(),
+            rights: rights.of_workers(grant.access),
+            above: match (&grant.origin, grant.access.contains(Access::WRITE)) {
+                (Origin::Flag(_), true) => rights.of_entries(),
+                _ => 0,
+            },
+        });
     chosen.chain(served).collect()
 }
 

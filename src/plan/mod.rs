@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use calls::Trace;
-pub use files::{Cover, FileRule, Handled, rights_of_own_proc};
+pub use files::{Cover, FileRule, Handled, WorkersRule, rights_of_own_proc};
 pub use filter::Instruction;
 pub use shortfall::{Missing, Shortfall};
 
@@ -45,7 +45,9 @@ pub struct Plan {
     /// What it allows.
     pub rules: Vec<FileRule>,
     /// What the supervisor's workers may do beyond those rules, where there is one.
-    pub workers_rules: Vec<(PathBuf, u64)>,
+    pub workers_rules: Vec<WorkersRule>,
+    /// The workers' rights on the scratch directory.
+    pub workers_scratch: u64,
     /// Rights on the target's own `/proc` directory.
     pub own_proc_rights: u64,
     /// The seccomp program.
@@ -149,6 +151,7 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
             Watch::Supervised(_) => files::workers_rules(policy, &rights),
             Watch::Alone | Watch::Nobody => Vec::new(),
         },
+        workers_scratch: rights.of_writing_workers(),
         own_proc_rights: match watch {
             Watch::Supervised(Supervision {
                 trace: Trace::Exact, ..

@@ -128,7 +128,9 @@ impl<'a> Matcher<'a> {
         let denials = &self.policy.denials;
         let refuses = |index: usize| {
             let denial = &denials[index];
-            denial.access.intersects(access) && !(exempt && denial.is_pattern())
+            denial.access.intersects(access)
+                && !(exempt && denial.is_pattern())
+                && !(denial.kind == DenialKind::SecretPattern && is_of_a_package(path))
         };
         self.closed().first(path, refuses).map(|index| &denials[index])
     }
@@ -143,6 +145,19 @@ impl<'a> Matcher<'a> {
             Held::Shared(closed) => closed,
         }
     }
+}
+
+/// Whether a path lies in a directory of installed packages. They come from registries, with certificates and test keys
+/// that are no secrets; else no environment that holds `cacert.pem` could be made.
+pub(super) fn is_of_a_package(path: &Path) -> bool {
+    path.parent().is_some_and(holds_packages)
+}
+
+/// Whether what is below the path is of packages.
+pub(super) fn holds_packages(path: &Path) -> bool {
+    const DIRECTORIES: [&str; 3] = ["node_modules", "site-packages", "dist-packages"];
+    path.components()
+        .any(|part| DIRECTORIES.iter().any(|name| part.as_os_str() == *name))
 }
 
 /// `a` and `b` where one lies below the other: the deeper one.

@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::GlobMatcher;
 
 use super::closed::{compile, essence};
+use super::decide::holds_packages;
 use super::{Denial, DenialKind, Matcher, Target, git};
 
 impl<'a> Matcher<'a> {
@@ -19,6 +20,10 @@ impl<'a> Matcher<'a> {
     /// kernel's names. Exempt grants make no difference here.
     pub fn opens_by_moving(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
         let denials = &self.policy().denials;
+        if holds_packages(new) && !holds_packages(old) {
+            // There patterns are off, and who knows what the directory holds.
+            return denials.iter().find(|denial| denial.kind == DenialKind::SecretPattern);
+        }
         let mut lost = denials.iter().zip(self.closed().courses(denials));
         lost.find(|(denial, course)| course.opens(old, new) && !self.closes_wholly(new, denial))
             .map(|(denial, _)| denial)

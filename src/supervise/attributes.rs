@@ -62,9 +62,8 @@ fn buffer(desk: &Desk<'_>, form: Form, next: usize) -> Result<Buffer, Errno> {
     if registers.long(next + 1) < SIZE {
         return Err(Errno(libc::EINVAL));
     }
-    if registers.long(next + 1) > SIZE {
-        return Err(Errno(libc::E2BIG));
-    }
+    let size = usize::try_from(registers.long(next + 1)).unwrap_or(usize::MAX);
+    super::open::refuse_unknown_fields(desk, registers.long(next), SIZE as usize, size)?;
     let mut bytes = [0; SIZE as usize];
     desk.caller().read(registers.long(next), &mut bytes)?;
     let half = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));

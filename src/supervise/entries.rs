@@ -415,7 +415,6 @@ fn judge_link(
         return Ok(IsStatic::Yes);
     }
     if object.has_name() {
-        desk.enforce(desk.judge.moving(object.name(), &name), &leaving, object.name(), CLOSED)?;
         desk.enforce(
             desk.judge.bringing(Some(object.name()), &name),
             &arriving,

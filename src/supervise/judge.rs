@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::answer::Errno;
 use super::caller::Caller;
-use super::pinned::{Identity, Pinned, Place};
+use super::pinned::{FileSystem, Identity, Pinned, Place};
 use super::procfs;
 use super::shared::Shared;
 use super::station::Station;
@@ -50,6 +50,9 @@ impl Judge<'_> {
         if !object.has_name() {
             return self.nameless(access, object);
         }
+        if let Some(refused) = kernels_elsewhere(access, object.file_system(), object.name()) {
+            return refused;
+        }
         if object.is_device() {
             return self.device(access, object);
         }
@@ -64,7 +67,8 @@ impl Judge<'_> {
         if !place.parent.has_name() {
             return Verdict::Refused(Reason::NotGranted);
         }
-        self.name(Access::WRITE, &place.name())
+        kernels_elsewhere(Access::WRITE, place.parent.file_system(), place.parent.name())
+            .unwrap_or_else(|| self.name(Access::WRITE, &place.name()))
     }
 
     /// Making an entry where there's none. A new repository is the run's own, unless it lies in another's `.git`.
@@ -252,6 +256,18 @@ impl Judge<'_> {
             None => Verdict::Static,
         }
     }
+}
+
+/// The kernel's own file systems count where they belong. Mounted elsewhere they would be taken for plain files.
+fn kernels_elsewhere(access: Access, system: FileSystem, name: &Path) -> Option<Verdict> {
+    let is_out_of_place = match system {
+        FileSystem::Process => !name.starts_with("/proc"),
+        FileSystem::Kernel => access.contains(Access::WRITE) && !name.starts_with("/sys"),
+        FileSystem::Ordinary => false,
+    };
+    is_out_of_place.then_some(Verdict::Refused(Reason::Never(
+        "the kernel's own file systems are only served from where they belong",
+    )))
 }
 
 /// Trees of the kernel's own.

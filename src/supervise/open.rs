@@ -84,6 +84,7 @@ pub fn openat(desk: &Desk<'_>) -> Result<Answer, Errno> {
 
 fn by_registers(desk: &Desk<'_>, directory: i32, path: u64, flags: i32, mode: u32) -> Result<Answer, Errno> {
     let flags = flags & KNOWN;
+    refuse_directory_to_create(flags)?;
     let makes = flags & libc::O_CREAT != 0 || is_nameless(flags);
     Open {
         directory,
@@ -111,15 +112,13 @@ pub fn openat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
     if size < SIZE {
         return Err(Errno(libc::EINVAL));
     }
-    if size > SIZE {
-        // A later kernel's structure. Programs try without what this one doesn't know.
-        return Err(Errno(libc::E2BIG));
-    }
+    refuse_unknown_fields(desk, registers.long(2), SIZE, size)?;
     let mut words = [0_u8; SIZE];
     desk.caller().read(registers.long(2), &mut words)?;
     let word = |index: usize| u64::from_ne_bytes(words[index * 8..index * 8 + 8].try_into().expect("eight bytes"));
     let (flags, mode, resolve) = (word(0), word(1), word(2));
     check_strictly(flags, mode, resolve)?;
+    refuse_directory_to_create(flags as i32)?;
     Open {
         directory: registers.int(0),
         path: desk.caller().path(registers.long(1))?,
@@ -129,6 +128,29 @@ pub fn openat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
         from_registers: RegisterAccess::Unknown,
     }
     .run(desk)
+}
+
+/// A directory is made by mkdir(2) alone; the kernel says so before anything else.
+fn refuse_directory_to_create(flags: i32) -> Result<(), Errno> {
+    let both = libc::O_CREAT | libc::O_DIRECTORY;
+    if flags & both == both && flags & libc::O_PATH == 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    Ok(())
+}
+
+/// A later kernel's structure counts where what this one doesn't know of is zero.
+pub fn refuse_unknown_fields(desk: &Desk<'_>, address: u64, known: usize, size: usize) -> Result<(), Errno> {
+    const LARGEST: usize = 4096;
+    if size > LARGEST {
+        return Err(Errno(libc::E2BIG));
+    }
+    let mut rest = vec![0; size - known];
+    desk.caller().read(address.wrapping_add(known as u64), &mut rest)?;
+    if rest.iter().any(|byte| *byte != 0) {
+        return Err(Errno(libc::E2BIG));
+    }
+    Ok(())
 }
 
 /// openat2(2) refuses what open(2) ignores.
@@ -162,6 +184,9 @@ impl Open {
     fn run(&self, desk: &Desk<'_>) -> Result<Answer, Errno> {
         if let Some(answer) = self.known_static(desk) {
             return Ok(answer);
+        }
+        if self.creates() && self.path.bytes().ends_with(b"/") && self.request(desk).place()?.is_named() {
+            return Err(Errno(libc::EISDIR));
         }
         for _ in 0..MOST_TRIES {
             match self.request(desk).object(self.last()) {
@@ -279,6 +304,9 @@ impl Open {
     /// more than it has, also where the file has a name that nothing grants.
     fn held_already(&self, desk: &Desk<'_>, access: Access, object: &Pinned, verdict: &Verdict) -> Option<Answer> {
         let number = object.through_descriptor()?;
+        if self.has(libc::O_DIRECTORY) && !object.is_directory() {
+            return None;
+        }
         let is_held = matches!(verdict, Verdict::Refused(_)) && desk.judge.held_access(number)?.contains(access);
         let held = desk.caller().same_file(number).ok().filter(|_| is_held)?;
         desk.caller().confirm().ok()?;
@@ -302,9 +330,6 @@ impl Open {
         if self.creates() {
             if self.has(libc::O_EXCL) {
                 return Err(Errno(libc::EEXIST));
-            }
-            if self.has(libc::O_DIRECTORY) {
-                return Err(Errno(libc::EINVAL));
             }
             if object.is_directory() {
                 return Err(Errno(libc::EISDIR));
@@ -366,6 +391,7 @@ impl Open {
         let place = self.request(desk).place_to_create(self.last())?;
         desk.caller().confirm()?;
         if place.component().to_bytes().ends_with(b"/") {
+            // Where a dangling link names a directory.
             return Err(Errno(libc::EISDIR));
         }
         let name = place.name();

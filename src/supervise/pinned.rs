@@ -16,8 +16,45 @@ pub struct Pinned {
     descriptor: OwnedFd,
     name: PathBuf,
     status: libc::stat,
+    system: FileSystem,
     /// The descriptor of the caller's that it was reached through, if it was.
     through: Option<i32>,
+}
+
+/// The kind of file system that an object is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileSystem {
+    /// procfs, wherever it is mounted.
+    Process,
+    /// Another one by which the kernel shows and changes its own state.
+    Kernel,
+    /// One that holds files.
+    Ordinary,
+}
+
+impl FileSystem {
+    /// Those of the kernel's own have no block device, so others needn't be asked.
+    pub fn of(object: BorrowedFd<'_>, status: &libc::stat) -> Result<FileSystem, Errno> {
+        // linux/magic.h.
+        const PROC: i64 = 0x9fa0;
+        const OF_THE_KERNEL: [i64; 7] = [
+            0x6265_6572, // sysfs
+            0x0027_e0eb, // cgroup
+            0x6367_7270, // cgroup2
+            0x6462_6720, // debugfs
+            0x7472_6163, // tracefs
+            0x7363_6673, // securityfs
+            0x6265_6570, // configfs
+        ];
+        if libc::major(status.st_dev) != 0 {
+            return Ok(FileSystem::Ordinary);
+        }
+        Ok(match file::file_system(object)? {
+            PROC => FileSystem::Process,
+            magic if OF_THE_KERNEL.contains(&magic) => FileSystem::Kernel,
+            _ => FileSystem::Ordinary,
+        })
+    }
 }
 
 /// Device and inode.
@@ -28,10 +65,12 @@ impl Pinned {
     pub fn new(station: &Station, descriptor: OwnedFd) -> Result<Pinned, Errno> {
         let name = PathBuf::from(OsString::from_vec(station.name_of(descriptor.as_fd())?));
         let status = file::status(descriptor.as_fd())?;
+        let system = FileSystem::of(descriptor.as_fd(), &status)?;
         Ok(Pinned {
             descriptor,
             name,
             status,
+            system,
             through: None,
         })
     }
@@ -57,6 +96,11 @@ impl Pinned {
         }
         // The kernel's mark for a removed name, unless a file is really called so.
         !bytes.ends_with(DELETED) || is_at(self.identity(), &self.name)
+    }
+
+    /// What it is on. Names don't tell: `/proc` may be mounted anywhere.
+    pub fn file_system(&self) -> FileSystem {
+        self.system
     }
 
     pub fn identity(&self) -> Identity {
@@ -153,6 +197,13 @@ impl Place {
     /// For the kernel, below the parent.
     pub fn component(&self) -> &CStr {
         &self.component
+    }
+
+    /// Whether the component is a name, not `.` or `..`.
+    pub fn is_named(&self) -> bool {
+        let bytes = self.component.as_bytes();
+        let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+        !matches!(&bytes[..end], b"" | b"." | b"..")
     }
 
     /// The name that an entry has or would have here.

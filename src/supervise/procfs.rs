@@ -12,6 +12,12 @@ pub fn is_of_a_process(name: &Path) -> bool {
     process_of(name).is_some()
 }
 
+/// Whether a name on procfs may mean another object for another reader: an entry of a process, or anything of a mount
+/// whose names say nothing.
+pub fn is_personal(name: &Path) -> bool {
+    is_of_a_process(name) || !name.starts_with("/proc")
+}
+
 /// The process in `/proc/N/…`.
 pub fn process_of(name: &Path) -> Option<i32> {
     let mut parts = name.strip_prefix("/proc").ok()?.components();

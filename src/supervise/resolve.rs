@@ -12,7 +12,7 @@ use std::path::Path;
 
 use super::answer::Errno;
 use super::caller::{Alleged, Caller};
-use super::pinned::{Pinned, Place};
+use super::pinned::{FileSystem, Pinned, Place};
 use super::procfs;
 use super::station::Station;
 use crate::sys::file::{self, OpenHow};
@@ -123,6 +123,9 @@ impl<'a> Request<'a> {
     /// Where the path starts.
     fn base(&self) -> Result<Base<'a>, Errno> {
         let confined = libc::RESOLVE_IN_ROOT | libc::RESOLVE_BENEATH;
+        if self.path.bytes().starts_with(b"/") && self.restrictions & libc::RESOLVE_BENEATH != 0 {
+            return Err(Errno(libc::EXDEV));
+        }
         if self.path.bytes().starts_with(b"/") && self.restrictions & confined == 0 {
             return Ok(Base::Root(self.station.root.as_fd()));
         }
@@ -134,9 +137,11 @@ impl<'a> Request<'a> {
 
     fn object_at(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
         match self.by_kernel(base, path, last) {
-            Ok(pinned) if !procfs::is_of_a_process(pinned.name()) => Ok(pinned),
+            Ok(pinned) if pinned.file_system() != FileSystem::Process || !procfs::is_personal(pinned.name()) => {
+                Ok(pinned)
+            }
             Err(errno) if self.met_no_link(base, path, errno) => Err(errno),
-            other if self.restrictions != 0 => match other {
+            other if self.restrictions & !libc::RESOLVE_NO_MAGICLINKS != 0 => match other {
                 // Beneath a directory of `/proc` by restricted ways: nobody needs it.
                 Ok(_) => Err(Errno(libc::EACCES)),
                 Err(errno) => Err(errno),
@@ -273,12 +278,13 @@ impl<'a> Walk<'a> {
         if is_last && self.last == Last::Keep && !self.wants_directory {
             return Ok(Step::Done(Pinned::new(self.request.station, next)?));
         }
-        self.links += 1;
-        if self.links > MOST_LINKS {
-            return Err(Errno(libc::ELOOP));
-        }
+        self.count_link()?;
         if self.is_in_proc(next.as_fd())? {
             let directory = self.request.station.name_of(self.current.as_fd())?;
+            if !directory.starts_with(b"/proc") {
+                // Links of a second mount lead to our own entries.
+                return Err(Errno(libc::EACCES));
+            }
             if procfs::is_of_a_process(Path::new(OsStr::from_bytes(&directory))) {
                 return self.follow_magic(&directory, &text, is_last);
             }
@@ -293,6 +299,7 @@ impl<'a> Walk<'a> {
             && self.is_in_proc(self.current.as_fd())?
             && self.is_at_top_of_proc()?;
         let text = if is_own {
+            self.count_link()?;
             let process = self.process();
             match component {
                 b"self" => process.to_string().into_bytes(),
@@ -302,6 +309,14 @@ impl<'a> Walk<'a> {
             component.to_vec()
         };
         CString::new(text).map_err(|_| Errno(libc::EINVAL))
+    }
+
+    fn count_link(&mut self) -> Result<(), Errno> {
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(Errno(libc::ELOOP));
+        }
+        Ok(())
     }
 
     fn process(&mut self) -> i32 {
@@ -337,6 +352,9 @@ impl<'a> Walk<'a> {
 
     /// A magic link leads to an object, not to a name. Only those of the caller's own process are followed.
     fn follow_magic(&mut self, directory: &[u8], text: &CStr, is_last: bool) -> Result<Step, Errno> {
+        if self.request.restrictions & libc::RESOLVE_NO_MAGICLINKS != 0 {
+            return Err(Errno(libc::ELOOP));
+        }
         let station = self.request.station;
         let process = self.process();
         let own = procfs::own_directory(directory, process).ok_or(Errno(libc::EACCES))?;

@@ -1,0 +1,238 @@
+//! What the host later executes or trusts is read and never written: hooks, configuration, start-up files.
+
+use super::cases::{WRITING, attempts, works};
+use crate::common::Probe;
+
+const REPOSITORY: &[(&str, &str)] = &[
+    (".git/HEAD", "ref: refs/heads/main\n"),
+    (".git/config", "[core]\n"),
+    (".git/hooks/pre-commit", "#!/bin/sh\n"),
+    (".git/info/exclude", "x\n"),
+    (".git/modules/m/config", "[core]\n"),
+    (".git/modules/m/hooks/pre-push", "#!/bin/sh\n"),
+    (".git/worktrees/w/commondir", "../..\n"),
+    (".git/worktrees/w/gitdir", "/none/.git\n"),
+    (".git/objects/x", "x"),
+    (".git/refs/heads/main", "x"),
+    ("own/post-commit", "#!/bin/sh\nevil\n"),
+    ("own/config", "[core]\n"),
+    ("plain", "plain"),
+];
+
+const REFUSED: &str = "EACCES|EPERM|EXDEV";
+
+fn refused(forms: &[&str]) {
+    for profile in WRITING {
+        let probe = works(
+            Probe::new(),
+            REPOSITORY,
+            &["read('@DIR/.git/config'); read('@DIR/.git/hooks/pre-commit'); write('@DIR/own/post-commit')"],
+        );
+        attempts(probe, REPOSITORY, forms).refused(profile, REFUSED);
+    }
+}
+
+#[test]
+fn a_hook_is_not_opened_to_write() {
+    refused(&[
+        "write('@DIR/.git/hooks/pre-commit')",
+        "write('@DIR/.git/hooks/pre-commit', 'ab')",
+        "write('@DIR/.git/hooks/pre-commit', 'r+b')",
+        "os.open('@DIR/.git/hooks/pre-commit', os.O_RDONLY | os.O_TRUNC)",
+        "call(2, '@DIR/.git/hooks/pre-commit', os.O_WRONLY | 1 << 40) # upper half",
+        "call(85, '@DIR/.git/hooks/pre-commit', 0o700) # creat",
+        "openat2('@DIR/.git/hooks/pre-commit', flags=os.O_RDWR)",
+        "os.truncate('@DIR/.git/hooks/pre-commit', 0)",
+        "os.chdir('@DIR/.git/hooks'); write('pre-commit')",
+        "os.open('pre-commit', os.O_WRONLY, dir_fd=os.open('@DIR/.git/hooks', os.O_RDONLY))",
+        "os.symlink('.git/hooks', '@DIR/h'); write('@DIR/h/pre-commit')",
+        "os.symlink('.git/hooks/pre-commit', '@DIR/h'); write('@DIR/h')",
+        "os.symlink('.git', '@DIR/not-git'); write('@DIR/not-git/hooks/pre-commit')",
+        "write('/proc/self/root@DIR/.git/hooks/pre-commit')",
+        "write('@DIR/.git/objects/../hooks/pre-commit')",
+        "write('@DIR/.git//hooks/./pre-commit')",
+    ]);
+}
+
+#[test]
+fn a_descriptor_that_reads_a_hook_is_not_reopened_to_write() {
+    refused(&[
+        "f = os.open('@DIR/.git/hooks/pre-commit', 0); os.open('/proc/self/fd/%d' % f, os.O_WRONLY)",
+        "f = os.open('@DIR/.git/hooks/pre-commit', 0); os.open('/dev/fd/%d' % f, os.O_RDWR)",
+        "f = os.open('@DIR/.git/hooks/pre-commit', 0); os.open('/proc/self/fd/%d' % f, os.O_TRUNC)",
+        "f = os.open('@DIR/.git/hooks/pre-commit', 0); os.truncate('/proc/self/fd/%d' % f, 0)",
+        "f = os.open('@DIR/.git/hooks/pre-commit', os.O_PATH); os.open('/proc/self/fd/%d' % f, os.O_WRONLY)",
+        "f = os.open('@DIR/.git/hooks/pre-commit', 0); os.dup2(f, 0); os.open('/dev/stdin', os.O_WRONLY)",
+        "f = os.open('@DIR/.git/hooks/pre-commit', 0); \
+         os.open('/proc/thread-self/fd/%d' % f, os.O_WRONLY | os.O_APPEND)",
+        "f = os.open('@DIR/.git/hooks/pre-commit', 0); os.symlink('/proc/self/fd/%d' % f, '@DIR/l'); write('@DIR/l')",
+    ]);
+}
+
+#[test]
+fn a_hook_is_not_made() {
+    refused(&[
+        "write('@DIR/.git/hooks/post-commit')",
+        "os.open('@DIR/.git/hooks/new', os.O_CREAT | os.O_EXCL | os.O_RDONLY, 0o700)",
+        "os.mknod('@DIR/.git/hooks/new')",
+        "call(133, '@DIR/.git/hooks/new', 0o100700, 0) # mknod",
+        "os.mkfifo('@DIR/.git/hooks/new')",
+        "os.mkdir('@DIR/.git/hooks/new')",
+        "call(258, os.open('@DIR/.git/hooks', os.O_PATH), 'new', 0o700) # mkdirat",
+        "os.symlink('../../own/post-commit', '@DIR/.git/hooks/post-commit')",
+        "call(266, 'x', os.open('@DIR/.git/hooks', os.O_PATH), 'post-commit') # symlinkat",
+        "os.link('@DIR/own/post-commit', '@DIR/.git/hooks/post-commit')",
+        "call(86, '@DIR/own/post-commit', '@DIR/.git/hooks/post-commit') # link",
+        "os.rename('@DIR/own/post-commit', '@DIR/.git/hooks/post-commit')",
+        "os.replace('@DIR/own/post-commit', '@DIR/.git/hooks/pre-commit')",
+        "renameat2('@DIR/own/post-commit', '@DIR/.git/hooks/pre-commit', 2) # EXCHANGE",
+        "renameat2('@DIR/.git/hooks/pre-commit', '@DIR/own/post-commit', 2) # EXCHANGE",
+        "f = os.open('@DIR', os.O_TMPFILE | os.O_RDWR, 0o700); \
+         call(265, AT_FDCWD, '/proc/self/fd/%d' % f, AT_FDCWD, '@DIR/.git/hooks/post-commit', 0x400)",
+        "? f = os.open('@DIR', os.O_TMPFILE | os.O_RDWR); call(265, f, '', AT_FDCWD, '@DIR/.git/hooks/x', 0x1000)",
+        "os.open('@DIR/.git/hooks', os.O_TMPFILE | os.O_RDWR)",
+        "socket.socket(socket.AF_UNIX).bind('@DIR/.git/hooks/post-commit')",
+        "os.symlink('.git/hooks/through', '@DIR/l'); write('@DIR/l')",
+    ]);
+}
+
+#[test]
+fn hooks_are_not_removed_or_taken_away() {
+    refused(&[
+        "os.unlink('@DIR/.git/hooks/pre-commit')",
+        "call(263, os.open('@DIR/.git/hooks', os.O_PATH), 'pre-commit', 0) # unlinkat",
+        "os.rename('@DIR/.git/hooks/pre-commit', '@DIR/x')",
+        "os.rename('@DIR/.git/hooks', '@DIR/x')",
+        "os.rename('@DIR/.git/hooks', '@DIR/.git/x'); os.rename('@DIR/own', '@DIR/.git/hooks')",
+        "renameat2('@DIR/.git/hooks', '@DIR/own', 2) # EXCHANGE",
+        "renameat2('@DIR/own', '@DIR/.git/hooks', 2) # EXCHANGE",
+        "import shutil; shutil.rmtree('@DIR/.git/hooks')",
+        "os.link('@DIR/.git/hooks/pre-commit', '@DIR/h'); write('@DIR/h')",
+        "os.rename('@DIR/.git', '@DIR/git'); write('@DIR/git/hooks/pre-commit')",
+        "renameat2('@DIR/.git', '@DIR/own', 2); write('@DIR/own/hooks/pre-commit') # EXCHANGE",
+        "os.makedirs('@DIR/n/.git/hooks'); write('@DIR/n/.git/hooks/x'); renameat2('@DIR/n/.git', '@DIR/.git', 2)",
+    ]);
+}
+
+#[test]
+fn moving_the_repository_frees_nothing() {
+    refused(&[
+        "os.rename('@DIR', '@DIR.moved'); write('@DIR.moved/.git/hooks/pre-commit')",
+        "os.mkdir('@DIR.d'); os.rename('@DIR', '@DIR.d/r'); write('@DIR.d/r/.git/config')",
+        "os.makedirs('@DIR.o/.git/hooks'); renameat2('@DIR', '@DIR.o', 2); write('@DIR.o/.git/hooks/pre-commit')",
+        "os.makedirs('@DIR.o/.git/hooks'); renameat2('@DIR', '@DIR.o', 2); write('@DIR.o/.git/hooks/new')",
+        "os.chdir('@DIR/.git'); os.rename('@DIR', '@DIR.moved'); write('config')",
+        "d = os.open('@DIR/.git/hooks', os.O_PATH); os.rename('@DIR', '@DIR.moved'); \
+         os.open('pre-commit', os.O_WRONLY, dir_fd=d)",
+    ]);
+}
+
+#[test]
+fn configuration_of_a_repository_is_not_changed() {
+    refused(&[
+        "write('@DIR/.git/config', 'ab')",
+        "os.truncate('@DIR/.git/config', 0)",
+        "os.unlink('@DIR/.git/config')",
+        "os.rename('@DIR/own/config', '@DIR/.git/config')",
+        "os.link('@DIR/.git/config', '@DIR/c'); write('@DIR/c')",
+        "write('@DIR/.git/config.worktree')",
+        "write('@DIR/.git/commondir')",
+        "write('@DIR/.git/info/attributes')",
+        "write('@DIR/.git/info/exclude')",
+        "write('@DIR/.git/modules/m/config')",
+        "write('@DIR/.git/modules/m/hooks/pre-push')",
+        "write('@DIR/.git/modules/m/hooks/new')",
+        "write('@DIR/.git/worktrees/w/config.worktree')",
+        "write('@DIR/.git/worktrees/w/commondir')",
+        "os.rename('@DIR/.git/worktrees/w', '@DIR/w'); write('@DIR/w/commondir')",
+    ]);
+}
+
+#[test]
+fn git_writes_what_a_commit_writes() {
+    for profile in WRITING {
+        let forms = [
+            "write('@DIR/.git/index.lock'); os.rename('@DIR/.git/index.lock', '@DIR/.git/index')",
+            "write('@DIR/.git/HEAD.lock'); os.rename('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD')",
+            "os.mkdir('@DIR/.git/objects/ab'); write('@DIR/.git/objects/ab/tmp'); \
+             os.link('@DIR/.git/objects/ab/tmp', '@DIR/.git/objects/ab/cd'); os.unlink('@DIR/.git/objects/ab/tmp')",
+            "write('@DIR/.git/refs/heads/main.lock'); \
+             os.rename('@DIR/.git/refs/heads/main.lock', '@DIR/.git/refs/heads/main')",
+            "os.mkdir('@DIR/.git/logs'); write('@DIR/.git/logs/HEAD', 'ab')",
+            "write('@DIR/.git/COMMIT_EDITMSG'); write('@DIR/.git/ORIG_HEAD')",
+            "write('@DIR/.git/packed-refs.lock'); os.rename('@DIR/.git/packed-refs.lock', '@DIR/.git/packed-refs')",
+            // A repository of the run's own.
+            "os.makedirs('@DIR/new/.git/hooks'); write('@DIR/new/.git/config'); write('@DIR/new/.git/hooks/x')",
+        ];
+        works(Probe::new(), REPOSITORY, &forms).refused(profile, "ok");
+    }
+}
+
+#[test]
+fn a_gitdir_file_is_not_replaced() {
+    let files: &[(&str, &str)] = &[
+        ("sub/.git", "gitdir: ../.git/modules/sub\n"),
+        ("evil/config", "[core]\n"),
+        ("other", "gitdir: ../evil\n"),
+    ];
+    for profile in WRITING {
+        let probe = works(Probe::new(), files, &["read('@DIR/sub/.git'); write('@DIR/other')"]);
+        attempts(
+            probe,
+            files,
+            &[
+                "write('@DIR/sub/.git')",
+                "os.truncate('@DIR/sub/.git', 0)",
+                "os.unlink('@DIR/sub/.git')",
+                "os.rename('@DIR/other', '@DIR/sub/.git')",
+                "renameat2('@DIR/other', '@DIR/sub/.git', 2)",
+                "os.rename('@DIR/sub/.git', '@DIR/sub/git')",
+                "os.link('@DIR/sub/.git', '@DIR/sub/g'); write('@DIR/sub/g')",
+            ],
+        )
+        .refused(profile, REFUSED);
+    }
+}
+
+#[test]
+fn files_that_tools_trust_are_neither_changed_nor_made() {
+    let files: &[(&str, &str)] = &[
+        (".envrc", "x"),
+        (".vscode/tasks.json", "{}"),
+        (".claude/settings.json", "{}"),
+        (".mcp.json", "{}"),
+        ("plain", "p"),
+        ("empty/x", ""),
+    ];
+    let mut forms: Vec<String> = vec![
+        "os.mkdir('@DIR/empty/.vscode')".into(),
+        "os.mkdir('@DIR/empty/.claude')".into(),
+        "os.makedirs('@DIR/empty/.vscode'); write('@DIR/empty/.vscode/tasks.json')".into(),
+        "os.symlink('../empty', '@DIR/empty/.claude')".into(),
+        "os.rename('@DIR/empty', '@DIR/.vscode/e')".into(),
+        "os.rename('@DIR/.vscode', '@DIR/vscode')".into(),
+        "renameat2('@DIR/.claude', '@DIR/empty', 2)".into(),
+    ];
+    for name in [".envrc", ".vscode/tasks.json", ".claude/settings.json", ".mcp.json"] {
+        forms.push(format!("write('@DIR/{name}', 'ab')"));
+        forms.push(format!("os.unlink('@DIR/{name}')"));
+        forms.push(format!("os.rename('@DIR/plain', '@DIR/{name}')"));
+        forms.push(format!("os.rename('@DIR/{name}', '@DIR/gone')"));
+        forms.push(format!("os.truncate('@DIR/{name}', 0)"));
+        forms.push(format!("os.link('@DIR/{name}', '@DIR/h'); write('@DIR/h')"));
+    }
+    for name in [".envrc", ".vscode", ".claude", ".mcp.json"] {
+        forms.push(format!("os.rename('@DIR/plain', '@DIR/empty/{name}')"));
+        forms.push(format!("os.symlink('x', '@DIR/empty/{name}')"));
+        forms.push(format!("write('@DIR/empty/{name}')"));
+    }
+    let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+    for profile in WRITING {
+        let probe = works(
+            Probe::new(),
+            files,
+            &["read('@DIR/.mcp.json'); read('@DIR/.vscode/tasks.json')"],
+        );
+        attempts(probe, files, &forms).refused(profile, REFUSED);
+    }
+}

@@ -1,0 +1,130 @@
+//! Links that the run makes to a secret open nothing, and hard links to one aren't made.
+
+use super::cases::{SUPERVISED, WRITING, attempts, in_tmp, works};
+use crate::common::Probe;
+
+const SECRET: &[(&str, &str)] = &[
+    (".env", "SECRET"),
+    ("secrets/token", "SECRET"),
+    ("sub/plain", "plain"),
+    ("plain", "plain"),
+];
+
+#[test]
+fn a_symbolic_link_that_the_run_made_in_tmp() {
+    let tmp = in_tmp();
+    let forms = [
+        "l = fresh('@TMP'); os.symlink('@DIR/.env', l); read(l)",
+        "l = fresh('@TMP'); os.symlink('@DIR', l); read(l + '/.env')",
+        "l = fresh('@TMP'); os.symlink('@DIR/secrets', l); read(l + '/token')",
+        "l = fresh('@TMP'); os.symlink('@DIR/sub', l); read(l + '/../.env')",
+        "l = fresh('@TMP'); os.symlink('../' * 40 + '@DIR/.env'[1:], l); read(l)",
+        "l, m = fresh('@TMP'), fresh('@TMP'); os.symlink('@DIR/.env', l); os.symlink(l, m); read(m)",
+        "l = fresh('@TMP'); os.symlink('/proc/self/root@DIR/.env', l); read(l)",
+        "l = fresh('@TMP'); os.symlink('/proc/self/cwd/.env', l); os.chdir('@DIR'); read(l)",
+        "l = fresh('@TMP'); os.symlink('/proc/thread-self/cwd', l); os.chdir('@DIR'); read(l + '/.env')",
+        "l = fresh('@TMP'); p = os.open('@DIR/.env', os.O_PATH); os.symlink('/proc/self/fd/%d' % p, l); read(l)",
+        "l = fresh('@TMP'); p = os.open('@DIR', os.O_PATH); os.symlink('/dev/fd/%d' % p, l); read(l + '/.env')",
+        "l = fresh('@TMP'); os.symlink('/proc/self', l); os.chdir('@DIR'); read(l + '/cwd/.env')",
+        "l = fresh('@TMP'); os.symlink('/proc', l); read(l + '/self/root@DIR/.env')",
+        "l = fresh('@TMP'); os.symlink('@DIR/.env', l); openat2(l)",
+        "l = fresh('@TMP'); os.symlink('@DIR/.env', l); p = os.open(l, os.O_PATH); read('/proc/self/fd/%d' % p)",
+        "l = fresh('@TMP'); os.symlink('.env', l); os.chdir('@DIR'); os.mkdir(l + 'd'); \
+         os.symlink('@DIR', l + 'd/e'); read(l + 'd/e/.env')",
+        "l = fresh('@TMP'); os.symlink('@DIR/', l); os.chdir(l); read('.env')",
+        "os.chdir('@TMP'); l = fresh('.'); os.symlink('@DIR/.env', l); os.open(l, 0, dir_fd=os.open('.', os.O_PATH))",
+        "l = fresh('@TMP'); os.symlink('@DIR/.env', l); os.open(l, os.O_RDONLY | os.O_CREAT)",
+    ];
+    refused_in_tmp(tmp.path(), &forms);
+}
+
+fn refused_in_tmp(tmp: &std::path::Path, forms: &[&str]) {
+    let forms: Vec<String> = forms
+        .iter()
+        .map(|form| form.replace("@TMP", tmp.to_str().unwrap()))
+        .collect();
+    let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+    let reads_plain = format!(
+        "l = fresh('{}'); os.symlink('@DIR/plain', l); read(l); os.symlink('@DIR', l + 'd'); read(l + 'd/plain')",
+        tmp.display()
+    );
+    for profile in SUPERVISED {
+        let probe = works(Probe::new(), SECRET, &[&reads_plain]);
+        attempts(probe, SECRET, &forms).refused(profile, "EACCES");
+    }
+}
+
+#[test]
+fn a_symbolic_link_that_the_run_made_beside_it() {
+    for profile in WRITING {
+        let probe = works(
+            Probe::new(),
+            SECRET,
+            &["os.symlink('plain', '@DIR/l'); read('@DIR/l'); os.symlink('.', '@DIR/d'); read('@DIR/d/d/plain')"],
+        );
+        let probe = attempts(
+            probe,
+            SECRET,
+            &[
+                "os.symlink('.env', '@DIR/l'); read('@DIR/l')",
+                "os.symlink('./sub/../.env', '@DIR/l'); read('@DIR/l')",
+                "os.symlink('secrets', '@DIR/l'); read('@DIR/l/token')",
+                "os.symlink('.', '@DIR/l'); read('@DIR/l/l/l/.env')",
+                "os.symlink('..', '@DIR/sub/up'); read('@DIR/sub/up/.env')",
+                "os.symlink('l2', '@DIR/l1'); os.symlink('l3', '@DIR/l2'); os.symlink('.env', '@DIR/l3'); read('@DIR/l1')",
+                "call(88, '.env', '@DIR/l'); read('@DIR/l') # symlink",
+                "call(266, '.env', AT_FDCWD, '@DIR/l'); read('@DIR/l') # symlinkat",
+                "call(266, '.env', os.open('@DIR', os.O_PATH), 'l'); read('@DIR/l') # symlinkat",
+                "os.symlink('.env', '@DIR/l'); os.rename('@DIR/l', '@DIR/m'); read('@DIR/m')",
+                "os.symlink('.env', '@DIR/l'); os.replace('@DIR/l', '@DIR/plain'); read('@DIR/plain')",
+                "os.mkdir('@DIR/deep'); os.symlink('../secrets', '@DIR/deep/pub'); read('@DIR/deep/pub/token')",
+                "os.symlink('.env', '@DIR/l'); os.link('@DIR/l', '@DIR/m', follow_symlinks=False); read('@DIR/m')",
+            ],
+        );
+        probe.refused(profile, "EACCES");
+    }
+}
+
+#[test]
+fn a_hard_link_that_the_run_made() {
+    let forms = [
+        "os.link('@DIR/.env', '@DIR/h'); read('@DIR/h')",
+        "os.link('@DIR/secrets/token', '@DIR/h'); read('@DIR/h')",
+        "call(86, '@DIR/.env', '@DIR/h'); read('@DIR/h') # link",
+        "call(265, AT_FDCWD, '@DIR/.env', AT_FDCWD, '@DIR/h', 0); read('@DIR/h') # linkat",
+        "d = os.open('@DIR', os.O_PATH); call(265, d, '.env', d, 'h', 0); read('@DIR/h') # linkat",
+        "os.chdir('@DIR'); os.link('.env', 'sub/h'); read('sub/h')",
+        "os.chdir('@DIR/secrets'); os.link('token', '../h'); read('../h')",
+        "os.symlink('.env', '@DIR/l'); call(265, AT_FDCWD, '@DIR/l', AT_FDCWD, '@DIR/h', 0x400); read('@DIR/h')",
+        "p = os.open('@DIR/.env', os.O_PATH); \
+         call(265, AT_FDCWD, '/proc/self/fd/%d' % p, AT_FDCWD, '@DIR/h', 0x400); read('@DIR/h')",
+        "? p = os.open('@DIR/.env', os.O_PATH); call(265, p, '', AT_FDCWD, '@DIR/h', 0x1000); read('@DIR/h')",
+        "? l = fresh('/tmp'); os.link('@DIR/.env', l); os.unlink(l)",
+        "os.symlink('secrets', '@DIR/l'); os.link('@DIR/l/token', '@DIR/h'); read('@DIR/h')",
+    ];
+    for profile in WRITING {
+        let probe = works(
+            Probe::new(),
+            SECRET,
+            &["os.link('@DIR/plain', '@DIR/h'); read('@DIR/h')"],
+        );
+        attempts(probe, SECRET, &forms).refused(profile, "EACCES|EPERM|EXDEV|ENOENT");
+    }
+}
+
+#[test]
+fn a_directory_that_is_gone() {
+    let forms = [
+        "os.mkdir('@DIR/gone'); d = os.open('@DIR/gone', os.O_PATH); os.rmdir('@DIR/gone'); os.open('../.env', 0, dir_fd=d)",
+        "os.mkdir('@DIR/gone'); os.chdir('@DIR/gone'); os.rmdir('@DIR/gone'); read('../.env')",
+        "os.mkdir('@DIR/gone'); d = os.open('@DIR/gone', os.O_PATH); os.rmdir('@DIR/gone'); \
+         read('/proc/self/fd/%d/../.env' % d)",
+        "os.mkdir('@DIR/gone'); os.chdir('@DIR/gone'); os.rmdir('@DIR/gone'); read('/proc/self/cwd/../.env')",
+        "os.mkdir('@DIR/gone'); d = os.open('@DIR/gone', os.O_RDONLY); os.rename('@DIR/gone', '@DIR/sub/gone'); \
+         os.open('../../.env', 0, dir_fd=d)",
+        "os.mkdir('@DIR/gone'); os.chdir('@DIR/gone'); os.rename('@DIR/gone', '@DIR/sub/gone'); read('../../.env')",
+    ];
+    for profile in WRITING {
+        attempts(Probe::new(), SECRET, &forms).refused(profile, "EACCES|ENOENT");
+    }
+}
