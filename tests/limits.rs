@@ -258,3 +258,47 @@ fn huge_limits_are_no_limits() {
         .any_stderr()
         .ends();
 }
+
+#[test]
+fn the_disk_limit_ends_a_run_that_fills_its_root() {
+    let code = "import os, time\n\
+                for i in range(200):\n  \
+                  open('part%d' % i, 'wb').write(os.urandom(1 << 20)); time.sleep(0.01)\n\
+                time.sleep(60)";
+    let ran = run()
+        .profile("workspace")
+        .flags(["--disk-limit", "20M"])
+        .python(code)
+        .reporting()
+        .status(137)
+        .stderr("stockade: the run was ended past its disk limit\n")
+        .ends();
+    ended_by(&ran, "disk");
+}
+
+#[test]
+fn the_disk_limit_counts_what_was_written_last_and_leaves_less_alone() {
+    let write = |size: &str| format!("open('x', 'wb').write(b'x' * ({size}))");
+    let begun = || run().profile("workspace").flags(["--disk-limit", "20M"]);
+    begun().python(&write("10 << 20")).ends();
+    let ran = begun()
+        .python(&write("40 << 20"))
+        .reporting()
+        .status(137)
+        .stderr("stockade: the run was ended past its disk limit\n")
+        .ends();
+    ended_by(&ran, "disk");
+}
+
+#[test]
+fn the_process_limit_is_kept_where_a_process_is_made() {
+    let code = "import os, time\n\
+                made = 0\n\
+                try:\n  \
+                  for _ in range(30):\n    \
+                    if os.fork() == 0: time.sleep(30)\n    \
+                    made += 1\n\
+                except BlockingIOError: pass\n\
+                print(made)";
+    run().flags(["--process-limit", "8"]).python(code).stdout("7\n").ends();
+}

@@ -4,6 +4,7 @@
 mod bear;
 mod cgroup;
 mod child;
+mod growth;
 mod prepare;
 mod running;
 mod scratch;

@@ -17,6 +17,7 @@ use super::LaunchError;
 use super::bear::bear;
 use super::cgroup::ControlGroup;
 use super::child::{Image, ResourceLimit};
+use super::growth::Growth;
 use super::running::{Holdings, Running};
 use super::scratch::{self, Scratch};
 use super::survey::{Spot, survey};
@@ -24,7 +25,7 @@ use super::warden::Duty;
 use super::workers;
 use crate::command::Command;
 use crate::plan::{Handled, Home, Plan};
-use crate::policy::Policy;
+use crate::policy::{Access, Policy};
 use crate::profile::Limits;
 use crate::supervise::{Brief, Shared, Supervisor};
 use crate::sys::confine;
@@ -65,6 +66,8 @@ pub struct Prepared {
     output: [Option<OwnedFd>; 2],
     /// What the supervisor has to know, where there is one.
     brief: Option<Brief>,
+    /// What the written trees hold, where their growth is limited.
+    growth: Option<Growth>,
     // Descriptors that the duty and image name by number.
     _held: Vec<OwnedFd>,
 }
@@ -95,6 +98,10 @@ pub fn prepare(
         scratch_executes: plan.scratch_executes,
         terminals: terminals.iter().map(|spot| spot.path.clone()).collect(),
     });
+    let growth = plan
+        .limits
+        .disk
+        .map(|_| Growth::begin(written(policy, scratch.as_ref())));
     let rulesets = ruleset(plan, policy, scratch.as_ref(), terminals)?;
     let signal_ruleset = plan.handled.scopes.then(signal_ruleset).transpose()?;
     let (launchers_end, wardens_end) = wire::pair().map_err(|e| LaunchError::System("make a socket", e))?;
@@ -139,6 +146,7 @@ pub fn prepare(
         socket: launchers_end,
         output,
         brief,
+        growth,
         _held: held.0,
     })
 }
@@ -158,6 +166,7 @@ impl Prepared {
             socket,
             output,
             brief,
+            growth,
             _held: held,
         } = self;
         let started = match brief {
@@ -175,9 +184,25 @@ impl Prepared {
             socket,
             output,
             limits,
-            Holdings { scratch, control_group },
+            Holdings {
+                scratch,
+                control_group,
+                growth,
+            },
         )
     }
+}
+
+/// The trees that the run may write, devices aside.
+fn written(policy: &Policy, scratch: Option<&Scratch>) -> Vec<PathBuf> {
+    let granted = policy
+        .grants
+        .iter()
+        .filter(|grant| grant.access.contains(Access::WRITE) && !grant.path.starts_with("/dev"))
+        .map(|grant| grant.path.clone());
+    granted
+        .chain(scratch.map(|scratch| scratch.path().to_path_buf()))
+        .collect()
 }
 
 /// Descriptors kept open for the launch, none of them among the first three, which the target's streams replace.

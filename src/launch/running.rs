@@ -12,6 +12,7 @@ use super::LaunchError;
 use super::bear::Born;
 use super::cgroup::ControlGroup;
 use super::child::Step;
+use super::growth::Growth;
 use super::scratch::Scratch;
 use super::tree::Tree;
 use super::warden::{News, Order};
@@ -39,6 +40,8 @@ pub enum Limit {
     Processes,
     /// Bytes of one file.
     FileSize,
+    /// Growth of what may be written.
+    Disk,
     /// Bytes of output.
     Output,
 }
@@ -52,6 +55,7 @@ impl Limit {
             Limit::Memory => "memory",
             Limit::Processes => "processes",
             Limit::FileSize => "file-size",
+            Limit::Disk => "disk",
             Limit::Output => "output",
         }
     }
@@ -115,6 +119,8 @@ pub struct Holdings {
     pub scratch: Option<Scratch>,
     /// Its control group.
     pub control_group: Option<ControlGroup>,
+    /// The growth of what it writes, where that is limited.
+    pub growth: Option<Growth>,
 }
 
 /// A run that was started. Dropping it ends the tree.
@@ -132,6 +138,7 @@ pub struct Running {
     hit: Option<LimitHit>,
     output_cut: bool,
     tree: Option<Tree>,
+    growth: Option<Growth>,
     next_sample: Instant,
     started: Instant,
     ended: Option<Ending>,
@@ -152,7 +159,11 @@ impl Running {
     ) -> Result<Running, LaunchError> {
         let started = Instant::now();
         let warden = born.warden;
-        let Holdings { scratch, control_group } = holdings;
+        let Holdings {
+            scratch,
+            control_group,
+            growth,
+        } = holdings;
         let news = match born.news {
             Some(message) => Some(message),
             None => {
@@ -182,6 +193,7 @@ impl Running {
             hit: None,
             output_cut: false,
             tree: sampled.then(|| Tree::new(warden)),
+            growth,
             next_sample: started + SAMPLE_EVERY,
             started,
             ended: None,
@@ -306,7 +318,7 @@ impl Running {
     fn timeout(&self) -> PollTimeout {
         let now = Instant::now();
         let deadline = self.limits.time.map(|time| self.started + time);
-        let next = match (deadline, self.tree.is_some() && self.hit.is_none()) {
+        let next = match (deadline, self.samples() && self.hit.is_none()) {
             (_, _) if self.hit.is_some() => None,
             (Some(deadline), true) => Some(deadline.min(self.next_sample)),
             (Some(deadline), false) => Some(deadline),
@@ -332,8 +344,24 @@ impl Running {
         }
     }
 
+    fn is_past_disk_limit(&self) -> bool {
+        let growth = self.growth.as_ref().map(Growth::sample);
+        growth
+            .zip(self.limits.disk)
+            .is_some_and(|(growth, limit)| growth > limit)
+    }
+
+    fn samples(&self) -> bool {
+        self.tree.is_some() || self.growth.is_some()
+    }
+
     fn look(&mut self, now: Instant) {
+        if self.is_past_disk_limit() {
+            self.end_for(Limit::Disk, "sampling");
+            return;
+        }
         let Some(tree) = &mut self.tree else {
+            self.next_sample = now + SAMPLE_EVERY.max(now.elapsed() * SAMPLE_SHARE);
             return;
         };
         let sample = tree.sample();
@@ -387,6 +415,13 @@ impl Running {
         let unsigned = |value: i64| u64::try_from(value).unwrap_or(0);
         if self.hit.is_none() {
             self.hit = self.kernels_limit(status);
+        }
+        // What was written since the last look.
+        if self.hit.is_none() && self.is_past_disk_limit() {
+            self.hit = Some(LimitHit {
+                limit: Limit::Disk,
+                by: "sampling",
+            });
         }
         self.ended = Some(Ending {
             status,
