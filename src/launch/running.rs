@@ -411,6 +411,9 @@ impl Running {
 
     fn end(&mut self, message: &Message) {
         self.over = true;
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.shared().made().clear_shared_memory();
+        }
         let status = message.second;
         let unsigned = |value: i64| u64::try_from(value).unwrap_or(0);
         if self.hit.is_none() {

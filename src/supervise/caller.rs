@@ -1,8 +1,10 @@
 //! The thread that asks. Everything read from it is an allegation: true perhaps when it was read, and never again.
 
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 
 use super::answer::{Errno, Registers};
 use super::station::Station;
@@ -71,7 +73,13 @@ impl<'a> Caller<'a> {
         if bytes.is_empty() {
             return Ok(());
         }
-        match other::read_memory(self.thread, address, bytes) {
+        let read = match other::read_memory(self.thread, address, bytes) {
+            Err(error) if is_refused(&error) => self
+                .memory(libc::O_RDONLY)
+                .and_then(|file| file.read_at(bytes, address)),
+            other => other,
+        };
+        match read {
             Ok(got) if got == bytes.len() => Ok(()),
             Ok(_) => Err(Errno(libc::EFAULT)),
             Err(error) => Err(unreadable(&error)),
@@ -83,11 +91,27 @@ impl<'a> Caller<'a> {
         if bytes.is_empty() {
             return Ok(());
         }
-        match other::write_memory(self.thread, address, bytes) {
+        let written = match other::write_memory(self.thread, address, bytes) {
+            Err(error) if is_refused(&error) => self
+                .memory(libc::O_WRONLY)
+                .and_then(|file| file.write_at(bytes, address)),
+            other => other,
+        };
+        match written {
             Ok(put) if put == bytes.len() => Ok(()),
             Ok(_) => Err(Errno(libc::EFAULT)),
             Err(error) => Err(unreadable(&error)),
         }
+    }
+
+    /// The memory as a file, for where a container's filter refuses the calls for it.
+    fn memory(&self, flags: i32) -> io::Result<File> {
+        let path = CString::new(format!("{}/mem", self.thread)).expect("no NUL");
+        let how = OpenHow {
+            flags: (flags | libc::O_CLOEXEC) as u64,
+            ..OpenHow::default()
+        };
+        file::open(self.station.proc.as_fd(), &path, how).map(File::from)
     }
 
     /// A path.
@@ -189,10 +213,16 @@ impl<'a> Caller<'a> {
     }
 }
 
+/// Whether the call itself isn't to be had.
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS))
+}
+
 /// A target that can't be read is refused, never continued.
 fn unreadable(error: &io::Error) -> Errno {
     match error.raw_os_error() {
-        Some(libc::EFAULT) => Errno(libc::EFAULT),
+        // What the file of the memory says of an address that isn't mapped is EIO.
+        Some(libc::EFAULT | libc::EIO) => Errno(libc::EFAULT),
         _ => Errno(libc::EPERM),
     }
 }

@@ -247,10 +247,17 @@ fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errn
         return Ok(answer);
     }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
-    if let Some(found) = found.filter(|found| found.is_directory()) {
-        desk.shared().made().directories.remove(&found.identity());
+    if let Some(found) = found.filter(|found| !found.has_other_names()) {
+        desk.shared().made().forget(found.identity());
     }
     Ok(Answer::Value(0))
+}
+
+/// The name to remove it by when the run is over.
+fn rename_shared_memory(desk: &Desk<'_>, identity: Identity, place: &Place) {
+    if let Some(name) = desk.shared().made().shared_memory.get_mut(&identity) {
+        *name = place.name();
+    }
 }
 
 fn is_own_shared_memory(desk: &Desk<'_>, identity: Identity) -> bool {
@@ -289,8 +296,13 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
         (new.parent.as_fd(), new.component()),
         flags,
     )?;
-    if let Some(replaced) = replaced.filter(|replaced| !exchanges && replaced.is_directory()) {
-        desk.shared().made().directories.remove(&replaced.identity());
+    if let Some(replaced) = replaced.filter(|replaced| !exchanges && !replaced.has_other_names()) {
+        desk.shared().made().forget(replaced.identity());
+    }
+    if judge::is_shared_memory(&new.name())
+        && let Some(moved) = new.look()
+    {
+        rename_shared_memory(desk, moved.identity(), &new);
     }
     Ok(Answer::Value(0))
 }
@@ -383,6 +395,9 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
         return Ok(answer);
     }
     link_pinned(&object, &place)?;
+    if judge::is_shared_memory(&place.name()) {
+        rename_shared_memory(desk, object.identity(), &place);
+    }
     Ok(Answer::Value(0))
 }
 
@@ -462,7 +477,13 @@ pub fn truncate(desk: &Desk<'_>) -> Result<Answer, Errno> {
     if !object.is_regular() {
         return Err(Errno(libc::EINVAL));
     }
-    file::truncate(&object.path(), registers.long(1) as i64)?;
+    // The limit on a file's size is the target's, and this thread has none.
+    let length = registers.long(1) as i64;
+    let largest = desk.shared().brief.policy.limits.file_size;
+    if largest.is_some_and(|largest| u64::try_from(length).is_ok_and(|length| length > largest)) {
+        return Err(Errno(libc::EFBIG));
+    }
+    file::truncate(&object.path(), length)?;
     Ok(Answer::Value(0))
 }
 

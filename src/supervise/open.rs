@@ -185,8 +185,10 @@ impl Open {
         if let Some(answer) = self.known_static(desk) {
             return Ok(answer);
         }
-        if self.creates() && self.path.bytes().ends_with(b"/") && self.request(desk).place()?.is_named() {
-            return Err(Errno(libc::EISDIR));
+        if self.creates()
+            && let Some(answer) = self.create_where_none_is(desk)?
+        {
+            return Ok(answer);
         }
         for _ in 0..MOST_TRIES {
             match self.request(desk).object(self.last()) {
@@ -200,6 +202,21 @@ impl Open {
             }
         }
         Err(Errno(libc::EAGAIN))
+    }
+
+    /// The usual way of making a file: nothing is at its place. `None` where something is.
+    fn create_where_none_is(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
+        let place = self.request(desk).place()?;
+        if !place.is_named() {
+            return Ok(None);
+        }
+        if self.path.bytes().ends_with(b"/") {
+            return Err(Errno(libc::EISDIR));
+        }
+        match place.look() {
+            Some(_) => Ok(None),
+            None => self.create_at(desk, &place),
+        }
     }
 
     /// A path that was continued before is so again, without another look. Landlock judges it in any case; only a
@@ -388,7 +405,10 @@ impl Open {
 
     /// Makes a file that wasn't there; `None` where it is there now.
     fn create(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
-        let place = self.request(desk).place_to_create(self.last())?;
+        self.create_at(desk, &self.request(desk).place_to_create(self.last())?)
+    }
+
+    fn create_at(&self, desk: &Desk<'_>, place: &Place) -> Result<Option<Answer>, Errno> {
         desk.caller().confirm()?;
         if place.component().to_bytes().ends_with(b"/") {
             // Where a dangling link names a directory.
@@ -403,7 +423,7 @@ impl Open {
         };
         let is_shared_memory = super::judge::is_shared_memory(&name);
         if !is_shared_memory {
-            let is_static = desk.enforce(desk.judge.new_entry(&place), &attempt, &name, CLOSED)?;
+            let is_static = desk.enforce(desk.judge.new_entry(place), &attempt, &name, CLOSED)?;
             if is_static == IsStatic::Yes
                 && self.from_registers != RegisterAccess::Unknown
                 && let Some(proof) = MayContinue::open(desk.shared().brief.supervision, self.from_registers)
@@ -412,14 +432,14 @@ impl Open {
             }
         }
         refuse_set_user_id(desk, self.mode, self.path.bytes())?;
-        let made = match self.make(desk, &place) {
+        let made = match self.make(desk, place) {
             Err(Errno(libc::EEXIST)) if !self.has(libc::O_EXCL) => return Ok(None),
             other => other?,
         };
         if is_shared_memory {
             super::memory::note_shared(desk, &made, name)?;
         } else if name.file_name().is_some_and(|last| last == ".git") {
-            super::entries::note_own_repository(desk, &place);
+            super::entries::note_own_repository(desk, place);
         }
         Ok(Some(Answer::Writing(made, self.on_execute())))
     }

@@ -175,6 +175,11 @@ impl Entry {
         (self.status.st_dev, self.status.st_ino)
     }
 
+    /// Whether it has hard links beside this name.
+    pub fn has_other_names(self) -> bool {
+        !self.is_directory() && self.status.st_nlink > 1
+    }
+
     pub fn is_directory(self) -> bool {
         self.status.st_mode & libc::S_IFMT == libc::S_IFDIR
     }

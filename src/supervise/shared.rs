@@ -41,6 +41,8 @@ pub struct Shared {
     pub waiting: AtomicUsize,
     /// Workers in all.
     pub workers: AtomicUsize,
+    /// Threads that each wait for one slow call.
+    pub slow: AtomicUsize,
     /// One fork at a time is counted.
     pub forking: Mutex<Counter>,
     statics: Mutex<HashSet<Vec<u8>>>,
@@ -54,10 +56,30 @@ pub struct Made {
     pub sockets: HashSet<Identity>,
     /// Directories: a `.git` among them isn't guarded.
     pub directories: HashSet<Identity>,
-    /// Files in `/dev/shm`, with their names at first.
+    /// Files in `/dev/shm`, with the names that they were given last.
     pub shared_memory: HashMap<Identity, PathBuf>,
     /// Numbers of pseudo-terminals.
     pub terminals: HashSet<u32>,
+}
+
+impl Made {
+    /// What is gone is nobody's: its number will mean another object one day.
+    pub fn forget(&mut self, identity: Identity) {
+        self.sockets.remove(&identity);
+        self.directories.remove(&identity);
+        self.shared_memory.remove(&identity);
+    }
+
+    /// Removes what the run left in `/dev/shm`.
+    pub fn clear_shared_memory(&mut self) {
+        use std::os::unix::fs::MetadataExt;
+        for (identity, name) in self.shared_memory.drain() {
+            let found = std::fs::symlink_metadata(&name);
+            if found.is_ok_and(|found| (found.dev(), found.ino()) == identity) {
+                let _ = std::fs::remove_file(&name);
+            }
+        }
+    }
 }
 
 /// The result of a call whose answer found nobody: a signal interrupted the target, which then asks again.
@@ -106,6 +128,7 @@ impl Shared {
             umasks_differ: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
             workers: AtomicUsize::new(0),
+            slow: AtomicUsize::new(0),
             forking: Mutex::default(),
             statics: Mutex::default(),
             replays: Mutex::default(),

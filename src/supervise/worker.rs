@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -23,6 +24,18 @@ use crate::sys::{confine, file};
 
 /// More threads than this never wait: what is slow has a thread of its own.
 const MOST_WORKERS: usize = 8;
+
+/// Slow calls at once: more are refused, so that no target fills the machine with our threads.
+const MOST_SLOW: usize = 512;
+
+/// Counts a slow call while it lasts.
+struct Slow(Arc<Shared>);
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        self.0.slow.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// The supervisor of one run, as the launcher holds it.
 pub struct Supervisor {
@@ -167,7 +180,8 @@ impl Worker {
             judge,
             notification,
         };
-        let answer = dispatch::dispatch(&desk);
+        // A mistake of ours is a refusal, not a target that waits for ever.
+        let answer = catch_unwind(AssertUnwindSafe(|| dispatch::dispatch(&desk))).unwrap_or(Err(Errno(libc::EPERM)));
         self.answer(notification, answer);
     }
 
@@ -280,8 +294,14 @@ impl<'a> Desk<'a> {
             waits_by_poll: self.worker.waits_by_poll,
         };
         let notification = *self.notification;
-        spawn(move || {
+        if self.shared().slow.fetch_add(1, Ordering::Relaxed) >= MOST_SLOW {
+            self.shared().slow.fetch_sub(1, Ordering::Relaxed);
+            return Err(Errno(libc::EAGAIN));
+        }
+        let spawned = spawn(move || {
+            let _slow = Slow(Arc::clone(&worker.shared));
             if confine::stop_sharing_directory().is_err() {
+                worker.answer(&notification, Err(Errno(libc::EPERM)));
                 return;
             }
             let caller = Caller::new(&worker.station, &notification);
@@ -294,9 +314,13 @@ impl<'a> Desk<'a> {
                 },
                 notification: &notification,
             };
-            let answer = task(&desk);
+            let answer = catch_unwind(AssertUnwindSafe(|| task(&desk))).unwrap_or(Err(Errno(libc::EPERM)));
             worker.answer(&notification, answer);
-        })?;
+        });
+        if spawned.is_err() {
+            self.shared().slow.fetch_sub(1, Ordering::Relaxed);
+        }
+        spawned?;
         Ok(Answer::Later)
     }
 
