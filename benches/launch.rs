@@ -4,10 +4,11 @@
 //! The contestants take turns in one process, so that whatever else the machine does meets them alike; each number
 //! is a median, and the ratio is that of two medians. Once on an idle machine, once with a busy thread for each CPU.
 
+mod machine;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,9 +32,9 @@ fn main() {
     let in_earnest = std::env::args().any(|argument| argument == "--bench");
     let rounds = if in_earnest { ROUNDS } else { 3 };
     let contestants = contestants();
-    print_machine();
+    println!("{}\n", machine::description());
     let idle = measure(&contestants, rounds);
-    let loaded = under_load(|| measure(&contestants, rounds));
+    let loaded = machine::under_load(|| measure(&contestants, rounds));
     print_table(&contestants, &idle, &loaded);
     print_memory();
 }
@@ -108,7 +109,7 @@ fn measure(contestants: &[Contestant], rounds: usize) -> Vec<Duration> {
             }
         }
     }
-    times.into_iter().map(median).collect()
+    times.into_iter().map(machine::median).collect()
 }
 
 fn launch(contestant: &Contestant) -> Duration {
@@ -122,43 +123,6 @@ fn launch(contestant: &Contestant) -> Duration {
         contestant.name
     );
     time
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-/// Does something while one thread for each CPU is busy.
-fn under_load<T>(action: impl FnOnce() -> T) -> T {
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        for _ in 0..cpus() {
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        let result = action();
-        over.store(true, Ordering::Relaxed);
-        result
-    })
-}
-
-fn cpus() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
-}
-
-fn print_machine() {
-    let first = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let information = first("/proc/cpuinfo");
-    let model = information
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
-        .map_or("unknown processor", |(_, model)| model);
-    let kernel = first("/proc/sys/kernel/osrelease");
-    println!("{model}, {} CPUs, Linux {}\n", cpus(), kernel.trim());
 }
 
 fn print_table(contestants: &[Contestant], idle: &[Duration], loaded: &[Duration]) {
@@ -212,15 +176,10 @@ fn child_of(process: u32) -> Option<u32> {
 
 /// Peak resident memory, and the share of it that is this process's alone (each shared page counted in parts).
 fn memory(process: u32) -> String {
-    let field = |file: &str, name: &str| {
-        let text = fs::read_to_string(format!("/proc/{process}/{file}")).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
-    };
     let kilobytes = |value: Option<u64>| value.map_or_else(|| "unknown".into(), |value| format!("{value} KiB"));
     format!(
         "{} resident at most, {} proportional now",
-        kilobytes(field("status", "VmHWM:")),
-        kilobytes(field("smaps_rollup", "Pss:")),
+        kilobytes(machine::kibibytes(process, "status", "VmHWM:")),
+        kilobytes(machine::kibibytes(process, "smaps_rollup", "Pss:")),
     )
 }

@@ -1,0 +1,8 @@
+//! What `supervised` has done bare and confined: small loops of system calls, and real programs over made-up trees.
+
+pub mod company;
+pub mod loops;
+pub mod measure;
+pub mod rows;
+pub mod task;
+pub mod trees;

@@ -1,0 +1,246 @@
+//! The rows of the design's table, with their limits and tasks.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::measure::{Setting, launch};
+use super::task::{Task, Timing};
+use super::trees;
+
+/// A file of the runtime base with more than 4 kB.
+const STATIC_FILE: &str = "/usr/bin/env";
+pub const TRUE: &str = "/bin/true";
+
+/// One row of the table.
+pub struct Row {
+    pub name: &'static str,
+    pub what: &'static str,
+    /// The most that the ratio may be.
+    pub limit: f64,
+    pub rounds: usize,
+    /// By how much the time is divided.
+    pub operations: usize,
+    pub measure: Measure,
+}
+
+pub enum Measure {
+    /// The same task, bare and confined.
+    Alternately(fn(&Setting) -> Result<Task, String>),
+    /// Launches by all CPUs at once, so many of each kind a round.
+    Together(fn() -> Result<Launcher, String>),
+}
+
+pub type Launcher = Box<dyn Fn() + Sync>;
+
+pub const OPENS: usize = 20_000;
+const STATS: usize = 50_000;
+const CHANGES: usize = 5_000;
+pub const LAUNCHES: usize = 100;
+
+pub const ROWS: &[Row] = &[
+    row("launch", "launch of `/bin/true`, `minimal`", 2.4, 200, 1, |s| {
+        Ok(Task::new("--profile minimal", TRUE, &s.place, Timing::Process))
+    }),
+    row(
+        "open-static",
+        "open, read 4 kB, close; static root (`minimal`)",
+        6.0,
+        7,
+        OPENS,
+        |s| open(s, "--profile minimal", Path::new(STATIC_FILE)),
+    ),
+    row(
+        "open-supervised",
+        "the same; supervised root (`workspace`)",
+        12.0,
+        7,
+        OPENS,
+        |s| {
+            let root = tree(trees::plain(&s.place))?;
+            open(s, "--profile workspace", &root.join("file"))
+        },
+    ),
+    row(
+        "open-fast",
+        "the same; static root, `--trace fast` (`minimal`)",
+        1.1,
+        7,
+        OPENS,
+        |s| open(s, "--profile minimal --trace fast", Path::new(STATIC_FILE)),
+    ),
+    row("stat", "stat (`workspace`)", 1.05, 7, STATS, |s| {
+        let root = tree(trees::plain(&s.place))?;
+        Ok(Task::of_loop(
+            "--profile workspace",
+            "stat",
+            root.join("file"),
+            s.count(STATS),
+            &root,
+        ))
+    }),
+    row(
+        "change",
+        "create, write, close, rename, unlink (`workspace`)",
+        3.0,
+        7,
+        CHANGES,
+        |s| {
+            let root = tree(trees::plain(&s.place))?;
+            Ok(Task::of_loop(
+                "--profile workspace",
+                "change",
+                root.join("changed"),
+                s.count(CHANGES),
+                &root,
+            ))
+        },
+    ),
+    row(
+        "git",
+        "`git status` and `git grep`, 1,600 files (`workspace`)",
+        2.0,
+        9,
+        1,
+        |s| git(s, "--profile workspace"),
+    ),
+    row(
+        "git-read",
+        "the same, only reading (`minimal --read ./`)",
+        2.0,
+        9,
+        1,
+        |s| git(s, "--profile minimal --read ."),
+    ),
+    row("git-fast", "the same, only reading, `--trace fast`", 1.1, 9, 1, |s| {
+        git(s, "--profile minimal --read . --trace fast")
+    }),
+    row("python", "`python3 -c pass` (`minimal`)", 1.1, 31, 1, |s| {
+        Ok(Task::new(
+            "--profile minimal",
+            &format!("{} -c pass", python()?),
+            &s.place,
+            Timing::Process,
+        ))
+    }),
+    row("make", "`make -j2` of 40 C files (`workspace`)", 1.1, 5, 1, |s| {
+        needs("make")?;
+        needs("cc")?;
+        let root = tree(trees::c_program(&s.place))?;
+        Ok(Task::new("--profile workspace", "make -j2", &root, Timing::Build))
+    }),
+    row(
+        "cargo",
+        "`cargo build` of a small crate (`workspace`)",
+        1.1,
+        7,
+        1,
+        |s| {
+            needs("cargo")?;
+            let root = tree(trees::rust_crate(&s.place))?;
+            Ok(Task::new(
+                "--profile workspace",
+                "cargo build --offline --quiet",
+                &root,
+                Timing::Build,
+            ))
+        },
+    ),
+    together(
+        "rate",
+        "a sandbox started and finished, all CPUs, by the command (`minimal`)",
+        || {
+            Ok(Box::new(|| {
+                launch(Command::new(env!("CARGO_BIN_EXE_stockade")).args(["run", "--", TRUE]))
+            }))
+        },
+    ),
+    together("rate-library", "the same by the library", || {
+        let sandbox = stockade::Sandbox::profile("minimal").map_err(|error| error.to_string())?;
+        Ok(Box::new(move || {
+            let outcome = sandbox.command(TRUE).no_input().run();
+            assert!(
+                outcome.is_ok_and(|outcome| outcome.success()),
+                "the library's run failed"
+            );
+        }))
+    }),
+];
+
+const fn row(
+    name: &'static str,
+    what: &'static str,
+    limit: f64,
+    rounds: usize,
+    operations: usize,
+    task: fn(&Setting) -> Result<Task, String>,
+) -> Row {
+    Row {
+        name,
+        what,
+        limit,
+        rounds,
+        operations,
+        measure: Measure::Alternately(task),
+    }
+}
+
+/// Half the rate of bare launches is twice the time.
+const fn together(name: &'static str, what: &'static str, launcher: fn() -> Result<Launcher, String>) -> Row {
+    Row {
+        name,
+        what,
+        limit: 2.0,
+        rounds: 9,
+        operations: LAUNCHES,
+        measure: Measure::Together(launcher),
+    }
+}
+
+fn open(setting: &Setting, flags: &str, path: &Path) -> Result<Task, String> {
+    let root = tree(trees::plain(&setting.place))?;
+    Ok(Task::of_loop(
+        flags,
+        "open",
+        path.to_path_buf(),
+        setting.count(OPENS),
+        &root,
+    ))
+}
+
+fn git(setting: &Setting, flags: &str) -> Result<Task, String> {
+    needs("git")?;
+    let root = setting.place.join("repository");
+    let root = if root.exists() {
+        root
+    } else {
+        tree(trees::repository(&setting.place))?
+    };
+    let mut task = Task::new(flags, "/bin/sh -c", &root, Timing::Process);
+    // Without optional locks, since not every profile here may write the index.
+    task.words
+        .push("git --no-optional-locks status --porcelain && git grep --count needle >/dev/null".into());
+    Ok(task)
+}
+
+pub fn tree(made: std::io::Result<PathBuf>) -> Result<PathBuf, String> {
+    made.map_err(|error| format!("its tree couldn't be made: {error}"))
+}
+
+fn needs(program: &str) -> Result<(), String> {
+    let found = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    match found {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(format!("`{program}` isn't installed")),
+    }
+}
+
+/// The interpreter itself: what `PATH` has may be a script of a version manager, which Stockade goes round.
+fn python() -> Result<String, String> {
+    let asked = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output();
+    match asked {
+        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).trim().to_string()),
+        _ => Err("`python3` isn't installed".into()),
+    }
+}
