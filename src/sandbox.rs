@@ -18,7 +18,7 @@ use crate::command;
 use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
-use crate::policy::{self, Access, Additions, Circumstances, Matcher, Policy};
+use crate::policy::{self, Access, Additions, Circumstances, Denial, Matcher, Policy, Target};
 use crate::profile::{Anchor, Catalog, Glob, Limits, Origin, Profile};
 use crate::report::{Report, Scene};
 use crate::surroundings::Surroundings;
@@ -202,6 +202,21 @@ impl Sandbox {
     }
 }
 
+/// Closed names may be links: what they lead to is closed under its own name too.
+fn behind_links(denials: &[Denial]) -> Vec<Denial> {
+    let real = |denial: &Denial| {
+        let Target::Path(path) = &denial.target else {
+            return None;
+        };
+        let real = fs::canonicalize(path).ok().filter(|real| real != path)?;
+        Some(Denial {
+            target: Target::Path(real),
+            ..denial.clone()
+        })
+    };
+    denials.iter().filter_map(real).collect()
+}
+
 /// The real path as far as it exists; what is still to be made is appended as it is.
 fn canonical(path: &Path) -> PathBuf {
     match (fs::canonicalize(path), path.parent(), path.file_name()) {
@@ -340,7 +355,7 @@ impl Sandbox {
         } else {
             Vec::new()
         };
-        Ok(policy::resolve(
+        let mut policy = policy::resolve(
             &self.profile,
             &Circumstances {
                 root,
@@ -351,7 +366,11 @@ impl Sandbox {
                 own: &self.surroundings.own(),
                 additions: &self.additions,
             },
-        ))
+        );
+        if policy.grants.iter().any(|grant| plan::is_chosen_by_person(grant)) {
+            policy.denials.extend(behind_links(&policy.denials));
+        }
+        Ok(policy)
     }
 
     /// Looked for only where a limit needs it.
@@ -424,7 +443,9 @@ impl Ready {
     /// A step of the launch failed; nothing runs.
     pub fn start(self) -> Result<Child, Error> {
         let running = match self.launch() {
-            Err(LaunchError::TooManyFiles { tree, limit }) if self.accepts_supervisor => {
+            Err(LaunchError::TooManyFiles { tree, limit })
+                if self.accepts_supervisor || self.plan.supervision.is_some() =>
+            {
                 return Err(Error::Launch(LaunchError::TooManyFiles { tree, limit }));
             }
             Err(LaunchError::TooManyFiles { tree, limit }) => {

@@ -8,6 +8,7 @@ use super::REFUSED;
 use super::message::Failure;
 use super::quote::command_line;
 use super::refused;
+use crate::plan::Trace;
 use crate::profile::visible;
 use crate::report::{Denial, Report, Status, Suggestion};
 
@@ -90,7 +91,10 @@ fn enforcement(report: &Report) -> String {
     let enforcement = &report.enforcement;
     let mut parts = vec![format!("Landlock ABI {}, seccomp", enforcement.landlock_abi)];
     if enforcement.supervisor {
-        parts.push("supervisor".to_string());
+        parts.push(match report.enforcement.trace {
+            Trace::Exact => "supervisor".to_string(),
+            Trace::Fast => "supervisor (without reads: `--trace fast`)".to_string(),
+        });
     }
     parts.extend(
         enforcement
@@ -112,6 +116,9 @@ fn count(report: &Report) -> String {
         .fold(0, u64::saturating_add);
     let different = report.denials.len();
     let seen = match (different, report.enforcement.supervisor) {
+        (0, true) if report.enforcement.trace == Trace::Fast => {
+            "nothing but perhaps reads, which weren't looked at".to_string()
+        }
         (0, true) => "nothing".to_string(),
         (0, false) => "unknown: no supervisor took part".to_string(),
         _ => format!("{}, {different} different", times(total)),

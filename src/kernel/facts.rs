@@ -188,8 +188,8 @@ fn control_group_finding(facts: &Facts) -> Finding {
         },
         None => Finding {
             level: Level::Less,
-            what: "no control group is delegated: memory and processor time are sampled, and \
-                   `--process-limit` has the shortfall `supervisor`"
+            what: "no control group is delegated: memory and processor time are sampled, and the supervisor counts \
+                   processes"
                 .into(),
             hint: Some("run in `systemd-run --user --scope -p Delegate=yes`".into()),
         },

@@ -4,16 +4,34 @@ mod facts;
 
 pub use facts::{Facts, Finding, Level, gather};
 
-use crate::plan::Ability;
-use crate::sys::{confine, notify};
+use crate::plan::{Ability, Supervisor};
+use crate::sys::{confine, notify, outer};
 
-/// What the plan compiler has to know, at the price of three system calls.
+/// What the plan compiler has to know, at the price of three system calls; inside a run some more.
 pub fn ability(control_group: bool) -> Ability {
     const SECCOMP_RET_ERRNO: u32 = 0x0005_0000;
     Ability {
         landlock_abi: confine::landlock_abi().unwrap_or(0),
         seccomp: confine::seccomp_action_available(SECCOMP_RET_ERRNO),
         control_group,
-        supervisor: notify::is_available(),
+        supervisor: supervisor(),
     }
+}
+
+/// Inside a run an own listener is refused; then the outer run is asked. Only who is told for sure that nobody is there
+/// to answer counts on nobody: what an outer supervisor would answer on behalf isn't narrowed by Landlock and filter.
+fn supervisor() -> Supervisor {
+    if notify::is_available() {
+        return Supervisor::Own;
+    }
+    match outer::connect() {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::EPERM)) => Supervisor::Nobody,
+        _ => Supervisor::Outer,
+    }
+}
+
+/// Whether Yama lets a process read the memory of those that it started (2: only administrators may; 3: nobody).
+pub fn lets_parents_read() -> bool {
+    let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
+    !scope.is_ok_and(|scope| matches!(scope.trim(), "2" | "3"))
 }

@@ -28,6 +28,8 @@ pub enum Step {
     Capabilities,
     /// The warden: its Landlock domain with the signal scope.
     SignalDomain,
+    /// The warden of a run inside a run: having the outer supervisor narrow this one.
+    Outer,
     /// The warden: starting the target's process.
     Fork,
     /// The target: ending with the warden.
@@ -63,6 +65,7 @@ impl Step {
             NoNewPrivs,
             Capabilities,
             SignalDomain,
+            Outer,
             Fork,
             DeathSignal,
             ControlGroup,
@@ -87,6 +90,7 @@ impl Step {
             Step::NoNewPrivs => "give up gaining privileges (no_new_privs)",
             Step::Capabilities => "drop Linux capabilities",
             Step::SignalDomain => "enter the Landlock domain that scopes signals",
+            Step::Outer => "ask the outer run to narrow this one",
             Step::Fork => "start a process",
             Step::DeathSignal => "tie the program's life to the warden's",
             Step::ControlGroup => "enter the control group",

@@ -24,10 +24,10 @@ use super::survey::{Spot, survey};
 use super::warden::Duty;
 use super::workers;
 use crate::command::Command;
-use crate::plan::{Handled, Home, Plan};
+use crate::plan::{Handled, Home, Plan, Supervisor as Supervises};
 use crate::policy::{Access, Policy};
 use crate::profile::Limits;
-use crate::supervise::{Brief, Shared, Supervisor};
+use crate::supervise::{self, Brief, Shared, Supervisor};
 use crate::sys::confine;
 use crate::sys::process::{ChildStack, PointerArray};
 use crate::sys::signals::{self, SignalSet};
@@ -102,6 +102,10 @@ pub fn prepare(
         .limits
         .disk
         .map(|_| Growth::begin(written(policy, scratch.as_ref())));
+    let (brief, outer_request) = match plan.supervisor {
+        Supervises::Outer => (None, brief.map(supervise::request)),
+        Supervises::Own | Supervises::Nobody => (brief, None),
+    };
     let rulesets = ruleset(plan, policy, scratch.as_ref(), terminals)?;
     let signal_ruleset = plan.handled.scopes.then(signal_ruleset).transpose()?;
     let (launchers_end, wardens_end) = wire::pair().map_err(|e| LaunchError::System("make a socket", e))?;
@@ -118,7 +122,7 @@ pub fn prepare(
         ruleset: held.keep(rulesets.target)?,
         own_proc_rights: plan.own_proc_rights,
         filter: plan.filter.clone(),
-        listener_socket: match plan.supervision {
+        listener_socket: match brief {
             Some(_) => wardens_end.as_raw_fd(),
             None => -1,
         },
@@ -134,6 +138,7 @@ pub fn prepare(
         socket: held.keep(wardens_end)?,
         signal_ruleset: signal_ruleset.map(|fd| held.keep(fd)).transpose()?,
         workers_ruleset: rulesets.workers.map(|fd| held.keep(fd)).transpose()?,
+        outer_request,
         holds_capabilities: holds_capabilities(),
         image,
         stack: ChildStack::new(),
@@ -245,7 +250,8 @@ fn ruleset(
     terminals: Vec<Spot>,
 ) -> Result<Rulesets, LaunchError> {
     let target = create(plan.handled)?;
-    let workers = plan.supervision.map(|_| workers::create(plan)).transpose()?;
+    let has_workers = plan.supervision.is_some() && plan.supervisor == Supervises::Own;
+    let workers = has_workers.then(|| workers::create(plan)).transpose()?;
     let own = scratch.map(|scratch| Spot {
         path: scratch.path().to_path_buf(),
         rights: if plan.scratch_executes {

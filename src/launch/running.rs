@@ -157,7 +157,9 @@ impl Running {
         limits: Limits,
         holdings: Holdings,
     ) -> Result<Running, LaunchError> {
-        let started = Instant::now();
+        let started = supervisor
+            .as_ref()
+            .map_or_else(Instant::now, |supervisor| supervisor.shared().started);
         let warden = born.warden;
         let Holdings {
             scratch,

@@ -12,13 +12,13 @@
 //! It is a fork of a program that may have had threads, and it never executes: everything here is child-safe
 //! (system calls only, no allocation). All signals are blocked in it, so no key at a terminal stops it.
 
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::child::{self, Birth, Image, Step};
 use crate::sys::process::{self, ChildStack, SignalDomain, Waited};
 use crate::sys::signals::SignalSet;
 use crate::sys::wire::{self, Message};
-use crate::sys::{confine, signals};
+use crate::sys::{confine, outer, signals};
 
 /// What the warden tells the launcher. `first` and `second` of the message in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct Duty {
     pub signal_ruleset: Option<RawFd>,
     /// The ruleset of the supervisor's workers; `None` where there's none. The warden is born inside it.
     pub workers_ruleset: Option<RawFd>,
+    /// What the outer run's supervisor is asked, where he supervises this run too.
+    pub outer_request: Option<Vec<u8>>,
     /// Whether the launcher holds Linux capabilities.
     pub holds_capabilities: bool,
     /// What to start.
@@ -69,7 +71,7 @@ pub struct Duty {
 /// The warden's main function.
 pub fn serve(duty: &Duty) -> ! {
     let status = match begin(duty) {
-        Ok((target, domain)) => Watch::new(duty.socket, target, domain).run(),
+        Ok(begun) => Watch::new(duty.socket, begun).run(),
         Err((step, errno)) => {
             tell(duty.socket, News::Failed, step as i32, errno);
             1
@@ -83,8 +85,16 @@ fn tell(socket: RawFd, news: News, first: i32, second: i32) {
     let _ = wire::send(socket, &Message::new(news as u32, first, second));
 }
 
-/// Confines the warden and starts the target: its process id and the domain, or the step that failed.
-fn begin(duty: &Duty) -> Result<(i32, Option<SignalDomain>), (Step, i32)> {
+/// What the warden has begun.
+struct Begun {
+    target: i32,
+    domain: Option<SignalDomain>,
+    /// The connection to the outer run's supervisor.
+    outer: Option<OwnedFd>,
+}
+
+/// Confines the warden and starts the target, or answers the step that failed.
+fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
     let _ = confine::set_process_name(c"stockade-warden");
     confine::become_subreaper().map_err(at(Step::Subreaper))?;
@@ -94,15 +104,46 @@ fn begin(duty: &Duty) -> Result<(i32, Option<SignalDomain>), (Step, i32)> {
         Some(ruleset) => Some(SignalDomain::enter(ruleset).map_err(at(Step::SignalDomain))?),
         None => None,
     };
+    // Before there is a process to be narrowed, and after the last step that leaves the warden narrower.
+    let outer = match &duty.outer_request {
+        Some(request) => Some(ask_outer(request).map_err(at(Step::Outer))?),
+        None => None,
+    };
     let mut birth = Birth {
         image: &duty.image,
         failure: None,
     };
     let target = process::run_until_exec(&duty.stack, child::begin, &mut birth).map_err(at(Step::Fork))?;
     match birth.failure {
-        Some(failure) => Err(failure),
-        None => Ok((target, domain)),
+        Some(failure) => {
+            say_goodbye(outer.as_ref());
+            Err(failure)
+        }
+        None => Ok(Begun { target, domain, outer }),
     }
+}
+
+fn ask_outer(request: &[u8]) -> std::io::Result<OwnedFd> {
+    let socket = outer::connect()?;
+    outer::ask(&socket, request)?;
+    Ok(socket)
+}
+
+/// Tells the outer supervisor that nobody is left below. Never said, he goes on narrowing what may be left.
+fn say_goodbye(outer: Option<&OwnedFd>) {
+    if let Some(socket) = outer {
+        let _ = outer::send_all(socket, &[outer::GOODBYE]);
+    }
+}
+
+/// Closes every descriptor from `first` on but one, which [`outer::connect`] put above `first`.
+fn close_all_but_one(first: RawFd, kept: Option<&OwnedFd>) {
+    let Some(kept) = kept.map(AsRawFd::as_raw_fd) else {
+        let _ = confine::close_from(first as u32);
+        return;
+    };
+    (first..kept).for_each(confine::close);
+    let _ = confine::close_from(kept as u32 + 1);
 }
 
 /// The warden while the target runs.
@@ -111,21 +152,23 @@ struct Watch {
     signals: Option<OwnedFd>,
     target: i32,
     domain: Option<SignalDomain>,
+    outer: Option<OwnedFd>,
     /// The target's wait status, once it has ended.
     ended: Option<i32>,
 }
 
 impl Watch {
-    /// Lets go of everything but the socket, so that a closed pipe is closed for its reader.
-    fn new(socket: RawFd, target: i32, domain: Option<SignalDomain>) -> Self {
+    /// Lets go of everything but the sockets, so that a closed pipe is closed for its reader.
+    fn new(socket: RawFd, begun: Begun) -> Self {
         const SOCKET: RawFd = 3;
+        let Begun { target, domain, outer } = begun;
         tell(socket, News::Started, target, 0);
         let socket = match confine::place_descriptor(socket, SOCKET) {
             Ok(()) => SOCKET,
             Err(_) => socket,
         };
         if socket == SOCKET {
-            let _ = confine::close_from(4);
+            close_all_but_one(4, outer.as_ref());
             (0..SOCKET).for_each(confine::close);
         }
         Watch {
@@ -133,6 +176,7 @@ impl Watch {
             signals: SignalSet::of(&[libc::SIGCHLD]).descriptor(true).ok(),
             target,
             domain,
+            outer,
             ended: None,
         }
     }
@@ -141,6 +185,7 @@ impl Watch {
     fn run(mut self) -> i32 {
         self.until_over();
         self.end_tree();
+        say_goodbye(self.outer.as_ref());
         let mut last = Message::new(News::Ended as u32, 0, self.ended.unwrap_or(libc::SIGKILL));
         (last.cpu_us, last.max_rss) = process::usage_of_children();
         let _ = wire::send(self.socket, &last);
@@ -148,7 +193,6 @@ impl Watch {
     }
 
     fn until_over(&mut self) {
-        use std::os::fd::AsRawFd;
         // Without a signal descriptor (out of descriptors) a short time-out does the same.
         let children = self.signals.as_ref().map_or(-1, AsRawFd::as_raw_fd);
         let timeout = if children < 0 { 20 } else { -1 };

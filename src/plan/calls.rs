@@ -14,6 +14,7 @@ mod sockets;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::filter::{Action, Architecture, Table, Verdict};
@@ -47,7 +48,8 @@ pub struct Posture {
 }
 
 /// What the supervisor sees of opens that only read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Trace {
     /// All.
     Exact,
@@ -74,6 +76,9 @@ pub enum Unjudged {
     Allowed,
     /// The supervisor judges them, and sees whatever else may be refused.
     Supervised,
+    /// The outer run's supervisor judges them. Its filter shows him what every supervised run's does; the rest is
+    /// refused here.
+    Outside,
 }
 
 /// The sockets of a run.
@@ -133,7 +138,7 @@ pub fn table(posture: &Posture, architecture: Architecture) -> Result<Table, Cal
     // Refused either way; the supervisor takes note of it.
     let refused = match posture.unjudged {
         Unjudged::Supervised => &rule::SEEN,
-        Unjudged::Refused | Unjudged::Allowed => &rule::REFUSED,
+        Unjudged::Refused | Unjudged::Allowed | Unjudged::Outside => &rule::REFUSED,
     };
     for row in refused::CALLS.iter().chain(refused::FOR_GOOD) {
         set(&mut table, row, architecture, refused);

@@ -177,6 +177,10 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
             exact: true,
         });
     }
+    if matches!(watch, Watch::Supervised(_)) {
+        // The supervisor opens it, for those who were given a terminal.
+        rules.retain(|rule| rule.path != Path::new("/dev/tty"));
+    }
     rules.retain(|rule| rule.rights != 0);
     drop_covered(&mut rules);
     rules

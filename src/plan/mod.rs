@@ -33,8 +33,19 @@ pub struct Ability {
     pub seccomp: bool,
     /// Whether a control group of the run's own can count memory and processes.
     pub control_group: bool,
-    /// Whether a supervisor can answer for the run: the kernel has user notification, and no outer run refuses it.
-    pub supervisor: bool,
+    /// Who can answer for the run.
+    pub supervisor: Supervisor,
+}
+
+/// Who answers what Landlock and the filter leave open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Supervisor {
+    /// The run's own: the kernel has user notification.
+    Own,
+    /// The outer run's, since there can be one listener in a tree. It is asked to narrow this one.
+    Outer,
+    /// Nobody.
+    Nobody,
 }
 
 /// A policy compiled for one machine.
@@ -64,6 +75,8 @@ pub struct Plan {
     pub limits: Limits,
     /// Whether a control group enforces memory and processes.
     pub control_group: bool,
+    /// Who supervises.
+    pub supervisor: Supervisor,
     /// What the supervisor does; `None` where there's none.
     pub supervision: Option<Supervision>,
     /// What is not enforced, each accepted by name.
@@ -165,6 +178,7 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
         directory: policy.root.clone(),
         limits: policy.limits,
         control_group: ability.control_group && (policy.limits.memory.is_some() || policy.limits.processes.is_some()),
+        supervisor: ability.supervisor,
         supervision: match watch {
             Watch::Supervised(supervision) => Some(supervision),
             Watch::Alone | Watch::Nobody => None,
@@ -185,7 +199,7 @@ enum Watch {
 }
 
 fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -> Watch {
-    if ability.supervisor {
+    if ability.supervisor != Supervisor::Nobody {
         let reading = files::reading(policy);
         Watch::Supervised(Supervision {
             reading,
@@ -217,6 +231,7 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
         unjudged: match watch {
             Watch::Alone => Unjudged::Refused,
             Watch::Nobody => Unjudged::Allowed,
+            Watch::Supervised(_) if ability.supervisor == Supervisor::Outer => Unjudged::Outside,
             Watch::Supervised(_) => Unjudged::Supervised,
         },
         sockets: sockets(policy),
@@ -242,7 +257,11 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
         extra: extra_calls(policy, architecture)?,
     };
     let table = calls::table(&posture, architecture)?;
-    Ok(filter::assemble(&table, architecture, calls::UNKNOWN)?)
+    let mut program = filter::assemble(&table, architecture, calls::UNKNOWN)?;
+    if ability.supervisor == Supervisor::Outer {
+        filter::leave_to_outer(&mut program);
+    }
+    Ok(program)
 }
 
 fn extra_calls(policy: &Policy, architecture: Architecture) -> Result<Vec<u32>, PlanError> {
@@ -250,8 +269,13 @@ fn extra_calls(policy: &Policy, architecture: Architecture) -> Result<Vec<u32>, 
     policy.system_calls.iter().map(number).collect()
 }
 
+/// Who judges reading under a policy, as far as Landlock's rules for it tell.
+pub fn reading(policy: &Policy) -> Reading {
+    files::reading(policy)
+}
+
 /// Whether programs may be started from everywhere below a path.
-fn executes(policy: &Policy, path: &str) -> bool {
+pub fn executes(policy: &Policy, path: &str) -> bool {
     policy
         .grants
         .iter()
@@ -276,4 +300,9 @@ fn is_chosen(origin: &Origin) -> bool {
 /// Whether Landlock grants all of a grant by itself under a supervisor: what Stockade found, not what a person chose.
 pub fn is_static(grant: &crate::policy::Grant) -> bool {
     !is_chosen(&grant.origin)
+}
+
+/// Whether a person chose a grant, in a profile or by a flag.
+pub fn is_chosen_by_person(grant: &crate::policy::Grant) -> bool {
+    is_chosen(&grant.origin)
 }

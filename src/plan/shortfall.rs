@@ -3,14 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Ability, files, is_chosen};
+use super::{Ability, Supervisor, files, is_chosen};
 use crate::policy::{Access, Extent, Policy, Reach};
 
 /// A named gap. A run that has one is refused unless the user accepted it by this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shortfall {
     /// What only the supervisor can hold: denied patterns inside granted trees, metadata, unix sockets by path,
-    /// processes and disk counted over the tree.
+    /// processes counted as they are made.
     Supervisor,
     /// Hosts can't be told apart; accepted, the run has no network.
     Network,
@@ -92,7 +92,7 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
             found.push(Missing { shortfall, because });
         }
     };
-    if !ability.supervisor {
+    if ability.supervisor == Supervisor::Nobody {
         note(Shortfall::Supervisor, needs_supervisor(policy, ability));
     }
     if let Reach::Hosts(hosts) = &policy.reach
@@ -137,9 +137,6 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
     }
     if policy.limits.processes.is_some() && !ability.control_group {
         because.push("processes are limited, and no control group is delegated here".into());
-    }
-    if policy.limits.disk.is_some() {
-        because.push("the growth of the written trees is limited".into());
     }
     because.extend(
         files::globs_into_found_trees(policy)

@@ -10,7 +10,7 @@ const NEW: Ability = Ability {
     landlock_abi: 7,
     seccomp: true,
     control_group: false,
-    supervisor: false,
+    supervisor: Supervisor::Nobody,
 };
 
 fn grant(access: Access, path: &str, origin: Origin) -> Grant {
@@ -172,8 +172,9 @@ fn counting_processes_needs_a_control_group_or_the_supervisor() {
         ..NEW
     };
     assert!(compile(&policy, delegated, &[], Trace::Exact).unwrap().control_group);
+    // The launcher itself samples what the trees hold.
     policy.limits.disk = Some(1 << 20);
-    assert_eq!(missing(&policy, delegated), [Shortfall::Supervisor]);
+    assert_eq!(missing(&policy, delegated), []);
 }
 
 fn explicit(target: Target) -> Denial {
@@ -272,4 +273,74 @@ fn the_plan_of_a_small_policy_reads_like_it() {
         12,
     )
     "#);
+}
+
+const WATCHED: Ability = Ability {
+    supervisor: Supervisor::Own,
+    ..NEW
+};
+
+fn supervision(grants: Vec<Grant>, trace: Trace) -> Supervision {
+    compile(&policy(grants), WATCHED, &[], trace)
+        .unwrap()
+        .supervision
+        .unwrap()
+}
+
+#[test]
+fn landlock_grants_chosen_trees_for_executing_alone_where_somebody_supervises() {
+    let base = grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base);
+    let written = grant(Access::READ | Access::WRITE, "/work", flag());
+    let executed = grant(Access::READ | Access::EXECUTE, "/work/tools", flag());
+    let plan = compile(&policy(vec![base, written, executed]), WATCHED, &[], Trace::Exact).unwrap();
+    let rights = |path: &str| {
+        let rule = plan.rules.iter().find(|rule| rule.path == Path::new(path));
+        rule.map(|rule| rule.rights)
+    };
+    const EXECUTE: u64 = 1;
+    const READ_FILE: u64 = 1 << 2;
+    assert_eq!(rights("/work"), None);
+    assert_eq!(rights("/work/tools"), Some(EXECUTE | READ_FILE));
+    assert!(rights("/usr").is_some());
+    assert!(plan.shortfalls.is_empty());
+}
+
+#[test]
+fn reading_is_landlocks_until_it_grants_more_for_the_sake_of_executing() {
+    let data = || grant(Access::READ, "/work/data", flag());
+    let tools = grant(Access::READ | Access::EXECUTE, "/work/tools", flag());
+    assert_eq!(supervision(vec![data()], Trace::Exact).reading, Reading::Landlock);
+    assert_eq!(
+        supervision(vec![data(), tools], Trace::Exact).reading,
+        Reading::Supervisor
+    );
+}
+
+#[test]
+fn the_fast_trace_is_taken_where_all_that_is_read_can_be_granted_file_by_file() {
+    let data = || grant(Access::READ, "/work/data", flag());
+    let trace = |grants| supervision(grants, Trace::Fast).trace;
+    assert_eq!(trace(vec![]), Trace::Fast);
+    assert_eq!(trace(vec![data()]), Trace::Fast);
+    assert_eq!(
+        trace(vec![data(), grant(Access::READ | Access::WRITE, "/work", flag())]),
+        Trace::Exact
+    );
+    assert_eq!(trace(vec![grant(Access::READ, "/", flag())]), Trace::Exact);
+}
+
+#[test]
+fn under_an_outer_supervisor_the_plan_is_a_supervised_one_whose_filter_asks_nobody() {
+    let policy = policy(vec![grant(Access::READ | Access::WRITE, "/work", flag())]);
+    let ability = |supervisor| Ability { supervisor, ..NEW };
+    let compiled = |supervisor| compile(&policy, ability(supervisor), &[], Trace::Exact).unwrap();
+    let (own, outer) = (compiled(Supervisor::Own), compiled(Supervisor::Outer));
+    let asks = |plan: &Plan| {
+        plan.filter
+            .iter()
+            .any(|instruction| instruction.k == filter::Action::Notify.code())
+    };
+    assert!(asks(&own) && !asks(&outer));
+    assert_eq!((own.rules, own.supervision), (outer.rules, outer.supervision));
+    assert_eq!(outer.shortfalls, Vec::new());
 }

@@ -10,6 +10,7 @@ mod environment;
 mod git;
 mod meet;
 mod moving;
+pub(crate) mod path_bytes;
 mod resolve;
 mod secrets;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use bitflags::bitflags;
+use serde::{Deserialize, Serialize};
 
 use crate::profile::{Host, Limits, Origin};
 
@@ -31,7 +33,7 @@ pub use decide::{Decision, Matcher};
 pub use environment::{is_unsecure, looks_secret};
 pub use git::{git_directories, is_in_git_directory};
 pub use resolve::{Additions, Circumstances, resolve};
-pub use secrets::{GUARDED, SECRET_PATTERNS};
+pub use secrets::{GUARDED, SECRET_PATTERNS, is_powerful_socket};
 
 bitflags! {
     /// What may be done with a file. `WRITE` includes creating and deleting, and always comes with `READ`.
@@ -46,12 +48,27 @@ bitflags! {
     }
 }
 
+impl Serialize for Access {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.bits().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Access {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bits = u8::deserialize(deserializer)?;
+        Access::from_bits(bits).ok_or_else(|| serde::de::Error::custom("no such access"))
+    }
+}
+
 /// What one run may do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Policy {
     /// The profile it comes from.
     pub profile: String,
     /// The run's root: an absolute directory, and the target's working directory.
+    #[serde(with = "path_bytes")]
     pub root: PathBuf,
     /// The trees and files that are open.
     pub grants: Vec<Grant>,
@@ -61,7 +78,8 @@ pub struct Policy {
     pub reach: Reach,
     /// Unix sockets that may be connected to: a socket, or a directory with those of no special power.
     pub sockets: Vec<SocketGrant>,
-    /// The target's environment.
+    /// The target's environment. It stays with the run.
+    #[serde(skip)]
     pub environment: BTreeMap<OsString, OsString>,
     /// Whether the run gets a scratch directory.
     pub scratch: bool,
@@ -72,11 +90,13 @@ pub struct Policy {
 }
 
 /// One allowed (access, target) pair.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Grant {
     /// What may be done.
     pub access: Access,
     /// The tree's or file's absolute path.
+    #[serde(with = "path_bytes")]
     pub path: PathBuf,
     /// How far the grant reaches.
     pub extent: Extent,
@@ -90,16 +110,18 @@ pub struct Grant {
 }
 
 /// Unix sockets that may be connected to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SocketGrant {
     /// The socket's or directory's absolute path.
+    #[serde(with = "path_bytes")]
     pub path: PathBuf,
     /// Where it comes from.
     pub origin: Origin,
 }
 
 /// How far a grant reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Extent {
     /// This one path, and nothing below it.
     Single,
@@ -108,7 +130,8 @@ pub enum Extent {
 }
 
 /// Something that stays closed whatever is granted.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Denial {
     /// What it closes.
     pub target: Target,
@@ -121,13 +144,15 @@ pub struct Denial {
 }
 
 /// What a denial closes. A closed directory closes what is below it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum Target {
     /// One absolute path.
-    Path(PathBuf),
+    Path(#[serde(with = "path_bytes")] PathBuf),
     /// What matches a glob below a directory; `*` and `?` stay within a component.
     Glob {
         /// The absolute directory.
+        #[serde(with = "path_bytes")]
         below: PathBuf,
         /// The glob, relative to it.
         glob: String,
@@ -138,7 +163,7 @@ pub enum Target {
 }
 
 /// Why something is denied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DenialKind {
     /// The profile or a flag says so.
     Explicit,
@@ -151,7 +176,7 @@ pub enum DenialKind {
 }
 
 /// The hosts that are open.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reach {
     /// None; not even a socket.
     Nothing,

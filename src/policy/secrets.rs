@@ -69,6 +69,12 @@ const HOME_GUARDED: &[&str] = &[
     ".zshenv",
     ".zprofile",
     ".zlogin",
+    ".bash_aliases",
+    ".xprofile",
+    ".xsessionrc",
+    ".config/environment.d",
+    ".local/share/systemd",
+    ".cargo/config.toml",
     ".config/fish",
     ".config/autostart",
     ".config/systemd",
@@ -110,4 +116,32 @@ pub fn guarded_names(home: Option<&Path>) -> Vec<PathBuf> {
         .into_iter()
         .flat_map(|home| HOME_GUARDED.iter().map(move |name| home.join(name)));
     of_home.chain([PathBuf::from("/etc/crontab")]).collect()
+}
+
+/// Sockets behind which somebody does whatever is asked: each needs a grant of its own name.
+pub fn is_powerful_socket(name: &Path) -> bool {
+    const NAMES: &[&str] = &[
+        "docker.sock",
+        "containerd.sock",
+        "podman.sock",
+        "crio.sock",
+        "buildkitd.sock",
+        "system_bus_socket",
+        "bus",
+        "private",
+        "notify",
+        "agent.sock",
+        "snapd.socket",
+        "wayland-0",
+        "wayland-1",
+        "stockade.sock",
+    ];
+    let file = name.file_name().and_then(|file| file.to_str()).unwrap_or_default();
+    let text = name.to_string_lossy();
+    NAMES.contains(&file)
+        || file.starts_with("S.gpg-agent")
+        || file.starts_with("agent.")
+        || text.contains("/.X11-unix/")
+        || text.contains("/systemd/")
+        || text.contains("/gnupg/")
 }

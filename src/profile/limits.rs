@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The longest time that can be a limit, 136 years: past any run, and far from overflowing a clock.
 const MAX_MILLISECONDS: u64 = u32::MAX as u64 * 1000;
 
@@ -10,7 +12,8 @@ const MAX_MILLISECONDS: u64 = u32::MAX as u64 * 1000;
 const MAX_COUNT: u64 = i64::MAX as u64;
 
 /// Limits of the whole process tree of a run; `None` means no limit of Stockade's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Wall-clock time.
     pub time: Option<Duration>,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 /// A value with the reason for it and the place it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule<T> {
@@ -15,7 +17,8 @@ pub struct Rule<T> {
 }
 
 /// Where a grant or a denial comes from. Every message about one names it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum Origin {
     /// A shipped profile, by name and line.
     Shipped {
@@ -27,6 +30,7 @@ pub enum Origin {
     /// A profile in a file.
     File {
         /// The file as it was found.
+        #[serde(with = "crate::policy::path_bytes")]
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -125,7 +129,7 @@ impl Glob {
 }
 
 /// A host pattern as written; parsed into a type of its own where hosts are enforced.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host(pub String);
 
 impl fmt::Display for Glob {

@@ -77,10 +77,39 @@ pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
         Flag::Write => with_its_companions(refusal, path, fences),
         _ => path,
     };
+    if is_harmful(flag, path, fences) {
+        return None;
+    }
     Some(Grant {
         flag,
         path: path.to_path_buf(),
     })
+}
+
+/// What nobody should be led to grant by pasting a line: whole homes and machines, devices, what the machine runs on or
+/// trusts, and sockets behind which somebody does whatever is asked.
+fn is_harmful(flag: Flag, path: &Path, fences: &Fences<'_>) -> bool {
+    const WHOLE: [&str; 8] = ["/", "/home", "/root", "/etc", "/var", "/dev", "/proc", "/sys"];
+    const OF_THE_MACHINE: [&str; 11] = [
+        "/etc",
+        "/proc",
+        "/sys",
+        "/dev",
+        "/boot",
+        "/usr",
+        "/bin",
+        "/sbin",
+        "/lib",
+        "/lib64",
+        "/var/spool",
+    ];
+    let is_whole = WHOLE.iter().any(|tree| path == Path::new(tree)) || fences.is_home(path);
+    is_whole
+        || match flag {
+            Flag::Write => OF_THE_MACHINE.iter().any(|tree| path.starts_with(tree)),
+            Flag::Read | Flag::Exec => path.starts_with("/dev"),
+            Flag::Socket => crate::policy::is_powerful_socket(path),
+        }
 }
 
 /// What has to be writable for one file to be: git locks, renames and adds in its own directory, a database keeps
@@ -145,6 +174,11 @@ pub struct Fences<'a> {
 impl<'a> Fences<'a> {
     pub fn new(policy: &'a Policy, home: Option<&'a Path>, command: &'a [String]) -> Self {
         Fences { policy, home, command }
+    }
+
+    /// Whether the path is the caller's home, or holds it.
+    fn is_home(&self, path: &Path) -> bool {
+        self.home.is_some_and(|home| home.starts_with(path))
     }
 
     /// Whether a program made up the name of a file that it wanted to create: the command line names the directory or

@@ -24,6 +24,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::launch::Ending;
+use crate::plan::Trace;
 pub use denial::{Denial, Rule};
 pub use judge::{Ladder, Need, Scene};
 pub use parse::ParseError;
@@ -97,6 +98,8 @@ pub struct Enforcement {
     pub landlock_abi: i32,
     /// Whether the supervisor took part.
     pub supervisor: bool,
+    /// What he saw of opens that only read. With `fast`, refused ones aren't among the denials.
+    pub trace: Trace,
     /// The namespaces that the run had to itself.
     pub namespaces: Vec<String>,
     /// The shortfalls that were accepted.

@@ -1,18 +1,23 @@
 //! Where a report goes. Opened before the launch, never through a link, written after the run's end.
 
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Report;
+use crate::sys::file::{self, OpenHow};
 
 /// Where a report goes: opened before the launch, so that no run can put a link in its place.
 #[derive(Debug)]
 pub struct Sink {
     file: File,
-    /// The path, where it is a file of the caller's choosing.
-    path: Option<PathBuf>,
+    /// The directory and the name in it, where it is a file of the caller's choosing. The directory is held since the
+    /// start: its path may lead elsewhere by the end of the run.
+    place: Option<(File, CString)>,
 }
 
 impl Sink {
@@ -24,30 +29,41 @@ impl Sink {
                 return Err(io::Error::from_raw_os_error(libc::ELOOP));
             }
         }
-        let file = open(&path)?;
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::Error::from_raw_os_error(libc::EISDIR));
+        };
+        let directory = File::options()
+            .read(true)
+            .custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW)
+            .open(above)?;
+        let name = CString::new(name.as_bytes())?;
+        let file = open(&directory, &name)?;
         if file.metadata()?.is_file() {
             file.set_len(0)?;
         }
-        Ok(Sink { file, path: Some(path) })
+        Ok(Sink {
+            file,
+            place: Some((directory, name)),
+        })
     }
 
     /// Takes a descriptor that the caller opened; the caller's own stays open.
     pub fn descriptor(number: i32) -> io::Result<Sink> {
         let file = File::from(crate::sys::duplicate(number)?);
-        Ok(Sink { file, path: None })
+        Ok(Sink { file, place: None })
     }
 
     /// Writes the document, in place of whatever the run may have put there meanwhile. The run is over: it can't
     /// interfere any more.
     pub fn write(mut self, report: &Report) -> io::Result<()> {
-        if let Some(path) = &self.path
-            && !is_same(&self.file, path)
+        if let Some((directory, name)) = &self.place
+            && !is_same(&self.file, directory, name)
         {
-            std::fs::remove_file(path).or_else(|error| match error.kind() {
+            file::remove(directory.as_fd(), name, 0).or_else(|error| match error.kind() {
                 io::ErrorKind::NotFound => Ok(()),
                 _ => Err(error),
             })?;
-            self.file = open(path)?;
+            self.file = open(directory, name)?;
         }
         if self.file.metadata()?.is_file() && self.file.stream_position()? == 0 {
             self.file.set_len(0)?;
@@ -58,20 +74,23 @@ impl Sink {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    File::options()
-        .write(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)
+fn open(directory: &File, name: &CStr) -> io::Result<File> {
+    let how = OpenHow {
+        flags: (libc::O_WRONLY | libc::O_CREAT | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC) as u64,
+        mode: 0o600,
+        resolve: 0,
+    };
+    file::open(directory.as_fd(), name, how).map(File::from)
 }
 
-/// Whether the path still names the file that was opened.
-fn is_same(file: &File, path: &Path) -> bool {
+/// Whether the name still means the file that was opened.
+fn is_same(file: &File, directory: &File, name: &CStr) -> bool {
     use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), std::fs::symlink_metadata(path)) {
-        (Ok(opened), Ok(found)) => (opened.dev(), opened.ino()) == (found.dev(), found.ino()),
+    match (file.metadata(), file::entry_status(directory.as_fd(), name)) {
+        (Ok(opened), Ok(found)) => {
+            let device = libc::makedev(found.stx_dev_major, found.stx_dev_minor);
+            (opened.dev(), opened.ino()) == (device, found.stx_ino)
+        }
         _ => false,
     }
 }

@@ -145,7 +145,9 @@ impl Error {
                 Some("the dynamic loader and libc obey it, so it could replace any program's code".into())
             }
             Error::Execute { source, .. } => execute_hint(source),
-            Error::Launch(LaunchError::TooManyFiles { .. }) => Some("grant a smaller tree".into()),
+            Error::Launch(LaunchError::TooManyFiles { .. }) => {
+                Some("grant a smaller tree, or leave `--trace fast` away".into())
+            }
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::plan::{Ability, Plan};
+use crate::plan::{Ability, Plan, Trace};
 use crate::policy::Policy;
 use crate::report::{Denial, Enforcement, Report, Resources, Status, VERSION};
 
@@ -89,6 +89,7 @@ impl Report {
             enforcement: Enforcement {
                 landlock_abi: 0,
                 supervisor: false,
+                trace: Trace::Exact,
                 namespaces: Vec::new(),
                 shortfalls: Vec::new(),
                 limits_by: "sampling".to_string(),
@@ -108,6 +109,7 @@ pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ab
     let mut report = Report::refused(&policy.profile, argv, &policy.root);
     report.enforcement.landlock_abi = ability.landlock_abi;
     report.enforcement.supervisor = plan.supervision.is_some();
+    report.enforcement.trace = plan.supervision.map_or(Trace::Exact, |supervision| supervision.trace);
     report.enforcement.shortfalls = plan
         .shortfalls
         .iter()

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use super::pinned::{Pinned, Place};
 use crate::plan::{Reading, Supervision};
 use crate::sys::notify::OnExecute;
 
@@ -20,14 +21,24 @@ impl From<std::io::Error> for Errno {
 pub enum Answer {
     /// This value.
     Value(i64),
-    /// A descriptor that only reads: injected and answered in one step.
-    Reading(OwnedFd, OnExecute),
-    /// A descriptor that writes. Our copy is closed before the answer, or executing the file would meet `ETXTBSY`.
-    Writing(OwnedFd, OnExecute),
+    /// A descriptor. Our copy is closed before the answer: while it lives, executing the file meets `ETXTBSY`, a lock
+    /// outlives the target's close, and a pipe has no end.
+    Descriptor(OwnedFd, OnExecute),
+    /// The same, where something else depends on whether the target has room for it.
+    Depending(OwnedFd, OnExecute, Effect),
     /// The kernel makes the call.
     Continue(MayContinue),
     /// Another thread answers.
     Later,
+}
+
+/// What an open does to the file, which it mustn't where the target's table is full.
+#[derive(Debug)]
+pub enum Effect {
+    /// Empties this file once the target has the descriptor.
+    Truncate(Pinned),
+    /// Made this entry, to be removed if the target doesn't get it.
+    Made(Place),
 }
 
 /// Proof that a call may be continued, whatever the target's memory holds by then. Only this module makes one.

@@ -10,7 +10,7 @@ use super::refuse::Attempt;
 use super::resolve::Last;
 use super::worker::Desk;
 use crate::policy::Access;
-use crate::report::{Kind, Reason};
+use crate::report::Kind;
 use crate::sys::file;
 
 pub fn access(desk: &Desk<'_>) -> Result<Answer, Errno> {
@@ -48,13 +48,12 @@ fn answer(desk: &Desk<'_>, subject: &Subject, mode: i32) -> Result<Answer, Errno
     };
     ask(libc::R_OK, Access::READ, Kind::Read)?;
     ask(libc::W_OK, Access::WRITE, Kind::Write)?;
-    if mode & libc::X_OK != 0 && !object.is_directory() && !desk.judge.executes(&object) {
+    if mode & libc::X_OK != 0
+        && !object.is_directory()
+        && let Some(reason) = desk.judge.refuses_to_execute(&object)
+    {
         let attempt = attempt(subject, Kind::Execute, &object);
-        desk.note(
-            &attempt,
-            object.name().as_os_str().as_encoded_bytes(),
-            Reason::NotGranted,
-        );
+        desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
     Ok(Answer::Value(0))
@@ -90,6 +89,11 @@ pub fn watch(desk: &Desk<'_>) -> Result<Answer, Errno> {
     )?;
     let queue = desk.caller().same_file(registers.int(0))?;
     desk.caller().confirm()?;
+    if mask & libc::IN_ONLYDIR != 0 && !object.is_directory() {
+        return Err(Errno(libc::ENOTDIR));
+    }
+    // They are about the path, which has been walked; what is left is a magic link to the object.
+    let mask = mask & !(libc::IN_DONT_FOLLOW | libc::IN_ONLYDIR);
     let number = file::watch(queue.as_fd(), &object.path(), mask)?;
     Ok(Answer::Value(i64::from(number)))
 }

@@ -46,6 +46,8 @@ pub struct Caller<'a> {
     pub thread: i32,
     /// The call's registers.
     pub registers: Registers,
+    /// The process below which everything is that it may see and signal.
+    pub top: i32,
 }
 
 impl<'a> Caller<'a> {
@@ -55,6 +57,7 @@ impl<'a> Caller<'a> {
             id: notification.id,
             thread: notification.thread,
             registers: Registers(notification.arguments),
+            top: station.warden,
         }
     }
 
@@ -175,7 +178,16 @@ impl<'a> Caller<'a> {
 
     /// Its thread group; the thread itself where that can't be read.
     pub fn process(&self) -> i32 {
-        self.status_number("Tgid:", 10).map_or(self.thread, |id| id as i32)
+        self.thread_group().unwrap_or(self.thread)
+    }
+
+    pub fn thread_group(&self) -> Option<i32> {
+        self.status_number("Tgid:", 10).map(|id| id as i32)
+    }
+
+    /// How many seccomp filters it has (Linux 5.9).
+    pub fn filters(&self) -> Option<u32> {
+        self.status_number("Seccomp_filters:", 10)
     }
 
     /// Its umask. What can't be read lets nobody else in.
@@ -202,7 +214,10 @@ impl<'a> Caller<'a> {
             line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok())
                 .unwrap_or(0)
         };
-        (set("SigPnd:") | set("ShdPnd:")) & !set("SigBlk:") != 0
+        // A signal for the whole process is the first thread's to take, if it doesn't block it.
+        let is_first = self.process() == self.thread;
+        let shared = if is_first { set("ShdPnd:") } else { 0 };
+        (set("SigPnd:") | shared) & !set("SigBlk:") != 0
     }
 
     /// The program that it runs, as the kernel names it.

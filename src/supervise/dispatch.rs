@@ -1,5 +1,7 @@
 //! Which call goes where. A number that isn't here is refused.
 
+use std::sync::PoisonError;
+
 use super::answer::{Answer, Errno};
 use super::attributes::Form as Attributes;
 use super::entries::Form;
@@ -17,8 +19,28 @@ const FILE_SETATTR: i64 = 469;
 /// ioprio_set(2), `IOPRIO_WHO_PROCESS`.
 const IO_PROCESS: i32 = 1;
 
+/// Does the call. Paths are resolved, judged and acted on under a lock, so that no rename of the run's comes between.
 pub fn dispatch(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let number = i64::from(desk.notification.number);
+    if works_alone(number) {
+        let _alone = desk.shared().names.write().unwrap_or_else(PoisonError::into_inner);
+        route(desk, number)
+    } else {
+        let _together = desk.shared().names.read().unwrap_or_else(PoisonError::into_inner);
+        route(desk, number)
+    }
+}
+
+fn works_alone(number: i64) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let is_legacy = number == libc::SYS_rename;
+    #[cfg(not(target_arch = "x86_64"))]
+    let is_legacy = false;
+    // A socket that was bound is looked for under its name afterwards.
+    is_legacy || [libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_bind].contains(&number)
+}
+
+fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
     if let Some(answer) = legacy(desk, number) {
         return answer;
     }

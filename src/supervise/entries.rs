@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd;
 
-use super::answer::{Answer, Change, Errno, MayContinue};
+use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
 use super::judge::{self, CLOSED, Verdict};
 use super::pinned::{Entry, Identity, Pinned, Place};
@@ -101,7 +101,7 @@ impl Job<'_> {
 
 fn by_landlock(desk: &Desk<'_>, is_static: IsStatic, change: Change) -> Option<Answer> {
     match is_static {
-        IsStatic::Yes => MayContinue::change(desk.shared().brief.supervision, change).map(Answer::Continue),
+        IsStatic::Yes => desk.judge.may_change(change).map(Answer::Continue),
         IsStatic::No => None,
     }
 }
@@ -116,10 +116,10 @@ fn refuse_existing(place: &Place) -> Result<(), Errno> {
 
 /// And `ENOENT` for what isn't there.
 fn refuse_missing(place: &Place) -> Result<Option<Entry>, Errno> {
-    match (place.look(), place.component().to_bytes()) {
-        (None, component) if !matches!(component, b"." | b"..") => Err(Errno(libc::ENOENT)),
-        (found, _) => Ok(found),
+    if !place.is_named() {
+        return Ok(place.look());
     }
+    Ok(Some(place.entry()?))
 }
 
 pub fn make_directory(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
@@ -134,8 +134,8 @@ pub fn make_directory(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     if let Some(answer) = job.judge(desk, &place)? {
         return Ok(answer);
     }
-    desk.take_umask();
-    file::make_directory(place.parent.as_fd(), place.component(), mode & 0o1777)?;
+    let mode = desk.mode_under_umask(mode & 0o1777);
+    file::make_directory(place.parent.as_fd(), place.component(), mode)?;
     note_own_repository(desk, &place);
     Ok(Answer::Value(0))
 }
@@ -147,10 +147,11 @@ pub fn note_own_repository(desk: &Desk<'_>, place: &Place) {
     if is_in_git_directory(&name)
         && let Some(made) = place.look()
     {
-        let mut list = desk.shared().made();
-        if list.directories.len() < MOST {
-            list.directories.insert(made.identity());
-        }
+        desk.judge.note_made(|list| {
+            if list.directories.len() < MOST {
+                list.directories.insert(made.identity());
+            }
+        });
     }
 }
 
@@ -167,6 +168,7 @@ pub fn make_node(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     }
     let place = operand.place(desk)?;
     refuse_existing(&place)?;
+    super::open::refuse_set_user_id(desk, mode, operand.path.bytes())?;
     let job = Job {
         kind: Kind::Create,
         asked: operand.path.bytes(),
@@ -174,8 +176,7 @@ pub fn make_node(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     if let Some(answer) = job.judge(desk, &place)? {
         return Ok(answer);
     }
-    super::open::refuse_set_user_id(desk, mode, operand.path.bytes())?;
-    desk.take_umask();
+    let mode = desk.mode_under_umask(mode);
     file::make_node(place.parent.as_fd(), place.component(), mode)?;
     Ok(Answer::Value(0))
 }
@@ -248,7 +249,7 @@ fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errn
     }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
     if let Some(found) = found.filter(|found| !found.has_other_names()) {
-        desk.shared().made().forget(found.identity());
+        desk.judge.forget(found.identity());
     }
     Ok(Answer::Value(0))
 }
@@ -261,7 +262,7 @@ fn rename_shared_memory(desk: &Desk<'_>, identity: Identity, place: &Place) {
 }
 
 fn is_own_shared_memory(desk: &Desk<'_>, identity: Identity) -> bool {
-    desk.shared().made().shared_memory.contains_key(&identity)
+    desk.judge.made(|made| made.shared_memory.contains_key(&identity))
 }
 
 pub fn rename(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
@@ -297,7 +298,7 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
         flags,
     )?;
     if let Some(replaced) = replaced.filter(|replaced| !exchanges && !replaced.has_other_names()) {
-        desk.shared().made().forget(replaced.identity());
+        desk.judge.forget(replaced.identity());
     }
     if judge::is_shared_memory(&new.name())
         && let Some(moved) = new.look()
@@ -396,7 +397,9 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     }
     link_pinned(&object, &place)?;
     if judge::is_shared_memory(&place.name()) {
-        rename_shared_memory(desk, object.identity(), &place);
+        if let Some(identity) = object.identity() {
+            rename_shared_memory(desk, identity, &place);
+        }
     }
     Ok(Answer::Value(0))
 }
@@ -408,7 +411,11 @@ fn judge_link(
     (to, place): (&Operand, &Place),
 ) -> Result<IsStatic, Errno> {
     let name = place.name();
-    if judge::is_shared_memory(&name) && is_own_shared_memory(desk, object.identity()) {
+    if judge::is_shared_memory(&name)
+        && object
+            .identity()
+            .is_some_and(|identity| is_own_shared_memory(desk, identity))
+    {
         return Ok(IsStatic::No);
     }
     let arriving = Attempt {
@@ -424,7 +431,13 @@ fn judge_link(
         exists: true,
         is_directory: false,
     };
-    let verdict = desk.judge.object(Access::READ | Access::WRITE, object);
+    // What has no name yet was made by whoever holds it for writing.
+    let access = if object.has_name() {
+        Access::READ | Access::WRITE
+    } else {
+        Access::WRITE
+    };
+    let verdict = desk.judge.object(access, object);
     let first = desk.enforce(verdict, &leaving, object.name(), CLOSED)?;
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
@@ -479,7 +492,7 @@ pub fn truncate(desk: &Desk<'_>) -> Result<Answer, Errno> {
     }
     // The limit on a file's size is the target's, and this thread has none.
     let length = registers.long(1) as i64;
-    let largest = desk.shared().brief.policy.limits.file_size;
+    let largest = desk.judge.lowest(|realm| realm.brief.policy.limits.file_size);
     if largest.is_some_and(|largest| u64::try_from(length).is_ok_and(|length| length > largest)) {
         return Err(Errno(libc::EFBIG));
     }

@@ -6,7 +6,7 @@ use super::judge::CLOSED;
 use super::metadata::Subject;
 use super::refuse::Attempt;
 use super::worker::Desk;
-use crate::report::{Kind, Reason};
+use crate::report::Kind;
 
 pub fn execve(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let subject = Subject::followed(desk, desk.caller().registers.long(0))?;
@@ -21,18 +21,15 @@ pub fn execveat(desk: &Desk<'_>) -> Result<Answer, Errno> {
 
 fn execute(desk: &Desk<'_>, subject: &Subject) -> Result<Answer, Errno> {
     let object = subject.object(desk)?;
-    if object.is_regular() && !desk.judge.executes(&object) {
+    let refused = desk.judge.refuses_to_execute(&object).filter(|_| object.is_regular());
+    if let Some(reason) = refused {
         let attempt = Attempt {
             kind: Kind::Execute,
             asked: subject.asked(),
             exists: true,
             is_directory: false,
         };
-        desk.note(
-            &attempt,
-            object.name().as_os_str().as_encoded_bytes(),
-            Reason::NotGranted,
-        );
+        desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
     Ok(Answer::Continue(MayContinue::execute()))

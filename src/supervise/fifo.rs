@@ -19,27 +19,31 @@ pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute)
     let station = desk.station();
     let (sender, receiver) = channel::<Result<OwnedFd, Errno>>();
     let opened = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let _ = sender.send(station.reopen(object.as_fd(), flags).map_err(Errno::from));
-        });
+        let opening = std::thread::Builder::new()
+            .stack_size(64 * 1024)
+            .spawn_scoped(scope, || {
+                let _ = sender.send(station.reopen(object.as_fd(), flags).map_err(Errno::from));
+            });
+        if opening.is_err() {
+            return Err(Errno(libc::EAGAIN));
+        }
         loop {
             match receiver.recv_timeout(LOOK_EVERY) {
                 Ok(opened) => return opened,
                 Err(RecvTimeoutError::Disconnected) => return Err(Errno(libc::EIO)),
                 Err(RecvTimeoutError::Timeout) if desk.caller().is_interrupted() => {
-                    release(station, object);
+                    // Again and again: the thread may not be in its open yet.
+                    while let Err(RecvTimeoutError::Timeout) = {
+                        release(station, object);
+                        receiver.recv_timeout(LOOK_EVERY)
+                    } {}
                     return Err(Errno(libc::EINTR));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     })?;
-    let reads = flags & libc::O_ACCMODE == libc::O_RDONLY;
-    Ok(if reads {
-        Answer::Reading(opened, on_execute)
-    } else {
-        Answer::Writing(opened, on_execute)
-    })
+    Ok(Answer::Descriptor(opened, on_execute))
 }
 
 /// Lets the blocked open return: for a moment both sides are there.

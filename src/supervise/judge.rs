@@ -1,19 +1,21 @@
 //! Verdicts: what the policy says to an access to a pinned object, and what the run has made counts for.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use super::answer::Errno;
 use super::caller::Caller;
 use super::pinned::{FileSystem, Identity, Pinned, Place};
 use super::procfs;
-use super::shared::Shared;
+use super::realm::Realm;
 use super::station::Station;
+use super::terminals::Terminal;
 use crate::plan;
 use crate::policy::{Access, Decision, DenialKind, Grant, git_directories, is_in_git_directory};
 use crate::profile::Origin;
 use crate::report::Reason;
+use crate::sys::file;
 
 /// What is to happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +39,9 @@ impl Verdict {
     }
 }
 
-/// Whoever judges for one call.
+/// Whoever judges by one policy.
 pub struct Judge<'a> {
-    pub shared: &'a Shared,
+    pub realm: &'a Realm,
     pub station: &'a Station,
     pub caller: &'a Caller<'a>,
 }
@@ -56,7 +58,11 @@ impl Judge<'_> {
         if object.is_device() {
             return self.device(access, object);
         }
-        if object.name().starts_with("/dev/shm") && self.shared.made().shared_memory.contains_key(&object.identity()) {
+        if object.name().starts_with("/dev/shm")
+            && object
+                .identity()
+                .is_some_and(|identity| self.realm.made().shared_memory.contains_key(&identity))
+        {
             return Verdict::OnBehalf;
         }
         self.name(access, object.name())
@@ -88,8 +94,7 @@ impl Judge<'_> {
 
     /// Access to whatever has this name.
     pub fn name(&self, access: Access, name: &Path) -> Verdict {
-        let brief = &self.shared.brief;
-        if brief.scratch.as_ref().is_some_and(|scratch| name.starts_with(scratch)) {
+        if self.is_in_scratch(name) {
             return Verdict::Static;
         }
         if let Some(process) = procfs::process_of(name) {
@@ -104,8 +109,13 @@ impl Judge<'_> {
         verdict
     }
 
+    fn is_in_scratch(&self, name: &Path) -> bool {
+        let scratch = self.realm.brief.scratch.as_ref();
+        scratch.is_some_and(|scratch| name.starts_with(scratch))
+    }
+
     fn bit(&self, bit: Access, name: &Path) -> Verdict {
-        match self.shared.matcher().decide(bit, name) {
+        match self.realm.matcher().decide(bit, name) {
             Decision::Allow(_) if is_apart(bit, name) && !self.is_granted_inside(bit, name) => {
                 Verdict::Refused(Reason::NotGranted)
             }
@@ -126,7 +136,7 @@ impl Judge<'_> {
     }
 
     fn grants(&self, bit: Access, name: &Path) -> impl Iterator<Item = &Grant> {
-        let grants = self.shared.brief.policy.grants.iter();
+        let grants = self.realm.brief.policy.grants.iter();
         grants.filter(move |grant| grant.access.contains(bit) && grant.covers(name))
     }
 
@@ -138,17 +148,17 @@ impl Judge<'_> {
 
     /// A `.git` that this run made isn't guarded, nor what it made in one.
     fn is_of_own_repository(&self, name: &Path) -> bool {
-        let made = self.shared.made();
+        let made = self.realm.made();
         !made.directories.is_empty()
             && git_directories(name)
                 .iter()
-                .any(|directory| identity_at(directory).is_some_and(|identity| made.directories.contains(&identity)))
+                .any(|directory| Identity::at(directory).is_some_and(|identity| made.directories.contains(&identity)))
     }
 
     fn process_entry(&self, access: Access, name: &Path, process: i32) -> Verdict {
         let own = self.caller.process();
         let is_own = process == own;
-        if !is_own && !procfs::is_in_run(self.station, process) {
+        if !is_own && !procfs::is_below(self.station, self.caller.top, process) {
             return Verdict::Refused(Reason::Never("the process isn't part of the run"));
         }
         if procfs::allows(name, is_own, access.contains(Access::WRITE)) {
@@ -160,36 +170,37 @@ impl Judge<'_> {
 
     /// A deleted file, a pipe, a memory file: the caller opens anew what it already holds, no wider than it holds it.
     fn nameless(&self, access: Access, object: &Pinned) -> Verdict {
-        let held = object.through_descriptor().and_then(|number| self.held_access(number));
-        match held {
-            Some(held) if held.contains(access) => Verdict::OnBehalf,
+        match self.held(object) {
+            Some((_, held)) if held.contains(access) => Verdict::OnBehalf,
             _ => Verdict::Refused(Reason::Never("it has no name any more")),
         }
     }
 
-    /// What a descriptor of the caller's was opened for.
-    pub fn held_access(&self, number: i32) -> Option<Access> {
-        let text = self.caller.own_text(&format!("fdinfo/{number}")).ok()?;
-        let flags = text.lines().find_map(|line| line.strip_prefix("flags:"))?;
-        let flags = i32::from_str_radix(flags.trim(), 8).ok()?;
-        if flags & libc::O_PATH != 0 {
+    /// The very file that the caller's descriptor refers to, if it still is this object, and what it was opened for.
+    /// Asked of a copy: another thread may have put something else at the number meanwhile.
+    pub fn held(&self, object: &Pinned) -> Option<(OwnedFd, Access)> {
+        let copy = self.caller.same_file(object.through_descriptor()?).ok()?;
+        if Identity::of(copy.as_fd()).ok()? != object.identity()? {
             return None;
         }
-        Some(match flags & libc::O_ACCMODE {
+        let flags = file::open_flags(copy.as_fd()).ok()?;
+        let access = match flags & libc::O_ACCMODE {
+            _ if flags & libc::O_PATH != 0 => return None,
             libc::O_RDONLY => Access::READ,
             libc::O_WRONLY => Access::WRITE,
             libc::O_RDWR => Access::READ | Access::WRITE,
             _ => return None,
-        })
+        };
+        Some((copy, access))
     }
 
     /// The base's devices, the run's terminals, and what is granted below `/dev` by name.
     fn device(&self, access: Access, object: &Pinned) -> Verdict {
         let name = object.name();
-        if self.shared.brief.terminals.iter().any(|terminal| terminal == name) {
+        if self.realm.brief.terminals.iter().any(|terminal| terminal == name) {
             return Verdict::Static;
         }
-        if is_terminal_multiplexer(name) || self.is_own_terminal(name) {
+        if is_terminal_multiplexer(name) || self.is_own_terminal(object) {
             return Verdict::OnBehalf;
         }
         let named = |bit| {
@@ -206,17 +217,14 @@ impl Judge<'_> {
         }
     }
 
-    fn is_own_terminal(&self, name: &Path) -> bool {
-        let number = name
-            .strip_prefix("/dev/pts")
-            .ok()
-            .and_then(|rest| rest.to_str()?.parse().ok());
-        number.is_some_and(|number: u32| self.shared.made().terminals.contains(&number))
+    fn is_own_terminal(&self, object: &Pinned) -> bool {
+        object.name().starts_with("/dev/pts")
+            && Terminal::of(object.as_fd()).is_some_and(|terminal| self.realm.made().terminals.contains(&terminal))
     }
 
     /// Whether a program may be started. Landlock decides; a denied pattern doesn't stop it.
     pub fn executes(&self, object: &Pinned) -> bool {
-        let brief = &self.shared.brief;
+        let brief = &self.realm.brief;
         let in_scratch = |scratch: &Path| object.name().starts_with(scratch);
         !object.has_name()
             || brief.scratch_executes && brief.scratch.as_deref().is_some_and(in_scratch)
@@ -226,7 +234,7 @@ impl Judge<'_> {
     /// The denial that closes a name, if one does.
     pub fn denial(&self, name: &Path) -> Option<Reason> {
         let access = Access::READ | Access::WRITE;
-        let denial = self.shared.matcher().denial(access, name, false)?;
+        let denial = self.realm.matcher().denial(access, name, false)?;
         Some(Reason::Denied(Box::new(denial.clone())))
     }
 
@@ -238,7 +246,7 @@ impl Judge<'_> {
             return Verdict::Static;
         }
         let denial = self
-            .shared
+            .realm
             .brief
             .policy
             .denials
@@ -250,7 +258,10 @@ impl Judge<'_> {
 
     /// That moving `old` to `new` opens nothing that was closed.
     pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
-        match self.shared.matcher().opens_by_moving(old, new) {
+        if self.is_in_scratch(old) {
+            return Verdict::Static;
+        }
+        match self.realm.matcher().opens_by_moving(old, new) {
             Some(denial) if denial.kind == DenialKind::Guarded && self.is_of_own_repository(old) => Verdict::Static,
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.clone()))),
             None => Verdict::Static,
@@ -285,12 +296,6 @@ fn is_apart(bit: Access, name: &Path) -> bool {
 /// What makes pseudo-terminals.
 pub fn is_terminal_multiplexer(name: &Path) -> bool {
     name == Path::new("/dev/ptmx") || name == Path::new("/dev/pts/ptmx")
-}
-
-/// The object at a path now, a last link not followed.
-fn identity_at(path: &Path) -> Option<Identity> {
-    let metadata = std::fs::symlink_metadata(path).ok()?;
-    Some((metadata.dev(), metadata.ino()))
 }
 
 /// An access that was refused becomes an error number.

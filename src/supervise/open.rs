@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::answer::{Answer, Errno, MayContinue, RegisterAccess};
+use super::answer::{Answer, Effect, Errno, RegisterAccess};
 use super::caller::Alleged;
 use super::judge::{CLOSED, Verdict};
 use super::pinned::{Pinned, Place};
@@ -215,24 +215,24 @@ impl Open {
         }
         match place.look() {
             Some(_) => Ok(None),
-            None => self.create_at(desk, &place),
+            None => self.create_at(desk, place),
         }
     }
 
     /// A path that was continued before is so again, without another look. Landlock judges it in any case; only a
     /// refusal, should somebody have changed what is there, would go without a note.
     fn known_static(&self, desk: &Desk<'_>) -> Option<Answer> {
-        let is_known = self.is_plain_read() && desk.shared().statics().contains(self.path.bytes());
-        let proof = is_known
-            .then(|| MayContinue::open(desk.shared().brief.supervision, self.from_registers))
-            .flatten()?;
+        let is_known = self.is_plain_read() && desk.judge.innermost()?.statics().contains(self.path.bytes());
+        let proof = is_known.then(|| desk.judge.may_open(self.from_registers)).flatten()?;
         Some(Answer::Continue(proof))
     }
 
     fn remember_static(&self, desk: &Desk<'_>) {
         const MOST: usize = 4096;
-        if self.is_plain_read() {
-            let mut statics = desk.shared().statics();
+        if self.is_plain_read()
+            && let Some(realm) = desk.judge.innermost()
+        {
+            let mut statics = realm.statics();
             if statics.len() >= MOST {
                 statics.clear();
             }
@@ -289,7 +289,7 @@ impl Open {
             return self.name_only(object);
         }
         self.refuse_kind(&object)?;
-        if terminals::is_own_terminal_device(&object) && !self.may_continue() {
+        if terminals::is_own_terminal_device(&object) {
             return terminals::open_own(desk, self.flags, self.on_execute());
         }
         let access = self.access();
@@ -309,7 +309,7 @@ impl Open {
         }
         let is_static = desk.enforce(verdict, &attempt, object.name(), CLOSED)?;
         if is_static == IsStatic::Yes
-            && let Some(proof) = MayContinue::open(desk.shared().brief.supervision, self.from_registers)
+            && let Some(proof) = desk.judge.may_open(self.from_registers)
         {
             self.remember_static(desk);
             return Ok(Answer::Continue(proof));
@@ -320,18 +320,12 @@ impl Open {
     /// `/dev/stdout` and its like: what the caller holds already it gets once more, the very same open file. That is no
     /// more than it has, also where the file has a name that nothing grants.
     fn held_already(&self, desk: &Desk<'_>, access: Access, object: &Pinned, verdict: &Verdict) -> Option<Answer> {
-        let number = object.through_descriptor()?;
-        if self.has(libc::O_DIRECTORY) && !object.is_directory() {
+        if !matches!(verdict, Verdict::Refused(_)) || self.has(libc::O_DIRECTORY) && !object.is_directory() {
             return None;
         }
-        let is_held = matches!(verdict, Verdict::Refused(_)) && desk.judge.held_access(number)?.contains(access);
-        let held = desk.caller().same_file(number).ok().filter(|_| is_held)?;
+        let (held, _) = desk.judge.held(object).filter(|(_, held)| held.contains(access))?;
         desk.caller().confirm().ok()?;
-        Some(Answer::Writing(held, self.on_execute()))
-    }
-
-    fn may_continue(&self) -> bool {
-        self.from_registers == RegisterAccess::Writes
+        Some(Answer::Descriptor(held, self.on_execute()))
     }
 
     /// `O_PATH`: the pinned descriptor itself, which only names the object.
@@ -339,7 +333,7 @@ impl Open {
         if self.has(libc::O_DIRECTORY) && !object.is_directory() {
             return Err(Errno(libc::ENOTDIR));
         }
-        Ok(Answer::Reading(object.into_descriptor(), self.on_execute()))
+        Ok(Answer::Descriptor(object.into_descriptor(), self.on_execute()))
     }
 
     /// What the kernel says before it looks at permissions.
@@ -375,40 +369,34 @@ impl Open {
             let on_execute = self.on_execute();
             return desk.later(move |desk| super::fifo::open(desk, &object, flags, on_execute));
         }
-        desk.worker.call_for_help();
-        let opened = desk.station().reopen(object.as_fd(), flags)?;
+        let opened = desk.station().reopen(object.as_fd(), flags & !libc::O_TRUNC)?;
         terminals::note_master(desk, &object, opened.as_fd());
-        Ok(self.answer(opened))
-    }
-
-    fn answer(&self, opened: OwnedFd) -> Answer {
-        if self.flags & libc::O_ACCMODE == libc::O_RDONLY && !self.creates() {
-            Answer::Reading(opened, self.on_execute())
-        } else {
-            Answer::Writing(opened, self.on_execute())
+        if self.has(libc::O_TRUNC) && object.is_regular() {
+            return Ok(Answer::Depending(opened, self.on_execute(), Effect::Truncate(object)));
         }
+        Ok(Answer::Descriptor(opened, self.on_execute()))
     }
 
     /// `O_TMPFILE` in a pinned directory.
     fn nameless(&self, desk: &Desk<'_>, directory: &Pinned) -> Result<Answer, Errno> {
         refuse_set_user_id(desk, self.mode, self.path.bytes())?;
-        desk.take_umask();
+        let mode = desk.mode_under_umask(self.mode);
         let how = OpenHow {
             flags: ((self.flags & !FINDING) | libc::O_CLOEXEC | if self.has(libc::O_EXCL) { libc::O_EXCL } else { 0 })
                 as u64,
-            mode: u64::from(self.mode),
+            mode: u64::from(mode),
             resolve: 0,
         };
         let opened = file::open(directory.as_fd(), c".", how)?;
-        Ok(Answer::Writing(opened, self.on_execute()))
+        Ok(Answer::Descriptor(opened, self.on_execute()))
     }
 
     /// Makes a file that wasn't there; `None` where it is there now.
     fn create(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
-        self.create_at(desk, &self.request(desk).place_to_create(self.last())?)
+        self.create_at(desk, self.request(desk).place_to_create(self.last())?)
     }
 
-    fn create_at(&self, desk: &Desk<'_>, place: &Place) -> Result<Option<Answer>, Errno> {
+    fn create_at(&self, desk: &Desk<'_>, place: Place) -> Result<Option<Answer>, Errno> {
         desk.caller().confirm()?;
         if place.component().to_bytes().ends_with(b"/") {
             // Where a dangling link names a directory.
@@ -421,34 +409,34 @@ impl Open {
             exists: false,
             is_directory: false,
         };
+        refuse_set_user_id(desk, self.mode, self.path.bytes())?;
         let is_shared_memory = super::judge::is_shared_memory(&name);
         if !is_shared_memory {
-            let is_static = desk.enforce(desk.judge.new_entry(place), &attempt, &name, CLOSED)?;
+            let is_static = desk.enforce(desk.judge.new_entry(&place), &attempt, &name, CLOSED)?;
             if is_static == IsStatic::Yes
                 && self.from_registers != RegisterAccess::Unknown
-                && let Some(proof) = MayContinue::open(desk.shared().brief.supervision, self.from_registers)
+                && let Some(proof) = desk.judge.may_open(self.from_registers)
             {
                 return Ok(Some(Answer::Continue(proof)));
             }
         }
-        refuse_set_user_id(desk, self.mode, self.path.bytes())?;
-        let made = match self.make(desk, place) {
+        let made = match self.make(desk, &place) {
             Err(Errno(libc::EEXIST)) if !self.has(libc::O_EXCL) => return Ok(None),
             other => other?,
         };
         if is_shared_memory {
             super::memory::note_shared(desk, &made, name)?;
         } else if name.file_name().is_some_and(|last| last == ".git") {
-            super::entries::note_own_repository(desk, place);
+            super::entries::note_own_repository(desk, &place);
         }
-        Ok(Some(Answer::Writing(made, self.on_execute())))
+        Ok(Some(Answer::Depending(made, self.on_execute(), Effect::Made(place))))
     }
 
     fn make(&self, desk: &Desk<'_>, place: &Place) -> Result<OwnedFd, Errno> {
-        desk.take_umask();
+        let mode = desk.mode_under_umask(self.mode);
         let how = OpenHow {
             flags: (self.flags | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NOCTTY) as u64,
-            mode: u64::from(self.mode),
+            mode: u64::from(mode),
             resolve: 0,
         };
         Ok(file::open(place.parent.as_fd(), place.component(), how)?)

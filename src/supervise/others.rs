@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::answer::{Answer, Errno, MayContinue};
 use super::procfs;
+use super::realm::Realm;
 use super::refuse::Attempt;
 use super::worker::Desk;
 use crate::report::{Kind, Reason};
@@ -24,7 +25,7 @@ pub fn kill(desk: &Desk<'_>) -> Result<Answer, Errno> {
 /// Limits and scheduling of the thread in this register.
 pub fn of_process(desk: &Desk<'_>, index: usize) -> Result<Answer, Errno> {
     let registers = desk.caller().registers;
-    require_run(desk, registers.int(index), Kind::Signal)?;
+    require_own(desk, registers.int(index))?;
     Ok(Answer::Continue(MayContinue::registers_decided(&registers)))
 }
 
@@ -37,12 +38,32 @@ pub fn priority(desk: &Desk<'_>, of_a_process: i32) -> Result<Answer, Errno> {
     of_process(desk, 1)
 }
 
+/// Landlock doesn't cover these calls, and a number may mean another process by the time of the call. One's own threads
+/// it can't outlive.
+fn require_own(desk: &Desk<'_>, thread: i32) -> Result<(), Errno> {
+    let process = desk.caller().process();
+    let is_own = thread == process
+        || desk
+            .station()
+            .read_proc(&format!("{process}/task/{thread}/stat"))
+            .is_ok();
+    if is_own {
+        return Ok(());
+    }
+    require_run(desk, thread, Kind::Signal)?;
+    Err(refused(
+        desk,
+        Kind::Signal,
+        "limits and scheduling are a process's own affair",
+    ))
+}
+
 fn require_run(desk: &Desk<'_>, process: i32, kind: Kind) -> Result<(), Errno> {
     let exists = desk.station().read_proc(&format!("{process}/stat")).is_ok();
     if !exists {
         return Err(Errno(libc::ESRCH));
     }
-    if procfs::is_in_run(desk.station(), process) {
+    if procfs::is_below(desk.station(), desk.caller().top, process) {
         return Ok(());
     }
     let attempt = Attempt {
@@ -84,24 +105,16 @@ fn refused(desk: &Desk<'_>, kind: Kind, reason: &'static str) -> Errno {
     Errno(libc::EPERM)
 }
 
-/// A new process, where their number is limited. Those that were let go a moment ago may not be seen yet, so near the
-/// limit we wait until they are.
+/// A new process, where their number is limited, in the run or in one inside it.
 pub fn fork(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    const TRIES: u32 = 40;
-    let registers = desk.caller().registers;
-    let Some(limit) = desk.shared().brief.policy.limits.processes else {
-        return Ok(Answer::Continue(MayContinue::registers_decided(&registers)));
-    };
-    let mut counter = desk.shared().forking.lock().unwrap_or_else(PoisonError::into_inner);
-    for _ in 0..TRIES {
-        let alive = counter.tree(desk.station().warden).sample().processes;
-        if alive >= limit {
-            break;
-        }
-        if counter.expect_one_more(alive, limit) {
-            return Ok(Answer::Continue(MayContinue::registers_decided(&registers)));
-        }
-        std::thread::sleep(Duration::from_millis(1));
+    let labels = desk.judge.labels.list.iter();
+    let mut trees = labels
+        .map(|label| (label.warden(), &label.realm))
+        .chain([(desk.station().warden, &desk.shared().run)]);
+    if trees.all(|(warden, realm)| has_room(warden, realm)) {
+        return Ok(Answer::Continue(MayContinue::registers_decided(
+            &desk.caller().registers,
+        )));
     }
     let attempt = Attempt {
         kind: Kind::Spawn,
@@ -115,4 +128,25 @@ pub fn fork(desk: &Desk<'_>) -> Result<Answer, Errno> {
         Reason::Never("the run has as many processes as its limit allows"),
     );
     Err(Errno(libc::EAGAIN))
+}
+
+/// Whether one more may live below a warden. Those that were let go a moment ago may not be seen yet, so near the limit
+/// we wait until they are.
+fn has_room(warden: i32, realm: &Realm) -> bool {
+    const TRIES: u32 = 40;
+    let Some(limit) = realm.brief.policy.limits.processes else {
+        return true;
+    };
+    let mut counter = realm.forking.lock().unwrap_or_else(PoisonError::into_inner);
+    for _ in 0..TRIES {
+        let alive = counter.tree(warden).sample().processes;
+        if alive >= limit {
+            return false;
+        }
+        if counter.expect_one_more(alive, limit) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    false
 }

@@ -57,8 +57,43 @@ impl FileSystem {
     }
 }
 
-/// Device and inode.
-pub type Identity = (u64, u64);
+/// Which object it is: device, inode and birth. An inode's number means another object once the first is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity {
+    device: (u32, u32),
+    inode: u64,
+    born: (i64, u32),
+}
+
+impl Identity {
+    fn new(status: &libc::statx) -> Identity {
+        let has_birth = status.stx_mask & libc::STATX_BTIME != 0;
+        Identity {
+            device: (status.stx_dev_major, status.stx_dev_minor),
+            inode: status.stx_ino,
+            born: if has_birth {
+                (status.stx_btime.tv_sec, status.stx_btime.tv_nsec)
+            } else {
+                (0, 0)
+            },
+        }
+    }
+
+    /// Of an open object.
+    pub fn of(object: BorrowedFd<'_>) -> Result<Identity, Errno> {
+        Ok(Identity::new(&file::entry_status(object, c"")?))
+    }
+
+    /// Of whatever is at an absolute path now, a last link not followed.
+    pub fn at(path: &Path) -> Option<Identity> {
+        let path = CString::new(path.as_os_str().as_encoded_bytes()).ok()?;
+        // The path is absolute: the directory isn't looked at.
+        let nowhere = std::io::stderr();
+        file::entry_status(nowhere.as_fd(), &path)
+            .ok()
+            .map(|status| Identity::new(&status))
+    }
+}
 
 impl Pinned {
     /// Takes over a descriptor and asks the kernel what it is.
@@ -95,7 +130,10 @@ impl Pinned {
             return false;
         }
         // The kernel's mark for a removed name, unless a file is really called so.
-        !bytes.ends_with(DELETED) || is_at(self.identity(), &self.name)
+        !bytes.ends_with(DELETED)
+            || self
+                .identity()
+                .is_some_and(|identity| Identity::at(&self.name) == Some(identity))
     }
 
     /// What it is on. Names don't tell: `/proc` may be mounted anywhere.
@@ -103,8 +141,10 @@ impl Pinned {
         self.system
     }
 
-    pub fn identity(&self) -> Identity {
-        (self.status.st_dev, self.status.st_ino)
+    /// Which object it is; `None` where the kernel doesn't say.
+    pub fn identity(&self) -> Option<Identity> {
+        let status = file::entry_status(self.descriptor.as_fd(), c"").ok()?;
+        Some(Identity::new(&status))
     }
 
     pub fn through_descriptor(&self) -> Option<i32> {
@@ -159,29 +199,24 @@ impl AsFd for Pinned {
     }
 }
 
-fn is_at(identity: Identity, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::symlink_metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == identity)
-}
-
 /// What a look at a place found. It may be another by now.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Entry {
-    status: libc::stat,
+    status: libc::statx,
 }
 
 impl Entry {
-    pub fn identity(self) -> Identity {
-        (self.status.st_dev, self.status.st_ino)
+    pub fn identity(&self) -> Identity {
+        Identity::new(&self.status)
     }
 
     /// Whether it has hard links beside this name.
-    pub fn has_other_names(self) -> bool {
-        !self.is_directory() && self.status.st_nlink > 1
+    pub fn has_other_names(&self) -> bool {
+        !self.is_directory() && self.status.stx_nlink > 1
     }
 
-    pub fn is_directory(self) -> bool {
-        self.status.st_mode & libc::S_IFMT == libc::S_IFDIR
+    pub fn is_directory(&self) -> bool {
+        u32::from(self.status.stx_mode) & libc::S_IFMT == libc::S_IFDIR
     }
 }
 
@@ -204,6 +239,15 @@ impl Place {
         &self.component
     }
 
+    /// Removes what was made here, if it still is what this descriptor holds.
+    pub fn undo(&self, made: BorrowedFd<'_>) {
+        let status = file::entry_status(made, c"").ok();
+        let made = status.map(|status| Identity::new(&status));
+        if made.is_some() && made == self.look().map(|found| found.identity()) {
+            let _ = file::remove(self.parent.as_fd(), &self.component, 0);
+        }
+    }
+
     /// Whether the component is a name, not `.` or `..`.
     pub fn is_named(&self) -> bool {
         let bytes = self.component.as_bytes();
@@ -224,13 +268,19 @@ impl Place {
 
     /// What is there now, links not followed.
     pub fn look(&self) -> Option<Entry> {
+        self.entry().ok()
+    }
+
+    /// The same, or why nothing can be seen.
+    pub fn entry(&self) -> Result<Entry, Errno> {
         let bytes = self.component.as_bytes();
         let found = if bytes.ends_with(b"/") {
-            let end = bytes.iter().rposition(|byte| *byte != b'/')? + 1;
-            file::entry_status(self.parent.as_fd(), &CString::new(&bytes[..end]).ok()?)
+            let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+            let name = CString::new(&bytes[..end]).map_err(|_| Errno(libc::EINVAL))?;
+            file::entry_status(self.parent.as_fd(), &name)
         } else {
             file::entry_status(self.parent.as_fd(), &self.component)
         };
-        found.ok().map(|status| Entry { status })
+        Ok(Entry { status: found? })
     }
 }

@@ -73,20 +73,24 @@ pub fn own_directory(name: &[u8], process: i32) -> Option<OwnDirectory> {
 /// Refuses entries of processes outside the run. For other names there's nothing to refuse here.
 pub fn refuse_foreign(station: &Station, caller: &Caller<'_>, name: &Path) -> Result<(), Errno> {
     match process_of(name) {
-        Some(process) if process != caller.process() && !is_in_run(station, process) => Err(Errno(libc::EACCES)),
+        Some(process) if process != caller.process() && !is_below(station, caller.top, process) => {
+            Err(Errno(libc::EACCES))
+        }
         _ => Ok(()),
     }
 }
 
-/// Whether a process or thread is below the warden, and so part of the run.
-pub fn is_in_run(station: &Station, process: i32) -> bool {
-    const DEEPEST: usize = 4096;
+/// How many generations are looked at.
+const DEEPEST: usize = 4096;
+
+/// Whether a process or thread is below a warden, and so part of its run.
+pub fn is_below(station: &Station, warden: i32, process: i32) -> bool {
     let mut current = process;
     for _ in 0..DEEPEST {
         let Some(parent) = parent_of(station, current) else {
             return false;
         };
-        if parent == station.warden {
+        if parent == warden {
             return true;
         }
         if parent <= 1 {
@@ -99,6 +103,70 @@ pub fn is_in_run(station: &Station, process: i32) -> bool {
 
 fn parent_of(station: &Station, process: i32) -> Option<i32> {
     stat_field(station, process, 4)
+}
+
+/// A process that another one descends from. Its start tells it from a later one of the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ancestor {
+    pub process: i32,
+    pub started: u64,
+}
+
+/// What proc_pid_stat(5) says of a process.
+pub struct Found {
+    parent: i32,
+    /// When it started.
+    pub started: u64,
+    /// Whether it has begun to end: its children go to somebody else next.
+    pub is_exiting: bool,
+}
+
+/// Looks at a process.
+pub fn look(station: &Station, process: i32) -> Option<Found> {
+    const EXITING: u64 = 4;
+    let text = station.read_proc(&format!("{process}/stat")).ok()?;
+    let fields: Vec<&str> = text.get(text.rfind(')')? + 2..)?.split(' ').collect();
+    let flags: u64 = fields.get(6)?.parse().ok()?;
+    Some(Found {
+        parent: fields.get(1)?.parse().ok()?,
+        started: fields.get(19)?.parse().ok()?,
+        is_exiting: flags & EXITING != 0,
+    })
+}
+
+/// The processes that a waiting thread descends from, up to the run's warden, the nearest first. `None` where that
+/// can't be told.
+pub fn ancestry(station: &Station, thread: i32) -> Option<Vec<Ancestor>> {
+    // Whoever ends on the way has us begin again.
+    const TRIES: usize = 16;
+    (0..TRIES).find_map(|_| climb(station, thread))
+}
+
+/// A number may have become another process's between two looks. So all is looked at again from the top down: at the last
+/// look the thread, which waits, still has the parent that it had at the first, which therefore was alive all the time
+/// between; so what was read of that parent was its own, and so on upwards.
+fn climb(station: &Station, thread: i32) -> Option<Vec<Ancestor>> {
+    let mut steps = Vec::new();
+    let mut process = thread;
+    while process != station.warden {
+        if process <= 1 || steps.len() >= DEEPEST {
+            return None;
+        }
+        let found = look(station, process)?;
+        let parent = found.parent;
+        steps.push((process, found));
+        process = parent;
+    }
+    for (process, found) in steps.iter().rev() {
+        if parent_of(station, *process)? != found.parent {
+            return None;
+        }
+    }
+    let ancestors = steps.iter().skip(1).map(|(process, found)| Ancestor {
+        process: *process,
+        started: found.started,
+    });
+    Some(ancestors.collect())
 }
 
 /// A field of proc_pid_stat(5), counted from 1; none before the fourth.

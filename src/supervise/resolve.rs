@@ -102,7 +102,8 @@ impl<'a> Request<'a> {
     /// Where a file would be made: links in the last place are followed to where they dangle.
     pub fn place_to_create(&self, last: Last) -> Result<Place, Errno> {
         let base = self.base()?;
-        let mut place = self.place_at(base.as_fd(), self.path.text())?;
+        let mut path = self.path.text().to_owned();
+        let mut place = self.place_at(base.as_fd(), &path)?;
         if last == Last::Keep {
             return Ok(place);
         }
@@ -110,12 +111,17 @@ impl<'a> Request<'a> {
             let Some(text) = link_at(&place)? else {
                 return Ok(place);
             };
-            let base = if text.to_bytes().starts_with(b"/") {
-                self.station.root.as_fd()
-            } else {
-                place.parent.as_fd()
+            let is_absolute = text.to_bytes().starts_with(b"/");
+            if is_absolute && self.restrictions & libc::RESOLVE_BENEATH != 0 {
+                return Err(Errno(libc::EXDEV));
+            }
+            // From the start again: the restrictions are about all of the way.
+            path = match is_absolute {
+                true => text,
+                false => CString::new([split(path.to_bytes()).0, text.to_bytes()].concat())
+                    .map_err(|_| Errno(libc::EINVAL))?,
             };
-            place = self.place_at(base, &text)?;
+            place = self.place_at(base.as_fd(), &path)?;
         }
         Err(Errno(libc::ELOOP))
     }

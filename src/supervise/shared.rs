@@ -3,13 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use super::labels::Labels;
 use super::pinned::Identity;
+use super::realm::Realm;
+use super::terminals::Terminal;
 use crate::launch::Tree;
 use crate::plan::Supervision;
-use crate::policy::{Closed, Matcher, Policy};
+use crate::policy::Policy;
 use crate::report::Refusals;
 
 /// Everything about a run that its supervisor has to know.
@@ -28,13 +31,16 @@ pub struct Brief {
 
 /// Shared by the workers, and by the launcher, who reads what was refused.
 pub struct Shared {
-    /// The run's brief.
-    pub brief: Brief,
+    /// The run's own policy.
+    pub run: Realm,
+    /// Those of runs inside it.
+    pub labels: Labels,
     /// The run's start.
     pub started: Instant,
-    closed: OnceLock<Closed>,
-    made: Mutex<Made>,
     refusals: Mutex<Refusals>,
+    /// Held by whoever renames alone, by everybody else together: what was judged by its name still has it when it is
+    /// acted on.
+    pub names: RwLock<()>,
     /// Whether a process of the run has set its umask. Until then all have the one that the run began with.
     pub umasks_differ: AtomicBool,
     /// Workers that wait for a notification.
@@ -43,9 +49,6 @@ pub struct Shared {
     pub workers: AtomicUsize,
     /// Threads that each wait for one slow call.
     pub slow: AtomicUsize,
-    /// One fork at a time is counted.
-    pub forking: Mutex<Counter>,
-    statics: Mutex<HashSet<Vec<u8>>>,
     replays: Mutex<HashMap<i32, Replay>>,
 }
 
@@ -58,11 +61,13 @@ pub struct Made {
     pub directories: HashSet<Identity>,
     /// Files in `/dev/shm`, with the names that they were given last.
     pub shared_memory: HashMap<Identity, PathBuf>,
-    /// Numbers of pseudo-terminals.
-    pub terminals: HashSet<u32>,
+    /// Pseudo-terminals.
+    pub terminals: HashSet<Terminal>,
 }
 
 impl Made {
+    /// Things of one kind that are kept in mind; what comes later counts as anybody's.
+    pub const MOST: usize = 16_384;
     /// What is gone is nobody's: its number will mean another object one day.
     pub fn forget(&mut self, identity: Identity) {
         self.sockets.remove(&identity);
@@ -72,10 +77,8 @@ impl Made {
 
     /// Removes what the run left in `/dev/shm`.
     pub fn clear_shared_memory(&mut self) {
-        use std::os::unix::fs::MetadataExt;
         for (identity, name) in self.shared_memory.drain() {
-            let found = std::fs::symlink_metadata(&name);
-            if found.is_ok_and(|found| (found.dev(), found.ino()) == identity) {
+            if Identity::at(&name) == Some(identity) {
                 let _ = std::fs::remove_file(&name);
             }
         }
@@ -120,29 +123,22 @@ impl Counter {
 impl Shared {
     pub fn new(brief: Brief) -> Shared {
         Shared {
-            brief,
+            run: Realm::new(brief),
+            labels: Labels::default(),
             started: Instant::now(),
-            closed: OnceLock::new(),
-            made: Mutex::default(),
             refusals: Mutex::default(),
+            names: RwLock::new(()),
             umasks_differ: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
             workers: AtomicUsize::new(0),
             slow: AtomicUsize::new(0),
-            forking: Mutex::default(),
-            statics: Mutex::default(),
             replays: Mutex::default(),
         }
     }
 
-    /// The policy's matcher. The globs are compiled when the first path is judged.
-    pub fn matcher(&self) -> Matcher<'_> {
-        let policy = &self.brief.policy;
-        Matcher::with(policy, self.closed.get_or_init(|| Closed::compile(policy)))
-    }
-
+    /// What the run made, inner runs included.
     pub fn made(&self) -> MutexGuard<'_, Made> {
-        lock(&self.made)
+        self.run.made()
     }
 
     pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
@@ -152,11 +148,6 @@ impl Shared {
     /// Whether nobody waits for the next notification.
     pub fn is_busy(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) == 0
-    }
-
-    /// Absolute paths whose opening was continued.
-    pub fn statics(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
-        lock(&self.statics)
     }
 
     pub fn remember(&self, thread: i32, replay: Replay) {
@@ -180,6 +171,6 @@ impl Shared {
 }
 
 /// A worker that panicked has answered nothing; what it left is still whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

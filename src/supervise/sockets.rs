@@ -4,18 +4,21 @@
 use std::ffi::CString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
 
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
-use super::judge::{CLOSED, Verdict};
+use super::judge::{CLOSED, Judge, Verdict};
+use super::nested;
 use super::pinned::{Pinned, Place};
+use super::realm::Realm;
 use super::refuse::Attempt;
 use super::resolve::{Last, Request};
+use super::shared::Made;
+use super::station::Isolation;
 use super::worker::Desk;
-use crate::policy::Reach;
+use crate::policy::{Reach, is_powerful_socket};
 use crate::report::{Kind, Reason};
-use crate::sys::file;
+use crate::sys::{file, outer};
 
 /// `sizeof(struct sockaddr_storage)`.
 const LONGEST: usize = 128;
@@ -121,7 +124,8 @@ fn require_reach(desk: &Desk<'_>, address: &Address) -> Result<(), Errno> {
     let Some(host) = address.internet() else {
         return Err(Errno(libc::EAFNOSUPPORT));
     };
-    let reason = if desk.shared().brief.policy.reach != Reach::Everything {
+    let has_reach = |realm: &Realm| realm.brief.policy.reach == Reach::Everything;
+    let reason = if !desk.judge.realms().all(has_reach) {
         Reason::NotGranted
     } else if is_metadata_service(host) {
         Reason::Never("cloud metadata services hand out the machine's own credentials")
@@ -132,11 +136,20 @@ fn require_reach(desk: &Desk<'_>, address: &Address) -> Result<(), Errno> {
     Err(Errno(libc::ECONNREFUSED))
 }
 
-/// Link-local addresses at which clouds serve credentials (AWS, Azure, Google, Alibaba; AWS on IPv6).
+/// Addresses at which clouds serve credentials: link-local (AWS, Azure, Google), Alibaba, Azure's host, and on IPv6 AWS,
+/// Google and Oracle.
 fn is_metadata_service(host: IpAddr) -> bool {
     match host {
-        IpAddr::V4(host) => host.is_link_local() || host == Ipv4Addr::new(100, 100, 100, 200),
-        IpAddr::V6(host) => host == Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+        IpAddr::V4(host) => {
+            host.is_link_local() || [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)].contains(&host)
+        }
+        IpAddr::V6(host) => {
+            let aws = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+            let google = Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254);
+            let pods = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23);
+            let oracle = Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe);
+            [aws, google, pods, oracle].contains(&host)
+        }
     }
 }
 
@@ -149,6 +162,9 @@ fn connect_unix(desk: &Desk<'_>, socket: OwnedFd, address: &Address) -> Result<A
         return Err(Errno(libc::EINVAL));
     }
     let Some(path) = address.path()? else {
+        if &address.0[PATH_AT..] == outer::NAME {
+            return nested::connect(desk);
+        }
         let name = [b"@", address.0.get(PATH_AT + 1..).unwrap_or_default()].concat();
         note(
             desk,
@@ -170,7 +186,12 @@ fn connect_unix(desk: &Desk<'_>, socket: OwnedFd, address: &Address) -> Result<A
         exists: true,
         is_directory: false,
     };
-    desk.enforce(verdict(desk, &object), &attempt, object.name(), CLOSED)?;
+    desk.enforce(
+        desk.judge.all(|judge| verdict(judge, &object)),
+        &attempt,
+        object.name(),
+        CLOSED,
+    )?;
     desk.later(move |_| {
         file::connect(socket.as_fd(), &unix_address(object.path().as_bytes()))?;
         Ok(Answer::Value(0))
@@ -178,50 +199,28 @@ fn connect_unix(desk: &Desk<'_>, socket: OwnedFd, address: &Address) -> Result<A
 }
 
 /// The run's own sockets, and those that are granted by name. A directory that may be written opens none.
-fn verdict(desk: &Desk<'_>, object: &Pinned) -> Verdict {
-    let shared = desk.shared();
-    if shared.made().sockets.contains(&object.identity()) {
+fn verdict(judge: &Judge<'_>, object: &Pinned) -> Verdict {
+    let realm = judge.realm;
+    if object
+        .identity()
+        .is_some_and(|identity| realm.made().sockets.contains(&identity))
+    {
         return Verdict::OnBehalf;
     }
-    if let Some(denial) = desk.judge.denial(object.name()) {
+    // Named one by one even an agent's that lies among secrets.
+    let grants = &realm.brief.policy.sockets;
+    if grants.iter().any(|grant| grant.path == object.name()) {
+        return Verdict::OnBehalf;
+    }
+    if let Some(denial) = judge.denial(object.name()) {
         return Verdict::Refused(denial);
     }
-    let is_granted = |grant: &&crate::policy::SocketGrant| {
-        grant.path == object.name() || object.name().starts_with(&grant.path) && !is_powerful(object.name())
-    };
-    if shared.brief.policy.sockets.iter().any(|grant| is_granted(&grant)) {
+    let is_inside = grants.iter().any(|grant| object.name().starts_with(&grant.path));
+    if is_inside && !is_powerful_socket(object.name()) {
         Verdict::OnBehalf
     } else {
         Verdict::Refused(Reason::NotGranted)
     }
-}
-
-/// Sockets behind which somebody does whatever is asked: each needs a grant of its own name.
-fn is_powerful(name: &Path) -> bool {
-    const NAMES: &[&str] = &[
-        "docker.sock",
-        "containerd.sock",
-        "podman.sock",
-        "crio.sock",
-        "buildkitd.sock",
-        "system_bus_socket",
-        "bus",
-        "private",
-        "notify",
-        "agent.sock",
-        "snapd.socket",
-        "wayland-0",
-        "wayland-1",
-        "stockade.sock",
-    ];
-    let file = name.file_name().and_then(|file| file.to_str()).unwrap_or_default();
-    let text = name.to_string_lossy();
-    NAMES.contains(&file)
-        || file.starts_with("S.gpg-agent")
-        || file.starts_with("agent.")
-        || text.contains("/.X11-unix/")
-        || text.contains("/systemd/")
-        || text.contains("/gnupg/")
 }
 
 fn unix_address(path: &[u8]) -> Vec<u8> {
@@ -271,13 +270,29 @@ pub fn bind(desk: &Desk<'_>) -> Result<Answer, Errno> {
 
 /// Binds in the pinned directory: the worker goes there, since an address has room for a short path only.
 fn bind_at(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place) -> Result<(), Errno> {
-    desk.take_umask();
-    file::change_directory(place.parent.as_fd())?;
-    let bound = file::bind(socket, &unix_address(place.component().to_bytes()));
-    file::change_directory(desk.station().root.as_fd())?;
-    bound?;
+    // The mode of a socket is its umask's affair alone.
+    desk.mode_under_umask(0o777);
+    match desk.station().isolation {
+        Isolation::Own => {
+            file::change_directory(place.parent.as_fd())?;
+            let bound = file::bind(socket, &unix_address(place.component().to_bytes()));
+            file::change_directory(desk.station().root.as_fd())?;
+            bound?;
+        }
+        Isolation::Shared => {
+            let path = [place.parent.path().as_bytes(), b"/", place.component().to_bytes()].concat();
+            if path.len() >= LONGEST_PATH {
+                return Err(Errno(libc::ENAMETOOLONG));
+            }
+            file::bind(socket, &unix_address(&path))?;
+        }
+    }
     if let Some(made) = place.look() {
-        desk.shared().made().sockets.insert(made.identity());
+        desk.judge.note_made(|list| {
+            if list.sockets.len() < Made::MOST {
+                list.sockets.insert(made.identity());
+            }
+        });
     }
     Ok(())
 }

@@ -9,6 +9,34 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::sys::file::{self, OpenHow};
 
+/// What workers share with the rest of the launcher's process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// Nothing: descriptors, directory and umask are their own.
+    Own,
+    /// All of it: a container's filter refuses unshare(2).
+    Shared,
+}
+
+impl Isolation {
+    /// Stops sharing, where that is allowed.
+    pub fn begin() -> io::Result<Isolation> {
+        match file::stop_sharing() {
+            Ok(()) => Ok(Isolation::Own),
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => Ok(Isolation::Shared),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Closes all descriptors but these, where they are the thread's own.
+    pub fn close_all_but(self, kept: &mut [RawFd]) -> io::Result<()> {
+        match self {
+            Isolation::Own => file::close_all_but(kept),
+            Isolation::Shared => Ok(()),
+        }
+    }
+}
+
 /// What a worker keeps open. Each has its copies under the same numbers.
 pub struct Station {
     /// Where notifications come from.
@@ -17,8 +45,12 @@ pub struct Station {
     pub proc: OwnedFd,
     /// `/`.
     pub root: OwnedFd,
+    /// Whether the workers have descriptors, directory and umask of their own.
+    pub isolation: Isolation,
     /// The umask that the run began with.
     pub umask: u32,
+    /// Whether a signal interrupts a call that waits for its answer (before Linux 5.19).
+    pub is_interruptible: bool,
     /// Whether waiting for a notification ends by itself when nobody of the run is left (Linux 6.11).
     pub receive_ends_by_itself: bool,
     /// The process that everything of the run is below.
@@ -26,12 +58,14 @@ pub struct Station {
 }
 
 impl Station {
-    pub fn new(listener: OwnedFd, warden: i32) -> io::Result<Station> {
+    pub fn new(listener: OwnedFd, warden: i32, isolation: Isolation) -> io::Result<Station> {
         Ok(Station {
             listener,
             proc: open_directory("/proc")?,
             root: open_directory("/")?,
+            isolation,
             umask: file::umask(),
+            is_interruptible: !is_since(5, 19),
             receive_ends_by_itself: is_since(6, 11),
             warden,
         })
@@ -46,6 +80,12 @@ impl Station {
     pub fn wait(&self) -> io::Result<bool> {
         self.poll(PollTimeout::NONE)
             .map(|events| events.contains(PollFlags::POLLIN))
+    }
+
+    /// Whether another call waits already.
+    pub fn has_more(&self) -> bool {
+        self.poll(PollTimeout::ZERO)
+            .is_ok_and(|events| events.contains(PollFlags::POLLIN))
     }
 
     /// Whether nobody of the run is left.

@@ -7,6 +7,7 @@ use super::answer::{Answer, Errno};
 use super::judge::is_terminal_multiplexer;
 use super::pinned::Pinned;
 use super::procfs;
+use super::shared::Made;
 use super::worker::Desk;
 use crate::sys::notify::OnExecute;
 use crate::sys::{confine, file};
@@ -33,15 +34,17 @@ pub fn open_own(desk: &Desk<'_>, flags: i32, on_execute: OnExecute) -> Result<An
     let opened = confine::open_path(&path)?;
     let object = Pinned::new(desk.station(), opened)?;
     let is_it = object.is_device() && object.device() == libc::makedev(major, minor);
-    let is_given = desk.shared().brief.terminals.iter().any(|given| given == object.name());
-    let is_made = (UNIX98_MAJORS.contains(&major)) && desk.shared().made().terminals.contains(&minor);
-    if !is_it || !(is_given || is_made) {
+    let is_open = desk.judge.realms().all(|realm| {
+        let is_given = realm.brief.terminals.iter().any(|given| given == object.name());
+        is_given || Terminal::of(object.as_fd()).is_some_and(|terminal| realm.made().terminals.contains(&terminal))
+    });
+    if !is_it || !is_open {
         return Err(Errno(libc::ENXIO));
     }
     let opened = desk
         .station()
         .reopen(object.as_fd(), flags & !(libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC))?;
-    Ok(Answer::Writing(opened, on_execute))
+    Ok(Answer::Descriptor(opened, on_execute))
 }
 
 /// Slaves of pseudo-terminals (Documentation/admin-guide/devices.txt).
@@ -63,8 +66,38 @@ fn terminal_path(major: u32, minor: u32) -> String {
 pub fn note_master(desk: &Desk<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
     if object.is_device()
         && is_terminal_multiplexer(object.name())
-        && let Ok(number) = file::terminal_number(opened)
+        && let Some(terminal) = Terminal::behind(opened)
     {
-        desk.shared().made().terminals.insert(number);
+        desk.judge.note_made(|made| {
+            if made.terminals.len() < Made::MOST {
+                made.terminals.insert(terminal);
+            }
+        });
+    }
+}
+
+/// A pseudo-terminal's other end. Its number is used again once it is closed; the time at which the kernel made its
+/// entry tells the two apart, since nobody in a run can change the entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Terminal {
+    device: (u32, u32),
+    made: (i64, u32),
+}
+
+impl Terminal {
+    /// Of an open entry in `/dev/pts`.
+    pub fn of(entry: BorrowedFd<'_>) -> Option<Terminal> {
+        let status = file::entry_status(entry, c"").ok()?;
+        Some(Terminal {
+            device: (status.stx_rdev_major, status.stx_rdev_minor),
+            made: (status.stx_ctime.tv_sec, status.stx_ctime.tv_nsec),
+        })
+    }
+
+    /// The one behind a master that was just opened.
+    fn behind(master: BorrowedFd<'_>) -> Option<Terminal> {
+        let number = file::terminal_number(master).ok()?;
+        let path = CString::new(format!("/dev/pts/{number}")).expect("no NUL");
+        Terminal::of(confine::open_path(&path).ok()?.as_fd())
     }
 }

@@ -1,32 +1,35 @@
 //! The threads that serve a run, and how they come and go.
 //!
-//! Every further thread makes each answer slower, so a run starts with one. A second one comes when a descriptor is
-//! handed over while nobody else waits: the kernel's call sleeps until the target took it.
+//! Every further thread that waits makes each answer slower, so a run starts with one. Another comes when a call is found
+//! waiting while nobody is free for it.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use super::answer::{Answer, Errno};
+use super::answer::{Answer, Effect, Errno};
+use super::bench::Bench;
 use super::caller::Caller;
 use super::dispatch;
-use super::judge::Judge;
 use super::shared::{Replay, Shared};
-use super::station::Station;
+use super::station::{Isolation, Station};
 use crate::launch::{Born, Duty};
-use crate::sys::notify::{self, Notification};
+use crate::sys::notify::{self, Notification, OnExecute};
 use crate::sys::signals::SignalSet;
 use crate::sys::{confine, file};
 
-/// More threads than this never wait: what is slow has a thread of its own.
-const MOST_WORKERS: usize = 8;
+/// As many as can run at once, and one for a call that waits in the kernel.
+fn most_workers() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| thread::available_parallelism().map_or(2, |count| count.get() + 1))
+}
 
 /// Slow calls at once: more are refused, so that no target fills the machine with our threads.
-const MOST_SLOW: usize = 512;
+const MOST_SLOW: usize = 64;
 
 /// Counts a slow call while it lasts.
 struct Slow(Arc<Shared>);
@@ -71,12 +74,12 @@ const STACK: usize = 512 * 1024;
 /// The first worker: it confines itself, forks the warden, receives the listener and serves.
 fn first(shared: &Arc<Shared>, duty: &Duty, socket: RawFd, sender: &SyncSender<io::Result<Born>>) {
     match begin(duty, socket) {
-        Ok((born, Some(listener))) => {
+        Ok((born, isolation, Some(listener))) => {
             let warden = born.warden;
-            let station = Station::new(listener, warden);
+            let station = Station::new(listener, warden, isolation);
             match station {
                 Ok(station) => {
-                    let _ = file::close_all_but(&mut station.numbers());
+                    let _ = isolation.close_all_but(&mut station.numbers());
                     let _ = sender.send(Ok(born));
                     notify::wake_synchronously(station.listener.as_fd());
                     serve(shared, &Arc::new(station));
@@ -84,37 +87,38 @@ fn first(shared: &Arc<Shared>, duty: &Duty, socket: RawFd, sender: &SyncSender<i
                 Err(error) => drop(sender.send(Err(error))),
             }
         }
-        Ok((born, None)) => drop(sender.send(Ok(born))),
+        Ok((born, _, None)) => drop(sender.send(Ok(born))),
         Err(error) => drop(sender.send(Err(error))),
     }
 }
 
 /// The warden inherits what this thread gave up. The first message of the run is the target's, with its listener, or the
 /// warden's, that it couldn't be started.
-fn begin(duty: &Duty, socket: RawFd) -> io::Result<(Born, Option<OwnedFd>)> {
-    give_up_powers(duty.holds_capabilities)?;
+fn begin(duty: &Duty, socket: RawFd) -> io::Result<(Born, Isolation, Option<OwnedFd>)> {
+    let isolation = give_up_powers(duty.holds_capabilities)?;
     if let Some(ruleset) = duty.workers_ruleset {
         confine::landlock_restrict_self(ruleset)?;
     }
     let mut born = crate::launch::bear(duty)?;
     // The launcher's own copies are its affair.
-    file::close_all_but(&mut [socket])?;
+    isolation.close_all_but(&mut [socket])?;
     match crate::sys::wire::receive_with(socket)? {
-        Some((_, Some(listener))) => Ok((born, Some(listener))),
+        Some((_, Some(listener))) => Ok((born, isolation, Some(listener))),
         Some((message, None)) => {
             born.news = Some(message);
-            Ok((born, None))
+            Ok((born, isolation, None))
         }
-        None => Ok((born, None)),
+        None => Ok((born, isolation, None)),
     }
 }
 
 /// What a worker needs no more than the target does.
-fn give_up_powers(holds_capabilities: bool) -> io::Result<()> {
+fn give_up_powers(holds_capabilities: bool) -> io::Result<Isolation> {
     SignalSet::full().block()?;
-    file::stop_sharing()?;
+    let isolation = Isolation::begin()?;
     confine::no_new_privs()?;
-    confine::drop_capabilities(holds_capabilities)
+    confine::drop_capabilities(holds_capabilities)?;
+    Ok(isolation)
 }
 
 /// Answers until nobody of the run is left.
@@ -164,16 +168,20 @@ impl Worker {
     }
 
     fn handle(&self, notification: &Notification) {
-        let caller = Caller::new(&self.station, notification);
+        self.call_for_help();
+        let mut caller = Caller::new(&self.station, notification);
         let call = (notification.number, notification.arguments);
         if let Some(result) = self.shared.recall(notification.thread, call) {
             self.finish(notification, result);
             return;
         }
-        let judge = Judge {
+        let labels = self.shared.labels.of(&self.station, &caller);
+        caller.top = labels.top;
+        let judge = Bench {
             shared: &self.shared,
             station: &self.station,
             caller: &caller,
+            labels: &labels,
         };
         let desk = Desk {
             worker: self,
@@ -192,16 +200,12 @@ impl Worker {
         // A target that was killed meanwhile takes no answer.
         match answer {
             Ok(Answer::Value(value)) => self.finish(notification, Ok(value)),
-            Ok(Answer::Reading(descriptor, on_execute)) => {
-                self.call_for_help();
-                if let Err(error) = notify::answer_with(listener, id, descriptor.as_fd(), on_execute) {
-                    let _ = notify::answer(listener, id, 0, errno_of_injection(&error));
-                }
+            Ok(Answer::Descriptor(descriptor, on_execute)) => {
+                let result = self.inject(notification, descriptor, on_execute, None);
+                self.finish(notification, result);
             }
-            Ok(Answer::Writing(descriptor, on_execute)) => {
-                let injected = notify::inject(listener, id, descriptor.as_fd(), on_execute);
-                drop(descriptor);
-                let result = injected.map(i64::from).map_err(|error| errno_of_injection(&error));
+            Ok(Answer::Depending(descriptor, on_execute, effect)) => {
+                let result = self.inject(notification, descriptor, on_execute, Some(effect));
                 self.finish(notification, result);
             }
             Ok(Answer::Continue(_)) => {
@@ -212,28 +216,56 @@ impl Worker {
         }
     }
 
+    /// Hands a descriptor over and closes our copy: the target's number for it.
+    fn inject(
+        &self,
+        notification: &Notification,
+        descriptor: OwnedFd,
+        on_execute: OnExecute,
+        effect: Option<Effect>,
+    ) -> Result<i64, i32> {
+        let listener = self.station.listener.as_fd();
+        let injected = notify::inject(listener, notification.id, descriptor.as_fd(), on_execute);
+        match (&injected, effect) {
+            (Ok(_), Some(Effect::Truncate(object))) => {
+                let _ = file::truncate(&object.path(), 0);
+            }
+            (Err(_), Some(Effect::Made(place))) => place.undo(descriptor.as_fd()),
+            _ => {}
+        }
+        injected.map(i64::from).map_err(|error| errno_of_injection(&error))
+    }
+
     fn finish(&self, notification: &Notification, result: Result<i64, i32>) {
         let (value, errno) = match result {
             Ok(value) => (value, 0),
             Err(errno) => (0, errno),
         };
         let sent = notify::answer(self.station.listener.as_fd(), notification.id, value, errno);
-        if sent.is_err_and(|error| error.raw_os_error() == Some(libc::ENOENT)) && result.is_ok() {
+        if self.station.is_interruptible
+            && sent.is_err_and(|error| error.raw_os_error() == Some(libc::ENOENT))
+            && result.is_ok()
+        {
             let call = (notification.number, notification.arguments);
             self.shared.remember(notification.thread, Replay { call, result });
         }
     }
 
-    /// Starts another worker where nobody waits for the next notification.
-    pub fn call_for_help(&self) {
-        if !self.shared.is_busy() || self.shared.workers.load(Ordering::Relaxed) >= MOST_WORKERS {
+    /// Starts another worker where a call waits and nobody is free for it.
+    fn call_for_help(&self) {
+        let is_enough = || self.shared.workers.load(Ordering::Relaxed) >= most_workers();
+        if !self.shared.is_busy() || is_enough() || !self.station.has_more() {
             return;
         }
         let (shared, station) = (Arc::clone(&self.shared), Arc::clone(&self.station));
         let (ready, is_ready) = sync_channel(1);
         let spawned = spawn(move || {
             // Until then it has copies of what this thread is about to hand over.
-            if file::stop_sharing().is_ok() && file::close_all_but(&mut station.numbers()).is_ok() {
+            let begun = match station.isolation {
+                Isolation::Own => file::stop_sharing().and_then(|()| file::close_all_but(&mut station.numbers())),
+                Isolation::Shared => Ok(()),
+            };
+            if begun.is_ok() {
                 let _ = ready.send(());
                 serve(&shared, &station);
             }
@@ -245,7 +277,7 @@ impl Worker {
 }
 
 /// A thread that inherits what this one gave up.
-fn spawn(task: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub(super) fn spawn(task: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new()
         .name("stockade-worker".into())
         .stack_size(STACK)
@@ -264,7 +296,7 @@ fn errno_of_injection(error: &io::Error) -> i32 {
 /// One call on a worker's desk.
 pub struct Desk<'a> {
     pub worker: &'a Worker,
-    pub judge: Judge<'a>,
+    pub judge: Bench<'a>,
     pub notification: &'a Notification,
 }
 
@@ -294,23 +326,27 @@ impl<'a> Desk<'a> {
             waits_by_poll: self.worker.waits_by_poll,
         };
         let notification = *self.notification;
+        let labels = self.judge.labels.clone();
         if self.shared().slow.fetch_add(1, Ordering::Relaxed) >= MOST_SLOW {
             self.shared().slow.fetch_sub(1, Ordering::Relaxed);
             return Err(Errno(libc::EAGAIN));
         }
         let spawned = spawn(move || {
             let _slow = Slow(Arc::clone(&worker.shared));
-            if confine::stop_sharing_directory().is_err() {
+            let is_apart = worker.station.isolation == Isolation::Shared || confine::stop_sharing_directory().is_ok();
+            if !is_apart {
                 worker.answer(&notification, Err(Errno(libc::EPERM)));
                 return;
             }
-            let caller = Caller::new(&worker.station, &notification);
+            let mut caller = Caller::new(&worker.station, &notification);
+            caller.top = labels.top;
             let desk = Desk {
                 worker: &worker,
-                judge: Judge {
+                judge: Bench {
                     shared: &worker.shared,
                     station: &worker.station,
                     caller: &caller,
+                    labels: &labels,
                 },
                 notification: &notification,
             };
@@ -324,14 +360,22 @@ impl<'a> Desk<'a> {
         Ok(Answer::Later)
     }
 
-    /// Gives this thread the caller's umask, for what it is about to make.
-    pub fn take_umask(&self) {
+    /// The mode to make something with, so that it gets the caller's umask: this thread takes it on, or, where the
+    /// umask isn't this thread's own, the bits are taken away here. What our own umask takes away then stays away.
+    pub fn mode_under_umask(&self, mode: u32) -> u32 {
         let differ = self.shared().umasks_differ.load(Ordering::Relaxed);
-        file::set_umask(if differ {
+        let umask = if differ {
             self.caller().umask()
         } else {
             self.station().umask
-        });
+        };
+        match self.station().isolation {
+            Isolation::Own => {
+                file::set_umask(umask);
+                mode
+            }
+            Isolation::Shared => mode & !umask,
+        }
     }
 
     /// The call's name.

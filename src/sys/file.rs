@@ -59,19 +59,26 @@ pub fn status(file: BorrowedFd<'_>) -> io::Result<libc::stat> {
     }
 }
 
-/// fstatat(2) of an entry, links not followed.
-pub fn entry_status(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<libc::stat> {
-    let mut status = MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: the kernel writes one `stat`; zeroed memory is a valid one should it fail.
+/// statx(2) of an entry, links not followed; an empty name means `parent` itself.
+pub fn entry_status(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<libc::statx> {
+    let mut status = MaybeUninit::<libc::statx>::zeroed();
+    // SAFETY: the kernel writes one `statx`; zeroed memory is a valid one should it fail.
     unsafe {
-        check(libc::fstatat(
+        check(libc::statx(
             parent.as_raw_fd(),
             name.as_ptr(),
+            libc::AT_SYMLINK_NOFOLLOW | libc::AT_EMPTY_PATH,
+            libc::STATX_BASIC_STATS | libc::STATX_BTIME,
             status.as_mut_ptr(),
-            libc::AT_SYMLINK_NOFOLLOW,
         ))?;
         Ok(status.assume_init())
     }
+}
+
+/// The status flags and access mode of an open file (`F_GETFL`).
+pub fn open_flags(file: BorrowedFd<'_>) -> io::Result<i32> {
+    // SAFETY: integers only.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) })
 }
 
 /// The magic number of the file system that an object is on.

@@ -8,6 +8,7 @@ pub mod confine;
 pub mod file;
 pub mod notify;
 pub mod other;
+pub mod outer;
 pub mod process;
 pub mod signals;
 pub mod terminal;

@@ -17,7 +17,7 @@ const IOCTL_ADD_DESCRIPTOR: libc::c_ulong = 0x4018_2103;
 const IOCTL_SET_FLAGS: libc::c_ulong = 0x4008_2104;
 
 const FLAG_CONTINUE: u32 = 1;
-const ADD_AND_SEND: u32 = 2;
+const ADD_AT_NUMBER: u32 = 1;
 const SYNC_WAKE_UP: u64 = 1;
 
 /// `struct seccomp_notif` with its `struct seccomp_data`.
@@ -169,34 +169,30 @@ impl OnExecute {
     }
 }
 
-/// Gives the target a copy of a descriptor and answers with its number, in one step. Returns once the target took it,
-/// so the copy here lives longer than the answer.
-pub fn answer_with(
-    listener: BorrowedFd<'_>,
-    id: u64,
-    descriptor: BorrowedFd<'_>,
-    on_execute: OnExecute,
-) -> io::Result<()> {
-    add(listener, id, descriptor, on_execute, ADD_AND_SEND).map(drop)
-}
-
 /// Gives the target a copy of a descriptor: its number there. The call is answered separately.
 pub fn inject(listener: BorrowedFd<'_>, id: u64, descriptor: BorrowedFd<'_>, on_execute: OnExecute) -> io::Result<i32> {
-    add(listener, id, descriptor, on_execute, 0)
+    add(listener, id, descriptor, (0, 0), on_execute)
+}
+
+/// Puts a copy of a descriptor in the place of one of the target's, which is closed when it executes a program. The call
+/// is answered separately.
+pub fn replace(listener: BorrowedFd<'_>, id: u64, descriptor: BorrowedFd<'_>, number: i32) -> io::Result<()> {
+    let number = u32::try_from(number).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
+    add(listener, id, descriptor, (ADD_AT_NUMBER, number), OnExecute::Close).map(drop)
 }
 
 fn add(
     listener: BorrowedFd<'_>,
     id: u64,
     descriptor: BorrowedFd<'_>,
+    (flags, new): (u32, u32),
     on_execute: OnExecute,
-    flags: u32,
 ) -> io::Result<i32> {
     let request = AddDescriptor {
         id,
         flags,
         source: descriptor.as_raw_fd() as u32,
-        new: 0,
+        new,
         new_flags: on_execute.flag(),
     };
     loop {

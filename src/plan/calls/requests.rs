@@ -70,15 +70,16 @@ const INTERFACES: &[u32] = &[
     0x8927, 0x8933, // SIOCGIFHWADDR GIFINDEX
 ];
 
-/// Never `F_NOTIFY`, which watches a directory. 12 to 14 and 1029 are commands of 32-bit calls and of the kernel
+/// Never `F_NOTIFY`, which watches a directory, and `F_SETLEASE`, which holds up whoever opens the file: the supervisor,
+/// and programs outside. 12 to 14 and 1029 are commands of 32-bit calls and of the kernel
 /// itself, which answers `EINVAL` to them.
 const FCNTL_COMMANDS: &[u32] = &[
     0, 1, 2, 3, 4, // F_DUPFD GETFD SETFD GETFL SETFL
     5, 6, 7, // F_GETLK SETLK SETLKW
     8, 9, 10, 11, // F_SETOWN GETOWN SETSIG GETSIG
     12, 13, 14, 15, 16, // (F_GETLK64 SETLK64 SETLKW64) SETOWN_EX GETOWN_EX
-    36, 37, 38, // F_OFD_GETLK SETLK SETLKW
-    1024, 1025, // F_SETLEASE GETLEASE
+    36, 37, 38,   // F_OFD_GETLK SETLK SETLKW
+    1025, // F_GETLEASE
     1027, 1028, // F_DUPFD_QUERY CREATED_QUERY
     1029, 1030, 1031, 1032, // (F_CANCELLK) DUPFD_CLOEXEC SETPIPE_SZ GETPIPE_SZ
     1033, 1034, // F_ADD_SEALS GET_SEALS

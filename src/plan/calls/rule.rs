@@ -53,6 +53,9 @@ impl Rule {
     pub(super) fn verdict(self, posture: &Posture) -> &'static Verdict {
         match posture.unjudged {
             Unjudged::Supervised => self.supervised(posture).unwrap_or_else(|| self.alone(posture)),
+            // What is seen of sockets depends on the outer run's policy.
+            Unjudged::Outside if self == Self::Socket => sockets::streams(posture.sockets),
+            Unjudged::Outside => self.supervised(posture).unwrap_or_else(|| self.alone(posture)),
             Unjudged::Refused | Unjudged::Allowed => self.alone(posture),
         }
     }
@@ -82,10 +85,8 @@ impl Rule {
             Self::Listen => &ALLOWED,
             Self::Socket => sockets::seen(posture.sockets),
             Self::SocketPair => sockets::pair(Sockets::None),
-            Self::MemfdCreate => match posture.memfds {
-                Memfds::Executable => return None,
-                Memfds::Sealed => &SEEN_MEMFD,
-            },
+            // Also where all may be executed: a run inside this one may be narrower.
+            Self::MemfdCreate => &SEEN_MEMFD,
             Self::Fork | Self::Clone => match (posture.spawning, self) {
                 (Spawning::Free, _) => return None,
                 (Spawning::Counted, Self::Fork) => &SEEN,
@@ -169,7 +170,7 @@ fn traced(posture: &Posture, exact: &'static Verdict, fast: &'static Verdict) ->
 /// The verdict where only a supervisor could judge.
 fn unjudged(posture: &Posture, refused: &'static Verdict) -> &'static Verdict {
     match posture.unjudged {
-        Unjudged::Refused | Unjudged::Supervised => refused,
+        Unjudged::Refused | Unjudged::Supervised | Unjudged::Outside => refused,
         Unjudged::Allowed => &ALLOWED,
     }
 }

@@ -52,6 +52,14 @@ pub(super) fn seen(sockets: Sockets) -> &'static Verdict {
     }
 }
 
+/// The same under the supervisor of an outer run.
+pub(super) fn streams(sockets: Sockets) -> &'static Verdict {
+    match sockets {
+        Sockets::None => &UNIX_STREAM,
+        Sockets::All => &NETWORK_STREAMS,
+    }
+}
+
 /// The verdict on `socketpair`.
 pub(super) fn pair(sockets: Sockets) -> &'static Verdict {
     match sockets {
@@ -119,6 +127,11 @@ static UNIX_STREAM: Verdict = Verdict {
 /// only the route protocol (0).
 static NETWORK: Verdict = Verdict {
     cases: &[ANY_UNIX, TCP, UDP, ROUTE],
+    otherwise: EPERM,
+};
+
+static NETWORK_STREAMS: Verdict = Verdict {
+    cases: &[UNIX_STREAMS, TCP, UDP, ROUTE],
     otherwise: EPERM,
 };
 

@@ -74,7 +74,8 @@ fn a_name_on_the_command_line_explains_even_what_is_a_probe_elsewhere() {
         .lists("/home/ada")
         .judged();
     assert_eq!(explaining(&report), ["/home/ada"]);
-    assert_eq!(flags(&report), "--read /home/ada");
+    // Nobody is led to open a whole home.
+    assert_eq!(flags(&report), "");
 }
 
 #[test]

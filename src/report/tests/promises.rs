@@ -33,9 +33,9 @@ fn what_is_wide_or_holds_something_closed_is_not_folded_to() {
             begun = begun.tries(Kind::Write, path);
         }
         let report = begun.judged();
-        let suggestion = report.suggestion.unwrap();
-        assert!(!suggestion.flags.contains(&directory.into()), "{directory}");
-        assert!(suggestion.flags.len() <= 12, "{directory}");
+        let flags = report.suggestion.map_or(Vec::new(), |suggestion| suggestion.flags);
+        assert!(!flags.contains(&directory.into()), "{directory}");
+        assert!(flags.len() <= 12, "{directory}");
     }
 }
 

@@ -93,13 +93,13 @@ fn interfaces_are_listed_only_by_runs_with_a_network() {
 }
 
 #[test]
-fn fcntl_can_do_all_but_watch_directories() {
+fn fcntl_can_do_all_but_watch_directories_and_hold_up_others() {
     for command in each![
         libc::F_DUPFD,
         libc::F_SETFL,
         libc::F_SETLKW,
         libc::F_OFD_SETLK,
-        libc::F_SETLEASE
+        libc::F_GETLEASE
     ] {
         assert_allowed(&strict(), "fcntl", &[3, command]);
     }
@@ -111,7 +111,7 @@ fn fcntl_can_do_all_but_watch_directories() {
     ] {
         assert_allowed(&strict(), "fcntl", &[3, command]);
     }
-    for command in each![libc::F_NOTIFY, 17, 39, 1023, 1039, u32::MAX] {
+    for command in each![libc::F_NOTIFY, libc::F_SETLEASE, 17, 39, 1023, 1039, u32::MAX] {
         assert_int_answer(&open(), "fcntl", &[3, command], errno(libc::EINVAL));
     }
 }

@@ -1,0 +1,146 @@
+//! All who judge one call: the run's policy, and those of the inner runs that the caller is in. What one of them refuses
+//! is refused, so an inner run never has more than the outer one.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::MutexGuard;
+
+use super::answer::{Change, MayContinue, RegisterAccess};
+use super::caller::Caller;
+use super::judge::{Judge, Verdict};
+use super::labels::Applying;
+use super::pinned::{Identity, Pinned, Place};
+use super::realm::Realm;
+use super::shared::{Made, Shared};
+use super::station::Station;
+use crate::policy::Access;
+use crate::report::Reason;
+
+/// What the report says of a refusal by an inner run's policy. Its own words come from a program of the run, and no
+/// grant of the outer run's would help.
+const REFUSED_INSIDE: Reason = Reason::Never("a run inside this one doesn't grant it");
+
+/// Whoever judges for one call.
+pub struct Bench<'a> {
+    pub shared: &'a Shared,
+    pub station: &'a Station,
+    pub caller: &'a Caller<'a>,
+    pub labels: &'a Applying,
+}
+
+impl Bench<'_> {
+    /// The policies that count, the run's first.
+    pub fn realms(&self) -> impl Iterator<Item = &Realm> {
+        std::iter::once(&self.shared.run).chain(self.labels.list.iter().map(|label| &label.realm))
+    }
+
+    fn judge<'a>(&'a self, realm: &'a Realm) -> Judge<'a> {
+        Judge {
+            realm,
+            station: self.station,
+            caller: self.caller,
+        }
+    }
+
+    /// What all of them say.
+    pub fn all(&self, ask: impl Fn(&Judge<'_>) -> Verdict) -> Verdict {
+        let outer = ask(&self.judge(&self.shared.run));
+        self.labels.list.iter().fold(outer, |verdict, label| {
+            let inner = match ask(&self.judge(&label.realm)) {
+                Verdict::Refused(_) => Verdict::Refused(REFUSED_INSIDE),
+                granted => granted,
+            };
+            verdict.and(inner)
+        })
+    }
+
+    /// Access to an object that exists. `access` is READ, WRITE or both.
+    pub fn object(&self, access: Access, object: &Pinned) -> Verdict {
+        self.all(|judge| judge.object(access, object))
+    }
+
+    /// Removing or replacing an entry.
+    pub fn place(&self, place: &Place) -> Verdict {
+        self.all(|judge| judge.place(place))
+    }
+
+    /// Making an entry where there's none.
+    pub fn new_entry(&self, place: &Place) -> Verdict {
+        self.all(|judge| judge.new_entry(place))
+    }
+
+    /// That nothing is brought into a `.git` from outside but by writing it.
+    pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
+        self.all(|judge| judge.bringing(old, new))
+    }
+
+    /// That moving `old` to `new` opens nothing that was closed.
+    pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
+        self.all(|judge| judge.moving(old, new))
+    }
+
+    /// Why a program may not be started, if it mayn't.
+    pub fn refuses_to_execute(&self, object: &Pinned) -> Option<Reason> {
+        let verdict = self.all(|judge| match judge.executes(object) {
+            true => Verdict::Static,
+            false => Verdict::Refused(Reason::NotGranted),
+        });
+        match verdict {
+            Verdict::Refused(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// What a descriptor of the caller's was opened for.
+    pub fn held(&self, object: &Pinned) -> Option<(OwnedFd, Access)> {
+        self.judge(&self.shared.run).held(object)
+    }
+
+    /// For opens that no realm refuses and Landlock grants by all their policies.
+    pub fn may_open(&self, access: RegisterAccess) -> Option<MayContinue> {
+        self.each(|realm| MayContinue::open(realm.brief.supervision, access))
+    }
+
+    /// The same for changes of directories.
+    pub fn may_change(&self, change: Change) -> Option<MayContinue> {
+        self.each(|realm| MayContinue::change(realm.brief.supervision, change))
+    }
+
+    /// The last proof, if there's one of each.
+    fn each(&self, prove: impl Fn(&Realm) -> Option<MayContinue>) -> Option<MayContinue> {
+        let mut proof = None;
+        for realm in self.realms() {
+            proof = Some(prove(realm)?);
+        }
+        proof
+    }
+
+    /// The realm whose remembered paths are this caller's: the innermost one's. `None` where that can't be told.
+    pub fn innermost(&self) -> Option<&Realm> {
+        let innermost = self.labels.list.first().map_or(&self.shared.run, |label| &label.realm);
+        self.labels.is_certain.then_some(innermost)
+    }
+
+    /// Whether all count something as made by their own run.
+    pub fn made(&self, is_among: impl Fn(&Made) -> bool) -> bool {
+        self.realms().all(|realm| is_among(&realm.made()))
+    }
+
+    /// Takes note of what the caller made: it is that of its run, and of those around it.
+    pub fn note_made(&self, note: impl Fn(&mut MutexGuard<'_, Made>)) {
+        self.realms().for_each(|realm| note(&mut realm.made()));
+    }
+
+    /// Forgets, whoever made it.
+    pub fn forget(&self, identity: Identity) {
+        self.shared.run.made().forget(identity);
+        for label in self.shared.labels.all() {
+            label.realm.made().forget(identity);
+        }
+    }
+
+    /// The lowest of a limit.
+    pub fn lowest(&self, limit: impl Fn(&Realm) -> Option<u64>) -> Option<u64> {
+        self.realms().filter_map(limit).min()
+    }
+}

@@ -1,0 +1,220 @@
+//! Runs inside the run. Each has a label: the process below which everything is narrowed, and to what.
+//!
+//! A process is below an inner warden as long as that lives, since the warden collects its orphans. One that was killed
+//! leaves orphans that nothing tells from the outer run's processes but their filters: a filter is never taken off, and
+//! the inner run has one more than its warden had. So its label stays, and applies to whatever may have been below it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::caller::Caller;
+use super::procfs::{self, Ancestor};
+use super::realm::Realm;
+use super::shared::{Brief, lock};
+use super::station::Station;
+
+/// Inner runs at once, whether or not they have asked for anything yet.
+const MOST: usize = 64;
+/// Inner runs one inside the other.
+const DEEPEST: usize = 8;
+
+/// In the place of a process id: nobody's.
+const NOBODY: i32 = -1;
+
+/// One inner run.
+pub struct Label {
+    number: usize,
+    warden: Ancestor,
+    /// Filters on the warden; what is below has more.
+    filters: u32,
+    /// The labels that the warden itself is under.
+    above: Vec<usize>,
+    /// What the run may do.
+    pub realm: Realm,
+}
+
+impl Label {
+    /// The process that everything of the inner run is below.
+    pub fn warden(&self) -> i32 {
+        self.warden.process
+    }
+
+    fn is_alive(&self, station: &Station) -> bool {
+        procfs::look(station, self.warden.process)
+            .is_some_and(|found| found.started == self.warden.started && !found.is_exiting)
+    }
+}
+
+/// The process that asks to have everything below it narrowed, as it was while it waited.
+pub struct Petitioner {
+    warden: Ancestor,
+    filters: u32,
+    above: Vec<usize>,
+}
+
+impl Petitioner {
+    /// `None` where it can't be told for sure, or is too deep already.
+    pub fn new(station: &Station, caller: &Caller<'_>, labels: &Applying) -> Option<Petitioner> {
+        let process = caller.thread_group()?;
+        let found = procfs::look(station, process)?;
+        let petitioner = Petitioner {
+            warden: Ancestor {
+                process,
+                started: found.started,
+            },
+            filters: caller.filters()?,
+            above: labels.list.iter().map(|label| label.number).collect(),
+        };
+        let is_sure = caller.confirm().is_ok() && labels.is_certain;
+        (is_sure && petitioner.above.len() < DEEPEST).then_some(petitioner)
+    }
+}
+
+/// The labels of a run.
+#[derive(Default)]
+pub struct Labels {
+    list: Mutex<Vec<Arc<Label>>>,
+    /// How many there are: a run without inner ones pays for nothing else.
+    count: AtomicUsize,
+    /// Inner wardens that are connected.
+    connected: AtomicUsize,
+    numbers: AtomicUsize,
+}
+
+impl Labels {
+    /// Takes a place among the connected ones, if there is one.
+    pub fn connect(&self) -> bool {
+        let has_room = self.connected.fetch_add(1, Ordering::Relaxed) < MOST;
+        if !has_room {
+            self.disconnect();
+        }
+        has_room
+    }
+
+    /// Gives the place back.
+    pub fn disconnect(&self) {
+        self.connected.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Narrows everything below the petitioner from now on; the label's number, if there was room for one more.
+    pub fn add(&self, petitioner: Petitioner, brief: Brief) -> Option<usize> {
+        let mut list = lock(&self.list);
+        if list.len() >= MOST {
+            return None;
+        }
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        list.push(Arc::new(Label {
+            number,
+            warden: petitioner.warden,
+            filters: petitioner.filters,
+            above: petitioner.above,
+            realm: Realm::new(brief),
+        }));
+        self.count.store(list.len(), Ordering::SeqCst);
+        Some(number)
+    }
+
+    /// Nobody is left below.
+    pub fn remove(&self, number: usize) {
+        let mut list = lock(&self.list);
+        list.retain(|label| label.number != number);
+        self.count.store(list.len(), Ordering::SeqCst);
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Vec<Arc<Label>> {
+        if self.count.load(Ordering::SeqCst) == 0 {
+            return Vec::new();
+        }
+        lock(&self.list).clone()
+    }
+
+    /// Those that apply to a caller; all where it can't be told.
+    pub fn of(&self, station: &Station, caller: &Caller<'_>) -> Applying {
+        let all = self.all();
+        if all.is_empty() {
+            return Applying::none(station);
+        }
+        let ancestry = procfs::ancestry(station, caller.thread).filter(|_| caller.confirm().is_ok());
+        match ancestry {
+            Some(ancestry) => Applying::new(&all, &ancestry, station, caller),
+            None => Applying {
+                list: all,
+                top: NOBODY,
+                is_certain: false,
+            },
+        }
+    }
+}
+
+/// The labels that apply to one caller.
+#[derive(Clone)]
+pub struct Applying {
+    /// The outermost needn't be first.
+    pub list: Vec<Arc<Label>>,
+    /// The process below which everything is that the caller may see and signal.
+    pub top: i32,
+    /// Whether these are exactly the labels of the caller.
+    pub is_certain: bool,
+}
+
+impl Applying {
+    fn none(station: &Station) -> Applying {
+        Applying {
+            list: Vec::new(),
+            top: station.warden,
+            is_certain: true,
+        }
+    }
+
+    fn new(all: &[Arc<Label>], ancestry: &[Ancestor], station: &Station, caller: &Caller<'_>) -> Applying {
+        let is_above = |label: &&Arc<Label>| ancestry.contains(&label.warden);
+        let mut list: Vec<_> = all.iter().filter(is_above).cloned().collect();
+        let innermost = |label: &Arc<Label>| ancestry.iter().position(|ancestor| *ancestor == label.warden);
+        list.sort_by_key(innermost);
+        let mut top = list.first().map_or(station.warden, |label| label.warden());
+        let dead = all.iter().filter(|label| !is_above(label) && !label.is_alive(station));
+        let mut orphaned = Vec::new();
+        for label in dead {
+            match label.may_have_held(&list, caller) {
+                Held::No => {}
+                Held::Surely => orphaned.push(Arc::clone(label)),
+                Held::Perhaps => {
+                    top = NOBODY;
+                    orphaned.push(Arc::clone(label));
+                }
+            }
+        }
+        list.extend(orphaned);
+        Applying {
+            list,
+            top,
+            is_certain: true,
+        }
+    }
+}
+
+/// Whether a caller was below a warden that has ended.
+enum Held {
+    No,
+    /// By way of an inner run in its run.
+    Surely,
+    Perhaps,
+}
+
+impl Label {
+    /// `living`: the labels of inner wardens that the caller is below. An orphan goes to a process that was above its
+    /// inner warden already, so whoever is below another one was never below this, unless that was.
+    fn may_have_held(&self, living: &[Arc<Label>], caller: &Caller<'_>) -> Held {
+        if living.iter().any(|label| label.above.contains(&self.number)) {
+            return Held::Surely;
+        }
+        let is_elsewhere = living.iter().any(|label| !self.above.contains(&label.number));
+        let has_more = caller.filters().is_none_or(|filters| filters > self.filters);
+        if is_elsewhere || !has_more {
+            Held::No
+        } else {
+            Held::Perhaps
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The other end of the connection by which a run inside the run asks to be narrowed ([`crate::sys::outer`]).
+//!
+//! What arrives is an allegation of a program of the run. It is bounded and parsed strictly, and whatever it says can only
+//! take from what is below the one who says it.
+
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::answer::{Answer, Errno};
+use super::labels::Petitioner;
+use super::shared::{Brief, Shared};
+use super::worker::Desk;
+use crate::plan::{self, Supervision, Trace};
+use crate::policy::{Policy, Target, path_bytes};
+use crate::sys::{notify, outer};
+
+/// The largest request.
+const LARGEST: usize = 4 * 1024 * 1024;
+/// How long one may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A brief as it travels. What the outer side knows better it makes out by itself.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    policy: Policy,
+    scratch: Option<Named>,
+    scratch_executes: bool,
+    terminals: Vec<Named>,
+}
+
+/// A path.
+#[derive(Serialize, Deserialize)]
+struct Named(#[serde(with = "path_bytes")] PathBuf);
+
+/// The bytes to send for a brief.
+pub fn request(brief: Brief) -> Vec<u8> {
+    let request = Request {
+        policy: brief.policy,
+        scratch: brief.scratch.map(Named),
+        scratch_executes: brief.scratch_executes,
+        terminals: brief.terminals.into_iter().map(Named).collect(),
+    };
+    serde_json::to_vec(&request).expect("numbers and strings")
+}
+
+/// The connection that an inner run's launcher or warden asks for: the end of a pair takes the socket's place. A thread
+/// of its own hears what comes.
+///
+/// Where opens aren't seen nobody could narrow them: then there's no connection, and no inner run.
+pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    const REFUSED: Errno = Errno(libc::EAGAIN);
+    let shared = desk.shared();
+    let sees_all = shared.run.brief.supervision.trace == Trace::Exact;
+    let petitioner = Petitioner::new(desk.station(), desk.caller(), desk.judge.labels).filter(|_| sees_all);
+    let petitioner = petitioner.ok_or(REFUSED)?;
+    let (ours, theirs) = outer::pair()?;
+    let connection = Connection::new(&desk.worker.shared, ours).ok_or(REFUSED)?;
+    let listener = desk.station().listener.as_fd();
+    notify::replace(
+        listener,
+        desk.notification.id,
+        theirs.as_fd(),
+        desk.caller().registers.int(0),
+    )?;
+    drop(theirs);
+    super::worker::spawn(move || connection.serve(petitioner))?;
+    Ok(Answer::Value(0))
+}
+
+/// Whether the globs can be compiled without harm to whoever does it.
+fn is_reasonable(policy: &Policy) -> bool {
+    const MOST: usize = 4096;
+    const LONGEST: usize = 4096;
+    const MOST_BRACES: usize = 32;
+    policy.denials.len() <= MOST
+        && policy.denials.iter().all(|denial| match &denial.target {
+            Target::Glob { glob, .. } => glob.len() <= LONGEST && glob.matches('{').count() <= MOST_BRACES,
+            Target::Path(_) | Target::GitDirectories => true,
+        })
+}
+
+/// One connection. It keeps its place until it is closed.
+struct Connection {
+    shared: Arc<Shared>,
+    stream: UnixStream,
+}
+
+impl Connection {
+    fn new(shared: &Arc<Shared>, end: OwnedFd) -> Option<Connection> {
+        shared.labels.connect().then(|| Connection {
+            shared: Arc::clone(shared),
+            stream: UnixStream::from(end),
+        })
+    }
+
+    /// Hears the request and the goodbye. A warden that ends without one may leave orphans, so its label stays.
+    fn serve(mut self, petitioner: Petitioner) {
+        let Some(number) = self.grant(petitioner) else {
+            return;
+        };
+        let said = self.stream.write_all(&[outer::YES]).and_then(|()| {
+            let mut word = [0];
+            self.stream.set_read_timeout(None)?;
+            self.stream.read_exact(&mut word).map(|()| word[0])
+        });
+        if matches!(said, Ok(outer::GOODBYE)) {
+            self.shared.labels.remove(number);
+        }
+    }
+
+    fn grant(&mut self, petitioner: Petitioner) -> Option<usize> {
+        let bytes = self.receive()?;
+        let request: Request = serde_json::from_slice(&bytes).ok()?;
+        if !is_reasonable(&request.policy) {
+            return None;
+        }
+        let reading = plan::reading(&request.policy);
+        let brief = Brief {
+            supervision: Supervision {
+                reading,
+                ..self.shared.run.brief.supervision
+            },
+            policy: request.policy,
+            scratch: request.scratch.map(|path| path.0),
+            scratch_executes: request.scratch_executes,
+            terminals: request.terminals.into_iter().map(|path| path.0).collect(),
+        };
+        self.shared.labels.add(petitioner, brief)
+    }
+
+    /// A request: its length, and so many bytes, in time.
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut length = [0; 4];
+        self.fill(&mut length, deadline)?;
+        let length = usize::try_from(u32::from_le_bytes(length)).ok()?;
+        let mut bytes = Vec::new();
+        if length > LARGEST {
+            return None;
+        }
+        // Memory grows with what has come, not with what was announced.
+        while bytes.len() < length {
+            const PIECE: usize = 64 * 1024;
+            let start = bytes.len();
+            bytes.resize(length.min(start + PIECE), 0);
+            self.fill(&mut bytes[start..], deadline)?;
+        }
+        Some(bytes)
+    }
+
+    fn fill(&mut self, mut bytes: &mut [u8], deadline: Instant) -> Option<()> {
+        while !bytes.is_empty() {
+            let left = deadline.checked_duration_since(Instant::now())?;
+            self.stream
+                .set_read_timeout(Some(left.max(Duration::from_millis(1))))
+                .ok()?;
+            let got = self.stream.read(bytes).ok().filter(|got| *got > 0)?;
+            bytes = &mut bytes[got..];
+        }
+        Some(())
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.shared.labels.disconnect();
+    }
+}

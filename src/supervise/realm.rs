@@ -1,0 +1,46 @@
+//! One policy that counts for a caller: the run's, or that of a run inside it, with what was made under it.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use super::shared::{Brief, Counter, Made, lock};
+use crate::policy::{Closed, Matcher};
+
+/// A brief and what belongs to it alone.
+pub struct Realm {
+    /// The run's brief.
+    pub brief: Brief,
+    closed: OnceLock<Closed>,
+    made: Mutex<Made>,
+    statics: Mutex<HashSet<Vec<u8>>>,
+    /// One fork at a time is counted.
+    pub forking: Mutex<Counter>,
+}
+
+impl Realm {
+    pub fn new(brief: Brief) -> Realm {
+        Realm {
+            brief,
+            closed: OnceLock::new(),
+            made: Mutex::default(),
+            statics: Mutex::default(),
+            forking: Mutex::default(),
+        }
+    }
+
+    /// The policy's matcher. The globs are compiled when the first path is judged.
+    pub fn matcher(&self) -> Matcher<'_> {
+        let policy = &self.brief.policy;
+        Matcher::with(policy, self.closed.get_or_init(|| Closed::compile(policy)))
+    }
+
+    /// What was made below, inner runs included, and may be used for that reason.
+    pub fn made(&self) -> MutexGuard<'_, Made> {
+        lock(&self.made)
+    }
+
+    /// Absolute paths whose opening was continued.
+    pub fn statics(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
+        lock(&self.statics)
+    }
+}

@@ -1,0 +1,110 @@
+//! The connection by which a run inside a run asks the supervisor of the outer one to narrow it.
+//!
+//! There's no file and no variable that a program could forge: the address is one that every run refuses to everybody,
+//! and whose connection the outer supervisor makes himself. Child-safe.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use super::{check, wire};
+
+/// The abstract name, with the zero in front.
+pub const NAME: &[u8; 15] = b"\0stockade-outer";
+
+/// The answer to a request that was granted.
+pub const YES: u8 = b'y';
+
+/// What the warden says when nobody of its run is left.
+pub const GOODBYE: u8 = b'.';
+
+/// Connects to the outer run's supervisor. `ECONNREFUSED`: there's none.
+///
+/// Somebody else who listens under the name isn't taken for him: then the other end has that name, while the end that
+/// a supervisor puts in the socket's place has none.
+pub fn connect() -> io::Result<OwnedFd> {
+    const FAMILY: usize = 2;
+    const LOWEST_NUMBER: i32 = 4;
+    // SAFETY: integers only.
+    let socket = check(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: socket answered a descriptor that nobody else owns.
+    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    // Out of the way of the warden's own numbers.
+    // SAFETY: integers only.
+    let moved = check(unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_NUMBER) })?;
+    // SAFETY: fcntl answered a descriptor that nobody else owns.
+    let socket = unsafe { OwnedFd::from_raw_fd(moved) };
+    let mut address = [0; FAMILY + NAME.len()];
+    address[..FAMILY].copy_from_slice(&(libc::AF_UNIX as u16).to_ne_bytes());
+    address[FAMILY..].copy_from_slice(NAME);
+    super::file::connect(socket.as_fd(), &address)?;
+    if names_its_peer(&socket)? {
+        return Err(io::Error::from_raw_os_error(libc::ECONNREFUSED));
+    }
+    Ok(socket)
+}
+
+/// Whether the other end was bound to a name.
+fn names_its_peer(socket: &OwnedFd) -> io::Result<bool> {
+    const FAMILY: libc::socklen_t = 2;
+    let mut address = [0_u8; 128];
+    let mut length = address.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes, and the length of the whole.
+    check(unsafe { libc::getpeername(socket.as_raw_fd(), address.as_mut_ptr().cast(), &raw mut length) })?;
+    Ok(length != FAMILY)
+}
+
+/// Sends a request and waits for the answer; anything but [`YES`] is an error.
+pub fn ask(socket: &OwnedFd, request: &[u8]) -> io::Result<()> {
+    const PATIENCE_MS: i32 = 20_000;
+    send_all(socket, &(request.len() as u32).to_le_bytes())?;
+    send_all(socket, request)?;
+    let mut answer = 0_u8;
+    if wire::wait_readable([socket.as_raw_fd(), -1], PATIENCE_MS)? == 0 {
+        return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
+    }
+    // SAFETY: the kernel writes at most one byte.
+    let got = unsafe { libc::recv(socket.as_raw_fd(), (&raw mut answer).cast(), 1, 0) };
+    if got < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if got == 1 && answer == YES {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EPERM))
+    }
+}
+
+/// Sends all the bytes; a vanished peer is an error, never a signal.
+pub fn send_all(socket: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        // SAFETY: the kernel reads at most `bytes.len()` bytes.
+        let sent = unsafe {
+            libc::send(
+                socket.as_raw_fd(),
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                libc::MSG_NOSIGNAL,
+            )
+        };
+        match usize::try_from(sent) {
+            Ok(sent) => bytes = bytes.get(sent..).unwrap_or(&[]),
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.raw_os_error() != Some(libc::EINTR) {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A connected pair of streams, both close-on-exec.
+pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+    // SAFETY: the kernel writes two descriptors into `ends`.
+    check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) })?;
+    // SAFETY: both were just made and have no other owner.
+    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+}

@@ -1,0 +1,118 @@
+//! Processes: an inner run sees and signals its own alone, and whoever it leaves behind stays narrowed.
+
+use crate::common::until;
+use crate::inner::{inner, outer, python_words};
+use std::time::Duration;
+
+const SHOWS: &str = "def shows(path):\n  \
+                       try: return open(path).read().strip() or \"empty\"\n  \
+                       except OSError: return \"-\"\n";
+
+#[test]
+fn outer_processes_are_neither_read_nor_signalled() {
+    let code = format!(
+        "import os, sys\nvictim = int(sys.argv[1])\n{SHOWS}\
+         print(shows(\"/proc/%d/cmdline\" % victim) != \"-\", shows(\"/proc/%d/status\" % os.getpid()) != \"-\")\n\
+         for act in (lambda: os.kill(victim, 0), lambda: os.sched_setaffinity(victim, os.sched_getaffinity(0)), \
+         lambda: os.setpriority(os.PRIO_PROCESS, victim, 5)):\n  \
+           try: act(); print(\"ok\")\n  \
+           except OSError: print(\"-\")\n"
+    );
+    let words = |around: &str| format!("sleep 60 & v=$!; {around}; kill $v");
+    let probe = format!("{} $v", python_words(&code));
+    outer("workspace")
+        .bash(&words(&probe))
+        .stdout("True True\nok\n-\n-\n")
+        .ends();
+    outer("workspace")
+        .bash(&words(&inner("workspace", &probe)))
+        .stdout("False True\n-\n-\n-\n")
+        .ends();
+}
+
+#[test]
+fn orphans_stay_narrowed_while_the_run_lives_and_end_with_it() {
+    let daemon = format!(
+        "import os, time\n{SHOWS}\
+         if not os.fork():\n  \
+           os.setsid()\n  \
+           if not os.fork():\n    \
+             os.chdir(\"@ROOT\")\n    \
+             while os.getppid() == 1 or not os.path.exists(\"data/go\"): time.sleep(0.01)\n    \
+             os.write(1, (shows(\"plain\") + \" \" + shows(\"data/x\") + chr(10)).encode())\n    \
+             time.sleep(60)\n  \
+           os._exit(0)\n\
+         time.sleep(@SECONDS)"
+    );
+    let words = |seconds: &str| python_words(&daemon.replace("@SECONDS", seconds));
+    let started = |words: &str| format!("(sleep 0.7; touch data/go) & {words} & wait -n; wait %2; true");
+    outer("workspace")
+        .bash(&started(&words("2")))
+        .stdout("plain x\n")
+        .ends();
+    outer("workspace")
+        .bash(&started(&inner("readonly", &words("2"))))
+        .stdout("- x\n")
+        .ends();
+    // The inner command ends before the daemon reads: the inner warden takes the daemon along.
+    outer("workspace")
+        .bash(&format!(
+            "{}; touch data/go; sleep 0.5; echo end",
+            inner("readonly", &words("0.1"))
+        ))
+        .stdout("end\n")
+        .ends();
+}
+
+#[test]
+fn orphans_of_a_killed_inner_warden_stay_narrowed() {
+    let daemon = format!(
+        "import os, time\n{SHOWS}\
+         if not os.fork():\n  \
+           os.setsid()\n  \
+           while not os.path.exists(\"data/go\"): time.sleep(0.01)\n  \
+           open(1, \"w\").write(shows(\"plain\") + \" \" + shows(\"data/x\") + chr(10))\n  \
+           os._exit(0)\n\
+         open(1, \"w\", closefd=False).write(\"ready\" + chr(10))\n\
+         time.sleep(60)"
+    );
+    let words = python_words(&daemon);
+    outer("workspace")
+        .bash(&format!(
+            "{words} & v=$!; sleep 0.5; kill -9 $v; touch data/go; sleep 1; cat plain"
+        ))
+        .stdout("ready\nplain x\nplain\n")
+        .ends();
+    // The inner launcher, which would end what its warden left, is stopped.
+    outer("workspace")
+        .bash(&format!(
+            "{} & l=$!; sleep 1; w=$(cat /proc/$l/task/$l/children); kill -STOP $l; kill -9 $w && echo killed; \
+             touch data/go; sleep 1; cat plain; {}; kill -9 $l",
+            inner("readonly", &words),
+            inner("workspace", "cat plain")
+        ))
+        .stdout("ready\nkilled\n- x\nplain\nplain\n")
+        .ends();
+}
+
+#[test]
+fn everything_ends_with_the_outer_run() {
+    let place = outer("workspace").bash(&inner("workspace", "sh -c \"echo \\$\\$ >pid; sleep 300\""));
+    let mut child = place.process().spawn().unwrap();
+    let path = place.place.path("pid");
+    assert!(until(Duration::from_secs(30), || path.exists()), "the inner run starts");
+    let launcher = child.id().to_string();
+    let sleeps = || {
+        std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+            std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == place.place.root)
+                && entry.file_name() != launcher.as_str()
+        })
+    };
+    assert!(sleeps(), "the probe sees the run's processes");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        until(Duration::from_secs(20), || !sleeps()),
+        "something of the run goes on"
+    );
+}

@@ -1,0 +1,252 @@
+//! Opening a FIFO waits for the other side, and holds up nobody else.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::both::both;
+use crate::common::run;
+
+const SETUP: &str = r#"
+import threading
+for name in 'a', 'b', 'c': os.mkfifo(name)
+libc.open.restype = ctypes.c_int
+def opens(path, flags):
+    """By libc itself: Python would try again where a signal came."""
+    ctypes.set_errno(0)
+    fd = libc.open(os.fsencode(path), flags | os.O_CLOEXEC)
+    return fd if fd >= 0 else errno.errorcode[ctypes.get_errno()]
+def waiting(what, seconds=0.3):
+    """Starts a thread; it must still wait after a moment."""
+    got = []
+    thread = threading.Thread(target=lambda: got.append(what()), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    print('waits' if thread.is_alive() else ('ended', got))
+    def result():
+        thread.join(20)
+        return got[0] if got else 'hangs'
+    return result
+"#;
+
+fn fifos(code: &str) -> crate::both::Both {
+    both(&format!("{SETUP}\n{}", crate::both::dedent(code))).file("plain", "plain")
+}
+
+#[test]
+fn either_side_waits_for_the_other_while_others_go_on() {
+    fifos(
+        r#"
+        reader = waiting(lambda: os.open('a', os.O_RDONLY))
+        writer = waiting(lambda: os.open('b', os.O_WRONLY))
+        start = time.monotonic()
+        for n in range(200):
+            expect(open('plain').read() == 'plain')
+            write('new'); os.unlink('new')
+        print(time.monotonic() - start < 10)
+        out = os.open('a', os.O_WRONLY); r = reader()
+        into = os.open('b', os.O_RDONLY); w = writer()
+        os.write(out, b'one'); os.write(w, b'two')
+        print(os.read(r, 10), os.read(into, 10))
+        os.close(out); os.close(w)
+        print(os.read(r, 10), os.read(into, 10))
+        "#,
+    )
+    .print("waits\nwaits\nTrue\nb'one' b'two'\nb'' b''\n");
+}
+
+#[test]
+fn twenty_waiting_threads_hold_up_nobody() {
+    fifos(
+        r#"
+        for n in range(20): os.mkfifo('f%d' % n)
+        threads = [waiting(lambda n=n: os.open('f%d' % n, os.O_RDONLY if n % 2 else os.O_WRONLY), 0.01) for n in range(20)]
+        time.sleep(0.3)
+        start = time.monotonic()
+        for n in range(100): expect(open('plain').read() == 'plain')
+        print(time.monotonic() - start < 10)
+        for n in range(20): os.open('f%d' % n, os.O_WRONLY if n % 2 else os.O_RDONLY)
+        print([t() > 2 for t in threads] == [True] * 20)
+        "#,
+    )
+    .print(&format!("{}True\nTrue\n", "waits\n".repeat(20)));
+}
+
+#[test]
+fn who_does_not_want_to_wait_does_not() {
+    fifos(
+        r#"
+        print(opens('a', os.O_WRONLY | os.O_NONBLOCK))
+        r = os.open('a', os.O_RDONLY | os.O_NONBLOCK)
+        print(os.read(r, 1))
+        w = os.open('a', os.O_WRONLY | os.O_NONBLOCK)
+        os.write(w, b'x'); print(os.read(r, 1))
+        try: os.read(r, 1)
+        except BlockingIOError: print('EAGAIN')
+        rw = os.open('b', os.O_RDWR)
+        os.write(rw, b'y'); print(os.read(rw, 1))
+        # The other side is there already.
+        print(os.close(os.open('a', os.O_RDONLY)), os.close(os.open('a', os.O_WRONLY)))
+        # Named by what the caller holds.
+        print(os.close(os.open('/proc/self/fd/%d' % r, os.O_RDONLY | os.O_NONBLOCK)))
+        os.close(r); os.close(w)
+        print(opens('a', os.O_WRONLY | os.O_NONBLOCK))
+        "#,
+    )
+    .print("ENXIO\nb''\nb'x'\nEAGAIN\nb'y'\nNone None\nNone\nENXIO\n");
+}
+
+/// The supervisor keeps no side of a FIFO once the call has returned.
+#[test]
+fn a_closed_side_is_gone_at_once() {
+    fifos(
+        r#"
+        kept = 0
+        for n in range(3000):
+            os.close(os.open('a', os.O_RDONLY | os.O_NONBLOCK))
+            got = opens('a', os.O_WRONLY | os.O_NONBLOCK)
+            if got != 'ENXIO':
+                kept += 1
+                os.close(got)
+        print(kept)
+        "#,
+    )
+    .print("0\n");
+}
+
+#[test]
+fn a_handler_interrupts_a_waiting_open() {
+    fifos(
+        r#"
+        signal.signal(signal.SIGALRM, lambda *_: None)
+        signal.siginterrupt(signal.SIGALRM, True)
+        for flags in os.O_RDONLY, os.O_WRONLY:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            print(opens('a', flags))
+        # The call left nothing behind.
+        print(opens('a', os.O_WRONLY | os.O_NONBLOCK))
+        # Blocked signals don't.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        reader = waiting(lambda: os.open('b', os.O_RDONLY))
+        os.kill(os.getpid(), signal.SIGALRM)
+        time.sleep(0.3)
+        w = os.open('b', os.O_WRONLY)
+        print(reader() > 2)
+        "#,
+    )
+    .print("EINTR\nEINTR\nENXIO\nwaits\nTrue\n");
+}
+
+#[test]
+fn a_restarting_handler_does_not_interrupt_a_waiting_open() {
+    fifos(
+        r#"
+        signal.signal(signal.SIGALRM, lambda *_: None)
+        signal.siginterrupt(signal.SIGALRM, False)
+        if os.fork() == 0:
+            time.sleep(0.8)
+            os.write(os.open('a', os.O_WRONLY), b'x')
+            os._exit(0)
+        signal.setitimer(signal.ITIMER_REAL, 0.2, 0.1)
+        fd = opens('a', os.O_RDONLY)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if isinstance(fd, str):
+            print(fd)
+            fd = os.open('a', os.O_RDONLY | os.O_NONBLOCK)  # or the child would wait for ever
+        os.wait()
+        print(os.read(fd, 1))
+        "#,
+    )
+    .print("b'x'\n");
+}
+
+#[test]
+fn a_signal_of_another_thread_does_not_interrupt_a_waiting_open() {
+    fifos(
+        r#"
+        count = 0
+        def handler(*_):
+            global count
+            count += 1
+        signal.signal(signal.SIGALRM, handler)
+        signal.siginterrupt(signal.SIGALRM, True)
+        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+        def block():
+            signal.pthread_sigmask(signal.SIG_BLOCK, [])
+            return opens('a', os.O_RDONLY)
+        readers = [waiting(block, 0.01)]
+        end = time.monotonic() + 3
+        while time.monotonic() < end: time.sleep(0.01)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        opens('a', os.O_WRONLY | os.O_NONBLOCK)
+        print([r() if isinstance(r(), str) else 'opened' for r in readers], count > 100)
+        "#,
+    )
+    .print("waits\n['opened'] True\n");
+}
+
+#[test]
+fn a_killed_process_waits_no_more() {
+    fifos(
+        r#"
+        for flags in os.O_RDONLY, os.O_WRONLY:
+            for name in 'a', 'b', 'c':
+                pid = os.fork()
+                if pid == 0:
+                    os.open(name, flags); os._exit(0)
+                time.sleep(0.1)
+                os.kill(pid, signal.SIGKILL)
+                print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        time.sleep(0.3)
+        print(opens('a', os.O_WRONLY | os.O_NONBLOCK), opens('b', os.O_WRONLY | os.O_NONBLOCK))
+        # Nobody is left there: a new pair meets each other.
+        reader = waiting(lambda: os.open('c', os.O_RDONLY))
+        w = os.open('c', os.O_WRONLY); r = reader()
+        os.write(w, b'x'); print(os.read(r, 1))
+        "#,
+    )
+    .print(&format!("{}ENXIO ENXIO\nwaits\nb'x'\n", "-9\n".repeat(6)));
+}
+
+#[test]
+fn a_run_ends_although_somebody_waits() {
+    fifos(
+        r#"
+        for n in range(4):
+            if os.fork() == 0:
+                os.close(1); os.close(2)
+                threading.Thread(target=lambda: os.open('b', os.O_WRONLY)).start()
+                signal.alarm(5)
+                os.open('a', os.O_RDONLY)
+        waiting(lambda: os.open('c', os.O_RDONLY))
+        print('end', flush=True)
+        os._exit(0)
+        "#,
+    )
+    .print("waits\nend\n");
+}
+
+#[test]
+fn a_run_that_waits_ends_when_stockade_is_told_to() {
+    for (signal, ends) in [("TERM", 143), ("INT", 130)] {
+        let begun = run()
+            .profile("workspace")
+            .bash("mkfifo f; (cat f &); (echo x >g &) 2>&-; echo begun; read line <f");
+        let mut child = begun
+            .process()
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut reader = std::io::BufReader::new(child.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+        assert_eq!(line, "begun\n");
+        std::thread::sleep(Duration::from_millis(300));
+        let start = Instant::now();
+        let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+        let signal: nix::sys::signal::Signal = format!("SIG{signal}").parse().unwrap();
+        nix::sys::signal::kill(pid, signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(ends));
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
