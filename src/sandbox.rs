@@ -367,7 +367,7 @@ impl Sandbox {
                 additions: &self.additions,
             },
         );
-        if policy.grants.iter().any(|grant| plan::is_chosen_by_person(grant)) {
+        if policy.grants.iter().any(plan::is_chosen_by_person) {
             policy.denials.extend(behind_links(&policy.denials));
         }
         Ok(policy)

@@ -396,10 +396,10 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
         return Ok(answer);
     }
     link_pinned(&object, &place)?;
-    if judge::is_shared_memory(&place.name()) {
-        if let Some(identity) = object.identity() {
-            rename_shared_memory(desk, identity, &place);
-        }
+    if judge::is_shared_memory(&place.name())
+        && let Some(identity) = object.identity()
+    {
+        rename_shared_memory(desk, identity, &place);
     }
     Ok(Answer::Value(0))
 }

@@ -87,7 +87,7 @@ pub fn file_system(file: BorrowedFd<'_>) -> io::Result<i64> {
     // SAFETY: the kernel writes one `statfs`; zeroed memory is a valid one should it fail.
     unsafe {
         check(libc::fstatfs(file.as_raw_fd(), status.as_mut_ptr()))?;
-        Ok(status.assume_init().f_type as i64)
+        Ok(status.assume_init().f_type)
     }
 }
 

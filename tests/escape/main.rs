@@ -22,6 +22,7 @@ mod reading;
 mod shared_memory;
 mod side_doors;
 mod side_reading;
+mod stale_names;
 mod terminals;
 mod unix_sockets;
 mod writing;

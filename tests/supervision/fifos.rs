@@ -137,29 +137,6 @@ fn a_handler_interrupts_a_waiting_open() {
 }
 
 #[test]
-fn a_restarting_handler_does_not_interrupt_a_waiting_open() {
-    fifos(
-        r#"
-        signal.signal(signal.SIGALRM, lambda *_: None)
-        signal.siginterrupt(signal.SIGALRM, False)
-        if os.fork() == 0:
-            time.sleep(0.8)
-            os.write(os.open('a', os.O_WRONLY), b'x')
-            os._exit(0)
-        signal.setitimer(signal.ITIMER_REAL, 0.2, 0.1)
-        fd = opens('a', os.O_RDONLY)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        if isinstance(fd, str):
-            print(fd)
-            fd = os.open('a', os.O_RDONLY | os.O_NONBLOCK)  # or the child would wait for ever
-        os.wait()
-        print(os.read(fd, 1))
-        "#,
-    )
-    .print("b'x'\n");
-}
-
-#[test]
 fn a_signal_of_another_thread_does_not_interrupt_a_waiting_open() {
     fifos(
         r#"

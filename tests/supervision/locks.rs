@@ -1,4 +1,4 @@
-//! Locks, leases and watches between the processes of a run.
+//! Locks and watches between the processes of a run. Leases there are none.
 
 use crate::both::both;
 
@@ -74,84 +74,6 @@ fn who_waits_for_a_lock_gets_it() {
     .print(&"True 200\n".repeat(3));
 }
 
-/// The holder of a lease is asked to give it up; until then an open waits, and nobody else does.
-#[test]
-fn a_lease_holds_up_only_those_who_open_that_file() {
-    locks(
-        r#"
-        write('leased')
-        reader, writer = os.pipe()
-        holder = os.fork()
-        if holder == 0:
-            asked = []
-            signal.signal(signal.SIGIO, lambda *_: asked.append(1))
-            fd = os.open('leased', os.O_RDWR)
-            fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-            os.write(writer, b'l')
-            while not asked: time.sleep(0.01)
-            os.write(writer, b'a')
-            time.sleep(3)
-            fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-            os._exit(0)
-        print(os.read(reader, 1))
-        print(word(lambda: os.open('leased', os.O_RDONLY | os.O_NONBLOCK)))
-        print(os.read(reader, 1))
-        start = time.monotonic()
-        openers = []
-        for n in range(20):
-            pid = os.fork()
-            if pid == 0:
-                fd = os.open('leased', os.O_RDWR if n % 2 else os.O_RDONLY)
-                os._exit(0 if time.monotonic() - start > 1.5 else 1)
-            openers.append(pid)
-        time.sleep(0.5)
-        for n in range(50):
-            expect(open('plain').read() == 'plain'); write('new'); os.unlink('new')
-        print('others went on' if time.monotonic() - start < 2.5 else 'others waited')
-        print([os.waitpid(pid, 0)[1] for pid in openers] == [0] * 20, os.waitpid(holder, 0)[1])
-        "#,
-    )
-    .print("b'l'\nEAGAIN\nb'a'\nothers went on\nTrue 0\n");
-}
-
-#[test]
-fn a_lease_is_given_to_whoever_has_the_only_descriptor() {
-    locks(
-        r#"
-        asked, words = [], {}
-        signal.signal(signal.SIGIO, lambda *_: asked.append(1))
-        for n in range(1000):
-            for flags, lease in (os.O_RDONLY, fcntl.F_RDLCK), (os.O_RDWR, fcntl.F_WRLCK), (os.O_RDONLY, fcntl.F_WRLCK):
-                fd = os.open('plain', flags)
-                got = word(lambda: fcntl.fcntl(fd, fcntl.F_SETLEASE, lease))
-                os.close(fd)
-                words[got] = words.get(got, 0) + 1
-        # Each lease ended with its descriptor, so the next open asks for none back.
-        print(words, len(asked))
-        "#,
-    )
-    .print("{'ok': 3000} 0\n");
-}
-
-#[test]
-fn a_killed_process_that_waits_for_a_lease_is_gone() {
-    locks(
-        r#"
-        write('leased')
-        fd = os.open('leased', os.O_RDWR)
-        signal.signal(signal.SIGIO, signal.SIG_IGN)
-        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-        pid = os.fork()
-        if pid == 0: os.open('leased', os.O_RDONLY); os._exit(1)
-        time.sleep(0.3)
-        os.kill(pid, signal.SIGKILL)
-        start = time.monotonic()
-        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), time.monotonic() - start < 5)
-        "#,
-    )
-    .print("-9 True\n");
-}
-
 const WATCH: &str = r#"
 def events(fd, wanted, seconds=5):
     """The names of events, in order, until there are so many."""
@@ -214,4 +136,13 @@ fn a_watcher_sees_each_file_closed_once() {
         )
     ))
     .print("200 True []\n");
+}
+
+/// A lease holds up whoever opens the file: the supervisor, and programs outside.
+#[test]
+fn nobody_is_held_up_by_a_lease() {
+    crate::common::Probe::new()
+        .file("leased", "x")
+        .attempt("import fcntl; fcntl.fcntl(os.open('leased', os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)")
+        .refused("workspace", "EINVAL");
 }

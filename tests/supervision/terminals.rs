@@ -131,24 +131,6 @@ fn who_has_no_terminal_gets_none() {
     .print("ENXIO\nENXIO\nENXIO\nENXIO\nENXIO\nok\n");
 }
 
-#[test]
-fn a_leader_without_a_terminal_gets_the_one_that_it_opens() {
-    in_a_terminal(
-        r#"
-        master, slave = os.openpty()
-        name = os.ttyname(slave)
-        if os.fork() == 0:
-            os.close(master); os.close(slave); os.setsid()
-            fd = os.open(name, os.O_RDWR)
-            print(word(lambda: put('/dev/tty', os.O_WRONLY, b'own'))); sys.stdout.flush()
-            os._exit(0)
-        os.wait()
-        print(select.select([master], [], [], 1)[0] and os.read(master, 100))
-        "#,
-    )
-    .print("ok\nb'own'\n");
-}
-
 /// Stockade has a terminal, and a child of the run has another one, or none.
 #[test]
 fn the_terminal_of_stockade_never_stands_in_for_the_callers() {

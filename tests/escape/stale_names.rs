@@ -1,0 +1,99 @@
+//! Numbers and names that mean something else by the time they are used: terminals, descriptors, directories.
+
+use std::time::Duration;
+
+use crate::common::run;
+
+/// The numbers of closed pseudo-terminals go to whoever opens the next ones.
+#[test]
+fn the_number_of_a_closed_terminal_opens_nobody_elses() {
+    let code = "import os, time\n\
+                masters = [os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY) for _ in range(24)]\n\
+                for master in masters: os.close(master)\n\
+                open('armed', 'w').close()\n\
+                while not os.path.exists('victim'): time.sleep(0.01)\n\
+                name = open('victim').read()\n\
+                try: os.open(name, os.O_RDWR | os.O_NOCTTY); print('open')\n\
+                except OSError: print('closed')";
+    let begun = run().profile("workspace").python(code).stdout("closed\n");
+    let root = begun.place.root.clone();
+    let victim = std::thread::spawn(move || {
+        for _ in 0..2000 {
+            if root.join("armed").exists() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Held until the run has tried.
+        let program = "import os, sys, time\n\
+                       m, s = os.openpty(); open('victim.new', 'w').write(os.ttyname(s))\n\
+                       os.rename('victim.new', 'victim'); time.sleep(3)";
+        let held = std::process::Command::new("python3")
+            .args(["-I", "-c", program])
+            .current_dir(&root)
+            .status();
+        assert!(held.unwrap().success());
+    });
+    begun.ends();
+    victim.join().unwrap();
+}
+
+/// While one name of a rename is walked slowly, what the other one means is changed.
+#[test]
+fn a_slow_path_lets_no_secret_slip_into_a_directory_of_packages() {
+    let code = "import os, threading, time\n\
+                os.makedirs('node_modules/p/d'); os.makedirs('node_modules/q'); os.makedirs('slow')\n\
+                for i in range(30):\n  \
+                  os.symlink('./' * 1900 + ('l%d' % (i + 1) if i < 29 else 'end'), 'slow/l%d' % i)\n\
+                os.symlink('/proc/self/cwd/node_modules/q', 'slow/end')\n\
+                def move():\n  \
+                  try: os.rename('node_modules/p/d', 'slow/l0/got')\n  \
+                  except OSError: pass\n\
+                thread = threading.Thread(target=move); thread.start(); time.sleep(0.02)\n\
+                for old, new in (('node_modules/p', 'p2'), ('p2/d', 'p2/old'), ('s', 'p2/d')):\n  \
+                  try: os.rename(old, new)\n  \
+                  except OSError: pass\n\
+                thread.join()\n\
+                for name in ('node_modules/q/got/.env', 's/.env', 'p2/d/.env'):\n  \
+                  try: print(open(name).read())\n  \
+                  except OSError: print('-')";
+    run()
+        .profile("workspace")
+        .file("s/.env", "SECRET")
+        .python(code)
+        .stdout("-\n-\n-\n")
+        .ends();
+}
+
+/// A descriptor's number means another file to a thread with a table of its own.
+#[test]
+fn a_nameless_file_is_opened_no_wider_than_it_is_held() {
+    let code = "import ctypes, os, threading\n\
+                libc = ctypes.CDLL(None)\n\
+                N = 50\n\
+                made = os.open('x', os.O_CREAT | os.O_WRONLY); os.write(made, b'text')\n\
+                os.dup2(os.open('x', os.O_PATH), N); os.unlink('x')\n\
+                def other():\n  \
+                  libc.unshare(0x400)\n  \
+                  os.dup2(os.open('y', os.O_CREAT | os.O_RDWR), N)\n  \
+                  try: print(os.read(os.open('/proc/%d/fd/%d' % (os.getpid(), N), os.O_RDONLY), 9))\n  \
+                  except OSError: print('-')\n\
+                thread = threading.Thread(target=other); thread.start(); thread.join()";
+    run().profile("workspace").python(code).stdout("-\n").ends();
+}
+
+/// The report's directory is moved away, and a link out of the root put in its place.
+#[test]
+fn a_report_is_written_where_its_directory_is_now() {
+    let outside = tempfile::tempdir().unwrap();
+    let kept = outside.path().join("report.json");
+    std::fs::write(&kept, "kept").unwrap();
+    let begun = run().file("out/x", "");
+    let command = format!("mv out out2; ln -s {} out", outside.path().display());
+    begun
+        .profile("workspace")
+        .flags(["--report", "@ROOT/out/report.json"])
+        .bash(&command)
+        .ends();
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "kept");
+}
