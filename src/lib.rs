@@ -22,6 +22,10 @@ pub mod policy;
 pub mod profile;
 pub mod report;
 mod sandbox;
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "calls that only x86-64 has")
+)]
 mod supervise;
 mod surroundings;
 mod sys;

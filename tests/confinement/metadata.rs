@@ -114,7 +114,7 @@ fn attributes_of_what_is_closed_read_as_on_a_file_system_without_any() {
             .answers("os.listxattr('/etc/shadow')", "ok|ENOTSUP", "ENOTSUP|EOPNOTSUPP")
             .answers("os.getxattr('data/a', 'user.x')", "ENODATA|ENOTSUP", "ENODATA|ENOTSUP")
             .answers(
-                "os.getxattr('/etc/shadow', 'user.x')",
+                "os.getxattr('/etc/hosts', 'user.x')",
                 "ENODATA|ENOTSUP",
                 "ENOTSUP|EOPNOTSUPP",
             ),
