@@ -7,7 +7,7 @@ pub use facts::{Facts, Finding, Level, gather};
 use crate::plan::{Ability, Supervisor};
 use crate::sys::{confine, notify, outer};
 
-/// What the plan compiler has to know, at the price of three system calls; inside a run some more.
+/// What the plan compiler has to know, at the price of a few system calls; inside a run some more.
 pub fn ability(control_group: bool) -> Ability {
     const SECCOMP_RET_ERRNO: u32 = 0x0005_0000;
     Ability {
@@ -22,7 +22,11 @@ pub fn ability(control_group: bool) -> Ability {
 /// to answer counts on nobody: what an outer supervisor would answer on behalf isn't narrowed by Landlock and filter.
 fn supervisor() -> Supervisor {
     if notify::is_available() {
-        return Supervisor::Own;
+        return if lets_parents_read() {
+            Supervisor::Own
+        } else {
+            Supervisor::Nobody
+        };
     }
     match outer::connect() {
         Err(error) if matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::EPERM)) => Supervisor::Nobody,
@@ -31,7 +35,7 @@ fn supervisor() -> Supervisor {
 }
 
 /// Whether Yama lets a process read the memory of those that it started (2: only administrators may; 3: nobody).
-pub fn lets_parents_read() -> bool {
+fn lets_parents_read() -> bool {
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
     !scope.is_ok_and(|scope| matches!(scope.trim(), "2" | "3"))
 }

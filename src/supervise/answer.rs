@@ -55,8 +55,11 @@ impl MayContinue {
     /// access, which no supervised tree has in Landlock.
     pub fn open(supervision: Supervision, access: RegisterAccess) -> Option<Self> {
         let judged = match (supervision.reading, access) {
-            (Reading::Landlock, RegisterAccess::Truncates) => supervision.landlock_abi >= LANDLOCK_TRUNCATE,
-            (_, RegisterAccess::Writes) | (Reading::Landlock, RegisterAccess::Reads | RegisterAccess::Unknown) => true,
+            // Flags in memory may ask for anything by then.
+            (Reading::Landlock, RegisterAccess::Truncates | RegisterAccess::Unknown) => {
+                supervision.landlock_abi >= LANDLOCK_TRUNCATE
+            }
+            (_, RegisterAccess::Writes) | (Reading::Landlock, RegisterAccess::Reads) => true,
             (Reading::Supervisor, _) => false,
         };
         judged.then_some(MayContinue(()))
@@ -123,5 +126,29 @@ impl Registers {
     /// A pointer or a 64-bit number.
     pub fn long(&self, index: usize) -> u64 {
         self.0[index]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Trace;
+
+    #[test]
+    fn flags_in_memory_are_continued_only_where_landlock_judges_truncating_too() {
+        let at = |landlock_abi, reading| Supervision {
+            reading,
+            trace: Trace::Exact,
+            landlock_abi,
+        };
+        let may = |abi, reading, access| MayContinue::open(at(abi, reading), access).is_some();
+        for access in [RegisterAccess::Unknown, RegisterAccess::Truncates] {
+            assert!(may(3, Reading::Landlock, access));
+            assert!(!may(2, Reading::Landlock, access));
+            assert!(!may(7, Reading::Supervisor, access));
+        }
+        assert!(may(1, Reading::Landlock, RegisterAccess::Reads));
+        assert!(!may(7, Reading::Supervisor, RegisterAccess::Reads));
+        assert!(may(1, Reading::Supervisor, RegisterAccess::Writes));
     }
 }

@@ -414,7 +414,6 @@ impl Open {
         if !is_shared_memory {
             let is_static = desk.enforce(desk.judge.new_entry(&place), &attempt, &name, CLOSED)?;
             if is_static == IsStatic::Yes
-                && self.from_registers != RegisterAccess::Unknown
                 && let Some(proof) = desk.judge.may_open(self.from_registers)
             {
                 return Ok(Some(Answer::Continue(proof)));
