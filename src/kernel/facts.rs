@@ -69,13 +69,18 @@ pub fn gather(control_group: Option<PathBuf>) -> Facts {
         landlock_errata: errata(),
         seccomp_actions: seccomp_actions(),
         security_modules: first_line("/sys/kernel/security/lsm"),
-        yama_ptrace_scope: first_line("/proc/sys/kernel/yama/ptrace_scope").and_then(|text| text.parse().ok()),
+        yama_ptrace_scope: yama_ptrace_scope(),
         user_namespaces: user_namespaces(),
         control_group,
         findings: Vec::new(),
     };
     facts.findings = findings(&facts, landlock.err());
     facts
+}
+
+/// Yama's `ptrace_scope`, where Yama is there.
+pub(super) fn yama_ptrace_scope() -> Option<u32> {
+    first_line("/proc/sys/kernel/yama/ptrace_scope")?.parse().ok()
 }
 
 fn first_line(path: &str) -> Option<String> {

@@ -36,6 +36,5 @@ fn supervisor() -> Supervisor {
 
 /// Whether Yama lets a process read the memory of those that it started (2: only administrators may; 3: nobody).
 fn lets_parents_read() -> bool {
-    let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
-    !scope.is_ok_and(|scope| matches!(scope.trim(), "2" | "3"))
+    facts::yama_ptrace_scope().is_none_or(|scope| scope < 2)
 }

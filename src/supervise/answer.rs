@@ -25,7 +25,7 @@ pub enum Answer {
     /// outlives the target's close, and a pipe has no end.
     Descriptor(OwnedFd, OnExecute),
     /// The same, where something else depends on whether the target has room for it.
-    Depending(OwnedFd, OnExecute, Effect),
+    Depending(OwnedFd, OnExecute, Box<Effect>),
     /// The kernel makes the call.
     Continue(MayContinue),
     /// Another thread answers.

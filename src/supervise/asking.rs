@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 use super::answer::{Answer, Errno};
 use super::judge::CLOSED;
 use super::metadata::Subject;
-use super::pinned::Pinned;
 use super::refuse::Attempt;
 use super::resolve::Last;
 use super::worker::Desk;
@@ -42,7 +41,7 @@ fn answer(desk: &Desk<'_>, subject: &Subject, mode: i32) -> Result<Answer, Errno
         if mode & bit == 0 {
             return Ok(());
         }
-        let attempt = attempt(subject, kind, &object);
+        let attempt = Attempt::with(kind, subject.asked(), &object);
         desk.enforce(desk.judge.object(access, &object), &attempt, object.name(), CLOSED)
             .map(drop)
     };
@@ -52,20 +51,11 @@ fn answer(desk: &Desk<'_>, subject: &Subject, mode: i32) -> Result<Answer, Errno
         && !object.is_directory()
         && let Some(reason) = desk.judge.refuses_to_execute(&object)
     {
-        let attempt = attempt(subject, Kind::Execute, &object);
+        let attempt = Attempt::with(Kind::Execute, subject.asked(), &object);
         desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
     Ok(Answer::Value(0))
-}
-
-fn attempt<'a>(subject: &'a Subject, kind: Kind, object: &Pinned) -> Attempt<'a> {
-    Attempt {
-        kind,
-        asked: subject.asked(),
-        exists: true,
-        is_directory: object.is_directory(),
-    }
 }
 
 /// `inotify_add_watch`, on the target's own queue.
@@ -80,7 +70,7 @@ pub fn watch(desk: &Desk<'_>) -> Result<Answer, Errno> {
     };
     let subject = Subject::Path(libc::AT_FDCWD, path, last);
     let object = subject.object(desk)?;
-    let attempt = attempt(&subject, Kind::Read, &object);
+    let attempt = Attempt::with(Kind::Read, subject.asked(), &object);
     desk.enforce(
         desk.judge.object(Access::READ, &object),
         &attempt,

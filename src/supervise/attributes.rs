@@ -154,7 +154,7 @@ pub fn list(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
 /// so nothing is noted either.
 fn readable(desk: &Desk<'_>, subject: &Subject) -> Result<Pinned, Errno> {
     let object = subject.object(desk)?;
-    if super::entries::is_refused(&desk.judge.object(Access::READ, &object)) || object.is_symlink() {
+    if desk.judge.object(Access::READ, &object).is_refused() || object.is_symlink() {
         return Err(Errno(libc::EOPNOTSUPP));
     }
     Ok(object)

@@ -4,13 +4,14 @@ use std::os::fd::AsFd;
 
 use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
-use super::judge::{self, CLOSED, Verdict};
+use super::judge::{self, CLOSED};
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
+use super::shared::Made;
 use super::worker::Desk;
 use crate::policy::{Access, is_in_git_directory};
-use crate::report::{Kind, Reason};
+use crate::report::Kind;
 use crate::sys::file;
 
 /// A directory and a path, as two registers name them.
@@ -33,6 +34,16 @@ impl Operand {
 
     fn place(&self, desk: &Desk<'_>) -> Result<Place, Errno> {
         self.request(desk).place()
+    }
+
+    /// Where nothing is yet. The kernel answers `EEXIST` before it asks for permissions: `mkdir -p` and its like count
+    /// on it.
+    fn new_place(&self, desk: &Desk<'_>) -> Result<Place, Errno> {
+        let place = self.place(desk)?;
+        match place.look() {
+            Some(_) => Err(Errno(libc::EEXIST)),
+            None => Ok(place),
+        }
     }
 }
 
@@ -73,30 +84,15 @@ impl Form {
     }
 }
 
-/// What happens at one place.
-struct Job<'a> {
-    kind: Kind,
-    asked: &'a [u8],
-}
-
-impl Job<'_> {
-    /// `Some` where the kernel may make the call by itself.
-    fn judge(&self, desk: &Desk<'_>, place: &Place) -> Result<Option<Answer>, Errno> {
-        desk.caller().confirm()?;
-        let name = place.name();
-        let attempt = Attempt {
-            kind: self.kind,
-            asked: self.asked,
-            exists: self.kind == Kind::Delete,
-            is_directory: false,
-        };
-        let verdict = match self.kind {
-            Kind::Create => desk.judge.new_entry(place),
-            _ => desk.judge.place(place),
-        };
-        let is_static = desk.enforce(verdict, &attempt, &name, CLOSED)?;
-        Ok(by_landlock(desk, is_static, Change::Entry))
-    }
+/// Judges a change of one place. `Some` where the kernel may make the call by itself.
+fn judge_entry(desk: &Desk<'_>, place: &Place, attempt: &Attempt<'_>) -> Result<Option<Answer>, Errno> {
+    desk.caller().confirm()?;
+    let verdict = match attempt.kind {
+        Kind::Create => desk.judge.new_entry(place),
+        _ => desk.judge.place(place),
+    };
+    let is_static = desk.enforce(verdict, attempt, place.name(), CLOSED)?;
+    Ok(by_landlock(desk, is_static, Change::Entry))
 }
 
 fn by_landlock(desk: &Desk<'_>, is_static: IsStatic, change: Change) -> Option<Answer> {
@@ -106,15 +102,7 @@ fn by_landlock(desk: &Desk<'_>, is_static: IsStatic, change: Change) -> Option<A
     }
 }
 
-/// The kernel answers `EEXIST` before it asks for permissions: `mkdir -p` and its like count on it.
-fn refuse_existing(place: &Place) -> Result<(), Errno> {
-    match place.look() {
-        Some(_) => Err(Errno(libc::EEXIST)),
-        None => Ok(()),
-    }
-}
-
-/// And `ENOENT` for what isn't there.
+/// The kernel answers `ENOENT` before it asks for permissions.
 fn refuse_missing(place: &Place) -> Result<Option<Entry>, Errno> {
     if !place.is_named() {
         return Ok(place.look());
@@ -125,13 +113,9 @@ fn refuse_missing(place: &Place) -> Result<Option<Entry>, Errno> {
 pub fn make_directory(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     let (operand, next) = form.operand(desk)?;
     let mode = desk.caller().registers.word(next);
-    let place = operand.place(desk)?;
-    refuse_existing(&place)?;
-    let job = Job {
-        kind: Kind::Create,
-        asked: operand.path.bytes(),
-    };
-    if let Some(answer) = job.judge(desk, &place)? {
+    let place = operand.new_place(desk)?;
+    let attempt = Attempt::without(Kind::Create, operand.path.bytes());
+    if let Some(answer) = judge_entry(desk, &place, &attempt)? {
         return Ok(answer);
     }
     let mode = desk.mode_under_umask(mode & 0o1777);
@@ -142,16 +126,11 @@ pub fn make_directory(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
 
 /// A `.git` that the run made, and directories that it made in one, aren't guarded from it.
 pub fn note_own_repository(desk: &Desk<'_>, place: &Place) {
-    const MOST: usize = 65_536;
-    let name = place.name();
-    if is_in_git_directory(&name)
+    if is_in_git_directory(place.name())
         && let Some(made) = place.look()
     {
-        desk.judge.note_made(|list| {
-            if list.directories.len() < MOST {
-                list.directories.insert(made.identity());
-            }
-        });
+        desk.judge
+            .note_made(|list| Made::keep(&mut list.directories, made.identity(), Made::MOST_DIRECTORIES));
     }
 }
 
@@ -166,14 +145,10 @@ pub fn make_node(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
             libc::EINVAL
         }));
     }
-    let place = operand.place(desk)?;
-    refuse_existing(&place)?;
+    let place = operand.new_place(desk)?;
     super::open::refuse_set_user_id(desk, mode, operand.path.bytes())?;
-    let job = Job {
-        kind: Kind::Create,
-        asked: operand.path.bytes(),
-    };
-    if let Some(answer) = job.judge(desk, &place)? {
+    let attempt = Attempt::without(Kind::Create, operand.path.bytes());
+    if let Some(answer) = judge_entry(desk, &place, &attempt)? {
         return Ok(answer);
     }
     let mode = desk.mode_under_umask(mode);
@@ -191,23 +166,12 @@ pub fn symlink(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     if text.bytes().is_empty() {
         return Err(Errno(libc::ENOENT));
     }
-    let place = operand.place(desk)?;
-    refuse_existing(&place)?;
-    let job = Job {
-        kind: Kind::Create,
-        asked: operand.path.bytes(),
-    };
-    if let Some(answer) = job.judge(desk, &place)? {
+    let place = operand.new_place(desk)?;
+    let attempt = Attempt::without(Kind::Create, operand.path.bytes());
+    if let Some(answer) = judge_entry(desk, &place, &attempt)? {
         return Ok(answer);
     }
-    let attempt = Attempt {
-        kind: Kind::Create,
-        asked: operand.path.bytes(),
-        exists: false,
-        is_directory: false,
-    };
-    let name = place.name();
-    desk.enforce(desk.judge.bringing(None, &name), &attempt, &name, CLOSED)?;
+    desk.enforce(desk.judge.bringing(None, place.name()), &attempt, place.name(), CLOSED)?;
     file::make_symlink(text.text(), place.parent.as_fd(), place.component())?;
     Ok(Answer::Value(0))
 }
@@ -235,16 +199,13 @@ pub fn unlinkat(desk: &Desk<'_>) -> Result<Answer, Errno> {
 fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errno> {
     let place = operand.place(desk)?;
     let found = refuse_missing(&place)?;
-    let job = Job {
-        kind: Kind::Delete,
-        asked: operand.path.bytes(),
-    };
+    let attempt = Attempt::on(Kind::Delete, operand.path.bytes());
     if let Some(found) = found
-        && judge::is_shared_memory(&place.name())
+        && judge::is_shared_memory(place.name())
         && is_own_shared_memory(desk, found.identity())
     {
         desk.caller().confirm()?;
-    } else if let Some(answer) = job.judge(desk, &place)? {
+    } else if let Some(answer) = judge_entry(desk, &place, &attempt)? {
         return Ok(answer);
     }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
@@ -257,7 +218,7 @@ fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errn
 /// The name to remove it by when the run is over.
 fn rename_shared_memory(desk: &Desk<'_>, identity: Identity, place: &Place) {
     if let Some(name) = desk.shared().made().shared_memory.get_mut(&identity) {
-        *name = place.name();
+        *name = place.name().to_path_buf();
     }
 }
 
@@ -286,12 +247,13 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     let (old, new) = (from.place(desk)?, to.place(desk)?);
     refuse_missing(&old)?;
     desk.caller().confirm()?;
+    // Nobody else of the run renames meanwhile.
+    let replaced = new.look();
     let exchanges = flags & libc::RENAME_EXCHANGE != 0;
-    let is_static = judge_move(desk, (from, &old), (to, &new), exchanges)?;
+    let is_static = judge_move(desk, (from, &old), (to, &new, replaced), exchanges)?;
     if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
         return Ok(answer);
     }
-    let replaced = new.look();
     file::rename(
         (old.parent.as_fd(), old.component()),
         (new.parent.as_fd(), new.component()),
@@ -300,7 +262,7 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     if let Some(replaced) = replaced.filter(|replaced| !exchanges && !replaced.has_other_names()) {
         desk.judge.forget(replaced.identity());
     }
-    if judge::is_shared_memory(&new.name())
+    if judge::is_shared_memory(new.name())
         && let Some(moved) = new.look()
     {
         rename_shared_memory(desk, moved.identity(), &new);
@@ -312,56 +274,46 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
 fn judge_move(
     desk: &Desk<'_>,
     (from, old): (&Operand, &Place),
-    (to, new): (&Operand, &Place),
+    (to, new, replaced): (&Operand, &Place, Option<Entry>),
     exchanges: bool,
 ) -> Result<IsStatic, Errno> {
     let (old_name, new_name) = (old.name(), new.name());
-    if judge::is_shared_memory(&old_name) && judge::is_shared_memory(&new_name) {
-        let is_own = |place: &Place| {
-            place
-                .look()
-                .is_none_or(|found| is_own_shared_memory(desk, found.identity()))
-        };
-        if is_own(old) && is_own(new) {
+    if judge::is_shared_memory(old_name) && judge::is_shared_memory(new_name) {
+        let is_own = |found: Option<Entry>| found.is_none_or(|found| is_own_shared_memory(desk, found.identity()));
+        if is_own(old.look()) && is_own(replaced) {
             return Ok(IsStatic::No);
         }
     }
-    let leaving = Attempt {
-        kind: Kind::Delete,
-        asked: from.path.bytes(),
-        exists: true,
-        is_directory: false,
+    let leaving = Attempt::on(Kind::Delete, from.path.bytes());
+    let arriving = if exchanges {
+        Attempt::on(Kind::Delete, to.path.bytes())
+    } else {
+        Attempt::without(Kind::Create, to.path.bytes())
     };
-    let arriving = Attempt {
-        kind: if exchanges { Kind::Delete } else { Kind::Create },
-        asked: to.path.bytes(),
-        exists: exchanges,
-        is_directory: false,
-    };
-    let first = desk.enforce(desk.judge.place(old), &leaving, &old_name, CLOSED)?;
-    let arrival = match new.look() {
+    let first = desk.enforce(desk.judge.place(old), &leaving, old_name, CLOSED)?;
+    let arrival = match replaced {
         Some(_) => desk.judge.place(new),
         None => desk.judge.new_entry(new),
     };
-    let second = desk.enforce(arrival, &arriving, &new_name, CLOSED)?;
+    let second = desk.enforce(arrival, &arriving, new_name, CLOSED)?;
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
     }
-    desk.enforce(desk.judge.moving(&old_name, &new_name), &leaving, &old_name, CLOSED)?;
+    desk.enforce(desk.judge.moving(old_name, new_name), &leaving, old_name, CLOSED)?;
     desk.enforce(
-        desk.judge.bringing(Some(&old_name), &new_name),
+        desk.judge.bringing(Some(old_name), new_name),
         &arriving,
-        &new_name,
+        new_name,
         CLOSED,
     )?;
     if exchanges {
         desk.enforce(
-            desk.judge.bringing(Some(&new_name), &old_name),
+            desk.judge.bringing(Some(new_name), old_name),
             &leaving,
-            &old_name,
+            old_name,
             CLOSED,
         )?;
-        desk.enforce(desk.judge.moving(&new_name, &old_name), &arriving, &new_name, CLOSED)?;
+        desk.enforce(desk.judge.moving(new_name, old_name), &arriving, new_name, CLOSED)?;
     }
     Ok(IsStatic::No)
 }
@@ -385,8 +337,7 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     } else {
         from.request(desk).object(last)?
     };
-    let place = to.place(desk)?;
-    refuse_existing(&place)?;
+    let place = to.new_place(desk)?;
     desk.caller().confirm()?;
     if object.is_directory() {
         return Err(Errno(libc::EPERM));
@@ -396,7 +347,7 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
         return Ok(answer);
     }
     link_pinned(&object, &place)?;
-    if judge::is_shared_memory(&place.name())
+    if judge::is_shared_memory(place.name())
         && let Some(identity) = object.identity()
     {
         rename_shared_memory(desk, identity, &place);
@@ -411,26 +362,16 @@ fn judge_link(
     (to, place): (&Operand, &Place),
 ) -> Result<IsStatic, Errno> {
     let name = place.name();
-    if judge::is_shared_memory(&name)
+    if judge::is_shared_memory(name)
         && object
             .identity()
             .is_some_and(|identity| is_own_shared_memory(desk, identity))
     {
         return Ok(IsStatic::No);
     }
-    let arriving = Attempt {
-        kind: Kind::Create,
-        asked: to.path.bytes(),
-        exists: false,
-        is_directory: false,
-    };
-    let second = desk.enforce(desk.judge.new_entry(place), &arriving, &name, CLOSED)?;
-    let leaving = Attempt {
-        kind: Kind::Write,
-        asked: from.path.bytes(),
-        exists: true,
-        is_directory: false,
-    };
+    let arriving = Attempt::without(Kind::Create, to.path.bytes());
+    let second = desk.enforce(desk.judge.new_entry(place), &arriving, name, CLOSED)?;
+    let leaving = Attempt::on(Kind::Write, from.path.bytes());
     // What has no name yet was made by whoever holds it for writing.
     let access = if object.has_name() {
         Access::READ | Access::WRITE
@@ -443,12 +384,7 @@ fn judge_link(
         return Ok(IsStatic::Yes);
     }
     if object.has_name() {
-        desk.enforce(
-            desk.judge.bringing(Some(object.name()), &name),
-            &arriving,
-            &name,
-            CLOSED,
-        )?;
+        desk.enforce(desk.judge.bringing(Some(object.name()), name), &arriving, name, CLOSED)?;
     }
     Ok(IsStatic::No)
 }
@@ -472,12 +408,7 @@ pub fn truncate(desk: &Desk<'_>) -> Result<Answer, Errno> {
     if object.is_directory() {
         return Err(Errno(libc::EISDIR));
     }
-    let attempt = Attempt {
-        kind: Kind::Write,
-        asked: operand.path.bytes(),
-        exists: true,
-        is_directory: false,
-    };
+    let attempt = Attempt::on(Kind::Write, operand.path.bytes());
     let is_static = desk.enforce(
         desk.judge.object(Access::WRITE, &object),
         &attempt,
@@ -498,21 +429,4 @@ pub fn truncate(desk: &Desk<'_>) -> Result<Answer, Errno> {
     }
     file::truncate(&object.path(), length)?;
     Ok(Answer::Value(0))
-}
-
-/// A refusal that no grant lifts.
-pub fn never(desk: &Desk<'_>, kind: Kind, target: &[u8], reason: &'static str) -> Errno {
-    let attempt = Attempt {
-        kind,
-        asked: b"",
-        exists: true,
-        is_directory: false,
-    };
-    desk.note(&attempt, target, Reason::Never(reason));
-    Errno(libc::EPERM)
-}
-
-/// Whether a verdict is a refusal.
-pub fn is_refused(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Refused(_))
 }

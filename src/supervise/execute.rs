@@ -23,12 +23,7 @@ fn execute(desk: &Desk<'_>, subject: &Subject) -> Result<Answer, Errno> {
     let object = subject.object(desk)?;
     let refused = desk.judge.refuses_to_execute(&object).filter(|_| object.is_regular());
     if let Some(reason) = refused {
-        let attempt = Attempt {
-            kind: Kind::Execute,
-            asked: subject.asked(),
-            exists: true,
-            is_directory: false,
-        };
+        let attempt = Attempt::on(Kind::Execute, subject.asked());
         desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }

@@ -29,6 +29,10 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Verdict::Refused(_))
+    }
+
     /// Both must be allowed; static only if both are.
     pub fn and(self, other: Verdict) -> Verdict {
         match (self, other) {
@@ -74,7 +78,7 @@ impl Judge<'_> {
             return Verdict::Refused(Reason::NotGranted);
         }
         kernels_elsewhere(Access::WRITE, place.parent.file_system(), place.parent.name())
-            .unwrap_or_else(|| self.name(Access::WRITE, &place.name()))
+            .unwrap_or_else(|| self.name(Access::WRITE, place.name()))
     }
 
     /// Making an entry where there's none. A new repository is the run's own, unless it lies in another's `.git`.
@@ -83,8 +87,8 @@ impl Judge<'_> {
         match self.place(place) {
             Verdict::Refused(Reason::Denied(denial))
                 if denial.kind == DenialKind::Guarded
-                    && git_directories(&name).as_slice() == [name.as_path()]
-                    && self.is_granted(Access::WRITE, &name) =>
+                    && git_directories(name).as_slice() == [name]
+                    && self.is_granted(Access::WRITE, name) =>
             {
                 Verdict::OnBehalf
             }

@@ -1,7 +1,7 @@
 //! Memory with a descriptor or a name: `memfd_create`, and the run's own files in `/dev/shm`.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::answer::{Answer, Errno, MayContinue};
 use super::pinned::Identity;
@@ -9,7 +9,7 @@ use super::refuse::Attempt;
 use super::shared::Made;
 use super::worker::Desk;
 use crate::plan;
-use crate::report::{Kind, Reason};
+use crate::report::Kind;
 use crate::sys::file;
 use crate::sys::notify::OnExecute;
 
@@ -39,18 +39,9 @@ pub fn create(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let name = desk.caller().string(registers.long(0), LONGEST, libc::EINVAL)?;
     desk.caller().confirm()?;
     if flags & MFD_EXEC != 0 {
-        let attempt = Attempt {
-            kind: Kind::Execute,
-            asked: name.as_bytes(),
-            exists: true,
-            is_directory: false,
-        };
-        desk.note(
-            &attempt,
-            b"memfd",
-            Reason::Never("a memory file can't be executed where executing is limited"),
-        );
-        return Err(Errno(libc::EPERM));
+        let attempt = Attempt::on(Kind::Execute, name.as_bytes());
+        let reason = "a memory file can't be executed where executing is limited";
+        return Err(desk.never(&attempt, b"memfd", reason));
     }
     // Sealing against execution allows sealing; a file that mustn't be sealed is sealed against that too.
     let made = file::memory_file(&name, flags | MFD_NOEXEC_SEAL | MFD_CLOEXEC)?;
@@ -66,11 +57,11 @@ pub fn create(desk: &Desk<'_>) -> Result<Answer, Errno> {
 }
 
 /// A new file in `/dev/shm` is the run's, and so is whatever name it is given there.
-pub fn note_shared(desk: &Desk<'_>, made: &OwnedFd, name: PathBuf) -> Result<(), Errno> {
+pub fn note_shared(desk: &Desk<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
     let identity = Identity::of(made.as_fd())?;
     desk.judge.note_made(|made| {
         if made.shared_memory.len() < Made::MOST {
-            made.shared_memory.insert(identity, name.clone());
+            made.shared_memory.insert(identity, name.to_path_buf());
         }
     });
     Ok(())

@@ -4,14 +4,13 @@ use std::os::fd::AsFd;
 
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
-use super::entries::never;
 use super::open::refuse_set_user_id;
 use super::pinned::Pinned;
 use super::refuse::Attempt;
 use super::resolve::{Last, Request};
 use super::worker::Desk;
 use crate::policy::Access;
-use crate::report::{Kind, Reason};
+use crate::report::Kind;
 use crate::sys::file;
 
 /// Refused metadata answers what a file of somebody else's does.
@@ -84,20 +83,10 @@ impl Subject {
     /// The object, if the run may write it. Never a device: its mode is the machine's.
     pub fn writable(&self, desk: &Desk<'_>) -> Result<Pinned, Errno> {
         let object = self.object(desk)?;
-        let attempt = Attempt {
-            kind: Kind::Metadata,
-            asked: self.asked(),
-            exists: true,
-            is_directory: object.is_directory(),
-        };
+        let attempt = Attempt::with(Kind::Metadata, self.asked(), &object);
         if object.is_device() || !object.has_name() && !object.is_regular() {
             let target = object.name().as_os_str().as_encoded_bytes();
-            desk.note(
-                &attempt,
-                target,
-                Reason::Never("devices and pipes keep their attributes"),
-            );
-            return Err(NOT_YOURS);
+            return Err(desk.never(&attempt, target, "devices and pipes keep their attributes"));
         }
         let verdict = desk.judge.object(Access::WRITE, &object);
         desk.enforce(verdict, &attempt, object.name(), NOT_YOURS)?;
@@ -250,10 +239,6 @@ fn change_times(desk: &Desk<'_>, subject: &Subject, times: Times) -> Result<Answ
 
 /// `file_setattr`: immutable, append-only and their like are the machine's affair.
 pub fn file_setattr(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    Err(never(
-        desk,
-        Kind::Metadata,
-        b"file_setattr",
-        "no run changes file attributes",
-    ))
+    let attempt = Attempt::on(Kind::Metadata, b"");
+    Err(desk.never(&attempt, b"file_setattr", "no run changes file attributes"))
 }

@@ -11,7 +11,7 @@ use super::resolve::{Last, Request};
 use super::terminals;
 use super::worker::Desk;
 use crate::policy::Access;
-use crate::report::{Kind, Reason};
+use crate::report::Kind;
 use crate::sys::file::{self, OpenHow};
 use crate::sys::notify::OnExecute;
 
@@ -293,16 +293,12 @@ impl Open {
             return terminals::open_own(desk, self.flags, self.on_execute());
         }
         let access = self.access();
-        let attempt = Attempt {
-            kind: if access.contains(Access::WRITE) {
-                Kind::Write
-            } else {
-                Kind::Read
-            },
-            asked: self.path.bytes(),
-            exists: true,
-            is_directory: object.is_directory(),
+        let kind = if access.contains(Access::WRITE) {
+            Kind::Write
+        } else {
+            Kind::Read
         };
+        let attempt = Attempt::with(kind, self.path.bytes(), &object);
         let verdict = desk.judge.object(access, &object);
         if let Some(held) = self.held_already(desk, access, &object, &verdict) {
             return Ok(held);
@@ -320,7 +316,7 @@ impl Open {
     /// `/dev/stdout` and its like: what the caller holds already it gets once more, the very same open file. That is no
     /// more than it has, also where the file has a name that nothing grants.
     fn held_already(&self, desk: &Desk<'_>, access: Access, object: &Pinned, verdict: &Verdict) -> Option<Answer> {
-        if !matches!(verdict, Verdict::Refused(_)) || self.has(libc::O_DIRECTORY) && !object.is_directory() {
+        if !verdict.is_refused() || self.has(libc::O_DIRECTORY) && !object.is_directory() {
             return None;
         }
         let (held, _) = desk.judge.held(object).filter(|(_, held)| held.contains(access))?;
@@ -372,7 +368,11 @@ impl Open {
         let opened = desk.station().reopen(object.as_fd(), flags & !libc::O_TRUNC)?;
         terminals::note_master(desk, &object, opened.as_fd());
         if self.has(libc::O_TRUNC) && object.is_regular() {
-            return Ok(Answer::Depending(opened, self.on_execute(), Effect::Truncate(object)));
+            return Ok(Answer::Depending(
+                opened,
+                self.on_execute(),
+                Box::new(Effect::Truncate(object)),
+            ));
         }
         Ok(Answer::Descriptor(opened, self.on_execute()))
     }
@@ -402,17 +402,11 @@ impl Open {
             // Where a dangling link names a directory.
             return Err(Errno(libc::EISDIR));
         }
-        let name = place.name();
-        let attempt = Attempt {
-            kind: Kind::Create,
-            asked: self.path.bytes(),
-            exists: false,
-            is_directory: false,
-        };
+        let attempt = Attempt::without(Kind::Create, self.path.bytes());
         refuse_set_user_id(desk, self.mode, self.path.bytes())?;
-        let is_shared_memory = super::judge::is_shared_memory(&name);
+        let is_shared_memory = super::judge::is_shared_memory(place.name());
         if !is_shared_memory {
-            let is_static = desk.enforce(desk.judge.new_entry(&place), &attempt, &name, CLOSED)?;
+            let is_static = desk.enforce(desk.judge.new_entry(&place), &attempt, place.name(), CLOSED)?;
             if is_static == IsStatic::Yes
                 && let Some(proof) = desk.judge.may_open(self.from_registers)
             {
@@ -424,11 +418,15 @@ impl Open {
             other => other?,
         };
         if is_shared_memory {
-            super::memory::note_shared(desk, &made, name)?;
-        } else if name.file_name().is_some_and(|last| last == ".git") {
+            super::memory::note_shared(desk, &made, place.name())?;
+        } else if place.name().file_name().is_some_and(|last| last == ".git") {
             super::entries::note_own_repository(desk, &place);
         }
-        Ok(Some(Answer::Depending(made, self.on_execute(), Effect::Made(place))))
+        Ok(Some(Answer::Depending(
+            made,
+            self.on_execute(),
+            Box::new(Effect::Made(place)),
+        )))
     }
 
     fn make(&self, desk: &Desk<'_>, place: &Place) -> Result<OwnedFd, Errno> {
@@ -447,16 +445,7 @@ pub fn refuse_set_user_id(desk: &Desk<'_>, mode: u32, asked: &[u8]) -> Result<()
     if mode & (libc::S_ISUID | libc::S_ISGID) == 0 {
         return Ok(());
     }
-    let attempt = Attempt {
-        kind: Kind::Metadata,
-        asked,
-        exists: true,
-        is_directory: false,
-    };
-    desk.note(
-        &attempt,
-        asked,
-        Reason::Never("no run makes set-user-ID or set-group-ID programs"),
-    );
-    Err(Errno(libc::EPERM))
+    let attempt = Attempt::on(Kind::Metadata, asked);
+    let reason = "no run makes set-user-ID or set-group-ID programs";
+    Err(desk.never(&attempt, asked, reason))
 }

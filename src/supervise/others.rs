@@ -66,19 +66,9 @@ fn require_run(desk: &Desk<'_>, process: i32, kind: Kind) -> Result<(), Errno> {
     if procfs::is_below(desk.station(), desk.caller().top, process) {
         return Ok(());
     }
-    let attempt = Attempt {
-        kind,
-        asked: b"",
-        exists: true,
-        is_directory: false,
-    };
     let target = format!("process {process}");
-    desk.note(
-        &attempt,
-        target.as_bytes(),
-        Reason::Never("the process isn't part of the run"),
-    );
-    Err(Errno(libc::EPERM))
+    let reason = "the process isn't part of the run";
+    Err(desk.never(&Attempt::on(kind, b""), target.as_bytes(), reason))
 }
 
 /// From the first `umask` on each process may have one of its own.
@@ -95,14 +85,7 @@ pub fn refuse(desk: &Desk<'_>) -> Result<Answer, Errno> {
 }
 
 fn refused(desk: &Desk<'_>, kind: Kind, reason: &'static str) -> Errno {
-    let attempt = Attempt {
-        kind,
-        asked: b"",
-        exists: false,
-        is_directory: false,
-    };
-    desk.note(&attempt, desk.call_name().as_bytes(), Reason::Never(reason));
-    Errno(libc::EPERM)
+    desk.never(&Attempt::without(kind, b""), desk.call_name().as_bytes(), reason)
 }
 
 /// A new process, where their number is limited, in the run or in one inside it.
@@ -116,12 +99,7 @@ pub fn fork(desk: &Desk<'_>) -> Result<Answer, Errno> {
             &desk.caller().registers,
         )));
     }
-    let attempt = Attempt {
-        kind: Kind::Spawn,
-        asked: b"",
-        exists: false,
-        is_directory: false,
-    };
+    let attempt = Attempt::without(Kind::Spawn, b"");
     desk.note(
         &attempt,
         b"process",

@@ -1,9 +1,9 @@
 //! Objects that the supervisor has pinned with a descriptor of its own. Decisions are made on these and on the names
 //! that the kernel has for them, never on what was asked.
 
-use std::ffi::{CStr, CString, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::answer::Errno;
@@ -143,8 +143,7 @@ impl Pinned {
 
     /// Which object it is; `None` where the kernel doesn't say.
     pub fn identity(&self) -> Option<Identity> {
-        let status = file::entry_status(self.descriptor.as_fd(), c"").ok()?;
-        Some(Identity::new(&status))
+        Identity::of(self.as_fd()).ok()
     }
 
     pub fn through_descriptor(&self) -> Option<i32> {
@@ -226,12 +225,22 @@ pub struct Place {
     /// The directory.
     pub parent: Pinned,
     component: CString,
+    name: PathBuf,
 }
 
 impl Place {
     /// The component may end with slashes, which the kernel judges.
     pub fn new(parent: Pinned, component: CString) -> Place {
-        Place { parent, component }
+        let name = match without_slashes(component.as_bytes()) {
+            b"" | b"." => parent.name().to_path_buf(),
+            b".." => parent.name().parent().unwrap_or(Path::new("/")).to_path_buf(),
+            name => parent.name().join(OsStr::from_bytes(name)),
+        };
+        Place {
+            parent,
+            component,
+            name,
+        }
     }
 
     /// For the kernel, below the parent.
@@ -241,8 +250,7 @@ impl Place {
 
     /// Removes what was made here, if it still is what this descriptor holds.
     pub fn undo(&self, made: BorrowedFd<'_>) {
-        let status = file::entry_status(made, c"").ok();
-        let made = status.map(|status| Identity::new(&status));
+        let made = Identity::of(made).ok();
         if made.is_some() && made == self.look().map(|found| found.identity()) {
             let _ = file::remove(self.parent.as_fd(), &self.component, 0);
         }
@@ -250,20 +258,12 @@ impl Place {
 
     /// Whether the component is a name, not `.` or `..`.
     pub fn is_named(&self) -> bool {
-        let bytes = self.component.as_bytes();
-        let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
-        !matches!(&bytes[..end], b"" | b"." | b"..")
+        !matches!(without_slashes(self.component.as_bytes()), b"" | b"." | b"..")
     }
 
     /// The name that an entry has or would have here.
-    pub fn name(&self) -> PathBuf {
-        let bytes = self.component.as_bytes();
-        let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
-        match &bytes[..end] {
-            b"" | b"." => self.parent.name().to_path_buf(),
-            b".." => self.parent.name().parent().unwrap_or(Path::new("/")).to_path_buf(),
-            name => self.parent.name().join(OsString::from_vec(name.to_vec())),
-        }
+    pub fn name(&self) -> &Path {
+        &self.name
     }
 
     /// What is there now, links not followed.
@@ -273,14 +273,14 @@ impl Place {
 
     /// The same, or why nothing can be seen.
     pub fn entry(&self) -> Result<Entry, Errno> {
-        let bytes = self.component.as_bytes();
-        let found = if bytes.ends_with(b"/") {
-            let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
-            let name = CString::new(&bytes[..end]).map_err(|_| Errno(libc::EINVAL))?;
-            file::entry_status(self.parent.as_fd(), &name)
-        } else {
-            file::entry_status(self.parent.as_fd(), &self.component)
-        };
-        Ok(Entry { status: found? })
+        let name = CString::new(without_slashes(self.component.as_bytes())).expect("part of a C string");
+        let status = file::entry_status(self.parent.as_fd(), &name)?;
+        Ok(Entry { status })
     }
+}
+
+/// A path or component without the slashes at its end.
+pub fn without_slashes(path: &[u8]) -> &[u8] {
+    let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+    &path[..end]
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::answer::Errno;
 use super::judge::Verdict;
+use super::pinned::Pinned;
 use super::worker::Desk;
 use crate::report::{Kind, Reason, Refusal};
 
@@ -15,6 +16,34 @@ pub struct Attempt<'a> {
     pub asked: &'a [u8],
     pub exists: bool,
     pub is_directory: bool,
+}
+
+impl<'a> Attempt<'a> {
+    /// Something with what is there, and isn't a directory as far as it matters.
+    pub fn on(kind: Kind, asked: &'a [u8]) -> Self {
+        Attempt {
+            kind,
+            asked,
+            exists: true,
+            is_directory: false,
+        }
+    }
+
+    /// Something with an object that was found.
+    pub fn with(kind: Kind, asked: &'a [u8], object: &Pinned) -> Self {
+        Attempt {
+            is_directory: object.is_directory(),
+            ..Attempt::on(kind, asked)
+        }
+    }
+
+    /// Something that needs nothing to be there.
+    pub fn without(kind: Kind, asked: &'a [u8]) -> Self {
+        Attempt {
+            exists: false,
+            ..Attempt::on(kind, asked)
+        }
+    }
 }
 
 impl Desk<'_> {
@@ -34,6 +63,12 @@ impl Desk<'_> {
                 Err(errno)
             }
         }
+    }
+
+    /// Takes note of what no grant opens, and answers `EPERM`.
+    pub fn never(&self, attempt: &Attempt<'_>, target: &[u8], reason: &'static str) -> Errno {
+        self.note(attempt, target, Reason::Never(reason));
+        Errno(libc::EPERM)
     }
 
     /// Takes note of a refusal.

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use super::answer::Errno;
 use super::caller::{Alleged, Caller};
-use super::pinned::{FileSystem, Pinned, Place};
+use super::pinned::{FileSystem, Pinned, Place, without_slashes};
 use super::procfs;
 use super::station::Station;
 use crate::sys::file::{self, OpenHow};
@@ -197,7 +197,7 @@ impl AsFd for Base<'_> {
 
 /// The parent's part and the last component with the slashes behind it.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
-    let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+    let end = without_slashes(path).len();
     if end == 0 {
         return (path, b".");
     }

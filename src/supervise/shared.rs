@@ -1,6 +1,7 @@
 //! What all workers of a run share: the policy, what the run has made, what was refused.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
@@ -68,6 +69,16 @@ pub struct Made {
 impl Made {
     /// Things of one kind that are kept in mind; what comes later counts as anybody's.
     pub const MOST: usize = 16_384;
+    /// A repository has many.
+    pub const MOST_DIRECTORIES: usize = 65_536;
+
+    /// Keeps one in mind, where there's room.
+    pub fn keep<T: Eq + Hash>(kept: &mut HashSet<T>, made: T, most: usize) {
+        if kept.len() < most {
+            kept.insert(made);
+        }
+    }
+
     /// What is gone is nobody's: its number will mean another object one day.
     pub fn forget(&mut self, identity: Identity) {
         self.sockets.remove(&identity);

@@ -26,6 +26,9 @@ const LONGEST: usize = 128;
 const PATH_AT: usize = 2;
 const LONGEST_PATH: usize = 108;
 
+/// Why names that no directory holds are never connected or bound.
+const ABSTRACT: &str = "abstract unix sockets are closed";
+
 /// An address as the target's memory held it.
 struct Address(Vec<u8>);
 
@@ -86,18 +89,8 @@ pub fn refuse(desk: &Desk<'_>) -> Result<Answer, Errno> {
         let reason = Reason::Never("no profile allows sockets of this kind");
         (Kind::Socket, format!("socket family {family}"), reason)
     };
-    note(desk, kind, b"", target.as_bytes(), reason);
+    desk.note(&Attempt::on(kind, b""), target.as_bytes(), reason);
     Err(Errno(libc::EPERM))
-}
-
-fn note(desk: &Desk<'_>, kind: Kind, asked: &[u8], target: &[u8], reason: Reason) {
-    let attempt = Attempt {
-        kind,
-        asked,
-        exists: true,
-        is_directory: false,
-    };
-    desk.note(&attempt, target, reason);
 }
 
 pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
@@ -132,7 +125,7 @@ fn require_reach(desk: &Desk<'_>, address: &Address) -> Result<(), Errno> {
     } else {
         return Ok(());
     };
-    note(desk, Kind::Connect, b"", host.to_string().as_bytes(), reason);
+    desk.note(&Attempt::on(Kind::Connect, b""), host.to_string().as_bytes(), reason);
     Err(Errno(libc::ECONNREFUSED))
 }
 
@@ -166,26 +159,14 @@ fn connect_unix(desk: &Desk<'_>, socket: OwnedFd, address: &Address) -> Result<A
             return nested::connect(desk);
         }
         let name = [b"@", address.0.get(PATH_AT + 1..).unwrap_or_default()].concat();
-        note(
-            desk,
-            Kind::Socket,
-            &name,
-            &name,
-            Reason::Never("abstract unix sockets are closed"),
-        );
-        return Err(Errno(libc::EPERM));
+        return Err(desk.never(&Attempt::on(Kind::Socket, &name), &name, ABSTRACT));
     };
     let object = Request::new(desk.station(), desk.caller(), libc::AT_FDCWD, &path).object(Last::Follow)?;
     desk.caller().confirm()?;
     if !object.is_socket() {
         return Err(Errno(libc::ECONNREFUSED));
     }
-    let attempt = Attempt {
-        kind: Kind::Socket,
-        asked: path.bytes(),
-        exists: true,
-        is_directory: false,
-    };
+    let attempt = Attempt::on(Kind::Socket, path.bytes());
     desk.enforce(
         desk.judge.all(|judge| verdict(judge, &object)),
         &attempt,
@@ -243,27 +224,15 @@ pub fn bind(desk: &Desk<'_>) -> Result<Answer, Errno> {
         return Err(Errno(libc::EINVAL));
     }
     let Some(path) = address.path()? else {
-        note(
-            desk,
-            Kind::Socket,
-            b"",
-            b"@",
-            Reason::Never("abstract unix sockets are closed"),
-        );
-        return Err(Errno(libc::EPERM));
+        return Err(desk.never(&Attempt::on(Kind::Socket, b""), b"@", ABSTRACT));
     };
     let place = Request::new(desk.station(), desk.caller(), libc::AT_FDCWD, &path).place()?;
     desk.caller().confirm()?;
     if place.look().is_some() {
         return Err(Errno(libc::EADDRINUSE));
     }
-    let attempt = Attempt {
-        kind: Kind::Create,
-        asked: path.bytes(),
-        exists: false,
-        is_directory: false,
-    };
-    desk.enforce(desk.judge.place(&place), &attempt, &place.name(), CLOSED)?;
+    let attempt = Attempt::without(Kind::Create, path.bytes());
+    desk.enforce(desk.judge.place(&place), &attempt, place.name(), CLOSED)?;
     bind_at(desk, socket.as_fd(), &place)?;
     Ok(Answer::Value(0))
 }
@@ -288,11 +257,8 @@ fn bind_at(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place) -> Result<(),
         }
     }
     if let Some(made) = place.look() {
-        desk.judge.note_made(|list| {
-            if list.sockets.len() < Made::MOST {
-                list.sockets.insert(made.identity());
-            }
-        });
+        desk.judge
+            .note_made(|list| Made::keep(&mut list.sockets, made.identity(), Made::MOST));
     }
     Ok(())
 }

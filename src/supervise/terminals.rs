@@ -68,11 +68,8 @@ pub fn note_master(desk: &Desk<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
         && is_terminal_multiplexer(object.name())
         && let Some(terminal) = Terminal::behind(opened)
     {
-        desk.judge.note_made(|made| {
-            if made.terminals.len() < Made::MOST {
-                made.terminals.insert(terminal);
-            }
-        });
+        desk.judge
+            .note_made(|made| Made::keep(&mut made.terminals, terminal, Made::MOST));
     }
 }
 

@@ -205,7 +205,7 @@ impl Worker {
                 self.finish(notification, result);
             }
             Ok(Answer::Depending(descriptor, on_execute, effect)) => {
-                let result = self.inject(notification, descriptor, on_execute, Some(effect));
+                let result = self.inject(notification, descriptor, on_execute, Some(*effect));
                 self.finish(notification, result);
             }
             Ok(Answer::Continue(_)) => {
