@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use super::answer::{Errno, Registers};
-use super::station::Station;
+use super::station::{Station, status_field, umask_in};
 use crate::sys::file::{self, OpenHow};
 use crate::sys::{notify, other};
 
@@ -110,10 +110,7 @@ impl<'a> Caller<'a> {
     /// The memory as a file, for where a container's filter refuses the calls for it.
     fn memory(&self, flags: i32) -> io::Result<File> {
         let path = CString::new(format!("{}/mem", self.thread)).expect("no NUL");
-        let how = OpenHow {
-            flags: (flags | libc::O_CLOEXEC) as u64,
-            ..OpenHow::default()
-        };
+        let how = OpenHow::existing(flags);
         file::open(self.station.proc.as_fd(), &path, how).map(File::from)
     }
 
@@ -146,10 +143,7 @@ impl<'a> Caller<'a> {
     /// Opens an entry of the thread's own `/proc` directory with `O_PATH`, following a final magic link.
     pub fn own_entry(&self, entry: &str) -> io::Result<OwnedFd> {
         let path = CString::new(format!("{}/{entry}", self.thread)).expect("no NUL");
-        let how = OpenHow {
-            flags: (libc::O_PATH | libc::O_CLOEXEC) as u64,
-            ..OpenHow::default()
-        };
+        let how = OpenHow::existing(libc::O_PATH);
         file::open(self.station.proc.as_fd(), &path, how)
     }
 
@@ -182,23 +176,21 @@ impl<'a> Caller<'a> {
     }
 
     pub fn thread_group(&self) -> Option<i32> {
-        self.status_number("Tgid:", 10).map(|id| id as i32)
+        self.status_number("Tgid:")
     }
 
     /// How many seccomp filters it has (Linux 5.9).
     pub fn filters(&self) -> Option<u32> {
-        self.status_number("Seccomp_filters:", 10)
+        self.status_number("Seccomp_filters:")
     }
 
-    /// Its umask. What can't be read lets nobody else in.
+    fn status_number<T: TryFrom<u64>>(&self, field: &str) -> Option<T> {
+        status_field(&self.own_text("status").ok()?, field, 10)?.try_into().ok()
+    }
+
+    /// Its umask.
     pub fn umask(&self) -> u32 {
-        self.status_number("Umask:", 8).unwrap_or(0o077)
-    }
-
-    fn status_number(&self, field: &str, radix: u32) -> Option<u32> {
-        let text = self.own_text("status").ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix(field))?;
-        u32::from_str_radix(line.trim(), radix).ok()
+        umask_in(&self.own_text("status").unwrap_or_default())
     }
 
     /// Whether it was killed, or a signal that it doesn't block waits for it.
@@ -206,16 +198,12 @@ impl<'a> Caller<'a> {
         if self.confirm().is_err() {
             return true;
         }
-        let Ok(text) = self.own_text("status") else {
+        let Ok(status) = self.own_text("status") else {
             return true;
         };
-        let set = |field: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(field));
-            line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok())
-                .unwrap_or(0)
-        };
+        let set = |field: &str| status_field(&status, field, 16).unwrap_or(0);
         // A signal for the whole process is the first thread's to take, if it doesn't block it.
-        let is_first = self.process() == self.thread;
+        let is_first = status_field(&status, "Tgid:", 10) == u64::try_from(self.thread).ok();
         let shared = if is_first { set("ShdPnd:") } else { 0 };
         (set("SigPnd:") | shared) & !set("SigBlk:") != 0
     }

@@ -271,10 +271,7 @@ impl<'a> Walk<'a> {
     fn step(&mut self, component: &[u8]) -> Result<Step, Errno> {
         let is_last = self.left.is_empty();
         let text = self.own_name(component)?;
-        let how = OpenHow {
-            flags: (libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
-            ..OpenHow::default()
-        };
+        let how = OpenHow::existing(libc::O_PATH | libc::O_NOFOLLOW);
         let next = file::open(self.current.as_fd(), &text, how)?;
         let status = file::status(next.as_fd())?;
         if status.st_mode & libc::S_IFMT != libc::S_IFLNK {
@@ -364,10 +361,7 @@ impl<'a> Walk<'a> {
         let station = self.request.station;
         let process = self.process();
         let own = procfs::own_directory(directory, process).ok_or(Errno(libc::EACCES))?;
-        let how = OpenHow {
-            flags: (libc::O_PATH | libc::O_CLOEXEC) as u64,
-            ..OpenHow::default()
-        };
+        let how = OpenHow::existing(libc::O_PATH);
         let object = file::open(self.current.as_fd(), text, how)?;
         if is_last {
             let number = own.is_descriptors().then(|| text.to_str().ok()?.parse().ok()).flatten();

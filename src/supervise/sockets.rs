@@ -3,7 +3,7 @@
 
 use std::ffi::CString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
@@ -18,7 +18,7 @@ use super::station::Isolation;
 use super::worker::Desk;
 use crate::policy::{Reach, is_powerful_socket};
 use crate::report::{Kind, Reason};
-use crate::sys::{file, outer};
+use crate::sys::{confine, file, outer};
 
 /// `sizeof(struct sockaddr_storage)`.
 const LONGEST: usize = 128;
@@ -243,9 +243,9 @@ fn bind_at(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place) -> Result<(),
     desk.mode_under_umask(0o777);
     match desk.station().isolation {
         Isolation::Own => {
-            file::change_directory(place.parent.as_fd())?;
+            confine::change_directory(place.parent.as_fd().as_raw_fd())?;
             let bound = file::bind(socket, &unix_address(place.component().to_bytes()));
-            file::change_directory(desk.station().root.as_fd())?;
+            confine::change_directory(desk.station().root.as_raw_fd())?;
             bound?;
         }
         Isolation::Shared => {

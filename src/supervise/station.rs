@@ -28,6 +28,22 @@ impl Isolation {
         }
     }
 
+    /// The same for another thread, which closes all but these.
+    pub fn begin_another(self, kept: &mut [RawFd]) -> io::Result<()> {
+        if self == Isolation::Own {
+            file::stop_sharing()?;
+        }
+        self.close_all_but(kept)
+    }
+
+    /// The same for a thread that goes on sharing the descriptors of the one that started it.
+    pub fn leave_directory(self) -> io::Result<()> {
+        match self {
+            Isolation::Own => file::stop_sharing_directory(),
+            Isolation::Shared => Ok(()),
+        }
+    }
+
     /// Closes all descriptors but these, where they are the thread's own.
     pub fn close_all_but(self, kept: &mut [RawFd]) -> io::Result<()> {
         match self {
@@ -59,16 +75,18 @@ pub struct Station {
 
 impl Station {
     pub fn new(listener: OwnedFd, warden: i32, isolation: Isolation) -> io::Result<Station> {
-        Ok(Station {
+        let mut station = Station {
             listener,
             proc: open_directory("/proc")?,
             root: open_directory("/")?,
             isolation,
-            umask: file::umask(),
+            umask: CLOSED_UMASK,
             is_interruptible: !is_since(5, 19),
             receive_ends_by_itself: is_since(6, 11),
             warden,
-        })
+        };
+        station.umask = umask_in(&station.read_proc("thread-self/status")?);
+        Ok(station)
     }
 
     /// The numbers to keep.
@@ -117,10 +135,7 @@ impl Station {
     /// A short text below `/proc`.
     pub fn read_proc(&self, path: &str) -> io::Result<String> {
         let path = CString::new(path).expect("no NUL");
-        let how = OpenHow {
-            flags: (libc::O_RDONLY | libc::O_CLOEXEC) as u64,
-            ..OpenHow::default()
-        };
+        let how = OpenHow::existing(libc::O_RDONLY);
         let mut file = File::from(file::open(self.proc.as_fd(), &path, how)?);
         let mut bytes = vec![0; 8192];
         let length = file.read(&mut bytes)?;
@@ -136,12 +151,23 @@ impl Station {
     /// Opens a pinned object anew, with these flags.
     pub fn reopen(&self, descriptor: BorrowedFd<'_>, flags: i32) -> io::Result<OwnedFd> {
         let path = CString::new(format!("thread-self/fd/{}", descriptor.as_raw_fd())).expect("no NUL");
-        let how = OpenHow {
-            flags: (flags | libc::O_CLOEXEC | libc::O_NOCTTY) as u64,
-            ..OpenHow::default()
-        };
+        let how = OpenHow::existing(flags | libc::O_NOCTTY);
         file::open(self.proc.as_fd(), &path, how)
     }
+}
+
+/// What can't be read lets nobody else in.
+const CLOSED_UMASK: u32 = 0o077;
+
+/// A field of proc_pid_status(5), a number in this radix.
+pub fn status_field(status: &str, field: &str, radix: u32) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    u64::from_str_radix(line.trim(), radix).ok()
+}
+
+/// The umask that a status tells.
+pub fn umask_in(status: &str) -> u32 {
+    status_field(status, "Umask:", 8).map_or(CLOSED_UMASK, |mask| mask as u32)
 }
 
 fn open_directory(path: &str) -> io::Result<OwnedFd> {

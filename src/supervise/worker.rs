@@ -15,6 +15,7 @@ use super::answer::{Answer, Effect, Errno};
 use super::bench::Bench;
 use super::caller::Caller;
 use super::dispatch;
+use super::labels::Applying;
 use super::shared::{Replay, Shared};
 use super::station::{Isolation, Station};
 use crate::launch::{Born, Duty};
@@ -33,6 +34,14 @@ const MOST_SLOW: usize = 64;
 
 /// Counts a slow call while it lasts.
 struct Slow(Arc<Shared>);
+
+impl Slow {
+    /// `None` where there are too many.
+    fn begin(shared: &Arc<Shared>) -> Option<Slow> {
+        let slow = Slow(Arc::clone(shared));
+        (shared.slow.fetch_add(1, Ordering::Relaxed) < MOST_SLOW).then_some(slow)
+    }
+}
 
 impl Drop for Slow {
     fn drop(&mut self) {
@@ -124,25 +133,24 @@ fn give_up_powers(holds_capabilities: bool) -> io::Result<Isolation> {
 /// Answers until nobody of the run is left.
 fn serve(shared: &Arc<Shared>, station: &Arc<Station>) {
     shared.workers.fetch_add(1, Ordering::Relaxed);
-    let mut worker = Worker {
+    let worker = Worker {
         shared: Arc::clone(shared),
         station: Arc::clone(station),
-        waits_by_poll: !station.receive_ends_by_itself,
     };
     while worker.next() {}
     shared.workers.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// One thread that serves.
+#[derive(Clone)]
 pub struct Worker {
     pub shared: Arc<Shared>,
     pub station: Arc<Station>,
-    waits_by_poll: bool,
 }
 
 impl Worker {
     /// Receives and answers one notification; `false` once there'll be no more.
-    fn next(&mut self) -> bool {
+    fn next(&self) -> bool {
         self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         let received = self.receive();
         self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -161,7 +169,7 @@ impl Worker {
     }
 
     fn receive(&self) -> io::Result<Notification> {
-        if self.waits_by_poll && !self.station.wait()? {
+        if !self.station.receive_ends_by_itself && !self.station.wait()? {
             return Err(io::Error::from_raw_os_error(libc::ENOENT));
         }
         notify::receive(self.station.listener.as_fd())
@@ -169,19 +177,32 @@ impl Worker {
 
     fn handle(&self, notification: &Notification) {
         self.call_for_help();
-        let mut caller = Caller::new(&self.station, notification);
         let call = (notification.number, notification.arguments);
         if let Some(result) = self.shared.recall(notification.thread, call) {
             self.finish(notification, result);
             return;
         }
-        let labels = self.shared.labels.of(&self.station, &caller);
+        let labels = self
+            .shared
+            .labels
+            .of(&self.station, &Caller::new(&self.station, notification));
+        self.work(notification, &labels, dispatch::dispatch);
+    }
+
+    /// Does one call at a desk of its own, and answers it.
+    fn work(
+        &self,
+        notification: &Notification,
+        labels: &Applying,
+        task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno>,
+    ) {
+        let mut caller = Caller::new(&self.station, notification);
         caller.top = labels.top;
         let judge = Bench {
             shared: &self.shared,
             station: &self.station,
             caller: &caller,
-            labels: &labels,
+            labels,
         };
         let desk = Desk {
             worker: self,
@@ -189,7 +210,7 @@ impl Worker {
             notification,
         };
         // A mistake of ours is a refusal, not a target that waits for ever.
-        let answer = catch_unwind(AssertUnwindSafe(|| dispatch::dispatch(&desk))).unwrap_or(Err(Errno(libc::EPERM)));
+        let answer = catch_unwind(AssertUnwindSafe(|| task(&desk))).unwrap_or(Err(Errno(libc::EPERM)));
         self.answer(notification, answer);
     }
 
@@ -261,11 +282,7 @@ impl Worker {
         let (ready, is_ready) = sync_channel(1);
         let spawned = spawn(move || {
             // Until then it has copies of what this thread is about to hand over.
-            let begun = match station.isolation {
-                Isolation::Own => file::stop_sharing().and_then(|()| file::close_all_but(&mut station.numbers())),
-                Isolation::Shared => Ok(()),
-            };
-            if begun.is_ok() {
+            if station.isolation.begin_another(&mut station.numbers()).is_ok() {
                 let _ = ready.send(());
                 serve(&shared, &station);
             }
@@ -320,43 +337,18 @@ impl<'a> Desk<'a> {
         &self,
         task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno> + Send + 'static,
     ) -> Result<Answer, Errno> {
-        let worker = Worker {
-            shared: Arc::clone(&self.worker.shared),
-            station: Arc::clone(&self.worker.station),
-            waits_by_poll: self.worker.waits_by_poll,
-        };
+        let worker = self.worker.clone();
         let notification = *self.notification;
         let labels = self.judge.labels.clone();
-        if self.shared().slow.fetch_add(1, Ordering::Relaxed) >= MOST_SLOW {
-            self.shared().slow.fetch_sub(1, Ordering::Relaxed);
-            return Err(Errno(libc::EAGAIN));
-        }
-        let spawned = spawn(move || {
-            let _slow = Slow(Arc::clone(&worker.shared));
-            let is_apart = worker.station.isolation == Isolation::Shared || confine::stop_sharing_directory().is_ok();
-            if !is_apart {
+        let slow = Slow::begin(&worker.shared).ok_or(Errno(libc::EAGAIN))?;
+        spawn(move || {
+            let _slow = slow;
+            if worker.station.isolation.leave_directory().is_err() {
                 worker.answer(&notification, Err(Errno(libc::EPERM)));
                 return;
             }
-            let mut caller = Caller::new(&worker.station, &notification);
-            caller.top = labels.top;
-            let desk = Desk {
-                worker: &worker,
-                judge: Bench {
-                    shared: &worker.shared,
-                    station: &worker.station,
-                    caller: &caller,
-                    labels: &labels,
-                },
-                notification: &notification,
-            };
-            let answer = catch_unwind(AssertUnwindSafe(|| task(&desk))).unwrap_or(Err(Errno(libc::EPERM)));
-            worker.answer(&notification, answer);
-        });
-        if spawned.is_err() {
-            self.shared().slow.fetch_sub(1, Ordering::Relaxed);
-        }
-        spawned?;
+            worker.work(&notification, &labels, task);
+        })?;
         Ok(Answer::Later)
     }
 

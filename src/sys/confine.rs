@@ -80,6 +80,11 @@ pub fn landlock_restrict_self(ruleset: RawFd) -> io::Result<()> {
 
 /// Installs a seccomp filter on the calling thread and all it will start. Needs `no_new_privs`.
 pub fn install_filter(program: &[Instruction]) -> io::Result<()> {
+    set_filter(program, 0).map(drop)
+}
+
+/// The same with `SECCOMP_FILTER_FLAG_*`: the listener's number where one is asked for.
+pub(super) fn set_filter(program: &[Instruction], flags: libc::c_ulong) -> io::Result<libc::c_long> {
     let Ok(len) = u16::try_from(program.len()) else {
         return Err(io::Error::from_raw_os_error(libc::E2BIG));
     };
@@ -89,15 +94,14 @@ pub fn install_filter(program: &[Instruction]) -> io::Result<()> {
     };
     // SAFETY: `Instruction` is `repr(C)` with the layout of `sock_filter`, `len` instructions follow the
     // pointer, and the kernel only reads and copies them.
-    let answer = unsafe {
+    check_long(unsafe {
         libc::syscall(
             libc::SYS_seccomp,
             libc::SECCOMP_SET_MODE_FILTER,
-            0_u32,
+            flags,
             &raw const header,
         )
-    };
-    check_long(answer).map(drop)
+    })
 }
 
 /// Whether the kernel knows a seccomp action (`SECCOMP_GET_ACTION_AVAIL`).
@@ -106,12 +110,6 @@ pub fn seccomp_action_available(action: u32) -> bool {
     // SAFETY: the kernel reads one `u32` that outlives the call.
     let answer = unsafe { libc::syscall(libc::SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0_u32, &raw const action) };
     answer == 0
-}
-
-/// Makes the calling thread's working directory, root and umask its own.
-pub fn stop_sharing_directory() -> io::Result<()> {
-    // SAFETY: integers only.
-    check(unsafe { libc::unshare(libc::CLONE_FS) }).map(drop)
 }
 
 /// No program started from here can gain powers by set-user-ID bits or file capabilities.

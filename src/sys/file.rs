@@ -9,7 +9,7 @@ use super::{check, check_long};
 
 /// `struct open_how` (openat2(2)).
 #[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenHow {
     /// `O_*`.
     pub flags: u64,
@@ -17,6 +17,17 @@ pub struct OpenHow {
     pub mode: u64,
     /// `RESOLVE_*`.
     pub resolve: u64,
+}
+
+impl OpenHow {
+    /// Opens what is there with these flags, close-on-exec.
+    pub const fn existing(flags: i32) -> OpenHow {
+        OpenHow {
+            flags: (flags | libc::O_CLOEXEC) as u64,
+            mode: 0,
+            resolve: 0,
+        }
+    }
 }
 
 /// openat2(2).
@@ -97,6 +108,12 @@ pub fn stop_sharing() -> io::Result<()> {
     check(unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_FILES) }).map(drop)
 }
 
+/// The same without the descriptors.
+pub fn stop_sharing_directory() -> io::Result<()> {
+    // SAFETY: integers only.
+    check(unsafe { libc::unshare(libc::CLONE_FS) }).map(drop)
+}
+
 /// Closes all descriptors from 3 on but a few, in the calling thread's own table (after [`stop_sharing`]).
 pub fn close_all_but(kept: &mut [RawFd]) -> io::Result<()> {
     kept.sort_unstable();
@@ -115,26 +132,10 @@ fn close_range(first: RawFd, last: u32) -> io::Result<()> {
     check_long(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) }).map(drop)
 }
 
-/// Changes the calling thread's directory (after [`stop_sharing`]).
-pub fn change_directory(directory: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: an integer only.
-    check(unsafe { libc::fchdir(directory.as_raw_fd()) }).map(drop)
-}
-
 /// Sets the calling thread's umask (after [`stop_sharing`]).
 pub fn set_umask(mask: u32) {
     // SAFETY: an integer; never fails.
     unsafe { libc::umask(mask as libc::mode_t) };
-}
-
-/// The calling thread's umask (after [`stop_sharing`]).
-pub fn umask() -> u32 {
-    // SAFETY: integers; never fails. Nobody else uses this thread's umask between the two calls.
-    unsafe {
-        let mask = libc::umask(0o077);
-        libc::umask(mask);
-        mask as u32
-    }
 }
 
 /// Makes a directory entry, as the calls of that name do.

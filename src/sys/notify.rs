@@ -3,7 +3,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use super::{check, check_long};
+use super::check;
+use super::confine::set_filter;
 use crate::plan::Instruction;
 
 const NEW_LISTENER: libc::c_ulong = 1 << 3;
@@ -67,24 +68,7 @@ pub fn install_filter(program: &[Instruction]) -> io::Result<OwnedFd> {
 }
 
 fn install(program: &[Instruction], flags: libc::c_ulong) -> io::Result<OwnedFd> {
-    let Ok(len) = u16::try_from(program.len()) else {
-        return Err(io::Error::from_raw_os_error(libc::E2BIG));
-    };
-    let header = libc::sock_fprog {
-        len,
-        filter: program.as_ptr().cast::<libc::sock_filter>().cast_mut(),
-    };
-    // SAFETY: `Instruction` is `repr(C)` with the layout of `sock_filter`, `len` instructions follow the
-    // pointer, and the kernel only reads and copies them.
-    let answer = unsafe {
-        libc::syscall(
-            libc::SYS_seccomp,
-            libc::SECCOMP_SET_MODE_FILTER,
-            flags,
-            &raw const header,
-        )
-    };
-    let listener = check_long(answer)? as RawFd;
+    let listener = set_filter(program, flags)? as RawFd;
     // SAFETY: the kernel made the descriptor for us; nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(listener) })
 }
