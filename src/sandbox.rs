@@ -92,7 +92,7 @@ impl Sandbox {
     pub fn socket(mut self, path: impl AsRef<Path>) -> Self {
         let flag = format!("--socket {}", path.as_ref().display());
         let path = self.absolute(path.as_ref());
-        let path = canonical(&path);
+        let path = launch::real_path(&path);
         self.additions.sockets.push((path, flag));
         self
     }
@@ -172,7 +172,7 @@ impl Sandbox {
     fn grant(mut self, access: Access, path: &Path, flag: &str) -> Self {
         let flag = format!("{flag} {}", path.display());
         let path = self.absolute(path);
-        let path = canonical(&path);
+        let path = launch::real_path(&path);
         self.additions.grants.push((access, path, flag));
         self
     }
@@ -202,28 +202,20 @@ impl Sandbox {
     }
 }
 
-/// Closed names may be links: what they lead to is closed under its own name too.
+/// Closed names may be links, or lie behind one: what they lead to is closed under its own name too, also where it is
+/// still to be made.
 fn behind_links(denials: &[Denial]) -> Vec<Denial> {
     let real = |denial: &Denial| {
         let Target::Path(path) = &denial.target else {
             return None;
         };
-        let real = fs::canonicalize(path).ok().filter(|real| real != path)?;
-        Some(Denial {
+        let real = launch::real_path(path);
+        (real != *path).then(|| Denial {
             target: Target::Path(real),
             ..denial.clone()
         })
     };
     denials.iter().filter_map(real).collect()
-}
-
-/// The real path as far as it exists; what is still to be made is appended as it is.
-fn canonical(path: &Path) -> PathBuf {
-    match (fs::canonicalize(path), path.parent(), path.file_name()) {
-        (Ok(real), _, _) => real,
-        (Err(_), Some(parent), Some(name)) => canonical(parent).join(name),
-        (Err(_), _, _) => path.to_path_buf(),
-    }
 }
 
 /// A program and its arguments, to be run in a sandbox.
@@ -270,7 +262,10 @@ impl Command {
         let command = self.find(&root)?;
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.is_some());
-        let policy = sandbox.policy(&root, &command)?;
+        let mut policy = sandbox.policy(&root, &command)?;
+        if policy.grants.iter().any(plan::is_chosen) {
+            policy.denials.extend(behind_links(&policy.denials));
+        }
         refuse_void_grants(&policy)?;
         let plan = plan::compile(&policy, ability, &sandbox.accepted, sandbox.trace)?;
         let mut streams = self.streams;
@@ -355,7 +350,7 @@ impl Sandbox {
         } else {
             Vec::new()
         };
-        let mut policy = policy::resolve(
+        Ok(policy::resolve(
             &self.profile,
             &Circumstances {
                 root,
@@ -366,11 +361,7 @@ impl Sandbox {
                 own: &self.surroundings.own(),
                 additions: &self.additions,
             },
-        );
-        if policy.grants.iter().any(plan::is_chosen_by_person) {
-            policy.denials.extend(behind_links(&policy.denials));
-        }
-        Ok(policy)
+        ))
     }
 
     /// Looked for only where a limit needs it.

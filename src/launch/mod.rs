@@ -22,7 +22,8 @@ pub use child::Step;
 pub use prepare::{Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
 pub use scratch::without_home as scratch_without_home;
-pub use tree::Tree;
+pub use survey::real_path;
+pub use tree::{StatFields, Tree};
 pub use warden::Duty;
 
 /// Why a run could not be started.

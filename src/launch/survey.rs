@@ -50,7 +50,7 @@ pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
                 rights: rule.rights,
                 exact: rule.exact,
             }),
-            Cover::AroundClosed => around(&canonical(&rule.path), rule.rights, &closed, &mut spots),
+            Cover::AroundClosed => around(&real_path(&rule.path), rule.rights, &closed, &mut spots),
             Cover::FileByFile => file_by_file(rule, policy, &mut spots)?,
         }
     }
@@ -75,7 +75,7 @@ fn closed_paths(denials: &[Denial]) -> Vec<Closed> {
         } else {
             u64::MAX
         };
-        let real = canonical(path);
+        let real = real_path(path);
         if real != *path {
             closed.push(Closed {
                 path: path.clone(),
@@ -88,12 +88,12 @@ fn closed_paths(denials: &[Denial]) -> Vec<Closed> {
 }
 
 /// The real path as far as it exists: the rest is appended as it is.
-fn canonical(path: &Path) -> PathBuf {
+pub fn real_path(path: &Path) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
     }
     match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => canonical(parent).join(name),
+        (Some(parent), Some(name)) => real_path(parent).join(name),
         _ => path.to_path_buf(),
     }
 }
@@ -144,7 +144,7 @@ fn is_kernel_tree(path: &Path) -> bool {
 
 /// Grants each file of a tree that no denial closes.
 fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Result<(), LaunchError> {
-    let top = canonical(&rule.path);
+    let top = real_path(&rule.path);
     let Ok(metadata) = fs::metadata(&top) else {
         return Ok(());
     };

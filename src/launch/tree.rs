@@ -109,6 +109,24 @@ impl Tree {
     }
 }
 
+/// The fields of a process's `stat` behind its name, which may hold anything.
+pub struct StatFields<'a>(Vec<&'a str>);
+
+impl<'a> StatFields<'a> {
+    /// Of the whole text.
+    pub fn of(text: &'a [u8]) -> Option<Self> {
+        // The name is in brackets, and may have brackets itself.
+        let end = text.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(text.get(end + 2..)?).ok()?;
+        Some(StatFields(rest.split(' ').collect()))
+    }
+
+    /// A field by its number in proc_pid_stat(5), which counts from 1; the first behind the name is the third.
+    pub fn get<T: std::str::FromStr>(&self, field: usize) -> Option<T> {
+        self.0.get(field.checked_sub(3)?)?.parse().ok()
+    }
+}
+
 /// The fields of `/proc/PID/stat` that count here.
 struct Stat {
     own: Duration,
@@ -120,12 +138,8 @@ struct Stat {
 impl Stat {
     fn read(pid: i32, tick: Duration) -> Option<Stat> {
         let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        // The name is in brackets and may hold anything, brackets included.
-        let end = text.iter().rposition(|byte| *byte == b')')?;
-        let rest = std::str::from_utf8(text.get(end + 2..)?).ok()?;
-        let fields: Vec<&str> = rest.split(' ').collect();
-        // proc_pid_stat(5) counts from 1; the field after the name is number 3.
-        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        let fields = StatFields::of(&text)?;
+        let number = |field: usize| fields.get::<u64>(field);
         let time = |field| {
             let ticks = u32::try_from(number(field)?).unwrap_or(u32::MAX);
             Some(tick * ticks)

@@ -162,7 +162,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
             rights: match watch {
                 Watch::Supervised(Supervision {
                     trace: Trace::Exact, ..
-                }) if is_chosen(&grant.origin) => rights.supervised(grant.access),
+                }) if is_chosen(grant) => rights.supervised(grant.access),
                 _ => rights.of(grant.access, &grant.path),
             },
             cover: cover(policy, grant, watch),
@@ -217,7 +217,7 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
     let chosen = policy
         .grants
         .iter()
-        .filter(|grant| is_chosen(&grant.origin))
+        .filter(|grant| is_chosen(grant))
         .map(|grant| WorkersRule {
             path: grant.path.clone(),
             rights: rights.of_workers(grant.access),
@@ -232,7 +232,7 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
 const READ_AND_WRITE: Access = Access::READ.union(Access::WRITE);
 
 fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
-    match (is_chosen(&grant.origin), watch) {
+    match (is_chosen(grant), watch) {
         (false, _) | (true, Watch::Nobody | Watch::Alone) if is_single_or_found(grant) => {
             if is_narrowed(policy, grant) {
                 Cover::AroundClosed
@@ -252,7 +252,7 @@ fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
 }
 
 fn is_single_or_found(grant: &Grant) -> bool {
-    grant.extent == Extent::Single || !is_chosen(&grant.origin)
+    grant.extent == Extent::Single || !is_chosen(grant)
 }
 
 /// Who judges reading under a supervisor: himself as soon as Landlock has to grant reading for the sake of executing
@@ -261,7 +261,7 @@ pub(super) fn reading(policy: &Policy) -> Reading {
     let executes_chosen = policy
         .grants
         .iter()
-        .any(|grant| is_chosen(&grant.origin) && grant.access.contains(Access::EXECUTE));
+        .any(|grant| is_chosen(grant) && grant.access.contains(Access::EXECUTE));
     if executes_chosen || globs_into_found_trees(policy).next().is_some() {
         Reading::Supervisor
     } else {
@@ -274,7 +274,7 @@ pub(super) fn can_be_listed(policy: &Policy) -> bool {
     policy
         .grants
         .iter()
-        .filter(|grant| is_chosen(&grant.origin))
+        .filter(|grant| is_chosen(grant))
         .all(|grant| !grant.access.contains(Access::WRITE) && !super::shortfall::is_too_large(&grant.path))
 }
 
@@ -284,7 +284,7 @@ pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &D
         policy
             .grants
             .iter()
-            .filter(|grant| !is_chosen(&grant.origin) && grant.extent == Extent::Subtree)
+            .filter(|grant| !is_chosen(grant) && grant.extent == Extent::Subtree)
             .any(|grant| place.starts_with(&grant.path) || grant.path.starts_with(place))
     };
     policy

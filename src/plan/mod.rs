@@ -18,7 +18,7 @@ pub use files::{Cover, FileRule, Handled, WorkersRule, rights_of_own_proc};
 pub use filter::Instruction;
 pub use shortfall::{Missing, Shortfall};
 
-use crate::policy::{Access, Policy, Reach};
+use crate::policy::{Access, Grant, Policy, Reach};
 use crate::profile::{Limits, Origin};
 use calls::{Memfds, Spawning, Truncation, Unjudged};
 use files::Rights;
@@ -292,17 +292,11 @@ fn home(policy: &Policy) -> Home {
     }
 }
 
-/// Whether a grant was written by a person (in a profile or as a flag), not found by Stockade.
-fn is_chosen(origin: &Origin) -> bool {
-    matches!(origin, Origin::Shipped { .. } | Origin::File { .. } | Origin::Flag(_))
-}
-
-/// Whether Landlock grants all of a grant by itself under a supervisor: what Stockade found, not what a person chose.
-pub fn is_static(grant: &crate::policy::Grant) -> bool {
-    !is_chosen(&grant.origin)
-}
-
-/// Whether a person chose a grant, in a profile or by a flag.
-pub fn is_chosen_by_person(grant: &crate::policy::Grant) -> bool {
-    is_chosen(&grant.origin)
+/// Whether a grant was written by a person (in a profile or as a flag), not found by Stockade. Under a supervisor
+/// Landlock grants what was found by itself, and he serves what was chosen.
+pub fn is_chosen(grant: &Grant) -> bool {
+    matches!(
+        grant.origin,
+        Origin::Shipped { .. } | Origin::File { .. } | Origin::Flag(_)
+    )
 }

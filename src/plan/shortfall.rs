@@ -119,7 +119,7 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
 /// What in a policy only the supervisor can hold. Trees that are only read are granted file by file at launch,
 /// so their secrets stay closed without it, unless a tree is too large for that.
 fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
-    let chosen = policy.grants.iter().filter(|grant| is_chosen(&grant.origin));
+    let chosen = policy.grants.iter().filter(|grant| is_chosen(grant));
     let mut because: Vec<_> = chosen
         .filter_map(|grant| {
             let path = grant.path.display();

@@ -123,8 +123,8 @@ impl Judge<'_> {
             Decision::Allow(_) if is_apart(bit, name) && !self.is_granted_inside(bit, name) => {
                 Verdict::Refused(Reason::NotGranted)
             }
-            Decision::Allow(grant) if plan::is_static(grant) => Verdict::Static,
-            Decision::Allow(_) => Verdict::OnBehalf,
+            Decision::Allow(grant) if plan::is_chosen(grant) => Verdict::OnBehalf,
+            Decision::Allow(_) => Verdict::Static,
             Decision::NotGranted => Verdict::Refused(Reason::NotGranted),
             Decision::Denied(denial) => {
                 if denial.kind == DenialKind::Guarded && self.is_of_own_repository(name) && self.is_granted(bit, name) {

@@ -6,6 +6,7 @@ use std::path::{Component, Path};
 use super::answer::Errno;
 use super::caller::Caller;
 use super::station::Station;
+use crate::launch::StatFields;
 
 /// Whether a name is that of a process or something below it.
 pub fn is_of_a_process(name: &Path) -> bool {
@@ -125,11 +126,11 @@ pub struct Found {
 pub fn look(station: &Station, process: i32) -> Option<Found> {
     const EXITING: u64 = 4;
     let text = station.read_proc(&format!("{process}/stat")).ok()?;
-    let fields: Vec<&str> = text.get(text.rfind(')')? + 2..)?.split(' ').collect();
-    let flags: u64 = fields.get(6)?.parse().ok()?;
+    let fields = StatFields::of(text.as_bytes())?;
+    let flags: u64 = fields.get(9)?;
     Some(Found {
-        parent: fields.get(1)?.parse().ok()?,
-        started: fields.get(19)?.parse().ok()?,
+        parent: fields.get(4)?,
+        started: fields.get(22)?,
         is_exiting: flags & EXITING != 0,
     })
 }
@@ -172,9 +173,7 @@ fn climb(station: &Station, thread: i32) -> Option<Vec<Ancestor>> {
 /// A field of proc_pid_stat(5), counted from 1; none before the fourth.
 pub fn stat_field<T: std::str::FromStr>(station: &Station, process: i32, field: usize) -> Option<T> {
     let text = station.read_proc(&format!("{process}/stat")).ok()?;
-    // The program's name is in brackets and may hold anything.
-    let rest = text.get(text.rfind(')')? + 2..)?;
-    rest.split(' ').nth(field - 3)?.parse().ok()
+    StatFields::of(text.as_bytes())?.get(field)
 }
 
 /// What may be done with an entry of a process that is in the run.

@@ -63,6 +63,22 @@ fn a_secret_that_appears_later_is_closed_too() {
 }
 
 #[test]
+fn secrets_behind_links_are_closed_where_they_lie() {
+    // As managers of dot files keep them. Nothing is in the linked `.config` yet.
+    Probe::new()
+        .file("~/dot/ssh/id", "k")
+        .link("~/.ssh", "@HOME/dot/ssh")
+        .file("~/dot/config/other", "o")
+        .link("~/.config", "@HOME/dot/config")
+        .works("read('@HOME/.config/other')")
+        .attempt("read('@HOME/.ssh/id')")
+        .attempt("read('@HOME/dot/ssh/id')")
+        .attempt("write('@HOME/dot/ssh/new')")
+        .attempt("os.mkdir('@HOME/dot/config/gh')")
+        .refused("trusted", "EACCES");
+}
+
+#[test]
 fn wide_profiles_look_into_no_other_users_shadow() {
     if !crate::common::is_root() {
         crate::common::skipped("only root may read /etc/shadow unconfined");
