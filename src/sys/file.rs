@@ -71,11 +71,15 @@ pub fn status(file: BorrowedFd<'_>) -> io::Result<libc::stat> {
 }
 
 /// statx(2) of an entry, links not followed; an empty name means `parent` itself.
+///
+/// Never by libc's function: Rust's library refers to it weakly, and in a static binary that was optimised as a whole
+/// nothing else is left to link it, so that it is called at address 0.
 pub fn entry_status(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<libc::statx> {
     let mut status = MaybeUninit::<libc::statx>::zeroed();
     // SAFETY: the kernel writes one `statx`; zeroed memory is a valid one should it fail.
     unsafe {
-        check(libc::statx(
+        check_long(libc::syscall(
+            libc::SYS_statx,
             parent.as_raw_fd(),
             name.as_ptr(),
             libc::AT_SYMLINK_NOFOLLOW | libc::AT_EMPTY_PATH,
