@@ -17,6 +17,7 @@ pub mod cli;
 pub mod command;
 pub mod kernel;
 pub mod launch;
+mod network;
 pub mod plan;
 pub mod policy;
 pub mod profile;
@@ -32,5 +33,6 @@ mod sys;
 
 pub use launch::{Ending, Event};
 pub use plan::{Shortfall, Trace};
+pub use policy::NetworkChoice;
 pub use report::Status;
 pub use sandbox::{Child, Command, Error, Outcome, Output, Ready, Sandbox};

@@ -7,6 +7,7 @@ mod outcome;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,8 +19,11 @@ use crate::command;
 use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
-use crate::policy::{self, Access, Additions, Circumstances, Denial, Matcher, Policy, Target};
-use crate::profile::{Anchor, Catalog, Glob, Limits, Origin, Profile};
+use crate::policy::{
+    self, Access, Additions, Circumstances, Denial, Extent, Grant, HostGrant, ListenGrant, Matcher, NetworkChoice,
+    Policy, Reach, Target,
+};
+use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
 use crate::report::{Report, Scene};
 use crate::surroundings::Surroundings;
 use crate::sys::signals::SignalSet;
@@ -32,6 +36,9 @@ pub struct Sandbox {
     profile: Profile,
     surroundings: Surroundings,
     root: Option<PathBuf>,
+    /// Read only where somebody asks for them.
+    models: Vec<Model>,
+    resolver: Option<SocketAddr>,
     additions: Additions,
     accepted: Vec<Shortfall>,
     trace: Trace,
@@ -45,17 +52,19 @@ impl Sandbox {
     pub fn profile(name_or_file: &str) -> Result<Sandbox, Error> {
         let surroundings = Surroundings::here().map_err(Error::Surroundings)?;
         let catalog = Catalog::new(surroundings.profiles());
+        let profile = catalog.load(name_or_file)?;
+        let models = if profile.llm {
+            profile::models(surroundings.models().as_deref())?
+        } else {
+            Vec::new()
+        };
         Ok(Sandbox {
-            profile: catalog.load(name_or_file)?,
+            profile,
             surroundings,
             root: None,
-            additions: Additions {
-                grants: Vec::new(),
-                sockets: Vec::new(),
-                denials: Vec::new(),
-                variables: Vec::new(),
-                limits: Limits::NONE,
-            },
+            models,
+            resolver: None,
+            additions: Additions::NONE,
             accepted: Vec::new(),
             trace: Trace::Exact,
         })
@@ -94,6 +103,57 @@ impl Sandbox {
         let path = self.absolute(path.as_ref());
         let path = launch::real_path(&path);
         self.additions.sockets.push((path, flag));
+        self
+    }
+
+    /// Lets it connect to hosts: a name, `*.example.com`, `api.*`, an address or a range, with `:PORT` where it isn't 80
+    /// or 443. Without a port only TLS and HTTP that name a granted host are let through; on a port that is named,
+    /// anything.
+    ///
+    /// # Errors
+    /// The pattern isn't one.
+    pub fn host(mut self, pattern: &str) -> Result<Self, Error> {
+        self.additions.hosts.push(HostGrant {
+            pattern: HostPattern::parse(pattern).map_err(|source| Error::Host {
+                pattern: pattern.to_string(),
+                source,
+            })?,
+            origin: Origin::Flag(format!("--host {pattern}")),
+        });
+        Ok(self)
+    }
+
+    /// Lets it listen on a port of the loopback interface; 0 is one that the kernel chooses.
+    #[must_use]
+    pub fn listen(mut self, port: u16) -> Self {
+        self.additions.listen.push(ListenGrant {
+            port,
+            origin: Origin::Flag(format!("--listen {port}")),
+        });
+        self
+    }
+
+    /// Every host or none, in place of what the profile says.
+    #[must_use]
+    pub fn network(mut self, choice: NetworkChoice) -> Self {
+        self.additions.network = Some(choice);
+        self
+    }
+
+    /// Lets it ask language models: grants the hosts of `models.toml` and passes the variables that hold their keys.
+    ///
+    /// # Errors
+    /// The user's `models.toml` can't be read or has faults.
+    pub fn llm(mut self) -> Result<Self, Error> {
+        self.additions.llm = true;
+        self.models = profile::models(self.surroundings.models().as_deref())?;
+        Ok(self)
+    }
+
+    /// Looks names up at this DNS server in place of the machine's.
+    #[must_use]
+    pub fn resolver(mut self, server: SocketAddr) -> Self {
+        self.resolver = Some(server);
         self
     }
 
@@ -202,6 +262,22 @@ impl Sandbox {
     }
 }
 
+/// Where every host may be reached, names are found as the machine finds them. These may be links.
+fn files_of_names(policy: &Policy) -> Vec<Grant> {
+    if policy.reach != Reach::Everything {
+        return Vec::new();
+    }
+    let files = ["/etc/resolv.conf", "/etc/hosts"].map(|path| Grant {
+        access: Access::READ,
+        path: launch::real_path(Path::new(path)),
+        extent: Extent::Single,
+        exempt: false,
+        origin: Origin::Base,
+        why: None,
+    });
+    files.into()
+}
+
 /// Closed names may be links, or lie behind one: what they lead to is closed under its own name too, also where it is
 /// still to be made.
 fn behind_links(denials: &[Denial]) -> Vec<Denial> {
@@ -257,6 +333,7 @@ impl Command {
     /// Whatever stands in the way of the run.
     pub fn prepare(&self) -> Result<Ready, Error> {
         let sandbox = &self.sandbox;
+        sandbox.refuse_contradictions()?;
         let root = sandbox.resolved_root()?;
         sandbox.refuse_links_out(&root)?;
         let command = self.find(&root)?;
@@ -266,6 +343,7 @@ impl Command {
         if policy.grants.iter().any(plan::is_chosen) {
             policy.denials.extend(behind_links(&policy.denials));
         }
+        policy.grants.extend(files_of_names(&policy));
         refuse_void_grants(&policy)?;
         let plan = plan::compile(&policy, ability, &sandbox.accepted, sandbox.trace)?;
         let mut streams = self.streams;
@@ -277,6 +355,7 @@ impl Command {
             accepts_supervisor: sandbox.accepted.contains(&Shortfall::Supervisor),
             policy,
             plan,
+            resolver: sandbox.resolver,
             command,
             control_group,
             streams,
@@ -324,6 +403,37 @@ impl Command {
 }
 
 impl Sandbox {
+    /// A flag that another one makes void was meant to have an effect.
+    fn refuse_contradictions(&self) -> Result<(), Error> {
+        let additions = &self.additions;
+        let Some(choice) = additions.network else {
+            return self.refuse_superfluous_host();
+        };
+        let llm = additions.llm.then(|| "--llm".to_string());
+        let host = additions.hosts.first().map(|grant| flag_of(&grant.origin));
+        let listen = additions.listen.first().map(|grant| flag_of(&grant.origin));
+        let other = match choice {
+            NetworkChoice::None => host.or(listen).or(llm),
+            // The keys of models are of use there, and ports needn't be named.
+            NetworkChoice::All => host,
+        };
+        match other {
+            Some(other) => Err(Error::Contradiction { choice, other }),
+            None => Ok(()),
+        }
+    }
+
+    /// Who names hosts may mean that others are closed.
+    fn refuse_superfluous_host(&self) -> Result<(), Error> {
+        match (&self.profile.network, self.additions.hosts.first()) {
+            (Network::All(_), Some(grant)) => Err(Error::SuperfluousHost {
+                flag: flag_of(&grant.origin),
+                profile: self.profile.name.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// What a profile means by `./data` lies in the root. A link there that leads out of it may be an earlier run's.
     fn refuse_links_out(&self, root: &Path) -> Result<(), Error> {
         let rules = self
@@ -359,6 +469,7 @@ impl Sandbox {
                 command,
                 git_identity: &git_identity,
                 own: &self.surroundings.own(),
+                models: &self.models,
                 additions: &self.additions,
             },
         ))
@@ -409,6 +520,14 @@ fn refuse_void_grants(policy: &Policy) -> Result<(), Error> {
     Ok(())
 }
 
+/// A flag as it was given.
+fn flag_of(origin: &Origin) -> String {
+    match origin {
+        Origin::Flag(flag) => flag.clone(),
+        other => other.to_string(),
+    }
+}
+
 /// A run with everything resolved, not started yet.
 #[derive(Debug)]
 pub struct Ready {
@@ -419,6 +538,8 @@ pub struct Ready {
     pub policy: Policy,
     /// How that is enforced.
     pub plan: Plan,
+    /// The DNS server to ask in place of the machine's.
+    pub resolver: Option<SocketAddr>,
     command: command::Command,
     control_group: Option<PathBuf>,
     streams: Streams,
@@ -458,6 +579,7 @@ impl Ready {
         let places = Places {
             state: self.state.as_deref(),
             control_group: self.control_group.as_deref(),
+            resolver: self.resolver,
         };
         let prepared: Prepared = launch::prepare(&self.plan, &self.policy, &self.command, self.streams, places)?;
         prepared.start(self.signal_mask)

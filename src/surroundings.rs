@@ -56,6 +56,13 @@ impl Surroundings {
         self.configuration.as_ref().map(|directory| directory.join("profiles"))
     }
 
+    /// Where the user's list of language models is, which needn't exist.
+    pub fn models(&self) -> Option<PathBuf> {
+        self.configuration
+            .as_ref()
+            .map(|directory| directory.join("models.toml"))
+    }
+
     /// Stockade's own directories, which no run may read or write.
     pub fn own(&self) -> Vec<PathBuf> {
         let homeless = self.state.is_none().then(crate::launch::scratch_without_home);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use stockade::{Event, Sandbox, Shortfall, Status};
+use stockade::{Event, Sandbox, Status};
 
 fn minimal() -> Sandbox {
     let root = std::env::temp_dir();
@@ -60,16 +60,6 @@ fn a_failed_start_says_which_step_failed() {
     assert_eq!(error.exit_code(), 127);
     let error = Sandbox::profile("no-such-profile").unwrap_err();
     assert_eq!(error.exit_code(), 125);
-}
-
-#[test]
-fn a_shortfall_is_refused_until_it_is_accepted_by_name() {
-    let sandbox = Sandbox::profile("network-api").unwrap();
-    assert_eq!(sandbox.command("/bin/true").run().unwrap_err().exit_code(), 125);
-    let accepting = sandbox.accept_shortfall(Shortfall::Network);
-    let outcome = accepting.command("/bin/true").run().unwrap();
-    assert!(outcome.success());
-    assert_eq!(outcome.report().enforcement.shortfalls, ["network"]);
 }
 
 /// Landlock before ABI 6 has no signal scope: the warden then ends the tree child by child. The plan is told that

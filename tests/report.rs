@@ -89,15 +89,6 @@ fn a_signal_is_named() {
 }
 
 #[test]
-fn accepted_shortfalls_are_listed() {
-    let begun = run().profile("network-api").reporting();
-    let ran = begun.flags(["--accept-shortfall", "network,supervisor"]).ends();
-    let report = ran.report();
-    let shortfalls = report["enforcement"]["shortfalls"].as_array().unwrap();
-    assert!(shortfalls.contains(&"network".into()), "{shortfalls:?}");
-}
-
-#[test]
 fn no_two_runs_share_an_id() {
     let id = || run().reporting().ends().report()["run"].as_str().unwrap().to_string();
     assert_ne!(id(), id());
@@ -203,7 +194,6 @@ fn a_run_that_could_not_start_has_a_report() {
         assert!(report["exit_code"].is_null());
     };
     refused(run().command(["./nothing"]), 127);
-    refused(run().profile("network-api"), 125);
     refused(run().profile("nothing-like-it"), 125);
     refused(run().flags(["--root", "/no/such/root"]).without_root(), 125);
     // This one only fails in the kernel.

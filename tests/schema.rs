@@ -88,16 +88,31 @@ fn a_run_past_another_limit_names_it() {
 
 #[test]
 fn a_run_with_accepted_shortfalls_lists_them() {
-    let report = report(&[
-        "--profile",
-        "network-api",
-        "--process-limit",
-        "100",
+    // Inside another run nobody tells hosts apart.
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("inner.json");
+    let stockade = env!("CARGO_BIN_EXE_stockade");
+    let inner = [
+        "run",
+        "--host",
+        "a.example",
         "--accept-shortfall",
-        "network,supervisor",
-        "--",
-        "/bin/true",
-    ]);
+        "network",
+        "--report",
+    ];
+    let ended = Command::new(stockade)
+        .args(["run", "--profile", "trusted", "--exec", stockade, "--root"])
+        .arg(root.path())
+        .args(["--", stockade])
+        .args(inner)
+        .arg(&file)
+        .args(["--root"])
+        .arg(root.path())
+        .args(["--", "/bin/true"])
+        .output()
+        .expect("stockade starts");
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(faults(&schema(), &report), Vec::<String>::new());
     let shortfalls = report["enforcement"]["shortfalls"].as_array().unwrap();
     assert!(shortfalls.contains(&json!("network")), "{shortfalls:?}");

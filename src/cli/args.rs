@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::message::Failure;
 use super::profile::{self, PrintError};
 use crate::profile::{Catalog, parse_count, parse_duration, parse_size};
 use crate::surroundings::Surroundings;
-use crate::{Shortfall, Trace};
+use crate::{NetworkChoice, Shortfall, Trace};
 
 /// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
 #[derive(Debug, Parser)]
@@ -59,12 +60,18 @@ pub struct Run {
     /// Close what matches, whatever is granted: `**/…`, `./…`, `~/…` or absolute
     #[arg(long, value_name = "GLOB", help_heading = "Grants")]
     pub deny: Vec<String>,
-    /// Not in this release: let it reach a host
+    /// Let it reach a host: `api.example.com`, `*.example.com`, `10.0.0.0/8:5432`; 80 and 443 where no port is named
     #[arg(long, value_name = "PATTERN", help_heading = "Grants")]
     pub host: Vec<String>,
-    /// Not in this release: let it listen on a loopback port
-    #[arg(long, value_name = "PORT", help_heading = "Grants")]
-    pub listen: Vec<String>,
+    /// Let it listen on a loopback port; 0 is one that the kernel chooses
+    #[arg(long, value_name = "PORT", value_parser = parse_port, help_heading = "Grants")]
+    pub listen: Vec<u16>,
+    /// Every host or none, whatever the profile says
+    #[arg(long, value_name = "none|all", value_parser = parse_network, help_heading = "Grants")]
+    pub net: Option<NetworkChoice>,
+    /// Let it ask language models, and pass the variables that hold their keys: all of `models.toml`
+    #[arg(long, help_heading = "Grants")]
+    pub llm: bool,
     /// Let it connect to a unix socket, or to those of a directory; powerful ones must each be named
     #[arg(long, value_name = "PATH", help_heading = "Grants")]
     pub socket: Vec<PathBuf>,
@@ -95,6 +102,9 @@ pub struct Run {
     /// Bytes of output; the output is piped through Stockade then
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub output_limit: Option<u64>,
+    /// Look names up at this DNS server, not at the machine's
+    #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver)]
+    pub resolver: Option<SocketAddr>,
     /// Write the report of the run as JSON
     #[arg(long, value_name = "FILE|fd:N")]
     pub report: Option<OsString>,
@@ -169,16 +179,36 @@ fn parse_trace(text: &str) -> Result<Trace, String> {
     }
 }
 
+fn parse_port(text: &str) -> Result<u16, String> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let port = text.parse().ok().filter(|_| is_number);
+    port.ok_or_else(|| "a port is 1 to 65535, or 0 for one that the kernel chooses".into())
+}
+
+fn parse_network(text: &str) -> Result<NetworkChoice, String> {
+    match text {
+        "none" => Ok(NetworkChoice::None),
+        "all" => Ok(NetworkChoice::All),
+        _ => Err("it is `none` or `all`; single hosts are named with `--host`".into()),
+    }
+}
+
+/// `9.9.9.9`, `9.9.9.9:5353`, `2620:fe::fe`, `[2620:fe::fe]`, `[2620:fe::fe]:5353`.
+fn parse_resolver(text: &str) -> Result<SocketAddr, String> {
+    const DNS: u16 = 53;
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let address = bare.unwrap_or(text).parse::<IpAddr>();
+    let server = address.map_or_else(|_| text.parse(), |address| Ok(SocketAddr::new(address, DNS)));
+    match server {
+        Ok(server) if server.port() != 0 && !server.ip().is_unspecified() => Ok(server),
+        _ => Err("a DNS server's address, as in `9.9.9.9`, `9.9.9.9:5353` or `[2620:fe::fe]:53`".into()),
+    }
+}
+
 impl Run {
     /// A flag that is named here and arrives with a later release.
     pub fn flag_of_a_later_release(&self) -> Option<&'static str> {
-        [
-            ("--host", self.host.is_empty()),
-            ("--listen", self.listen.is_empty()),
-            ("--cap", self.cap.is_empty()),
-        ]
-        .into_iter()
-        .find_map(|(flag, unused)| (!unused).then_some(flag))
+        (!self.cap.is_empty()).then_some("--cap")
     }
 }
 
@@ -215,4 +245,41 @@ fn printed<T>(result: Result<T, PrintError>) -> Result<T, Failure> {
             ..Failure::new(REFUSED, &error)
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resolver_is_an_address_with_or_without_a_port() {
+        for (text, server) in [
+            ("9.9.9.9", "9.9.9.9:53"),
+            ("9.9.9.9:5353", "9.9.9.9:5353"),
+            ("2620:fe::fe", "[2620:fe::fe]:53"),
+            ("[2620:fe::fe]", "[2620:fe::fe]:53"),
+            ("[2620:fe::fe]:5353", "[2620:fe::fe]:5353"),
+        ] {
+            assert_eq!(parse_resolver(text), Ok(server.parse().unwrap()), "{text}");
+        }
+        for text in [
+            "",
+            "dns.example.com",
+            "9.9.9.9:0",
+            "9.9.9.9:x",
+            "0.0.0.0",
+            "[9.9.9.9",
+            "9.9.9",
+        ] {
+            assert!(parse_resolver(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_port_is_a_number() {
+        assert_eq!((parse_port("0"), parse_port("65535")), (Ok(0), Ok(65535)));
+        for text in ["", "-1", "+1", "65536", "http"] {
+            assert!(parse_port(text).is_err(), "{text}");
+        }
+    }
 }

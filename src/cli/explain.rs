@@ -150,6 +150,7 @@ fn print_denial(number: usize, denial: &Denial, out: &mut dyn Write) -> io::Resu
         detail("lacks", &format!("the capability {capability}"))?;
     }
     match &denial.grant {
+        None if refused::wants_network(denial) => detail("grant", "--host NAME:PORT or --listen PORT")?,
         None => detail("grant", "none would allow it")?,
         Some(words) => detail("grant", &command_line(words))?,
     }

@@ -94,6 +94,9 @@ fn print(profile: &Profile, path_text: &dyn Fn(&PathSpec) -> String, out: &mut d
         Network::Hosts(hosts) => rules(out, "host", hosts, &ToString::to_string)?,
         Network::All(all) => rules(out, "network", std::slice::from_ref(all), &|()| "all".to_owned())?,
     }
+    if profile.llm {
+        setting(out, "llm", "the hosts and keys of `models.toml`")?;
+    }
     rules(out, "listen", &profile.listen, &ToString::to_string)?;
     setting(out, "environment", pass_text(profile.environment.pass))?;
     rules(out, "variable", &profile.environment.names, &ToString::to_string)?;

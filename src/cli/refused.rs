@@ -3,6 +3,7 @@
 //! Names are the target's to choose. They are escaped here, one by one: a line end in one must not begin a line of ours.
 
 use std::ffi::OsStr;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
@@ -65,6 +66,13 @@ fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
 }
 
 fn hint(report: &Report) -> Option<String> {
+    let has_flags = report
+        .suggestion
+        .as_ref()
+        .is_some_and(|suggestion| !suggestion.flags.is_empty());
+    if !has_flags && report.explanation().any(wants_network) {
+        return Some(NO_NETWORK.into());
+    }
     let suggestion = report.suggestion.as_ref()?;
     match (&suggestion.flags[..], &suggestion.profile) {
         ([], None) => None,
@@ -75,6 +83,15 @@ fn hint(report: &Report) -> Option<String> {
             command_line(flags)
         )),
     }
+}
+
+/// Without a socket nobody sees where a program would go.
+pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` for each host that it may reach (the port where it \
+                              isn't 80 or 443), `--listen PORT` for a port of its own";
+
+/// Whether a program was refused an internet socket as such.
+pub fn wants_network(denial: &Denial) -> bool {
+    denial.access == Kind::Connect && denial.target == "internet"
 }
 
 /// The program's name without its directory.
@@ -92,7 +109,18 @@ pub fn access(denial: &Denial) -> String {
 }
 
 fn access_in_short(denial: &Denial) -> String {
-    format!("{} `{}`", doing(denial.access), shortened(&visible(&denial.target)))
+    let target = shortened(&visible(&denial.target));
+    if leads_elsewhere(denial) {
+        return format!("connecting to `{}` at `{target}`", shortened(&visible(&denial.asked)));
+    }
+    format!("{} `{target}`", doing(denial.access))
+}
+
+/// Whether a host's name led to the address that was refused.
+fn leads_elsewhere(denial: &Denial) -> bool {
+    let is_address = |text: &str| text.parse::<SocketAddr>().is_ok();
+    let has_name = !denial.asked.is_empty() && !is_address(&denial.asked);
+    denial.access == Kind::Connect && is_address(&denial.target) && has_name
 }
 
 fn doing(access: Kind) -> &'static str {
@@ -106,7 +134,7 @@ fn doing(access: Kind) -> &'static str {
         Kind::Connect => "connecting to",
         Kind::Listen => "listening on",
         Kind::Socket => "the socket",
-        Kind::Resolve => "looking up the host",
+        Kind::Resolve => "looking up",
         Kind::Signal => "sending a signal to",
         Kind::Spawn => "making the process",
         Kind::Syscall => "the system call",
@@ -117,6 +145,7 @@ fn doing(access: Kind) -> &'static str {
 fn reason(denial: &Denial) -> String {
     match &denial.rule {
         None => "nothing grants it".to_string(),
+        Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
         Some(rule) if rule.origin == "built in" => format!("{}; no grant opens it", visible(&rule.text)),
         Some(rule) => format!(
             "{}, from {}; no grant opens it",
@@ -239,6 +268,53 @@ mod tests {
         stockade: `python3` was refused connecting to `93.184.216.34` (nothing grants it)
 
         hint: `--profile mcp-standard` would allow it
+        ");
+    }
+
+    #[test]
+    fn a_host_is_said_as_it_was_asked_for() {
+        let limited = Denial {
+            rule: Some(Rule {
+                text: "on port 443 only TLS that names a granted host is let through".into(),
+                origin: "built in".into(),
+            }),
+            grant: Some(vec!["--host".into(), "api.example.com:443".into()]),
+            ..denial(Kind::Connect, "api.example.com:443")
+        };
+        let denials = vec![
+            limited,
+            denial(Kind::Resolve, "example.com"),
+            denial(Kind::Listen, "127.0.0.1:8080"),
+        ];
+        insta::assert_snapshot!(text(&report(denials, &["--host", "api.example.com:443"], None), None), @"
+        stockade: `python3` was refused connecting to `api.example.com:443` (on port 443 only TLS that names a granted host is let through)
+          also looking up `example.com` (nothing grants it), listening on `127.0.0.1:8080` (nothing grants it)
+
+        hint: to allow it: `--host api.example.com:443`
+        ");
+    }
+
+    #[test]
+    fn a_name_is_said_with_the_address_that_it_led_to() {
+        let private = Denial {
+            asked: "db.example.com:5432".into(),
+            ..denial(Kind::Connect, "10.0.0.5:5432")
+        };
+        let report = report(vec![private], &["--host", "10.0.0.5:5432"], None);
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused connecting to `db.example.com:5432` at `10.0.0.5:5432` (nothing grants it)
+
+        hint: to allow it: `--host 10.0.0.5:5432`
+        ");
+    }
+
+    #[test]
+    fn a_run_without_network_is_told_how_to_get_one() {
+        let report = report(vec![denial(Kind::Connect, "internet")], &[], Some("mcp-standard"));
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused connecting to `internet` (nothing grants it)
+
+        hint: it has no network: `--host NAME:PORT` for each host that it may reach (the port where it isn't 80 or 443), `--listen PORT` for a port of its own
         ");
     }
 

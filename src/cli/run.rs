@@ -81,6 +81,7 @@ fn ready(run: &Run) -> Result<Ready, Failure> {
     for path in &run.socket {
         sandbox = sandbox.socket(path);
     }
+    sandbox = with_network(sandbox, run)?;
     for glob in &run.deny {
         sandbox = sandbox.deny(glob)?;
     }
@@ -99,6 +100,26 @@ fn ready(run: &Run) -> Result<Ready, Failure> {
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
     Ok(command.args(arguments).prepare()?)
+}
+
+/// What the flags say of hosts.
+fn with_network(mut sandbox: Sandbox, run: &Run) -> Result<Sandbox, Failure> {
+    for pattern in &run.host {
+        sandbox = sandbox.host(pattern)?;
+    }
+    for port in &run.listen {
+        sandbox = sandbox.listen(*port);
+    }
+    if let Some(choice) = run.net {
+        sandbox = sandbox.network(choice);
+    }
+    if run.llm {
+        sandbox = sandbox.llm()?;
+    }
+    if let Some(server) = run.resolver {
+        sandbox = sandbox.resolver(server);
+    }
+    Ok(sandbox)
 }
 
 fn limits(run: &Run) -> Limits {

@@ -5,7 +5,7 @@ mod facts;
 pub use facts::{Facts, Finding, Level, gather};
 
 use crate::plan::{Ability, Supervisor};
-use crate::sys::{confine, notify, outer};
+use crate::sys::{confine, notify, other, outer};
 
 /// What the plan compiler has to know, at the price of a few system calls; inside a run some more.
 pub fn ability(control_group: bool) -> Ability {
@@ -15,6 +15,7 @@ pub fn ability(control_group: bool) -> Ability {
         seccomp: confine::seccomp_action_available(SECCOMP_RET_ERRNO),
         control_group,
         supervisor: supervisor(),
+        takes_descriptors: other::takes_descriptors(),
     }
 }
 

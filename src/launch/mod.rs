@@ -5,6 +5,7 @@ mod bear;
 mod cgroup;
 mod child;
 mod growth;
+mod network;
 mod prepare;
 mod running;
 mod scratch;
@@ -25,6 +26,7 @@ pub use scratch::without_home as scratch_without_home;
 pub use survey::real_path;
 pub use tree::{StatFields, Tree};
 pub use warden::Duty;
+pub use workers::make_sockets_only_below;
 
 /// Why a run could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +54,9 @@ pub enum LaunchError {
     /// The control group could not be made.
     #[error("can't make the control group `{}`", .0.display())]
     ControlGroup(PathBuf, #[source] io::Error),
+    /// One of the program's streams is a socket that reaches whoever the program names.
+    #[error("{0} is a datagram socket, through which the run could send to anybody")]
+    Datagrams(&'static str),
     /// A string for the program holds a NUL byte.
     #[error("{0} holds a NUL byte")]
     Nul(&'static str),

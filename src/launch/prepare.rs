@@ -3,10 +3,12 @@
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
@@ -18,6 +20,7 @@ use super::bear::bear;
 use super::cgroup::ControlGroup;
 use super::child::{Image, ResourceLimit};
 use super::growth::Growth;
+use super::network::Exchange;
 use super::running::{Holdings, Running};
 use super::scratch::{self, Scratch};
 use super::survey::{Spot, survey};
@@ -25,13 +28,13 @@ use super::warden::Duty;
 use super::workers;
 use crate::command::Command;
 use crate::plan::{Handled, Home, Plan, Supervisor as Supervises};
-use crate::policy::{Access, Policy};
+use crate::policy::{Access, Policy, Reach};
 use crate::profile::Limits;
 use crate::supervise::{self, Brief, Shared, Supervisor};
-use crate::sys::confine;
 use crate::sys::process::{ChildStack, PointerArray};
 use crate::sys::signals::{self, SignalSet};
 use crate::sys::wire;
+use crate::sys::{confine, socket};
 
 /// Where a run without a home has it: nothing may be there.
 const NOWHERE: &str = "/nonexistent";
@@ -52,6 +55,8 @@ pub struct Places<'a> {
     pub state: Option<&'a Path>,
     /// A delegated control group.
     pub control_group: Option<&'a Path>,
+    /// The DNS server that is asked in place of the machine's own.
+    pub resolver: Option<SocketAddr>,
 }
 
 /// A run that is ready to start. Dropping it undoes what was made.
@@ -66,6 +71,8 @@ pub struct Prepared {
     output: [Option<OwnedFd>; 2],
     /// What the supervisor has to know, where there is one.
     brief: Option<Brief>,
+    /// The relay, where hosts are named.
+    exchange: Option<Exchange>,
     /// What the written trees hold, where their growth is limited.
     growth: Option<Growth>,
     // Descriptors that the duty and image name by number.
@@ -80,6 +87,7 @@ pub fn prepare(
     streams: Streams,
     places: Places<'_>,
 ) -> Result<Prepared, LaunchError> {
+    refuse_datagram_streams(policy, streams)?;
     let scratch = match plan.home {
         Home::Scratch => Some(Scratch::make(&scratch::parent(places.state))?),
         Home::Callers | Home::Nowhere => None,
@@ -107,6 +115,10 @@ pub fn prepare(
         Supervises::Own | Supervises::Nobody => (brief, None),
     };
     let rulesets = ruleset(plan, policy, scratch.as_ref(), terminals)?;
+    let exchange = plan
+        .network
+        .then(|| Exchange::open(plan, places.resolver))
+        .transpose()?;
     let signal_ruleset = plan.handled.scopes.then(signal_ruleset).transpose()?;
     let (launchers_end, wardens_end) = wire::pair().map_err(|e| LaunchError::System("make a socket", e))?;
     let (streams, output) = streams_of(streams, &mut held)?;
@@ -139,6 +151,7 @@ pub fn prepare(
         signal_ruleset: signal_ruleset.map(|fd| held.keep(fd)).transpose()?,
         workers_ruleset: rulesets.workers.map(|fd| held.keep(fd)).transpose()?,
         outer_request,
+        bell: None,
         holds_capabilities: holds_capabilities(),
         image,
         stack: ChildStack::new(),
@@ -151,6 +164,7 @@ pub fn prepare(
         socket: launchers_end,
         output,
         brief,
+        exchange,
         growth,
         _held: held.0,
     })
@@ -164,19 +178,39 @@ impl Prepared {
         let mask = SignalSet::full().block().map_err(failed)?;
         self.duty.image.signal_mask = target_mask.unwrap_or(mask);
         let Prepared {
-            duty,
+            mut duty,
             limits,
             scratch,
             control_group,
             socket,
             output,
             brief,
+            exchange,
             growth,
-            _held: held,
+            _held: mut held,
         } = self;
+        let failed_relay = |error| LaunchError::System("start the relay", error);
+        let network = exchange
+            .map(|exchange| exchange.start(duty.holds_capabilities))
+            .transpose();
+        let network = match network {
+            Ok(network) => network,
+            Err(error) => {
+                mask.set().map_err(failed)?;
+                return Err(failed_relay(error));
+            }
+        };
+        let (network, farewell) = match network {
+            Some(relay) => {
+                duty.bell = Some(relay.bell.as_raw_fd());
+                held.push(relay.bell);
+                (Some(relay.network), Some(relay.farewell))
+            }
+            None => (None, None),
+        };
         let started = match brief {
             None => bear(&duty).map(|born| (None, born)),
-            Some(brief) => Supervisor::start(Shared::new(brief), duty, socket.as_raw_fd())
+            Some(brief) => Supervisor::start(&Arc::new(Shared::new(brief, network)), duty, socket.as_raw_fd())
                 .map(|(supervisor, born)| (Some(supervisor), born)),
         };
         mask.set().map_err(failed)?;
@@ -193,6 +227,7 @@ impl Prepared {
                 scratch,
                 control_group,
                 growth,
+                farewell,
             },
         )
     }
@@ -352,12 +387,7 @@ fn has_name(file: &File, path: &Path) -> bool {
 
 /// The terminals that the run is given, so that it can open them by name (`ttyname`).
 fn terminals(streams: Streams) -> Vec<Spot> {
-    let numbers: &[RawFd] = match (streams.inherit_input, streams.inherit_output) {
-        (true, true) => &[0, 1, 2],
-        (true, false) => &[0],
-        (false, true) => &[1, 2],
-        (false, false) => &[],
-    };
+    let numbers = inherited(streams);
     let mut paths: Vec<PathBuf> = numbers
         .iter()
         .filter(|number| crate::sys::terminal::is_terminal(**number))
@@ -375,6 +405,34 @@ fn terminals(streams: Streams) -> Vec<Spot> {
             exact: true,
         })
         .collect()
+}
+
+fn inherited(streams: Streams) -> &'static [RawFd] {
+    match (streams.inherit_input, streams.inherit_output) {
+        (true, true) => &[0, 1, 2],
+        (true, false) => &[0],
+        (false, true) => &[1, 2],
+        (false, false) => &[],
+    }
+}
+
+/// A datagram socket as a stream would be one that is neither judged nor seen: every message may name another receiver.
+fn refuse_datagram_streams(policy: &Policy, streams: Streams) -> Result<(), LaunchError> {
+    const NAMES: [&str; 3] = ["standard input", "standard output", "standard error"];
+    let reaches_all = policy.reach == Reach::Everything;
+    for number in inherited(streams) {
+        let Ok(copy) = crate::sys::duplicate(*number) else {
+            continue;
+        };
+        let is_harmless = match socket::kind(copy.as_fd()) {
+            Ok(libc::SOCK_STREAM | libc::SOCK_SEQPACKET) | Err(_) => true,
+            Ok(kind) => kind == libc::SOCK_DGRAM && reaches_all,
+        };
+        if !is_harmless {
+            return Err(LaunchError::Datagrams(NAMES[*number as usize]));
+        }
+    }
+    Ok(())
 }
 
 /// The warden's ruleset: it scopes signals and refuses nothing else.

@@ -13,6 +13,7 @@ use super::bear::Born;
 use super::cgroup::ControlGroup;
 use super::child::Step;
 use super::growth::Growth;
+use super::network::Farewell;
 use super::scratch::Scratch;
 use super::tree::Tree;
 use super::warden::{News, Order};
@@ -121,6 +122,8 @@ pub struct Holdings {
     pub control_group: Option<ControlGroup>,
     /// The growth of what it writes, where that is limited.
     pub growth: Option<Growth>,
+    /// The hold on its relay.
+    pub farewell: Option<Farewell>,
 }
 
 /// A run that was started. Dropping it ends the tree.
@@ -144,6 +147,7 @@ pub struct Running {
     ended: Option<Ending>,
     over: bool,
     control_group: Option<ControlGroup>,
+    farewell: Option<Farewell>,
     _scratch: Option<Scratch>,
 }
 
@@ -165,6 +169,7 @@ impl Running {
             scratch,
             control_group,
             growth,
+            farewell,
         } = holdings;
         let news = match born.news {
             Some(message) => Some(message),
@@ -201,6 +206,7 @@ impl Running {
             ended: None,
             over: false,
             control_group,
+            farewell,
             _scratch: scratch,
         })
     }
@@ -415,6 +421,12 @@ impl Running {
         self.over = true;
         if let Some(supervisor) = &self.supervisor {
             supervisor.shared().made().clear_shared_memory();
+        }
+        // A run that was ended is past being heard.
+        if let Some(farewell) = self.farewell.take()
+            && self.hit.is_none()
+        {
+            farewell.wait();
         }
         let status = message.second;
         let unsigned = |value: i64| u64::try_from(value).unwrap_or(0);

@@ -60,6 +60,8 @@ pub struct Duty {
     pub workers_ruleset: Option<RawFd>,
     /// What the outer run's supervisor is asked, where he supervises this run too.
     pub outer_request: Option<Vec<u8>>,
+    /// Where visitors of the relay are announced, where hosts are named. The workers' alone.
+    pub bell: Option<RawFd>,
     /// Whether the launcher holds Linux capabilities.
     pub holds_capabilities: bool,
     /// What to start.

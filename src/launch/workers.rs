@@ -4,11 +4,15 @@
 //! Landlock lets a confined thread read the memory only of what is in its own domain or one below.
 
 use std::fs::File;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use landlock::{ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr};
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreatedAttr,
+};
 
 use super::LaunchError;
 use super::prepare::{allow, descriptor};
@@ -38,6 +42,20 @@ pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
         }
     }
     Ok(ruleset)
+}
+
+/// Confines the calling thread for good, more narrowly than its domain: unix sockets are made below this directory alone.
+pub fn make_sockets_only_below(directory: OwnedFd) -> io::Result<()> {
+    let make = || {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::MakeSock)?
+            .create()?
+            .add_rule(PathBeneath::new(directory, AccessFs::MakeSock))?
+            .restrict_self()
+    };
+    let restricted: Result<_, landlock::RulesetError> = make();
+    restricted.map(drop).map_err(io::Error::other)
 }
 
 /// The directory in which a path is made, replaced or found: the path itself, if it is one. A device is never replaced.

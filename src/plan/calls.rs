@@ -35,6 +35,8 @@ pub struct Posture {
     pub unjudged: Unjudged,
     /// The sockets that the run may make.
     pub sockets: Sockets,
+    /// Who makes them.
+    pub maker: Maker,
     /// Whether files without a name may be executed.
     pub memfds: Memfds,
     /// Who keeps the run from truncating what it can't write.
@@ -86,8 +88,20 @@ pub enum Unjudged {
 pub enum Sockets {
     /// Unix streams that stay inside the run: pairs, and sockets that can be neither connected nor bound.
     None,
-    /// TCP, UDP, Unix sockets, and the route side of netlink, which lists interfaces.
+    /// TCP to named hosts, Unix streams, and the route side of netlink, which lists interfaces. Datagram sockets that
+    /// never send come from the supervisor.
+    Hosts,
+    /// TCP, UDP, Unix sockets, and the route side of netlink.
     All,
+}
+
+/// Who makes the sockets of a supervised run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Maker {
+    /// The run. The supervisor takes copies of them (pidfd_getfd(2)).
+    Run,
+    /// The supervisor, since a container's filter keeps it from taking copies.
+    Supervisor,
 }
 
 /// What a file made by `memfd_create` may be. Landlock has no say: it has no path.

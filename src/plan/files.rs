@@ -32,7 +32,7 @@ impl Handled {
         Handled {
             abi,
             files: AccessFs::from_all(ABI::from(abi)).bits(),
-            tcp: abi >= ABI::V4 as i32 && sockets == Sockets::None,
+            tcp: abi >= ABI::V4 as i32 && sockets != Sockets::All,
             scopes: abi >= ABI::V6 as i32,
         }
     }

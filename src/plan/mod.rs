@@ -35,6 +35,8 @@ pub struct Ability {
     pub control_group: bool,
     /// Who can answer for the run.
     pub supervisor: Supervisor,
+    /// Whether a supervisor can take a copy of a process's descriptor (pidfd_getfd(2)).
+    pub takes_descriptors: bool,
 }
 
 /// Who answers what Landlock and the filter leave open.
@@ -79,6 +81,8 @@ pub struct Plan {
     pub supervisor: Supervisor,
     /// What the supervisor does; `None` where there's none.
     pub supervision: Option<Supervision>,
+    /// Whether hosts are named, so that the run needs a resolver and a relay.
+    pub network: bool,
     /// What is not enforced, each accepted by name.
     pub shortfalls: Vec<Missing>,
 }
@@ -158,7 +162,7 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
     let watch = watch(policy, ability, &missing, trace);
     let rights = Rights::new(ability.landlock_abi);
     Ok(Plan {
-        handled: Handled::new(ability.landlock_abi, sockets(policy)),
+        handled: Handled::new(ability.landlock_abi, sockets_on(policy, ability)),
         rules: files::rules(policy, &rights, watch),
         workers_rules: match watch {
             Watch::Supervised(_) => files::workers_rules(policy, &rights),
@@ -183,6 +187,7 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
             Watch::Supervised(supervision) => Some(supervision),
             Watch::Alone | Watch::Nobody => None,
         },
+        network: sockets_on(policy, ability) == calls::Sockets::Hosts,
         shortfalls: missing,
     })
 }
@@ -204,6 +209,8 @@ fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -
         Watch::Supervised(Supervision {
             reading,
             trace: match reading {
+                // What is served in place of a file has to be seen.
+                _ if sockets_on(policy, ability) == calls::Sockets::Hosts => Trace::Exact,
                 Reading::Landlock if files::can_be_listed(policy) => trace,
                 _ => Trace::Exact,
             },
@@ -216,11 +223,26 @@ fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -
     }
 }
 
-/// Hosts can't be told apart yet, so a run with hosts has no sockets either.
+/// The sockets that a policy asks for. An empty list of hosts is no network.
 fn sockets(policy: &Policy) -> calls::Sockets {
-    match policy.reach {
+    match &policy.reach {
         Reach::Everything => calls::Sockets::All,
-        Reach::Nothing | Reach::Hosts(_) => calls::Sockets::None,
+        Reach::Hosts(hosts) if !hosts.is_empty() => calls::Sockets::Hosts,
+        Reach::Nothing | Reach::Hosts(_) if policy.listen.is_empty() => calls::Sockets::None,
+        Reach::Nothing | Reach::Hosts(_) => calls::Sockets::Hosts,
+    }
+}
+
+/// Whether a policy has internet sockets at all.
+pub fn has_network(policy: &Policy) -> bool {
+    sockets(policy) != calls::Sockets::None
+}
+
+/// The sockets of a run on a machine: hosts can be told apart by a supervisor of the run's own alone.
+fn sockets_on(policy: &Policy, ability: Ability) -> calls::Sockets {
+    match sockets(policy) {
+        calls::Sockets::Hosts if ability.supervisor != Supervisor::Own => calls::Sockets::None,
+        other => other,
     }
 }
 
@@ -234,7 +256,11 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
             Watch::Supervised(_) if ability.supervisor == Supervisor::Outer => Unjudged::Outside,
             Watch::Supervised(_) => Unjudged::Supervised,
         },
-        sockets: sockets(policy),
+        sockets: sockets_on(policy, ability),
+        maker: match watch {
+            Watch::Supervised(_) if !ability.takes_descriptors => calls::Maker::Supervisor,
+            _ => calls::Maker::Run,
+        },
         memfds: if executes(policy, "/") {
             Memfds::Executable
         } else {

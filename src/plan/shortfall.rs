@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::calls::Sockets;
 use super::{Ability, Supervisor, files, is_chosen};
 use crate::policy::{Access, Extent, Policy, Reach};
 
@@ -12,7 +13,7 @@ pub enum Shortfall {
     /// What only the supervisor can hold: denied patterns inside granted trees, metadata, unix sockets by path,
     /// processes counted as they are made.
     Supervisor,
-    /// Hosts can't be told apart; accepted, the run has no network.
+    /// Hosts can't be told apart without a supervisor of the run's own; accepted, the run has no network.
     Network,
     /// Signals to the user's other processes (before Landlock ABI 6).
     Signals,
@@ -95,14 +96,8 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
     if ability.supervisor == Supervisor::Nobody {
         note(Shortfall::Supervisor, needs_supervisor(policy, ability));
     }
-    if let Reach::Hosts(hosts) = &policy.reach
-        && !hosts.is_empty()
-    {
-        let names: Vec<_> = hosts.iter().map(|host| host.0.as_str()).collect();
-        note(
-            Shortfall::Network,
-            vec![format!("hosts are named: {}", names.join(", "))],
-        );
+    if super::sockets(policy) == Sockets::Hosts && ability.supervisor != Supervisor::Own {
+        note(Shortfall::Network, needs_network(policy, ability));
     }
     if ability.landlock_abi < LANDLOCK_SCOPE_ABI {
         note(
@@ -114,6 +109,26 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
         );
     }
     found
+}
+
+/// The hosts and ports that a policy names.
+fn needs_network(policy: &Policy, ability: Ability) -> Vec<String> {
+    let why = match ability.supervisor {
+        Supervisor::Outer => "and inside another run nobody tells them apart",
+        Supervisor::Own | Supervisor::Nobody => "and nobody can tell them apart here",
+    };
+    let mut because = Vec::new();
+    if let Reach::Hosts(hosts) = &policy.reach
+        && !hosts.is_empty()
+    {
+        let names: Vec<_> = hosts.iter().map(|host| host.pattern.to_string()).collect();
+        because.push(format!("hosts are named: {}, {why}", names.join(", ")));
+    }
+    if !policy.listen.is_empty() {
+        let ports: Vec<_> = policy.listen.iter().map(|grant| grant.port.to_string()).collect();
+        because.push(format!("ports are listened on: {}, {why}", ports.join(", ")));
+    }
+    because
 }
 
 /// What in a policy only the supervisor can hold. Trees that are only read are granted file by file at launch,

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::policy::{Denial, DenialKind, Extent, Grant, Target};
-use crate::profile::Host;
+use crate::policy::{Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant, Target};
+use crate::profile::HostPattern;
 
 const NEW: Ability = Ability {
     landlock_abi: 7,
     seccomp: true,
     control_group: false,
     supervisor: Supervisor::Nobody,
+    takes_descriptors: true,
 };
 
 fn grant(access: Access, path: &str, origin: Origin) -> Grant {
@@ -35,6 +36,7 @@ fn policy(grants: Vec<Grant>) -> Policy {
         grants,
         denials: Vec::new(),
         reach: Reach::Nothing,
+        listen: Vec::new(),
         sockets: Vec::new(),
         environment: BTreeMap::new(),
         scratch: false,
@@ -85,12 +87,48 @@ fn writing_needs_the_supervisor_until_it_is_accepted_by_name() {
 #[test]
 fn named_hosts_are_the_network_shortfall_and_accepted_mean_no_network() {
     let mut policy = policy(vec![]);
-    policy.reach = Reach::Hosts(vec![Host("api.*".into())]);
+    policy.reach = Reach::Hosts(vec![HostGrant {
+        pattern: HostPattern::parse("api.*").unwrap(),
+        origin: Origin::BuiltIn,
+    }]);
     assert_eq!(missing(&policy, NEW), [Shortfall::Network]);
     let plan = compile(&policy, NEW, &[Shortfall::Network], Trace::Exact).unwrap();
     assert!(plan.handled.tcp);
     policy.reach = Reach::Nothing;
     assert_eq!(plan.filter, compile(&policy, NEW, &[], Trace::Exact).unwrap().filter);
+}
+
+#[test]
+fn named_hosts_and_ports_need_a_supervisor_of_the_runs_own() {
+    let own = Ability {
+        supervisor: Supervisor::Own,
+        ..NEW
+    };
+    let outer = Ability {
+        supervisor: Supervisor::Outer,
+        ..NEW
+    };
+    let mut hosts = policy(vec![]);
+    hosts.reach = Reach::Hosts(vec![HostGrant {
+        pattern: HostPattern::parse("api.example.com").unwrap(),
+        origin: flag(),
+    }]);
+    let mut ports = policy(vec![]);
+    ports.listen = vec![ListenGrant {
+        port: 8080,
+        origin: flag(),
+    }];
+    for policy in [hosts, ports] {
+        let plan = compile(&policy, own, &[], Trace::Fast).unwrap();
+        assert!(plan.network && plan.shortfalls.is_empty());
+        // Nothing that the run does by itself reaches anybody, should the supervisor be gone.
+        assert!(plan.handled.tcp);
+        // What is served in place of a file has to be seen.
+        assert_eq!(plan.supervision.unwrap().trace, Trace::Exact);
+        assert_eq!(missing(&policy, outer), [Shortfall::Network]);
+        let without = compile(&policy, outer, &[Shortfall::Network], Trace::Exact).unwrap();
+        assert!(!without.network && without.handled.tcp);
+    }
 }
 
 #[test]

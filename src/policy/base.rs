@@ -38,6 +38,7 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/passwd", Access::READ),
     entry("/etc/group", Access::READ),
     entry("/etc/nsswitch.conf", Access::READ),
+    entry("/etc/host.conf", Access::READ),
     entry("/etc/services", Access::READ),
     entry("/etc/protocols", Access::READ),
     entry("/etc/localtime", Access::READ),
@@ -54,6 +55,8 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/gitconfig", Access::READ),
     entry("/etc/terminfo", Access::READ),
     entry("/etc/inputrc", Access::READ),
+    // wget complains in every run where it is there and can't be read.
+    entry("/etc/wgetrc", Access::READ),
     // TLS: public certificates and the library's settings, never /etc/ssl/private.
     entry("/etc/ssl/certs", Access::READ),
     entry("/etc/ssl/openssl.cnf", Access::READ),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::resolve::Circumstances;
+use super::resolve::{Circumstances, models};
 use super::{Access, Grant};
 use crate::profile::{Pass, Profile, is_unsecure_variable};
 
@@ -108,6 +108,8 @@ pub fn build(profile: &Profile, circumstances: &Circumstances<'_>, grants: &[Gra
     {
         variables.extend(circumstances.git_identity.iter().cloned());
     }
+    let keys = models(profile, circumstances).iter().flat_map(|model| &model.keys);
+    variables.extend(keys.filter_map(|key| Some((key.value.clone().into(), circumstances.variable(&key.value)?))));
     for (name, value) in &circumstances.additions.variables {
         match value.clone().or_else(|| circumstances.variable(name)) {
             Some(value) => variables.insert(name.clone(), value),

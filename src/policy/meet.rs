@@ -1,7 +1,7 @@
 //! The intersection of two policies: what both allow. Denials add up, limits take the lower.
 
 use super::decide::deeper;
-use super::{Access, Grant, Policy, Reach};
+use super::{Access, Grant, ListenGrant, Policy, Reach};
 use crate::profile::Limits;
 
 impl Policy {
@@ -17,7 +17,8 @@ impl Policy {
             root: self.root.clone(),
             grants: meet_grants(&self.grants, &other.grants),
             denials,
-            reach: meet_reach(&self.reach, &other.reach),
+            reach: self.reach.meet(&other.reach),
+            listen: meet_listen(self, other),
             sockets: self
                 .sockets
                 .iter()
@@ -72,11 +73,16 @@ fn meet_grants(ours: &[Grant], theirs: &[Grant]) -> Vec<Grant> {
     grants
 }
 
-fn meet_reach(ours: &Reach, theirs: &Reach) -> Reach {
-    match (ours, theirs) {
-        (Reach::Nothing, _) | (_, Reach::Nothing) => Reach::Nothing,
-        (Reach::Everything, other) | (other, Reach::Everything) => other.clone(),
-        (Reach::Hosts(a), Reach::Hosts(b)) => Reach::Hosts(a.iter().filter(|host| b.contains(host)).cloned().collect()),
+/// Who reaches everything may listen anywhere, whatever his list says.
+fn meet_listen(a: &Policy, b: &Policy) -> Vec<ListenGrant> {
+    match (&a.reach, &b.reach) {
+        (Reach::Nothing, _) | (_, Reach::Nothing) => Vec::new(),
+        (Reach::Everything, Reach::Hosts(_)) => b.listen.clone(),
+        (Reach::Hosts(_), Reach::Everything) => a.listen.clone(),
+        (Reach::Hosts(_), Reach::Hosts(_)) | (Reach::Everything, Reach::Everything) => {
+            let is_theirs = |ours: &&ListenGrant| b.listen.iter().any(|theirs| theirs.port == ours.port);
+            a.listen.iter().filter(is_theirs).cloned().collect()
+        }
     }
 }
 

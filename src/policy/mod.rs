@@ -3,6 +3,7 @@
 //! `resolve` makes it from a profile and the circumstances of the run, `decide` answers what it allows,
 //! `meet` is the intersection that nesting and capabilities build on. No I/O and no word of the kernel here.
 
+pub mod addresses;
 mod base;
 mod closed;
 mod decide;
@@ -11,12 +12,15 @@ mod git;
 mod meet;
 mod moving;
 pub(crate) mod path_bytes;
+mod reach;
 mod resolve;
 mod secrets;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tests_of_denials;
+#[cfg(test)]
+mod tests_of_reach;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -25,14 +29,16 @@ use std::path::PathBuf;
 use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
 
-use crate::profile::{Host, Limits, Origin};
+use crate::profile::{Limits, Origin};
 
+pub use addresses::{AddressKind, kind_of};
 pub use base::{BASE, BaseEntry};
 pub use closed::Closed;
 pub use decide::{Decision, Matcher};
 pub use environment::{is_unsecure, looks_secret};
 pub use git::{git_directories, is_in_git_directory};
-pub use resolve::{Additions, Circumstances, resolve};
+pub use reach::{HostGrant, ListenGrant, Reach, Speech};
+pub use resolve::{Additions, Circumstances, NetworkChoice, resolve};
 pub use secrets::{GUARDED, SECRET_PATTERNS, is_powerful_socket};
 
 bitflags! {
@@ -76,6 +82,8 @@ pub struct Policy {
     pub denials: Vec<Denial>,
     /// The hosts that are open.
     pub reach: Reach,
+    /// Ports of the loopback interface that may be listened on.
+    pub listen: Vec<ListenGrant>,
     /// Unix sockets that may be connected to: a socket, or a directory with those of no special power.
     pub sockets: Vec<SocketGrant>,
     /// The target's environment. It stays with the run.
@@ -173,15 +181,4 @@ pub enum DenialKind {
     SecretPattern,
     /// Something that the host would later execute or trust.
     Guarded,
-}
-
-/// The hosts that are open.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reach {
-    /// None; not even a socket.
-    Nothing,
-    /// These.
-    Hosts(Vec<Host>),
-    /// All.
-    Everything,
 }

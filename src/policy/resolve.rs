@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::decide::SPECIAL;
 use super::{
-    Access, BASE, Denial, DenialKind, Extent, GUARDED, Grant, Policy, Reach, SECRET_PATTERNS, SocketGrant, Target,
-    environment, secrets,
+    Access, BASE, Denial, DenialKind, Extent, GUARDED, Grant, HostGrant, ListenGrant, Policy, Reach, SECRET_PATTERNS,
+    SocketGrant, Target, environment, secrets,
 };
 use crate::command::{self, Command};
-use crate::profile::{Glob, Limits, Network, Origin, PathSpec, Profile, Rule};
+use crate::profile::{Glob, Limits, Model, Network, Origin, PathSpec, Profile, Rule};
 
 /// What a run adds to its profile by flags or calls. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,12 +18,44 @@ pub struct Additions {
     pub grants: Vec<(Access, PathBuf, String)>,
     /// Unix sockets with the flag that said so.
     pub sockets: Vec<(PathBuf, String)>,
+    /// Hosts that may be connected to.
+    pub hosts: Vec<HostGrant>,
+    /// Ports of the loopback interface that may be listened on.
+    pub listen: Vec<ListenGrant>,
+    /// What takes the place of the profile's word on hosts.
+    pub network: Option<NetworkChoice>,
+    /// Whether the model endpoints of the circumstances are granted, with the variables that hold their keys.
+    pub llm: bool,
     /// Denied globs as a profile writes them.
     pub denials: Vec<Glob>,
     /// Variables: a value, or the caller's where none is given.
     pub variables: Vec<(OsString, Option<OsString>)>,
     /// Limits that take the place of the profile's.
     pub limits: Limits,
+}
+
+impl Additions {
+    /// Nothing is added.
+    pub const NONE: Additions = Additions {
+        grants: Vec::new(),
+        sockets: Vec::new(),
+        hosts: Vec::new(),
+        listen: Vec::new(),
+        network: None,
+        llm: false,
+        denials: Vec::new(),
+        variables: Vec::new(),
+        limits: Limits::NONE,
+    };
+}
+
+/// A word on all hosts, in place of the profile's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NetworkChoice {
+    /// No socket of the internet families at all.
+    None,
+    /// Every host.
+    All,
 }
 
 /// Everything about a run that isn't in its profile.
@@ -40,6 +72,8 @@ pub struct Circumstances<'a> {
     pub git_identity: &'a [(OsString, OsString)],
     /// Stockade's own configuration and state directories.
     pub own: &'a [PathBuf],
+    /// The endpoints of language models that `llm` means; empty where nobody asked.
+    pub models: &'a [Model],
     /// Flags.
     pub additions: &'a Additions,
 }
@@ -69,15 +103,13 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
         why: None,
     }));
     let environment = environment::build(profile, circumstances, &grants);
+    let listen = listen_grants(profile, circumstances.additions);
     Policy {
         profile: profile.name.clone(),
         root: circumstances.root.to_path_buf(),
         denials: denials(profile, circumstances),
-        reach: match &profile.network {
-            Network::None => Reach::Nothing,
-            Network::Hosts(hosts) => Reach::Hosts(hosts.iter().map(|host| host.value.clone()).collect()),
-            Network::All(_) => Reach::Everything,
-        },
+        reach: reach(profile, circumstances, &listen),
+        listen,
         sockets: sockets(profile, circumstances),
         environment,
         scratch: profile.scratch,
@@ -161,6 +193,46 @@ fn sockets(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<SocketGr
         origin: Origin::Flag(flag.clone()),
     });
     of_profile.chain(of_flags).collect()
+}
+
+/// The hosts of the profile, of the flags and of the models.
+fn reach(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[ListenGrant]) -> Reach {
+    let additions = circumstances.additions;
+    let of_profile = match (additions.network, &profile.network) {
+        (Some(NetworkChoice::None), _) => return Reach::Nothing,
+        (Some(NetworkChoice::All), _) | (None, Network::All(_)) => return Reach::Everything,
+        (None, Network::Hosts(hosts)) => Some(hosts),
+        (None, Network::None) => None,
+    };
+    let models = models(profile, circumstances).iter().flat_map(|model| &model.hosts);
+    let written = of_profile.into_iter().flatten().chain(models).map(|rule| HostGrant {
+        pattern: rule.value.clone(),
+        origin: rule.origin.clone(),
+    });
+    let hosts: Vec<HostGrant> = written.chain(additions.hosts.iter().cloned()).collect();
+    // Listening takes sockets, too.
+    if of_profile.is_none() && hosts.is_empty() && listen.is_empty() {
+        return Reach::Nothing;
+    }
+    Reach::Hosts(hosts)
+}
+
+/// The models that the run may ask: all or none. Without a network their keys would be of no use.
+pub(super) fn models<'a>(profile: &Profile, circumstances: &Circumstances<'a>) -> &'a [Model] {
+    let additions = circumstances.additions;
+    let is_asked = (profile.llm || additions.llm) && additions.network != Some(NetworkChoice::None);
+    if is_asked { circumstances.models } else { &[] }
+}
+
+fn listen_grants(profile: &Profile, additions: &Additions) -> Vec<ListenGrant> {
+    if additions.network == Some(NetworkChoice::None) {
+        return Vec::new();
+    }
+    let of_profile = profile.listen.iter().map(|rule| ListenGrant {
+        port: rule.value,
+        origin: rule.origin.clone(),
+    });
+    of_profile.chain(additions.listen.iter().cloned()).collect()
 }
 
 fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> {

@@ -38,6 +38,7 @@ pub(super) fn policy(grants: Vec<Grant>, denials: Vec<Denial>) -> Policy {
         grants,
         denials,
         reach: Reach::Nothing,
+        listen: Vec::new(),
         sockets: Vec::new(),
         environment: BTreeMap::new(),
         scratch: false,

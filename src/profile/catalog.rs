@@ -298,17 +298,20 @@ fn read_file(path: &Path, source: &Source) -> Result<Document, ProfileError> {
             name: name.to_owned(),
         });
     }
+    let text = text_of(path, source)?;
+    parse(&text, source).map_err(ProfileError::Faults)
+}
+
+/// The text of a user's document.
+pub(super) fn text_of(path: &Path, source: &Source) -> Result<String, ProfileError> {
     let bytes = bytes_of(path).map_err(|source| ProfileError::Unreadable {
         path: path.to_path_buf(),
         source,
     })?;
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => parse(text, source).map_err(ProfileError::Faults),
-        Err(error) => Err(ProfileError::Faults(vec![not_utf8(
-            &bytes[..error.valid_up_to()],
-            source,
-        )])),
-    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        ProfileError::Faults(vec![not_utf8(valid, source)])
+    })
 }
 
 fn not_utf8(valid: &[u8], source: &Source) -> Fault {
@@ -362,6 +365,7 @@ fn merge(documents: Vec<Document>) -> Profile {
         exec: merged.exec,
         deny: merged.deny,
         network: merged.network.unwrap_or(Network::None),
+        llm: merged.llm.unwrap_or(false),
         listen: merged.listen,
         sockets: merged.sockets,
         environment: Environment {
@@ -385,6 +389,7 @@ fn extend(parent: Document, child: Document) -> Document {
         exec: joined(parent.exec, child.exec),
         deny: joined(parent.deny, child.deny),
         network: child.network.or(parent.network),
+        llm: child.llm.or(parent.llm),
         listen: joined(parent.listen, child.listen),
         sockets: joined(parent.sockets, child.sockets),
         pass: child.pass.or(parent.pass),
@@ -486,7 +491,7 @@ mod tests {
             let hosts = match &profile.network {
                 Network::None => "none".to_owned(),
                 Network::All(_) => "all".to_owned(),
-                Network::Hosts(hosts) => hosts[0].value.0.clone(),
+                Network::Hosts(hosts) => hosts[0].value.to_string(),
             };
             assert_eq!(hosts, network, "{name}");
             assert_eq!(profile.environment.pass, pass, "{name}");

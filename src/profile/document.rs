@@ -79,6 +79,8 @@ pub struct Document {
     pub deny: Vec<Rule<Glob>>,
     /// Which hosts may be reached. Replaces what is inherited as a whole, so that a child can also narrow it.
     pub network: Option<Network>,
+    /// Whether the endpoints of language models may be reached, with their keys.
+    pub llm: Option<bool>,
     /// Ports of the loopback interface that may be listened on.
     pub listen: Vec<Rule<u16>>,
     /// Unix sockets that may be connected to.
@@ -127,6 +129,7 @@ impl Document {
             exec: Vec::new(),
             deny: Vec::new(),
             network: None,
+            llm: None,
             listen: Vec::new(),
             sockets: Vec::new(),
             pass: None,

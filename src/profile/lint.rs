@@ -3,7 +3,8 @@
 //! A remark never changes what a profile means and never stops a run.
 
 use super::error::visible;
-use super::rule::{Anchor, Glob, Host, Origin, PathSpec, Rule};
+use super::host::{Host, HostPattern};
+use super::rule::{Anchor, Glob, Origin, PathSpec, Rule};
 use super::{Network, Profile};
 
 /// Trees of the runtime base, which every profile grants without a line.
@@ -165,20 +166,33 @@ fn wide_hosts(profile: &Profile, remarks: &mut Vec<Remark>) {
         return;
     };
     for rule in hosts {
-        let Host(pattern) = &rule.value;
-        let name = pattern.split(':').next().unwrap_or(pattern);
-        if name == "*" {
-            let message = "`*` reaches every host".to_owned();
-            remarks.push(Remark::about(rule, message, "say `all = true` if that is meant"));
-        } else if let Some(prefix) = name.strip_suffix('*') {
-            let message = format!(
-                "`{pattern}` reaches any host that begins with `{prefix}`, and anybody may register such a name"
-            );
-            remarks.push(Remark::about(rule, message, "name the hosts, as in `api.example.com`"));
-        } else if name.strip_prefix("*.").is_some_and(|suffix| !suffix.contains('.')) {
-            let message = format!("`{pattern}` reaches every host of a whole top-level domain");
-            remarks.push(Remark::about(rule, message, "name the domain, as in `*.example.com`"));
+        if let Some((message, hint)) = wide_host(&rule.value) {
+            remarks.push(Remark::about(rule, message, hint));
         }
+    }
+}
+
+/// What is wide about a host pattern, and what would be narrower.
+fn wide_host(pattern: &HostPattern) -> Option<(String, &'static str)> {
+    /// More than sixteen million IPv4 addresses, or the like of it.
+    const WIDEST: u8 = 8;
+    match &pattern.host {
+        Host::Any => Some(("`*` reaches every host".to_owned(), "say `all = true` if that is meant")),
+        Host::Prefix(labels) => {
+            let message = format!(
+                "`{pattern}` reaches any host that begins with `{labels}.`, and anybody may register such a name"
+            );
+            Some((message, "name the hosts, as in `api.example.com`"))
+        }
+        Host::Subdomains(domain) if !domain.as_str().contains('.') => Some((
+            format!("`{pattern}` reaches every host of a whole top-level domain"),
+            "name the domain, as in `*.example.com`",
+        )),
+        Host::Network(range) if range.prefix_len() < WIDEST => Some((
+            format!("`{pattern}` reaches a large part of all addresses"),
+            "name the range that is needed, as in `10.0.0.0/8`",
+        )),
+        _ => None,
     }
 }
 
@@ -335,7 +349,8 @@ mod tests {
     fn wide_trees_and_hosts_are_remarked_on() {
         let found = remarks(
             "read = [{ path = '/', why = 'w' }]\nwrite = [{ path = '~', why = 'w' }]\n\
-             network.host = [{ pattern = 'api.*', why = 'w' }, { pattern = '*.com:443', why = 'w' }, { pattern = '*', why = 'w' }]",
+             network.host = [{ pattern = 'api.*', why = 'w' }, { pattern = '*.com:443', why = 'w' }, { pattern = '*', why = 'w' },\n\
+             { pattern = '0.0.0.0/1', why = 'w' }]",
         );
         insta::assert_snapshot!(found.join("\n"), @"
         4: may read every file below `/` but secrets
@@ -343,6 +358,7 @@ mod tests {
         6: `api.*` reaches any host that begins with `api.`, and anybody may register such a name
         6: `*.com:443` reaches every host of a whole top-level domain
         6: `*` reaches every host
+        7: `0.0.0.0/1` reaches a large part of all addresses
         ");
     }
 

@@ -7,8 +7,10 @@
 mod catalog;
 mod document;
 mod error;
+mod host;
 mod limits;
 mod lint;
+mod models;
 mod position;
 mod read;
 mod rule;
@@ -17,12 +19,14 @@ mod value;
 pub use catalog::{Catalog, Layer, Listed, SHIPPED};
 pub use document::{Document, Extends, Source, Tests};
 pub use error::{Fault, ProfileError, visible};
+pub use host::{Host, HostError, HostPattern, Name, Ports, is_localhost};
 pub use limits::{
     Limits, LimitsParseError, Quantity, duration_text, parse_count, parse_duration, parse_size, size_text,
 };
 pub use lint::{Remark, lint};
+pub use models::{Model, models};
 pub use read::parse;
-pub use rule::{Anchor, Glob, Host, Origin, PathSpec, Rule};
+pub use rule::{Anchor, Glob, Origin, PathSpec, Rule};
 pub use value::is_unsecure_variable;
 
 /// What a run may do, as a document says it. Lists hold the inherited rules first, then the profile's own.
@@ -44,6 +48,8 @@ pub struct Profile {
     pub deny: Vec<Rule<Glob>>,
     /// Which hosts may be reached.
     pub network: Network,
+    /// Whether the endpoints of language models may be reached, with their keys.
+    pub llm: bool,
     /// Ports of the loopback interface that may be listened on.
     pub listen: Vec<Rule<u16>>,
     /// Unix sockets that may be connected to, by path.
@@ -64,7 +70,7 @@ pub enum Network {
     /// No socket of the internet families at all.
     None,
     /// Only these hosts.
-    Hosts(Vec<Rule<Host>>),
+    Hosts(Vec<Rule<HostPattern>>),
     /// Every host.
     All(Rule<()>),
 }

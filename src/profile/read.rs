@@ -38,7 +38,7 @@ const DOCUMENT_FIELDS: [&str; 14] = [
     "system-call",
     "tests",
 ];
-const NETWORK_FIELDS: [&str; 5] = ["all", "why", "host", "listen", "socket"];
+const NETWORK_FIELDS: [&str; 6] = ["all", "why", "host", "llm", "listen", "socket"];
 const ENVIRONMENT_FIELDS: [&str; 2] = ["pass", "name"];
 const LIMITS_FIELDS: [&str; 8] = [
     "time",
@@ -56,8 +56,23 @@ const TESTS_FIELDS: [&str; 2] = ["must_allow", "must_deny"];
 ///
 /// Where the text isn't even TOML, only that is told: what a recovered tree would say of its fields could mislead.
 pub fn parse(text: &str, source: &Source) -> Result<Document, Vec<Fault>> {
+    read_with(text, source, "profile", |reader, root| {
+        let mut document = Document::saying_nothing();
+        reader.document(root, &mut document);
+        document
+    })
+}
+
+/// Reads a text of any kind of document, `kind` in words, by what makes a value of its table.
+pub(super) fn read_with<T>(
+    text: &str,
+    source: &Source,
+    kind: &'static str,
+    read: impl FnOnce(&mut Reader<'_>, &DeTable<'_>) -> T,
+) -> Result<T, Vec<Fault>> {
     let mut reader = Reader {
         source,
+        kind,
         positions: Positions::of(text),
         faults: Vec::new(),
     };
@@ -66,23 +81,25 @@ pub fn parse(text: &str, source: &Source) -> Result<Document, Vec<Fault>> {
         let at = error.span().map_or(0, |span| span.start);
         reader.fault(at, Complaint::new(excerpt(error.message()).into_owned()));
     }
-    let mut document = Document::saying_nothing();
-    if errors.is_empty() && reader.version(root.get_ref()) {
-        reader.document(root.get_ref(), &mut document);
+    let is_readable = errors.is_empty() && reader.version(root.get_ref());
+    let value = is_readable.then(|| read(&mut reader, root.get_ref()));
+    match value {
+        Some(value) if reader.faults.is_empty() => Ok(value),
+        _ => {
+            reader.faults.sort_by_key(|fault| (fault.line, fault.column));
+            Err(reader.faults)
+        }
     }
-    if reader.faults.is_empty() {
-        return Ok(document);
-    }
-    reader.faults.sort_by_key(|fault| (fault.line, fault.column));
-    Err(reader.faults)
 }
 
-type Value<'t> = Spanned<DeValue<'t>>;
+pub(super) type Value<'t> = Spanned<DeValue<'t>>;
 type Key<'t> = Spanned<std::borrow::Cow<'t, str>>;
 
 /// Walks one document and collects what is wrong with it.
-struct Reader<'t> {
+pub(super) struct Reader<'t> {
     source: &'t Source,
+    /// What kind of document it is, in words.
+    kind: &'static str,
     positions: Positions<'t>,
     faults: Vec<Fault>,
 }
@@ -97,7 +114,7 @@ impl Reader<'_> {
         match self.integer(version) {
             Some(VERSION) => true,
             Some(other) => {
-                let complaint = Complaint::new(format!("this is a profile of version {other}"))
+                let complaint = Complaint::new(format!("this is a {} of version {other}", self.kind))
                     .hint(format!("this Stockade reads version {VERSION}"));
                 self.fault(version.span().start, complaint);
                 false
@@ -178,6 +195,7 @@ impl Reader<'_> {
                 "host" => {
                     hosts = Some(self.rules(value, "network.host", "pattern", |r, v| r.parsed(v, value::host)));
                 }
+                "llm" => document.llm = self.boolean(value),
                 "listen" => document.listen = self.rules(value, "network.listen", "port", Reader::port),
                 "socket" => document.sockets = self.paths(value, "network.socket"),
                 "all" | "why" => {}
@@ -318,32 +336,15 @@ impl Reader<'_> {
         read: fn(&mut Self, &Value<'_>) -> Option<T>,
     ) -> Vec<Rule<T>> {
         let hint = format!("write one `[[{list}]]` table for each, with `{field}` and `why`");
-        let DeValue::Array(array) = value.get_ref() else {
-            self.wrong_type(value, "an array of tables", Some(hint));
-            return Vec::new();
-        };
-        if array.len() > MOST_RULES {
-            let complaint = Complaint::new(format!(
-                "`{list}` has {} rules; at most {MOST_RULES} are read",
-                array.len()
-            ));
-            self.fault(value.span().start, complaint);
-            return Vec::new();
-        }
-        let mut rules = Vec::with_capacity(array.len());
+        let tables = self.tables(value, list, &hint);
+        let count = tables.len();
+        let mut rules = Vec::with_capacity(count);
         let mut seen = HashMap::new();
-        for entry in array.iter() {
-            let DeValue::Table(table) = entry.get_ref() else {
-                self.wrong_type(entry, "a table", Some(hint.clone()));
-                continue;
-            };
+        for (table, at) in tables {
             self.check_rule_fields(table, list, field);
             let why = table.get("why").and_then(|why| self.parsed(why, value::line_of_text));
             let Some(target) = table.get(field) else {
-                self.fault(
-                    entry.span().start,
-                    Complaint::new(format!("this `{list}` has no `{field}`")),
-                );
+                self.fault(at, Complaint::new(format!("this `{list}` has no `{field}`")));
                 continue;
             };
             let Some(value) = read(self, target) else {
@@ -351,7 +352,7 @@ impl Reader<'_> {
             };
             let line = self.positions.line(target.span().start);
             // A list of one has no duplicates; most lists of shipped profiles are that short.
-            if array.len() > 1
+            if count > 1
                 && let Some(first) = seen.insert(value.to_string(), line)
             {
                 let text = value.to_string();
@@ -380,12 +381,11 @@ impl Reader<'_> {
     fn port(&mut self, value: &Value<'_>) -> Option<u16> {
         let number = self.integer(value)?;
         match u16::try_from(number) {
-            Ok(port) if port != 0 => Some(port),
-            _ => {
-                self.fault(
-                    value.span().start,
-                    Complaint::new(format!("{number} isn't a port: ports are 1 to 65535")),
-                );
+            Ok(port) => Some(port),
+            Err(_) => {
+                let complaint = Complaint::new(format!("{number} isn't a port"))
+                    .hint("ports are 1 to 65535; 0 is one that the kernel chooses");
+                self.fault(value.span().start, complaint);
                 None
             }
         }
@@ -394,7 +394,7 @@ impl Reader<'_> {
 
 /// Single values and what is wrong with them.
 impl Reader<'_> {
-    fn fault(&mut self, at: usize, complaint: Complaint) {
+    pub(super) fn fault(&mut self, at: usize, complaint: Complaint) {
         let (line, column) = self.positions.line_and_column(at);
         let Complaint { message, hint } = complaint;
         self.faults.push(Fault {
@@ -406,7 +406,7 @@ impl Reader<'_> {
         });
     }
 
-    fn unknown_field(&mut self, key: &Key<'_>, table: &str, known: &[&'static str]) {
+    pub(super) fn unknown_field(&mut self, key: &Key<'_>, table: &str, known: &[&'static str]) {
         let name = key.get_ref().as_ref();
         let hint = match nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
@@ -430,21 +430,66 @@ impl Reader<'_> {
     }
 
     fn texts(&mut self, value: &Value<'_>) -> Vec<String> {
-        let DeValue::Array(array) = value.get_ref() else {
-            self.wrong_type(value, "an array of strings", None);
-            return Vec::new();
-        };
-        array
-            .iter()
-            .filter_map(|entry| self.parsed(entry, value::line_of_text))
-            .collect()
+        let texts = self.all_parsed(value, value::line_of_text);
+        texts.into_iter().map(|(text, _)| text).collect()
     }
 
-    fn parsed<T>(&mut self, value: &Value<'_>, parse: fn(&str) -> Result<T, Complaint>) -> Option<T> {
+    pub(super) fn parsed<T>(&mut self, value: &Value<'_>, parse: fn(&str) -> Result<T, Complaint>) -> Option<T> {
         let text = self.text(value)?;
         parse(text)
             .map_err(|complaint| self.fault(value.span().start, complaint))
             .ok()
+    }
+
+    /// The texts of an array as values, each with its line.
+    pub(super) fn all_parsed<T>(
+        &mut self,
+        value: &Value<'_>,
+        parse: fn(&str) -> Result<T, Complaint>,
+    ) -> Vec<(T, usize)> {
+        let DeValue::Array(array) = value.get_ref() else {
+            self.wrong_type(value, "an array of strings", None);
+            return Vec::new();
+        };
+        let mut values = Vec::with_capacity(array.len());
+        for entry in array.iter() {
+            let line = self.positions.line(entry.span().start);
+            values.extend(self.parsed(entry, parse).map(|value| (value, line)));
+        }
+        values
+    }
+
+    /// The tables of an array, each with its place.
+    pub(super) fn tables<'v, 't>(
+        &mut self,
+        value: &'v Value<'t>,
+        list: &str,
+        hint: &str,
+    ) -> Vec<(&'v DeTable<'t>, usize)> {
+        let DeValue::Array(array) = value.get_ref() else {
+            self.wrong_type(value, "an array of tables", Some(hint.to_owned()));
+            return Vec::new();
+        };
+        if self.is_too_long(value, list, array.len()) {
+            return Vec::new();
+        }
+        let mut tables = Vec::with_capacity(array.len());
+        for entry in array.iter() {
+            match entry.get_ref() {
+                DeValue::Table(table) => tables.push((table, entry.span().start)),
+                _ => self.wrong_type(entry, "a table", Some(hint.to_owned())),
+            }
+        }
+        tables
+    }
+
+    fn is_too_long(&mut self, value: &Value<'_>, list: &str, length: usize) -> bool {
+        let is_too_long = length > MOST_RULES;
+        if is_too_long {
+            let complaint = Complaint::new(format!("`{list}` has {length} rules; at most {MOST_RULES} are read"));
+            self.fault(value.span().start, complaint);
+        }
+        is_too_long
     }
 
     fn boolean(&mut self, value: &Value<'_>) -> Option<bool> {
@@ -547,7 +592,7 @@ mod tests {
         assert_eq!(document.listen[0].value, 8080);
         assert_eq!(document.sockets[0].value.to_string(), "/run/x.sock");
         assert_eq!((document.scratch, document.pass), (Some(true), Some(Pass::Limited)));
-        assert!(matches!(&document.network, Some(Network::Hosts(hosts)) if hosts[0].value.0 == "api.*"));
+        assert!(matches!(&document.network, Some(Network::Hosts(hosts)) if hosts[0].value.to_string() == "api.*"));
         let limits = "time 30s, cpu 90s, memory 1G, processes 64, open-files 10, file-size 1K, disk 1M, output 1K";
         assert_eq!(document.limits.to_string(), limits);
         assert_eq!(document.system_calls[0].value, "ptrace");
@@ -657,8 +702,8 @@ mod tests {
     }
 
     #[test]
-    fn ports_and_limits_are_positive_and_in_range() {
-        for port in ["0", "65536", "-1", "99999999999999999999999", "'80'"] {
+    fn ports_and_limits_are_in_range() {
+        for port in ["65536", "-1", "99999999999999999999999", "'80'"] {
             fault(&format!("network.listen = [{{ port = {port} }}]"));
         }
         for limit in [

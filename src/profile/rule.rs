@@ -35,6 +35,11 @@ pub enum Origin {
         /// The line, from 1.
         line: usize,
     },
+    /// The shipped list of models, by line.
+    Models {
+        /// The line, from 1.
+        line: usize,
+    },
     /// A flag of the command line or a call of the library, as it was given.
     Flag(String),
     /// The runtime base that every profile has.
@@ -54,6 +59,7 @@ impl fmt::Display for Origin {
         match self {
             Origin::Shipped { profile, line } => write!(f, "profile `{profile}`, line {line}"),
             Origin::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Origin::Models { line } => write!(f, "the shipped `models.toml`, line {line}"),
             Origin::Flag(flag) => write!(f, "`{flag}`"),
             Origin::Base => f.write_str("the runtime base"),
             Origin::Installation => f.write_str("the command's installation"),
@@ -128,17 +134,7 @@ impl Glob {
     }
 }
 
-/// A host pattern as written; parsed into a type of its own where hosts are enforced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Host(pub String);
-
 impl fmt::Display for Glob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

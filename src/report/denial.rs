@@ -80,7 +80,7 @@ impl Rule {
                 text: denial_text(denial),
                 origin: denial.origin.to_string(),
             }),
-            Reason::Never(why) => Some(Rule {
+            Reason::Limited(why) | Reason::Never(why) => Some(Rule {
                 text: (*why).to_string(),
                 origin: "built in".to_string(),
             }),

@@ -4,9 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::host;
 use super::mention::{Mention, mention, names_the_start};
 use super::refusal::{Kind, Reason, Refusal, Refusals};
 use crate::policy::{Access, Policy};
+use crate::profile::HostPattern;
 
 /// A flag of `stockade run` that grants a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,9 +40,20 @@ impl Flag {
     }
 }
 
+/// One flag with what it grants.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Grant {
+    /// A file or tree.
+    Path(PathGrant),
+    /// Hosts and ports to connect to.
+    Host(HostPattern),
+    /// A port to listen on.
+    Listen(u16),
+}
+
 /// One flag with its path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Grant {
+pub struct PathGrant {
     pub flag: Flag,
     pub path: PathBuf,
 }
@@ -48,11 +61,26 @@ pub struct Grant {
 impl Grant {
     /// The words of the command line.
     pub fn words(&self) -> Vec<OsString> {
-        vec![self.flag.name().into(), self.path.clone().into_os_string()]
+        match self {
+            Grant::Path(grant) => vec![grant.flag.name().into(), grant.path.clone().into_os_string()],
+            Grant::Host(pattern) => vec!["--host".into(), pattern.to_string().into()],
+            Grant::Listen(port) => vec!["--listen".into(), port.to_string().into()],
+        }
     }
 
     /// Whether the other isn't needed where this one is given.
     pub fn covers(&self, other: &Grant) -> bool {
+        match (self, other) {
+            (Grant::Path(ours), Grant::Path(theirs)) => ours.covers(theirs),
+            (Grant::Host(ours), Grant::Host(theirs)) => ours.contains(theirs),
+            _ => self == other,
+        }
+    }
+}
+
+impl PathGrant {
+    /// Whether the other isn't needed where this one is given.
+    pub fn covers(&self, other: &PathGrant) -> bool {
         match (self.flag, other.flag) {
             (Flag::Socket, _) | (_, Flag::Socket) => self == other,
             (ours, theirs) => ours.access().contains(theirs.access()) && other.path.starts_with(&self.path),
@@ -60,11 +88,20 @@ impl Grant {
     }
 }
 
-/// The least grant for a refusal; `None` where no grant of a path would do.
+/// The least grant for a refusal; `None` where no grant would do.
 pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
-    if refusal.reason != Reason::NotGranted {
+    if !refusal.reason.is_open() {
         return None;
     }
+    match refusal.kind {
+        Kind::Connect | Kind::Resolve => host::least_pattern(refusal).map(Grant::Host),
+        Kind::Listen => host::listen_port(refusal).map(Grant::Listen),
+        _ if refusal.reason == Reason::NotGranted => least_path(refusal, fences).map(Grant::Path),
+        _ => None,
+    }
+}
+
+fn least_path(refusal: &Refusal, fences: &Fences<'_>) -> Option<PathGrant> {
     let path = path_of(&refusal.target)?;
     let flag = match refusal.kind {
         Kind::Read => Flag::Read,
@@ -80,7 +117,7 @@ pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
     if is_harmful(flag, path, fences) {
         return None;
     }
-    Some(Grant {
+    Some(PathGrant {
         flag,
         path: path.to_path_buf(),
     })

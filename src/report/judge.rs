@@ -6,10 +6,11 @@ use std::time::Duration;
 use super::Report;
 use super::denial::Denial;
 use super::grant::{self, Fences, Grant, path_of};
+use super::host::{self, Endpoint};
 use super::likelihood::{Weighed, weigh};
 use super::refusal::{Kind, Reason, Refusal, Refusals};
 use super::suggestion::{self, Suggestion};
-use crate::policy::{Access, Matcher, Policy, Reach};
+use crate::policy::{Access, Matcher, Policy, Reach, Speech};
 use crate::profile::Origin;
 
 /// Denials that are said to explain a failure; a suggestion may cover more of the same.
@@ -28,12 +29,16 @@ pub struct Scene<'a> {
 }
 
 /// Something that a profile may allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need<'a> {
     /// An access to a path that no denial closes.
     Path(Access, &'a Path),
-    /// Hosts.
+    /// All of these hosts.
     Hosts(&'a Reach),
+    /// A host, and what is spoken there.
+    Endpoint(Endpoint, Speech),
+    /// Listening on a port of the loopback interface.
+    Listen(u16),
 }
 
 /// The shipped profiles, resolved for one run.
@@ -113,11 +118,19 @@ fn denial(weighed: &Weighed<'_>, rank: usize, scene: &Scene<'_>, fences: &Fences
 
 /// What a profile would have to allow; `None` where none does.
 fn need(refusal: &Refusal) -> Option<Need<'_>> {
-    if refusal.reason != Reason::NotGranted {
+    if !refusal.reason.is_open() {
         return None;
     }
+    let speech = match refusal.reason {
+        Reason::Limited(_) => Speech::Anything,
+        _ => Speech::Checked,
+    };
     match refusal.kind {
-        Kind::Connect | Kind::Resolve => Some(Need::Hosts(&Reach::Everything)),
+        Kind::Connect | Kind::Resolve => Some(match host::endpoint_of(refusal) {
+            Some(endpoint) => Need::Endpoint(endpoint, speech),
+            None => Need::Hosts(&Reach::Everything),
+        }),
+        Kind::Listen => host::listen_port(refusal).map(Need::Listen),
         kind => Some(Need::Path(access(kind)?, path_of(&refusal.target)?)),
     }
 }
@@ -134,7 +147,7 @@ fn access(kind: Kind) -> Option<Access> {
 fn suggest(weighed: &[Weighed<'_>], scene: &Scene<'_>, fences: &Fences<'_>) -> Option<Suggestion> {
     let open: Vec<&Refusal> = weighed
         .iter()
-        .filter(|weighed| weighed.explains && weighed.counted.first.reason == Reason::NotGranted)
+        .filter(|weighed| weighed.explains && weighed.counted.first.reason.is_open())
         .map(|weighed| &weighed.counted.first)
         .collect();
     if open.is_empty() {
@@ -161,6 +174,7 @@ fn profile_for(open: &[&Refusal], scene: &Scene<'_>) -> Option<String> {
     let needs: Option<Vec<Need<'_>>> = open.iter().map(|refusal| need(refusal)).collect();
     let mut needs = needs?;
     needs.push(Need::Hosts(&scene.policy.reach));
+    needs.extend(scene.policy.listen.iter().map(|grant| Need::Listen(grant.port)));
     for grant in &scene.policy.grants {
         if is_profiles(&grant.origin) {
             needs.extend(grant.access.iter().map(|access| Need::Path(access, &grant.path)));

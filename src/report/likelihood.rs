@@ -10,8 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::grant::path_of;
+use super::host::{endpoint_of, spellings};
 use super::judge::Facts;
-use super::mention::{Mention, mention, tells_of_refusal};
+use super::mention::{Mention, mention, mention_host, tells_of_refusal};
 use super::probe::{Places, Probe, probe};
 use super::refusal::{Counted, Kind, Reason, Refusal};
 
@@ -123,11 +124,12 @@ impl<'a> Evidence<'a> {
         let refusal = &counted.first;
         let names = self.names(refusal);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mention = mention_of(refusal.kind);
         let printed = match &self.printed {
             Some(text) if self.facts.failed => mention(text, &names),
             _ => Mention::None,
         };
-        let is_argument = self.facts.failed && self.is_argument(&names);
+        let is_argument = self.facts.failed && self.is_argument(&names, mention);
         let named = is_argument || printed != Mention::None;
         let probe = probe(refusal, &self.places);
         let is_last_resort = matches!(refusal.reason, Reason::Denied(_)) && !is_absent(refusal);
@@ -154,14 +156,16 @@ impl<'a> Evidence<'a> {
     fn names(&self, refusal: &Refusal) -> Vec<String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let below = path_of(&refusal.target).and_then(|path| path.strip_prefix(self.places.root).ok());
+        let hosts = endpoint_of(refusal).map(|endpoint| spellings(refusal.kind, &endpoint));
         [text(&refusal.asked), text(&refusal.target)]
             .into_iter()
+            .chain(hosts.into_iter().flatten())
             .chain(below.map(|path| path.to_string_lossy().into_owned()))
             .filter(|name| !name.is_empty())
             .collect()
     }
 
-    fn is_argument(&self, names: &[&str]) -> bool {
+    fn is_argument(&self, names: &[&str], mention: fn(&str, &[&str]) -> Mention) -> bool {
         let arguments = self.facts.command.iter().skip(1);
         arguments
             .into_iter()
@@ -182,6 +186,14 @@ impl<'a> Evidence<'a> {
             Kind::Read | Kind::Syscall => age > READ_IS_OLD,
             _ => age > CHANGE_IS_OLD,
         }
+    }
+}
+
+/// How a text names what a refusal of this kind is about.
+fn mention_of(kind: Kind) -> fn(&str, &[&str]) -> Mention {
+    match kind {
+        Kind::Connect | Kind::Resolve | Kind::Listen => mention_host,
+        _ => mention,
     }
 }
 

@@ -24,6 +24,10 @@ const FAILED: &[&str] = &[
     "couldn't",
     "unreachable",
     "refused",
+    // Resolvers, by way of the C library, Node and Go.
+    "not known",
+    "enotfound",
+    "no such host",
 ];
 
 /// Whether a text tells of a refusal.
@@ -36,16 +40,47 @@ pub fn mention(text: &str, names: &[&str]) -> Mention {
     names
         .iter()
         .flat_map(|name| places(text, name.trim_start_matches("./"), is_end))
-        .map(|at| {
-            let line = line_around(text, at);
-            if tells_of_refusal(line) || has_any(line, FAILED) {
-                Mention::Blamed
-            } else {
-                Mention::Named
-            }
-        })
+        .map(|at| blame(line_around(text, at)))
         .max()
         .unwrap_or(Mention::None)
+}
+
+/// How a line names what stands in it.
+fn blame(line: &str) -> Mention {
+    if tells_of_refusal(line) || has_any(line, FAILED) {
+        Mention::Blamed
+    } else {
+        Mention::Named
+    }
+}
+
+/// How a text names one of these hosts: alone, with a port, or in a URL; in any case.
+pub fn mention_host(text: &str, names: &[&str]) -> Mention {
+    // As many bytes as before, so that places stay the same.
+    let lower = text.to_ascii_lowercase();
+    names
+        .iter()
+        .flat_map(|name| host_places(&lower, &name.to_ascii_lowercase()))
+        .map(|at| blame(line_around(text, at)))
+        .max()
+        .unwrap_or(Mention::None)
+}
+
+/// Where a host's name stands that isn't part of a longer one: `a.b` isn't named by `x.a.b`, `a.b.c` or `a.bc`.
+fn host_places(text: &str, name: &str) -> Vec<usize> {
+    let is_label = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let is_apart = |at: &usize| {
+        let (before, mut rest) = (&text[..*at], text[at + name.len()..].chars());
+        let ends = match rest.next() {
+            Some('.') => !rest.next().is_some_and(is_label),
+            other => !other.is_some_and(is_label),
+        };
+        ends && !before.ends_with(|c| is_label(c) || c == '.')
+    };
+    if name.is_empty() {
+        return Vec::new();
+    }
+    text.match_indices(name).map(|(at, _)| at).filter(is_apart).collect()
 }
 
 /// Whether a text names a path that a name goes on from: `/r/t-` where the target is `/r/t-Ab3x`.
@@ -107,6 +142,36 @@ mod tests {
         assert_eq!(mention("cat ./notes", &["notes"]), Mention::Named);
         assert_eq!(mention("cat notes", &["./notes"]), Mention::Named);
         assert_eq!(mention("cat x", &[""]), Mention::None);
+    }
+
+    #[test]
+    fn a_host_is_named_alone_and_in_a_url() {
+        let names = ["api.example.com"];
+        for text in [
+            "https://API.example.com/v1",
+            "host='api.example.com', port=443",
+            "api.example.com:443",
+            "user@api.example.com.",
+        ] {
+            assert_eq!(mention_host(text, &names), Mention::Named, "{text}");
+        }
+        for text in [
+            "x.api.example.com",
+            "api.example.com.evil",
+            "api.example.community",
+            "my-api.example.com",
+            "",
+        ] {
+            assert_eq!(mention_host(text, &names), Mention::None, "{text}");
+        }
+        for text in [
+            "curl: (6) Could not resolve host: api.example.com",
+            "getaddrinfo ENOTFOUND api.example.com",
+            "dial tcp: lookup api.example.com: no such host",
+        ] {
+            assert_eq!(mention_host(text, &names), Mention::Blamed, "{text}");
+        }
+        assert_eq!(mention_host("x", &[""]), Mention::None);
     }
 
     #[test]

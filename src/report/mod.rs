@@ -1,11 +1,13 @@
 //! The report of a run: one JSON document, its field names a promise (`schemas/report.schema.json`).
 //!
 //! `refusal` holds what the supervisor saw. `judge` makes denials and a suggestion of it: `likelihood` orders them
-//! (`mention` and `probe` are its evidence), `grant` finds the least grant of one, `suggestion` of several together.
+//! (`mention` and `probe` are its evidence), `grant` finds the least grant of one (`host` those of the network),
+//! `suggestion` of several together.
 //! No I/O but in `sink`. Texts in a report may come from the target: who shows them escapes them.
 
 mod denial;
 mod grant;
+mod host;
 mod judge;
 mod likelihood;
 mod mention;
@@ -26,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::launch::Ending;
 use crate::plan::Trace;
 pub use denial::{Denial, Rule};
+pub use host::Endpoint;
 pub use judge::{Ladder, Need, Scene};
 pub use parse::ParseError;
 pub use refusal::{Counted, Kind, Reason, Refusal, Refusals};

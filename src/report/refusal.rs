@@ -24,9 +24,9 @@ pub enum Kind {
     Metadata,
     /// Starting a program.
     Execute,
-    /// Connecting to a host.
+    /// Connecting to a host: `name:port`, `address:port`, `[address]:port`.
     Connect,
-    /// Listening on a port.
+    /// Listening on a port: `address:port`, `[address]:port`.
     Listen,
     /// Connecting to, or making, a unix socket; making a socket of any kind.
     Socket,
@@ -47,8 +47,17 @@ pub enum Reason {
     NotGranted,
     /// A denial closes it; no grant opens it.
     Denied(Box<Denial>),
+    /// It is granted in a narrower form only, as this says; a grant of exactly this would allow it.
+    Limited(&'static str),
     /// No profile and no grant allows it, for this reason.
     Never(&'static str),
+}
+
+impl Reason {
+    /// Whether a grant may help.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Reason::NotGranted | Reason::Limited(_))
+    }
 }
 
 /// One refused access.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::grant::{Fences, Flag, Grant};
+use super::grant::{Fences, Flag, Grant, PathGrant};
 use super::refusal::Kind;
 use super::text;
 use crate::policy::{Access, Matcher};
@@ -26,11 +26,24 @@ const MOST_FLAGS: usize = 6;
 /// More grants than this in one directory are a grant of the directory.
 const MOST_SIBLINGS: usize = 3;
 
-/// The fewest grants that cover these. `None` where a profile would be better than that many.
+/// The fewest grants that cover these: of paths first, then of the network.
 pub fn fold(wanted: Vec<(Kind, Grant)>, fences: &Fences<'_>, matcher: &Matcher<'_>) -> Vec<Grant> {
+    let mut paths = Vec::new();
+    let mut others = Vec::new();
+    for (kind, grant) in wanted {
+        match grant {
+            Grant::Path(grant) => paths.push((kind, grant)),
+            other => others.push(other),
+        }
+    }
+    let paths = fold_paths(paths, fences, matcher).into_iter().map(Grant::Path);
+    paths.chain(drop_covered(others, Grant::covers)).collect()
+}
+
+fn fold_paths(wanted: Vec<(Kind, PathGrant)>, fences: &Fences<'_>, matcher: &Matcher<'_>) -> Vec<PathGrant> {
     let mut grants = fold_creations(wanted, fences);
     loop {
-        grants = drop_covered(grants);
+        grants = drop_covered(grants, PathGrant::covers);
         let before = grants.len();
         grants = fold_siblings(grants, fences, MOST_SIBLINGS);
         if grants.len() == before {
@@ -50,17 +63,17 @@ pub fn flags(grants: &[Grant], has_profile: bool) -> Vec<OsString> {
 }
 
 /// A program that makes two files in a directory makes more there: journals, locks, temporary files to be renamed.
-fn fold_creations(wanted: Vec<(Kind, Grant)>, fences: &Fences<'_>) -> Vec<Grant> {
+fn fold_creations(wanted: Vec<(Kind, PathGrant)>, fences: &Fences<'_>) -> Vec<PathGrant> {
     let (created, others): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(kind, _)| *kind == Kind::Create);
     let created = created.into_iter().map(|(_, grant)| grant).collect();
-    let mut grants = fold_siblings(drop_covered(created), fences, 1);
+    let mut grants = fold_siblings(drop_covered(created, PathGrant::covers), fences, 1);
     grants.extend(others.into_iter().map(|(_, grant)| grant));
     grants
 }
 
 /// Replaces more than `most` grants of one kind in one directory by one of the directory, in the place of the first.
-fn fold_siblings(grants: Vec<Grant>, fences: &Fences<'_>, most: usize) -> Vec<Grant> {
-    let parent = |grant: &Grant| grant.path.parent().map(|parent| (grant.flag, parent.to_path_buf()));
+fn fold_siblings(grants: Vec<PathGrant>, fences: &Fences<'_>, most: usize) -> Vec<PathGrant> {
+    let parent = |grant: &PathGrant| grant.path.parent().map(|parent| (grant.flag, parent.to_path_buf()));
     let mut siblings: HashMap<(Flag, PathBuf), usize> = HashMap::new();
     for directory in grants.iter().filter_map(parent) {
         *siblings.entry(directory).or_default() += 1;
@@ -68,21 +81,21 @@ fn fold_siblings(grants: Vec<Grant>, fences: &Fences<'_>, most: usize) -> Vec<Gr
     siblings
         .retain(|(flag, directory), count| *count > most && *flag != Flag::Socket && fences.may_open(*flag, directory));
     let folded = grants.into_iter().map(|grant| match parent(&grant) {
-        Some(directory) if siblings.contains_key(&directory) => Grant {
+        Some(directory) if siblings.contains_key(&directory) => PathGrant {
             flag: directory.0,
             path: directory.1,
         },
         _ => grant,
     });
-    drop_covered(folded.collect())
+    drop_covered(folded.collect(), PathGrant::covers)
 }
 
 /// Keeps what no other covers; of equals the first.
-fn drop_covered(grants: Vec<Grant>) -> Vec<Grant> {
-    let mut kept: Vec<Grant> = Vec::new();
+fn drop_covered<T>(grants: Vec<T>, covers: fn(&T, &T) -> bool) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
     for grant in grants {
-        if !kept.iter().any(|other| other.covers(&grant)) {
-            kept.retain(|other| !grant.covers(other));
+        if !kept.iter().any(|other| covers(other, &grant)) {
+            kept.retain(|other| !covers(&grant, other));
             kept.push(grant);
         }
     }
@@ -93,7 +106,7 @@ fn drop_covered(grants: Vec<Grant>) -> Vec<Grant> {
 ///
 /// A `.git` is guarded as a name, so that nothing takes its place, while what commands write in it is open. Granting it
 /// grants that, and no more.
-fn is_open(grant: &Grant, matcher: &Matcher<'_>) -> bool {
+fn is_open(grant: &PathGrant, matcher: &Matcher<'_>) -> bool {
     let access = match grant.flag {
         Flag::Socket => Access::READ | Access::WRITE,
         flag => flag.access(),

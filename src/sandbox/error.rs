@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::command::CommandError;
 use crate::launch::{LaunchError, Step};
 use crate::plan::PlanError;
-use crate::policy::{Denial, DenialKind, Target};
-use crate::profile::ProfileError;
+use crate::policy::{Denial, DenialKind, NetworkChoice, Target};
+use crate::profile::{HostError, ProfileError, visible};
 
 /// Why a run was refused or could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -79,12 +79,43 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
+    /// A host pattern isn't one.
+    #[error("`--host {}`: {source}", visible(.pattern))]
+    Host {
+        /// The text.
+        pattern: String,
+        /// What is wrong.
+        source: HostError,
+    },
+    /// A word on all hosts, and another on some of them.
+    #[error("`{}` and `{other}` contradict each other", network_flag(*.choice))]
+    Contradiction {
+        /// The word on all hosts.
+        choice: NetworkChoice,
+        /// The other flag.
+        other: String,
+    },
+    /// A flag on hosts where every host may be reached.
+    #[error("`{flag}` adds nothing: profile `{profile}` reaches every host")]
+    SuperfluousHost {
+        /// The flag.
+        flag: String,
+        /// The profile.
+        profile: String,
+    },
     /// A variable that never passes.
     #[error("`{}` can't be passed to a run", .0.display())]
     Variable(OsString),
     /// Not a name of a variable.
     #[error("`{}` is no name of a variable", .0.display())]
     VariableName(OsString),
+}
+
+fn network_flag(choice: NetworkChoice) -> &'static str {
+    match choice {
+        NetworkChoice::None => "--net none",
+        NetworkChoice::All => "--net all",
+    }
 }
 
 fn describe(denial: &Denial) -> String {
@@ -140,16 +171,31 @@ impl Error {
                  and remove the link or use another profile",
                 real.display()
             )),
+            Error::Host { source, .. } => Some(source.hint.clone()),
+            Error::Contradiction { choice, other } => Some(contradiction_hint(*choice, other)),
+            Error::SuperfluousHost { .. } => Some(
+                "leave it away; to reach named hosts alone, take a profile without `all`, such as `network-api`".into(),
+            ),
             Error::Root { .. } => Some("`--root` takes a directory that exists".into()),
             Error::Variable(_) => {
                 Some("the dynamic loader and libc obey it, so it could replace any program's code".into())
             }
             Error::Execute { source, .. } => execute_hint(source),
+            Error::Launch(LaunchError::Datagrams(_)) => Some("redirect it, as in `</dev/null`, or pipe it".into()),
             Error::Launch(LaunchError::TooManyFiles { .. }) => {
                 Some("grant a smaller tree, or leave `--trace fast` away".into())
             }
             _ => None,
         }
+    }
+}
+
+fn contradiction_hint(choice: NetworkChoice, other: &str) -> String {
+    match choice {
+        NetworkChoice::None => {
+            format!("leave one away; without `--net none`, `{other}` adds to what the profile grants")
+        }
+        NetworkChoice::All => format!("leave one away; `--net all` grants every host, `{other}` adds to the profile's"),
     }
 }
 

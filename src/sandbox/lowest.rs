@@ -57,31 +57,39 @@ impl Ladder for Shipped<'_> {
         let policies = self.resolved.get_or_init(|| self.resolve());
         policies
             .iter()
-            .find(|(_, policy)| needs.iter().all(|need| allows(policy, *need)))
+            .find(|(_, policy)| needs.iter().all(|need| allows(policy, need)))
             .map(|(name, _)| *name)
     }
 }
 
 /// Shipped profiles deny nothing of their own, so what the run's denials left open is open in each of them, and only
 /// grants have to be compared. Compiling the globs of all would take longer than everything else here.
-fn allows(policy: &Policy, need: Need<'_>) -> bool {
+fn allows(policy: &Policy, need: &Need<'_>) -> bool {
     match need {
         Need::Path(access, path) => policy
             .grants
             .iter()
-            .any(|grant| grant.access.contains(access) && grant.covers(path)),
+            .any(|grant| grant.access.contains(*access) && grant.covers(path)),
         Need::Hosts(wanted) => match (wanted, &policy.reach) {
             (Reach::Nothing, _) | (_, Reach::Everything) => true,
-            (Reach::Hosts(wanted), Reach::Hosts(open)) => wanted.iter().all(|host| open.contains(host)),
+            (Reach::Hosts(wanted), Reach::Hosts(open)) => wanted
+                .iter()
+                .all(|host| open.iter().any(|grant| grant.pattern.contains(&host.pattern))),
             (Reach::Hosts(_) | Reach::Everything, _) => false,
         },
+        Need::Endpoint(endpoint, speech) => endpoint.is_open_in(&policy.reach, *speech),
+        Need::Listen(port) => {
+            policy.reach == Reach::Everything || policy.listen.iter().any(|grant| grant.port == *port)
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Access;
+    use crate::policy::{Access, Speech};
+    use crate::profile::Name;
+    use crate::report::Endpoint;
 
     fn ask(needs: &[Need<'_>]) -> Option<&'static str> {
         let root = Path::new("/work/project");
@@ -115,11 +123,39 @@ mod tests {
     }
 
     #[test]
+    fn hosts_that_serve_an_api_are_those_of_network_api_and_all_others_of_mcp_standard() {
+        let host = |name: &str, port: Option<u16>, speech: Speech| {
+            let name = Name::parse(name).unwrap();
+            ask(&[Need::Endpoint(Endpoint::Name(name, port), speech)])
+        };
+        assert_eq!(host("api.example.com", Some(443), Speech::Checked), Some("network-api"));
+        assert_eq!(host("api.example.com", None, Speech::Checked), Some("network-api"));
+        assert_eq!(
+            host("api.example.com", Some(443), Speech::Anything),
+            Some("mcp-standard")
+        );
+        assert_eq!(
+            host("api.example.com", Some(8443), Speech::Checked),
+            Some("mcp-standard")
+        );
+        assert_eq!(host("example.com", Some(443), Speech::Checked), Some("mcp-standard"));
+        let address = |text: &str| {
+            ask(&[Need::Endpoint(
+                Endpoint::Address(text.parse().unwrap()),
+                Speech::Checked,
+            )])
+        };
+        assert_eq!(address("10.0.0.5:5432"), Some("mcp-standard"));
+        assert_eq!(address("169.254.169.254:80"), None);
+        assert_eq!(ask(&[Need::Listen(8080)]), Some("mcp-standard"));
+    }
+
+    #[test]
     fn several_needs_are_met_by_one_profile() {
         let write = Need::Path(Access::WRITE, Path::new("/work/project/a"));
         let read = Need::Path(Access::READ, Path::new("/work/project/data/a"));
         let hosts = Need::Path(Access::READ, Path::new("/etc/hosts"));
-        assert_eq!(ask(&[write, read]), Some("workspace"));
+        assert_eq!(ask(&[write.clone(), read]), Some("workspace"));
         assert_eq!(ask(&[write, hosts]), None);
     }
 

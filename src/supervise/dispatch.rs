@@ -6,7 +6,7 @@ use super::answer::{Answer, Errno};
 use super::attributes::Form as Attributes;
 use super::entries::Form;
 use super::worker::Desk;
-use super::{asking, attributes, entries, execute, memory, metadata, open, others, sockets};
+use super::{asking, attributes, entries, execute, internet, memory, metadata, open, others, sockets};
 
 // Newer than some libc's headers; the numbers are the same on all architectures.
 const FCHMODAT2: i64 = 452;
@@ -85,7 +85,8 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_memfd_create => memory::create(desk),
         libc::SYS_connect => sockets::connect(desk),
         libc::SYS_bind => sockets::bind(desk),
-        libc::SYS_socket => sockets::refuse(desk),
+        libc::SYS_listen => internet::listen(desk),
+        libc::SYS_socket => internet::socket(desk),
         libc::SYS_umask => others::umask(desk),
         libc::SYS_kill => others::kill(desk),
         libc::SYS_clone => others::fork(desk),

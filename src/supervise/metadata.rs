@@ -60,6 +60,14 @@ impl Subject {
         })
     }
 
+    /// Whether the run sees a file of its own in this one's place.
+    pub fn is_served(&self, desk: &Desk<'_>) -> bool {
+        match self {
+            Subject::Path(_, path, _) => super::served::text(desk, path).is_some(),
+            Subject::PathOrDescriptor(..) | Subject::Descriptor(_) => false,
+        }
+    }
+
     pub fn asked(&self) -> &[u8] {
         match self {
             Subject::Path(_, path, _) | Subject::PathOrDescriptor(_, path, _) => path.bytes(),

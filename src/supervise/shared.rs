@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use super::labels::Labels;
@@ -12,6 +13,7 @@ use super::pinned::Identity;
 use super::realm::Realm;
 use super::terminals::Terminal;
 use crate::launch::Tree;
+use crate::network::Network;
 use crate::plan::Supervision;
 use crate::policy::Policy;
 use crate::report::Refusals;
@@ -36,6 +38,8 @@ pub struct Shared {
     pub run: Realm,
     /// Those of runs inside it.
     pub labels: Labels,
+    /// The resolver and the relay, where hosts are named.
+    pub network: Option<Arc<Network>>,
     /// The run's start.
     pub started: Instant,
     refusals: Mutex<Refusals>,
@@ -64,6 +68,12 @@ pub struct Made {
     pub shared_memory: HashMap<Identity, PathBuf>,
     /// Pseudo-terminals.
     pub terminals: HashSet<Terminal>,
+    /// Sockets that listen, by the number that the kernel's tables have for them, and where.
+    pub listeners: HashMap<u64, SocketAddr>,
+    /// Sockets that were bound to loopback and may listen, by number.
+    pub bound: HashSet<u64>,
+    /// Ports that the kernel chose for it to listen on.
+    pub chosen_ports: HashSet<u16>,
 }
 
 impl Made {
@@ -132,10 +142,11 @@ impl Counter {
 }
 
 impl Shared {
-    pub fn new(brief: Brief) -> Shared {
+    pub fn new(brief: Brief, network: Option<Arc<Network>>) -> Shared {
         Shared {
             run: Realm::new(brief),
             labels: Labels::default(),
+            network,
             started: Instant::now(),
             refusals: Mutex::default(),
             names: RwLock::new(()),

@@ -2,23 +2,21 @@
 //! copy, and nothing is ever continued.
 
 use std::ffi::CString;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
 use super::judge::{CLOSED, Judge, Verdict};
-use super::nested;
 use super::pinned::{Pinned, Place};
-use super::realm::Realm;
 use super::refuse::Attempt;
 use super::resolve::{Last, Request};
 use super::shared::Made;
 use super::station::Isolation;
 use super::worker::Desk;
-use crate::policy::{Reach, is_powerful_socket};
+use super::{internet, nested};
+use crate::policy::is_powerful_socket;
 use crate::report::{Kind, Reason};
-use crate::sys::{confine, file, outer};
+use crate::sys::{confine, outer, socket};
 
 /// `sizeof(struct sockaddr_storage)`.
 const LONGEST: usize = 128;
@@ -63,92 +61,26 @@ impl Address {
             CString::new(&bytes[..end]).expect("cut at the first NUL"),
         )))
     }
-
-    fn internet(&self) -> Option<IpAddr> {
-        match self.family()? {
-            libc::AF_INET => {
-                let octets: [u8; 4] = self.0.get(4..8)?.try_into().ok()?;
-                Some(IpAddr::V4(Ipv4Addr::from(octets)))
-            }
-            libc::AF_INET6 => {
-                let octets: [u8; 16] = self.0.get(8..24)?.try_into().ok()?;
-                Some(Ipv6Addr::from(octets).to_canonical())
-            }
-            _ => None,
-        }
-    }
-}
-
-/// A socket that the policy has no place for.
-pub fn refuse(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let family = desk.caller().registers.int(0);
-    let is_internet = [libc::AF_INET, libc::AF_INET6].contains(&family);
-    let (kind, target, reason) = if is_internet {
-        (Kind::Connect, "internet".to_string(), Reason::NotGranted)
-    } else {
-        let reason = Reason::Never("no profile allows sockets of this kind");
-        (Kind::Socket, format!("socket family {family}"), reason)
-    };
-    desk.note(&Attempt::on(kind, b""), target.as_bytes(), reason);
-    Err(Errno(libc::EPERM))
 }
 
 pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let address = Address::read(desk)?;
-    let socket = desk.caller().same_file(desk.caller().registers.int(0))?;
+    let target = desk.socket(desk.caller().registers.int(0))?;
     desk.caller().confirm()?;
-    let domain = file::socket_domain(socket.as_fd())?;
+    let domain = socket::domain(target.as_fd())?;
     if domain == libc::AF_UNIX {
-        return connect_unix(desk, socket, &address);
+        return connect_unix(desk, target, &address);
     }
     if address.family() == Some(libc::AF_UNSPEC) || domain == libc::AF_NETLINK {
-        file::connect(socket.as_fd(), &address.0)?;
+        socket::connect(target.as_fd(), &address.0)?;
         return Ok(Answer::Value(0));
     }
-    require_reach(desk, &address)?;
-    desk.later(move |_| {
-        file::connect(socket.as_fd(), &address.0)?;
-        Ok(Answer::Value(0))
-    })
-}
-
-/// Every host but those that hand out the machine's own credentials.
-fn require_reach(desk: &Desk<'_>, address: &Address) -> Result<(), Errno> {
-    let Some(host) = address.internet() else {
-        return Err(Errno(libc::EAFNOSUPPORT));
-    };
-    let has_reach = |realm: &Realm| realm.brief.policy.reach == Reach::Everything;
-    let reason = if !desk.judge.realms().all(has_reach) {
-        Reason::NotGranted
-    } else if is_metadata_service(host) {
-        Reason::Never("cloud metadata services hand out the machine's own credentials")
-    } else {
-        return Ok(());
-    };
-    desk.note(&Attempt::on(Kind::Connect, b""), host.to_string().as_bytes(), reason);
-    Err(Errno(libc::ECONNREFUSED))
-}
-
-/// Addresses at which clouds serve credentials: link-local (AWS, Azure, Google), Alibaba, Azure's host, and on IPv6 AWS,
-/// Google and Oracle.
-fn is_metadata_service(host: IpAddr) -> bool {
-    match host {
-        IpAddr::V4(host) => {
-            host.is_link_local() || [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)].contains(&host)
-        }
-        IpAddr::V6(host) => {
-            let aws = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
-            let google = Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254);
-            let pods = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23);
-            let oracle = Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe);
-            [aws, google, pods, oracle].contains(&host)
-        }
-    }
+    internet::connect(desk, target, domain, &address.0)
 }
 
 fn connect_unix(desk: &Desk<'_>, socket: OwnedFd, address: &Address) -> Result<Answer, Errno> {
     if address.family() == Some(libc::AF_UNSPEC) {
-        file::connect(socket.as_fd(), &address.0)?;
+        socket::connect(socket.as_fd(), &address.0)?;
         return Ok(Answer::Value(0));
     }
     if address.family() != Some(libc::AF_UNIX) {
@@ -173,8 +105,9 @@ fn connect_unix(desk: &Desk<'_>, socket: OwnedFd, address: &Address) -> Result<A
         object.name(),
         CLOSED,
     )?;
-    desk.later(move |_| {
-        file::connect(socket.as_fd(), &unix_address(object.path().as_bytes()))?;
+    desk.later(move |desk| {
+        socket::connect(socket.as_fd(), &unix_address(object.path().as_bytes()))?;
+        desk.release_socket(desk.caller().registers.int(0));
         Ok(Answer::Value(0))
     })
 }
@@ -213,12 +146,16 @@ fn unix_address(path: &[u8]) -> Vec<u8> {
 
 pub fn bind(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let address = Address::read(desk)?;
-    let socket = desk.caller().same_file(desk.caller().registers.int(0))?;
+    let socket = desk.socket(desk.caller().registers.int(0))?;
     desk.caller().confirm()?;
-    if file::socket_domain(socket.as_fd())? != libc::AF_UNIX {
-        // Only a run that may reach every host has other sockets.
-        file::bind(socket.as_fd(), &address.0)?;
-        return Ok(Answer::Value(0));
+    match socket::domain(socket.as_fd())? {
+        libc::AF_UNIX => {}
+        domain @ (libc::AF_INET | libc::AF_INET6) => return internet::bind(desk, &socket, domain, &address.0),
+        _ => {
+            // The route side of netlink.
+            socket::bind(socket.as_fd(), &address.0)?;
+            return Ok(Answer::Value(0));
+        }
     }
     if address.family() != Some(libc::AF_UNIX) {
         return Err(Errno(libc::EINVAL));
@@ -233,32 +170,64 @@ pub fn bind(desk: &Desk<'_>) -> Result<Answer, Errno> {
     }
     let attempt = Attempt::without(Kind::Create, path.bytes());
     desk.enforce(desk.judge.place(&place), &attempt, place.name(), CLOSED)?;
-    bind_at(desk, socket.as_fd(), &place)?;
+    bind_at(desk, socket.as_fd(), &place, &address)?;
     Ok(Answer::Value(0))
 }
 
-/// Binds in the pinned directory: the worker goes there, since an address has room for a short path only.
-fn bind_at(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place) -> Result<(), Errno> {
+/// Binds in the pinned directory. The address that the socket has from then on is the text that it was bound by, so
+/// that has to be the target's own.
+fn bind_at(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Result<(), Errno> {
     // The mode of a socket is its umask's affair alone.
     desk.mode_under_umask(0o777);
+    let as_given = match desk.station().isolation {
+        Isolation::Own => bind_as_given(desk, socket, place, address),
+        Isolation::Shared => Err(Errno(libc::EPERM)),
+    };
+    if as_given.is_err() {
+        bind_by_name(desk, socket, place)?;
+    }
+    let made = place.look().ok_or(CLOSED)?;
+    desk.judge
+        .note_made(|list| Made::keep(&mut list.sockets, made.identity(), Made::MOST));
+    Ok(())
+}
+
+/// On a thread that can make sockets nowhere but below the pinned directory: the path may lead elsewhere by now. It
+/// starts from the target's own directory.
+fn bind_as_given(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Result<(), Errno> {
+    let directory = desk.caller().own_entry("cwd")?;
+    let (socket, parent) = (socket.try_clone_to_owned()?, place.parent.as_fd().try_clone_to_owned()?);
+    let (bytes, isolation) = (address.0.clone(), desk.station().isolation);
+    let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+    super::worker::spawn(move || {
+        let bind = || -> std::io::Result<()> {
+            isolation.leave_directory()?;
+            confine::change_directory(directory.as_raw_fd())?;
+            crate::launch::make_sockets_only_below(parent)?;
+            socket::bind(socket.as_fd(), &bytes)
+        };
+        let _ = sender.send(bind());
+    })?;
+    let bound = receiver.recv();
+    bound.unwrap_or_else(|_| Err(std::io::Error::from_raw_os_error(libc::EPERM)))?;
+    Ok(())
+}
+
+/// In the directory itself: the worker goes there, since an address has room for a short path only.
+fn bind_by_name(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place) -> Result<(), Errno> {
     match desk.station().isolation {
         Isolation::Own => {
             confine::change_directory(place.parent.as_fd().as_raw_fd())?;
-            let bound = file::bind(socket, &unix_address(place.component().to_bytes()));
+            let bound = socket::bind(socket, &unix_address(place.component().to_bytes()));
             confine::change_directory(desk.station().root.as_raw_fd())?;
-            bound?;
+            Ok(bound?)
         }
         Isolation::Shared => {
             let path = [place.parent.path().as_bytes(), b"/", place.component().to_bytes()].concat();
             if path.len() >= LONGEST_PATH {
                 return Err(Errno(libc::ENAMETOOLONG));
             }
-            file::bind(socket, &unix_address(&path))?;
+            Ok(socket::bind(socket, &unix_address(&path))?)
         }
     }
-    if let Some(made) = place.look() {
-        desk.judge
-            .note_made(|list| Made::keep(&mut list.sockets, made.identity(), Made::MOST));
-    }
-    Ok(())
 }

@@ -7,7 +7,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::kept::KeptSockets;
 use crate::sys::file::{self, OpenHow};
+use crate::sys::other;
 
 /// What workers share with the rest of the launcher's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +23,10 @@ pub enum Isolation {
 impl Isolation {
     /// Stops sharing, where that is allowed.
     pub fn begin() -> io::Result<Isolation> {
+        // What is kept for want of copies is kept for all workers.
+        if !other::takes_descriptors() {
+            return Ok(Isolation::Shared);
+        }
         match file::stop_sharing() {
             Ok(()) => Ok(Isolation::Own),
             Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => Ok(Isolation::Shared),
@@ -61,6 +67,10 @@ pub struct Station {
     pub proc: OwnedFd,
     /// `/`.
     pub root: OwnedFd,
+    /// Where visitors of the relay are announced, where there is one.
+    pub bell: Option<OwnedFd>,
+    /// The sockets that were made for the run, where its own can't be taken.
+    pub kept: KeptSockets,
     /// Whether the workers have descriptors, directory and umask of their own.
     pub isolation: Isolation,
     /// The umask that the run began with.
@@ -74,11 +84,13 @@ pub struct Station {
 }
 
 impl Station {
-    pub fn new(listener: OwnedFd, warden: i32, isolation: Isolation) -> io::Result<Station> {
+    pub fn new(listener: OwnedFd, bell: Option<OwnedFd>, warden: i32, isolation: Isolation) -> io::Result<Station> {
         let mut station = Station {
             listener,
             proc: open_directory("/proc")?,
             root: open_directory("/")?,
+            bell,
+            kept: KeptSockets::default(),
             isolation,
             umask: CLOSED_UMASK,
             is_interruptible: !is_since(5, 19),
@@ -90,8 +102,12 @@ impl Station {
     }
 
     /// The numbers to keep.
-    pub fn numbers(&self) -> [RawFd; 3] {
-        [self.listener.as_raw_fd(), self.proc.as_raw_fd(), self.root.as_raw_fd()]
+    pub fn numbers(&self) -> Vec<RawFd> {
+        let always = [self.listener.as_raw_fd(), self.proc.as_raw_fd(), self.root.as_raw_fd()];
+        always
+            .into_iter()
+            .chain(self.bell.as_ref().map(AsRawFd::as_raw_fd))
+            .collect()
     }
 
     /// Waits until there's a notification; `false` once nobody of the run is left.

@@ -4,7 +4,7 @@
 //! waiting while nobody is free for it.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -19,9 +19,10 @@ use super::labels::Applying;
 use super::shared::{Replay, Shared};
 use super::station::{Isolation, Station};
 use crate::launch::{Born, Duty};
+use crate::network::Network;
 use crate::sys::notify::{self, Notification, OnExecute};
 use crate::sys::signals::SignalSet;
-use crate::sys::{confine, file};
+use crate::sys::{self, confine, file};
 
 /// As many as can run at once, and one for a call that waits in the kernel.
 fn most_workers() -> usize {
@@ -30,7 +31,7 @@ fn most_workers() -> usize {
 }
 
 /// Slow calls at once: more are refused, so that no target fills the machine with our threads.
-const MOST_SLOW: usize = 64;
+const MOST_SLOW: usize = 512;
 
 /// Counts a slow call while it lasts.
 struct Slow(Arc<Shared>);
@@ -57,8 +58,8 @@ pub struct Supervisor {
 impl Supervisor {
     /// Starts the first worker, which starts the warden, and serves from then on. Answers once the target waits for its
     /// first answer, or failed to start.
-    pub fn start(shared: Shared, duty: Duty, socket: RawFd) -> io::Result<(Supervisor, Born)> {
-        let shared = Arc::new(shared);
+    pub fn start(shared: &Arc<Shared>, duty: Duty, socket: RawFd) -> io::Result<(Supervisor, Born)> {
+        let shared = Arc::clone(shared);
         let of_worker = Arc::clone(&shared);
         let (sender, receiver) = sync_channel(1);
         thread::Builder::new()
@@ -85,7 +86,9 @@ fn first(shared: &Arc<Shared>, duty: &Duty, socket: RawFd, sender: &SyncSender<i
     match begin(duty, socket) {
         Ok((born, isolation, Some(listener))) => {
             let warden = born.warden;
-            let station = Station::new(listener, warden, isolation);
+            // Its original is the launcher's to close.
+            let bell = duty.bell.map(sys::duplicate).transpose();
+            let station = bell.and_then(|bell| Station::new(listener, bell, warden, isolation));
             match station {
                 Ok(station) => {
                     let _ = isolation.close_all_but(&mut station.numbers());
@@ -110,7 +113,8 @@ fn begin(duty: &Duty, socket: RawFd) -> io::Result<(Born, Isolation, Option<Owne
     }
     let mut born = crate::launch::bear(duty)?;
     // The launcher's own copies are its affair.
-    isolation.close_all_but(&mut [socket])?;
+    let mut kept: Vec<_> = [socket].into_iter().chain(duty.bell).collect();
+    isolation.close_all_but(&mut kept)?;
     match crate::sys::wire::receive_with(socket)? {
         Some((_, Some(listener))) => Ok((born, isolation, Some(listener))),
         Some((message, None)) => {
@@ -328,6 +332,12 @@ impl<'a> Desk<'a> {
 
     pub fn shared(&self) -> &'a Shared {
         self.judge.shared
+    }
+
+    /// The relay, and where its visitors are announced.
+    pub fn network(&self) -> Option<(&'a Network, BorrowedFd<'a>)> {
+        let network = self.shared().network.as_deref()?;
+        Some((network, self.station().bell.as_ref()?.as_fd()))
     }
 
     /// Hands the call to a thread of its own, because it may take long: the other calls go on.

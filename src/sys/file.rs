@@ -277,53 +277,17 @@ pub fn memory_file(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(made) })
 }
 
+/// Keeps a memory file as it is, for good.
+pub fn seal(file: BorrowedFd<'_>) -> io::Result<()> {
+    let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+    // SAFETY: integers only.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) }).map(drop)
+}
+
 /// Lets nobody add further seals to a memory file.
 pub fn seal_against_sealing(file: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: integers only.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SEAL) }).map(drop)
-}
-
-/// The address family of a socket.
-pub fn socket_domain(socket: BorrowedFd<'_>) -> io::Result<i32> {
-    let mut domain: libc::c_int = 0;
-    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the kernel writes one `int` and its size.
-    check(unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_DOMAIN,
-            (&raw mut domain).cast(),
-            &raw mut length,
-        )
-    })?;
-    Ok(domain)
-}
-
-/// connect(2) or bind(2) with an address as the bytes that the kernel takes.
-pub fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
-    // SAFETY: the kernel reads `address.len()` bytes.
-    check(unsafe {
-        libc::connect(
-            socket.as_raw_fd(),
-            address.as_ptr().cast(),
-            address.len() as libc::socklen_t,
-        )
-    })
-    .map(drop)
-}
-
-/// As [`connect`].
-pub fn bind(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
-    // SAFETY: the kernel reads `address.len()` bytes.
-    check(unsafe {
-        libc::bind(
-            socket.as_raw_fd(),
-            address.as_ptr().cast(),
-            address.len() as libc::socklen_t,
-        )
-    })
-    .map(drop)
 }
 
 /// The number of the pseudo-terminal that a master belongs to.

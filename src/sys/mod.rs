@@ -5,12 +5,15 @@
 //! system call, so they may run between fork and exec: no allocation, no lock, no formatting.
 
 pub mod confine;
+pub mod diagnosis;
 pub mod file;
 pub mod notify;
 pub mod other;
 pub mod outer;
 pub mod process;
+pub mod random;
 pub mod signals;
+pub mod socket;
 pub mod terminal;
 pub mod wire;
 

@@ -1,7 +1,7 @@
 //! Another process's memory and descriptors, as the supervisor reads them. What comes from there is an allegation.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use super::check_long;
 
@@ -43,6 +43,14 @@ pub fn take_descriptor(process: BorrowedFd<'_>, number: RawFd) -> io::Result<Own
     let copy = check_long(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), number, 0_u32) })?;
     // SAFETY: the kernel made it for us.
     Ok(unsafe { OwnedFd::from_raw_fd(copy as RawFd) })
+}
+
+/// Whether [`take_descriptor`] is to be had here. A number that nobody has open is told apart from a refusal.
+pub fn takes_descriptors() -> bool {
+    // SAFETY: no arguments; always succeeds.
+    let own = unsafe { libc::getpid() };
+    let taken = process_descriptor(own).and_then(|process| take_descriptor(process.as_fd(), -1));
+    taken.is_err_and(|error| error.raw_os_error() == Some(libc::EBADF))
 }
 
 /// A descriptor that names a process, by the number of its thread group.

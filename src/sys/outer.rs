@@ -36,7 +36,7 @@ pub fn connect() -> io::Result<OwnedFd> {
     let mut address = [0; FAMILY + NAME.len()];
     address[..FAMILY].copy_from_slice(&(libc::AF_UNIX as u16).to_ne_bytes());
     address[FAMILY..].copy_from_slice(NAME);
-    super::file::connect(socket.as_fd(), &address)?;
+    super::socket::connect(socket.as_fd(), &address)?;
     if names_its_peer(&socket)? {
         return Err(io::Error::from_raw_os_error(libc::ECONNREFUSED));
     }

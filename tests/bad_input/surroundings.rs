@@ -95,7 +95,6 @@ fn refusals_leave_nothing_in_the_state_directory() {
                 .flags(["--env", "NO=="]),
             0,
         ),
-        (run().profile("network-api"), 125),
         (run().profile("readonly").command(["sh", "-c", "kill -9 $$"]), 137),
     ] {
         let ran = begun.status(code).any_stderr().ends();

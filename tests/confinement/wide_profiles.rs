@@ -139,25 +139,10 @@ fn profiles_without_named_hosts_lack_nothing() {
         "readonly",
         "filesystem",
         "mcp-standard",
+        "network-api",
         "trusted",
         "workspace",
     ] {
         run().profile(profile).ends();
     }
-    run()
-        .profile("network-api")
-        .status(125)
-        .stderr_has("`network`")
-        .stderr_has("--accept-shortfall network")
-        .ends();
-}
-
-#[test]
-fn an_accepted_network_shortfall_means_no_network() {
-    Probe::new()
-        .flags(["--accept-shortfall", "network"])
-        .attempt("socket.socket(socket.AF_INET)")
-        .attempt("socket.socket(socket.AF_INET6)")
-        .attempt("socket.socket(socket.AF_INET, socket.SOCK_DGRAM)")
-        .refused("network-api", "EPERM");
 }

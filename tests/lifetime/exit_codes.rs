@@ -58,13 +58,11 @@ fn a_wrong_call_is_125() {
 
 #[test]
 fn a_flag_of_a_later_release_is_125() {
-    for flag in ["--host", "--listen", "--cap"] {
-        run()
-            .flags([flag, "x"])
-            .status(125)
-            .stderr_has(&format!("stockade: `{flag}` isn't in this release"))
-            .ends();
-    }
+    run()
+        .flags(["--cap", "x"])
+        .status(125)
+        .stderr_has("stockade: `--cap` isn't in this release")
+        .ends();
 }
 
 #[test]

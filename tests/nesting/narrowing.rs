@@ -140,3 +140,21 @@ fn the_report_of_the_outer_run_has_the_denials() {
     assert_eq!(inner["enforcement"]["supervisor"], true, "{inner:#}");
     assert_eq!(inner["denials"].as_array().map(Vec::len), Some(0), "{inner:#}");
 }
+
+#[test]
+fn named_hosts_inside_another_run_are_a_shortfall_and_accepted_mean_no_network() {
+    let code = "import socket\n\
+                for family, kind in ((2, 1), (10, 1), (2, 2)):\n  \
+                  try: socket.socket(family, kind); print(\"made\")\n  \
+                  except PermissionError: print(\"-\")";
+    let command = python_words(code);
+    outer("mcp-standard").bash(&command).stdout("made\nmade\nmade\n").ends();
+    let refused = inner("minimal --host api.example.com", &command);
+    outer("mcp-standard")
+        .bash(&format!("{refused}; echo $?"))
+        .stdout("125\n")
+        .stderr_has("--accept-shortfall network")
+        .ends();
+    let accepted = inner("minimal --host api.example.com --accept-shortfall network", &command);
+    outer("mcp-standard").bash(&accepted).stdout("-\n-\n-\n").ends();
+}

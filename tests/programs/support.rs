@@ -143,13 +143,6 @@ impl Pair {
 pub fn stockade(profile: &str) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec![env!("CARGO_BIN_EXE_stockade").into()];
     arguments.extend(["run", "--profile", profile].map(OsString::from));
-    let accepted: &[&str] = match profile {
-        "network-api" => &["network"],
-        _ => &[],
-    };
-    for shortfall in accepted {
-        arguments.extend(["--accept-shortfall", shortfall].map(OsString::from));
-    }
     arguments.push("--".into());
     arguments
 }

@@ -129,3 +129,27 @@ print(sorted(os.listdir(directory)), sorted(entry.name for entry in os.scandir("
         );
     }
 }
+
+/// A unix socket has the address that it was bound by, so that others can be told where it is.
+#[test]
+fn unix_sockets_know_their_addresses() {
+    if installed(&["python3"]) {
+        let said = same(
+            r#"
+import multiprocessing, os, socket, tempfile
+if __name__ == "__main__":
+    directory = tempfile.mkdtemp()
+    path = os.path.join(directory, "s")
+    server = socket.socket(socket.AF_UNIX); server.bind(path); server.listen()
+    client = socket.socket(socket.AF_UNIX); client.connect(path)
+    print(server.getsockname() == path, client.getpeername() == path)
+    os.mkdir("below"); other = socket.socket(socket.AF_UNIX); other.bind("below/s")
+    print(other.getsockname())
+    os.unlink("below/s")
+    manager = multiprocessing.get_context("fork").Manager()
+    shared = manager.dict(); shared[1] = 2; print(dict(shared))
+"#,
+        );
+        assert!(said.contains("True True\nbelow/s\n{1: 2}"), "{said}");
+    }
+}

@@ -10,7 +10,7 @@ use super::{Sockets, errno};
 pub(super) fn ioctl(sockets: Sockets) -> &'static Verdict {
     match sockets {
         Sockets::None => &LOCAL_IOCTL,
-        Sockets::All => &NETWORK_IOCTL,
+        Sockets::Hosts | Sockets::All => &NETWORK_IOCTL,
     }
 }
 

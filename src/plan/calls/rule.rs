@@ -9,6 +9,7 @@ use super::{Memfds, Posture, Sockets, Spawning, Trace, Truncation, Unjudged, err
 /// What decides about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
+    Accept,
     ArchPrctl,
     Ask,
     AskAt,
@@ -82,8 +83,12 @@ impl Rule {
             Self::Scheduling | Self::Limits => &SEEN_UNLESS_SELF,
             Self::Priority => &SEEN_PRIORITY,
             Self::IoPriority => &SEEN_IO_PRIORITY,
-            Self::Listen => &ALLOWED,
-            Self::Socket => sockets::seen(posture.sockets),
+            Self::Accept => &ALLOWED,
+            Self::Listen => match posture.sockets {
+                Sockets::Hosts => &SEEN,
+                Sockets::None | Sockets::All => &ALLOWED,
+            },
+            Self::Socket => sockets::seen(posture.sockets, posture.maker),
             Self::SocketPair => sockets::pair(Sockets::None),
             // Also where all may be executed: a run inside this one may be narrower.
             Self::MemfdCreate => &SEEN_MEMFD,
@@ -124,8 +129,8 @@ impl Rule {
             Self::Scheduling => unjudged(posture, &SELF_ONLY),
             Self::Priority => unjudged(posture, &PRIORITY),
             Self::IoPriority => unjudged(posture, &IO_PRIORITY),
-            Self::Peer | Self::Listen => match posture.sockets {
-                Sockets::None => &REFUSED,
+            Self::Peer | Self::Listen | Self::Accept => match posture.sockets {
+                Sockets::None | Sockets::Hosts => &REFUSED,
                 Sockets::All => unjudged(posture, &REFUSED),
             },
             Self::Socket => sockets::socket(posture.sockets),

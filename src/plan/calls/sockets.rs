@@ -5,7 +5,7 @@
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
 use super::rule::EPERM;
-use super::{Sockets, errno};
+use super::{Maker, Sockets, errno};
 
 const AF_UNIX: u32 = libc::AF_UNIX as u32;
 const AF_NETLINK: u32 = libc::AF_NETLINK as u32;
@@ -38,24 +38,27 @@ const NETLINK_TYPE: Test = Test::Masked {
 /// The verdict on `socket`.
 pub(super) fn socket(sockets: Sockets) -> &'static Verdict {
     match sockets {
-        Sockets::None => &UNIX_STREAM,
+        // Nobody could tell hosts apart.
+        Sockets::None | Sockets::Hosts => &UNIX_STREAM,
         Sockets::All => &NETWORK,
     }
 }
 
 /// The verdict on `socket` under a supervisor, who takes note of refusals. Unix sockets are streams, so that every
 /// peer is named in a `connect`.
-pub(super) fn seen(sockets: Sockets) -> &'static Verdict {
-    match sockets {
-        Sockets::None => &SEEN_UNIX_STREAM,
-        Sockets::All => &SEEN_NETWORK,
+pub(super) fn seen(sockets: Sockets, maker: Maker) -> &'static Verdict {
+    match (maker, sockets) {
+        (Maker::Supervisor, _) => &super::rule::SEEN,
+        (Maker::Run, Sockets::None) => &SEEN_UNIX_STREAM,
+        (Maker::Run, Sockets::Hosts) => &SEEN_HOSTS,
+        (Maker::Run, Sockets::All) => &SEEN_NETWORK,
     }
 }
 
 /// The same under the supervisor of an outer run.
 pub(super) fn streams(sockets: Sockets) -> &'static Verdict {
     match sockets {
-        Sockets::None => &UNIX_STREAM,
+        Sockets::None | Sockets::Hosts => &UNIX_STREAM,
         Sockets::All => &NETWORK_STREAMS,
     }
 }
@@ -63,7 +66,7 @@ pub(super) fn streams(sockets: Sockets) -> &'static Verdict {
 /// The verdict on `socketpair`.
 pub(super) fn pair(sockets: Sockets) -> &'static Verdict {
     match sockets {
-        Sockets::None => &UNIX_STREAM,
+        Sockets::None | Sockets::Hosts => &UNIX_STREAM,
         Sockets::All => &UNIX,
     }
 }
@@ -72,6 +75,7 @@ pub(super) fn pair(sockets: Sockets) -> &'static Verdict {
 pub(super) fn options(sockets: Sockets) -> &'static Verdict {
     match sockets {
         Sockets::None => &UNIX_OPTIONS,
+        Sockets::Hosts => &HOSTS_OPTIONS,
         Sockets::All => &NETWORK_OPTIONS,
     }
 }
@@ -140,6 +144,11 @@ static SEEN_NETWORK: Verdict = Verdict {
     otherwise: Action::Notify,
 };
 
+static SEEN_HOSTS: Verdict = Verdict {
+    cases: &[UNIX_STREAMS, TCP, ROUTE],
+    otherwise: Action::Notify,
+};
+
 static SEEN_UNIX_STREAM: Verdict = Verdict {
     cases: &[UNIX_STREAMS],
     otherwise: Action::Notify,
@@ -203,6 +212,23 @@ const IP_OPTIONS: &[u32] = &[
     49, 50, 51, // IP_MULTICAST_ALL UNICAST_IF LOCAL_PORT_RANGE
 ];
 
+/// The same without multicast, whose memberships are announced to the local network, and without the choice of a port
+/// (`IP_LOCAL_PORT_RANGE`), which is the kernel's.
+const IP_OPTIONS_OF_STREAMS: &[u32] = &[
+    1, 2, // IP_TOS TTL
+    6, 7, 8, 9, 10, 11, // IP_RECVOPTS RETOPTS PKTINFO (PKTOPTIONS) MTU_DISCOVER RECVERR
+    12, 13, 14, 15, // IP_RECVTTL RECVTOS (MTU) FREEBIND
+    24, // IP_BIND_ADDRESS_NO_PORT
+];
+
+/// As [`IP_OPTIONS_OF_STREAMS`].
+const IPV6_OPTIONS_OF_STREAMS: &[u32] = &[
+    16, // IPV6_UNICAST_HOPS
+    23, 24, 25, 26, // IPV6_MTU_DISCOVER MTU RECVERR V6ONLY
+    49, 50, 51, 52, // IPV6_RECVPKTINFO PKTINFO RECVHOPLIMIT HOPLIMIT
+    62, 66, 67, 72, // IPV6_DONTFRAG RECVTCLASS TCLASS ADDR_PREFERENCES
+];
+
 /// `IPPROTO_IPV6`. Not `IPV6_ADDRFORM` and the extension headers; `IPV6_ROUTER_ALERT` (22) works on raw sockets alone.
 const IPV6_OPTIONS: &[u32] = &[
     16, 17, 18, 19, 20, 21, // IPV6_UNICAST_HOPS to IPV6_LEAVE_GROUP
@@ -227,6 +253,16 @@ macro_rules! level {
 
 static UNIX_OPTIONS: Verdict = Verdict {
     cases: &[level!(libc::SOL_SOCKET, SOCKET_OPTIONS)],
+    otherwise: errno(libc::ENOPROTOOPT),
+};
+
+static HOSTS_OPTIONS: Verdict = Verdict {
+    cases: &[
+        level!(libc::SOL_SOCKET, SOCKET_OPTIONS),
+        level!(libc::IPPROTO_TCP, TCP_OPTIONS),
+        level!(libc::IPPROTO_IP, IP_OPTIONS_OF_STREAMS),
+        level!(libc::IPPROTO_IPV6, IPV6_OPTIONS_OF_STREAMS),
+    ],
     otherwise: errno(libc::ENOPROTOOPT),
 };
 

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::super::filter::{Action, Architecture, Table, assemble, decide, evaluate};
 use super::{
-    CallsError, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, allowed, errno, judged, name,
-    number, refused, rows, table,
+    CallsError, Maker, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, allowed, errno,
+    judged, name, number, refused, rows, table,
 };
 
 /// libc's constants have many integer types.
@@ -27,6 +27,7 @@ fn strict() -> Posture {
     Posture {
         unjudged: Unjudged::Refused,
         sockets: Sockets::None,
+        maker: Maker::Run,
         memfds: Memfds::Sealed,
         truncation: Truncation::Landlock,
         trace: Trace::Exact,
@@ -116,6 +117,7 @@ proptest! {
         let posture = Posture {
             unjudged: if refused { Unjudged::Refused } else { Unjudged::Allowed },
             sockets: if none { Sockets::None } else { Sockets::All },
+            maker: Maker::Run,
             memfds: if sealed { Memfds::Sealed } else { Memfds::Executable },
             truncation: if landlock { Truncation::Landlock } else { Truncation::Filter },
             trace: Trace::Exact,

@@ -10,7 +10,7 @@ use seccompiler::{
 };
 
 use super::{Action, Architecture, Case, Condition, Half, Instruction, Table, Test, Verdict, assemble, evaluate};
-use crate::plan::calls::{Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, table};
+use crate::plan::calls::{Maker, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, table};
 
 const ARGUMENTS_OF_INTEREST: [u32; 16] = [
     0,
@@ -119,12 +119,13 @@ fn alternatives(when: &[Condition]) -> Vec<SeccompRule> {
 
 fn postures() -> impl Strategy<Value = Posture> {
     let unjudged = prop_oneof![Just(Unjudged::Refused), Just(Unjudged::Allowed)];
-    let sockets = prop_oneof![Just(Sockets::None), Just(Sockets::All)];
+    let sockets = prop_oneof![Just(Sockets::None), Just(Sockets::Hosts), Just(Sockets::All)];
     let memfds = prop_oneof![Just(Memfds::Executable), Just(Memfds::Sealed)];
     let truncation = prop_oneof![Just(Truncation::Landlock), Just(Truncation::Filter)];
     (unjudged, sockets, memfds, truncation).prop_map(|(unjudged, sockets, memfds, truncation)| Posture {
         unjudged,
         sockets,
+        maker: Maker::Run,
         memfds,
         truncation,
         trace: Trace::Exact,

@@ -1,5 +1,6 @@
 //! What a report says of refusals: which explain a failure, in which order, and what is suggested.
 
+mod hosts;
 mod programs;
 mod promises;
 mod refusals;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use super::*;
 use crate::command::Command;
 use crate::policy::{self, Additions, Circumstances, DenialKind, Policy, Reach, Target};
-use crate::profile::{Catalog, Limits};
+use crate::profile::Catalog;
 
 const HOME: &str = "/home/ada";
 const ROOT: &str = "/home/ada/project";
@@ -60,19 +61,14 @@ fn resolved(profile: &str, command: &str) -> Policy {
             },
             git_identity: &[],
             own: &[PathBuf::from("/home/ada/.local/state/stockade")],
-            additions: &Additions {
-                sockets: Vec::new(),
-                grants: Vec::new(),
-                denials: Vec::new(),
-                variables: Vec::new(),
-                limits: Limits::NONE,
-            },
+            models: &[],
+            additions: &Additions::NONE,
         },
     )
 }
 
 /// A refusal of something that is there and that nothing grants.
-fn refusal(kind: Kind, target: impl AsRef<[u8]>) -> Refusal {
+pub(super) fn refusal(kind: Kind, target: impl AsRef<[u8]>) -> Refusal {
     Refusal {
         kind,
         asked: target.as_ref().to_vec(),
@@ -178,24 +174,34 @@ impl Run {
 /// The shipped profiles by their grants alone.
 struct Resolved;
 
-static LADDER: LazyLock<[Policy; 5]> = LazyLock::new(|| {
-    ["minimal", "readonly", "filesystem", "workspace", "mcp-standard"].map(|name| resolved(name, "python3.12"))
+static LADDER: LazyLock<[Policy; 6]> = LazyLock::new(|| {
+    let names = [
+        "minimal",
+        "readonly",
+        "filesystem",
+        "workspace",
+        "network-api",
+        "mcp-standard",
+    ];
+    names.map(|name| resolved(name, "python3.12"))
 });
 
 impl Ladder for Resolved {
     fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str> {
         let lowest = LADDER
             .iter()
-            .find(|policy| needs.iter().all(|need| allows(policy, *need)));
+            .find(|policy| needs.iter().all(|need| allows(policy, need)));
         lowest.map(|policy| policy.profile.as_str())
     }
 }
 
-fn allows(policy: &Policy, need: Need<'_>) -> bool {
+fn allows(policy: &Policy, need: &Need<'_>) -> bool {
     let mut grants = policy.grants.iter();
     match need {
-        Need::Path(access, path) => grants.any(|grant| grant.access.contains(access) && grant.covers(path)),
-        Need::Hosts(reach) => *reach == Reach::Nothing || policy.reach == Reach::Everything,
+        Need::Path(access, path) => grants.any(|grant| grant.access.contains(*access) && grant.covers(path)),
+        Need::Hosts(reach) => **reach == Reach::Nothing || policy.reach == Reach::Everything,
+        Need::Endpoint(endpoint, speech) => endpoint.is_open_in(&policy.reach, *speech),
+        Need::Listen(_) => policy.reach == Reach::Everything,
     }
 }
 

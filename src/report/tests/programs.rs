@@ -188,19 +188,6 @@ fn what_somebody_ended_is_not_explained() {
 }
 
 #[test]
-fn a_connection_explains_and_only_a_profile_allows_it() {
-    let report = run(&["python3", "fetch.py"])
-        .tries(Kind::Read, "/etc/hosts")
-        .tries(Kind::Connect, "93.184.216.34:443")
-        .judged();
-    assert_eq!(explaining(&report), ["93.184.216.34:443"]);
-    assert_eq!(report.denials[0].grant, None);
-    let suggestion = report.suggestion.unwrap();
-    assert!(suggestion.flags.is_empty());
-    assert_eq!(suggestion.profile.as_deref(), Some("mcp-standard"));
-}
-
-#[test]
 fn a_script_that_reads_a_key_is_told_that_nothing_opens_it() {
     let key = Refusal {
         reason: secret("**/.env*"),

@@ -77,6 +77,48 @@ fn a_run_with_a_network_makes_no_other_sockets_than_it_needs() {
 }
 
 #[test]
+fn a_run_with_named_hosts_makes_streams_and_has_everything_else_of_sockets_seen() {
+    let [unix, inet, inet6, netlink, packet] = each![
+        libc::AF_UNIX,
+        libc::AF_INET,
+        libc::AF_INET6,
+        libc::AF_NETLINK,
+        libc::AF_PACKET
+    ];
+    let [stream, datagram, raw] = each![libc::SOCK_STREAM, libc::SOCK_DGRAM, libc::SOCK_RAW];
+    let posture = Posture {
+        unjudged: Unjudged::Supervised,
+        sockets: Sockets::Hosts,
+        ..strict()
+    };
+    let seen = |call: &str, arguments: &[u64]| assert_answer(&posture, call, arguments, Action::Notify);
+    for family in [inet, inet6] {
+        assert_allowed(&posture, "socket", &[family, stream, 0]);
+        assert_allowed(&posture, "socket", &[family, stream, 6]);
+        // Datagrams, MPTCP, SCTP, raw.
+        for (kind, protocol) in [(datagram, 0), (datagram, 17), (stream, 262), (stream, 132), (raw, 6)] {
+            seen("socket", &[family, kind, protocol]);
+        }
+    }
+    seen("socket", &[unix, datagram, 0]);
+    seen("socket", &[packet, raw, 0]);
+    assert_allowed(&posture, "socket", &[unix, stream, 0]);
+    assert_allowed(&posture, "socket", &[netlink, raw, 0]);
+    for call in ["connect", "bind", "listen"] {
+        seen(call, &[3]);
+    }
+    assert_allowed(&posture, "accept4", &[3]);
+    // Memberships are announced to the local network.
+    let [ip, join] = each![libc::IPPROTO_IP, libc::IP_ADD_MEMBERSHIP];
+    assert_int_answer(&posture, "setsockopt", &[3, ip, join], errno(libc::ENOPROTOOPT));
+    let made = Posture {
+        maker: Maker::Supervisor,
+        ..posture.clone()
+    };
+    assert_answer(&made, "socket", &[inet, stream, 0], Action::Notify);
+}
+
+#[test]
 fn addresses_are_refused_where_nobody_can_judge_them() {
     for call in ["connect", "bind", "listen", "accept", "accept4"] {
         assert_allowed(&open(), call, &[3]);

@@ -1,0 +1,229 @@
+//! The first bytes of a TLS client, read for the name of the server it asks for.
+//!
+//! A reader of our own, because only this much of TLS is needed and it must be strict: what two readers could
+//! understand differently isn't a hello here. It decides nothing, keeps nothing, and never looks behind the hello; what
+//! follows (early data, for instance) is the relay's to pass on. Sources: RFC 8446, 4.1.2 and 5.1; RFC 6066, 3;
+//! RFC 9849 for encrypted hellos.
+
+use std::ops::RangeInclusive;
+
+use crate::profile::Name;
+
+/// A hello that isn't complete in so many bytes is none: 64 KiB of message and as much for the headers of its records.
+pub const LONGEST: usize = 128 * 1024;
+
+/// What a client's first bytes are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hello {
+    /// The beginning of one. Never said of [`LONGEST`] bytes or more, so a buffer of that size always has room.
+    Incomplete,
+    /// It names the server.
+    Names(Name),
+    /// It names none (no SNI), or something that isn't a DNS name, such as an address.
+    Unnamed,
+    /// It holds an encrypted hello (or what Chrome sends in place of one), so the name in sight may not be the one meant.
+    Hidden,
+    /// It isn't the hello of a TLS client, or one that could be read in two ways.
+    NotTls,
+}
+
+/// Reads all bytes that a client has sent so far. Once the answer isn't [`Hello::Incomplete`], more bytes don't change it.
+pub fn read(bytes: &[u8]) -> Hello {
+    let known = &bytes[..bytes.len().min(LONGEST)];
+    match join_records(known).and_then(|message| read_message(&message)) {
+        Ok(hello) => hello,
+        Err(Stop::Incomplete) if bytes.len() < LONGEST => Hello::Incomplete,
+        Err(Stop::Incomplete | Stop::NotTls) => Hello::NotTls,
+    }
+}
+
+const HANDSHAKE: u16 = 22;
+const CLIENT_HELLO: u16 = 1;
+const SERVER_NAME: u16 = 0;
+const HOST_NAME: u16 = 0;
+const ENCRYPTED_CLIENT_HELLO: u16 = 0xfe0d;
+/// The draft before it, which hid the name alone.
+const ENCRYPTED_SERVER_NAME: u16 = 0xffce;
+
+/// SSL 3.0 to TLS 1.3; the numbers mean nothing any more but stand in every hello.
+const MINOR_VERSIONS: RangeInclusive<u16> = 0..=4;
+/// A handshake record may not be empty.
+const RECORD_LENGTHS: RangeInclusive<u16> = 1..=1 << 14;
+/// Version, random, empty session, one cipher suite, one compression method.
+const SHORTEST_MESSAGE: u16 = 2 + 32 + 1 + 4 + 2;
+/// Type and length.
+const MESSAGE_HEADER: usize = 4;
+/// Real clients send up to twenty-five; a bound keeps the search for doubles cheap.
+const MOST_EXTENSIONS: usize = 100;
+
+/// Why reading ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Incomplete,
+    NotTls,
+}
+
+/// The handshake message out of the records it is split over, as far as it has come.
+fn join_records(bytes: &[u8]) -> Result<Vec<u8>, Stop> {
+    let mut records = Reader {
+        bytes,
+        left: usize::MAX,
+    };
+    let mut message = Vec::new();
+    while message_length(&message).is_none_or(|length| message.len() < length) {
+        let length = match read_record_header(&mut records) {
+            Ok(length) => length,
+            Err(Stop::Incomplete) => break,
+            Err(Stop::NotTls) => return Err(Stop::NotTls),
+        };
+        let fragment = records.part(length)?;
+        message.extend_from_slice(fragment.bytes);
+        let missing = length - fragment.bytes.len();
+        // Nothing may share the hello's last record: keys may change after it.
+        if message_length(&message).is_some_and(|whole| message.len() + missing > whole) {
+            return Err(Stop::NotTls);
+        }
+    }
+    Ok(message)
+}
+
+fn read_record_header(records: &mut Reader<'_>) -> Result<usize, Stop> {
+    records.byte(HANDSHAKE..=HANDSHAKE)?;
+    read_version(records)?;
+    records.pair(RECORD_LENGTHS)
+}
+
+fn read_version(reader: &mut Reader<'_>) -> Result<(), Stop> {
+    reader.byte(3..=3)?;
+    reader.byte(MINOR_VERSIONS).map(|_| ())
+}
+
+/// The length that a message gives itself, its header included.
+fn message_length(message: &[u8]) -> Option<usize> {
+    let &[_, high, middle, low] = message.first_chunk::<MESSAGE_HEADER>()?;
+    Some(MESSAGE_HEADER + u32::from_be_bytes([0, high, middle, low]) as usize)
+}
+
+/// Reads the message as far as it has come, so that nonsense is told before the end is there.
+fn read_message(message: &[u8]) -> Result<Hello, Stop> {
+    let mut reader = Reader {
+        bytes: message,
+        left: usize::MAX,
+    };
+    reader.byte(CLIENT_HELLO..=CLIENT_HELLO)?;
+    // Of the three bytes of the length, the first: the message is shorter than 64 KiB.
+    reader.byte(0..=0)?;
+    let length = reader.pair(SHORTEST_MESSAGE..=u16::MAX)?;
+    let mut body = reader.part(length)?;
+    read_version(&mut body)?;
+    body.take(32)?;
+    let session = body.byte(0..=32)?;
+    body.take(session)?;
+    let ciphers = body.pair(2..=u16::MAX)?;
+    if ciphers % 2 != 0 {
+        return Err(Stop::NotTls);
+    }
+    body.take(ciphers)?;
+    let compressions = body.byte(1..=255)?;
+    body.take(compressions)?;
+    read_extensions(&mut body)
+}
+
+fn read_extensions(body: &mut Reader<'_>) -> Result<Hello, Stop> {
+    // Before TLS 1.3 the whole block may be missing.
+    if body.left == 0 {
+        return Ok(Hello::Unnamed);
+    }
+    let rest = body.left.checked_sub(2).ok_or(Stop::NotTls)? as u16;
+    body.pair(rest..=rest)?;
+    let mut seen = Vec::new();
+    let mut hello = Hello::Unnamed;
+    while body.left > 0 {
+        let kind = body.pair(0..=u16::MAX)? as u16;
+        if seen.contains(&kind) || seen.len() == MOST_EXTENSIONS {
+            return Err(Stop::NotTls);
+        }
+        seen.push(kind);
+        let length = body.pair(0..=u16::MAX)?;
+        let mut extension = body.part(length)?;
+        match kind {
+            SERVER_NAME => {
+                let named = read_server_name(&mut extension)?;
+                if hello != Hello::Hidden {
+                    hello = named;
+                }
+            }
+            ENCRYPTED_CLIENT_HELLO | ENCRYPTED_SERVER_NAME => hello = Hello::Hidden,
+            _ => {}
+        }
+        extension.take(extension.left)?;
+    }
+    Ok(hello)
+}
+
+/// A list by its form, but of one name: there is one type of name, and each type may stand there once.
+fn read_server_name(extension: &mut Reader<'_>) -> Result<Hello, Stop> {
+    let list = extension.left.checked_sub(2).ok_or(Stop::NotTls)? as u16;
+    extension.pair(list..=list)?;
+    extension.byte(HOST_NAME..=HOST_NAME)?;
+    let name = extension
+        .left
+        .checked_sub(2)
+        .filter(|&length| length > 0)
+        .ok_or(Stop::NotTls)? as u16;
+    extension.pair(name..=name)?;
+    let name = extension.take(extension.left)?;
+    Ok(Name::from_wire(name).map_or(Hello::Unnamed, Hello::Names))
+}
+
+/// A stretch of known length, of which perhaps only the beginning has come. What the length rules out is
+/// [`Stop::NotTls`] even when the bytes aren't there yet.
+struct Reader<'a> {
+    /// What has come, at most `left` bytes.
+    bytes: &'a [u8],
+    /// How long the stretch is from here.
+    left: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Stop> {
+        let part = self.part(length)?;
+        if part.bytes.len() < length {
+            Err(Stop::Incomplete)
+        } else {
+            Ok(part.bytes)
+        }
+    }
+
+    /// Splits off a stretch, as far as it has come.
+    fn part(&mut self, length: usize) -> Result<Reader<'a>, Stop> {
+        self.left = self.left.checked_sub(length).ok_or(Stop::NotTls)?;
+        let (bytes, rest) = self.bytes.split_at(length.min(self.bytes.len()));
+        self.bytes = rest;
+        Ok(Reader { bytes, left: length })
+    }
+
+    fn byte(&mut self, allowed: RangeInclusive<u16>) -> Result<usize, Stop> {
+        let value = u16::from(self.take(1)?[0]);
+        if allowed.contains(&value) {
+            Ok(value.into())
+        } else {
+            Err(Stop::NotTls)
+        }
+    }
+
+    /// A 16-bit number. Its first byte alone may show that it isn't in the range.
+    fn pair(&mut self, allowed: RangeInclusive<u16>) -> Result<usize, Stop> {
+        let high = self.byte(allowed.start() >> 8..=allowed.end() >> 8)?;
+        let low = self.byte(0..=255)?;
+        let value = (high << 8 | low) as u16;
+        if allowed.contains(&value) {
+            Ok(value.into())
+        } else {
+            Err(Stop::NotTls)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! A connection on port 80: requests are let through one by one, once their `Host` is known.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+
+use super::Clearance;
+use super::connection::read_more;
+use super::dial::why_closed;
+use super::flow::{Flow, Moved, Pipes};
+use super::request::{Host, Reply, Requests, Step, read_reply};
+use crate::report::Reason;
+
+/// How often one connection is served before the others have their turn.
+const ROUNDS: usize = 32;
+
+/// What a grant without a port lets through on 80.
+const ONLY_HTTP: Reason = Reason::Limited("on port 80 only plain HTTP/1 requests to granted hosts are let through");
+
+/// The two sockets of a connection and what is moved between them.
+pub struct Ends<'a> {
+    pub client: &'a TcpStream,
+    pub host: &'a TcpStream,
+    pub up: &'a mut Flow,
+    pub down: &'a mut Flow,
+    pub pipes: &'a mut Pipes,
+}
+
+/// The requests of one connection.
+pub struct Http {
+    port: u16,
+    requests: Requests,
+    /// What the client sent and nobody has judged yet.
+    unread: Vec<u8>,
+    /// How much more may be passed on unread.
+    passing: u64,
+    /// What the host answered to the wish to leave HTTP, while that is awaited.
+    reply: Option<Vec<u8>>,
+    /// Whether a request was let through: then an answer of ours could be taken for the host's.
+    has_begun: bool,
+}
+
+/// What came of it.
+pub enum Judged {
+    /// Bytes moved, up and down.
+    Moved(Moved, Moved),
+    /// Both sides agreed to go on with a protocol of their own.
+    LeftHttp,
+    /// A request that isn't granted.
+    Refused(Refused),
+}
+
+/// A request that isn't granted.
+pub struct Refused {
+    /// The host that it asked for, if it isn't the connection's.
+    pub target: Option<String>,
+    /// Why.
+    pub reason: Reason,
+    /// What to tell the client, where that can be said in HTTP.
+    pub reply: Option<String>,
+}
+
+impl Http {
+    pub fn new(port: u16) -> Http {
+        Http {
+            port,
+            requests: Requests::new(),
+            unread: Vec::new(),
+            passing: 0,
+            reply: None,
+            has_begun: false,
+        }
+    }
+
+    /// Does what can be done now.
+    pub fn advance(&mut self, ends: &mut Ends<'_>, clearance: &dyn Clearance) -> io::Result<Judged> {
+        // What the host says comes first: an answer to a client that is still talking isn't heard once that fails.
+        if self.reply.is_none() {
+            ends.down.advance(ends.host, ends.client, ends.pipes)?;
+        }
+        let up = match self.send_up(ends, clearance)? {
+            Sent::Moved(moved) => moved,
+            Sent::LeftHttp => return Ok(Judged::LeftHttp),
+            Sent::Refused(target, reason) => return Ok(Judged::Refused(self.refused(target, reason))),
+        };
+        // What the host says to the wish to leave HTTP is looked at before the client hears it.
+        let down = match self.reply {
+            Some(_) => Moved::Waiting,
+            None => ends.down.advance(ends.host, ends.client, ends.pipes)?,
+        };
+        Ok(Judged::Moved(up, down))
+    }
+
+    fn send_up(&mut self, ends: &mut Ends<'_>, clearance: &dyn Clearance) -> io::Result<Sent> {
+        for _ in 0..ROUNDS {
+            if ends.up.is_finished() {
+                return Ok(Sent::Moved(Moved::Finished));
+            }
+            if !ends.up.flush(ends.host, ends.pipes)? {
+                return Ok(Sent::Moved(Moved::Waiting));
+            }
+            let has_moved = match self.next(ends, clearance)? {
+                Stepped::On => true,
+                Stepped::NeedMore => self.read(ends)?,
+                Stepped::AwaitReply => self.hear_reply(ends)?,
+                Stepped::Done(sent) => return Ok(sent),
+            };
+            if !has_moved {
+                return Ok(Sent::Moved(Moved::Waiting));
+            }
+        }
+        Ok(Sent::Moved(Moved::More))
+    }
+
+    /// One step of what was read.
+    fn next(&mut self, ends: &mut Ends<'_>, clearance: &dyn Clearance) -> io::Result<Stepped> {
+        if self.passing > 0 && self.unread.is_empty() {
+            return self.splice_body(ends);
+        }
+        if self.passing > 0 {
+            let here = usize::try_from(self.passing)
+                .unwrap_or(usize::MAX)
+                .min(self.unread.len());
+            self.pass(here, ends);
+            self.passing -= here as u64;
+            return Ok(if here > 0 { Stepped::On } else { Stepped::NeedMore });
+        }
+        let step = self.requests.step(&self.unread);
+        let awaits_reply = matches!(step, Step::Upgrade { .. });
+        Ok(match step {
+            Step::NeedMore => Stepped::NeedMore,
+            Step::AwaitReply => Stepped::AwaitReply,
+            Step::Pass(length) => {
+                self.passing = length;
+                Stepped::On
+            }
+            Step::Head { length, host, port } | Step::Upgrade { length, host, port } => {
+                if let Some((target, reason)) = self.refusal(&host, port, clearance) {
+                    return Ok(Stepped::Done(Sent::Refused(target, reason)));
+                }
+                self.has_begun = true;
+                self.reply = awaits_reply.then(Vec::new);
+                self.pass(length, ends);
+                Stepped::On
+            }
+            Step::Unchecked => {
+                self.pass(self.unread.len(), ends);
+                Stepped::Done(Sent::LeftHttp)
+            }
+            Step::Refused(_) => Stepped::Done(Sent::Refused(None, ONLY_HTTP)),
+        })
+    }
+
+    /// What is passed on unread needn't be copied.
+    fn splice_body(&mut self, ends: &mut Ends<'_>) -> io::Result<Stepped> {
+        match ends.up.take_some(ends.client, self.passing, ends.pipes)? {
+            // The client ended before its request did.
+            Some(0) => {
+                ends.up.advance(ends.client, ends.host, ends.pipes)?;
+                Ok(Stepped::On)
+            }
+            Some(count) => {
+                self.passing -= count;
+                Ok(Stepped::On)
+            }
+            None => Ok(Stepped::Done(Sent::Moved(Moved::Waiting))),
+        }
+    }
+
+    fn pass(&mut self, length: usize, ends: &mut Ends<'_>) {
+        ends.up.push(&self.unread[..length]);
+        self.unread.drain(..length);
+    }
+
+    /// Reads more of the client; `false` where there's nothing yet. Where it ended, what isn't complete is dropped.
+    fn read(&mut self, ends: &mut Ends<'_>) -> io::Result<bool> {
+        let got = read_more(ends.client, &mut self.unread)?;
+        if got == Some(0) {
+            ends.up.end();
+            ends.up.advance(ends.client, ends.host, ends.pipes)?;
+        }
+        Ok(got.is_some())
+    }
+
+    /// The host's answer to the wish to leave HTTP; `false` while it isn't complete.
+    fn hear_reply(&mut self, ends: &mut Ends<'_>) -> io::Result<bool> {
+        let Some(reply) = &mut self.reply else {
+            return Ok(false);
+        };
+        let heard = loop {
+            match read_reply(reply) {
+                Reply::Incomplete => {}
+                heard => break heard,
+            }
+            match read_more(ends.host, reply)? {
+                // The client is told what there is, and that it ended.
+                Some(0) => break Reply::Refused("the server ended before it answered"),
+                Some(_) => {}
+                None => return Ok(false),
+            }
+        };
+        ends.down.push(reply);
+        self.reply = None;
+        self.requests.answered(heard);
+        Ok(true)
+    }
+
+    /// Why a request may not be passed on, and the host that it names.
+    fn refusal(&self, host: &Host, port: Option<u16>, clearance: &dyn Clearance) -> Option<(Option<String>, Reason)> {
+        if port.is_some_and(|port| port != self.port) {
+            return Some((None, ONLY_HTTP));
+        }
+        let port = self.port;
+        match host {
+            Host::Name(name) if clearance.name(name, port).is_some() => None,
+            Host::Name(name) => Some((Some(format!("{}:{port}", name.as_str())), Reason::NotGranted)),
+            Host::Address(address) => {
+                let address = SocketAddr::new(address.to_canonical(), port);
+                let is_open = clearance.address(address.ip(), port);
+                (!is_open).then(|| (Some(address.to_string()), why_closed(address.ip())))
+            }
+        }
+    }
+
+    fn refused(&self, target: Option<String>, reason: Reason) -> Refused {
+        let what = target.as_deref().unwrap_or("this request");
+        let text = format!("stockade: {what} isn't granted\n");
+        let reply = format!(
+            "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{text}",
+            text.len()
+        );
+        Refused {
+            target,
+            reason,
+            reply: (!self.has_begun).then_some(reply),
+        }
+    }
+}
+
+enum Sent {
+    Moved(Moved),
+    LeftHttp,
+    Refused(Option<String>, Reason),
+}
+
+enum Stepped {
+    On,
+    NeedMore,
+    AwaitReply,
+    Done(Sent),
+}

@@ -1,0 +1,173 @@
+//! Answers that are still fresh, and questions that are under way, so that many who ask for one name at once ask once.
+
+use std::collections::HashMap;
+use std::collections::hash_map;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::outcome::{Found, Missing, Outcome};
+use crate::profile::Name;
+
+/// More than any honest run asks for; about a megabyte.
+const MOST_NAMES: usize = 4096;
+
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    entries: Mutex<HashMap<Name, Entry>>,
+}
+
+#[derive(Debug)]
+enum Entry {
+    Asked(Arc<Question>),
+    Known(Known),
+}
+
+#[derive(Debug)]
+struct Known {
+    outcome: Outcome,
+    until: Instant,
+}
+
+/// A question under way: empty until its asker knows.
+#[derive(Debug, Default)]
+struct Question {
+    outcome: Mutex<Option<Outcome>>,
+    answered: Condvar,
+}
+
+impl Cache {
+    /// A fresh answer, if there is one.
+    pub fn fresh(&self, name: &Name) -> Option<Result<Found, Missing>> {
+        match self.entries().get(name)? {
+            Entry::Known(known) => known.told(Instant::now()),
+            Entry::Asked(_) => None,
+        }
+    }
+
+    /// The fresh answer, or that of somebody who is already asking, or what `ask` finds out. Waits for somebody else's
+    /// answer at most for `patience`.
+    pub fn answer(&self, name: &Name, patience: Duration, ask: impl FnOnce() -> Outcome) -> Result<Found, Missing> {
+        let question = match self.place(name) {
+            Place::Known(result) => return result,
+            Place::AskedBySomebody(question) => return question.wait(patience),
+            Place::Ours(question) => question,
+        };
+        let mut asker = Asker {
+            cache: self,
+            name,
+            question,
+            outcome: Outcome::failed(),
+        };
+        asker.outcome = ask();
+        asker.outcome.told(asker.outcome.lifetime)
+    }
+
+    /// Forgets every answer, also those that are still under way.
+    pub fn clear(&self) {
+        self.entries().clear();
+    }
+
+    fn place(&self, name: &Name) -> Place {
+        let mut entries = self.entries();
+        match entries.get(name) {
+            Some(Entry::Asked(question)) => return Place::AskedBySomebody(question.clone()),
+            Some(Entry::Known(known)) => {
+                if let Some(result) = known.told(Instant::now()) {
+                    return Place::Known(result);
+                }
+            }
+            None => make_room(&mut entries),
+        }
+        let question = Arc::<Question>::default();
+        entries.insert(name.clone(), Entry::Asked(question.clone()));
+        Place::Ours(question)
+    }
+
+    fn entries(&self) -> MutexGuard<'_, HashMap<Name, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Place {
+    Known(Result<Found, Missing>),
+    AskedBySomebody(Arc<Question>),
+    Ours(Arc<Question>),
+}
+
+/// Whoever asks outside. Its end, however it comes, answers those who wait: a panic must not leave them waiting.
+struct Asker<'a> {
+    cache: &'a Cache,
+    name: &'a Name,
+    question: Arc<Question>,
+    outcome: Outcome,
+}
+
+impl Drop for Asker<'_> {
+    fn drop(&mut self) {
+        let until = Instant::now() + self.outcome.lifetime;
+        let known = Known {
+            outcome: self.outcome.clone(),
+            until,
+        };
+        if let hash_map::Entry::Occupied(mut entry) = self.cache.entries().entry(self.name.clone()) {
+            // Not after `clear`: the question was then put to nameservers that no longer count.
+            let is_ours = matches!(entry.get(), Entry::Asked(asked) if Arc::ptr_eq(asked, &self.question));
+            if is_ours {
+                entry.insert(Entry::Known(known));
+            }
+        }
+        self.question.answer(self.outcome.clone());
+    }
+}
+
+impl Question {
+    fn wait(&self, patience: Duration) -> Result<Found, Missing> {
+        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self
+            .answered
+            .wait_timeout_while(outcome, patience, |outcome| outcome.is_none());
+        let (outcome, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let outcome = outcome.clone().unwrap_or_else(Outcome::failed);
+        outcome.told(outcome.lifetime)
+    }
+
+    fn answer(&self, outcome: Outcome) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        self.answered.notify_all();
+    }
+}
+
+impl Known {
+    /// `None` when it is no longer fresh.
+    fn told(&self, now: Instant) -> Option<Result<Found, Missing>> {
+        let remaining = self.until.saturating_duration_since(now);
+        (!remaining.is_zero()).then(|| self.outcome.told(remaining))
+    }
+}
+
+/// Drops what is no longer fresh and, if that isn't enough, what would be stale first. Questions under way stay; there
+/// are never more of them than threads.
+fn make_room(entries: &mut HashMap<Name, Entry>) {
+    if entries.len() < MOST_NAMES {
+        return;
+    }
+    let now = Instant::now();
+    entries.retain(|_, entry| matches!(entry, Entry::Known(known) if known.until > now) || is_asked(entry));
+    if entries.len() < MOST_NAMES {
+        return;
+    }
+    let known = entries.iter().filter_map(|(name, entry)| match entry {
+        Entry::Known(known) => Some((known.until, name)),
+        Entry::Asked(_) => None,
+    });
+    if let Some(name) = known.min().map(|(_, name)| name.clone()) {
+        entries.remove(&name);
+    }
+}
+
+fn is_asked(entry: &Entry) -> bool {
+    matches!(entry, Entry::Asked(_))
+}
+
+#[cfg(test)]
+mod tests;

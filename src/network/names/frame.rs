@@ -1,0 +1,64 @@
+//! DNS messages on a stream: each with its length in two bytes before it (RFC 1035, section 4.2.2).
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// The next message. `None` when the other side ended where a message would have begun.
+pub(super) fn read(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; 2];
+    if fill(stream, &mut length[..1], deadline)? == Filled::Nothing {
+        return Ok(None);
+    }
+    fill_all(stream, &mut length[1..], deadline)?;
+    let mut message = vec![0; u16::from_be_bytes(length).into()];
+    fill_all(stream, &mut message, deadline)?;
+    Ok(Some(message))
+}
+
+/// In one write: some resolvers take a length without its message for a broken one (RFC 7766, section 8).
+pub(super) fn write(stream: &mut TcpStream, message: &[u8], patience: Duration) -> io::Result<()> {
+    let length = u16::try_from(message.len()).map_err(io::Error::other)?;
+    stream.set_write_timeout(Some(patience))?;
+    stream.write_all(&[&length.to_be_bytes()[..], message].concat())
+}
+
+/// Until a deadline; an error when it has passed. Never zero, which sockets take for "no timeout".
+pub(super) fn remaining(deadline: Instant) -> io::Result<Duration> {
+    let remaining = deadline.saturating_duration_since(Instant::now());
+    if remaining.is_zero() {
+        Err(ErrorKind::TimedOut.into())
+    } else {
+        Ok(remaining)
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Filled {
+    Nothing,
+    Everything,
+}
+
+fn fill_all(stream: &mut TcpStream, bytes: &mut [u8], deadline: Instant) -> io::Result<()> {
+    match fill(stream, bytes, deadline)? {
+        Filled::Nothing => Err(ErrorKind::UnexpectedEof.into()),
+        Filled::Everything => Ok(()),
+    }
+}
+
+/// `read_exact` with one deadline over all of it, so that nobody gets more time by sending single bytes.
+fn fill(stream: &mut TcpStream, bytes: &mut [u8], deadline: Instant) -> io::Result<Filled> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        stream.set_read_timeout(Some(remaining(deadline)?))?;
+        match stream.read(&mut bytes[filled..]) {
+            Ok(0) if filled == 0 => return Ok(Filled::Nothing),
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(length) => filled += length,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(ErrorKind::TimedOut.into()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Filled::Everything)
+}

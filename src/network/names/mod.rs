@@ -1,0 +1,23 @@
+//! Names of the network: what the machine answers to them, and what the run is told.
+
+mod answer;
+mod cache;
+mod chain;
+mod exchange;
+pub mod files;
+mod frame;
+mod lookup;
+mod machine;
+mod outcome;
+mod serve;
+mod source;
+mod synthetic;
+#[cfg(test)]
+mod tests;
+
+pub use answer::{Family, Reply};
+pub use lookup::Resolver;
+pub use outcome::{Found, Missing};
+pub use serve::{Patience, serve};
+pub use source::Source;
+pub use synthetic::{NAMESERVER, Synthetic};

@@ -1,0 +1,147 @@
+//! The machine's files about names, read again when they changed: a laptop that joins another network, a VPN that
+//! comes up, must not leave a long run with nameservers that nobody can reach any more.
+
+use std::fs::{self, Metadata};
+use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use super::machine::Machine;
+
+/// Where the machine's way to resolve names comes from.
+#[derive(Debug)]
+pub struct Source {
+    resolv_conf: PathBuf,
+    hosts: PathBuf,
+    /// Asked in place of the nameservers of resolv.conf.
+    nameserver: Option<SocketAddr>,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    stamps: [Stamp; 2],
+    machine: Arc<Machine>,
+}
+
+/// By what a changed file is told: modified when, how long, which inode. `None`: there is no such file.
+type Stamp = Option<(SystemTime, u64, u64)>;
+
+impl Source {
+    /// The machine's own files; the nameserver, where one is given, in place of those that they name.
+    pub fn new(nameserver: Option<SocketAddr>) -> Source {
+        Source::at(Path::new("/etc/resolv.conf"), Path::new("/etc/hosts"), nameserver)
+    }
+
+    pub(super) fn at(resolv_conf: &Path, hosts: &Path, nameserver: Option<SocketAddr>) -> Source {
+        let held = Held::read(resolv_conf, hosts, nameserver);
+        Source {
+            resolv_conf: resolv_conf.to_path_buf(),
+            hosts: hosts.to_path_buf(),
+            nameserver,
+            held: Mutex::new(held),
+        }
+    }
+
+    /// As the files are now. The same `Arc` for as long as they don't change.
+    pub fn current(&self) -> Arc<Machine> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.stamps != [stamp(&self.resolv_conf), stamp(&self.hosts)] {
+            *held = Held::read(&self.resolv_conf, &self.hosts, self.nameserver);
+        }
+        held.machine.clone()
+    }
+
+    /// As the files were when somebody who may read them looked last. Opens nothing.
+    pub fn known(&self) -> Arc<Machine> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.machine.clone()
+    }
+
+    /// A machine without files.
+    #[cfg(test)]
+    pub(super) fn unchanging(machine: Machine) -> Source {
+        let source = Source::at(Path::new(""), Path::new(""), None);
+        source.held.lock().unwrap().machine = Arc::new(machine);
+        source
+    }
+}
+
+impl Held {
+    /// The stamps are taken first: a file that changes between the two is then read once more, not missed.
+    fn read(resolv_conf: &Path, hosts: &Path, nameserver: Option<SocketAddr>) -> Held {
+        let stamps = [stamp(resolv_conf), stamp(hosts)];
+        let mut machine = Machine::parse(&text(resolv_conf), &text(hosts));
+        if let Some(nameserver) = nameserver {
+            machine = machine.asking(nameserver);
+        }
+        Held {
+            stamps,
+            machine: Arc::new(machine),
+        }
+    }
+}
+
+fn stamp(file: &Path) -> Stamp {
+    let of = |metadata: Metadata| Some((metadata.modified().ok()?, metadata.len(), metadata.ino()));
+    fs::metadata(file).ok().and_then(of)
+}
+
+/// A missing file is an empty one, as for every resolver.
+fn text(file: &Path) -> String {
+    let bytes = fs::read(file).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Name;
+
+    #[test]
+    fn files_are_read_again_only_when_they_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (resolv_conf, hosts) = (dir.path().join("resolv.conf"), dir.path().join("hosts"));
+        let source = Source::at(&resolv_conf, &hosts, None);
+        let missing = source.current();
+        assert_eq!(missing.nameservers, ["127.0.0.1:53".parse().unwrap()]);
+
+        fs::write(&resolv_conf, "nameserver 10.0.0.1").unwrap();
+        let first = source.current();
+        assert_eq!(first.nameservers, ["10.0.0.1:53".parse().unwrap()]);
+        assert!(Arc::ptr_eq(&first, &source.current()));
+
+        fs::write(&hosts, "10.0.0.5 db").unwrap();
+        let second = source.current();
+        assert!(second.listed(&Name::parse("db").unwrap()).is_some());
+
+        fs::remove_file(&resolv_conf).unwrap();
+        assert_eq!(source.current().nameservers, missing.nameservers);
+    }
+
+    #[test]
+    fn a_file_replaced_by_one_of_the_same_size_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (resolv_conf, next) = (dir.path().join("resolv.conf"), dir.path().join("next"));
+        fs::write(&resolv_conf, "nameserver 10.0.0.1").unwrap();
+        let source = Source::at(&resolv_conf, Path::new(""), None);
+        fs::write(&next, "nameserver 10.0.0.2").unwrap();
+        fs::rename(&next, &resolv_conf).unwrap();
+        assert_eq!(source.current().nameservers, ["10.0.0.2:53".parse().unwrap()]);
+    }
+
+    #[test]
+    fn a_given_nameserver_is_asked_alone_but_hosts_still_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let (resolv_conf, hosts) = (dir.path().join("resolv.conf"), dir.path().join("hosts"));
+        fs::write(&resolv_conf, "nameserver 10.0.0.1\nsearch corp.example").unwrap();
+        fs::write(&hosts, "10.0.0.5 db").unwrap();
+        let nameserver = "127.0.0.1:5353".parse().unwrap();
+        let machine = Source::at(&resolv_conf, &hosts, Some(nameserver)).current();
+        assert_eq!(machine.nameservers, [nameserver]);
+        assert_eq!(machine.search, ["corp.example"]);
+        assert!(machine.listed(&Name::parse("db").unwrap()).is_some());
+    }
+}

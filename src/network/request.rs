@@ -1,0 +1,245 @@
+//! The client's side of an HTTP/1 connection, followed so that the host of every request is known before a byte of the
+//! request is passed on.
+//!
+//! It decides where each request begins and ends, and nothing else: whether a host is granted is for whoever asks. A
+//! target may write its requests so that we and the server disagree on where one ends, and hide a second one in the
+//! gap. So whatever two readers could understand differently is refused, though the standard may allow it. Bodies are
+//! counted, never looked at. Sources: RFC 9110, RFC 9112; RFC 6455, 4 for WebSocket.
+
+mod head;
+mod lines;
+mod reply;
+
+use std::net::IpAddr;
+
+use self::{
+    head::{Body, Head},
+    lines::{Lines, Section},
+};
+use crate::profile::Name;
+
+pub use self::reply::{Reply, read_reply};
+#[cfg(test)]
+use lines::LONGEST;
+
+/// Why something is refused, in words that complete "refused because".
+pub type Reason = &'static str;
+
+/// What a request's `Host` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Host {
+    /// A name.
+    Name(Name),
+    /// An address, IPv6 in brackets. Not yet judged: an IPv4-mapped one is still IPv6 here.
+    Address(IpAddr),
+}
+
+/// What to do with the bytes at hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Read more: a head, a chunk's line or a trailer isn't complete. Never said of [`lines::LONGEST`] bytes or more.
+    NeedMore,
+    /// The next `n` bytes of the stream may be passed on, also those that haven't been read yet (splice them).
+    Pass(u64),
+    /// The first `length` bytes are a head. It may be passed on if this host is granted; if not, the connection ends.
+    Head {
+        /// Up to and with the empty line.
+        length: usize,
+        /// Whom it is for.
+        host: Host,
+        /// The port in `Host`, where one is written.
+        port: Option<u16>,
+    },
+    /// The same, but it asks to go on as a WebSocket. It is always a connection's first request, so that the server's
+    /// answer is the first thing that the server says: read that with [`read_reply`] from its first byte.
+    Upgrade {
+        /// Up to and with the empty line.
+        length: usize,
+        /// Whom it is for.
+        host: Host,
+        /// The port in `Host`, where one is written.
+        port: Option<u16>,
+    },
+    /// Pass on nothing until [`Requests::answered`] has been told the answer to the upgrade.
+    AwaitReply,
+    /// It is a WebSocket now: all that follows may be passed on.
+    Unchecked,
+    /// Pass on nothing more, and end the connection.
+    Refused(Reason),
+}
+
+/// Where one connection stands, client to server.
+#[derive(Debug)]
+pub struct Requests {
+    state: State,
+    /// Whether a head has been read.
+    begun: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    Head(Lines),
+    Body { length: u64, may_be_http2: bool },
+    ChunkSize,
+    ChunkEnd,
+    Trailer(Lines),
+    AwaitReply,
+    Unchecked,
+    Refused(Reason),
+}
+
+/// What stops a request.
+type Checked<T> = Result<T, Reason>;
+
+impl Requests {
+    /// A connection's beginning.
+    pub fn new() -> Requests {
+        Requests {
+            state: State::Head(Lines::new(Section::Request)),
+            begun: false,
+        }
+    }
+
+    /// Looks at the bytes that haven't been passed on yet, from the first. Each step but `NeedMore` and `AwaitReply`
+    /// takes it as done: the next call must begin behind what this one named. After `NeedMore` the same bytes come
+    /// again, and more.
+    pub fn step(&mut self, bytes: &[u8]) -> Step {
+        self.advance(bytes).unwrap_or_else(|reason| {
+            self.state = State::Refused(reason);
+            Step::Refused(reason)
+        })
+    }
+
+    fn advance(&mut self, bytes: &[u8]) -> Checked<Step> {
+        match &mut self.state {
+            State::Head(lines) => match lines.end(bytes)? {
+                Some(length) => self.head(&bytes[..length]),
+                None => Ok(Step::NeedMore),
+            },
+            &mut State::Body { length, may_be_http2 } => Ok(match may_be_http2 && begins_http2(bytes, length)? {
+                true => Step::NeedMore,
+                false => self.body(length),
+            }),
+            State::ChunkSize => self.chunk_size(bytes),
+            State::ChunkEnd => self.chunk_end(bytes),
+            State::Trailer(lines) => match lines.end(bytes)? {
+                Some(length) => self.trailer(&bytes[..length]),
+                None => Ok(Step::NeedMore),
+            },
+            State::AwaitReply => Ok(Step::AwaitReply),
+            State::Unchecked => Ok(Step::Unchecked),
+            State::Refused(reason) => Err(*reason),
+        }
+    }
+
+    /// Takes the server's answer to an upgrade.
+    pub fn answered(&mut self, reply: Reply) {
+        if !matches!(self.state, State::AwaitReply) {
+            return;
+        }
+        match reply {
+            Reply::Incomplete => {}
+            Reply::WebSocket => self.state = State::Unchecked,
+            Reply::Stays => self.state = State::Head(Lines::new(Section::Request)),
+            Reply::Refused(reason) => self.state = State::Refused(reason),
+        }
+    }
+
+    fn head(&mut self, bytes: &[u8]) -> Checked<Step> {
+        let Head {
+            host,
+            port,
+            body,
+            websocket,
+        } = Head::read(bytes)?;
+        let length = bytes.len();
+        let first = !std::mem::replace(&mut self.begun, true);
+        if websocket {
+            // Behind other answers, which we don't follow, a 101 may be part of a page that the target had echoed.
+            if !first {
+                return Err("a WebSocket is asked for on a connection that was used before");
+            }
+            self.state = State::AwaitReply;
+            return Ok(Step::Upgrade { length, host, port });
+        }
+        self.state = match body {
+            Body::Counted { length: 0, .. } => State::Head(Lines::new(Section::Request)),
+            Body::Counted { length, may_be_http2 } => State::Body { length, may_be_http2 },
+            Body::Chunked => State::ChunkSize,
+        };
+        Ok(Step::Head { length, host, port })
+    }
+
+    fn body(&mut self, length: u64) -> Step {
+        self.state = State::Head(Lines::new(Section::Request));
+        Step::Pass(length)
+    }
+
+    /// A chunk's line and its data in one step. Extensions are refused: nobody sends them, and servers disagree on
+    /// where one ends.
+    fn chunk_size(&mut self, bytes: &[u8]) -> Checked<Step> {
+        let digits = bytes.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        if digits > MOST_CHUNK_DIGITS {
+            return Err("a chunk is too long");
+        }
+        match &bytes[digits..] {
+            [] | [b'\r'] if digits > 0 || bytes.is_empty() => Ok(Step::NeedMore),
+            [b'\r', b'\n', ..] if digits > 0 => {
+                let text = str::from_utf8(&bytes[..digits]).map_err(|_| BAD_CHUNK_SIZE)?;
+                let size = u64::from_str_radix(text, 16).map_err(|_| BAD_CHUNK_SIZE)?;
+                self.state = if size == 0 {
+                    State::Trailer(Lines::new(Section::Trailer))
+                } else {
+                    State::ChunkEnd
+                };
+                Ok(Step::Pass(digits as u64 + 2 + size))
+            }
+            _ => Err(BAD_CHUNK_SIZE),
+        }
+    }
+
+    fn chunk_end(&mut self, bytes: &[u8]) -> Checked<Step> {
+        match bytes {
+            [] | [b'\r'] => Ok(Step::NeedMore),
+            [b'\r', b'\n', ..] => {
+                self.state = State::ChunkSize;
+                Ok(Step::Pass(2))
+            }
+            _ => Err("a chunk is longer than its size"),
+        }
+    }
+
+    fn trailer(&mut self, bytes: &[u8]) -> Checked<Step> {
+        head::check_trailer(bytes)?;
+        self.state = State::Head(Lines::new(Section::Request));
+        Ok(Step::Pass(bytes.len() as u64))
+    }
+}
+
+impl Default for Requests {
+    fn default() -> Requests {
+        Requests::new()
+    }
+}
+
+/// Whether a body may still turn out to begin as HTTP/2 does; an error once it did.
+fn begins_http2(bytes: &[u8], length: u64) -> Checked<bool> {
+    let begun = &bytes[..bytes.len().min(HTTP2_PREFACE.len())];
+    if length < HTTP2_PREFACE.len() as u64 || !HTTP2_PREFACE.starts_with(begun) {
+        return Ok(false);
+    }
+    if begun.len() < HTTP2_PREFACE.len() {
+        Ok(true)
+    } else {
+        Err("it goes on as HTTP/2")
+    }
+}
+
+/// As much of what every HTTP/2 client sends first as no HTTP/1 request begins with (RFC 9113, 3.4).
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
+/// Sixty bits: no reader takes such a size for a negative one.
+const MOST_CHUNK_DIGITS: usize = 15;
+const BAD_CHUNK_SIZE: Reason = "a chunk's size isn't a plain hexadecimal number";
+
+#[cfg(test)]
+mod tests;

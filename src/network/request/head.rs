@@ -1,0 +1,245 @@
+//! What a request's head says of its host and its end.
+//!
+//! `httparse` takes the head apart; here stands what it leaves to others: which fields there may be, and how often.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::{Checked, Host, Reason};
+use crate::profile::Name;
+
+/// A head that may be passed on if its host is granted.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) host: Host,
+    pub(super) port: Option<u16>,
+    pub(super) body: Body,
+    /// It asks to go on as a WebSocket, and has no body.
+    pub(super) websocket: bool,
+}
+
+/// Where a request ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Body {
+    /// After so many bytes, perhaps none.
+    Counted {
+        length: u64,
+        /// A server that takes up the offer of HTTP/2 too early could read the body as HTTP/2.
+        may_be_http2: bool,
+    },
+    /// After chunks and a trailer.
+    Chunked,
+}
+
+/// What a request offers to go on as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Upgrade {
+    Nothing,
+    WebSocket,
+    Http2,
+}
+
+/// The most fields of a head or trailer.
+pub(super) const MOST_FIELDS: usize = 100;
+const MALFORMED: Reason = "a head is malformed";
+const BAD_HOST: Reason = "`Host` isn't a name or an address, with or without a port";
+const BAD_UPGRADE: Reason = "`Upgrade` asks for something else than a WebSocket";
+
+impl Head {
+    /// Reads a complete head whose lines have been checked.
+    pub(super) fn read(bytes: &[u8]) -> Checked<Head> {
+        let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+        let mut request = httparse::Request::new(&mut fields);
+        complete(request.parse(bytes), bytes)?;
+        let (Some(method), Some(target), Some(minor)) = (request.method, request.path, request.version) else {
+            return Err(MALFORMED);
+        };
+        let fields = Fields(request.headers);
+        let named = fields
+            .only("host", "it has several `Host`")?
+            .ok_or("it has no `Host`")?;
+        let (host, port) = read_host(str::from_utf8(named).map_err(|_| BAD_HOST)?)?;
+        check_target(method, target, (&host, port))?;
+        let upgrade = fields.upgrade(minor)?;
+        let body = fields.body(minor, upgrade)?;
+        let websocket = upgrade == Upgrade::WebSocket;
+        if websocket && !matches!(body, Body::Counted { length: 0, .. }) {
+            return Err("it asks for a WebSocket and has a body");
+        }
+        Ok(Head {
+            host,
+            port,
+            body,
+            websocket,
+        })
+    }
+}
+
+/// A trailer may not bring what the head must say.
+pub(super) fn check_trailer(bytes: &[u8]) -> Checked<()> {
+    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let parsed = httparse::parse_headers(bytes, &mut fields);
+    let (length, fields) = match parsed {
+        Ok(httparse::Status::Complete(parsed)) => parsed,
+        Ok(httparse::Status::Partial) => return Err(MALFORMED),
+        Err(error) => return Err(reason_of(error)),
+    };
+    let misplaced = |name: &str| FRAMING.iter().chain(&HOP).any(|known| known.eq_ignore_ascii_case(name));
+    if length != bytes.len() {
+        return Err(MALFORMED);
+    }
+    if fields.iter().any(|field| misplaced(field.name)) {
+        return Err("a trailer has a field that belongs into the head");
+    }
+    Ok(())
+}
+
+/// The fields that decide about host and end. `Connection` may not name them: a proxy behind us would drop them.
+const FRAMING: [&str; 3] = ["host", "content-length", "transfer-encoding"];
+/// Those that decide how the connection goes on.
+const HOP: [&str; 2] = ["connection", "upgrade"];
+
+pub(super) fn complete(parsed: httparse::Result<usize>, bytes: &[u8]) -> Checked<()> {
+    match parsed {
+        Ok(httparse::Status::Complete(length)) if length == bytes.len() => Ok(()),
+        Ok(_) => Err(MALFORMED),
+        Err(error) => Err(reason_of(error)),
+    }
+}
+
+fn reason_of(error: httparse::Error) -> Reason {
+    match error {
+        httparse::Error::TooManyHeaders => "a head has more than 100 fields",
+        _ => MALFORMED,
+    }
+}
+
+/// A head's fields.
+pub(super) struct Fields<'h>(pub(super) &'h [httparse::Header<'h>]);
+
+impl<'h> Fields<'h> {
+    fn all<'n>(&self, name: &'n str) -> impl Iterator<Item = &'h [u8]> + use<'n, 'h> {
+        let of_name = move |field: &&httparse::Header<'_>| field.name.eq_ignore_ascii_case(name);
+        self.0.iter().filter(of_name).map(|field| field.value)
+    }
+
+    /// The value of a field that may stand there once.
+    pub(super) fn only(&self, name: &str, several: Reason) -> Checked<Option<&'h [u8]>> {
+        let mut values = self.all(name);
+        let value = values.next();
+        if values.next().is_some() {
+            Err(several)
+        } else {
+            Ok(value)
+        }
+    }
+
+    fn connection(&self) -> impl Iterator<Item = &'h [u8]> {
+        self.all("connection")
+            .flat_map(|value| value.split(|&byte| byte == b','))
+            .map(<[u8]>::trim_ascii)
+    }
+
+    fn upgrade(&self, minor: u8) -> Checked<Upgrade> {
+        let mut upgrades = false;
+        for option in self.connection() {
+            upgrades |= option.eq_ignore_ascii_case(b"upgrade");
+            if FRAMING.iter().any(|name| option.eq_ignore_ascii_case(name.as_bytes())) {
+                return Err("`Connection` names a field that proxies may not drop");
+            }
+        }
+        let upgrade = match self.only("upgrade", BAD_UPGRADE)? {
+            None => return Ok(Upgrade::Nothing),
+            Some(value) if value.eq_ignore_ascii_case(b"websocket") => Upgrade::WebSocket,
+            // Java offers it in every request. No answer need be watched: HTTP/2 begins with a preface, which is
+            // refused wherever a server could look for it.
+            Some(b"h2c") => Upgrade::Http2,
+            Some(_) => return Err(BAD_UPGRADE),
+        };
+        if upgrades && minor == 1 {
+            Ok(upgrade)
+        } else {
+            Err("it has `Upgrade` without `Connection: upgrade`")
+        }
+    }
+
+    fn body(&self, minor: u8, upgrade: Upgrade) -> Checked<Body> {
+        let length = self.only("content-length", "it has several `Content-Length`")?;
+        let encoding = self.only("transfer-encoding", "it has several `Transfer-Encoding`")?;
+        match (length, encoding) {
+            (None, None) => Ok(0),
+            (Some(length), None) => read_length(length).ok_or("`Content-Length` isn't a plain number"),
+            (None, Some(b"chunked")) if minor == 1 => return Ok(Body::Chunked),
+            (None, Some(b"chunked")) => Err("it is HTTP/1.0 with `Transfer-Encoding`"),
+            (None, Some(_)) => Err("`Transfer-Encoding` is something else than `chunked`"),
+            (Some(_), Some(_)) => Err("it has both `Content-Length` and `Transfer-Encoding`"),
+        }
+        .map(|length| Body::Counted {
+            length,
+            may_be_http2: upgrade == Upgrade::Http2,
+        })
+    }
+}
+
+/// Eighteen digits at most: below 2⁶³ and every signed number that a server might count with.
+fn read_length(value: &[u8]) -> Option<u64> {
+    read_digits(value).filter(|_| value.len() <= 18)?.parse().ok()
+}
+
+fn read_digits(value: &[u8]) -> Option<&str> {
+    let plain = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    str::from_utf8(value).ok().filter(|_| plain)
+}
+
+/// `host`, `host:port`, `[v6]`, `[v6]:port`. Other ways to write an address are no names either, so they fail.
+fn read_host(text: &str) -> Checked<(Host, Option<u16>)> {
+    let end = text.rfind(']').map_or(0, |bracket| bracket + 1);
+    let (host, port) = match text[end..].split_once(':') {
+        Some((rest, port)) => (&text[..end + rest.len()], Some(read_port(port)?)),
+        None => (text, None),
+    };
+    let host = match host.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']').and_then(|inner| inner.parse().ok()).map(v6),
+        None => host
+            .parse()
+            .map(v4)
+            .ok()
+            .or_else(|| Name::from_wire(host.as_bytes()).map(Host::Name)),
+    };
+    Ok((host.ok_or(BAD_HOST)?, port))
+}
+
+fn v4(address: Ipv4Addr) -> Host {
+    Host::Address(IpAddr::V4(address))
+}
+
+fn v6(address: Ipv6Addr) -> Host {
+    Host::Address(IpAddr::V6(address))
+}
+
+fn read_port(text: &str) -> Checked<u16> {
+    let digits = read_digits(text.as_bytes()).filter(|digits| !digits.starts_with('0'));
+    digits.and_then(|digits| digits.parse().ok()).ok_or(BAD_HOST)
+}
+
+/// A path, `*` for OPTIONS, or a whole URL of the same host; never CONNECT.
+fn check_target(method: &str, target: &str, (host, port): (&Host, Option<u16>)) -> Checked<()> {
+    if method.eq_ignore_ascii_case("connect") {
+        return Err("CONNECT asks for a tunnel");
+    }
+    if target.starts_with('/') || (target == "*" && method == "OPTIONS") {
+        return Ok(());
+    }
+    let (scheme, rest) = target.split_once("://").ok_or("its target isn't a path or URL")?;
+    if !scheme.eq_ignore_ascii_case("http") {
+        return Err("its target isn't a path or URL");
+    }
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (named, named_port) = read_host(&rest[..end]).map_err(|_| OTHER_HOST)?;
+    if (&named, named_port) == (host, port) {
+        Ok(())
+    } else {
+        Err(OTHER_HOST)
+    }
+}
+
+const OTHER_HOST: Reason = "its URL names another host than `Host`";

@@ -1,0 +1,100 @@
+//! The lines of a head or a trailer, up to the empty line that ends it.
+//!
+//! Checks what parsers are lenient about, byte by byte as they come, so that the first bad byte is told at once: line
+//! ends other than CR LF, folded lines, control characters.
+
+use super::Reason;
+
+/// The longest head or trailer, and more than a chunk's line may have.
+pub const LONGEST: usize = 64 * 1024;
+
+/// What the lines are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    /// A request line and fields.
+    Request,
+    /// A status line and fields.
+    Reply,
+    /// Fields alone, perhaps none.
+    Trailer,
+}
+
+/// How far a section has been looked at; every byte is looked at once, however slowly they come.
+#[derive(Debug)]
+pub(super) struct Lines {
+    section: Section,
+    /// Bytes looked at.
+    seen: usize,
+    /// Where the line begins that isn't complete.
+    line: usize,
+}
+
+impl Lines {
+    pub(super) fn new(section: Section) -> Lines {
+        Lines {
+            section,
+            seen: 0,
+            line: 0,
+        }
+    }
+
+    /// The section's length with its empty line, once it is there. `bytes` begin with the section in every call.
+    pub(super) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, Reason> {
+        while self.seen < bytes.len().min(LONGEST) {
+            let at = self.seen;
+            self.seen += 1;
+            let after_return = at > self.line && bytes[at - 1] == b'\r';
+            match bytes[at] {
+                b'\n' if after_return && at - 1 == self.line => return Ok(Some(self.seen)),
+                b'\n' if after_return => {
+                    self.check_first(&bytes[self.line..at - 1])?;
+                    self.line = self.seen;
+                }
+                b'\n' => return Err(BAD_LINE_END),
+                _ if after_return => return Err(BAD_LINE_END),
+                byte if at == self.line => self.check_beginning(byte)?,
+                b'\t' | b'\r' | b' '..=b'~' | 0x80.. => {}
+                _ => return Err("a head has a control character"),
+            }
+        }
+        if self.seen < LONGEST {
+            Ok(None)
+        } else {
+            Err("a head is longer than 64 KiB")
+        }
+    }
+
+    fn check_beginning(&self, byte: u8) -> Result<(), Reason> {
+        match (byte, self.section) {
+            (b' ' | b'\t', _) => Err("a line of a head is folded"),
+            // Some servers pass over empty lines before a request, some don't.
+            (b'\r', Section::Request | Section::Reply) if self.line == 0 => Err("an empty line stands before a head"),
+            (b'\r' | b'!'..=b'~', _) => Ok(()),
+            (_, Section::Request | Section::Reply) if self.line == 0 => Err(OTHER_PROTOCOL),
+            _ => Err("a line of a head begins with no name"),
+        }
+    }
+
+    /// Tells other protocols before they wait for an answer.
+    fn check_first(&self, line: &[u8]) -> Result<(), Reason> {
+        let one = |version: &[u8]| version == b"HTTP/1.1" || version == b"HTTP/1.0";
+        let good = match self.section {
+            _ if self.line > 0 => true,
+            Section::Request => line
+                .last_chunk::<9>()
+                .is_some_and(|end| end[0] == b' ' && one(&end[1..])),
+            Section::Reply => line
+                .first_chunk::<9>()
+                .is_some_and(|begin| begin[8] == b' ' && one(&begin[..8])),
+            Section::Trailer => true,
+        };
+        match good {
+            true => Ok(()),
+            false if line.ends_with(b" HTTP/2.0") => Err("it is HTTP/2"),
+            false => Err(OTHER_PROTOCOL),
+        }
+    }
+}
+
+const OTHER_PROTOCOL: Reason = "it isn't HTTP/1";
+const BAD_LINE_END: Reason = "a line of a head doesn't end in CR LF";

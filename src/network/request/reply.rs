@@ -1,0 +1,60 @@
+//! The server's answer to a request for a WebSocket: the first thing that it says on the connection.
+
+use super::{
+    Checked, Reason,
+    head::{Fields, MOST_FIELDS, complete},
+    lines::{LONGEST, Lines, Section},
+};
+
+/// What the server answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// Its head isn't complete. Never said of [`LONGEST`] bytes or more.
+    Incomplete,
+    /// It goes on as a WebSocket.
+    WebSocket,
+    /// It goes on as HTTP/1, with whatever answer.
+    Stays,
+    /// It isn't HTTP/1, or goes on as something that nobody asked for.
+    Refused(Reason),
+}
+
+/// Reads the server's bytes from the first of the connection. Answers that announce another (1xx but 101) are passed
+/// over.
+pub fn read_reply(bytes: &[u8]) -> Reply {
+    match find_final(bytes) {
+        Ok(Reply::Incomplete) if bytes.len() >= LONGEST => Reply::Refused("the server's answer is too long"),
+        Ok(reply) => reply,
+        Err(reason) => Reply::Refused(reason),
+    }
+}
+
+fn find_final(bytes: &[u8]) -> Checked<Reply> {
+    let mut rest = bytes;
+    while let Some(length) = Lines::new(Section::Reply).end(rest)? {
+        let (head, behind) = rest.split_at(length);
+        match read_head(head)? {
+            Some(reply) => return Ok(reply),
+            None => rest = behind,
+        }
+    }
+    Ok(Reply::Incomplete)
+}
+
+/// `None` for an answer that announces another.
+fn read_head(bytes: &[u8]) -> Checked<Option<Reply>> {
+    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut response = httparse::Response::new(&mut fields);
+    complete(response.parse(bytes), bytes)?;
+    match response.code {
+        Some(101) => {}
+        Some(100..200) => return Ok(None),
+        _ => return Ok(Some(Reply::Stays)),
+    }
+    let several = "the server names several protocols to go on with";
+    let protocol = Fields(response.headers).only("upgrade", several)?;
+    match protocol.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket")) {
+        true => Ok(Some(Reply::WebSocket)),
+        false => Err("the server goes on as something else than a WebSocket"),
+    }
+}

@@ -1,0 +1,88 @@
+//! Every request's host is told before the request, and what two servers could read differently is refused.
+
+use super::*;
+
+mod bodies;
+mod heads;
+mod properties;
+mod upgrades;
+
+/// What a relay does that grants every host: the steps but `NeedMore`, and how many bytes were passed on.
+#[derive(Debug, PartialEq, Eq)]
+struct Relayed {
+    steps: Vec<Step>,
+    passed: usize,
+}
+
+/// Feeds a stream in pieces of the given lengths, the rest at once.
+fn relay(stream: &[u8], pieces: &[usize]) -> Relayed {
+    let mut requests = Requests::new();
+    let mut relayed = Relayed {
+        steps: Vec::new(),
+        passed: 0,
+    };
+    let (mut come, mut granted) = (0, 0);
+    for piece in pieces.iter().copied().chain([stream.len()]) {
+        come = (come + piece).min(stream.len());
+        loop {
+            relayed.passed = granted.min(come);
+            if granted > come {
+                break;
+            }
+            let step = requests.step(&stream[granted..come]);
+            match step {
+                Step::NeedMore => break,
+                Step::Pass(length) => granted += usize::try_from(length).unwrap(),
+                Step::Head { length, .. } | Step::Upgrade { length, .. } => granted += length,
+                Step::AwaitReply | Step::Unchecked | Step::Refused(_) => {
+                    assert_eq!(requests.step(b"GET / HTTP/1.1\r\n"), step);
+                    relayed.steps.push(step);
+                    return relayed;
+                }
+            }
+            relayed.steps.push(step);
+        }
+    }
+    relayed
+}
+
+/// The same bytes at once and one by one.
+fn steps(stream: impl AsRef<[u8]>) -> Vec<Step> {
+    let stream = stream.as_ref();
+    let at_once = relay(stream, &[]);
+    assert_eq!(
+        at_once,
+        relay(stream, &vec![1; stream.len()]),
+        "{}",
+        stream.escape_ascii()
+    );
+    at_once.steps
+}
+
+fn refusal(stream: impl AsRef<[u8]>) -> Option<Reason> {
+    match steps(stream).pop() {
+        Some(Step::Refused(reason)) => Some(reason),
+        _ => None,
+    }
+}
+
+fn name(text: &str) -> Host {
+    Host::Name(Name::from_wire(text.as_bytes()).unwrap())
+}
+
+fn head(length: usize, host: &str) -> Step {
+    Step::Head {
+        length,
+        host: name(host),
+        port: None,
+    }
+}
+
+/// A GET with these lines after `Host`.
+fn get(lines: &str) -> String {
+    format!("GET / HTTP/1.1\r\nHost: a.example\r\n{lines}\r\n")
+}
+
+const PLAIN: &str = "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n";
+
+const SOCKET: &str = "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n";

@@ -1,0 +1,115 @@
+//! Ways to leave HTTP/1.
+
+use super::*;
+
+#[test]
+fn a_websocket_waits_for_the_answer() {
+    let upgrade = get(SOCKET);
+    assert_eq!(
+        steps(upgrade.clone() + PLAIN),
+        [
+            Step::Upgrade {
+                length: upgrade.len(),
+                host: name("a.example"),
+                port: None
+            },
+            Step::AwaitReply
+        ]
+    );
+    let after = |reply| {
+        let mut requests = Requests::new();
+        requests.step(upgrade.as_bytes());
+        requests.answered(reply);
+        requests.step(PLAIN.as_bytes())
+    };
+    assert_eq!(after(Reply::Incomplete), Step::AwaitReply);
+    assert_eq!(after(Reply::WebSocket), Step::Unchecked);
+    assert_eq!(after(Reply::Stays), head(PLAIN.len(), "a.example"));
+    assert_eq!(after(Reply::Refused("no")), Step::Refused("no"));
+}
+
+#[test]
+fn an_answer_nobody_waits_for_opens_nothing() {
+    let mut requests = Requests::new();
+    requests.answered(Reply::WebSocket);
+    assert_eq!(requests.step(PLAIN.as_bytes()), head(PLAIN.len(), "a.example"));
+}
+
+#[test]
+fn no_upgrade_but_the_first_request_to_a_websocket() {
+    assert!(refusal(PLAIN.to_owned() + &get(SOCKET)).is_some());
+    for bad in [
+        "Upgrade: websocket\r\n",
+        "Connection: close\r\nUpgrade: websocket\r\n",
+        "Connection: upgrade\r\nUpgrade: h2\r\n",
+        "Connection: upgrade\r\nUpgrade: websocket, h2c\r\n",
+        "Connection: upgrade\r\nUpgrade: TLS/1.0\r\n",
+        "Connection: upgrade\r\nUpgrade: websocket\r\nUpgrade: websocket\r\n",
+        "Connection: upgrade\r\nUpgrade:\r\n",
+    ] {
+        assert!(refusal(get(bad)).is_some(), "{bad}");
+    }
+    assert!(refusal(get(&format!("{SOCKET}Content-Length: 1\r\n"))).is_some());
+    assert!(refusal(get(&format!("{SOCKET}Transfer-Encoding: chunked\r\n"))).is_some());
+}
+
+#[test]
+fn the_offer_of_http2_that_java_makes_is_passed_over() {
+    let offer = "Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEA\r\nUpgrade: h2c\r\n";
+    assert_eq!(steps(get(offer) + PLAIN).len(), 2);
+    assert_eq!(
+        refusal(get(offer) + "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        Some("it is HTTP/2")
+    );
+    let with_body = |length, body: &str| {
+        steps(format!(
+            "{}{body}",
+            get(&format!("{offer}Content-Length: {length}\r\n"))
+        ))
+    };
+    assert_eq!(
+        with_body(100, "PRI * HTTP/2.0\r\n")[1..],
+        [Step::Refused("it goes on as HTTP/2")]
+    );
+    assert_eq!(with_body(100, "PRI * HTTP/1")[1..], [Step::Pass(100)]);
+    assert_eq!(with_body(100, "PRI")[1..], []);
+    assert_eq!(with_body(3, "PRI")[1..], [Step::Pass(3)]);
+    assert!(matches!(
+        with_body(3, "PRI * HTTP/2.0\r\n")[1..],
+        [Step::Pass(3), Step::Refused(_)]
+    ));
+}
+
+#[test]
+fn replies_are_read_up_to_the_last_one() {
+    let switched = "HTTP/1.1 101 Switching Protocols\r\nupgrade: WebSocket\r\nConnection: Upgrade\r\n\r\n";
+    let early = "HTTP/1.1 103 Early Hints\r\nUpgrade: websocket\r\n\r\n";
+    for (bytes, reply) in [
+        (switched.to_owned() + "\x01\x05hello", Reply::WebSocket),
+        (
+            early.to_owned() + "HTTP/1.1 100 Continue\r\n\r\n" + switched,
+            Reply::WebSocket,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nUpgrade: websocket\r\n\r\n".to_owned() + switched,
+            Reply::Stays,
+        ),
+        ("HTTP/1.0 404 \r\n\r\n".to_owned(), Reply::Stays),
+        (early.to_owned(), Reply::Incomplete),
+        (
+            switched.replace("WebSocket", "h2c"),
+            Reply::Refused("the server goes on as something else than a WebSocket"),
+        ),
+        (
+            switched.replace("upgrade: WebSocket\r\n", ""),
+            Reply::Refused("the server goes on as something else than a WebSocket"),
+        ),
+        (early.repeat(2000), Reply::Refused("the server's answer is too long")),
+        ("SSH-2.0-OpenSSH\r\n".to_owned(), Reply::Refused("it isn't HTTP/1")),
+    ] {
+        assert_eq!(read_reply(bytes.as_bytes()), reply, "{bytes:.200}");
+    }
+    for length in 0..switched.len() {
+        assert_eq!(read_reply(&switched.as_bytes()[..length]), Reply::Incomplete);
+    }
+}

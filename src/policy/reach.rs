@@ -1,0 +1,252 @@
+//! The hosts that are open: which names and addresses, on which ports, and what may be spoken there.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+
+use super::addresses::{AddressKind, kind_of};
+use crate::profile::{Host, HostPattern, Name, Origin, is_localhost};
+
+/// The hosts that are open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reach {
+    /// None; not even a socket.
+    Nothing,
+    /// These. With none, there are sockets and no host; what is listened on may be reached.
+    Hosts(Vec<HostGrant>),
+    /// All, but for where clouds hand out credentials.
+    Everything,
+}
+
+/// Hosts that may be connected to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostGrant {
+    /// Which hosts and ports.
+    pub pattern: HostPattern,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// A port of the loopback interface that may be listened on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListenGrant {
+    /// The port; 0 is one that the kernel chooses.
+    pub port: u16,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// What may be spoken on a granted connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Speech {
+    /// The web's protocols, where every request names a granted host.
+    Checked,
+    /// Anything.
+    Anything,
+}
+
+impl Reach {
+    /// Whether a name is granted at all, on any port (for the resolver).
+    pub fn knows(&self, name: &Name) -> bool {
+        match self {
+            Reach::Nothing => false,
+            Reach::Hosts(grants) => grants.iter().any(|grant| grant.pattern.host.has_name(name)),
+            Reach::Everything => true,
+        }
+    }
+
+    /// Whether a name may be reached on a port, and what may be spoken there: anything, where any matching grant names
+    /// the port.
+    pub fn name(&self, name: &Name, port: u16) -> Option<Speech> {
+        match self {
+            Reach::Nothing => None,
+            Reach::Hosts(grants) => {
+                let matching = grants
+                    .iter()
+                    .map(|grant| &grant.pattern)
+                    .filter(|pattern| pattern.host.has_name(name) && pattern.ports.contain(port));
+                matching.map(speech).max()
+            }
+            Reach::Everything => Some(Speech::Anything),
+        }
+    }
+
+    /// Whether an address may be reached on a port as an address. An IPv4-mapped one is its IPv4 address. Where clouds
+    /// hand out credentials is open only where exactly that address is granted.
+    pub fn address(&self, address: IpAddr, port: u16) -> bool {
+        let address = address.to_canonical();
+        match self {
+            Reach::Nothing => false,
+            Reach::Hosts(grants) => {
+                let mut patterns = grants.iter().map(|grant| &grant.pattern);
+                patterns.any(|pattern| pattern.ports.contain(port) && has_address(&pattern.host, address))
+            }
+            Reach::Everything => kind_of(address) != AddressKind::Credentials,
+        }
+    }
+
+    /// The exact names, each once, for the hosts file.
+    pub fn exact_names(&self) -> impl Iterator<Item = &Name> {
+        let grants: &[HostGrant] = match self {
+            Reach::Hosts(grants) => grants,
+            Reach::Nothing | Reach::Everything => &[],
+        };
+        let names: BTreeSet<&Name> = grants
+            .iter()
+            .filter_map(|grant| match &grant.pattern.host {
+                Host::Exact(name) => Some(name),
+                _ => None,
+            })
+            .collect();
+        names.into_iter()
+    }
+
+    /// What both allow, with our origins.
+    pub(super) fn meet(&self, other: &Reach) -> Reach {
+        match (self, other) {
+            (Reach::Nothing, _) | (_, Reach::Nothing) => Reach::Nothing,
+            (Reach::Everything, Reach::Everything) => Reach::Everything,
+            (Reach::Everything, Reach::Hosts(grants)) | (Reach::Hosts(grants), Reach::Everything) => {
+                let open = grants.iter().filter(|grant| !is_credentials(&grant.pattern.host));
+                Reach::Hosts(open.cloned().collect())
+            }
+            (Reach::Hosts(ours), Reach::Hosts(theirs)) => Reach::Hosts(meet_grants(ours, theirs)),
+        }
+    }
+}
+
+impl HostPattern {
+    /// Whether a grant of one pattern allows at least what a grant of the other does.
+    pub fn contains(&self, other: &HostPattern) -> bool {
+        meet_patterns(self, other).as_ref() == Some(other)
+    }
+}
+
+fn speech(pattern: &HostPattern) -> Speech {
+    if pattern.ports.are_named() {
+        Speech::Anything
+    } else {
+        Speech::Checked
+    }
+}
+
+fn has_address(host: &Host, address: IpAddr) -> bool {
+    match host {
+        Host::Network(network) => {
+            network.contains(&address) && (is_single(network) || kind_of(address) != AddressKind::Credentials)
+        }
+        Host::Localhost => is_localhost(address),
+        _ => false,
+    }
+}
+
+fn is_single(network: &IpNet) -> bool {
+    network.prefix_len() == network.max_prefix_len()
+}
+
+/// Whether this is the one address where a cloud hands out credentials.
+fn is_credentials(host: &Host) -> bool {
+    matches!(host, Host::Network(network) if is_single(network) && kind_of(network.addr()) == AddressKind::Credentials)
+}
+
+/// Every pair of grants that have something in common. What a list allows is the most that one of its grants allows,
+/// so what two lists allow is what the best of the pairs does.
+fn meet_grants(ours: &[HostGrant], theirs: &[HostGrant]) -> Vec<HostGrant> {
+    let mut grants: Vec<HostGrant> = Vec::new();
+    for our in ours {
+        for their in theirs {
+            let Some(pattern) = meet_patterns(&our.pattern, &their.pattern) else {
+                continue;
+            };
+            if grants.iter().all(|grant| grant.pattern != pattern) {
+                grants.push(HostGrant {
+                    pattern,
+                    origin: our.origin.clone(),
+                });
+            }
+        }
+    }
+    grants
+}
+
+fn meet_patterns(a: &HostPattern, b: &HostPattern) -> Option<HostPattern> {
+    Some(HostPattern {
+        host: meet_hosts(&a.host, &b.host)?,
+        ports: a.ports.meet(&b.ports)?,
+    })
+}
+
+fn meet_hosts(a: &Host, b: &Host) -> Option<Host> {
+    match (a, b) {
+        (Host::Localhost, Host::Localhost) => Some(Host::Localhost),
+        (Host::Network(network), Host::Localhost) | (Host::Localhost, Host::Network(network)) => {
+            let local = [
+                IpAddr::from(std::net::Ipv4Addr::LOCALHOST),
+                IpAddr::from(std::net::Ipv6Addr::LOCALHOST),
+            ];
+            let inside = local.into_iter().find(|address| network.contains(address));
+            inside.map(|address| Host::Network(address.into()))
+        }
+        (Host::Network(a), Host::Network(b)) => meet_networks(a, b).map(Host::Network),
+        (Host::Exact(name), other) | (other, Host::Exact(name)) => {
+            other.has_name(name).then(|| Host::Exact(name.clone()))
+        }
+        _ => meet_wildcards(a, b),
+    }
+}
+
+/// The smaller of two ranges, where the other holds it. A range opens no credentials, so that neither does what it has
+/// in common with their very address.
+fn meet_networks(a: &IpNet, b: &IpNet) -> Option<IpNet> {
+    let smaller = match (a.contains(b), b.contains(a)) {
+        (true, _) => b,
+        (_, true) => a,
+        (false, false) => return None,
+    };
+    let is_void = a != b && is_credentials(&Host::Network(*smaller));
+    (!is_void).then_some(*smaller)
+}
+
+/// A wildcard is a beginning, an end, both or neither; two of them hold together where both beginnings and both ends do.
+fn meet_wildcards(a: &Host, b: &Host) -> Option<Host> {
+    let ((a_labels, a_domain), (b_labels, b_domain)) = (ends(a)?, ends(b)?);
+    let labels = longer(a_labels, b_labels, |long, short| {
+        long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.'))
+    })?;
+    let domain = longer(a_domain, b_domain, |long, short| long.is_below(short))?;
+    Some(match (labels.cloned(), domain.cloned()) {
+        (None, None) => Host::Any,
+        (None, Some(domain)) => Host::Subdomains(domain),
+        (Some(labels), None) => Host::Prefix(labels),
+        (Some(labels), Some(domain)) => Host::Both(labels, domain),
+    })
+}
+
+/// The beginning and the end of a wildcard; `None` for what is none.
+fn ends(host: &Host) -> Option<(Option<&String>, Option<&Name>)> {
+    match host {
+        Host::Any => Some((None, None)),
+        Host::Subdomains(domain) => Some((None, Some(domain))),
+        Host::Prefix(labels) => Some((Some(labels), None)),
+        Host::Both(labels, domain) => Some((Some(labels), Some(domain))),
+        Host::Exact(_) | Host::Network(_) | Host::Localhost => None,
+    }
+}
+
+/// The longer of two that say more and less of the same; `None` where they contradict each other.
+fn longer<'a, T: PartialEq>(
+    a: Option<&'a T>,
+    b: Option<&'a T>,
+    goes_on: impl Fn(&T, &T) -> bool,
+) -> Option<Option<&'a T>> {
+    match (a, b) {
+        (Some(a), Some(b)) if a == b || goes_on(a, b) => Some(Some(a)),
+        (Some(a), Some(b)) if goes_on(b, a) => Some(Some(b)),
+        (Some(_), Some(_)) => None,
+        (one, other) => Some(one.or(other)),
+    }
+}
