@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the programs that tests/programs.rs and tests/same_as_bare run, on Debian and its like. Quick when everything
-# is there, and then it needn't be root either.
+# Installs the programs that tests/programs.rs, tests/same_as_bare and tests/network run, on Debian and its like. Quick
+# when everything is there, and then it needn't be root either.
 #
-#   STOCKADE_TEST_NPM  where the MCP servers go (default: target/test-npm)
+#   STOCKADE_TEST_NPM  where the MCP servers and undici go (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 everything=2026.8.31
 filesystem=2026.8.31
 memory=2026.8.31
+undici=6.29.1
 uv=0.13.9
 
 npm_directory=${STOCKADE_TEST_NPM:-target/test-npm}
@@ -56,7 +57,13 @@ need xargs findutils
 need tar tar
 need gzip gzip
 need script bsdutils
+need curl curl
+need openssl openssl
+need musl-gcc musl-tools
 [ -x /usr/bin/python3 ] || packages="$packages python3"
+for module in requests httpx aiohttp; do
+    /usr/bin/python3 -c "import $module" 2>/dev/null || packages="$packages python3-$module"
+done
 python3 -c 'import ensurepip, venv' 2>/dev/null || packages="$packages python3-venv"
 has_tests || tests_missing=yes
 
@@ -76,17 +83,21 @@ if [ -n "$packages${tests_missing:-}" ]; then
 fi
 
 # The pinned version of an npm package is installed.
+has_package() { # NAME VERSION
+    grep -q "\"version\": \"$2\"" "$npm_directory/node_modules/$1/package.json" 2>/dev/null
+}
 has_server() { # NAME VERSION
-    grep -q "\"version\": \"$2\"" "$npm_directory/node_modules/@modelcontextprotocol/$1/package.json" 2>/dev/null
+    has_package "@modelcontextprotocol/$1" "$2"
 }
 if ! { has_server server-everything $everything && has_server server-filesystem $filesystem &&
-    has_server server-memory $memory; }; then
+    has_server server-memory $memory && has_package undici $undici; }; then
     mkdir -p "$npm_directory"
     [ -e "$npm_directory/package.json" ] || echo '{ "private": true }' >"$npm_directory/package.json"
     npm install --prefix "$npm_directory" --no-audit --no-fund --ignore-scripts --loglevel=error --save-exact \
         "@modelcontextprotocol/server-everything@$everything" \
         "@modelcontextprotocol/server-filesystem@$filesystem" \
-        "@modelcontextprotocol/server-memory@$memory"
+        "@modelcontextprotocol/server-memory@$memory" \
+        "undici@$undici"
 fi
 
 if [ "$("$uv_directory/bin/uv" --version 2>/dev/null | cut -d ' ' -f 2)" != "$uv" ]; then
