@@ -186,7 +186,9 @@ fn connect_host(
     destination: Destination,
     clearance: Cleared,
 ) -> Result<Answer, Errno> {
-    let dial = match known_way(desk, &destination, &clearance)?.map(quickly) {
+    let blocks = is_blocking(&target)?;
+    let way = known_way(desk, &destination, &clearance)?;
+    let dial = match way.filter(|way| blocks || is_here(way)).map(quickly) {
         Some(Quick::Connected(host)) => {
             visit(desk, &target, domain, Errand::Host(destination), clearance, Some(host))?;
             return Ok(Answer::Value(0));
@@ -195,7 +197,7 @@ fn connect_host(
         Some(Quick::NotYet(dial)) => Some(dial),
         None => None,
     };
-    if !is_blocking(&target)? {
+    if !blocks {
         return connect_in_the_background(desk, target, domain, destination, clearance);
     }
     desk.later(move |desk| {
@@ -230,7 +232,8 @@ fn connect_in_the_background(
         let begun = Instant::now();
         let mut gives_up = || begun.elapsed() > MOMENT || desk.caller().is_interrupted();
         let _ = network.find(bell, &destination.name, &mut gives_up);
-        let host = match known_way(desk, &destination, &clearance)?.map(quickly) {
+        let way = known_way(desk, &destination, &clearance)?;
+        let host = match way.filter(is_here).map(quickly) {
             Some(Quick::Connected(host)) => Some(host),
             Some(Quick::Failed(errno)) => return Err(errno),
             Some(Quick::NotYet(_)) | None => None,
@@ -252,6 +255,12 @@ fn known_way(desk: &Desk<'_>, destination: &Destination, clearance: &Cleared) ->
 
 /// The addresses of a host that may be connected to.
 type Way = VecDeque<SocketAddr>;
+
+/// Whether a host is this machine, which answers at once. Who asks another one for a moment and gives up has it see a
+/// connection that breaks off.
+fn is_here(way: &Way) -> bool {
+    way.iter().all(|address| address.ip().is_loopback())
+}
 
 fn way(destination: &Destination, found: &Found, clearance: &Cleared) -> Result<Way, Errno> {
     let addresses = network::open_addresses(destination, found, clearance);
@@ -417,7 +426,7 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
         clearance.refuse(Kind::Listen, &address.to_string(), &given.to_string(), reason);
     }
     bound?;
-    if may_listen {
+    if may_listen && address.ip().to_canonical().is_loopback() {
         note_bound(desk, target)?;
     }
     if given.port() == 0 && may_listen {

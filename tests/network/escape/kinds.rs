@@ -56,7 +56,7 @@ fn options_that_lead_elsewhere_are_refused() {
     let source_route = "bytes([131, 7, 4]) + socket.inet_aton('127.0.0.1') + b'\\0'";
     Probe::new()
         .flags(net.flags().to_vec())
-        .attempt(&format!(
+        .attempt_if_possible(&format!(
             "socket.socket().setsockopt(socket.IPPROTO_IP, 4, {source_route}) # IP_OPTIONS"
         ))
         .attempt_if_possible("socket.socket().setsockopt(6, 19, 1) # TCP_REPAIR")

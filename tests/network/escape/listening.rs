@@ -225,3 +225,18 @@ fn a_port_that_the_kernel_chose_may_be_asked_for_again() {
     net.flag(["--listen", "0"]);
     net.python(code).prints("b'x'\nrefused\n");
 }
+
+/// What is bound to another address with any port may be the near end of a connection, and listens nowhere.
+#[test]
+fn another_address_of_the_machine_with_any_port() {
+    let outward = UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
+        // Sends nothing; the kernel only chooses an address.
+        socket.connect("203.0.113.1:9")?;
+        socket.local_addr()
+    });
+    let Some(own) = outward.ok().filter(|own| !own.ip().is_loopback()) else {
+        return skipped("this machine has no address but loopback's");
+    };
+    let probe = Probe::new().attempt(&format!("s = socket.socket(); s.bind(('{}', 0)); s.listen()", own.ip()));
+    probe.flags(["--listen", "0"]).refused("minimal", REFUSED);
+}
