@@ -146,14 +146,15 @@ fn a_signal_of_another_thread_does_not_interrupt_a_waiting_open() {
             count += 1
         signal.signal(signal.SIGALRM, handler)
         signal.siginterrupt(signal.SIGALRM, True)
-        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
-        def block():
-            signal.pthread_sigmask(signal.SIG_BLOCK, [])
-            return opens('a', os.O_RDONLY)
-        readers = [waiting(block, 0.01)]
+        # Sent to this thread alone: of those for the whole process each that doesn't block them may be given one.
+        first = threading.main_thread().ident
         end = time.monotonic() + 3
+        def pester():
+            while time.monotonic() < end: signal.pthread_kill(first, signal.SIGALRM); time.sleep(0.0005)
+        readers = [waiting(lambda: opens('a', os.O_RDONLY), 0.01)]
+        pestering = threading.Thread(target=pester); pestering.start()
         while time.monotonic() < end: time.sleep(0.01)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        pestering.join()
         opens('a', os.O_WRONLY | os.O_NONBLOCK)
         print([r() if isinstance(r(), str) else 'opened' for r in readers], count > 100)
         "#,
