@@ -17,6 +17,7 @@ pub mod cli;
 pub mod command;
 pub mod kernel;
 pub mod launch;
+mod mutex;
 mod network;
 pub mod plan;
 pub mod policy;

@@ -11,12 +11,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use landlock::{ABI, Access as _, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
+use landlock::AccessFs;
 
 use super::LaunchError;
-use super::prepare::{allow, descriptor};
+use super::prepare::{allow, create};
 use crate::network::{self, Network, Relay, Source};
-use crate::plan::Plan;
+use crate::plan::{Handled, Plan};
 use crate::sys::{confine, file};
 
 /// What the relay's thread has on its stack at most: it calls nothing deep.
@@ -122,12 +122,7 @@ fn confine_relay(relay: &Relay, ruleset: &OwnedFd, holds_capabilities: bool) -> 
     confine::no_new_privs()?;
     confine::drop_capabilities(holds_capabilities)?;
     confine::landlock_restrict_self(ruleset.as_raw_fd())?;
-    let is_own = match file::stop_sharing() {
-        Ok(()) => true,
-        // A container's filter refuses it.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => false,
-        Err(error) => return Err(error),
-    };
+    let is_own = file::stop_sharing_if_allowed()?;
     let relay = relay.try_clone()?;
     if is_own {
         file::close_all_but(&mut relay.numbers())?;
@@ -137,12 +132,12 @@ fn confine_relay(relay: &Relay, ruleset: &OwnedFd, holds_capabilities: bool) -> 
 
 /// `/etc`, and where `/etc/resolv.conf` is a link to.
 fn ruleset(plan: &Plan) -> Result<OwnedFd, LaunchError> {
-    let abi = ABI::from(plan.handled.abi);
-    let made = Ruleset::default()
-        .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_all(abi))?
-        .create()?;
-    let ruleset = descriptor(made)?;
+    let files_alone = Handled {
+        tcp: false,
+        scopes: false,
+        ..plan.handled
+    };
+    let ruleset = create(files_alone)?;
     let real = fs::canonicalize("/etc/resolv.conf").ok();
     let beside = real.as_deref().and_then(Path::parent).map(Path::to_path_buf);
     for path in [PathBuf::from("/etc")].into_iter().chain(beside) {

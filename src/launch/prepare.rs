@@ -326,7 +326,7 @@ const NOT_IN_SCRATCH: BitFlags<AccessFs> = landlock::make_bitflags!(AccessFs::{
     MakeChar | MakeBlock | IoctlDev | ResolveUnix
 });
 
-fn create(handled: Handled) -> Result<OwnedFd, LaunchError> {
+pub(super) fn create(handled: Handled) -> Result<OwnedFd, LaunchError> {
     let abi = ABI::from(handled.abi);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

@@ -114,6 +114,11 @@ impl Connection {
         matches!(self.stage, Stage::Dialling(_))
     }
 
+    /// Whether nobody looks for its host yet.
+    pub fn is_to_be_found(&self) -> bool {
+        matches!(self.stage, Stage::Finding)
+    }
+
     /// That the host is connected and will be handed over, under this number.
     pub fn promise(&mut self, number: u32) {
         self.stage = Stage::Promised(number);

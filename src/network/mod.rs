@@ -20,10 +20,11 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::policy::Speech;
+use crate::mutex::lock;
+use crate::policy::{Reach, Speech};
 use crate::profile::Name;
 use crate::report::{Kind, Reason};
 use crate::sys::wire::{self, Message};
@@ -51,7 +52,7 @@ pub struct Network {
     announcements: AtomicU32,
     questions: Mutex<VecDeque<Name>>,
     answered: Condvar,
-    answers: Mutex<u64>,
+    answers: Mutex<()>,
 }
 
 /// Whoever connects to the relay, and what for.
@@ -195,7 +196,8 @@ impl Network {
     /// Looks a name up, on the relay's side, and wakes those who wait for it.
     fn look_up(&self, name: &Name) -> Result<Found, Missing> {
         let found = self.resolver.lookup(name);
-        *lock(&self.answers) += 1;
+        // Who looks and finds nothing waits before it is told.
+        drop(lock(&self.answers));
         self.answered.notify_all();
         found
     }
@@ -216,12 +218,13 @@ impl Network {
 
     /// The text of `/etc/resolv.conf` and its like as the run sees them; `None` for other files. The paths are those
     /// that every C library and resolver opens.
-    pub fn file(&self, path: &[u8], exact_names: &mut dyn Iterator<Item = &Name>) -> Option<String> {
+    pub fn file(&self, path: &[u8], reach: &Reach) -> Option<String> {
         match path {
             b"/etc/resolv.conf" => Some(files::resolv_conf(&self.resolver.known())),
             b"/etc/nsswitch.conf" => Some(files::nsswitch(&self.nsswitch)),
             b"/etc/hosts" => {
-                let named = exact_names.filter_map(|name| Some((name, self.names.addresses(name)?.0)));
+                let exact = reach.exact_names();
+                let named = exact.filter_map(|name| Some((name, self.names.addresses(name)?.0)));
                 // Programs look themselves up; what they listen on is here.
                 let own = self.own_name.iter().map(|name| (name, Ipv4Addr::LOCALHOST));
                 Some(files::hosts(own.chain(named)))
@@ -234,11 +237,6 @@ impl Network {
 fn own_name() -> Option<Name> {
     let text = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Name::from_wire(text.trim().as_bytes()).filter(|name| name.as_str() != "localhost")
-}
-
-/// A thread that panicked has left what it held whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

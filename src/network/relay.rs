@@ -19,7 +19,8 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use super::connection::{Connection, Next};
 use super::flow::Pipes;
 use super::names::{self, Family, Patience, Reply};
-use super::{Call, Clearance, Errand, Found, Missing, Network, Visitor, lock};
+use super::{Call, Clearance, Errand, Found, Missing, Network, Visitor};
+use crate::mutex::lock;
 use crate::profile::Name;
 use crate::report::{Kind, Reason};
 use crate::sys::{socket, wire};
@@ -351,33 +352,32 @@ impl Serving {
         match visitor.errand {
             Errand::Names => self.answer_names(stream, visitor.clearance),
             Errand::Host(destination) => {
-                let is_early = visitor.has_host;
                 let host = self.hosts.remove(&(from, visitor.number));
                 let mut connection = Connection::new(stream, destination, visitor.clearance);
-                let has_host = host.is_some();
                 match host {
                     Some((host, _)) => connection.connected(host),
-                    None if is_early => connection.promise(visitor.number),
+                    None if visitor.has_host => connection.promise(visitor.number),
                     None => {}
                 }
-                self.take_on(connection, from, has_host, is_early);
+                self.take_on(connection, from);
             }
         }
     }
 
-    fn take_on(&mut self, connection: Connection, from: SocketAddr, has_host: bool, host_follows: bool) {
+    fn take_on(&mut self, connection: Connection, from: SocketAddr) {
         let Some(token) = self.connections.add(connection, from) else {
             return;
         };
         let connection = self.connections.get(token).expect("just added");
-        if stream_nonblocking(connection).is_err() || self.watch(token).is_err() {
+        let (has_host, is_to_be_found) = (connection.host().is_some(), connection.is_to_be_found());
+        if connection.client().set_nonblocking(true).is_err() || self.watch(token).is_err() {
             self.close(token, Next::Reset);
             return;
         }
         if has_host {
             self.watch_host(token);
             self.advance(token);
-        } else if !host_follows {
+        } else if is_to_be_found {
             self.find(token);
         }
     }
@@ -566,8 +566,9 @@ fn is_want(error: &io::Error) -> bool {
 /// Says that somebody comes from this address. A client may have any address of the machine's, so all of it is said; the
 /// two long numbers of a message have room for IPv6.
 pub fn announcement(from: SocketAddr, number: u32) -> wire::Message {
-    let IpAddr::V6(ip) = from.ip() else {
-        return announcement(SocketAddr::new(mapped(from.ip()), from.port()), number);
+    let ip = match from.ip() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
     };
     let bits = ip.to_bits();
     wire::Message {
@@ -577,21 +578,10 @@ pub fn announcement(from: SocketAddr, number: u32) -> wire::Message {
     }
 }
 
-fn mapped(ip: IpAddr) -> IpAddr {
-    match ip {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped().into(),
-        IpAddr::V6(_) => ip,
-    }
-}
-
 fn from_message(message: &wire::Message) -> (SocketAddr, u32) {
     let bits = u128::from(message.cpu_us as u64) << 64 | u128::from(message.max_rss as u64);
     let from = SocketAddr::new(Ipv6Addr::from_bits(bits).to_canonical(), message.first as u16);
     (from, message.second as u32)
-}
-
-fn stream_nonblocking(connection: &Connection) -> io::Result<()> {
-    connection.client().set_nonblocking(true)
 }
 
 /// Everything that may happen to a connection, told once each time.

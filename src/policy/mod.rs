@@ -3,7 +3,7 @@
 //! `resolve` makes it from a profile and the circumstances of the run, `decide` answers what it allows,
 //! `meet` is the intersection that nesting and capabilities build on. No I/O and no word of the kernel here.
 
-pub mod addresses;
+mod addresses;
 mod base;
 mod closed;
 mod decide;

@@ -5,8 +5,7 @@
 use std::net::SocketAddr;
 
 use super::refusal::{Kind, Reason, Refusal};
-use crate::policy::addresses::{AddressKind, kind_of};
-use crate::policy::{Reach, Speech};
+use crate::policy::{AddressKind, Reach, Speech, kind_of};
 use crate::profile::{Host, HostPattern, Name, Ports, is_localhost};
 
 /// A host of a refusal.

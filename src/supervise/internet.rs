@@ -374,11 +374,7 @@ fn connect_datagrams(desk: &Desk<'_>, target: &OwnedFd, domain: i32, address: So
         clearance.refuse(Kind::Connect, &text, &text, reason);
         return Err(REFUSED);
     }
-    let loopback: IpAddr = match address.ip() {
-        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-    };
-    let address = SocketAddr::new(loopback, address.port());
+    let address = SocketAddr::new(loopback_of(address.ip()), address.port());
     socket::connect(target.as_fd(), &socket::bytes(socket::for_domain(address, domain)))?;
     Ok(Answer::Value(0))
 }
@@ -469,28 +465,34 @@ pub fn listen(desk: &Desk<'_>) -> Result<Answer, Errno> {
     desk.caller().confirm()?;
     let domain = socket::domain(target.as_fd())?;
     let is_internet = domain == libc::AF_INET || domain == libc::AF_INET6;
-    if is_internet {
-        bind_to_listen(desk, &target, domain)?;
+    if !is_internet {
+        socket::listen(target.as_fd(), registers.int(1))?;
+        return Ok(Answer::Value(0));
+    }
+    let clearance = Cleared::of(desk);
+    let is_limited = !clearance.reaches_everything();
+    if is_limited {
+        bind_to_listen(desk, &clearance, &target, domain)?;
     }
     socket::listen(target.as_fd(), registers.int(1))?;
-    if is_internet {
-        end_unless_on_loopback(desk, &target)?;
-        let number = socket::number(target.as_fd())?;
-        let address = canonical(socket::local_address(target.as_fd())?);
-        desk.judge.note_made(|made| {
-            if made.listeners.len() < Made::MOST {
-                made.listeners.insert(number, address);
-            }
-        });
-        desk.release_socket(registers.int(0));
+    if is_limited {
+        end_unless_on_loopback(&target)?;
     }
+    let number = socket::number(target.as_fd())?;
+    let address = canonical(socket::local_address(target.as_fd())?);
+    desk.judge.note_made(|made| {
+        if made.listeners.len() < Made::MOST {
+            made.listeners.insert(number, address);
+        }
+    });
+    desk.release_socket(registers.int(0));
     Ok(Answer::Value(0))
 }
 
 /// What can't be is looked at once more.
-fn end_unless_on_loopback(desk: &Desk<'_>, target: &OwnedFd) -> Result<(), Errno> {
+fn end_unless_on_loopback(target: &OwnedFd) -> Result<(), Errno> {
     let bound = socket::local_address(target.as_fd())?;
-    if bound.ip().to_canonical().is_loopback() || Cleared::of(desk).reaches_everything() {
+    if bound.ip().to_canonical().is_loopback() {
         return Ok(());
     }
     socket::shut_down(target.as_fd())?;
@@ -499,9 +501,8 @@ fn end_unless_on_loopback(desk: &Desk<'_>, target: &OwnedFd) -> Result<(), Errno
 
 /// That a socket listens on loopback, on a port that is granted. It has to have been bound there: what is only connected
 /// has an address that another thread can take away, and one that isn't bound would get any port of any address.
-fn bind_to_listen(desk: &Desk<'_>, target: &OwnedFd, domain: i32) -> Result<(), Errno> {
-    let clearance = Cleared::of(desk);
-    if clearance.reaches_everything() || socket::kind(target.as_fd())? != libc::SOCK_STREAM {
+fn bind_to_listen(desk: &Desk<'_>, clearance: &Cleared, target: &OwnedFd, domain: i32) -> Result<(), Errno> {
+    if socket::kind(target.as_fd())? != libc::SOCK_STREAM {
         return Ok(());
     }
     if !socket::is_unconnected(target.as_fd())? && !socket::is_listening(target.as_fd())? {
@@ -587,8 +588,8 @@ enum Making {
 }
 
 fn making(desk: &Desk<'_>, domain: i32, kind: i32, protocol: i32) -> Making {
-    let clearance = Cleared::of(desk);
-    let has_network = clearance.policies().all(plan::has_network);
+    let mut realms = desk.judge.realms();
+    let has_network = realms.all(|realm| plan::has_network(&realm.brief.policy));
     match (domain, kind, protocol) {
         (libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_SEQPACKET, _) => Making::Whole,
         _ if !has_network => Making::No,
@@ -596,7 +597,8 @@ fn making(desk: &Desk<'_>, domain: i32, kind: i32, protocol: i32) -> Making {
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) => Making::Whole,
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, libc::IPPROTO_MPTCP) => Making::Unknown,
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_DGRAM, 0 | libc::IPPROTO_UDP) => {
-            if clearance.reaches_everything() {
+            let mut realms = desk.judge.realms();
+            if realms.all(|realm| realm.brief.policy.reach == Reach::Everything) {
                 Making::Whole
             } else {
                 Making::Mute

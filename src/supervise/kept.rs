@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
 
 use super::answer::Errno;
-use super::shared::lock;
 use super::worker::Desk;
+use crate::mutex::lock;
 use crate::sys::{file, socket};
 
 /// Copies that are kept at once; the oldest goes first, and can't be connected any more.

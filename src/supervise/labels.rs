@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex};
 use super::caller::Caller;
 use super::procfs::{self, Ancestor};
 use super::realm::Realm;
-use super::shared::{Brief, lock};
+use super::shared::Brief;
 use super::station::Station;
+use crate::mutex::lock;
 
 /// Inner runs at once, whether or not they have asked for anything yet.
 const MOST: usize = 64;

@@ -1,7 +1,6 @@
 //! Calls that act on other processes by number, calls that no run may make, and new processes where they are counted.
 //! All are decided by registers alone.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use super::procfs;
 use super::realm::Realm;
 use super::refuse::Attempt;
 use super::worker::Desk;
+use crate::mutex::lock;
 use crate::report::{Kind, Reason};
 
 /// A signal to a process of the run, or to whom Landlock's scope lets it pass.
@@ -115,7 +115,7 @@ fn has_room(warden: i32, realm: &Realm) -> bool {
     let Some(limit) = realm.brief.policy.limits.processes else {
         return true;
     };
-    let mut counter = realm.forking.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counter = lock(&realm.forking);
     for _ in 0..TRIES {
         let alive = counter.tree(warden).sample().processes;
         if alive >= limit {

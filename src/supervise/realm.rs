@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-use super::shared::{Brief, Counter, Made, lock};
+use super::shared::{Brief, Counter, Made};
+use crate::mutex::lock;
 use crate::policy::{Closed, Matcher};
 
 /// A brief and what belongs to it alone.

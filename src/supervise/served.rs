@@ -14,8 +14,7 @@ const MFD_NOEXEC_SEAL: u32 = 8;
 /// The text of such a file; `None` for all others, and where no hosts are named.
 pub fn text(desk: &Desk<'_>, path: &Alleged) -> Option<String> {
     let network = desk.shared().network.as_deref()?;
-    let mut names = desk.shared().run.brief.policy.reach.exact_names();
-    network.file(path.bytes(), &mut names)
+    network.file(path.bytes(), &desk.shared().run.brief.policy.reach)
 }
 
 /// A file without a name that holds this text, and can't be changed.

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 use super::labels::Labels;
@@ -13,6 +13,7 @@ use super::pinned::Identity;
 use super::realm::Realm;
 use super::terminals::Terminal;
 use crate::launch::Tree;
+use crate::mutex::lock;
 use crate::network::Network;
 use crate::plan::Supervision;
 use crate::policy::Policy;
@@ -190,9 +191,4 @@ impl Shared {
         let replay = replays.remove(&thread)?;
         (replay.call == call).then_some(replay.result)
     }
-}
-
-/// A worker that panicked has answered nothing; what it left is still whole.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -27,11 +27,11 @@ impl Isolation {
         if !other::takes_descriptors() {
             return Ok(Isolation::Shared);
         }
-        match file::stop_sharing() {
-            Ok(()) => Ok(Isolation::Own),
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => Ok(Isolation::Shared),
-            Err(error) => Err(error),
-        }
+        Ok(if file::stop_sharing_if_allowed()? {
+            Isolation::Own
+        } else {
+            Isolation::Shared
+        })
     }
 
     /// The same for another thread, which closes all but these.

@@ -112,7 +112,16 @@ pub fn stop_sharing() -> io::Result<()> {
     check(unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_FILES) }).map(drop)
 }
 
-/// The same without the descriptors.
+/// The same where it is allowed; whether it was. A container's filter may refuse it.
+pub fn stop_sharing_if_allowed() -> io::Result<bool> {
+    match stop_sharing() {
+        Ok(()) => Ok(true),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// As [`stop_sharing`], without the descriptors.
 pub fn stop_sharing_directory() -> io::Result<()> {
     // SAFETY: integers only.
     check(unsafe { libc::unshare(libc::CLONE_FS) }).map(drop)

@@ -10,7 +10,7 @@ mod run;
 mod terminal;
 
 pub use place::Place;
-pub use probe::Probe;
+pub use probe::{Probe, results};
 pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, until};
 pub use run::{Ran, Run, run};
 pub use terminal::Terminal;

@@ -143,7 +143,7 @@ impl Probe {
         let _beside = self.start_beside(&place);
         let mut command = place.command(python());
         command.args(["-I", "-c", &self.script(&place)]);
-        self.results(&finish(&mut command, b""))
+        results(&finish(&mut command, b""), self.attempts.len())
     }
 
     fn confined(&self, profile: &str) -> Vec<String> {
@@ -156,7 +156,7 @@ impl Probe {
             .arg(&place.root);
         command.args(self.flags.iter().map(|flag| place.fill(flag)));
         command.args(["--", python(), "-I", "-c", &self.script(&place)]);
-        self.results(&finish(&mut command, b""))
+        results(&finish(&mut command, b""), self.attempts.len())
     }
 
     fn start_beside(&self, place: &Place) -> Vec<Beside> {
@@ -187,23 +187,6 @@ impl Probe {
         }
         script
     }
-
-    fn results(&self, finished: &Finished) -> Vec<String> {
-        let text = finished.stdout();
-        let results: Vec<String> = text
-            .lines()
-            .filter_map(|line| line.split_once(": "))
-            .map(|(_, word)| word.to_string())
-            .collect();
-        assert_eq!(
-            results.len(),
-            self.attempts.len(),
-            "the probe broke off ({}):\n{text}\n{}",
-            finished.status,
-            finished.stderr()
-        );
-        results
-    }
 }
 
 impl Attempt {
@@ -217,6 +200,24 @@ impl Attempt {
 
 fn one_of(wanted: &str, word: &str) -> bool {
     wanted.split('|').any(|one| one == word)
+}
+
+/// The word of each attempt, in their order.
+pub fn results(finished: &Finished, count: usize) -> Vec<String> {
+    let text = finished.stdout();
+    let results: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(_, word)| word.to_string())
+        .collect();
+    assert_eq!(
+        results.len(),
+        count,
+        "the probe broke off ({}):\n{text}\n{}",
+        finished.status,
+        finished.stderr()
+    );
+    results
 }
 
 /// A string of Python's.

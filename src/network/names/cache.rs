@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::outcome::{Found, Missing, Outcome};
+use crate::mutex::lock;
 use crate::profile::Name;
 
 /// More than any honest run asks for; about a megabyte.
@@ -84,7 +85,7 @@ impl Cache {
     }
 
     fn entries(&self) -> MutexGuard<'_, HashMap<Name, Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.entries)
     }
 }
 
@@ -122,7 +123,7 @@ impl Drop for Asker<'_> {
 
 impl Question {
     fn wait(&self, patience: Duration) -> Result<Found, Missing> {
-        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = lock(&self.outcome);
         let waited = self
             .answered
             .wait_timeout_while(outcome, patience, |outcome| outcome.is_none());
@@ -132,7 +133,7 @@ impl Question {
     }
 
     fn answer(&self, outcome: Outcome) {
-        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        *lock(&self.outcome) = Some(outcome);
         self.answered.notify_all();
     }
 }

@@ -2,7 +2,7 @@
 //! are what strangers say; who connects judges every address by itself.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::chain::Search;
 use super::machine::Machine;
 use super::outcome::{Found, Missing, Outcome};
 use super::source::Source;
+use crate::mutex::lock;
 use crate::profile::Name;
 
 /// All nameservers, attempts and aliases of one lookup together.
@@ -70,7 +71,7 @@ impl Resolver {
     /// The machine as it is now. Answers from before a change are forgotten: other nameservers may know other names.
     pub fn machine(&self) -> Arc<Machine> {
         let machine = self.source.current();
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = lock(&self.asked);
         if !Arc::ptr_eq(&asked, &machine) {
             *asked = machine.clone();
             self.cache.clear();

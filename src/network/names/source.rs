@@ -5,10 +5,11 @@ use std::fs::{self, Metadata};
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::machine::Machine;
+use crate::mutex::lock;
 
 /// Where the machine's way to resolve names comes from.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Source {
 
     /// As the files are now. The same `Arc` for as long as they don't change.
     pub fn current(&self) -> Arc<Machine> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.held);
         if held.stamps != [stamp(&self.resolv_conf), stamp(&self.hosts)] {
             *held = Held::read(&self.resolv_conf, &self.hosts, self.nameserver);
         }
@@ -56,7 +57,7 @@ impl Source {
 
     /// As the files were when somebody who may read them looked last. Opens nothing.
     pub fn known(&self) -> Arc<Machine> {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = lock(&self.held);
         held.machine.clone()
     }
 

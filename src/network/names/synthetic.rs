@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use crate::mutex::lock;
 use crate::profile::Name;
 
 /// The run's nameserver. No name ever gets this address.
@@ -45,7 +46,7 @@ impl Synthetic {
 
     /// A name's two addresses, allotted when it is asked for first. `None` when there are too many names.
     pub fn addresses(&self, name: &Name) -> Option<(Ipv4Addr, Ipv6Addr)> {
-        let mut allotted = self.allotted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut allotted = lock(&self.allotted);
         let host = match allotted.hosts.get(name) {
             Some(host) => *host,
             None => allotted.allot(name)?,
@@ -58,7 +59,7 @@ impl Synthetic {
     /// The name that an address was allotted to.
     pub fn name(&self, address: IpAddr) -> Option<Name> {
         let index = host_of(address)?.checked_sub(u128::from(FIRST_HOST))?;
-        let allotted = self.allotted.lock().unwrap_or_else(PoisonError::into_inner);
+        let allotted = lock(&self.allotted);
         allotted.names.get(usize::try_from(index).ok()?).cloned()
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{Finished, Place, STOCKADE, finish, python, skipped};
+use crate::common::{Place, STOCKADE, finish, python, results, skipped};
 use crate::net::Net;
 use crate::servers::{Streams, Witness};
 
@@ -112,21 +112,4 @@ impl Attack {
         }
         script
     }
-}
-
-fn results(finished: &Finished, count: usize) -> Vec<String> {
-    let text = finished.stdout();
-    let results: Vec<String> = text
-        .lines()
-        .filter_map(|line| line.split_once(": "))
-        .map(|(_, word)| word.to_string())
-        .collect();
-    assert_eq!(
-        results.len(),
-        count,
-        "it broke off ({}):\n{text}\n{}",
-        finished.status,
-        finished.stderr()
-    );
-    results
 }
