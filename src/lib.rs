@@ -12,6 +12,8 @@
 //! Folders are stages: `profile` (TOML to values) → `policy` (what is allowed) → `plan` (how it is enforced) →
 //! `launch` (carrying it out) → `report`. `ARCHITECTURE.md` has the map.
 
+pub mod approve;
+pub mod audit;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod command;

@@ -1,0 +1,37 @@
+//! Asking a person for more than the profile gives, while the program waits.
+//!
+//! A [`EscalationRequest`] goes to an [`Approver`], who answers. Whoever asks (the supervisor) decides what is asked, how
+//! often, and what a yes opens; an approver only carries the question and the answer. It never decides by itself, and
+//! whatever goes wrong in it is a no.
+
+mod answer;
+mod patience;
+mod request;
+
+pub use answer::{Answer, Choice, Extent, Lifetime};
+pub use patience::Patience;
+pub use request::{EscalationRequest, Evidence, Requested, VERSION};
+
+/// How an approver asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Several questions may be open at once, and the run goes on beside them.
+    Beside,
+    /// One question at a time, and every process of the run is stopped meanwhile: the question is asked where the run
+    /// itself may read and write.
+    InPlace,
+}
+
+/// Whoever can be asked: a person, or a program that stands for one.
+///
+/// Nothing that a run can reach may be one.
+pub trait Approver: Send + Sync {
+    /// Asks, and answers before `patience` is over. Runs on a thread of Stockade's own on which all signals are blocked.
+    /// Who answers later, or panics, has said no.
+    fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer;
+
+    /// How it asks.
+    fn manner(&self) -> Manner {
+        Manner::Beside
+    }
+}
