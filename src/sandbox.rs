@@ -1,5 +1,6 @@
 //! The library's face: a sandbox, a command in it, and what came of it. Feels like `std::process::Command`.
 
+mod asking;
 mod error;
 mod lowest;
 mod outcome;
@@ -15,6 +16,7 @@ use std::time::Duration;
 pub use error::Error;
 pub use outcome::{Outcome, Output};
 
+use crate::audit::{Ended, Record};
 use crate::command;
 use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
@@ -27,6 +29,7 @@ use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Ne
 use crate::report::{Report, Scene};
 use crate::surroundings::Surroundings;
 use crate::sys::signals::SignalSet;
+use asking::Escalating;
 
 /// A profile with what was added to it: where commands run.
 ///
@@ -42,6 +45,7 @@ pub struct Sandbox {
     additions: Additions,
     accepted: Vec<Shortfall>,
     trace: Trace,
+    escalating: Escalating,
 }
 
 impl Sandbox {
@@ -67,6 +71,7 @@ impl Sandbox {
             additions: Additions::NONE,
             accepted: Vec::new(),
             trace: Trace::Exact,
+            escalating: Escalating::NOBODY,
         })
     }
 
@@ -344,6 +349,7 @@ impl Command {
             policy.denials.extend(behind_links(&policy.denials));
         }
         policy.grants.extend(files_of_names(&policy));
+        policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
         let plan = plan::compile(&policy, ability, &sandbox.accepted, sandbox.trace)?;
         let mut streams = self.streams;
@@ -410,8 +416,8 @@ impl Sandbox {
             return self.refuse_superfluous_host();
         };
         let llm = additions.llm.then(|| "--llm".to_string());
-        let host = additions.hosts.first().map(|grant| flag_of(&grant.origin));
-        let listen = additions.listen.first().map(|grant| flag_of(&grant.origin));
+        let host = additions.hosts.first().map(|grant| grant.origin.flag());
+        let listen = additions.listen.first().map(|grant| grant.origin.flag());
         let other = match choice {
             NetworkChoice::None => host.or(listen).or(llm),
             // The keys of models are of use there, and ports needn't be named.
@@ -427,7 +433,7 @@ impl Sandbox {
     fn refuse_superfluous_host(&self) -> Result<(), Error> {
         match (&self.profile.network, self.additions.hosts.first()) {
             (Network::All(_), Some(grant)) => Err(Error::SuperfluousHost {
-                flag: flag_of(&grant.origin),
+                flag: grant.origin.flag(),
                 profile: self.profile.name.clone(),
             }),
             _ => Ok(()),
@@ -520,14 +526,6 @@ fn refuse_void_grants(policy: &Policy) -> Result<(), Error> {
     Ok(())
 }
 
-/// A flag as it was given.
-fn flag_of(origin: &Origin) -> String {
-    match origin {
-        Origin::Flag(flag) => flag.clone(),
-        other => other.to_string(),
-    }
-}
-
 /// A run with everything resolved, not started yet.
 #[derive(Debug)]
 pub struct Ready {
@@ -554,7 +552,12 @@ impl Ready {
     /// # Errors
     /// A step of the launch failed; nothing runs.
     pub fn start(self) -> Result<Child, Error> {
-        let running = match self.launch() {
+        self.tell(|| Record::Started(self.started()));
+        let launched = self.launch();
+        if launched.is_err() {
+            self.tell(|| Record::Ended(Ended::of(&self.report)));
+        }
+        let running = match launched {
             Err(LaunchError::TooManyFiles { tree, limit })
                 if self.accepts_supervisor || self.plan.supervision.is_some() =>
             {
@@ -575,6 +578,12 @@ impl Ready {
         })
     }
 
+    fn tell(&self, record: impl FnOnce() -> Record) {
+        if let Some(observer) = self.observer() {
+            observer.note(&self.report.run, record());
+        }
+    }
+
     fn launch(&self) -> Result<Running, LaunchError> {
         let places = Places {
             state: self.state.as_deref(),
@@ -582,7 +591,7 @@ impl Ready {
             resolver: self.resolver,
         };
         let prepared: Prepared = launch::prepare(&self.plan, &self.policy, &self.command, self.streams, places)?;
-        prepared.start(self.signal_mask)
+        prepared.start(self.signal_mask, self.aides())
     }
 
     /// The report of a run that never started.
@@ -678,6 +687,7 @@ impl Child {
     /// The outcome for an ending that [`Child::next_event`] answered.
     pub fn outcome(mut self, ending: &launch::Ending) -> Outcome {
         self.report.ended(ending);
+        self.report.escalation = self.running.escalation();
         if let Some(refusals) = self.running.refusals() {
             let scene = Scene {
                 policy: &self.policy,
@@ -686,6 +696,9 @@ impl Child {
                 ladder: &lowest::Shipped::new(&self.sandbox, &self.policy.root, &self.command),
             };
             self.report.judge(&refusals, &scene);
+        }
+        if let Some(observer) = self.sandbox.observer_of_runs() {
+            observer.note(&self.report.run, Record::Ended(Ended::of(&self.report)));
         }
         Outcome::new(self.report, ending.status)
     }

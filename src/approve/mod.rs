@@ -12,6 +12,16 @@ pub use answer::{Answer, Choice, Extent, Lifetime};
 pub use patience::Patience;
 pub use request::{EscalationRequest, Evidence, Requested, VERSION};
 
+/// What is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// The least single grant.
+    #[default]
+    Grants,
+    /// The lowest profile that would allow it.
+    Profile,
+}
+
 /// How an approver asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {

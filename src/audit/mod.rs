@@ -2,12 +2,26 @@
 
 mod record;
 
+use std::ffi::OsString;
+
+use crate::approve::{Answer, EscalationRequest};
 pub use record::{Decided, Ended, Granted, Record, Seen, Started};
 
 /// Whoever takes note of what happens.
 pub trait Observer: Send + Sync {
     /// Takes note. Called from the threads that serve the run, so it doesn't wait for a disk; it never fails.
     fn note(&self, run: &str, record: Record);
+
+    /// Keeps a grant for later runs, as the words of a flag; whether it is kept.
+    fn keep_grant(&self, words: &[OsString], request: &EscalationRequest, answer: &Answer) -> bool {
+        let _ = (words, request, answer);
+        false
+    }
+
+    /// Whether [`Observer::keep_grant`] may be asked for at all.
+    fn keeps_grants(&self) -> bool {
+        false
+    }
 
     /// Whether it wants [`Record::Allowed`] too: one for each allowed access to a file, host or socket.
     fn wants_allowed(&self) -> bool {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::approve::{Answer, EscalationRequest, Lifetime, Requested};
-use crate::report::Kind;
+use crate::report::{Kind, Refusal, Report, Rule};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub enum Record {
     /// An access was allowed.
     Allowed(Seen),
     /// Somebody was asked.
-    Asked(EscalationRequest),
+    Asked(Box<EscalationRequest>),
     /// What came back.
     Answered(Decided),
     /// Something was granted on an answer.
@@ -112,4 +112,33 @@ pub struct Granted {
     pub lifetime: Lifetime,
     /// By whom.
     pub by: String,
+}
+
+impl Seen {
+    /// A refused access.
+    pub(crate) fn of(refusal: &Refusal) -> Seen {
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Seen {
+            access: refusal.kind,
+            target: lossy(&refusal.target),
+            asked: lossy(&refusal.asked),
+            syscall: refusal.syscall.to_string(),
+            pid: refusal.pid,
+            program: lossy(&refusal.program),
+            rule: Rule::of(&refusal.reason).map(|rule| format!("{}, from {}", rule.text, rule.origin)),
+        }
+    }
+}
+
+impl Ended {
+    /// As a report has it.
+    pub(crate) fn of(report: &Report) -> Ended {
+        Ended {
+            status: report.status.name().to_string(),
+            exit_code: report.exit_code,
+            signal: report.signal.clone(),
+            denials: report.denials.len() as u64 + report.denials_dropped,
+            duration_ms: report.duration_ms,
+        }
+    }
 }

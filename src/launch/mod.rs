@@ -6,6 +6,7 @@ mod cgroup;
 mod child;
 mod growth;
 mod network;
+mod pause;
 mod prepare;
 mod running;
 mod scratch;
@@ -20,13 +21,14 @@ use std::path::PathBuf;
 pub use bear::{Born, bear};
 pub use cgroup::find as find_control_group;
 pub use child::Step;
+pub use pause::Pause;
 pub use prepare::{Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
 pub use scratch::without_home as scratch_without_home;
 pub use survey::real_path;
 pub use tree::{StatFields, Tree};
 pub use warden::Duty;
-pub use workers::make_sockets_only_below;
+pub use workers::{enter_with, make_sockets_only_below};
 
 /// Why a run could not be started.
 #[derive(Debug, thiserror::Error)]

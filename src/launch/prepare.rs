@@ -30,7 +30,7 @@ use crate::command::Command;
 use crate::plan::{Handled, Home, Plan, Supervisor as Supervises};
 use crate::policy::{Access, Policy, Reach};
 use crate::profile::Limits;
-use crate::supervise::{self, Brief, Shared, Supervisor};
+use crate::supervise::{self, Aides, Brief, Shared, Supervisor};
 use crate::sys::process::{ChildStack, PointerArray};
 use crate::sys::signals::{self, SignalSet};
 use crate::sys::wire;
@@ -173,7 +173,7 @@ pub fn prepare(
 impl Prepared {
     /// Forks the warden, which starts the program with this signal mask, or the calling thread's. Answers once the
     /// program runs.
-    pub fn start(mut self, target_mask: Option<SignalSet>) -> Result<Running, LaunchError> {
+    pub fn start(mut self, target_mask: Option<SignalSet>, aides: Aides) -> Result<Running, LaunchError> {
         let failed = |error| LaunchError::System("block signals", error);
         let mask = SignalSet::full().block().map_err(failed)?;
         self.duty.image.signal_mask = target_mask.unwrap_or(mask);
@@ -210,7 +210,7 @@ impl Prepared {
         };
         let started = match brief {
             None => bear(&duty).map(|born| (None, born)),
-            Some(brief) => Supervisor::start(&Arc::new(Shared::new(brief, network)), duty, socket.as_raw_fd())
+            Some(brief) => Supervisor::start(&Arc::new(Shared::new(brief, network, aides)), duty, socket.as_raw_fd())
                 .map(|(supervisor, born)| (Some(supervisor), born)),
         };
         mask.set().map_err(failed)?;
@@ -364,12 +364,17 @@ fn open_spot(spot: &Spot) -> Result<Option<File>, LaunchError> {
 /// The crate's own `add_rule` asks for the file's type twice; that would be a quarter of a launch. The kernel
 /// refuses a right that only directories have with EINVAL, which tells the same.
 pub(super) fn allow(ruleset: BorrowedFd<'_>, file: &File, rights: u64, handled: Handled) -> io::Result<()> {
+    allow_up_to(ruleset, file, rights, handled.abi)
+}
+
+/// The same by the number of the ABI alone.
+pub(super) fn allow_up_to(ruleset: BorrowedFd<'_>, file: &File, rights: u64, abi: i32) -> io::Result<()> {
     if rights == 0 {
         return Ok(());
     }
     match confine::landlock_add_path(ruleset, file.as_fd(), rights) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-            let rights = rights & AccessFs::from_file(ABI::from(handled.abi)).bits();
+            let rights = rights & AccessFs::from_file(ABI::from(abi)).bits();
             if rights == 0 {
                 return Ok(());
             }

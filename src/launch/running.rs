@@ -18,8 +18,8 @@ use super::scratch::Scratch;
 use super::tree::Tree;
 use super::warden::{News, Order};
 use crate::profile::Limits;
-use crate::report::Refusals;
-use crate::supervise::Supervisor;
+use crate::report::{Escalation, Refusals};
+use crate::supervise::{Approvals, Supervisor};
 use crate::sys::process;
 use crate::sys::wire::{self, Message};
 
@@ -325,7 +325,7 @@ impl Running {
     /// Until the next moment at which a limit has to be looked at.
     fn timeout(&self) -> PollTimeout {
         let now = Instant::now();
-        let deadline = self.limits.time.map(|time| self.started + time);
+        let deadline = self.deadline();
         let next = match (deadline, self.samples() && self.hit.is_none()) {
             (_, _) if self.hit.is_some() => None,
             (Some(deadline), true) => Some(deadline.min(self.next_sample)),
@@ -339,13 +339,28 @@ impl Running {
         })
     }
 
+    /// When the time is up. While a question is open it stands still.
+    fn deadline(&self) -> Option<Instant> {
+        let waited = self.approvals().map_or(Duration::ZERO, Approvals::waited);
+        self.limits.time.map(|time| self.started + time + waited)
+    }
+
+    fn approvals(&self) -> Option<&Approvals> {
+        self.supervisor.as_ref()?.shared().approvals.as_deref()
+    }
+
+    /// What was asked while it ran.
+    pub fn escalation(&self) -> Option<Escalation> {
+        self.approvals()?.escalation()
+    }
+
     /// Ends the tree where it is past a limit.
     fn keep_limits(&mut self) {
         if self.hit.is_some() || self.ended.is_some() {
             return;
         }
         let now = Instant::now();
-        if self.limits.time.is_some_and(|time| now >= self.started + time) {
+        if self.deadline().is_some_and(|deadline| now >= deadline) {
             self.end_for(Limit::Time, "timer");
         } else if now >= self.next_sample {
             self.look(now);

@@ -3,11 +3,13 @@
 //! A mistake in the supervisor then opens no more than the policy names. The run's own domain is nested inside, since
 //! Landlock lets a confined thread read the memory only of what is in its own domain or one below.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
@@ -15,8 +17,11 @@ use landlock::{
 };
 
 use super::LaunchError;
-use super::prepare::{allow, descriptor};
-use crate::plan::Plan;
+use super::prepare::{allow, allow_up_to, descriptor};
+use crate::plan::{self, Plan};
+use crate::policy::Access;
+use crate::sys::confine;
+use crate::sys::file::{self, OpenHow};
 
 /// The ruleset with what the workers need beyond the run's own rules, which are added to both.
 pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
@@ -56,6 +61,38 @@ pub fn make_sockets_only_below(directory: OwnedFd) -> io::Result<()> {
     };
     let restricted: Result<_, landlock::RulesetError> = make();
     restricted.map(drop).map_err(io::Error::other)
+}
+
+/// Confines the calling thread for good to the workers' domain and these paths, which are the kernel's names for what was
+/// granted meanwhile. The rules stay in `ruleset`, so that whoever comes next has them too.
+pub fn enter_with(ruleset: BorrowedFd<'_>, landlock_abi: i32, paths: &[(Access, PathBuf)]) -> io::Result<()> {
+    for (access, path) in paths {
+        if let Some(place) = place_of(*access, path) {
+            let rights = plan::rights_on_behalf(*access, landlock_abi);
+            allow_up_to(ruleset, &place, rights, landlock_abi)?;
+        }
+    }
+    confine::landlock_restrict_self(ruleset.as_raw_fd())
+}
+
+/// What is read by itself; of what is written the directory, since a file may be replaced.
+fn place_of(access: Access, path: &Path) -> Option<File> {
+    let open = |path: &Path| {
+        let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+        let how = OpenHow {
+            resolve: libc::RESOLVE_NO_SYMLINKS,
+            ..OpenHow::existing(libc::O_PATH)
+        };
+        let root = File::open("/").ok()?;
+        file::open(root.as_fd(), &path, how).map(File::from).ok()
+    };
+    if !access.contains(Access::WRITE) {
+        return open(path);
+    }
+    let is_directory = |file: &File| file.metadata().is_ok_and(|metadata| metadata.is_dir());
+    path.ancestors()
+        .take(2)
+        .find_map(|path| open(path).filter(is_directory))
 }
 
 /// The directory in which a path is made, replaced or found: the path itself, if it is one. A device is never replaced.

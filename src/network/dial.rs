@@ -19,18 +19,28 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The addresses of a host that may be connected to. What isn't public has to be granted as an address too: whoever
 /// answers for a name mustn't be able to lead the run to the user's own machines.
 pub fn open_addresses(destination: &Destination, found: &Found, clearance: &dyn Clearance) -> VecDeque<SocketAddr> {
+    let (open, closed) = addresses(destination, found, clearance);
+    if open.is_empty() {
+        for address in closed {
+            let asked = format!("{}:{}", destination.name.as_str(), destination.port);
+            clearance.refuse(Kind::Connect, &address.to_string(), &asked, why_closed(address.ip()));
+        }
+    }
+    open
+}
+
+/// The addresses of a host: those that may be connected to, and the others.
+pub fn addresses(
+    destination: &Destination,
+    found: &Found,
+    clearance: &dyn Clearance,
+) -> (VecDeque<SocketAddr>, Vec<SocketAddr>) {
     let port = destination.port;
     let is_open =
         |address: &SocketAddr| kind_of(address.ip()) == AddressKind::Public || clearance.address(address.ip(), port);
     let all = found.addresses.iter().map(|ip| SocketAddr::new(*ip, port));
     let (open, closed): (VecDeque<_>, VecDeque<_>) = all.partition(is_open);
-    if open.is_empty() {
-        for address in closed {
-            let asked = format!("{}:{port}", destination.name.as_str());
-            clearance.refuse(Kind::Connect, &address.to_string(), &asked, why_closed(address.ip()));
-        }
-    }
-    open
+    (open, closed.into())
 }
 
 /// Why an address that isn't granted is closed.

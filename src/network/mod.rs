@@ -29,7 +29,7 @@ use crate::profile::Name;
 use crate::report::{Kind, Reason};
 use crate::sys::wire::{self, Message};
 
-pub use dial::{Dial, Interrupted, open_addresses, why_closed};
+pub use dial::{Dial, Interrupted, addresses, why_closed};
 pub use names::{Found, Missing, NAMESERVER, Source, Synthetic};
 pub use relay::{Doors, Relay};
 
@@ -91,6 +91,11 @@ pub struct Destination {
 pub trait Clearance: Send {
     /// Whether a name may be known.
     fn knows(&self, name: &Name) -> bool;
+    /// Whether a name may become known: somebody is asked when it is connected to.
+    fn may_be_asked_for(&self, name: &Name) -> bool {
+        let _ = name;
+        false
+    }
     /// Whether a name may be reached on a port, and how.
     fn name(&self, name: &Name, port: u16) -> Option<Speech>;
     /// Whether an address may be reached as one.

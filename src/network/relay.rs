@@ -594,6 +594,9 @@ fn edges(token: u64) -> EpollEvent {
 impl Network {
     /// What the run is told of a name.
     fn reply(&self, name: &Name, family: Family, clearance: &dyn Clearance) -> Reply {
+        if !clearance.knows(name) && clearance.may_be_asked_for(name) {
+            return self.made_up(name, family);
+        }
         if !clearance.knows(name) {
             clearance.refuse(Kind::Resolve, name.as_str(), name.as_str(), Reason::NotGranted);
             return Reply::NoSuchName;
@@ -611,6 +614,18 @@ impl Network {
             Family::V4 if found.addresses.iter().any(IpAddr::is_ipv4) => Reply::Address(v4.into(), found.ttl),
             Family::V6 if found.addresses.iter().any(IpAddr::is_ipv6) => Reply::Address(v6.into(), found.ttl),
             Family::V4 | Family::V6 => Reply::NoData,
+        }
+    }
+}
+
+impl Network {
+    /// What the run is told of a name that nobody has granted yet. It isn't asked for outside before somebody has.
+    fn made_up(&self, name: &Name, family: Family) -> Reply {
+        const TTL: Duration = Duration::from_secs(60);
+        match (self.names.addresses(name), family) {
+            (Some((v4, _)), Family::V4) => Reply::Address(v4.into(), TTL),
+            (Some(_), Family::V6) => Reply::NoData,
+            (None, _) => Reply::Failed,
         }
     }
 }

@@ -186,6 +186,11 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
     rules
 }
 
+/// What a worker needs in Landlock's words to do this on behalf of a run, on a kernel of this ABI.
+pub fn rights_on_behalf(access: Access, abi: i32) -> u64 {
+    Rights::new(abi).of_workers(access)
+}
+
 /// A path that the supervisor's workers may use beyond the run's own rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkersRule {

@@ -14,11 +14,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use calls::Trace;
-pub use files::{Cover, FileRule, Handled, WorkersRule, rights_of_own_proc};
+pub use files::{Cover, FileRule, Handled, WorkersRule, rights_of_own_proc, rights_on_behalf};
 pub use filter::Instruction;
 pub use shortfall::{Missing, Shortfall};
 
-use crate::policy::{Access, Grant, Policy, Reach};
+use crate::policy::{Access, Asks, Grant, Policy, Reach};
 use crate::profile::{Limits, Origin};
 use calls::{Memfds, Spawning, Truncation, Unjudged};
 use files::Rights;
@@ -223,10 +223,11 @@ fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -
     }
 }
 
-/// The sockets that a policy asks for. An empty list of hosts is no network.
+/// The sockets that a policy asks for. An empty list of hosts is no network, unless more may be asked for.
 fn sockets(policy: &Policy) -> calls::Sockets {
     match &policy.reach {
         Reach::Everything => calls::Sockets::All,
+        Reach::Nothing | Reach::Hosts(_) if policy.asks == Asks::All => calls::Sockets::Hosts,
         Reach::Hosts(hosts) if !hosts.is_empty() => calls::Sockets::Hosts,
         Reach::Nothing | Reach::Hosts(_) if policy.listen.is_empty() => calls::Sockets::None,
         Reach::Nothing | Reach::Hosts(_) => calls::Sockets::Hosts,

@@ -42,6 +42,7 @@ fn policy(grants: Vec<Grant>) -> Policy {
         scratch: false,
         limits: Limits::NONE,
         system_calls: Vec::new(),
+        asks: Asks::Nothing,
     }
 }
 

@@ -44,6 +44,7 @@ impl Policy {
                 .filter(|call| other.system_calls.contains(call))
                 .cloned()
                 .collect(),
+            asks: self.asks.min(other.asks),
         }
     }
 }

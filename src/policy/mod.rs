@@ -95,6 +95,19 @@ pub struct Policy {
     pub limits: Limits,
     /// System calls on top of the base, by name.
     pub system_calls: Vec<String>,
+    /// What may be granted while it runs.
+    pub asks: Asks,
+}
+
+/// What a run may be granted on request, while it lives. Nothing is granted by this alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Asks {
+    /// Nothing: nobody is there to be asked.
+    Nothing,
+    /// Files and unix sockets.
+    Files,
+    /// Hosts and ports too, so that the run has what named hosts need.
+    All,
 }
 
 /// One allowed (access, target) pair.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::decide::SPECIAL;
 use super::{
-    Access, BASE, Denial, DenialKind, Extent, GUARDED, Grant, HostGrant, ListenGrant, Policy, Reach, SECRET_PATTERNS,
-    SocketGrant, Target, environment, secrets,
+    Access, Asks, BASE, Denial, DenialKind, Extent, GUARDED, Grant, HostGrant, ListenGrant, Policy, Reach,
+    SECRET_PATTERNS, SocketGrant, Target, environment, secrets,
 };
 use crate::command::{self, Command};
 use crate::profile::{Glob, Limits, Model, Network, Origin, PathSpec, Profile, Rule};
@@ -47,6 +47,38 @@ impl Additions {
         variables: Vec::new(),
         limits: Limits::NONE,
     };
+}
+
+impl Additions {
+    /// The words that grant, deny or pass something. Paths that aren't UTF-8 are shown as far as they are.
+    pub fn flags(&self) -> Vec<String> {
+        let hosts = self.hosts.iter().map(|grant| grant.origin.flag());
+        let listen = self.listen.iter().map(|grant| grant.origin.flag());
+        let network = self.network.map(|choice| match choice {
+            NetworkChoice::None => "--net none".to_string(),
+            NetworkChoice::All => "--net all".to_string(),
+        });
+        let variable = |(name, value): &(OsString, Option<OsString>)| {
+            let name = name.to_string_lossy();
+            match value {
+                Some(value) => format!("--env {name}={}", value.to_string_lossy()),
+                None => format!("--env {name}"),
+            }
+        };
+        let paths = self.grants.iter().map(|(_, _, flag)| flag.clone());
+        let sockets = self.sockets.iter().map(|(_, flag)| flag.clone());
+        let denials = self.denials.iter().map(|glob| format!("--deny {glob}"));
+        let llm = self.llm.then(|| "--llm".to_string());
+        paths
+            .chain(sockets)
+            .chain(hosts)
+            .chain(listen)
+            .chain(network)
+            .chain(llm)
+            .chain(denials)
+            .chain(self.variables.iter().map(variable))
+            .collect()
+    }
 }
 
 /// A word on all hosts, in place of the profile's.
@@ -115,6 +147,7 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
         scratch: profile.scratch,
         limits: override_limits(&profile.limits, &circumstances.additions.limits),
         system_calls: profile.system_calls.iter().map(|rule| rule.value.clone()).collect(),
+        asks: Asks::Nothing,
         grants,
     }
 }

@@ -44,6 +44,7 @@ pub(super) fn policy(grants: Vec<Grant>, denials: Vec<Denial>) -> Policy {
         scratch: false,
         limits: Limits::NONE,
         system_calls: Vec::new(),
+        asks: Asks::Nothing,
     }
 }
 

@@ -50,8 +50,20 @@ pub enum Origin {
     Entrypoint,
     /// The scratch directory of the run.
     Scratch,
+    /// An answer, and whose.
+    Approval(String),
     /// Built in: secrets and guarded paths.
     BuiltIn,
+}
+
+impl Origin {
+    /// A flag as it was given; what else it is, in words.
+    pub fn flag(&self) -> String {
+        match self {
+            Origin::Flag(flag) => flag.clone(),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Origin {
@@ -65,6 +77,7 @@ impl fmt::Display for Origin {
             Origin::Installation => f.write_str("the command's installation"),
             Origin::Entrypoint => f.write_str("the command itself"),
             Origin::Scratch => f.write_str("the run's scratch directory"),
+            Origin::Approval(by) => write!(f, "an answer of {by}"),
             Origin::BuiltIn => f.write_str("built in"),
         }
     }

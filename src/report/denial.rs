@@ -73,7 +73,7 @@ impl Denial {
 }
 
 impl Rule {
-    fn of(reason: &Reason) -> Option<Rule> {
+    pub(crate) fn of(reason: &Reason) -> Option<Rule> {
         match reason {
             Reason::NotGranted => None,
             Reason::Denied(denial) => Some(Rule {
@@ -83,6 +83,10 @@ impl Rule {
             Reason::Limited(why) | Reason::Never(why) => Some(Rule {
                 text: (*why).to_string(),
                 origin: "built in".to_string(),
+            }),
+            Reason::Declined(declined) => Some(Rule {
+                text: declined.to_string(),
+                origin: declined.by.clone().unwrap_or_else(|| "nobody".into()),
             }),
         }
     }

@@ -8,7 +8,7 @@ use super::host;
 use super::mention::{Mention, mention, names_the_start};
 use super::refusal::{Kind, Reason, Refusal, Refusals};
 use crate::policy::{Access, Policy};
-use crate::profile::HostPattern;
+use crate::profile::{HostPattern, Ports};
 
 /// A flag of `stockade run` that grants a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,14 +90,37 @@ impl PathGrant {
 
 /// The least grant for a refusal; `None` where no grant would do.
 pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
-    if !refusal.reason.is_open() {
+    let was_open = matches!(refusal.reason, Reason::Declined(_));
+    if !refusal.reason.is_open() && !was_open {
         return None;
     }
     match refusal.kind {
         Kind::Connect | Kind::Resolve => host::least_pattern(refusal).map(Grant::Host),
         Kind::Listen => host::listen_port(refusal).map(Grant::Listen),
-        _ if refusal.reason == Reason::NotGranted => least_path(refusal, fences).map(Grant::Path),
+        _ if refusal.reason == Reason::NotGranted || was_open => least_path(refusal, fences).map(Grant::Path),
         _ => None,
+    }
+}
+
+/// What may sensibly be granted in place of a grant: the directory that a file is in, all ports of a host. `None` where
+/// nothing is.
+pub fn wider(grant: &Grant, fences: &Fences<'_>) -> Option<Grant> {
+    match grant {
+        Grant::Path(PathGrant { flag, path }) if *flag != Flag::Socket => {
+            let directory = path.parent().filter(|directory| fences.may_open(*flag, directory))?;
+            Some(Grant::Path(PathGrant {
+                flag: *flag,
+                path: directory.to_path_buf(),
+            }))
+        }
+        Grant::Host(pattern) => {
+            let all = HostPattern {
+                ports: Ports::These(vec![1..=u16::MAX]),
+                ..pattern.clone()
+            };
+            (all != *pattern).then_some(Grant::Host(all))
+        }
+        Grant::Path(_) | Grant::Listen(_) => None,
     }
 }
 

@@ -183,6 +183,11 @@ fn profile_for(open: &[&Refusal], scene: &Scene<'_>) -> Option<String> {
     lowest(&needs, scene)
 }
 
+/// The lowest profile that allows what was refused and all that the run's own profile grants; never `trusted`.
+pub fn profile_that_allows(refusal: &Refusal, scene: &Scene<'_>) -> Option<String> {
+    profile_for(&[refusal], scene)
+}
+
 /// The run's own profile is no advice: it refused this.
 fn lowest(needs: &[Need<'_>], scene: &Scene<'_>) -> Option<String> {
     let found = scene.ladder.lowest(needs)?;

@@ -6,6 +6,7 @@
 //! No I/O but in `sink`. Texts in a report may come from the target: who shows them escapes them.
 
 mod denial;
+mod escalation;
 mod grant;
 mod host;
 mod judge;
@@ -13,6 +14,7 @@ mod likelihood;
 mod mention;
 mod parse;
 mod probe;
+mod question;
 mod refusal;
 mod sink;
 mod suggestion;
@@ -28,10 +30,14 @@ use serde::{Deserialize, Serialize};
 use crate::launch::Ending;
 use crate::plan::Trace;
 pub use denial::{Denial, Rule};
+pub use escalation::{Escalated, Escalation};
+pub(crate) use grant::{Flag, Grant, PathGrant, path_of};
 pub use host::Endpoint;
+pub(crate) use judge::profile_that_allows;
 pub use judge::{Ladder, Need, Scene};
 pub use parse::ParseError;
-pub use refusal::{Counted, Kind, Reason, Refusal, Refusals};
+pub(crate) use question::{Setting, offer};
+pub use refusal::{Counted, Declined, Kind, Reason, Refusal, Refusals};
 pub use sink::Sink;
 pub use suggestion::Suggestion;
 
@@ -54,6 +60,20 @@ pub enum Status {
     Signalled,
     /// It never started.
     NotStarted,
+}
+
+impl Status {
+    /// Its name, as reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Completed => "completed",
+            Status::PermissionDenied => "permission_denied",
+            Status::TimeLimit => "time_limit",
+            Status::ResourceLimit => "resource_limit",
+            Status::Signalled => "signalled",
+            Status::NotStarted => "not_started",
+        }
+    }
 }
 
 /// The whole document.
@@ -88,8 +108,8 @@ pub struct Report {
     pub denials_dropped: u64,
     /// The least that would have to be granted.
     pub suggestion: Option<Suggestion>,
-    /// What was asked of a person.
-    pub escalation: Option<serde_json::Value>,
+    /// What was asked of a person, or of a program that stands for one.
+    pub escalation: Option<Escalation>,
     /// What the tree used.
     pub resources: Resources,
 }

@@ -2,6 +2,7 @@
 //! bytes, cut to a length, and escaped by whoever shows it.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,27 @@ pub enum Kind {
     Syscall,
 }
 
+impl Kind {
+    /// Its name, as reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Create => "create",
+            Kind::Delete => "delete",
+            Kind::Metadata => "metadata",
+            Kind::Execute => "execute",
+            Kind::Connect => "connect",
+            Kind::Listen => "listen",
+            Kind::Socket => "socket",
+            Kind::Resolve => "resolve",
+            Kind::Signal => "signal",
+            Kind::Spawn => "spawn",
+            Kind::Syscall => "syscall",
+        }
+    }
+}
+
 /// Why it was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
@@ -51,12 +73,35 @@ pub enum Reason {
     Limited(&'static str),
     /// No profile and no grant allows it, for this reason.
     Never(&'static str),
+    /// Nothing grants it, and whoever was asked didn't either.
+    Declined(Box<Declined>),
+}
+
+/// A no.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declined {
+    /// Whose; `None` where nobody answered.
+    pub by: Option<String>,
+    /// What was said with it.
+    pub reason: Option<String>,
 }
 
 impl Reason {
     /// Whether a grant may help.
     pub fn is_open(&self) -> bool {
         matches!(self, Reason::NotGranted | Reason::Limited(_))
+    }
+}
+
+impl fmt::Display for Declined {
+    /// `refused by ada at the terminal: not now`, `nobody answered within 60 s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.by, &self.reason) {
+            (Some(by), Some(reason)) => write!(f, "refused by {by}: {reason}"),
+            (Some(by), None) => write!(f, "refused by {by}"),
+            (None, Some(reason)) => f.write_str(reason),
+            (None, None) => f.write_str("nobody answered"),
+        }
     }
 }
 
@@ -122,8 +167,8 @@ impl Refusals {
     /// Bytes of a text that are kept: more than any path has (`PATH_MAX`).
     pub const LONGEST: usize = 4096;
 
-    /// Takes note of one.
-    pub fn note(&mut self, mut refusal: Refusal) {
+    /// Takes note of one; whether it is the first of its kind.
+    pub fn note(&mut self, mut refusal: Refusal) -> bool {
         for text in [&mut refusal.asked, &mut refusal.target, &mut refusal.program] {
             text.truncate(Self::LONGEST);
         }
@@ -131,8 +176,10 @@ impl Refusals {
             let counted = &mut self.list[*index];
             counted.count += 1;
             counted.last_at = refusal.at;
+            false
         } else {
             self.add(refusal);
+            true
         }
     }
 

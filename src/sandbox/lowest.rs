@@ -2,8 +2,8 @@
 //!
 //! Nothing is resolved until somebody asks.
 
-use std::cell::OnceCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::Sandbox;
 use crate::command;
@@ -22,37 +22,46 @@ const ORDER: [&str; 6] = [
 ];
 
 /// The shipped profiles in the circumstances of a run.
-pub(super) struct Shipped<'a> {
-    sandbox: &'a Sandbox,
-    root: &'a Path,
-    command: &'a command::Command,
-    resolved: OnceCell<Vec<(&'static str, Policy)>>,
+pub(super) struct Shipped {
+    sandbox: Sandbox,
+    root: PathBuf,
+    command: command::Command,
+    resolved: OnceLock<Vec<(&'static str, Policy)>>,
 }
 
-impl<'a> Shipped<'a> {
-    /// For a run of this command in this root. Costs nothing yet.
-    pub(super) fn new(sandbox: &'a Sandbox, root: &'a Path, command: &'a command::Command) -> Self {
+impl Shipped {
+    /// For a run of this command in this root. Costs little yet.
+    pub(super) fn new(sandbox: &Sandbox, root: &Path, command: &command::Command) -> Self {
         Shipped {
-            sandbox,
-            root,
-            command,
-            resolved: OnceCell::new(),
+            sandbox: sandbox.clone(),
+            root: root.to_path_buf(),
+            command: command.clone(),
+            resolved: OnceLock::new(),
         }
+    }
+
+    /// What one of them grants here, `trusted` too; `None` for other names.
+    pub(super) fn policy(&self, name: &str) -> Option<Policy> {
+        let known = ORDER.into_iter().chain(["trusted"]).find(|known| *known == name)?;
+        self.resolve_one(&Catalog::new(None), known)
+    }
+
+    fn resolve_one(&self, catalog: &Catalog, name: &str) -> Option<Policy> {
+        let mut sandbox = self.sandbox.clone();
+        sandbox.profile = catalog.load(name).ok()?;
+        sandbox.policy(&self.root, &self.command).ok()
     }
 
     fn resolve(&self) -> Vec<(&'static str, Policy)> {
         let catalog = Catalog::new(None);
-        let mut sandbox = self.sandbox.clone();
-        let policies = ORDER.iter().filter_map(|name| {
-            sandbox.profile = catalog.load(name).ok()?;
-            let policy = sandbox.policy(self.root, self.command).ok()?;
-            Some((*name, policy))
-        });
+        let policies = ORDER
+            .iter()
+            .filter_map(|name| Some((*name, self.resolve_one(&catalog, name)?)));
         policies.collect()
     }
 }
 
-impl Ladder for Shipped<'_> {
+impl Ladder for Shipped {
     fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str> {
         let policies = self.resolved.get_or_init(|| self.resolve());
         policies

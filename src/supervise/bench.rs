@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::MutexGuard;
 
 use super::answer::{Change, MayContinue, RegisterAccess};
+use super::approvals::Opened;
 use super::caller::Caller;
 use super::judge::{Judge, Verdict};
 use super::labels::Applying;
@@ -26,6 +27,8 @@ pub struct Bench<'a> {
     pub station: &'a Station,
     pub caller: &'a Caller<'a>,
     pub labels: &'a Applying,
+    /// What was granted for this call alone.
+    pub once: &'a Opened,
 }
 
 impl Bench<'_> {
@@ -39,12 +42,21 @@ impl Bench<'_> {
             realm,
             station: self.station,
             caller: self.caller,
+            opened: None,
+        }
+    }
+
+    /// The run's own judge, who knows what was granted on answers.
+    fn own_judge(&self) -> Judge<'_> {
+        Judge {
+            opened: self.shared.approvals.as_deref().map(|approvals| (approvals, self.once)),
+            ..self.judge(&self.shared.run)
         }
     }
 
     /// What all of them say.
     pub fn all(&self, ask: impl Fn(&Judge<'_>) -> Verdict) -> Verdict {
-        let outer = ask(&self.judge(&self.shared.run));
+        let outer = ask(&self.own_judge());
         self.labels.list.iter().fold(outer, |verdict, label| {
             let inner = match ask(&self.judge(&label.realm)) {
                 Verdict::Refused(_) => Verdict::Refused(REFUSED_INSIDE),

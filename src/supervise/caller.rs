@@ -14,6 +14,8 @@ use crate::sys::{notify, other};
 /// The longest path that the kernel takes, with its NUL (`PATH_MAX`).
 const PATH_MAX: usize = 4096;
 const PAGE: u64 = 4096;
+/// Signals that stop a process and let it go on: the call begins again by itself.
+const STOPPING: u64 = 1 << (libc::SIGSTOP - 1) | 1 << (libc::SIGCONT - 1);
 
 /// A path as the target's memory held it. It names something only once it is resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,7 +207,7 @@ impl<'a> Caller<'a> {
         // A signal for the whole process is the first thread's to take, if it doesn't block it.
         let is_first = status_field(&status, "Tgid:", 10) == u64::try_from(self.thread).ok();
         let shared = if is_first { set("ShdPnd:") } else { 0 };
-        (set("SigPnd:") | shared) & !set("SigBlk:") != 0
+        (set("SigPnd:") | shared) & !set("SigBlk:") & !STOPPING != 0
     }
 
     /// The program that it runs, as the kernel names it.

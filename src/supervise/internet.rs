@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Errno};
+use super::approvals::Opened;
 use super::judge::CLOSED;
 use super::labels::Label;
 use super::refuse::Attempt;
@@ -22,7 +23,7 @@ use crate::network::{
     Synthetic, Visitor,
 };
 use crate::plan;
-use crate::policy::{Reach, Speech};
+use crate::policy::{Asks, Policy, Reach, Speech};
 use crate::profile::Name;
 use crate::report::{Kind, Reason, Refusal};
 use crate::sys::notify::OnExecute;
@@ -94,7 +95,7 @@ pub fn connect(desk: &Desk<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> R
             let port = address.port();
             let Some(speech) = clearance.name(&name, port) else {
                 let host = format!("{}:{port}", name.as_str());
-                clearance.refuse(Kind::Connect, &host, &host, Reason::NotGranted);
+                desk.refuse(clearance.refusal(Kind::Connect, &host, &host, Reason::NotGranted));
                 return Err(REFUSED);
             };
             connect_host(desk, target, domain, Destination { name, port, speech }, clearance)
@@ -146,7 +147,7 @@ fn require_address(desk: &Desk<'_>, clearance: &Cleared, address: SocketAddr) ->
         return Err(Errno(libc::ECONNREFUSED));
     }
     let text = address.to_string();
-    clearance.refuse(Kind::Connect, &text, &text, network::why_closed(ip));
+    desk.refuse(clearance.refusal(Kind::Connect, &text, &text, network::why_closed(ip)));
     Err(REFUSED)
 }
 
@@ -247,7 +248,7 @@ fn connect_in_the_background(
 fn known_way(desk: &Desk<'_>, destination: &Destination, clearance: &Cleared) -> Result<Option<Way>, Errno> {
     let (network, _) = desk.network().ok_or(Errno(libc::ENETUNREACH))?;
     match network.known(&destination.name) {
-        Some(Ok(found)) => way(destination, &found, clearance).map(Some),
+        Some(Ok(found)) => way(desk, destination, &found, clearance).map(Some),
         Some(Err(Missing::NoSuchName | Missing::NoAddresses)) => Err(Errno(libc::EHOSTUNREACH)),
         Some(Err(Missing::Failed)) | None => Ok(None),
     }
@@ -262,13 +263,17 @@ fn is_here(way: &Way) -> bool {
     way.iter().all(|address| address.ip().is_loopback())
 }
 
-fn way(destination: &Destination, found: &Found, clearance: &Cleared) -> Result<Way, Errno> {
-    let addresses = network::open_addresses(destination, found, clearance);
-    if addresses.is_empty() {
-        Err(REFUSED)
-    } else {
-        Ok(addresses)
+fn way(desk: &Desk<'_>, destination: &Destination, found: &Found, clearance: &Cleared) -> Result<Way, Errno> {
+    let (open, closed) = network::addresses(destination, found, clearance);
+    if !open.is_empty() {
+        return Ok(open);
     }
+    for address in closed {
+        let asked = format!("{}:{}", destination.name.as_str(), destination.port);
+        let reason = network::why_closed(address.ip());
+        desk.refuse(clearance.refusal(Kind::Connect, &address.to_string(), &asked, reason));
+    }
+    Err(REFUSED)
 }
 
 /// What came of a short try.
@@ -311,7 +316,7 @@ fn reach(
     let mut dial = match dial {
         Some(dial) => dial,
         None => match network.find(bell, &destination.name, &mut gives_up) {
-            Ok(found) => Dial::new(way(destination, &found, clearance)?),
+            Ok(found) => Dial::new(way(desk, destination, &found, clearance)?),
             Err(Missing::Failed) if gives_up() => return Err(Errno(why())),
             Err(_) => return Err(Errno(libc::EHOSTUNREACH)),
         },
@@ -395,9 +400,10 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
         return Err(REFUSED);
     }
     let ip = given.ip().to_canonical();
-    let was_chosen = clearance.may_listen(0) && desk.judge.made(|made| made.chosen_ports.contains(&given.port()));
-    let may_listen = clearance.may_listen(given.port()) || was_chosen;
-    if given.port() != 0 && !may_listen || !ip.is_loopback() && !ip.is_unspecified() && given.port() != 0 {
+    let may_listen = may_listen_on(desk, &clearance, given.port());
+    // What is bound to no address at all is a server's.
+    let is_near_end = given.port() == 0 && !(ip.is_unspecified() && desk.shared().approvals.is_some());
+    if !is_near_end && !may_listen || !ip.is_loopback() && !ip.is_unspecified() && given.port() != 0 {
         let asked = given.to_string();
         let on_loopback = SocketAddr::new(loopback_of(given.ip()), given.port()).to_string();
         let (target, reason) = if may_listen {
@@ -405,7 +411,7 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
         } else {
             (&on_loopback, Reason::NotGranted)
         };
-        clearance.refuse(Kind::Listen, target, &asked, reason);
+        desk.refuse(clearance.refusal(Kind::Listen, target, &asked, reason));
         return Err(REFUSED);
     }
     // With port 0 and no grant it can only be the near end of a connection.
@@ -422,13 +428,19 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
         clearance.refuse(Kind::Listen, &address.to_string(), &given.to_string(), reason);
     }
     bound?;
-    if may_listen && address.ip().to_canonical().is_loopback() {
+    if address.ip().to_canonical().is_loopback() {
         note_bound(desk, target)?;
     }
     if given.port() == 0 && may_listen {
         note_chosen(desk, target)?;
     }
     Ok(Answer::Value(0))
+}
+
+/// Whether a port is granted, or one that the kernel chose before where that is.
+fn may_listen_on(desk: &Desk<'_>, clearance: &Cleared, port: u16) -> bool {
+    let was_chosen = || desk.judge.made(|made| made.chosen_ports.contains(&port));
+    clearance.may_listen(port) || clearance.may_listen(0) && was_chosen()
 }
 
 /// A port that the kernel chose for the run is the run's to ask for again: that is how programs find a free one.
@@ -516,11 +528,11 @@ fn bind_to_listen(desk: &Desk<'_>, clearance: &Cleared, target: &OwnedFd, domain
         note_bound(desk, target)?;
     }
     let number = socket::number(target.as_fd())?;
-    if desk.judge.made(|made| made.bound.contains(&number)) {
+    if desk.judge.made(|made| made.bound.contains(&number)) && may_listen_on(desk, clearance, bound.port()) {
         return Ok(());
     }
     let wanted = SocketAddr::new(loopback_of(bound.ip().to_canonical()), bound.port()).to_string();
-    clearance.refuse(Kind::Listen, &wanted, &bound.to_string(), Reason::NotGranted);
+    desk.refuse(clearance.refusal(Kind::Listen, &wanted, &bound.to_string(), Reason::NotGranted));
     Err(REFUSED)
 }
 
@@ -631,6 +643,8 @@ fn refuse(desk: &Desk<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
 /// What a caller may reach: what its run may, and every inner run that it is in.
 struct Cleared {
     shared: Arc<Shared>,
+    /// Granted for this connection alone.
+    once: Opened,
     labels: Vec<Arc<Label>>,
     process: i32,
     program: Vec<u8>,
@@ -641,6 +655,7 @@ impl Cleared {
     fn of(desk: &Desk<'_>) -> Cleared {
         Cleared {
             shared: Arc::clone(&desk.worker.shared),
+            once: desk.once().clone(),
             labels: desk.judge.labels.list.clone(),
             process: desk.caller().process(),
             program: desk.caller().program(),
@@ -648,7 +663,7 @@ impl Cleared {
         }
     }
 
-    fn policies(&self) -> impl Iterator<Item = &crate::policy::Policy> {
+    fn policies(&self) -> impl Iterator<Item = &Policy> {
         let inner = self.labels.iter().map(|label| &label.realm.brief.policy);
         std::iter::once(&self.shared.run.brief.policy).chain(inner)
     }
@@ -659,32 +674,32 @@ impl Cleared {
 
     /// Port 0 is one that the kernel chooses.
     fn may_listen(&self, port: u16) -> bool {
-        self.policies()
-            .all(|policy| policy.reach == Reach::Everything || policy.listen.iter().any(|grant| grant.port == port))
-    }
-}
-
-impl Clearance for Cleared {
-    fn knows(&self, name: &Name) -> bool {
-        self.policies().all(|policy| policy.reach.knows(name))
+        let grants =
+            |policy: &Policy| policy.reach == Reach::Everything || policy.listen.iter().any(|grant| grant.port == port);
+        self.every(grants, |opened| opened.may_listen(port))
     }
 
-    fn name(&self, name: &Name, port: u16) -> Option<Speech> {
-        let mut all = Speech::Anything;
-        for policy in self.policies() {
-            if policy.reach.name(name, port)? == Speech::Checked {
-                all = Speech::Checked;
-            }
-        }
-        Some(all)
+    /// Whether all policies grant something; of the run's own counts what was granted on answers too.
+    fn every(&self, grants: impl Fn(&Policy) -> bool, is_opened: impl Fn(&Opened) -> bool) -> bool {
+        let mut policies = self.policies();
+        let own = policies.next().is_some_and(&grants) || self.is_opened(is_opened);
+        own && policies.all(grants)
     }
 
-    fn address(&self, address: IpAddr, port: u16) -> bool {
-        self.policies().all(|policy| policy.reach.address(address, port))
+    fn is_opened(&self, is: impl Fn(&Opened) -> bool) -> bool {
+        let approvals = self.shared.approvals.as_deref();
+        is(&self.once) || approvals.is_some_and(|approvals| is(&approvals.opened()))
     }
 
-    fn refuse(&self, kind: Kind, target: &str, asked: &str, reason: Reason) {
-        let refusal = Refusal {
+    /// What may be spoken with a host by what was granted on answers.
+    fn opened_speech(&self, name: &Name, port: u16) -> Option<Speech> {
+        let approvals = self.shared.approvals.as_deref();
+        let lasting = approvals.and_then(|approvals| approvals.opened().name(name, port));
+        self.once.name(name, port).max(lasting)
+    }
+
+    fn refusal(&self, kind: Kind, target: &str, asked: &str, reason: Reason) -> Refusal {
+        Refusal {
             kind,
             asked: asked.as_bytes().to_vec(),
             target: target.as_bytes().to_vec(),
@@ -695,7 +710,39 @@ impl Clearance for Cleared {
             program: self.program.clone(),
             at: self.shared.started.elapsed(),
             reason,
-        };
-        self.shared.refusals().note(refusal);
+        }
+    }
+}
+
+impl Clearance for Cleared {
+    fn knows(&self, name: &Name) -> bool {
+        self.every(|policy| policy.reach.knows(name), |opened| opened.knows(name))
+    }
+
+    fn may_be_asked_for(&self, name: &Name) -> bool {
+        let mut policies = self.policies();
+        let asks = policies.next().is_some_and(|policy| policy.asks == Asks::All);
+        asks && self.shared.approvals.is_some() && policies.all(|policy| policy.reach.knows(name))
+    }
+
+    fn name(&self, name: &Name, port: u16) -> Option<Speech> {
+        let mut policies = self.policies();
+        let own = policies.next().and_then(|policy| policy.reach.name(name, port));
+        let mut all = own.max(self.opened_speech(name, port))?;
+        for policy in policies {
+            all = all.min(policy.reach.name(name, port)?);
+        }
+        Some(all)
+    }
+
+    fn address(&self, address: IpAddr, port: u16) -> bool {
+        self.every(
+            |policy| policy.reach.address(address, port),
+            |opened| opened.address(address, port),
+        )
+    }
+
+    fn refuse(&self, kind: Kind, target: &str, asked: &str, reason: Reason) {
+        self.shared.note(self.refusal(kind, target, asked, reason));
     }
 }

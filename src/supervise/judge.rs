@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use super::answer::Errno;
+use super::approvals::{Approvals, Opened};
 use super::caller::Caller;
 use super::pinned::{FileSystem, Identity, Pinned, Place};
 use super::procfs;
@@ -24,6 +25,8 @@ pub enum Verdict {
     Static,
     /// The supervisor does it.
     OnBehalf,
+    /// The same, for what was granted on an answer.
+    Approved,
     /// Nobody does.
     Refused(Reason),
 }
@@ -37,6 +40,7 @@ impl Verdict {
     pub fn and(self, other: Verdict) -> Verdict {
         match (self, other) {
             (Verdict::Refused(reason), _) | (_, Verdict::Refused(reason)) => Verdict::Refused(reason),
+            (Verdict::Approved, _) | (_, Verdict::Approved) => Verdict::Approved,
             (Verdict::Static, Verdict::Static) => Verdict::Static,
             _ => Verdict::OnBehalf,
         }
@@ -48,6 +52,8 @@ pub struct Judge<'a> {
     pub realm: &'a Realm,
     pub station: &'a Station,
     pub caller: &'a Caller<'a>,
+    /// What was granted on answers: until the run ends, and for this call alone.
+    pub opened: Option<(&'a Approvals, &'a Opened)>,
 }
 
 impl Judge<'_> {
@@ -125,6 +131,9 @@ impl Judge<'_> {
             }
             Decision::Allow(grant) if plan::is_chosen(grant) => Verdict::OnBehalf,
             Decision::Allow(_) => Verdict::Static,
+            Decision::NotGranted if self.is_opened(|opened| opened.path(bit, name)) && !is_apart(bit, name) => {
+                Verdict::Approved
+            }
             Decision::NotGranted => Verdict::Refused(Reason::NotGranted),
             Decision::Denied(denial) => {
                 if denial.kind == DenialKind::Guarded && self.is_of_own_repository(name) && self.is_granted(bit, name) {
@@ -133,6 +142,12 @@ impl Judge<'_> {
                 Verdict::Refused(Reason::Denied(Box::new(denial.clone())))
             }
         }
+    }
+
+    /// Whether something was granted on an answer.
+    pub fn is_opened(&self, is: impl Fn(&Opened) -> bool) -> bool {
+        self.opened
+            .is_some_and(|(approvals, once)| is(once) || is(&approvals.opened()))
     }
 
     fn is_granted(&self, bit: Access, name: &Path) -> bool {

@@ -8,6 +8,7 @@
 //! for it → the call is done on the pinned object (`open`, `entries`, `metadata`, …) → [`answer`].
 
 mod answer;
+mod approvals;
 mod asking;
 mod attributes;
 mod bench;
@@ -37,6 +38,7 @@ mod station;
 mod terminals;
 mod worker;
 
+pub use approvals::{Approvals, Asking, Profiles};
 pub use nested::request;
-pub use shared::{Brief, Shared};
+pub use shared::{Aides, Brief, Shared};
 pub use worker::Supervisor;

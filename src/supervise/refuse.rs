@@ -4,9 +4,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::answer::Errno;
+use super::approvals::Considered;
 use super::judge::Verdict;
 use super::pinned::Pinned;
-use super::worker::Desk;
+use super::worker::{Desk, Detour};
+use crate::audit::{Record, Seen};
 use crate::report::{Kind, Reason, Refusal};
 
 /// What was refused to whom.
@@ -56,12 +58,62 @@ impl Desk<'_> {
         errno: Errno,
     ) -> Result<IsStatic, Errno> {
         match verdict {
-            Verdict::Static => Ok(IsStatic::Yes),
-            Verdict::OnBehalf => Ok(IsStatic::No),
+            Verdict::Static | Verdict::OnBehalf => {
+                self.tell_allowed(attempt, target);
+                Ok(if verdict == Verdict::Static {
+                    IsStatic::Yes
+                } else {
+                    IsStatic::No
+                })
+            }
+            Verdict::Approved => {
+                self.reach_what_was_granted(errno)?;
+                self.tell_allowed(attempt, target);
+                Ok(IsStatic::No)
+            }
             Verdict::Refused(reason) => {
-                self.note(attempt, target.as_os_str().as_bytes(), reason);
+                self.refuse(self.refusal(attempt, target.as_os_str().as_bytes(), reason));
                 Err(errno)
             }
+        }
+    }
+
+    /// Refuses, or has somebody asked: what the call answers then is given by whoever asks.
+    pub fn refuse(&self, mut refusal: Refusal) {
+        let approvals = self.shared().approvals.as_deref().filter(|_| !self.only_looks());
+        let considered = approvals.map(|approvals| approvals.consider(&refusal, &self.shared().run.brief.policy));
+        match considered {
+            Some(Considered::Ask) => {
+                self.divert(Detour::Ask(Box::new(refusal)));
+                return;
+            }
+            Some(Considered::Refused(declined)) => refusal.reason = Reason::Declined(Box::new(declined)),
+            Some(Considered::Plain) | None => {}
+        }
+        self.shared().note(refusal);
+    }
+
+    /// Calls that look whether something could be done: programs ask for much that they never do.
+    fn only_looks(&self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        const ACCESS: i64 = libc::SYS_access;
+        #[cfg(not(target_arch = "x86_64"))]
+        const ACCESS: i64 = libc::SYS_faccessat;
+        let looking = [
+            ACCESS,
+            libc::SYS_faccessat,
+            libc::SYS_faccessat2,
+            libc::SYS_inotify_add_watch,
+        ];
+        looking.contains(&i64::from(self.notification.number))
+    }
+
+    /// Tells of an allowed access, where somebody wants to hear of all.
+    fn tell_allowed(&self, attempt: &Attempt<'_>, target: &Path) {
+        if self.shared().tells_all() {
+            let target = target.as_os_str().as_bytes();
+            let seen = Seen::of(&self.refusal(attempt, target, Reason::NotGranted));
+            self.shared().tell(|| Record::Allowed(seen));
         }
     }
 
@@ -73,8 +125,12 @@ impl Desk<'_> {
 
     /// Takes note of a refusal.
     pub fn note(&self, attempt: &Attempt<'_>, target: &[u8], reason: Reason) {
+        self.shared().note(self.refusal(attempt, target, reason));
+    }
+
+    fn refusal(&self, attempt: &Attempt<'_>, target: &[u8], reason: Reason) -> Refusal {
         let caller = self.caller();
-        let refusal = Refusal {
+        Refusal {
             kind: attempt.kind,
             asked: attempt.asked.to_vec(),
             target: target.to_vec(),
@@ -85,8 +141,7 @@ impl Desk<'_> {
             program: caller.program(),
             at: self.shared().started.elapsed(),
             reason,
-        };
-        self.shared().refusals().note(refusal);
+        }
     }
 }
 

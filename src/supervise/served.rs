@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::answer::Errno;
 use super::caller::Alleged;
 use super::worker::Desk;
+use crate::policy::Reach;
 use crate::sys::file;
 
 const MFD_ALLOW_SEALING: u32 = 2;
@@ -14,7 +15,24 @@ const MFD_NOEXEC_SEAL: u32 = 8;
 /// The text of such a file; `None` for all others, and where no hosts are named.
 pub fn text(desk: &Desk<'_>, path: &Alleged) -> Option<String> {
     let network = desk.shared().network.as_deref()?;
-    network.file(path.bytes(), &desk.shared().run.brief.policy.reach)
+    let reach = &desk.shared().run.brief.policy.reach;
+    let text = network.file(path.bytes(), reach)?;
+    let names_hosts = matches!(reach, Reach::Hosts(_));
+    if names_hosts || is_looking_for_hosts(desk, path) {
+        return Some(text);
+    }
+    None
+}
+
+/// Where hosts may only be asked for, the machine's own hosts file is one like others, until a process has opened what C
+/// libraries open before it to find a host.
+fn is_looking_for_hosts(desk: &Desk<'_>, path: &Alleged) -> bool {
+    let process = desk.caller().process();
+    if path.bytes() == b"/etc/hosts" {
+        return desk.shared().is_resolving(process);
+    }
+    desk.shared().note_resolving(process);
+    true
 }
 
 /// A file without a name that holds this text, and can't be changed.

@@ -1,6 +1,7 @@
 //! What all workers of a run share: the policy, what the run has made, what was refused.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::hash::Hash;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,16 +9,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
+use super::approvals::{Approvals, Asking};
 use super::labels::Labels;
 use super::pinned::Identity;
 use super::realm::Realm;
 use super::terminals::Terminal;
+use crate::approve::{Answer, EscalationRequest};
+use crate::audit::{Observer, Record, Seen};
 use crate::launch::Tree;
 use crate::mutex::lock;
 use crate::network::Network;
 use crate::plan::Supervision;
 use crate::policy::Policy;
-use crate::report::Refusals;
+use crate::report::{Refusal, Refusals};
 
 /// Everything about a run that its supervisor has to know.
 pub struct Brief {
@@ -33,6 +37,15 @@ pub struct Brief {
     pub terminals: Vec<PathBuf>,
 }
 
+/// Who takes part in a run besides those who serve it.
+#[derive(Default)]
+pub struct Aides {
+    /// Who is asked for more.
+    pub asking: Option<Asking>,
+    /// Who is told what happens, and by which id of the run.
+    pub observer: Option<(String, Arc<dyn Observer>)>,
+}
+
 /// Shared by the workers, and by the launcher, who reads what was refused.
 pub struct Shared {
     /// The run's own policy.
@@ -41,6 +54,11 @@ pub struct Shared {
     pub labels: Labels,
     /// The resolver and the relay, where hosts are named.
     pub network: Option<Arc<Network>>,
+    /// What may be granted while it lives, where somebody can be asked.
+    pub approvals: Option<Arc<Approvals>>,
+    observer: Option<(String, Arc<dyn Observer>)>,
+    /// Processes that have begun to look for hosts, where none is named.
+    resolving: Mutex<HashSet<i32>>,
     /// The run's start.
     pub started: Instant,
     refusals: Mutex<Refusals>,
@@ -143,11 +161,14 @@ impl Counter {
 }
 
 impl Shared {
-    pub fn new(brief: Brief, network: Option<Arc<Network>>) -> Shared {
+    pub fn new(brief: Brief, network: Option<Arc<Network>>, aides: Aides) -> Shared {
         Shared {
             run: Realm::new(brief),
             labels: Labels::default(),
             network,
+            approvals: aides.asking.map(|asking| Arc::new(Approvals::new(asking))),
+            observer: aides.observer,
+            resolving: Mutex::default(),
             started: Instant::now(),
             refusals: Mutex::default(),
             names: RwLock::new(()),
@@ -166,6 +187,47 @@ impl Shared {
 
     pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
         lock(&self.refusals)
+    }
+
+    /// Takes note of a refusal, and tells of the first of its kind.
+    pub fn note(&self, refusal: Refusal) {
+        let seen = self.observer.as_ref().map(|_| Seen::of(&refusal));
+        let is_first = self.refusals().note(refusal);
+        if let Some(seen) = seen.filter(|_| is_first) {
+            self.tell(|| Record::Denied(seen));
+        }
+    }
+
+    /// Tells the observer, if there's one.
+    pub fn tell(&self, record: impl FnOnce() -> Record) {
+        if let Some((run, observer)) = &self.observer {
+            observer.note(run, record());
+        }
+    }
+
+    /// Whether allowed accesses are told of.
+    pub fn tells_all(&self) -> bool {
+        self.observer
+            .as_ref()
+            .is_some_and(|(_, observer)| observer.wants_allowed())
+    }
+
+    /// Has a grant kept for later runs; whether somebody does.
+    pub fn keep_grant(&self, words: &[OsString], request: &EscalationRequest, answer: &Answer) -> bool {
+        let observer = self.observer.as_ref().map(|(_, observer)| observer);
+        observer.is_some_and(|observer| observer.keep_grant(words, request, answer))
+    }
+
+    /// A process asks where names are found: from now on it sees the run's own hosts file.
+    pub fn note_resolving(&self, process: i32) {
+        let mut resolving = lock(&self.resolving);
+        if resolving.len() < Made::MOST {
+            resolving.insert(process);
+        }
+    }
+
+    pub fn is_resolving(&self, process: i32) -> bool {
+        lock(&self.resolving).contains(&process)
     }
 
     /// Whether nobody waits for the next notification.

@@ -129,6 +129,9 @@ fn verdict(judge: &Judge<'_>, object: &Pinned) -> Verdict {
     if let Some(denial) = judge.denial(object.name()) {
         return Verdict::Refused(denial);
     }
+    if judge.is_opened(|opened| opened.socket(object.name())) {
+        return Verdict::OnBehalf;
+    }
     let is_inside = grants.iter().any(|grant| object.name().starts_with(&grant.path));
     if is_inside && !is_powerful_socket(object.name()) {
         Verdict::OnBehalf

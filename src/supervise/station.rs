@@ -69,6 +69,8 @@ pub struct Station {
     pub root: OwnedFd,
     /// Where visitors of the relay are announced, where there is one.
     pub bell: Option<OwnedFd>,
+    /// The workers' ruleset, where more may be granted later.
+    pub domain: Option<OwnedFd>,
     /// The sockets that were made for the run, where its own can't be taken.
     pub kept: KeptSockets,
     /// Whether the workers have descriptors, directory and umask of their own.
@@ -84,12 +86,18 @@ pub struct Station {
 }
 
 impl Station {
-    pub fn new(listener: OwnedFd, bell: Option<OwnedFd>, warden: i32, isolation: Isolation) -> io::Result<Station> {
+    pub fn new(
+        listener: OwnedFd,
+        (bell, domain): (Option<OwnedFd>, Option<OwnedFd>),
+        warden: i32,
+        isolation: Isolation,
+    ) -> io::Result<Station> {
         let mut station = Station {
             listener,
             proc: open_directory("/proc")?,
             root: open_directory("/")?,
             bell,
+            domain,
             kept: KeptSockets::default(),
             isolation,
             umask: CLOSED_UMASK,
@@ -107,6 +115,7 @@ impl Station {
         always
             .into_iter()
             .chain(self.bell.as_ref().map(AsRawFd::as_raw_fd))
+            .chain(self.domain.as_ref().map(AsRawFd::as_raw_fd))
             .collect()
     }
 

@@ -3,15 +3,17 @@
 //! Every further thread that waits makes each answer slower, so a run starts with one. Another comes when a call is found
 //! waiting while nobody is free for it.
 
+use std::cell::Cell;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Sender, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use super::answer::{Answer, Effect, Errno};
+use super::approvals::{self, Asker, Beyond, Clerk, Job, Leave, Opened, Place, Question};
 use super::bench::Bench;
 use super::caller::Caller;
 use super::dispatch;
@@ -20,6 +22,7 @@ use super::shared::{Replay, Shared};
 use super::station::{Isolation, Station};
 use crate::launch::{Born, Duty};
 use crate::network::Network;
+use crate::report::Refusal;
 use crate::sys::notify::{self, Notification, OnExecute};
 use crate::sys::signals::SignalSet;
 use crate::sys::{self, confine, file};
@@ -34,11 +37,11 @@ fn most_workers() -> usize {
 const MOST_SLOW: usize = 512;
 
 /// Counts a slow call while it lasts.
-struct Slow(Arc<Shared>);
+pub(super) struct Slow(Arc<Shared>);
 
 impl Slow {
     /// `None` where there are too many.
-    fn begin(shared: &Arc<Shared>) -> Option<Slow> {
+    pub(super) fn begin(shared: &Arc<Shared>) -> Option<Slow> {
         let slow = Slow(Arc::clone(shared));
         (shared.slow.fetch_add(1, Ordering::Relaxed) < MOST_SLOW).then_some(slow)
     }
@@ -62,10 +65,14 @@ impl Supervisor {
         let shared = Arc::clone(shared);
         let of_worker = Arc::clone(&shared);
         let (sender, receiver) = sync_channel(1);
+        let asker = match &shared.approvals {
+            Some(approvals) => Some(Asker::start(approvals.approver(), duty.holds_capabilities)?),
+            None => None,
+        };
         thread::Builder::new()
             .name("stockade-supervisor".into())
             .stack_size(STACK)
-            .spawn(move || first(&of_worker, &duty, socket, &sender))?;
+            .spawn(move || first(&of_worker, &duty, socket, asker, &sender))?;
         let born = receiver
             .recv()
             .unwrap_or_else(|_| Err(io::Error::other("the supervisor ended at once")))?;
@@ -82,47 +89,107 @@ impl Supervisor {
 const STACK: usize = 512 * 1024;
 
 /// The first worker: it confines itself, forks the warden, receives the listener and serves.
-fn first(shared: &Arc<Shared>, duty: &Duty, socket: RawFd, sender: &SyncSender<io::Result<Born>>) {
-    match begin(duty, socket) {
-        Ok((born, isolation, Some(listener))) => {
+fn first(
+    shared: &Arc<Shared>,
+    duty: &Duty,
+    socket: RawFd,
+    asker: Option<Asker>,
+    sender: &SyncSender<io::Result<Born>>,
+) {
+    match begin(duty, socket, asker.is_some()) {
+        Ok(Begun {
+            born,
+            isolation,
+            listener: Some(listener),
+            domain,
+            beyond,
+        }) => {
             let warden = born.warden;
             // Its original is the launcher's to close.
             let bell = duty.bell.map(sys::duplicate).transpose();
-            let station = bell.and_then(|bell| Station::new(listener, bell, warden, isolation));
+            let station = bell.and_then(|bell| Station::new(listener, (bell, domain), warden, isolation));
+            let station = station.and_then(|station| {
+                let _ = isolation.close_all_but(&mut station.numbers());
+                let station = Arc::new(station);
+                employ(shared, &station, asker.zip(beyond))?;
+                Ok(station)
+            });
             match station {
                 Ok(station) => {
-                    let _ = isolation.close_all_but(&mut station.numbers());
                     let _ = sender.send(Ok(born));
                     notify::wake_synchronously(station.listener.as_fd());
-                    serve(shared, &Arc::new(station));
+                    serve(shared, &station);
+                    if let Some(approvals) = &shared.approvals {
+                        approvals.close();
+                    }
                 }
                 Err(error) => drop(sender.send(Err(error))),
             }
         }
-        Ok((born, _, None)) => drop(sender.send(Ok(born))),
+        Ok(Begun { born, .. }) => drop(sender.send(Ok(born))),
         Err(error) => drop(sender.send(Err(error))),
     }
 }
 
+/// Those who keep the questions of a run, where somebody can be asked.
+fn employ(shared: &Arc<Shared>, station: &Arc<Station>, staff: Option<(Asker, Sender<Job>)>) -> io::Result<()> {
+    let (Some(approvals), Some((asker, beyond))) = (&shared.approvals, staff) else {
+        return Ok(());
+    };
+    let worker = Worker {
+        shared: Arc::clone(shared),
+        station: Arc::clone(station),
+    };
+    let clerk = Clerk::start(worker, Arc::clone(approvals), asker)?;
+    approvals.employ(clerk, beyond);
+    Ok(())
+}
+
+/// What the first worker has begun with.
+struct Begun {
+    born: Born,
+    isolation: Isolation,
+    /// `None` where the target never came so far.
+    listener: Option<OwnedFd>,
+    /// The workers' own ruleset, for what is granted later.
+    domain: Option<OwnedFd>,
+    /// The thread outside of that domain.
+    beyond: Option<Sender<Job>>,
+}
+
 /// The warden inherits what this thread gave up. The first message of the run is the target's, with its listener, or the
 /// warden's, that it couldn't be started.
-fn begin(duty: &Duty, socket: RawFd) -> io::Result<(Born, Isolation, Option<OwnedFd>)> {
+fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
     let isolation = give_up_powers(duty.holds_capabilities)?;
+    // Before the domain is entered, and with the descriptors of this thread.
+    let beyond = asks.then(Beyond::start).transpose()?;
+    let domain = match duty.workers_ruleset.filter(|_| asks) {
+        Some(ruleset) => Some(sys::duplicate(ruleset)?),
+        None => None,
+    };
     if let Some(ruleset) = duty.workers_ruleset {
         confine::landlock_restrict_self(ruleset)?;
     }
     let mut born = crate::launch::bear(duty)?;
     // The launcher's own copies are its affair.
-    let mut kept: Vec<_> = [socket].into_iter().chain(duty.bell).collect();
+    let own = domain.as_ref().map(AsRawFd::as_raw_fd);
+    let mut kept: Vec<_> = [socket].into_iter().chain(duty.bell).chain(own).collect();
     isolation.close_all_but(&mut kept)?;
-    match crate::sys::wire::receive_with(socket)? {
-        Some((_, Some(listener))) => Ok((born, isolation, Some(listener))),
+    let listener = match crate::sys::wire::receive_with(socket)? {
+        Some((_, Some(listener))) => Some(listener),
         Some((message, None)) => {
             born.news = Some(message);
-            Ok((born, isolation, None))
+            None
         }
-        None => Ok((born, isolation, None)),
-    }
+        None => None,
+    };
+    Ok(Begun {
+        born,
+        isolation,
+        listener,
+        domain,
+        beyond,
+    })
 }
 
 /// What a worker needs no more than the target does.
@@ -190,14 +257,15 @@ impl Worker {
             .shared
             .labels
             .of(&self.station, &Caller::new(&self.station, notification));
-        self.work(notification, &labels, dispatch::dispatch);
+        self.work(notification, &labels, Leave::default(), dispatch::dispatch);
     }
 
-    /// Does one call at a desk of its own, and answers it.
-    fn work(
+    /// Does one call at a desk of its own, and answers it, unless somebody else will.
+    pub(super) fn work(
         &self,
         notification: &Notification,
         labels: &Applying,
+        leave: Leave,
         task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno>,
     ) {
         let mut caller = Caller::new(&self.station, notification);
@@ -207,15 +275,72 @@ impl Worker {
             station: &self.station,
             caller: &caller,
             labels,
+            once: &leave.once,
         };
         let desk = Desk {
             worker: self,
             judge,
             notification,
+            place: Cell::new(leave.place),
+            detour: Cell::new(None),
         };
         // A mistake of ours is a refusal, not a target that waits for ever.
-        let answer = catch_unwind(AssertUnwindSafe(|| task(&desk))).unwrap_or(Err(Errno(libc::EPERM)));
-        self.answer(notification, answer);
+        let done = catch_unwind(AssertUnwindSafe(|| task(&desk)));
+        let detour = desk.detour.take();
+        match (done, detour) {
+            (Ok(Err(Errno(errno))), Some(detour)) => self.take_detour((notification, labels), leave, detour, errno),
+            (done, detour) => {
+                if let Some(Detour::Ask(refusal)) = detour {
+                    self.shared.note(*refusal);
+                }
+                self.answer(notification, done.unwrap_or(Err(Errno(libc::EPERM))));
+            }
+        }
+    }
+
+    /// Hands a refused call to whoever asks, or makes it where what was granted can be reached.
+    fn take_detour(
+        &self,
+        (notification, labels): (&Notification, &Applying),
+        leave: Leave,
+        detour: Detour,
+        errno: i32,
+    ) {
+        // It begins anew, where every call does.
+        let leave = Leave {
+            place: Place::Worker,
+            ..leave
+        };
+        let refused = |worker: &Worker| worker.answer(notification, Err(Errno(errno)));
+        let Some(approvals) = &self.shared.approvals else {
+            return refused(self);
+        };
+        match detour {
+            Detour::Ask(refusal) => {
+                let question = Box::new(Question {
+                    notification: *notification,
+                    labels: labels.clone(),
+                    leave,
+                    refusal: *refusal,
+                    errno,
+                });
+                if let Err(question) = approvals.ask(question) {
+                    self.shared.note(question.refusal);
+                    refused(self);
+                }
+            }
+            Detour::Beyond => {
+                let job = Job {
+                    worker: self.clone(),
+                    notification: *notification,
+                    labels: labels.clone(),
+                    leave,
+                };
+                if !approvals.go_beyond(job) {
+                    refused(self);
+                }
+            }
+        }
     }
 
     /// Gives the answer.
@@ -319,6 +444,16 @@ pub struct Desk<'a> {
     pub worker: &'a Worker,
     pub judge: Bench<'a>,
     pub notification: &'a Notification,
+    place: Cell<Place>,
+    detour: Cell<Option<Detour>>,
+}
+
+/// What is to become of a call that isn't answered here.
+pub enum Detour {
+    /// Somebody is asked about this.
+    Ask(Box<Refusal>),
+    /// It is made beyond the workers' domain.
+    Beyond,
 }
 
 impl<'a> Desk<'a> {
@@ -332,6 +467,34 @@ impl<'a> Desk<'a> {
 
     pub fn shared(&self) -> &'a Shared {
         self.judge.shared
+    }
+
+    /// What was granted for this call alone.
+    pub fn once(&self) -> &'a Opened {
+        self.judge.once
+    }
+
+    /// Leaves a call that is refused here to somebody else. The first reason counts.
+    pub fn divert(&self, detour: Detour) {
+        let first = self.detour.take();
+        self.detour.set(Some(first.unwrap_or(detour)));
+    }
+
+    /// Goes where what was granted can be reached: the first time by handing the call over, which `errno` stands for
+    /// meanwhile, and there by confining the thread before anything is done.
+    pub fn reach_what_was_granted(&self, errno: Errno) -> Result<(), Errno> {
+        match self.place.get() {
+            Place::Worker => {
+                self.divert(Detour::Beyond);
+                Err(errno)
+            }
+            Place::Beyond => {
+                approvals::confine(self)?;
+                self.place.set(Place::Confined);
+                Ok(())
+            }
+            Place::Confined => Ok(()),
+        }
     }
 
     /// The relay, and where its visitors are announced.
@@ -350,6 +513,10 @@ impl<'a> Desk<'a> {
         let worker = self.worker.clone();
         let notification = *self.notification;
         let labels = self.judge.labels.clone();
+        let leave = Leave {
+            once: self.once().clone(),
+            place: self.place.get(),
+        };
         let slow = Slow::begin(&worker.shared).ok_or(Errno(libc::EAGAIN))?;
         spawn(move || {
             let _slow = slow;
@@ -357,7 +524,7 @@ impl<'a> Desk<'a> {
                 worker.answer(&notification, Err(Errno(libc::EPERM)));
                 return;
             }
-            worker.work(&notification, &labels, task);
+            worker.work(&notification, &labels, leave, task);
         })?;
         Ok(Answer::Later)
     }

@@ -1,0 +1,193 @@
+//! Who is asked for more than a sandbox gives, and who is told what happens in it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::lowest::Shipped;
+use super::{Ready, Sandbox};
+use crate::approve::{Approver, Lifetime, Unit};
+use crate::audit::{Observer, Started};
+use crate::plan::{Ability, Supervisor};
+use crate::policy::{Asks, NetworkChoice, Policy};
+use crate::report::{Refusal, Scene, profile_that_allows};
+use crate::supervise::{Aides, Asking, Profiles};
+
+/// How long a question stays open where nobody says.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Who is asked, and how.
+#[derive(Clone)]
+pub(super) struct Escalating {
+    approver: Option<Arc<dyn Approver>>,
+    timeout: Duration,
+    unit: Unit,
+    agent: Option<String>,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl Escalating {
+    /// Nobody is asked or told.
+    pub(super) const NOBODY: Escalating = Escalating {
+        approver: None,
+        timeout: TIMEOUT,
+        unit: Unit::Grants,
+        agent: None,
+        observer: None,
+    };
+}
+
+impl fmt::Debug for Escalating {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Escalating")
+            .field("asks", &self.approver.is_some())
+            .field("timeout", &self.timeout)
+            .field("unit", &self.unit)
+            .field("agent", &self.agent)
+            .field("tells", &self.observer.is_some())
+            .finish()
+    }
+}
+
+impl Sandbox {
+    /// Asks for what is refused, while the program waits. Without this, or where there's no supervisor of the run's own,
+    /// every refusal is final.
+    #[must_use]
+    pub fn approver(self, approver: impl Approver + 'static) -> Self {
+        self.shared_approver(Arc::new(approver))
+    }
+
+    /// The same with an approver that others have too.
+    #[must_use]
+    pub fn shared_approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.escalating.approver = Some(approver);
+        self
+    }
+
+    /// How long a question may stay open; 60 seconds where nobody says. The run's time limit doesn't count it.
+    #[must_use]
+    pub fn ask_timeout(mut self, timeout: Duration) -> Self {
+        self.escalating.timeout = timeout;
+        self
+    }
+
+    /// What is asked for: single grants, or a whole profile.
+    #[must_use]
+    pub fn escalate(mut self, unit: Unit) -> Self {
+        self.escalating.unit = unit;
+        self
+    }
+
+    /// Whom the run acts for; said in questions and records.
+    #[must_use]
+    pub fn agent(mut self, name: impl Into<String>) -> Self {
+        self.escalating.agent = Some(name.into());
+        self
+    }
+
+    /// Tells somebody what happens in the runs of this sandbox.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.escalating.observer = Some(observer);
+        self
+    }
+
+    pub(super) fn observer_of_runs(&self) -> Option<&Arc<dyn Observer>> {
+        self.escalating.observer.as_ref()
+    }
+
+    /// What may be granted while a run lives.
+    pub(super) fn asks(&self, ability: Ability) -> Asks {
+        if self.escalating.approver.is_none() || ability.supervisor != Supervisor::Own {
+            Asks::Nothing
+        } else if self.additions.network == Some(NetworkChoice::None) {
+            Asks::Files
+        } else {
+            Asks::All
+        }
+    }
+}
+
+impl Ready {
+    /// Whether somebody can be asked while it runs.
+    pub fn asks(&self) -> bool {
+        self.policy.asks != Asks::Nothing
+    }
+
+    /// Whoever takes part in the run.
+    pub(super) fn aides(&self) -> Aides {
+        let escalating = &self.sandbox.escalating;
+        let observer = escalating.observer.clone();
+        Aides {
+            asking: escalating
+                .approver
+                .clone()
+                .filter(|_| self.asks())
+                .map(|approver| self.asking(approver)),
+            observer: observer.map(|observer| (self.report.run.clone(), observer)),
+        }
+    }
+
+    fn asking(&self, approver: Arc<dyn Approver>) -> Asking {
+        let escalating = &self.sandbox.escalating;
+        let mut lifetimes = vec![Lifetime::Once, Lifetime::Session];
+        if escalating
+            .observer
+            .as_ref()
+            .is_some_and(|observer| observer.keeps_grants())
+        {
+            lifetimes.push(Lifetime::Always);
+        }
+        Asking {
+            approver,
+            timeout: escalating.timeout,
+            unit: escalating.unit,
+            lifetimes,
+            run: self.report.run.clone(),
+            command: self.report.command.clone(),
+            home: self.sandbox.surroundings.home.clone(),
+            agent: escalating.agent.clone(),
+            profiles: Box::new(ProfilesHere {
+                shipped: Shipped::new(&self.sandbox, &self.policy.root, &self.command),
+                policy: self.policy.clone(),
+            }),
+        }
+    }
+
+    /// What an observer is told of the start.
+    pub(super) fn started(&self) -> Started {
+        Started {
+            profile: self.report.profile.clone(),
+            command: self.report.command.clone(),
+            root: self.report.root.to_string_lossy().into_owned(),
+            agent: self.sandbox.escalating.agent.clone(),
+            flags: self.sandbox.additions.flags(),
+        }
+    }
+
+    pub(super) fn observer(&self) -> Option<&Arc<dyn Observer>> {
+        self.sandbox.observer_of_runs()
+    }
+}
+
+/// The shipped profiles, and the policy that they would be granted beside.
+struct ProfilesHere {
+    shipped: Shipped,
+    policy: Policy,
+}
+
+impl Profiles for ProfilesHere {
+    fn lowest(&self, refusal: &Refusal) -> Option<String> {
+        let scene = Scene {
+            policy: &self.policy,
+            home: None,
+            printed: None,
+            ladder: &self.shipped,
+        };
+        profile_that_allows(refusal, &scene)
+    }
+
+    fn policy(&self, name: &str) -> Option<Policy> {
+        self.shipped.policy(name)
+    }
+}

@@ -1,0 +1,67 @@
+//! Whoever lends the approver a thread: outside of every confinement, with the descriptors of the launcher's process,
+//! since an approver opens terminals and sockets and starts programs.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use super::question::Message;
+use crate::approve::{Answer, Approver, EscalationRequest, Patience};
+use crate::sys::confine;
+
+/// One question on its way to the approver.
+pub struct Errand {
+    /// The clerk's number for it.
+    pub number: usize,
+    pub request: EscalationRequest,
+    pub patience: Patience,
+    /// Where the answer goes.
+    pub reply: Sender<Message>,
+}
+
+/// The hold on the asker. Without one it ends.
+#[derive(Clone)]
+pub struct Asker(Sender<Errand>);
+
+impl Asker {
+    /// Starts it from a thread of the launcher's on which all signals are blocked.
+    pub fn start(approver: Arc<dyn Approver>, holds_capabilities: bool) -> io::Result<Asker> {
+        let (sender, errands) = channel();
+        thread::Builder::new()
+            .name("stockade-asker".into())
+            .spawn(move || serve(&errands, &approver, holds_capabilities))?;
+        Ok(Asker(sender))
+    }
+
+    /// Sends it out.
+    pub fn send(&self, errand: Errand) {
+        // Nobody to send is nobody to answer, which the clerk takes for a no in time.
+        let _ = self.0.send(errand);
+    }
+}
+
+/// A thread for each question: one that never comes back holds nobody else up.
+fn serve(errands: &Receiver<Errand>, approver: &Arc<dyn Approver>, holds_capabilities: bool) {
+    if confine::drop_capabilities(holds_capabilities).is_err() {
+        return;
+    }
+    for errand in errands {
+        let approver = Arc::clone(approver);
+        let (number, reply) = (errand.number, errand.reply.clone());
+        let asking = thread::Builder::new()
+            .name("stockade-asking".into())
+            .spawn(move || ask(&errand, approver.as_ref()));
+        if asking.is_err() {
+            let answer = Answer::silence("there was no thread to ask on");
+            let _ = reply.send(Message::Answered(number, answer));
+        }
+    }
+}
+
+fn ask(errand: &Errand, approver: &dyn Approver) {
+    let asked = catch_unwind(AssertUnwindSafe(|| approver.ask(&errand.request, &errand.patience)));
+    let answer = asked.unwrap_or_else(|_| Answer::silence("asking failed"));
+    let _ = errand.reply.send(Message::Answered(errand.number, answer));
+}

@@ -1,0 +1,340 @@
+//! The clerk: the thread that keeps a run's questions. It asks one at a time of each group, hears the answers, and looks
+//! after those who wait: a signal takes a call back, and nobody waits longer than was said.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::asker::{Asker, Errand};
+use super::log::Considered;
+use super::question::{Group, Key, Message, Question};
+use super::{Approvals, decision, writing};
+use crate::approve::{Answer, Choice, EscalationRequest, Manner, Patience};
+use crate::audit::{Decided, Granted, Record};
+use crate::launch::Pause;
+use crate::report::{Declined, Escalated, Reason};
+use crate::supervise::answer::Errno;
+use crate::supervise::caller::Caller;
+use crate::supervise::dispatch;
+use crate::supervise::shared::Shared;
+use crate::supervise::worker::{Worker, spawn};
+use decision::Decision;
+use writing::Offered;
+
+/// How often those who wait are looked after.
+const SLICE: Duration = Duration::from_millis(50);
+/// What an approver may take beyond its time before it is given up.
+const GRACE: Duration = Duration::from_secs(2);
+/// Calls that wait at once: more are refused.
+const MOST_WAITING: usize = 256;
+
+/// The clerk of one run.
+pub struct Clerk {
+    worker: Worker,
+    approvals: Arc<Approvals>,
+    asker: Asker,
+    inbox: Receiver<Message>,
+    replies: Sender<Message>,
+    open: Vec<Open>,
+    waiting: VecDeque<Question>,
+    pause: Option<Pause>,
+}
+
+/// A question that somebody is asked.
+struct Open {
+    number: usize,
+    group: Group,
+    key: Key,
+    request: EscalationRequest,
+    offered: Offered,
+    patience: Patience,
+    begun: Instant,
+    /// The calls that wait for it.
+    calls: Vec<Question>,
+}
+
+impl Clerk {
+    /// Starts it from a worker; the answer is where questions go.
+    pub fn start(worker: Worker, approvals: Arc<Approvals>, asker: Asker) -> io::Result<Sender<Message>> {
+        let (sender, inbox) = channel();
+        let clerk = Clerk {
+            worker,
+            approvals,
+            asker,
+            inbox,
+            replies: sender.clone(),
+            open: Vec::new(),
+            waiting: VecDeque::new(),
+            pause: None,
+        };
+        thread::Builder::new()
+            .name("stockade-clerk".into())
+            .stack_size(512 * 1024)
+            .spawn(move || clerk.serve())?;
+        Ok(sender)
+    }
+
+    fn serve(mut self) {
+        loop {
+            match self.hear() {
+                Ok(Message::Question(question)) => self.take(*question),
+                Ok(Message::Answered(number, answer)) => self.answered(number, &answer),
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Message::Over) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.look_after();
+            self.ask_next();
+            self.approvals.count_time(!self.open.is_empty());
+        }
+        self.open.iter().for_each(|open| open.patience.withdraw());
+        self.approvals.count_time(false);
+    }
+
+    fn hear(&self) -> Result<Message, RecvTimeoutError> {
+        if self.open.is_empty() && self.waiting.is_empty() {
+            self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            self.inbox.recv_timeout(SLICE)
+        }
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        &self.worker.shared
+    }
+
+    fn take(&mut self, question: Question) {
+        if let Considered::Refused(declined) = self.approvals.log().consider(&question.refusal) {
+            self.decline(question, declined);
+            return;
+        }
+        let key = Key::of(&question.refusal);
+        if let Some(open) = self.open.iter_mut().find(|open| open.key == key) {
+            open.calls.push(question);
+        } else if self.waiting.len() < MOST_WAITING {
+            self.waiting.push_back(question);
+        } else {
+            self.decline(question, by_stockade("too many calls wait for an answer"));
+        }
+    }
+
+    /// Asks what may be asked now.
+    fn ask_next(&mut self) {
+        let in_place = self.approvals.asking.approver.manner() == Manner::InPlace;
+        let mut index = 0;
+        while index < self.waiting.len() && (!in_place || self.open.is_empty()) {
+            let group = Group::of(&self.waiting[index].refusal);
+            if self.open.iter().any(|open| open.group == group) {
+                index += 1;
+            } else if let Some(question) = self.waiting.remove(index) {
+                self.ask(question);
+            }
+        }
+        if self.open.is_empty() {
+            self.pause = None;
+        }
+    }
+
+    fn ask(&mut self, question: Question) {
+        let considered = self.approvals.log().consider(&question.refusal);
+        if let Considered::Refused(declined) = considered {
+            self.decline(question, declined);
+            return;
+        }
+        let Some(offered) = writing::offered(&self.approvals.asking, self.shared(), &question.refusal) else {
+            self.decline(question, by_stockade("nothing sensible would allow it"));
+            return;
+        };
+        let counted = self.approvals.log().count();
+        let number = match counted {
+            Ok(number) => number,
+            Err(declined) => {
+                self.decline(question, declined);
+                return;
+            }
+        };
+        let asking = &self.approvals.asking;
+        let request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
+        if asking.approver.manner() == Manner::InPlace && self.pause.is_none() {
+            self.pause = Some(Pause::begin(self.worker.station.warden));
+        }
+        self.shared().tell(|| Record::Asked(Box::new(request.clone())));
+        let patience = Patience::of(asking.timeout);
+        self.asker.send(Errand {
+            number,
+            request: request.clone(),
+            patience: patience.clone(),
+            reply: self.replies.clone(),
+        });
+        self.open.push(Open {
+            number,
+            group: Group::of(&question.refusal),
+            key: Key::of(&question.refusal),
+            request,
+            offered,
+            patience,
+            begun: Instant::now(),
+            calls: vec![question],
+        });
+    }
+
+    fn answered(&mut self, number: usize, answer: &Answer) {
+        // One that was given up is past being answered.
+        let Some(at) = self.open.iter().position(|open| open.number == number) else {
+            return;
+        };
+        let open = self.open.remove(at);
+        self.close(open, answer);
+    }
+
+    /// Carries an answer out.
+    fn close(&mut self, open: Open, answer: &Answer) {
+        open.patience.withdraw();
+        let decision = decision::decide(&self.approvals.asking, &open.request, &open.offered, answer);
+        let answer = match &decision {
+            // What doesn't fit the question was no answer to it.
+            Decision::No(declined) if matches!(answer.choice, Choice::Yes { .. }) => {
+                &Answer::silence(declined.to_string())
+            }
+            _ => answer,
+        };
+        self.keep(&open, answer);
+        match decision {
+            Decision::Yes(granting) => self.grant(open, answer, &granting),
+            Decision::No(declined) => self.refuse(open, answer, &declined),
+        }
+    }
+
+    fn keep(&self, open: &Open, answer: &Answer) {
+        let evidence = &open.request.evidence;
+        self.approvals.log().keep(Escalated {
+            id: open.request.id.clone(),
+            access: evidence.access,
+            target: evidence.target.clone(),
+            requested: open.request.requested.clone(),
+            answer: answer.clone(),
+            waited_ms: u64::try_from(open.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        });
+        self.shared().tell(|| {
+            Record::Answered(Decided {
+                request: open.request.id.clone(),
+                answer: answer.clone(),
+            })
+        });
+    }
+
+    fn grant(&mut self, open: Open, answer: &Answer, granting: &decision::Granting) {
+        self.approvals.log().hear_something();
+        let lifetime = granting.open(&self.approvals, self.shared(), &open.request, answer);
+        self.shared().tell(|| {
+            Record::Granted(Granted {
+                request: open.request.id.clone(),
+                granted: granting.requested(),
+                lifetime,
+                by: answer.by.clone(),
+            })
+        });
+        let group = open.group;
+        for mut question in open.calls {
+            granting.for_one(&question.refusal, &mut question.leave.once, &answer.by);
+            self.go_on(question);
+        }
+        // It may be wide enough for the others; if it isn't, they come back.
+        let waiting = std::mem::take(&mut self.waiting);
+        for question in waiting {
+            if Group::of(&question.refusal) == group && granting.lasts() {
+                self.go_on(question);
+            } else {
+                self.waiting.push_back(question);
+            }
+        }
+    }
+
+    fn refuse(&mut self, open: Open, answer: &Answer, declined: &Declined) {
+        {
+            let mut log = self.approvals.log();
+            if let Some(first) = open.calls.first() {
+                log.refuse(&first.refusal, declined.clone());
+            }
+            match answer.choice {
+                Choice::No { all: true } => log.end(declined.clone()),
+                Choice::Silence => log.hear_nothing(),
+                Choice::No { all: false } | Choice::Yes { .. } => log.hear_something(),
+            }
+        }
+        for question in open.calls {
+            self.decline(question, declined.clone());
+        }
+    }
+
+    /// Makes the call anew, in the workers' domain; what that doesn't reach goes beyond it by itself.
+    fn go_on(&self, question: Question) {
+        let worker = self.worker.clone();
+        let notification = question.notification;
+        let started = spawn(move || {
+            if worker.station.isolation.leave_directory().is_err() {
+                worker.answer(&question.notification, Err(Errno(libc::EPERM)));
+                return;
+            }
+            worker.work(
+                &question.notification,
+                &question.labels,
+                question.leave,
+                dispatch::dispatch,
+            );
+        });
+        if started.is_err() {
+            self.worker.answer(&notification, Err(Errno(libc::EAGAIN)));
+        }
+    }
+
+    fn decline(&self, mut question: Question, declined: Declined) {
+        question.refusal.reason = Reason::Declined(Box::new(declined));
+        self.shared().note(question.refusal);
+        self.worker.answer(&question.notification, Err(Errno(question.errno)));
+    }
+
+    /// Lets go of calls that were interrupted, and of questions that took too long.
+    fn look_after(&mut self) {
+        let worker = self.worker.clone();
+        let goes_on = |question: &Question| {
+            let waits = !Caller::new(&worker.station, &question.notification).is_interrupted();
+            if !waits {
+                worker.answer(&question.notification, Err(Errno(libc::EINTR)));
+            }
+            waits
+        };
+        self.waiting.retain(&goes_on);
+        for open in &mut self.open {
+            open.calls.retain(&goes_on);
+        }
+        let limit = self.approvals.asking.timeout + GRACE;
+        let mut index = 0;
+        while index < self.open.len() {
+            let is_late = self.open[index].begun.elapsed() > limit;
+            if self.open[index].calls.is_empty() {
+                let open = self.open.remove(index);
+                open.patience.withdraw();
+                self.keep(&open, &Answer::silence("the program went on without an answer"));
+            } else if is_late {
+                let open = self.open.remove(index);
+                let answer = Answer::silence(format!(
+                    "nobody answered within {} s",
+                    self.approvals.asking.timeout.as_secs()
+                ));
+                self.close(open, &answer);
+            } else {
+                index += 1;
+            }
+        }
+    }
+}
+
+fn by_stockade(reason: &str) -> Declined {
+    Declined {
+        by: Some("Stockade".into()),
+        reason: Some(reason.into()),
+    }
+}

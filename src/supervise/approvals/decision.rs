@@ -1,0 +1,145 @@
+//! From an answer to what it grants. What doesn't fit the question is a no.
+
+use super::opened::Opened;
+use super::writing::{Offered, What, words};
+use super::{Approvals, Asking};
+use crate::approve::{self, Answer, Choice, EscalationRequest, Lifetime, Requested, Unit};
+use crate::mutex::write_lock;
+use crate::policy::{self, Policy};
+use crate::report::{Declined, Flag, Grant, PathGrant, Refusal, path_of};
+use crate::supervise::shared::Shared;
+
+/// What an answer comes to.
+pub enum Decision {
+    Yes(Box<Granting>),
+    No(Declined),
+}
+
+/// What is granted.
+pub struct Granting {
+    lifetime: Lifetime,
+    subject: Subject,
+}
+
+enum Subject {
+    Grant(Grant),
+    Profile(String, Box<Policy>),
+}
+
+/// Reads an answer against its question.
+pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, answer: &Answer) -> Decision {
+    let (lifetime, extent) = match &answer.choice {
+        Choice::Yes { lifetime, extent } => (*lifetime, extent),
+        Choice::No { .. } => {
+            return Decision::No(Declined {
+                by: Some(answer.by.clone()),
+                reason: answer.reason.clone(),
+            });
+        }
+        Choice::Silence => {
+            return Decision::No(Declined {
+                by: None,
+                reason: answer.reason.clone(),
+            });
+        }
+    };
+    let subject = match extent {
+        approve::Extent::Requested => match &offered.what {
+            What::Grant(grant) => Some(Subject::Grant(grant.clone())),
+            // Only who types its name gets it.
+            What::Profile(name) if name != TRUSTED => profile(asking, name),
+            What::Profile(_) => None,
+        },
+        approve::Extent::Wider => offered.wider.clone().map(Subject::Grant),
+        approve::Extent::Profile(name) if asking.unit == Unit::Profile => profile(asking, name),
+        approve::Extent::Profile(_) => None,
+    };
+    match subject {
+        Some(subject) if request.lifetimes.contains(&lifetime) => Decision::Yes(Box::new(Granting {
+            lifetime: lasting(lifetime, &subject, extent),
+            subject,
+        })),
+        _ => Decision::No(Declined {
+            by: Some("Stockade".into()),
+            reason: Some(format!("the answer of {} doesn't fit the question", answer.by)),
+        }),
+    }
+}
+
+/// The profile that a person has to name.
+const TRUSTED: &str = "trusted";
+
+fn profile(asking: &Asking, name: &str) -> Option<Subject> {
+    let policy = asking.profiles.policy(name)?;
+    Some(Subject::Profile(name.to_string(), Box::new(policy)))
+}
+
+/// One access needs nothing wider.
+fn lasting(lifetime: Lifetime, subject: &Subject, extent: &approve::Extent) -> Lifetime {
+    let is_wide = *extent == approve::Extent::Wider || matches!(subject, Subject::Profile(..));
+    if is_wide && lifetime == Lifetime::Once {
+        Lifetime::Session
+    } else {
+        lifetime
+    }
+}
+
+impl Granting {
+    /// Whether it lasts beyond the call.
+    pub fn lasts(&self) -> bool {
+        self.lifetime != Lifetime::Once
+    }
+
+    /// Opens what lasts, and has it remembered where it is for always: the lifetime that came of it.
+    pub fn open(
+        &self,
+        approvals: &Approvals,
+        shared: &Shared,
+        request: &EscalationRequest,
+        answer: &Answer,
+    ) -> Lifetime {
+        if self.lasts() {
+            let mut opened = write_lock(&approvals.opened);
+            match &self.subject {
+                Subject::Grant(grant) => opened.add(grant, policy::Extent::Subtree, &answer.by),
+                Subject::Profile(_, policy) => opened.add_profile(policy),
+            }
+        }
+        if self.lifetime != Lifetime::Always {
+            return self.lifetime;
+        }
+        let kept = match &self.subject {
+            Subject::Grant(grant) => shared.keep_grant(&grant.words(), request, answer),
+            Subject::Profile(name, _) => shared.keep_grant(&["--profile".into(), name.into()], request, answer),
+        };
+        if kept { Lifetime::Always } else { Lifetime::Session }
+    }
+
+    /// Opens, for one call, exactly what it asked for.
+    pub fn for_one(&self, refusal: &Refusal, once: &mut Opened, by: &str) {
+        if self.lasts() {
+            return;
+        }
+        let Subject::Grant(grant) = &self.subject else {
+            return;
+        };
+        match (grant, path_of(&refusal.target)) {
+            (Grant::Path(PathGrant { flag, .. }), Some(path)) if *flag != Flag::Socket => {
+                let exact = Grant::Path(PathGrant {
+                    flag: *flag,
+                    path: path.to_path_buf(),
+                });
+                once.add(&exact, policy::Extent::Single, by);
+            }
+            _ => once.add(grant, policy::Extent::Single, by),
+        }
+    }
+
+    /// The same as data.
+    pub fn requested(&self) -> Requested {
+        match &self.subject {
+            Subject::Grant(grant) => Requested::Grants(vec![words(grant)]),
+            Subject::Profile(name, _) => Requested::Profile(name.clone()),
+        }
+    }
+}

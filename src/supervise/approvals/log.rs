@@ -1,0 +1,218 @@
+//! What was asked and answered, so that nobody is asked twice, or without end.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use super::question::{Group, Key};
+use crate::report::{Declined, Escalated, Escalation, Refusal};
+
+/// Questions of one run.
+const MOST: usize = 50;
+/// Questions within [`RATE_TIME`].
+const MOST_AT_ONCE: usize = 20;
+const RATE_TIME: Duration = Duration::from_secs(60);
+/// After so many a no in one directory, or to one host, it is no to the rest of it.
+const STRIKES: usize = 2;
+/// After so many questions in a row that nobody answered, nobody is there.
+const SILENCES: usize = 3;
+/// Refused targets that are kept in mind.
+const MOST_REFUSED: usize = 4096;
+
+/// What a refused access is to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Considered {
+    /// Nothing to be asked about.
+    Plain,
+    /// A question.
+    Ask,
+    /// Answered already.
+    Refused(Declined),
+}
+
+/// The questions of a run and their answers.
+#[derive(Debug, Default)]
+pub struct Log {
+    asked: usize,
+    recent: VecDeque<Instant>,
+    refused: HashMap<Key, Declined>,
+    strikes: HashMap<Group, usize>,
+    silences: usize,
+    ended: Option<Declined>,
+    answered: Vec<Escalated>,
+}
+
+impl Log {
+    /// Whether an access is still to be asked about.
+    pub fn consider(&self, refusal: &Refusal) -> Considered {
+        if let Some(declined) = &self.ended {
+            return Considered::Refused(declined.clone());
+        }
+        if let Some(declined) = self.refused.get(&Key::of(refusal)) {
+            return Considered::Refused(declined.clone());
+        }
+        match self.strikes.get(&Group::of(refusal)) {
+            Some(strikes) if *strikes >= STRIKES => Considered::Refused(Declined {
+                by: Some("Stockade".into()),
+                reason: Some("others like it were refused before".into()),
+            }),
+            _ => Considered::Ask,
+        }
+    }
+
+    /// Counts one more question; an error where there were too many, and from then on none is asked.
+    pub fn count(&mut self) -> Result<usize, Declined> {
+        let now = Instant::now();
+        while self.recent.front().is_some_and(|time| now - *time > RATE_TIME) {
+            self.recent.pop_front();
+        }
+        let reason = if self.asked >= MOST {
+            Some(format!("this run has asked {MOST} times"))
+        } else if self.recent.len() >= MOST_AT_ONCE {
+            Some(format!("this run has asked {MOST_AT_ONCE} times within a minute"))
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            let declined = Declined {
+                by: Some("Stockade".into()),
+                reason: Some(reason),
+            };
+            self.end(declined.clone());
+            return Err(declined);
+        }
+        self.asked += 1;
+        self.recent.push_back(now);
+        Ok(self.asked)
+    }
+
+    /// Takes note of a no.
+    pub fn refuse(&mut self, refusal: &Refusal, declined: Declined) {
+        if self.refused.len() >= MOST_REFUSED {
+            let full = Declined {
+                by: Some("Stockade".into()),
+                reason: Some("too much was refused".into()),
+            };
+            self.end(full);
+        }
+        self.refused.insert(Key::of(refusal), declined);
+        *self.strikes.entry(Group::of(refusal)).or_default() += 1;
+    }
+
+    /// Nothing is asked any more.
+    pub fn end(&mut self, declined: Declined) {
+        self.ended.get_or_insert(declined);
+    }
+
+    /// Nobody answered.
+    pub fn hear_nothing(&mut self) {
+        self.silences += 1;
+        if self.silences >= SILENCES {
+            self.end(Declined {
+                by: None,
+                reason: Some("nobody answered before".into()),
+            });
+        }
+    }
+
+    /// Somebody did.
+    pub fn hear_something(&mut self) {
+        self.silences = 0;
+    }
+
+    /// Keeps an answer for the report.
+    pub fn keep(&mut self, answered: Escalated) {
+        self.answered.push(answered);
+    }
+
+    /// What was asked, for the report.
+    pub fn escalation(&self) -> Option<Escalation> {
+        (!self.answered.is_empty()).then(|| Escalation {
+            requests: self.answered.clone(),
+            ended: self.ended.as_ref().map(ToString::to_string),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Kind, Reason};
+
+    fn refusal(kind: Kind, target: &str) -> Refusal {
+        Refusal {
+            kind,
+            asked: target.into(),
+            target: target.into(),
+            exists: true,
+            is_directory: false,
+            syscall: "openat",
+            pid: 1,
+            program: Vec::new(),
+            at: Duration::ZERO,
+            reason: Reason::NotGranted,
+        }
+    }
+
+    fn no() -> Declined {
+        Declined {
+            by: Some("ada".into()),
+            reason: None,
+        }
+    }
+
+    #[test]
+    fn the_same_target_is_asked_about_once_whichever_way_it_is_changed() {
+        let mut log = Log::default();
+        log.refuse(&refusal(Kind::Create, "/w/a"), no());
+        assert_eq!(log.consider(&refusal(Kind::Write, "/w/a")), Considered::Refused(no()));
+        assert_eq!(log.consider(&refusal(Kind::Delete, "/w/a")), Considered::Refused(no()));
+        assert_eq!(log.consider(&refusal(Kind::Read, "/w/a")), Considered::Ask);
+        assert_eq!(log.consider(&refusal(Kind::Write, "/w/b")), Considered::Ask);
+    }
+
+    #[test]
+    fn two_refusals_close_a_directory_or_a_host() {
+        let mut log = Log::default();
+        for target in ["/w/a", "/w/b"] {
+            log.refuse(&refusal(Kind::Read, target), no());
+        }
+        assert!(matches!(
+            log.consider(&refusal(Kind::Read, "/w/c")),
+            Considered::Refused(_)
+        ));
+        assert_eq!(log.consider(&refusal(Kind::Read, "/w/d/c")), Considered::Ask);
+        for target in ["a.example:80", "a.example:443"] {
+            log.refuse(&refusal(Kind::Connect, target), no());
+        }
+        let port = log.consider(&refusal(Kind::Connect, "a.example:8080"));
+        assert!(matches!(port, Considered::Refused(_)));
+        assert_eq!(log.consider(&refusal(Kind::Connect, "b.example:80")), Considered::Ask);
+    }
+
+    #[test]
+    fn a_run_that_asks_too_often_is_refused_for_the_rest() {
+        let mut log = Log::default();
+        for number in 1..=MOST_AT_ONCE {
+            assert_eq!(log.count(), Ok(number));
+        }
+        assert!(log.count().is_err());
+        let considered = log.consider(&refusal(Kind::Read, "/w/a"));
+        assert!(matches!(considered, Considered::Refused(_)), "{considered:?}");
+        log.recent.clear();
+        assert!(matches!(
+            log.consider(&refusal(Kind::Read, "/w/a")),
+            Considered::Refused(_)
+        ));
+    }
+
+    #[test]
+    fn a_run_has_a_budget_of_questions() {
+        let mut log = Log::default();
+        for _ in 0..MOST {
+            log.recent.clear();
+            log.count().unwrap();
+        }
+        log.recent.clear();
+        assert!(log.count().is_err());
+    }
+}

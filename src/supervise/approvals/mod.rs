@@ -1,0 +1,182 @@
+//! What a run is granted while it lives: a refused call becomes a question, and a yes lets it be made after all.
+//!
+//! The worker that refuses a call doesn't answer it but hands it over as a [`Question`]. The **clerk**, a thread of the
+//! run's, keeps the questions: one at a time of each directory or host, no target twice, only so many in all. The
+//! **asker**, outside of every confinement, lends its threads to the approver. On a yes the call begins anew, as if it
+//! had just come: it is read, resolved and judged again, now with what was granted. On a no, a time-out or any error it
+//! gets the answer that it would have got at once.
+//!
+//! The workers' Landlock domain doesn't reach what was granted later. Such calls are made **beyond** it, by a thread
+//! that reads and judges them and then confines itself to that domain and what was granted.
+
+mod asker;
+mod beyond;
+mod clerk;
+mod decision;
+mod log;
+mod opened;
+mod question;
+mod writing;
+
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
+
+pub use asker::Asker;
+pub use beyond::{Beyond, Job, confine};
+pub use clerk::Clerk;
+pub use log::Considered;
+pub use opened::{Leave, Opened, Place};
+pub use question::{Message, Question};
+
+use crate::approve::{Approver, Lifetime, Unit};
+use crate::mutex::lock;
+use crate::policy::Policy;
+use crate::report::{self, Escalation, Refusal, Setting};
+use log::Log;
+
+/// Who is asked, and what has to be known for it.
+pub struct Asking {
+    /// Who is asked.
+    pub approver: Arc<dyn Approver>,
+    /// How long one question may stay open.
+    pub timeout: Duration,
+    /// What is asked for.
+    pub unit: Unit,
+    /// How long a grant may last.
+    pub lifetimes: Vec<Lifetime>,
+    /// The run's id.
+    pub run: String,
+    /// The run's command.
+    pub command: Vec<String>,
+    /// The caller's home.
+    pub home: Option<PathBuf>,
+    /// The agent that the run acts for.
+    pub agent: Option<String>,
+    /// The shipped profiles, for [`Unit::Profile`].
+    pub profiles: Box<dyn Profiles>,
+}
+
+/// The shipped profiles in the circumstances of a run.
+pub trait Profiles: Send + Sync {
+    /// The lowest that allows this as well as what the run has; never `trusted`.
+    fn lowest(&self, refusal: &Refusal) -> Option<String>;
+    /// What one would grant here.
+    fn policy(&self, name: &str) -> Option<Policy>;
+}
+
+/// The approvals of one run.
+pub struct Approvals {
+    asking: Asking,
+    opened: RwLock<Opened>,
+    log: Mutex<Log>,
+    clerk: Mutex<Option<Sender<Message>>>,
+    beyond: Mutex<Option<Sender<Job>>>,
+    clock: Mutex<Clock>,
+}
+
+/// How long the run has waited for answers.
+#[derive(Debug, Default)]
+struct Clock {
+    waited: Duration,
+    since: Option<Instant>,
+}
+
+impl Approvals {
+    pub fn new(asking: Asking) -> Approvals {
+        Approvals {
+            asking,
+            opened: RwLock::default(),
+            log: Mutex::default(),
+            clerk: Mutex::default(),
+            beyond: Mutex::default(),
+            clock: Mutex::default(),
+        }
+    }
+
+    /// Who is asked.
+    pub fn approver(&self) -> Arc<dyn Approver> {
+        Arc::clone(&self.asking.approver)
+    }
+
+    /// What was granted until the run ends.
+    pub fn opened(&self) -> RwLockReadGuard<'_, Opened> {
+        self.opened.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a refused access is to a person.
+    pub fn consider(&self, refusal: &Refusal, policy: &Policy) -> Considered {
+        let setting = Setting {
+            policy,
+            home: self.asking.home.as_deref(),
+            command: &self.asking.command,
+        };
+        if report::offer(refusal, &setting).is_none() {
+            return Considered::Plain;
+        }
+        self.log().consider(refusal)
+    }
+
+    /// Hands a question to the clerk; gives it back where there's none.
+    pub fn ask(&self, question: Box<Question>) -> Result<(), Box<Question>> {
+        let clerk = lock(&self.clerk);
+        let Some(clerk) = clerk.as_ref() else {
+            return Err(question);
+        };
+        clerk
+            .send(Message::Question(question))
+            .map_err(|unsent| match unsent.0 {
+                Message::Question(question) => question,
+                Message::Answered(..) | Message::Over => unreachable!("it was a question"),
+            })
+    }
+
+    /// Has a call made beyond the workers' domain; whether somebody does.
+    pub fn go_beyond(&self, job: Job) -> bool {
+        let beyond = lock(&self.beyond);
+        beyond.as_ref().is_some_and(|beyond| beyond.send(job).is_ok())
+    }
+
+    /// Whoever serves the questions takes office.
+    pub fn employ(&self, clerk: Sender<Message>, beyond: Sender<Job>) {
+        *lock(&self.clerk) = Some(clerk);
+        *lock(&self.beyond) = Some(beyond);
+    }
+
+    /// Nobody of the run is left.
+    pub fn close(&self) {
+        if let Some(clerk) = lock(&self.clerk).take() {
+            let _ = clerk.send(Message::Over);
+        }
+        lock(&self.beyond).take();
+    }
+
+    /// How long questions have been open: no part of the run's time.
+    pub fn waited(&self) -> Duration {
+        let clock = lock(&self.clock);
+        clock.waited + clock.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// What was asked, for the report; `None` where nothing was.
+    pub fn escalation(&self) -> Option<Escalation> {
+        self.log().escalation()
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        lock(&self.log)
+    }
+
+    /// Counts the time while at least one question is open.
+    fn count_time(&self, is_asking: bool) {
+        let mut clock = lock(&self.clock);
+        match (is_asking, clock.since) {
+            (true, None) => clock.since = Some(Instant::now()),
+            (false, Some(since)) => {
+                clock.waited += since.elapsed();
+                clock.since = None;
+            }
+            _ => {}
+        }
+    }
+}

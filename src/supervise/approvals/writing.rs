@@ -1,0 +1,105 @@
+//! The question as data: what is offered, and the request that says so.
+
+use super::Asking;
+use crate::approve::{EscalationRequest, Evidence, Lifetime, Requested, Unit, VERSION};
+use crate::report::{self, Grant, Kind, Refusal, Setting};
+use crate::supervise::shared::Shared;
+
+/// What is offered for a yes.
+pub struct Offered {
+    /// What is requested.
+    pub what: What,
+    /// What the answer `wider` grants.
+    pub wider: Option<Grant>,
+}
+
+/// What is requested.
+pub enum What {
+    Grant(Grant),
+    Profile(String),
+}
+
+/// What to offer for a refused access; `None` where nothing sensible would allow it.
+pub fn offered(asking: &Asking, shared: &Shared, refusal: &Refusal) -> Option<Offered> {
+    let setting = Setting {
+        policy: &shared.run.brief.policy,
+        home: asking.home.as_deref(),
+        command: &asking.command,
+    };
+    let offer = report::offer(refusal, &setting)?;
+    let (what, wider) = match asking.unit {
+        Unit::Grants => (What::Grant(offer.least), offer.wider),
+        Unit::Profile => {
+            let lowest = asking.profiles.lowest(refusal);
+            (What::Profile(lowest.unwrap_or_else(|| "trusted".into())), None)
+        }
+    };
+    Some(Offered { what, wider })
+}
+
+/// The request.
+pub fn request(
+    asking: &Asking,
+    shared: &Shared,
+    refusal: &Refusal,
+    number: usize,
+    offered: &Offered,
+) -> EscalationRequest {
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let policy = &shared.run.brief.policy;
+    EscalationRequest {
+        version: VERSION,
+        id: format!("{}-{number}", asking.run),
+        run: asking.run.clone(),
+        capability_id: None,
+        current_profile: policy.profile.clone(),
+        requested: match &offered.what {
+            What::Grant(grant) => Requested::Grants(vec![words(grant)]),
+            What::Profile(name) => Requested::Profile(name.clone()),
+        },
+        wider: offered
+            .wider
+            .as_ref()
+            .map(|grant| Requested::Grants(vec![words(grant)])),
+        reason: format!("PermissionDenied: {} {}", refusal.kind.name(), lossy(&refusal.target)),
+        evidence: Evidence {
+            access: refusal.kind,
+            target: lossy(&refusal.target),
+            asked: lossy(&refusal.asked),
+            syscall: refusal.syscall.to_string(),
+            pid: refusal.pid,
+            program: lossy(&refusal.program),
+            command: asking.command.clone(),
+            root: policy.root.to_string_lossy().into_owned(),
+            agent: asking.agent.clone(),
+            why: "nothing grants it".into(),
+            warning: warning(refusal),
+            at_ms: u64::try_from(refusal.at.as_millis()).unwrap_or(u64::MAX),
+        },
+        lifetimes: match offered.what {
+            What::Grant(_) => asking.lifetimes.clone(),
+            // A profile isn't granted for one access.
+            What::Profile(_) => {
+                let lasting = asking.lifetimes.iter().copied();
+                lasting.filter(|lifetime| *lifetime != Lifetime::Once).collect()
+            }
+        },
+        live: true,
+        timeout_ms: u64::try_from(asking.timeout.as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+/// The words of a flag, for people and programs to read.
+pub fn words(grant: &Grant) -> Vec<String> {
+    let words = grant.words();
+    words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// What a person should know before a yes.
+fn warning(refusal: &Refusal) -> Option<String> {
+    match refusal.kind {
+        Kind::Socket => Some("whatever listens on this socket acts with your powers, outside the sandbox".into()),
+        Kind::Read if refusal.is_directory => Some("a yes to a directory is one to everything below it".into()),
+        _ => None,
+    }
+}

@@ -1,0 +1,190 @@
+//! What a program may try in order to be granted more than a person meant.
+
+use stockade::approve::{Answer, Lifetime};
+
+use crate::person::{asking, no, once, session};
+
+#[test]
+fn a_path_that_changes_while_the_person_thinks_is_judged_again() {
+    // The name that was asked for becomes a link to another file meanwhile.
+    let asking = asking("minimal", |request| {
+        let root = std::path::Path::new(&request.evidence.root);
+        if request.evidence.target.ends_with("/harmless") {
+            std::fs::remove_file(root.join("harmless")).unwrap();
+            std::os::unix::fs::symlink(root.join("precious"), root.join("harmless")).unwrap();
+            Answer::yes(Lifetime::Session, "ada")
+        } else {
+            Answer::no("ada")
+        }
+    });
+    asking
+        .file("harmless", "1")
+        .file("precious", "2")
+        .python("try: print(open('harmless').read())\nexcept PermissionError: print('closed')")
+        .was_asked(&["--read @ROOT/harmless", "--read @ROOT/precious"])
+        .prints("closed\n");
+}
+
+#[test]
+fn memory_that_changes_while_the_person_thinks_is_judged_again() {
+    let code = "import ctypes, threading, time\n\
+                libc = ctypes.CDLL(None, use_errno=True)\n\
+                path = ctypes.create_string_buffer(b'harmless', 32)\n\
+                def flip(): time.sleep(0.2); path.value = b'precious'\n\
+                threading.Thread(target=flip).start()\n\
+                fd = libc.open(path, 0)\n\
+                print('closed' if fd < 0 else open(fd).read())";
+    asking("minimal", |request| {
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        if request.evidence.target.ends_with("/harmless") {
+            Answer::yes(Lifetime::Once, "ada")
+        } else {
+            Answer::no("ada")
+        }
+    })
+    .file("harmless", "1")
+    .file("precious", "2")
+    .python(code)
+    .was_asked(&["--read @ROOT/harmless", "--read @ROOT/precious"])
+    .prints("closed\n");
+}
+
+#[test]
+fn a_yes_to_reading_is_none_to_writing() {
+    asking("minimal", |request| {
+        if request.evidence.access == stockade::report::Kind::Read {
+            Answer::yes(Lifetime::Session, "ada")
+        } else {
+            Answer::no("ada")
+        }
+    })
+    .file("a", "1")
+    .python(
+        "print(open('a').read())\n\
+         try: open('a', 'r+'); print('open')\n\
+         except PermissionError: print('closed')",
+    )
+    .was_asked(&["--read @ROOT/a", "--write @ROOT/a"])
+    .prints("1\nclosed\n");
+}
+
+#[test]
+fn a_link_to_a_granted_name_leads_to_what_it_leads_to() {
+    asking("minimal", |request| {
+        if request.evidence.target.ends_with("/a") {
+            Answer::yes(Lifetime::Session, "ada")
+        } else {
+            Answer::no("ada")
+        }
+    })
+    .file("a", "1")
+    .file("b", "2")
+    .python(
+        "import os\n\
+         print(open('a').read())\n\
+         try: print(open('a/../b').read())\n\
+         except OSError: print('closed')\n\
+         try: print(open('./b').read())\n\
+         except OSError: print('closed')",
+    )
+    .prints("1\nclosed\nclosed\n");
+}
+
+#[test]
+fn a_program_that_asks_without_end_is_refused_for_the_rest() {
+    let asked = asking("minimal", |_| Answer::no("ada")).python(
+        "import os\n\
+         for i in range(100):\n  \
+           d = f'd{i}'\n  \
+           try: os.mkdir(d)\n  \
+           except PermissionError: pass\n\
+         for i in range(100):\n  \
+           try: open(f'/etc/alternatives/x{i}', 'w')\n  \
+           except OSError: pass\n\
+         print('done')",
+    );
+    assert!(asked.asked.len() <= 20, "{}", asked.asked.len());
+    asked.prints("done\n");
+}
+
+#[test]
+fn many_threads_that_ask_for_one_file_are_one_question() {
+    let code = "import threading\n\
+                results = []\n\
+                def read():\n  \
+                  results.append(open('/etc/hosts').read() != '')\n\
+                threads = [threading.Thread(target=read) for _ in range(20)]\n\
+                [t.start() for t in threads]; [t.join() for t in threads]\n\
+                print(results == [True] * 20)";
+    asking("minimal", |_| {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        Answer::yes(Lifetime::Session, "ada")
+    })
+    .python(code)
+    .was_asked(&["--read /etc/hosts"])
+    .prints("True\n");
+}
+
+#[test]
+fn text_of_the_program_arrives_as_it_is_and_bounded() {
+    let asked = asking("minimal", no).python(
+        "import os\n\
+         try: os.mkdir('\\x1b[2J\\n' + 'x' * 200)\n\
+         except OSError: print('closed')",
+    );
+    let target = &asked.requests[0].evidence.target;
+    assert!(target.contains("\u{1b}[2J\n"), "{target:?}");
+    asked.prints("closed\n");
+}
+
+#[test]
+fn an_inner_run_gets_no_more_than_its_own_policy_by_an_answer_to_the_outer() {
+    let inner = crate::common::STOCKADE;
+    let code = format!(
+        "import subprocess\n\
+         r = subprocess.run(['{inner}', 'run', '--', 'cat', '@ROOT/a'], capture_output=True, text=True)\n\
+         print(repr(r.stdout), 'denied' in r.stderr, r.returncode)"
+    );
+    let asking = asking("trusted", session);
+    asking.file("a", "1").python(&code).prints("'' True 1\n");
+}
+
+#[test]
+fn what_is_granted_for_one_process_is_reached_by_no_flip_of_the_path() {
+    // A thread flips the path between what was granted and what wasn't while another opens it again and again.
+    let code = "import ctypes, threading\n\
+                libc = ctypes.CDLL(None)\n\
+                path = ctypes.create_string_buffer(b'harmless', 32)\n\
+                stop = False\n\
+                def flip():\n  \
+                  while not stop: path.raw = b'precious' + b'\\0' * 24; path.raw = b'harmless' + b'\\0' * 24\n\
+                open('harmless').close()\n\
+                t = threading.Thread(target=flip); t.start()\n\
+                seen = set()\n\
+                for _ in range(300):\n  \
+                  fd = libc.open(path, 0)\n  \
+                  if fd >= 0: seen.add(open(fd).read())\n\
+                stop = True; t.join(); print(seen <= {'1'})";
+    asking("minimal", |request| {
+        if request.evidence.target.ends_with("/harmless") {
+            Answer::yes(Lifetime::Session, "ada")
+        } else {
+            Answer::no("ada")
+        }
+    })
+    .file("harmless", "1")
+    .file("precious", "2")
+    .python(code)
+    .prints("True\n");
+}
+
+#[test]
+fn a_yes_to_a_file_opens_no_set_user_id_programs() {
+    asking("minimal", once)
+        .python(
+            "import os\n\
+             try: os.close(os.open('p', os.O_CREAT | os.O_WRONLY, 0o4755)); print('made')\n\
+             except PermissionError: print('closed')",
+        )
+        .prints("closed\n");
+}

@@ -1,0 +1,169 @@
+//! A person who answers by a rule, and a run that asks them.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use stockade::approve::{Answer, Approver, Choice, EscalationRequest, Extent, Lifetime, Manner, Patience, Requested};
+use stockade::{Output, Sandbox};
+
+use crate::common::{Place, python};
+
+type Rule = dyn Fn(&EscalationRequest, &Patience) -> Answer + Send + Sync;
+
+/// Somebody who can be asked.
+pub struct Person {
+    manner: Manner,
+    rule: Box<Rule>,
+    asked: Mutex<Vec<EscalationRequest>>,
+}
+
+impl Approver for Person {
+    fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer {
+        self.asked.lock().unwrap().push(request.clone());
+        (self.rule)(request, patience)
+    }
+
+    fn manner(&self) -> Manner {
+        self.manner
+    }
+}
+
+/// A run to be, with somebody to ask.
+pub struct Asking {
+    pub place: Place,
+    person: Arc<Person>,
+    sandbox: Sandbox,
+}
+
+/// What came of it.
+pub struct Asked {
+    pub place: Place,
+    pub output: Output,
+    /// What was asked for, one line each: `--read /etc/hosts`.
+    pub asked: Vec<String>,
+    pub requests: Vec<EscalationRequest>,
+}
+
+/// A run under a profile.
+pub fn asking(profile: &str, rule: impl Fn(&EscalationRequest) -> Answer + Send + Sync + 'static) -> Asking {
+    patiently(profile, Manner::Beside, move |request, _| rule(request))
+}
+
+/// The same with all that an approver knows.
+pub fn patiently(
+    profile: &str,
+    manner: Manner,
+    rule: impl Fn(&EscalationRequest, &Patience) -> Answer + Send + Sync + 'static,
+) -> Asking {
+    let place = Place::new();
+    let person = Arc::new(Person {
+        manner,
+        rule: Box::new(rule),
+        asked: Mutex::default(),
+    });
+    let sandbox = Sandbox::profile(profile)
+        .unwrap()
+        .root(&place.root)
+        .time_limit(Duration::from_secs(60))
+        .shared_approver(Arc::clone(&person) as Arc<dyn Approver>);
+    Asking { place, person, sandbox }
+}
+
+/// A yes for this time.
+pub fn once(_: &EscalationRequest) -> Answer {
+    Answer::yes(Lifetime::Once, "ada")
+}
+
+/// A yes until the run ends.
+pub fn session(_: &EscalationRequest) -> Answer {
+    Answer::yes(Lifetime::Session, "ada")
+}
+
+/// A yes to what is wider, until the run ends.
+pub fn wider(_: &EscalationRequest) -> Answer {
+    Answer {
+        choice: Choice::Yes {
+            lifetime: Lifetime::Session,
+            extent: Extent::Wider,
+        },
+        ..Answer::yes(Lifetime::Session, "ada")
+    }
+}
+
+/// A no.
+pub fn no(_: &EscalationRequest) -> Answer {
+    Answer::no("ada").because("not today")
+}
+
+impl Asking {
+    /// Another sandbox.
+    pub fn with(self, change: impl FnOnce(Sandbox) -> Sandbox) -> Self {
+        Asking {
+            sandbox: change(self.sandbox),
+            ..self
+        }
+    }
+
+    /// A file in the root.
+    pub fn file(self, name: &str, text: &str) -> Self {
+        self.place.file(name, text);
+        self
+    }
+
+    /// Runs Python code.
+    pub fn python(self, code: &str) -> Asked {
+        let code = self.place.fill(code);
+        self.command(&[python(), "-I", "-c", &code])
+    }
+
+    pub fn command(self, words: &[&str]) -> Asked {
+        let mut command = self.sandbox.command(words[0]);
+        let output = command.args(&words[1..]).output().unwrap();
+        let requests = std::mem::take(&mut *self.person.asked.lock().unwrap());
+        Asked {
+            place: self.place,
+            output,
+            asked: requests.iter().map(|request| words_of(&request.requested)).collect(),
+            requests,
+        }
+    }
+}
+
+/// A request's words on one line.
+pub fn words_of(requested: &Requested) -> String {
+    match requested {
+        Requested::Grants(grants) => grants
+            .iter()
+            .map(|words| words.join(" "))
+            .collect::<Vec<_>>()
+            .join(", "),
+        Requested::Profile(name) => format!("--profile {name}"),
+    }
+}
+
+impl Asked {
+    /// That it printed exactly this and ended with 0.
+    #[track_caller]
+    pub fn prints(self, text: &str) -> Self {
+        let stdout = String::from_utf8_lossy(&self.output.stdout);
+        let stderr = String::from_utf8_lossy(&self.output.stderr);
+        assert_eq!((&*stdout, &*stderr), (text, ""), "asked: {:#?}", self.asked);
+        assert_eq!(self.output.outcome.exit_code(), 0);
+        self
+    }
+
+    /// That exactly this was asked for, in this order.
+    #[track_caller]
+    pub fn was_asked(self, expected: &[&str]) -> Self {
+        let expected: Vec<String> = expected.iter().map(|text| self.place.fill(text)).collect();
+        assert_eq!(self.asked, expected);
+        self
+    }
+
+    /// That the report has no denial.
+    #[track_caller]
+    pub fn was_refused_nothing(self) -> Self {
+        assert_eq!(self.output.outcome.denials(), []);
+        self
+    }
+}
