@@ -14,5 +14,8 @@ mod behaviour;
 mod built;
 mod clients;
 mod escape;
+mod asking;
 mod net;
+#[path = "../escalation/person.rs"]
+mod person;
 mod servers;

@@ -1,0 +1,139 @@
+//! Hosts that nobody granted are asked for, while the program waits in `connect`.
+
+use stockade::approve::{Answer, EscalationRequest, Lifetime};
+
+use crate::person::{Asking, asking, no, once, session};
+use crate::servers::{Http, Names, Streams, Witness};
+
+const CONNECT: &str = "import socket\n\
+                       s = socket.create_connection((NAME, PORT), 20); s.sendall(b'ping'); print(s.recv(4).decode())";
+
+fn code(name: &str, port: u16, body: &str) -> String {
+    format!("NAME, PORT = '{name}', {port}\n{body}")
+}
+
+fn resolving(asking: Asking, names: &Names) -> Asking {
+    let server = names.address();
+    asking.with(|sandbox| sandbox.resolver(server))
+}
+
+#[test]
+fn a_host_is_asked_for_and_then_its_address_where_that_is_not_public() {
+    let echo = Streams::echo();
+    let (names, port) = (Names::new(), echo.address.port());
+    names.lead("api.shop.test", echo.address.ip());
+    resolving(asking("minimal", session), &names)
+        .python(&code("api.shop.test", port, CONNECT))
+        .was_asked(&[
+            &format!("--host api.shop.test:{port}"),
+            &format!("--host {}", echo.address),
+        ])
+        .was_refused_nothing()
+        .prints("ping\n");
+}
+
+#[test]
+fn once_is_for_one_connection() {
+    let echo = Streams::echo();
+    let (names, port) = (Names::new(), echo.address.port());
+    names.lead("api.shop.test", echo.address.ip());
+    let address = echo.address.to_string();
+    let twice = format!("for _ in 1, 2:\n  {}", CONNECT.replace("import socket\n", "import socket; "));
+    resolving(asking("minimal", once), &names)
+        .with(|sandbox| sandbox.host(&address).unwrap())
+        .python(&code("api.shop.test", port, &twice))
+        .was_asked(&[&format!("--host api.shop.test:{port}"), &format!("--host api.shop.test:{port}")])
+        .prints("ping\nping\n");
+}
+
+#[test]
+fn a_name_is_asked_for_outside_only_after_a_yes() {
+    let names = Names::new();
+    names.lead("api.shop.test", "127.0.0.1".parse().unwrap());
+    resolving(asking("minimal", no), &names)
+        .python(&code(
+            "api.shop.test",
+            8443,
+            "import socket\n\
+             try: socket.create_connection((NAME, PORT), 20)\n\
+             except PermissionError: print('closed')",
+        ))
+        .was_asked(&["--host api.shop.test:8443"])
+        .prints("closed\n");
+    assert_eq!(names.asked(), Vec::<String>::new());
+}
+
+#[test]
+fn a_page_is_fetched_after_a_yes() {
+    let http = Http::new();
+    let (names, port) = (Names::new(), http.address.port());
+    names.lead("api.shop.test", http.address.ip());
+    let address = http.address.to_string();
+    resolving(asking("minimal", session), &names)
+        .with(|sandbox| sandbox.host(&address).unwrap())
+        .python(&code(
+            "api.shop.test",
+            port,
+            "import urllib.request\n\
+             print(urllib.request.urlopen(f'http://{NAME}:{PORT}/', timeout=20).status)",
+        ))
+        .was_asked(&[&format!("--host api.shop.test:{port}")])
+        .prints("200\n");
+}
+
+#[test]
+fn an_address_is_asked_for_as_one_and_nothing_else_opens() {
+    let echo = Streams::echo();
+    let witness = Witness::new();
+    let (granted, other) = (echo.address, witness.address);
+    let rule = move |request: &EscalationRequest| match request.evidence.target == granted.to_string() {
+        true => Answer::yes(Lifetime::Session, "ada"),
+        false => Answer::no("ada"),
+    };
+    let body = format!(
+        "{CONNECT}\n\
+         try: socket.create_connection(('{}', {}), 20); print('open')\n\
+         except PermissionError: print('closed')",
+        other.ip(),
+        other.port()
+    );
+    asking("minimal", rule)
+        .python(&code(&granted.ip().to_string(), granted.port(), &body))
+        .was_asked(&[&format!("--host {granted}"), &format!("--host {other}")])
+        .prints("ping\nclosed\n");
+    witness.saw_nobody();
+}
+
+#[test]
+fn nobody_is_asked_for_where_credentials_are_handed_out() {
+    asking("minimal", session)
+        .python(
+            "import socket\n\
+             try: socket.create_connection(('169.254.169.254', 80), 5); print('open')\n\
+             except PermissionError: print('closed')",
+        )
+        .was_asked(&[])
+        .prints("closed\n");
+}
+
+#[test]
+fn the_hosts_file_is_asked_for_by_who_reads_it_and_not_by_who_looks_for_a_host() {
+    let echo = Streams::echo();
+    let (names, port) = (Names::new(), echo.address.port());
+    names.lead("api.shop.test", echo.address.ip());
+    let address = echo.address.to_string();
+    let body = format!("open('/etc/hosts').close()\n{CONNECT}");
+    resolving(asking("minimal", session), &names)
+        .with(|sandbox| sandbox.host(&address).unwrap())
+        .python(&code("api.shop.test", port, CONNECT))
+        .was_asked(&[&format!("--host api.shop.test:{port}")])
+        .prints("ping\n");
+    resolving(asking("minimal", session), &names)
+        .python(&code("api.shop.test", port, &body))
+        .was_asked(&[
+            "--read /etc/hosts",
+            &format!("--host api.shop.test:{port}"),
+            &format!("--host {}", echo.address),
+        ])
+        .prints("ping\n");
+}
