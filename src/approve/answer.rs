@@ -62,6 +62,17 @@ pub enum Extent {
     Profile(String),
 }
 
+impl Lifetime {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Lifetime::Once => "once",
+            Lifetime::Session => "session",
+            Lifetime::Always => "always",
+        }
+    }
+}
+
 impl Answer {
     /// A yes to what was requested.
     pub fn yes(lifetime: Lifetime, by: impl Into<String>) -> Answer {

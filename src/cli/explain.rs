@@ -8,9 +8,10 @@ use super::REFUSED;
 use super::message::Failure;
 use super::quote::command_line;
 use super::refused;
+use crate::approve::{Choice, Extent};
 use crate::plan::Trace;
 use crate::profile::visible;
-use crate::report::{Denial, Report, Status, Suggestion};
+use crate::report::{Denial, Escalated, Report, Status, Suggestion};
 
 /// No report is longer; what is, isn't one.
 const LONGEST: u64 = 256 << 20;
@@ -56,6 +57,14 @@ fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "ended", &ending(report))?;
     line(out, "enforced by", &enforcement(report))?;
     line(out, "refused", &count(report))?;
+    if let Some(escalation) = &report.escalation {
+        for escalated in &escalation.requests {
+            line(out, "asked", &question(escalated))?;
+        }
+        if let Some(why) = &escalation.ended {
+            line(out, "", &format!("nothing more was asked: {why}"))?;
+        }
+    }
     for (index, denial) in report.denials.iter().enumerate() {
         print_denial(index + 1, denial, out)?;
     }
@@ -129,6 +138,27 @@ fn count(report: &Report) -> String {
     }
 }
 
+/// ``read `/etc/hosts`: once, said ada at the terminal (not today)``.
+fn question(escalated: &Escalated) -> String {
+    let answer = &escalated.answer;
+    let said = match &answer.choice {
+        Choice::Yes { lifetime, extent } => {
+            let extent = match extent {
+                Extent::Requested => String::new(),
+                Extent::Wider => ", wider".to_string(),
+                Extent::Profile(name) => format!(", the profile `{name}`"),
+            };
+            format!("{}{extent}, said {}", lifetime.name(), answer.by)
+        }
+        Choice::No { all: true } => format!("no to everything, said {}", answer.by),
+        Choice::No { all: false } => format!("no, said {}", answer.by),
+        Choice::Silence => "no answer".to_string(),
+    };
+    let reason = answer.reason.as_ref().map(|reason| format!(" ({reason})"));
+    let access = escalated.access.name();
+    format!("{access} `{}`: {said}{}", escalated.target, reason.unwrap_or_default())
+}
+
 fn print_denial(number: usize, denial: &Denial, out: &mut dyn Write) -> io::Result<()> {
     let explains = if denial.explains { ": explains the failure" } else { "" };
     writeln!(out, "\n{number}. {}{explains}", refused::access(denial))?;
@@ -190,7 +220,8 @@ fn milliseconds(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Kind, Rule};
+    use crate::approve::{Answer, Lifetime, Requested};
+    use crate::report::{Escalation, Kind, Rule};
 
     fn report() -> Report {
         let words = ["python3".into(), "analyse it.py".into()];
@@ -226,6 +257,39 @@ mod tests {
         let mut out = Vec::new();
         print(report, &mut out).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_was_asked_is_told_with_the_answer() {
+        let asked = |target: &str, answer: Answer| Escalated {
+            id: "0-1".into(),
+            access: Kind::Read,
+            target: target.into(),
+            requested: Requested::Grants(vec![vec!["--read".into(), target.into()]]),
+            answer,
+            waited_ms: 1200,
+        };
+        let mut report = report();
+        report.denials = Vec::new();
+        report.escalation = Some(Escalation {
+            requests: vec![
+                asked("/etc/hosts", Answer::yes(Lifetime::Session, "ada at the terminal")),
+                asked("/r/\u{1b}[2J", Answer::no("ada at the terminal").because("not today")),
+                asked("/r/c", Answer::silence("nobody answered within 60 s")),
+            ],
+            ended: Some("refused by Stockade: this run has asked 50 times".into()),
+        });
+        let printed = printed(&report);
+        let told: Vec<&str> = printed.lines().skip(7).collect();
+        assert_eq!(
+            told,
+            [
+                "asked        read `/etc/hosts`: session, said ada at the terminal",
+                "asked        read `/r/\\u{1b}[2J`: no, said ada at the terminal (not today)",
+                "asked        read `/r/c`: no answer (nobody answered within 60 s)",
+                "             nothing more was asked: refused by Stockade: this run has asked 50 times",
+            ]
+        );
     }
 
     #[test]

@@ -38,11 +38,17 @@ fn once_is_for_one_connection() {
     let (names, port) = (Names::new(), echo.address.port());
     names.lead("api.shop.test", echo.address.ip());
     let address = echo.address.to_string();
-    let twice = format!("for _ in 1, 2:\n  {}", CONNECT.replace("import socket\n", "import socket; "));
+    let twice = format!(
+        "for _ in 1, 2:\n  {}",
+        CONNECT.replace("import socket\n", "import socket; ")
+    );
     resolving(asking("minimal", once), &names)
         .with(|sandbox| sandbox.host(&address).unwrap())
         .python(&code("api.shop.test", port, &twice))
-        .was_asked(&[&format!("--host api.shop.test:{port}"), &format!("--host api.shop.test:{port}")])
+        .was_asked(&[
+            &format!("--host api.shop.test:{port}"),
+            &format!("--host api.shop.test:{port}"),
+        ])
         .prints("ping\nping\n");
 }
 

@@ -9,12 +9,12 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod asking;
 mod begun;
 mod behaviour;
 mod built;
 mod clients;
 mod escape;
-mod asking;
 mod net;
 #[path = "../escalation/person.rs"]
 mod person;
