@@ -153,12 +153,16 @@ pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a character shows nothing of its own or changes how its neighbours are shown.
+/// Whether a character shows nothing of its own or changes how its neighbours are shown: controls, and what Unicode calls
+/// default-ignorable (DerivedCoreProperties.txt), the blank Hangul letters and variation selectors among them.
 pub(super) fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The candidate that a misspelt word most likely meant.
@@ -196,6 +200,9 @@ mod tests {
             "a\\u{1b}[2Jb\\u{202e}c\\u{200b}"
         );
         assert_eq!(visible("plain, even ünïcödé"), "plain, even ünïcödé");
+        for invisible in ["\u{3164}", "\u{fe0f}", "\u{115f}", "\u{e0100}", "\u{34f}", "\u{ffa0}"] {
+            assert!(visible(invisible).starts_with("\\u{"), "{invisible:?}");
+        }
         assert_eq!(excerpt(&"x".repeat(1000)).chars().count(), 201);
     }
 
