@@ -24,6 +24,7 @@ mod network;
 pub mod plan;
 pub mod policy;
 pub mod profile;
+mod quote;
 pub mod report;
 mod sandbox;
 #[cfg_attr(

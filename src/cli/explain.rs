@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::REFUSED;
 use super::message::Failure;
-use super::quote::command_line;
 use super::refused;
 use crate::approve::{Choice, Extent};
 use crate::plan::Trace;
 use crate::profile::visible;
+use crate::quote::command_line;
 use crate::report::{Denial, Escalated, Report, Status, Suggestion};
 
 /// No report is longer; what is, isn't one.

@@ -7,7 +7,6 @@ mod doctor;
 mod explain;
 mod message;
 mod profile;
-mod quote;
 mod refused;
 mod relay;
 mod run;

@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
-use super::quote::{command_line, quoted};
 use crate::profile::visible;
+use crate::quote::{command_line, quoted};
 use crate::report::{Denial, Kind, Report};
 
 /// The message; `None` where no denial explains a failure. `file` is where the report goes.
