@@ -7,10 +7,12 @@
 mod answer;
 mod patience;
 mod request;
+mod terminal;
 
 pub use answer::{Answer, Choice, Extent, Lifetime};
 pub use patience::Patience;
 pub use request::{EscalationRequest, Evidence, Requested, VERSION};
+pub use terminal::{NoTerminal, Terminal};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,9 +1,42 @@
-//! The little that the launcher asks of a terminal.
+//! Terminals: what they are, their modes and their size.
 
-use std::os::fd::RawFd;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+
+use super::check;
 
 /// Whether a descriptor is a terminal.
 pub fn is_terminal(descriptor: RawFd) -> bool {
     // SAFETY: an integer only.
     unsafe { libc::isatty(descriptor) == 1 }
+}
+
+/// Its mode, with every bit that the kernel has (nix drops those that it has no name for, so what it reads can't be
+/// restored exactly).
+pub fn mode(terminal: BorrowedFd<'_>) -> io::Result<libc::termios> {
+    let mut mode = std::mem::MaybeUninit::uninit();
+    // SAFETY: writes one structure, which is read only when the call succeeded.
+    unsafe {
+        check(libc::tcgetattr(terminal.as_raw_fd(), mode.as_mut_ptr()))?;
+        Ok(mode.assume_init())
+    }
+}
+
+/// Changes its mode at once, without waiting for output that nobody may ever take.
+pub fn set_mode(terminal: BorrowedFd<'_>, mode: &libc::termios) -> io::Result<()> {
+    // SAFETY: reads one structure.
+    check(unsafe { libc::tcsetattr(terminal.as_raw_fd(), libc::TCSANOW, mode) }).map(drop)
+}
+
+/// Columns and rows, as whoever can write to it last said; 0 where nobody did.
+pub fn size(terminal: BorrowedFd<'_>) -> io::Result<(u16, u16)> {
+    let mut size = libc::winsize {
+        ws_row: 0,
+        ws_col: 0,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: the kernel writes one `struct winsize`.
+    check(unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) })?;
+    Ok((size.ws_col, size.ws_row))
 }

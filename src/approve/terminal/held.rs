@@ -1,0 +1,80 @@
+//! The terminal in Stockade's hands while a question is open; whatever happens then, it is given back as it was.
+
+use nix::errno::Errno;
+use nix::sys::signal::killpg;
+use nix::unistd::{Pid, getpgrp};
+
+use super::device::Device;
+use super::mode;
+use super::unanswered::Unanswered;
+use crate::approve::Patience;
+
+/// Whether no process is left in it: the run has ended, and its last group was in the foreground. 0 is a group that this
+/// process can't see (pid_namespaces(7)), so nobody knows.
+fn is_empty(group: i32) -> bool {
+    group > 0 && killpg(Pid::from_raw(group), None) == Err(Errno::ESRCH)
+}
+
+/// It is Stockade's: in the foreground, and in a mode of Stockade's. Dropping it gives it back.
+pub struct Held<'t> {
+    device: &'t Device,
+    before: libc::termios,
+    /// The process group that was in the foreground, where it was another.
+    displaced: Option<i32>,
+    erase: u8,
+}
+
+impl<'t> Held<'t> {
+    /// Takes it, where it may be taken: from a process group of the run, which is stopped. Never from raw mode, in which
+    /// whatever arrives is meant for the program that reads it.
+    pub fn take(device: &'t Device, erase: u8, owns: &dyn Fn(i32) -> bool) -> Result<Held<'t>, Unanswered> {
+        let before = device.mode().map_err(|_| Unanswered::Gone)?;
+        if !mode::makes_lines(&before) {
+            return Err(Unanswered::Raw);
+        }
+        let ours = getpgrp().as_raw();
+        let foreground = device.foreground().map_err(|_| Unanswered::Gone)?;
+        let mut displaced = None;
+        if foreground != ours {
+            let is_taken = !is_empty(foreground);
+            if is_taken && (foreground <= 0 || !owns(foreground)) {
+                return Err(Unanswered::Background);
+            }
+            device.set_foreground(ours).map_err(|_| Unanswered::Background)?;
+            displaced = is_taken.then_some(foreground);
+        }
+        Ok(Held {
+            device,
+            before,
+            displaced,
+            erase,
+        })
+    }
+
+    /// Throws away what was typed, or answered by the terminal, until it is quiet. What is written first takes part: the
+    /// terminal may answer that too.
+    pub fn quieten(&self, first: &str, patience: &Patience) -> Result<(), Unanswered> {
+        let hushed = mode::hushed(&self.before);
+        self.device.set_mode(&hushed).map_err(|_| Unanswered::Gone)?;
+        self.device.resume_output();
+        self.device.write(first, patience)?;
+        self.device.drain(patience)?;
+        let listening = mode::listening(&self.before, self.erase);
+        self.device.set_mode(&listening).map_err(|_| Unanswered::Gone)?;
+        // Once more: a line that was begun in one mode isn't finished in the other.
+        self.device.forget_input();
+        Ok(())
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // What was typed for the question isn't the program's: not as input, and with the mode restored not as a signal.
+        self.device.forget_input();
+        let _ = self.device.set_mode(&self.before);
+        if let Some(group) = self.displaced {
+            // It may have ended meanwhile.
+            let _ = self.device.set_foreground(group);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Who sits at the terminal.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+
+use crate::profile::visible;
+
+/// More of passwd(5) isn't read: a name is a courtesy.
+const MOST: u64 = 1 << 20;
+
+/// `ada at the terminal`, or `uid 1000 at the terminal`. From `/etc/passwd` itself: the C library's way loads modules,
+/// which a static program can't.
+pub fn at_the_terminal() -> String {
+    let user = nix::unistd::getuid().as_raw();
+    let name = File::open("/etc/passwd").ok().and_then(|file| name_of(user, file));
+    match name {
+        Some(name) => format!("{} at the terminal", visible(&name)),
+        None => format!("uid {user} at the terminal"),
+    }
+}
+
+fn name_of(user: u32, passwd: impl Read) -> Option<String> {
+    let lines = BufReader::new(passwd.take(MOST)).lines();
+    lines.map_while(Result::ok).find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        (fields.nth(1)?.parse() == Ok(user)).then(|| name.to_string())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_has_the_name_that_passwd_gives() {
+        let passwd = "root:x:0:0:root:/root:/bin/sh\n\n:x:1:\nada:x:1000:1000::/home/ada:/bin/sh\neve:x:1000:1::/:/\n";
+        assert_eq!(name_of(1000, passwd.as_bytes()).as_deref(), Some("ada"));
+        assert_eq!(name_of(0, passwd.as_bytes()).as_deref(), Some("root"));
+        assert_eq!(name_of(1, passwd.as_bytes()), None);
+        assert!(at_the_terminal().ends_with(" at the terminal"));
+    }
+}

@@ -1,0 +1,170 @@
+//! Question and answer through a real pseudo-terminal.
+
+use super::scene::{Foreground, Mode, Scene};
+use super::stage::Stage;
+use crate::approve::{Choice, Extent, Lifetime};
+
+const PROMPT: &str = " s)? ";
+
+fn answered(keys: &str) -> Choice {
+    let mut stage = Stage::new(&Scene::new());
+    stage.awaits(PROMPT);
+    stage.types(keys);
+    stage.outcome().answer.choice
+}
+
+fn yes(lifetime: Lifetime, extent: Extent) -> Choice {
+    Choice::Yes { lifetime, extent }
+}
+
+#[test]
+fn a_word_and_enter_is_the_answer_and_one_line_stays_that_says_so() {
+    let mut stage = Stage::new(&Scene::new());
+    stage.awaits("wants to read");
+    stage.awaits(PROMPT);
+    stage.types("once\r");
+    stage.awaits("stockade: granted once: --read /etc/hosts\r\n");
+    let outcome = stage.outcome();
+    assert_eq!(outcome.answer.choice, yes(Lifetime::Once, Extent::Requested));
+    assert!(outcome.answer.by.ends_with(" at the terminal"), "{outcome:?}");
+    assert!(outcome.is_mode_as_before && outcome.is_foreground_as_before && outcome.do_others_live);
+}
+
+#[test]
+fn other_words_reach_whoever_asked_too() {
+    assert_eq!(answered("wi al\r"), yes(Lifetime::Always, Extent::Wider));
+    assert_eq!(answered("sx\x7fession\r"), yes(Lifetime::Session, Extent::Requested));
+    assert_eq!(answered("\r"), Choice::No { all: false });
+}
+
+#[test]
+fn details_are_shown_and_it_is_asked_again() {
+    let mut stage = Stage::new(&Scene::new());
+    stage.awaits(PROMPT);
+    stage.types("details\r");
+    stage.awaits("  command: python3 'read it.py'\r\n");
+    stage.awaits(PROMPT);
+    stage.types("no try another\r");
+    stage.awaits("stockade: refused: try another\r\n");
+    let answer = stage.outcome().answer;
+    assert_eq!(answer.choice, Choice::No { all: false });
+    assert_eq!(answer.reason.as_deref(), Some("try another"));
+}
+
+#[test]
+fn a_fourth_line_that_is_no_answer_is_a_no() {
+    let mut stage = Stage::new(&Scene::new());
+    for _ in 0..4 {
+        stage.awaits(PROMPT);
+        stage.types("yes please\r");
+    }
+    assert_eq!(stage.outcome().answer.choice, Choice::No { all: false });
+    assert_eq!(stage.said().matches("that is no answer").count(), 3);
+}
+
+/// The same key afterwards proves that it is a signal at other times.
+#[test]
+fn ctrl_c_is_a_no_and_reaches_nobody_as_a_signal() {
+    let scene = Scene {
+        stays: true,
+        ..Scene::new()
+    };
+    let mut stage = Stage::new(&scene);
+    stage.awaits(PROMPT);
+    stage.types("on\x03");
+    stage.awaits("stockade: refused\r\n");
+    let outcome = stage.outcome();
+    assert_eq!(outcome.answer.choice, Choice::No { all: false });
+    assert!(outcome.do_others_live && outcome.is_mode_as_before);
+    stage.types("\x03");
+    assert_eq!(stage.ended_by(), Some(libc::SIGINT));
+}
+
+#[test]
+fn the_other_keys_that_end_programs_are_a_no_too() {
+    for keys in ["\x04", "once\x04", "\x1a", "\x1c\r"] {
+        assert_eq!(answered(keys), Choice::No { all: false }, "{keys:?}");
+    }
+}
+
+#[test]
+fn the_foreground_is_taken_from_the_run_and_given_back() {
+    let scene = Scene {
+        foreground: Foreground::Run,
+        mode: Mode::Strange,
+        ..Scene::new()
+    };
+    let mut stage = Stage::new(&scene);
+    stage.awaits(PROMPT);
+    // `n` erased, in the mode that the run had set.
+    stage.types("no none\r");
+    let outcome = stage.outcome();
+    assert_eq!(outcome.answer.reason.as_deref(), Some("none"));
+    assert!(
+        outcome.is_mode_as_before && outcome.is_foreground_as_before && outcome.do_others_live,
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn the_foreground_of_a_stranger_is_left_alone() {
+    let scene = Scene {
+        foreground: Foreground::Stranger,
+        ..Scene::new()
+    };
+    let mut stage = Stage::new(&scene);
+    let outcome = stage.outcome();
+    assert_eq!(outcome.answer.choice, Choice::Silence);
+    assert!(outcome.answer.reason.unwrap().contains("in the background"));
+    assert!(outcome.is_mode_as_before && outcome.is_foreground_as_before);
+    assert_eq!(stage.said(), "");
+}
+
+#[test]
+fn the_foreground_of_a_run_that_has_ended_is_taken() {
+    let scene = Scene {
+        foreground: Foreground::Nobody,
+        ..Scene::new()
+    };
+    let mut stage = Stage::new(&scene);
+    stage.awaits(PROMPT);
+    stage.types("once\r");
+    assert_eq!(stage.outcome().answer.choice, yes(Lifetime::Once, Extent::Requested));
+}
+
+#[test]
+fn nothing_is_asked_in_raw_mode() {
+    let scene = Scene {
+        mode: Mode::Raw,
+        ..Scene::new()
+    };
+    let mut stage = Stage::new(&scene);
+    let outcome = stage.outcome();
+    assert_eq!(outcome.answer.choice, Choice::Silence);
+    assert!(outcome.answer.reason.unwrap().contains("raw mode"));
+    assert_eq!(stage.said(), "");
+}
+
+#[test]
+fn no_answer_is_silence_and_the_prompt_says_so() {
+    let late = Scene {
+        patience_ms: 800,
+        ..Scene::new()
+    };
+    let withdrawn = Scene {
+        withdrawn_after_ms: Some(800),
+        ..Scene::new()
+    };
+    for (scene, said) in [
+        (late, "no answer: refused\r\n"),
+        (withdrawn, "nobody waits for the answer any more: refused\r\n"),
+    ] {
+        let mut stage = Stage::new(&scene);
+        stage.awaits(PROMPT);
+        stage.types("onc");
+        stage.awaits(said);
+        let outcome = stage.outcome();
+        assert_eq!(outcome.answer.choice, Choice::Silence);
+        assert!(outcome.is_mode_as_before);
+    }
+}
