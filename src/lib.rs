@@ -17,6 +17,7 @@ pub mod audit;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod command;
+pub mod config;
 pub mod kernel;
 pub mod launch;
 mod mutex;
@@ -27,6 +28,8 @@ pub mod profile;
 mod quote;
 pub mod report;
 mod sandbox;
+#[cfg(feature = "store")]
+pub mod store;
 #[cfg_attr(
     not(target_arch = "x86_64"),
     expect(dead_code, reason = "calls that only x86-64 has")

@@ -1,5 +1,6 @@
 //! The library's face: a sandbox, a command in it, and what came of it. Feels like `std::process::Command`.
 
+mod approved;
 mod asking;
 mod error;
 mod lowest;
@@ -416,8 +417,9 @@ impl Sandbox {
             return self.refuse_superfluous_host();
         };
         let llm = additions.llm.then(|| "--llm".to_string());
-        let host = additions.hosts.first().map(|grant| grant.origin.flag());
-        let listen = additions.listen.first().map(|grant| grant.origin.flag());
+        let named = |origin: &Origin| matches!(origin, Origin::Flag(_)).then(|| origin.flag());
+        let host = additions.hosts.iter().find_map(|grant| named(&grant.origin));
+        let listen = additions.listen.iter().find_map(|grant| named(&grant.origin));
         let other = match choice {
             NetworkChoice::None => host.or(listen).or(llm),
             // The keys of models are of use there, and ports needn't be named.
@@ -431,7 +433,8 @@ impl Sandbox {
 
     /// Who names hosts may mean that others are closed.
     fn refuse_superfluous_host(&self) -> Result<(), Error> {
-        match (&self.profile.network, self.additions.hosts.first()) {
+        let is_flag = |grant: &&HostGrant| matches!(grant.origin, Origin::Flag(_));
+        match (&self.profile.network, self.additions.hosts.iter().find(is_flag)) {
             (Network::All(_), Some(grant)) => Err(Error::SuperfluousHost {
                 flag: grant.origin.flag(),
                 profile: self.profile.name.clone(),

@@ -63,8 +63,8 @@ pub enum Extent {
 }
 
 impl Lifetime {
-    /// Its name.
-    pub fn name(self) -> &'static str {
+    /// Its name, as it is typed and in the JSON form.
+    pub fn word(self) -> &'static str {
         match self {
             Lifetime::Once => "once",
             Lifetime::Session => "session",

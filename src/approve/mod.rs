@@ -5,13 +5,21 @@
 //! whatever goes wrong in it is a no.
 
 mod answer;
+mod command;
 mod patience;
+mod question;
+mod reply;
 mod request;
+#[cfg(test)]
+pub(crate) mod samples;
+pub mod socket;
 mod terminal;
 
 pub use answer::{Answer, Choice, Extent, Lifetime};
+pub use command::CommandApprover;
 pub use patience::Patience;
 pub use request::{EscalationRequest, Evidence, Requested, VERSION};
+pub use socket::{SocketApprover, Waiting};
 pub use terminal::{NoTerminal, Terminal};
 
 /// What is asked for.

@@ -49,6 +49,16 @@ pub enum Requested {
     Profile(String),
 }
 
+impl Requested {
+    /// The profile that is only granted to who types its name.
+    pub const TYPED: &str = "trusted";
+
+    /// Whether a plain yes isn't enough: see [`Requested::TYPED`].
+    pub fn must_be_typed(&self) -> bool {
+        matches!(self, Requested::Profile(name) if name == Requested::TYPED)
+    }
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {

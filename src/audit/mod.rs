@@ -1,11 +1,14 @@
 //! What happens in a run, one record each, for whoever keeps them. No I/O here: [`crate::store`] writes them down.
 
+mod body;
+pub mod mask;
 mod record;
 
 use std::ffi::OsString;
 
 use crate::approve::{Answer, EscalationRequest};
-pub use record::{Decided, Ended, Granted, Record, Seen, Started};
+pub use body::body;
+pub use record::{Decided, Ended, Granted, Lost, Record, Seen, Started};
 
 /// Whoever takes note of what happens.
 pub trait Observer: Send + Sync {

@@ -25,6 +25,8 @@ pub enum Record {
     Granted(Granted),
     /// A grant that was stored was taken back.
     Revoked(Granted),
+    /// Records couldn't be kept.
+    Lost(Lost),
 }
 
 impl Record {
@@ -39,6 +41,7 @@ impl Record {
             Record::Answered(_) => "answered",
             Record::Granted(_) => "granted",
             Record::Revoked(_) => "revoked",
+            Record::Lost(_) => "lost",
         }
     }
 }
@@ -112,6 +115,13 @@ pub struct Granted {
     pub lifetime: Lifetime,
     /// By whom.
     pub by: String,
+}
+
+/// Records that aren't there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// How many.
+    pub records: u64,
 }
 
 impl Seen {

@@ -10,9 +10,13 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
 use super::REFUSED;
+use super::asking::Ask;
 use super::message::Failure;
+use super::moment;
 use super::profile::{self, PrintError};
+use crate::approve::Unit;
 use crate::profile::{Catalog, parse_count, parse_duration, parse_size};
+use crate::store::Level;
 use crate::surroundings::Surroundings;
 use crate::{NetworkChoice, Shortfall, Trace};
 
@@ -28,11 +32,19 @@ pub struct Arguments {
 pub enum Task {
     /// Run a command inside a permission profile
     Run(Box<Run>),
+    /// Show what runs ask, and answer it
+    Approvals(Approvals),
     /// Say what a report says of a run: how it ended, what was refused and what would allow it
     Explain(Explain),
     /// List, show and check profiles
     #[command(subcommand)]
     Profile(Profile),
+    /// Say what runs did, and whether that is as it was written
+    #[command(subcommand)]
+    Audit(Audit),
+    /// List and revoke what was granted for good
+    #[command(subcommand)]
+    Grant(Grant),
     /// Say what this machine can enforce
     Doctor(Doctor),
 }
@@ -102,6 +114,23 @@ pub struct Run {
     /// Bytes of output; the output is piped through Stockade then
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub output_limit: Option<u64>,
+    /// Who is asked for what is refused, while the program waits: auto, terminal, socket (`stockade approvals`),
+    /// command=TEXT (run by sh), never
+    #[arg(long, value_name = "WHO", default_value = "auto", help_heading = "Asking")]
+    pub ask: Ask,
+    /// How long a question may stay open; the run's time limit doesn't count it
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s", help_heading = "Asking")]
+    pub ask_timeout: Duration,
+    /// Ask for single grants, or for the lowest profile that would do
+    #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = "Asking")]
+    pub escalate: Unit,
+    /// The agent that it acts for: said in questions, kept with grants and in the audit trail
+    #[arg(long, value_name = "NAME", help_heading = "Asking")]
+    pub agent: Option<String>,
+    /// What goes into the audit trail: nothing (off), runs, refusals, questions and grants (denials), or each allowed
+    /// access to a file too (all) [default: denials; all with `--agent`]
+    #[arg(long, value_name = "off|denials|all", value_parser = parse_level)]
+    pub audit: Option<Level>,
     /// Look names up at this DNS server, not at the machine's
     #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver)]
     pub resolver: Option<SocketAddr>,
@@ -141,6 +170,62 @@ pub enum Profile {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub enum Audit {
+    /// List the newest records, one a line
+    List {
+        /// Of this run alone
+        #[arg(long, value_name = "ID")]
+        run: Option<String>,
+        /// So many
+        #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
+        limit: u64,
+    },
+    /// Show all records of a run
+    Show {
+        /// The run's id
+        run: String,
+    },
+    /// Find the first record that was altered, taken away or moved; exit code 1 where there is one
+    Verify,
+    /// Write records as JSON (`schemas/audit.schema.json`)
+    Export {
+        /// One a line; there is no other form
+        #[arg(long, required = true)]
+        jsonl: bool,
+        /// Not before this: a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
+        #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+        since: Option<u64>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Grant {
+    /// List what was granted for good
+    List {
+        /// What was revoked too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Take a grant back
+    Revoke {
+        /// The grant's id, as `stockade grant list` shows it
+        id: String,
+    },
+    /// Write all of them, one a line, as JSON
+    Export,
+}
+
+#[derive(Debug, Args)]
+pub struct Approvals {
+    /// Stay when nothing waits any more; on a terminal as a full-screen list
+    #[arg(long)]
+    pub watch: bool,
+    /// Plain lines, also on a terminal
+    #[arg(long)]
+    pub plain: bool,
+}
+
 #[derive(Debug, Args)]
 pub struct Explain {
     /// What `stockade run --report` wrote; `-` is standard input
@@ -177,6 +262,18 @@ fn parse_trace(text: &str) -> Result<Trace, String> {
         "fast" => Ok(Trace::Fast),
         _ => Err("it is `exact` or `fast`".into()),
     }
+}
+
+fn parse_unit(text: &str) -> Result<Unit, String> {
+    match text {
+        "grants" => Ok(Unit::Grants),
+        "profile" => Ok(Unit::Profile),
+        _ => Err("it is `grants` or `profile`".into()),
+    }
+}
+
+fn parse_level(text: &str) -> Result<Level, String> {
+    text.parse::<Level>().map_err(|error| error.to_string())
 }
 
 fn parse_port(text: &str) -> Result<u16, String> {

@@ -148,7 +148,7 @@ fn question(escalated: &Escalated) -> String {
                 Extent::Wider => ", wider".to_string(),
                 Extent::Profile(name) => format!(", the profile `{name}`"),
             };
-            format!("{}{extent}, said {}", lifetime.name(), answer.by)
+            format!("{}{extent}, said {}", lifetime.word(), answer.by)
         }
         Choice::No { all: true } => format!("no to everything, said {}", answer.by),
         Choice::No { all: false } => format!("no, said {}", answer.by),

@@ -2,10 +2,16 @@
 //!
 //! Data goes to standard output, everything else to standard error.
 
+mod approvals;
 mod args;
+mod asking;
+mod audit;
 mod doctor;
 mod explain;
+mod grant;
+mod ledger;
 mod message;
+mod moment;
 mod profile;
 mod refused;
 mod relay;
@@ -36,8 +42,11 @@ pub fn main() -> ExitCode {
 fn act(task: &Task) -> Result<u8, Failure> {
     match task {
         Task::Run(run) => run::run(run),
+        Task::Approvals(task) => approvals::approvals(task),
         Task::Explain(task) => to_output(|out| explain::explain(&task.file, out)),
         Task::Profile(task) => to_output(|out| args::profile_task(task, out)),
+        Task::Audit(task) => to_output(|out| audit::audit(task, out)),
+        Task::Grant(task) => to_output(|out| grant::grant(task, out)),
         Task::Doctor(doctor) => to_output(|out| doctor::doctor(doctor.json, out)),
     }
 }

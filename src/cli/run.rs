@@ -3,14 +3,18 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::REFUSED;
 use super::args::Run;
+use super::asking::{self, Ask};
+use super::ledger::Ledger;
 use super::message::{Failure, note};
 use super::refused;
 use super::relay::Relay;
 use super::signals::{self, Signals};
+use crate::approve::Approver;
 use crate::profile::Limits;
 use crate::report::{Report, Sink, Status};
 use crate::sys::{confine, process};
@@ -23,37 +27,61 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
             .hint("nothing was started: a grant that isn't enforced would be no limit either"));
     }
     let sink = run.report.as_deref().map(open_report).transpose()?;
-    let mut ready = match ready(run) {
-        Ok(ready) => ready,
+    let approver = match asking::approver(run) {
+        Ok(approver) => approver,
         Err(failure) => {
             write_report(sink, &refused(run));
             return Err(failure);
         }
     };
-    let report = ready.report().clone();
-    // Before the start: a key that is pressed at once is answered like any later one.
-    let (signals, mask) = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
-    ready.signal_mask = Some(mask);
-    let child = match ready.start() {
-        Ok(child) => child,
-        Err(error) => {
-            write_report(sink, &report);
-            return Err(error.into());
-        }
-    };
-    let outcome = match attend(child, signals) {
-        Ok(outcome) => outcome,
+    let ledger = match Ledger::open(run) {
+        Ok(ledger) => ledger,
         Err(failure) => {
-            write_report(sink, &report);
+            write_report(sink, &refused(run));
             return Err(failure);
         }
     };
-    say_limit(&outcome);
-    if let Some(failure) = refused::explanation(outcome.report(), run.report.as_deref()) {
-        failure.print();
-    }
+    let mut granted = Vec::new();
+    let outcome = loop {
+        let outcome = match attempt(run, (approver.as_ref(), &ledger), &granted) {
+            Ok(outcome) => outcome,
+            Err((failure, report)) => {
+                ledger.close();
+                write_report(sink, &report);
+                return Err(failure);
+            }
+        };
+        say_limit(&outcome);
+        if let Some(failure) = refused::explanation(outcome.report(), run.report.as_deref()) {
+            failure.print();
+        }
+        match asking::wants_another_run(run, approver.as_ref(), outcome.report()) {
+            Some(path) if granted.len() < MOST_REPEATS => granted.push(path),
+            _ => break outcome,
+        }
+    };
+    ledger.close();
     let reported = write_report(sink, outcome.report());
     Ok(if reported { outcome.exit_code() } else { REFUSED })
+}
+
+/// How often a run is started once more with a grant.
+const MOST_REPEATS: usize = 3;
+
+/// One run from its start to its end; what there is to report where it never started.
+fn attempt(
+    run: &Run,
+    aides: (Option<&Arc<dyn Approver>>, &Ledger),
+    granted: &[PathBuf],
+) -> Result<Outcome, (Failure, Box<Report>)> {
+    let mut ready = ready(run, aides, granted).map_err(|failure| (failure, Box::new(refused(run))))?;
+    let report = Box::new(ready.report().clone());
+    let failed = |failure: Failure| (failure, report.clone());
+    // Before the start: a key that is pressed at once is answered like any later one.
+    let (signals, mask) = Signals::take().map_err(|error| failed(Failure::new(REFUSED, &error)))?;
+    ready.signal_mask = Some(mask);
+    let child = ready.start().map_err(|error| failed(error.into()))?;
+    attend(child, signals).map_err(failed)
 }
 
 /// What there is to report of a run that was refused.
@@ -64,7 +92,11 @@ fn refused(run: &Run) -> Report {
 }
 
 /// Everything up to the start.
-fn ready(run: &Run) -> Result<Ready, Failure> {
+fn ready(
+    run: &Run,
+    (approver, ledger): (Option<&Arc<dyn Approver>>, &Ledger),
+    granted: &[PathBuf],
+) -> Result<Ready, Failure> {
     let mut sandbox = Sandbox::profile(&run.profile)?.limits(limits(run)).trace(run.trace);
     if let Some(root) = &run.root {
         sandbox = sandbox.root(root);
@@ -75,7 +107,7 @@ fn ready(run: &Run) -> Result<Ready, Failure> {
     for path in &run.write {
         sandbox = sandbox.write(path);
     }
-    for path in &run.exec {
+    for path in run.exec.iter().chain(granted) {
         sandbox = sandbox.exec(path);
     }
     for path in &run.socket {
@@ -92,6 +124,8 @@ fn ready(run: &Run) -> Result<Ready, Failure> {
     for shortfall in &run.accept_shortfall {
         sandbox = sandbox.accept_shortfall(*shortfall);
     }
+    sandbox = with_questions(sandbox, run, approver);
+    sandbox = ledger.with_grants(sandbox, run)?;
     for path in run.read.iter().chain(&run.write).chain(&run.exec) {
         if !path.exists() {
             note(&format!("`{}` doesn't exist yet", path.display()));
@@ -99,7 +133,27 @@ fn ready(run: &Run) -> Result<Ready, Failure> {
     }
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
-    Ok(command.args(arguments).prepare()?)
+    let ready = command.args(arguments).prepare()?;
+    let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never);
+    if was_chosen && !ready.asks() {
+        return Err(Failure::text(
+            REFUSED,
+            "nobody can be asked in this run: it has no supervisor of its own",
+        )
+        .hint("`--ask never`; a run inside a run is never asked for"));
+    }
+    Ok(ready)
+}
+
+/// Who is asked, and how.
+fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn Approver>>) -> Sandbox {
+    if let Some(approver) = approver {
+        sandbox = sandbox.shared_approver(Arc::clone(approver));
+    }
+    if let Some(agent) = &run.agent {
+        sandbox = sandbox.agent(agent);
+    }
+    sandbox.ask_timeout(run.ask_timeout).escalate(run.escalate)
 }
 
 /// What the flags say of hosts.

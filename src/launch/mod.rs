@@ -24,6 +24,8 @@ pub use child::Step;
 pub use pause::Pause;
 pub use prepare::{Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
+#[cfg(feature = "store")]
+pub(crate) use scratch::make_private;
 pub use scratch::without_home as scratch_without_home;
 pub use survey::real_path;
 pub use tree::{StatFields, Tree};

@@ -48,7 +48,7 @@ impl Drop for Scratch {
 }
 
 /// The directory and what is missing above it, for the user alone. One that somebody else prepared isn't used.
-fn make_private(path: &Path) -> io::Result<()> {
+pub fn make_private(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     let metadata = fs::symlink_metadata(path)?;

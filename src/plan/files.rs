@@ -227,7 +227,7 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
             path: grant.path.clone(),
             rights: rights.of_workers(grant.access),
             above: match (&grant.origin, grant.access.contains(Access::WRITE)) {
-                (Origin::Flag(_), true) => rights.of_entries(),
+                (Origin::Flag(_) | Origin::Approval(_), true) => rights.of_entries(),
                 _ => 0,
             },
         });

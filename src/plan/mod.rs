@@ -324,6 +324,6 @@ fn home(policy: &Policy) -> Home {
 pub fn is_chosen(grant: &Grant) -> bool {
     matches!(
         grant.origin,
-        Origin::Shipped { .. } | Origin::File { .. } | Origin::Flag(_)
+        Origin::Shipped { .. } | Origin::File { .. } | Origin::Flag(_) | Origin::Approval(_)
     )
 }

@@ -89,6 +89,16 @@ impl Reach {
         }
     }
 
+    /// Whether any names are granted, not addresses alone.
+    pub fn has_names(&self) -> bool {
+        let is_address = |grant: &HostGrant| matches!(grant.pattern.host, Host::Network(_) | Host::Localhost);
+        match self {
+            Reach::Nothing => false,
+            Reach::Hosts(grants) => !grants.iter().all(is_address),
+            Reach::Everything => true,
+        }
+    }
+
     /// The exact names, each once, for the hosts file.
     pub fn exact_names(&self) -> impl Iterator<Item = &Name> {
         let grants: &[HostGrant] = match self {

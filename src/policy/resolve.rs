@@ -18,6 +18,10 @@ pub struct Additions {
     pub grants: Vec<(Access, PathBuf, String)>,
     /// Unix sockets with the flag that said so.
     pub sockets: Vec<(PathBuf, String)>,
+    /// Paths that were granted by an answer for always.
+    pub approved: Vec<(Access, PathBuf, Origin)>,
+    /// Unix sockets that were.
+    pub approved_sockets: Vec<(PathBuf, Origin)>,
     /// Hosts that may be connected to.
     pub hosts: Vec<HostGrant>,
     /// Ports of the loopback interface that may be listened on.
@@ -39,6 +43,8 @@ impl Additions {
     pub const NONE: Additions = Additions {
         grants: Vec::new(),
         sockets: Vec::new(),
+        approved: Vec::new(),
+        approved_sockets: Vec::new(),
         hosts: Vec::new(),
         listen: Vec::new(),
         network: None,
@@ -134,6 +140,20 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
         origin: Origin::Flag(flag.clone()),
         why: None,
     }));
+    grants.extend(
+        circumstances
+            .additions
+            .approved
+            .iter()
+            .map(|(access, path, origin)| Grant {
+                access: *access,
+                path: path.clone(),
+                extent: Extent::Subtree,
+                exempt: false,
+                origin: origin.clone(),
+                why: None,
+            }),
+    );
     let environment = environment::build(profile, circumstances, &grants);
     let listen = listen_grants(profile, circumstances.additions);
     Policy {
@@ -225,7 +245,12 @@ fn sockets(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<SocketGr
         path: path.clone(),
         origin: Origin::Flag(flag.clone()),
     });
-    of_profile.chain(of_flags).collect()
+    let approved = circumstances.additions.approved_sockets.iter();
+    let of_answers = approved.map(|(path, origin)| SocketGrant {
+        path: path.clone(),
+        origin: origin.clone(),
+    });
+    of_profile.chain(of_flags).chain(of_answers).collect()
 }
 
 /// The hosts of the profile, of the flags and of the models.

@@ -303,7 +303,7 @@ fn read_file(path: &Path, source: &Source) -> Result<Document, ProfileError> {
 }
 
 /// The text of a user's document.
-pub(super) fn text_of(path: &Path, source: &Source) -> Result<String, ProfileError> {
+pub(crate) fn text_of(path: &Path, source: &Source) -> Result<String, ProfileError> {
     let bytes = bytes_of(path).map_err(|source| ProfileError::Unreadable {
         path: path.to_path_buf(),
         source,

@@ -107,20 +107,20 @@ impl fmt::Display for Listing<'_> {
 
 /// What is wrong with one value, before its place is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Complaint {
-    pub(super) message: String,
-    pub(super) hint: Option<String>,
+pub(crate) struct Complaint {
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
 }
 
 impl Complaint {
-    pub(super) fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Complaint {
             message: message.into(),
             hint: None,
         }
     }
 
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }

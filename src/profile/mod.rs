@@ -29,6 +29,13 @@ pub use read::parse;
 pub use rule::{Anchor, Glob, Origin, PathSpec, Rule};
 pub use value::is_unsecure_variable;
 
+/// How documents of any kind are read, with the place of every fault.
+pub(crate) mod reading {
+    pub(crate) use super::catalog::text_of;
+    pub(crate) use super::error::Complaint;
+    pub(crate) use super::read::{Reader, Value, read_with};
+}
+
 /// What a run may do, as a document says it. Lists hold the inherited rules first, then the profile's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {

@@ -64,7 +64,7 @@ pub fn parse(text: &str, source: &Source) -> Result<Document, Vec<Fault>> {
 }
 
 /// Reads a text of any kind of document, `kind` in words, by what makes a value of its table.
-pub(super) fn read_with<T>(
+pub(crate) fn read_with<T>(
     text: &str,
     source: &Source,
     kind: &'static str,
@@ -92,11 +92,11 @@ pub(super) fn read_with<T>(
     }
 }
 
-pub(super) type Value<'t> = Spanned<DeValue<'t>>;
+pub(crate) type Value<'t> = Spanned<DeValue<'t>>;
 type Key<'t> = Spanned<std::borrow::Cow<'t, str>>;
 
 /// Walks one document and collects what is wrong with it.
-pub(super) struct Reader<'t> {
+pub(crate) struct Reader<'t> {
     source: &'t Source,
     /// What kind of document it is, in words.
     kind: &'static str,
@@ -394,7 +394,7 @@ impl Reader<'_> {
 
 /// Single values and what is wrong with them.
 impl Reader<'_> {
-    pub(super) fn fault(&mut self, at: usize, complaint: Complaint) {
+    pub(crate) fn fault(&mut self, at: usize, complaint: Complaint) {
         let (line, column) = self.positions.line_and_column(at);
         let Complaint { message, hint } = complaint;
         self.faults.push(Fault {
@@ -406,7 +406,7 @@ impl Reader<'_> {
         });
     }
 
-    pub(super) fn unknown_field(&mut self, key: &Key<'_>, table: &str, known: &[&'static str]) {
+    pub(crate) fn unknown_field(&mut self, key: &Key<'_>, table: &str, known: &[&'static str]) {
         let name = key.get_ref().as_ref();
         let hint = match nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
@@ -434,7 +434,7 @@ impl Reader<'_> {
         texts.into_iter().map(|(text, _)| text).collect()
     }
 
-    pub(super) fn parsed<T>(&mut self, value: &Value<'_>, parse: fn(&str) -> Result<T, Complaint>) -> Option<T> {
+    pub(crate) fn parsed<T>(&mut self, value: &Value<'_>, parse: fn(&str) -> Result<T, Complaint>) -> Option<T> {
         let text = self.text(value)?;
         parse(text)
             .map_err(|complaint| self.fault(value.span().start, complaint))
@@ -442,7 +442,7 @@ impl Reader<'_> {
     }
 
     /// The texts of an array as values, each with its line.
-    pub(super) fn all_parsed<T>(
+    pub(crate) fn all_parsed<T>(
         &mut self,
         value: &Value<'_>,
         parse: fn(&str) -> Result<T, Complaint>,

@@ -1,11 +1,12 @@
 //! Who is asked for more than a sandbox gives, and who is told what happens in it.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::lowest::Shipped;
-use super::{Ready, Sandbox};
+use super::{Error, Ready, Sandbox};
 use crate::approve::{Approver, Lifetime, Unit};
 use crate::audit::{Observer, Started};
 use crate::plan::{Ability, Supervisor};
@@ -94,6 +95,14 @@ impl Sandbox {
 
     pub(super) fn observer_of_runs(&self) -> Option<&Arc<dyn Observer>> {
         self.escalating.observer.as_ref()
+    }
+
+    /// The run's root with its links resolved: what grants for always are kept by.
+    ///
+    /// # Errors
+    /// The root can't be used.
+    pub fn project(&self) -> Result<PathBuf, Error> {
+        self.resolved_root()
     }
 
     /// What may be granted while a run lives.

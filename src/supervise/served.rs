@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::answer::Errno;
 use super::caller::Alleged;
 use super::worker::Desk;
-use crate::policy::Reach;
 use crate::sys::file;
 
 const MFD_ALLOW_SEALING: u32 = 2;
@@ -17,14 +16,11 @@ pub fn text(desk: &Desk<'_>, path: &Alleged) -> Option<String> {
     let network = desk.shared().network.as_deref()?;
     let reach = &desk.shared().run.brief.policy.reach;
     let text = network.file(path.bytes(), reach)?;
-    let names_hosts = matches!(reach, Reach::Hosts(_));
-    if names_hosts || is_looking_for_hosts(desk, path) {
-        return Some(text);
-    }
-    None
+    let is_served = desk.shared().approvals.is_none() || reach.has_names() || is_looking_for_hosts(desk, path);
+    is_served.then_some(text)
 }
 
-/// Where hosts may only be asked for, the machine's own hosts file is one like others, until a process has opened what C
+/// Where no names are granted, and hosts may be asked for, the machine's own hosts file is one like others, until a process has opened what C
 /// libraries open before it to find a host.
 fn is_looking_for_hosts(desk: &Desk<'_>, path: &Alleged) -> bool {
     let process = desk.caller().process();

@@ -236,3 +236,19 @@ pub fn signal_children(number: i32) {
         }
     }
 }
+
+/// Makes a command of the caller's start as if from a shell of its own: no signal blocked or ignored, in its own process
+/// group, and ended by SIGALRM after so many seconds, also when nobody is left to end it (alarm(2) outlives execve).
+#[cfg(feature = "store")]
+pub fn set_apart(command: &mut std::process::Command, seconds: u32) {
+    use super::signals;
+    use std::os::unix::process::CommandExt;
+    let prepare = move || {
+        signals::reset_dispositions(0);
+        signals::SignalSet::of(&[]).set()?;
+        nix::unistd::alarm::set(seconds);
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes system calls only: no allocation, no lock.
+    unsafe { command.process_group(0).pre_exec(prepare) };
+}

@@ -71,6 +71,14 @@ impl SignalSet {
     }
 }
 
+/// Has the program of a command start with no signal blocked, whatever the calling thread blocks.
+pub fn unblock_in(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    let none = SignalSet::of(&[]);
+    // SAFETY: between fork and exec the closure makes one child-safe call, on a set that was made before.
+    unsafe { command.pre_exec(move || none.set().map(drop)) };
+}
+
 /// One signal read from a signal descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrived {

@@ -34,6 +34,23 @@ pub fn kind(socket: BorrowedFd<'_>) -> io::Result<i32> {
     option(socket, libc::SOL_SOCKET, libc::SO_TYPE)
 }
 
+/// The user at the other end of a unix stream socket: who connected, or who listened (unix(7), `SO_PEERCRED`).
+pub fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the kernel writes one `struct ucred` and its size.
+    check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok(peer.uid)
+}
+
 /// The number that `/proc/net/tcp` and its like have for a socket.
 pub fn number(socket: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(super::file::status(socket)?.st_ino)

@@ -7,12 +7,14 @@ mod place;
 mod probe;
 mod process;
 mod run;
+mod schema;
 mod terminal;
 
 pub use place::Place;
 pub use probe::{Probe, results};
 pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, until};
 pub use run::{Ran, Run, run};
+pub use schema::faults;
 pub use terminal::Terminal;
 
 /// The program under test.

@@ -169,6 +169,10 @@ impl Run {
         if self.reports {
             words.extend(["--report".into(), self.report_path().into()]);
         }
+        if self.flags.iter().all(|flag| flag != "--ask") {
+            // Whoever runs the tests may sit at a terminal.
+            words.extend(["--ask".into(), "never".into()]);
+        }
         words.extend(self.flags.iter().cloned());
         words.push("--".into());
         words.extend(self.command.iter().cloned());

@@ -2,6 +2,7 @@
 
 use stockade::approve::{Answer, EscalationRequest, Lifetime};
 
+use crate::common::{Run, Terminal, run};
 use crate::person::{Asking, asking, no, once, session};
 use crate::servers::{Http, Names, Streams, Witness};
 
@@ -142,4 +143,92 @@ fn the_hosts_file_is_asked_for_by_who_reads_it_and_not_by_who_looks_for_a_host()
             &format!("--host {}", echo.address),
         ])
         .prints("ping\n");
+}
+
+/// What a person sees and does at a terminal: three questions, and one start.
+const ANALYSIS: &str = "import urllib.request\n\
+    print('started', flush=True)\n\
+    hosts = open('/etc/hosts').read()\n\
+    with open('out.csv', 'w') as out: out.write('a,b')\n\
+    print(urllib.request.urlopen(f'http://{NAME}:{PORT}/', timeout=20).status, 'localhost' in hosts)\n";
+
+struct Analysis {
+    run: Run,
+    _names: Names,
+    _http: Http,
+}
+
+fn analysis() -> Analysis {
+    let http = Http::new();
+    let (names, port) = (Names::new(), http.address.port());
+    names.lead("api.shop.test", http.address.ip());
+    let (server, address) = (names.address().to_string(), http.address.to_string());
+    let run = run()
+        .profile("minimal")
+        .flags(["--resolver", &server, "--host", &address, "--ask", "terminal"])
+        .reporting()
+        .python(&code("api.shop.test", port, ANALYSIS));
+    Analysis {
+        run,
+        _names: names,
+        _http: http,
+    }
+}
+
+fn report(run: &Run) -> serde_json::Value {
+    let text = std::fs::read(run.place.path("~/report.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+#[test]
+fn a_person_at_the_terminal_says_yes_three_times_and_the_program_never_notices() {
+    let analysis = analysis();
+    let code = Terminal::new()
+        .awaits("started")
+        .awaits("--read /etc/hosts")
+        .awaits("?")
+        .types("once\n")
+        .awaits("out.csv")
+        .awaits("?")
+        .types("session\n")
+        .awaits("--host api.shop.test")
+        .awaits("?")
+        .types("on\n")
+        .awaits("200 True")
+        .ends_within(20)
+        .plays(&analysis.run);
+    assert_eq!(code, 0);
+    let report = report(&analysis.run);
+    let requests = report["escalation"]["requests"].as_array().unwrap();
+    let lifetimes: Vec<_> = requests
+        .iter()
+        .map(|request| request["lifetime"].as_str().unwrap())
+        .collect();
+    assert_eq!(lifetimes, ["once", "session", "once"]);
+    assert_eq!(
+        (&report["status"], report["denials"].as_array().unwrap().len()),
+        (&"completed".into(), 0)
+    );
+    assert_eq!(
+        std::fs::read_to_string(analysis.run.place.path("out.csv")).unwrap(),
+        "a,b"
+    );
+}
+
+#[test]
+fn a_person_at_the_terminal_says_no_and_the_report_says_who_and_why() {
+    let analysis = analysis();
+    let code = Terminal::new()
+        .awaits("--read /etc/hosts")
+        .awaits("?")
+        .types("no not on this machine\n")
+        .awaits("PermissionError")
+        .ends_within(20)
+        .plays(&analysis.run);
+    assert_eq!(code, 1);
+    let report = report(&analysis.run);
+    assert_eq!(report["status"], "permission_denied");
+    let rule = &report["denials"][0]["rule"];
+    let text = rule["text"].as_str().unwrap();
+    assert!(text.contains("at the terminal: not on this machine"), "{text}");
 }

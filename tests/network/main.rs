@@ -16,6 +16,7 @@ mod built;
 mod clients;
 mod escape;
 mod net;
+#[expect(dead_code, reason = "each test program uses another part")]
 #[path = "../escalation/person.rs"]
 mod person;
 mod servers;

@@ -62,7 +62,7 @@ fn meanings(request: &EscalationRequest, offer: &Offer) -> String {
                 "what `wider grants` says, until this run ends; `wider always` for later runs too"
             }
             Word::Wider => "what `wider grants` says, until this run ends",
-            Word::Yes if request.live => "until this run ends",
+            Word::Yes if request.live => "as `session`, where that is offered; otherwise as the shortest that is",
             Word::Yes => "the program is started once more with it",
             Word::No => "refused; what stands behind it is passed on; `no all` refuses everything from here on",
             Word::Details => continue,

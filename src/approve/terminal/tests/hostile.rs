@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::stage::Stage;
-use crate::approve::{Answer, Choice};
+use crate::approve::{Answer, Choice, Extent, Lifetime};
 
 const PROMPT: &str = " s)? ";
 const NO: Choice = Choice::No { all: false };
@@ -11,8 +11,12 @@ const NO: Choice = Choice::No { all: false };
 fn what_was_typed_before_answers_nothing() {
     let mut stage = Stage::with_keys(&Scene::new(), "once\ralways\ronce");
     stage.awaits(PROMPT);
-    stage.types("\r");
-    assert_eq!(stage.outcome().answer.choice, NO);
+    stage.types("session\r");
+    let session = Choice::Yes {
+        lifetime: Lifetime::Session,
+        extent: Extent::Requested,
+    };
+    assert_eq!(stage.outcome().answer.choice, session);
 }
 
 /// The terminal answers what the program asked it before it was stopped: some answers are there, some come while

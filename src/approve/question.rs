@@ -1,0 +1,97 @@
+//! A request as it goes out of the process, and as it is read by who answers: one line of JSON, bounded.
+
+use super::reply::cut;
+use super::{EscalationRequest, VERSION};
+
+/// Bytes of a line. A path of 4096 bytes that have to be escaped takes six times as many, and there are a few of them.
+pub(super) const LONGEST: usize = 256 * 1024;
+/// Characters of a path that are shown; the kernel's paths aren't longer.
+const PATH: usize = 4096;
+/// Characters of a sentence or a name.
+const SENTENCE: usize = 1000;
+/// Words of a command that are shown, and characters of each.
+const WORDS: usize = 64;
+const WORD: usize = 400;
+
+/// The request on one line; `None` where what would be granted doesn't fit: it is never cut.
+pub(super) fn line(request: &EscalationRequest) -> Option<Vec<u8>> {
+    let mut line = serde_json::to_vec(&bounded(request)).ok()?;
+    line.push(b'\n');
+    (line.len() <= LONGEST).then_some(line)
+}
+
+/// Reads a request that another process of the same user sent.
+pub(super) fn read(line: &[u8]) -> Option<EscalationRequest> {
+    let request: EscalationRequest = serde_json::from_slice(line).ok()?;
+    (request.version == VERSION).then_some(request)
+}
+
+/// What comes from the program may be as long as it likes; what a person is to read may not.
+fn bounded(request: &EscalationRequest) -> EscalationRequest {
+    let mut bounded = request.clone();
+    let evidence = &mut bounded.evidence;
+    for path in [
+        &mut evidence.target,
+        &mut evidence.asked,
+        &mut evidence.program,
+        &mut evidence.root,
+    ] {
+        *path = cut(path, PATH);
+    }
+    for sentence in [&mut bounded.reason, &mut evidence.why] {
+        *sentence = cut(sentence, PATH + SENTENCE);
+    }
+    for text in [&mut evidence.warning, &mut evidence.agent, &mut bounded.capability_id] {
+        *text = text.as_deref().map(|text| cut(text, SENTENCE));
+    }
+    let is_cut = evidence.command.len() > WORDS;
+    evidence.command.truncate(WORDS);
+    for word in &mut evidence.command {
+        *word = cut(word, WORD);
+    }
+    if is_cut {
+        evidence.command.push("…".to_string());
+    }
+    bounded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approve::{Requested, samples::request};
+
+    #[test]
+    fn a_request_comes_in_as_it_went_out() {
+        let line = line(&request()).unwrap();
+        assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+        assert_eq!(read(&line), Some(request()));
+    }
+
+    #[test]
+    fn hostile_texts_are_bounded() {
+        let mut request = request();
+        let endless = "\u{1b}".repeat(100_000);
+        request.evidence.target.clone_from(&endless);
+        request.evidence.asked.clone_from(&endless);
+        request.evidence.warning = Some(endless.clone());
+        request.evidence.command = vec![endless; 1000];
+        let line = line(&request).unwrap();
+        let read = read(&line).unwrap();
+        assert_eq!(read.evidence.target.chars().count(), PATH + 1);
+        assert_eq!(read.evidence.command.len(), WORDS + 1);
+    }
+
+    #[test]
+    fn what_would_be_granted_is_never_cut() {
+        let mut request = request();
+        request.requested = Requested::Grants(vec![vec!["--read".into(), "x".repeat(LONGEST)]]);
+        assert_eq!(line(&request), None);
+    }
+
+    #[test]
+    fn another_version_is_not_read() {
+        let text = String::from_utf8(line(&request()).unwrap()).unwrap();
+        assert_eq!(read(text.replace("\"version\":1", "\"version\":2").as_bytes()), None);
+        assert_eq!(read(b"{}"), None);
+    }
+}

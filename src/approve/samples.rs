@@ -1,0 +1,36 @@
+//! A question for the tests of those who carry it.
+
+use super::{EscalationRequest, Evidence, Lifetime, Requested, VERSION};
+use crate::report::Kind;
+
+/// A script that reads `/etc/hosts`.
+pub(crate) fn request() -> EscalationRequest {
+    let grants = |path: &str| Requested::Grants(vec![vec!["--read".into(), path.into()]]);
+    EscalationRequest {
+        version: VERSION,
+        id: "0190-1".into(),
+        run: "0190".into(),
+        capability_id: None,
+        current_profile: "minimal".into(),
+        requested: grants("/etc/hosts"),
+        wider: Some(grants("/etc")),
+        reason: "PermissionDenied: read /etc/hosts".into(),
+        evidence: Evidence {
+            access: Kind::Read,
+            target: "/etc/hosts".into(),
+            asked: "../etc/hosts".into(),
+            syscall: "openat".into(),
+            pid: 7,
+            program: "/usr/bin/python3".into(),
+            command: vec!["python3".into(), "a b.py".into()],
+            root: "/r".into(),
+            agent: Some("coder".into()),
+            why: "nothing grants it".into(),
+            warning: None,
+            at_ms: 12,
+        },
+        lifetimes: vec![Lifetime::Once, Lifetime::Session, Lifetime::Always],
+        live: true,
+        timeout_ms: 60_000,
+    }
+}

@@ -1,0 +1,133 @@
+//! One question, from the run's side.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollTimeout, poll};
+
+use super::Waiting;
+use super::directory::Directory;
+use super::stream::{Heard, Stream};
+use crate::approve::{Answer, EscalationRequest, Patience, question, reply};
+
+/// How often patience is looked at.
+const SLICE: Duration = Duration::from_millis(100);
+/// How often somebody is looked for.
+const ROUND: Duration = Duration::from_millis(200);
+/// Who says no where an answer can't be used.
+const US: &str = "stockade";
+
+/// Asks all who watch, and answers with the first answer.
+pub(super) fn ask(state: &Path, waiting: Waiting, request: &EscalationRequest, patience: &Patience) -> Answer {
+    if question::line(request).is_none() {
+        return Answer::no(US).because("the question is too long to be asked");
+    }
+    let mut asked = Asked::default();
+    let mut looked: Option<Instant> = None;
+    while let Some(left) = patience.left() {
+        if looked.is_none_or(|at| at.elapsed() >= ROUND) {
+            asked.look_for_watchers(state, request, left);
+            looked = Some(Instant::now());
+        }
+        if asked.streams.is_empty() && !asked.names.is_empty() {
+            return Answer::silence("whoever was asked went away");
+        }
+        if asked.streams.is_empty() && waiting == Waiting::OnlyWatched {
+            return Answer::silence("nobody watches with `stockade approvals`");
+        }
+        if let Some(answer) = asked.listen(request, left.min(SLICE)) {
+            return answer;
+        }
+    }
+    let time = Duration::from_millis(request.timeout_ms);
+    Answer::silence(match (patience.is_withdrawn(), asked.names.is_empty()) {
+        (true, _) => "nobody waits for the answer any more".to_string(),
+        (false, true) => format!("nobody came to answer within {time:?}"),
+        (false, false) => format!("nobody answered within {time:?}"),
+    })
+}
+
+/// Who was asked.
+#[derive(Default)]
+struct Asked {
+    /// All watchers that were ever asked, by the names of their sockets.
+    names: BTreeSet<OsString>,
+    /// Those that haven't answered.
+    streams: Vec<Stream>,
+}
+
+impl Asked {
+    /// Asks those who weren't asked yet. Who comes late has less time.
+    fn look_for_watchers(&mut self, state: &Path, request: &EscalationRequest, left: Duration) {
+        let Ok(directory) = Directory::open(state) else {
+            return;
+        };
+        let mut names = directory.sockets();
+        names.retain(|name| !self.names.contains(name));
+        if names.is_empty() {
+            return;
+        }
+        let left = left.as_millis().try_into().unwrap_or(u64::MAX);
+        let request = EscalationRequest {
+            timeout_ms: request.timeout_ms.min(left),
+            ..request.clone()
+        };
+        let Some(line) = question::line(&request) else {
+            return;
+        };
+        for name in names {
+            let connected = directory.connect(&name);
+            let stream = connected.and_then(|socket| Stream::new(socket, reply::LONGEST));
+            if let Ok(mut stream) = stream {
+                self.names.insert(name);
+                // A watcher that is gone at once was asked all the same.
+                if stream.say(&line).is_ok() {
+                    self.streams.push(stream);
+                }
+            }
+        }
+    }
+
+    /// Waits a little; the first answer.
+    fn listen(&mut self, request: &EscalationRequest, time: Duration) -> Option<Answer> {
+        let mut waiting: Vec<PollFd<'_>> = self
+            .streams
+            .iter()
+            .map(|stream| PollFd::new(stream.as_fd(), stream.interest()))
+            .collect();
+        // One millisecond at least: what is left may be less.
+        let time = PollTimeout::try_from(time.max(Duration::from_millis(1))).unwrap_or(PollTimeout::ZERO);
+        let _ = poll(&mut waiting, time);
+        let mut answer = None;
+        self.streams.retain_mut(|stream| {
+            if answer.is_some() {
+                return false;
+            }
+            let heard = match stream.send() {
+                Ok(()) => stream.hear(),
+                // It may have answered before it went.
+                Err(_) => Some(stream.hear())
+                    .filter(|heard| *heard != Heard::Nothing)
+                    .unwrap_or(Heard::End),
+            };
+            match heard {
+                Heard::Nothing => return true,
+                Heard::End => {}
+                Heard::TooMuch => answer = Some(unusable("it is too long")),
+                Heard::Line(line) => {
+                    let read = reply::read(&line, request, "somebody at approvals");
+                    answer = Some(read.unwrap_or_else(|error| unusable(&error.to_string())));
+                }
+            }
+            false
+        });
+        answer
+    }
+}
+
+fn unusable(why: &str) -> Answer {
+    Answer::no(US).because(format!("the watcher's answer can't be used: {why}"))
+}

@@ -1,0 +1,221 @@
+//! The watcher's side: it listens, collects what is asked, and sends the answers.
+//!
+//! One thread does it all, without blocking. Nothing here decides or prints.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::directory::{Directory, DirectoryError, is_same_user};
+use super::stream::{Heard, Stream};
+use crate::approve::{Answer, Choice, EscalationRequest, question, reply};
+
+/// Connections at once; one more is closed, which is a no.
+const CONNECTIONS: usize = 512;
+/// A run sends its question at once.
+const SAYS_WITHIN: Duration = Duration::from_secs(5);
+/// How much longer than its patience a run may keep a question open.
+const LATE: Duration = Duration::from_secs(2);
+
+/// Nobody can be served.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// The place for the socket can't be used.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// The socket can't be made.
+    #[error("can't listen in `{}`", .path.display())]
+    Listen {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// An answer to more than was asked.
+    #[error("that can't be answered: {0}")]
+    Unfit(String),
+    /// The question isn't open any more.
+    #[error("nobody waits for this answer any more")]
+    Gone,
+}
+
+/// A question that waits for an answer.
+#[derive(Debug)]
+pub struct Question {
+    /// Its number at this watcher, from 1 on.
+    pub number: u32,
+    /// What is asked. Texts in it come from the confined program.
+    pub request: EscalationRequest,
+    /// When the run stops waiting.
+    pub deadline: Instant,
+}
+
+/// What has changed.
+#[derive(Debug)]
+pub enum News {
+    /// A question came.
+    Came(u32),
+    /// A question isn't asked any more: somebody else answered, time is over, or the program doesn't wait.
+    Gone(Box<Question>),
+}
+
+/// Somebody who watches. Runs find it as long as the value lives; what still waits then is refused.
+#[derive(Debug)]
+pub struct Watcher {
+    directory: Directory,
+    name: OsString,
+    listener: UnixListener,
+    connections: Vec<Connection>,
+    last: u32,
+}
+
+#[derive(Debug)]
+struct Connection {
+    stream: Stream,
+    since: Instant,
+    question: Option<Question>,
+}
+
+impl Watcher {
+    /// Begins to watch for the runs with this state directory (`$XDG_STATE_HOME/stockade`).
+    pub fn begin(state: &Path) -> Result<Watcher, WatchError> {
+        let directory = Directory::make(state)?;
+        let failed = |source| WatchError::Listen {
+            path: super::place(state),
+            source,
+        };
+        let (listener, name) = directory.listen().map_err(failed)?;
+        let watcher = Watcher {
+            directory,
+            name,
+            listener,
+            connections: Vec::new(),
+            last: 0,
+        };
+        watcher.listener.set_nonblocking(true).map_err(failed)?;
+        Ok(watcher)
+    }
+
+    /// The socket, for who has to remove it where the value can't be dropped.
+    pub fn path(&self) -> PathBuf {
+        self.directory.path_of(&self.name)
+    }
+
+    /// Waits until there is something to do, here or at one of the other descriptors.
+    pub fn wait(&self, others: &[BorrowedFd<'_>], time: Duration) {
+        let descriptors = self.connections.iter().map(|connection| connection.stream.as_fd());
+        let mut waiting: Vec<PollFd<'_>> = std::iter::once(self.listener.as_fd())
+            .chain(descriptors)
+            .chain(others.iter().copied())
+            .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN))
+            .collect();
+        let _ = poll(&mut waiting, PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO));
+    }
+
+    /// Takes in what has arrived.
+    pub fn hear(&mut self) -> Vec<News> {
+        self.accept();
+        let mut news = Vec::new();
+        let last = &mut self.last;
+        let connections = std::mem::take(&mut self.connections);
+        for mut connection in connections {
+            if connection.hear(last, &mut news) {
+                self.connections.push(connection);
+            } else if let Some(question) = connection.question {
+                news.push(News::Gone(Box::new(question)));
+            }
+        }
+        news
+    }
+
+    fn accept(&mut self) {
+        // So many in one go: there may always be more.
+        for _ in 0..CONNECTIONS {
+            let Ok((socket, _)) = self.listener.accept() else {
+                return;
+            };
+            let is_welcome = self.connections.len() < CONNECTIONS && is_same_user(&socket).unwrap_or(false);
+            if let (true, Ok(stream)) = (is_welcome, Stream::new(socket, question::LONGEST)) {
+                self.connections.push(Connection {
+                    stream,
+                    since: Instant::now(),
+                    question: None,
+                });
+            }
+        }
+    }
+
+    /// What waits for an answer, in the order in which it came.
+    pub fn questions(&self) -> impl Iterator<Item = &Question> {
+        self.connections
+            .iter()
+            .filter_map(|connection| connection.question.as_ref())
+    }
+
+    /// One of them.
+    pub fn question(&self, number: u32) -> Option<&Question> {
+        self.questions().find(|question| question.number == number)
+    }
+
+    /// Whether somebody has connected who hasn't said a word yet.
+    pub fn expects_more(&self) -> bool {
+        self.connections.iter().any(|connection| connection.question.is_none())
+    }
+
+    /// Answers a question, which is gone then.
+    pub fn answer(&mut self, number: u32, answer: &Answer) -> Result<Question, WatchError> {
+        let has_number = |connection: &Connection| {
+            let question = connection.question.as_ref();
+            question.is_some_and(|question| question.number == number)
+        };
+        let at = self.connections.iter().position(has_number).ok_or(WatchError::Gone)?;
+        let request = &self.connections[at].question.as_ref().ok_or(WatchError::Gone)?.request;
+        if let Choice::Yes { lifetime, extent } = &answer.choice {
+            let fits = reply::may_be_granted(request, *lifetime, extent);
+            fits.map_err(|error| WatchError::Unfit(error.to_string()))?;
+        }
+        let line = reply::line(request, answer);
+        let mut connection = self.connections.remove(at);
+        // An answer is short, and nothing was sent on this connection before: there is room for it.
+        match connection.stream.say(&line) {
+            Ok(()) if connection.stream.has_sent() => connection.question.ok_or(WatchError::Gone),
+            _ => Err(WatchError::Gone),
+        }
+    }
+}
+
+impl Connection {
+    /// Takes in what has arrived; whether the connection stays.
+    fn hear(&mut self, last: &mut u32, news: &mut Vec<News>) -> bool {
+        match (self.stream.hear(), &self.question) {
+            (Heard::Nothing, None) => self.since.elapsed() < SAYS_WITHIN,
+            (Heard::Nothing, Some(question)) => Instant::now() < question.deadline + LATE,
+            (Heard::Line(line), None) => {
+                let Some(request) = question::read(&line) else {
+                    return false;
+                };
+                *last += 1;
+                let time = Duration::from_millis(request.timeout_ms.min(24 * 3600 * 1000));
+                self.question = Some(Question {
+                    number: *last,
+                    request,
+                    deadline: Instant::now() + time,
+                });
+                news.push(News::Came(*last));
+                true
+            }
+            (Heard::Line(_) | Heard::TooMuch | Heard::End, _) => false,
+        }
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.directory.remove(&self.name);
+    }
+}

@@ -1,0 +1,132 @@
+use super::*;
+
+#[test]
+fn secrets_in_command_lines_are_masked_and_the_rest_stays() {
+    for (line, expected) in [
+        (
+            &["deploy", "--token", "abc", "now"][..],
+            &["deploy", "--token", "***", "now"][..],
+        ),
+        (&["x", "--password=a b"], &["x", "--password=***"]),
+        (&["x", "-api-key", "abc"], &["x", "-api-key", "***"]),
+        (&["x", "--apiKey=abc"], &["x", "--apiKey=***"]),
+        (&["x", "--password-file", "/run/p"], &["x", "--password-file", "/run/p"]),
+        (
+            &["mysql", "-u", "ada", "-psecret", "shop"],
+            &["mysql", "-u", "ada", "-p***", "shop"],
+        ),
+        (&["mysql", "-p", "shop"], &["mysql", "-p", "shop"]),
+        (
+            &["/usr/bin/sshpass", "-p", "secret", "ssh"],
+            &["/usr/bin/sshpass", "-p", "***", "ssh"],
+        ),
+        (
+            &["sudo", "redis-cli", "-a", "secret"],
+            &["sudo", "redis-cli", "-a", "***"],
+        ),
+        (&["curl", "-sSu", "ada:secret", "x"], &["curl", "-sSu", "***", "x"]),
+        (&["curl", "-uada:secret"], &["curl", "-u***"]),
+        (
+            &["curl", "-o", "out", "-H", "X-Api-Key: abc"],
+            &["curl", "-o", "out", "-H", "X-Api-Key: ***"],
+        ),
+        (
+            &["curl", "-HAuthorization: Bearer abc"],
+            &["curl", "-HAuthorization: ***"],
+        ),
+        (&["docker", "login", "-p", "secret"], &["docker", "login", "-p", "***"]),
+        (&["docker", "run", "-p", "80:80"], &["docker", "run", "-p", "80:80"]),
+        (
+            &["env", "AWS_SECRET_ACCESS_KEY=a/b c", "true"],
+            &["env", "AWS_SECRET_ACCESS_KEY=***", "true"],
+        ),
+        (
+            &["--env", "GITHUB_TOKEN=abc", "--read", "/etc/hosts"],
+            &["--env", "GITHUB_TOKEN=***", "--read", "/etc/hosts"],
+        ),
+        (
+            &["openssl", "rsa", "-passin", "pass:abc"],
+            &["openssl", "rsa", "-passin", "pass:***"],
+        ),
+        (
+            &["sh", "-c", "mysql -psecret shop; x --token abc"],
+            &["sh", "-c", "mysql -p*** shop; x --token ***"],
+        ),
+        (
+            &["python3", "monkey.py", "-v", "PWD=/home/ada"],
+            &["python3", "monkey.py", "-v", "PWD=/home/ada"],
+        ),
+    ] {
+        let words: Vec<String> = line.iter().map(ToString::to_string).collect();
+        assert_eq!(self::words(&words), expected, "{line:?}");
+    }
+}
+
+#[test]
+fn secrets_in_texts_are_masked_and_the_rest_stays() {
+    let long = "0123456789abcdefghijklmnopqrstuvwxyz";
+    for (given, expected) in [
+        ("/home/ada/project/readme.md", "/home/ada/project/readme.md"),
+        ("PermissionDenied: read /etc/hosts", "PermissionDenied: read /etc/hosts"),
+        ("https://ada:s3cret@host/x", "https://***@host/x"),
+        ("postgres://ada:s/3@host:5432/x", "postgres://***@host:5432/x"),
+        ("https://host:8080/react@18", "https://host:8080/react@18"),
+        ("https://host/?key=abc&page=2", "https://host/?key=***&page=2"),
+        (
+            "https://host/?page=2&access_token=abc#x",
+            "https://host/?page=2&access_token=***#x",
+        ),
+        ("Authorization: Bearer abc", "Authorization: ***"),
+        (
+            "curl -H 'Authorization: Basic abc' https://x",
+            "curl -H 'Authorization: ***' https://x",
+        ),
+        (
+            "{\"password\": \"a\\\"b\", \"user\": \"ada\"}",
+            "{\"password\": \"***\", \"user\": \"ada\"}",
+        ),
+        ("export API_KEY='a b'; run", "export API_KEY='***'; run"),
+        ("TOKEN=abc run", "TOKEN=*** run"),
+        ("crate::token::Token", "crate::token::Token"),
+        ("registry/key:latest", "registry/key:latest"),
+        (
+            "before -----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY----- after",
+            "before *** after",
+        ),
+        ("eyJhbGciOi.eyJzdWIi.c2ln!", "***!"),
+        ("task-0123456789abcdefghijk", "task-0123456789abcdefghijk"),
+        ("x AKIAIOSFODNN7EXAMPLE y", "x *** y"),
+        ("ünï token=ü€ ü", "ünï token=*** ü"),
+    ] {
+        assert_eq!(text(given), expected);
+    }
+    for prefix in ["ghp_", "github_pat_", "sk-", "xoxb-", "glpat-", "sk-ant-"] {
+        assert_eq!(text(&format!("/a/{prefix}{long}/b")), "/a/***/b");
+    }
+}
+
+#[test]
+fn every_text_of_a_value_is_masked_wherever_it_stands() {
+    let mut value = serde_json::json!({
+        "command": ["x", "--token", "abc"],
+        "requested": { "grants": [["--env", "API_KEY=abc"], ["--read", "/x"]] },
+        "reason": "https://a:b@host/",
+        "pid": 7,
+    });
+    json(&mut value);
+    let expected = serde_json::json!({
+        "command": ["x", "--token", "***"],
+        "requested": { "grants": [["--env", "API_KEY=***"], ["--read", "/x"]] },
+        "reason": "https://***@host/",
+        "pid": 7,
+    });
+    assert_eq!(value, expected);
+}
+
+#[test]
+fn masking_a_masked_text_changes_nothing() {
+    for given in ["--token abc", "a://u:p@h?key=x", "Authorization: x", "curl -u a:b"] {
+        let once = text(given);
+        assert_eq!(text(&once), once);
+    }
+}

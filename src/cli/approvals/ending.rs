@@ -1,0 +1,54 @@
+//! How watching ends: by a signal, or by a fault of our own. Either way nothing is left behind.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use crate::sys::signals::{SignalSet, next_signal};
+
+/// Signals that end it, blocked and read from a descriptor.
+pub struct Signals(OwnedFd);
+
+impl Signals {
+    /// Blocks them.
+    pub fn take() -> io::Result<Signals> {
+        let set = SignalSet::of(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT]);
+        set.block()?;
+        set.descriptor(true).map(Signals)
+    }
+
+    /// The exit code, once one of them has come.
+    pub fn exit_code(&self) -> Option<u8> {
+        let arrived = next_signal(self.0.as_raw_fd())?;
+        u8::try_from(128 + arrived.signal).ok()
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Removes the socket when a thread panics: the release aborts then, and drops nothing.
+pub fn clean_up_in_panic(socket: PathBuf) {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let _ = std::fs::remove_file(&socket);
+        before(info);
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_panic_removes_the_socket() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("x.sock");
+        std::fs::write(&file, "").unwrap();
+        super::clean_up_in_panic(file.clone());
+        assert!(std::thread::spawn(|| panic!("as expected")).join().is_err());
+        drop(std::panic::take_hook());
+        assert!(!file.exists());
+    }
+}

@@ -1,0 +1,70 @@
+//! `stockade approvals`: shows what runs ask, and sends the answers.
+//!
+//! No run reaches this terminal, so single keys and short words may be answers here. Texts of questions come from
+//! confined programs all the same, and are escaped before they are shown.
+
+mod ending;
+mod order;
+mod plain;
+mod screen;
+mod shown;
+mod verdict;
+
+use std::io::IsTerminal;
+
+use super::REFUSED;
+use super::args::Approvals;
+use super::message::Failure;
+use crate::approve::socket::{WatchError, Watcher};
+use crate::surroundings::Surroundings;
+use ending::Signals;
+
+/// How long it stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stay {
+    /// Until nothing waits any more.
+    WhileAsked,
+    /// Until it is told to end.
+    Watching,
+}
+
+/// Watches; the exit code.
+pub fn approvals(task: &Approvals) -> Result<u8, Failure> {
+    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+    let state = surroundings.state.as_ref().ok_or_else(|| {
+        Failure::text(REFUSED, "there is no state directory in which runs could ask")
+            .hint("set `HOME`, or `XDG_STATE_HOME` to an absolute path")
+    })?;
+    // Before there is anything to clean up.
+    let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
+    let watcher = Watcher::begin(state)?;
+    ending::clean_up_in_panic(watcher.path());
+    let stay = if task.watch { Stay::Watching } else { Stay::WhileAsked };
+    let has_screen = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    if task.watch && !task.plain && has_screen {
+        screen::watch(watcher, &signals)
+    } else {
+        plain::watch(watcher, &signals, stay)
+    }
+}
+
+/// A question of a run that waits: after a no to all of it, these are answered too.
+fn next_of_run(watcher: &Watcher, run: &str) -> Option<u32> {
+    let mut questions = watcher.questions();
+    questions
+        .find(|question| question.request.run == run)
+        .map(|question| question.number)
+}
+
+impl From<WatchError> for Failure {
+    fn from(error: WatchError) -> Self {
+        let hint = match &error {
+            WatchError::Directory(error) => error.hint(),
+            _ => None,
+        };
+        Failure {
+            hint,
+            ..Failure::new(REFUSED, &error)
+        }
+    }
+}

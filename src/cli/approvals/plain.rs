@@ -1,0 +1,233 @@
+//! Plain lines: for scripts, and for terminals that want nothing drawn on them.
+//!
+//! Questions go to standard output. Answers come from standard input, line by line.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use super::ending::Signals;
+use super::order::{self, Order, Said};
+use super::{Stay, next_of_run, shown, verdict};
+use crate::approve::Choice;
+use crate::approve::socket::{News, Question, Watcher};
+use crate::cli::REFUSED;
+use crate::cli::message::{Failure, note};
+
+/// How long runs have to find this watcher: they look every 200 ms.
+const QUIET: Duration = Duration::from_secs(1);
+/// How often it is seen whether a question's time is over.
+const SLICE: Duration = Duration::from_millis(250);
+/// Bytes of a line.
+const LONGEST: usize = 64 * 1024;
+
+/// Watches; the exit code.
+pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay) -> Result<u8, Failure> {
+    let input = io::stdin().as_fd().try_clone_to_owned();
+    let input = input.map_err(|error| Failure::new(REFUSED, &error))?;
+    let mut plain = Plain {
+        watcher,
+        by: verdict::by(),
+        input: File::from(input),
+        typed: Vec::new(),
+        listens_from: match stay {
+            Stay::WhileAsked => Instant::now() + QUIET,
+            Stay::Watching => Instant::now(),
+        },
+        quiet_since: Instant::now(),
+        has_asked: false,
+    };
+    match plain.watch(signals, stay) {
+        Ok(code) => Ok(code),
+        // Whoever read the questions is gone: there are no answers either.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        Err(error) => Err(Failure::new(REFUSED, &error)),
+    }
+}
+
+struct Plain {
+    watcher: Watcher,
+    by: String,
+    input: File,
+    typed: Vec<u8>,
+    /// What a script says at once is meant for the questions that wait, which take a moment to come.
+    listens_from: Instant,
+    quiet_since: Instant,
+    has_asked: bool,
+}
+
+/// Whether to go on.
+#[derive(PartialEq, Eq)]
+enum Next {
+    GoOn,
+    End,
+}
+
+impl Plain {
+    fn watch(&mut self, signals: &Signals, stay: Stay) -> io::Result<u8> {
+        loop {
+            let listens = Instant::now() >= self.listens_from;
+            let others = [signals.as_fd(), self.input.as_fd()];
+            self.watcher.wait(&others[..1 + usize::from(listens)], SLICE);
+            if let Some(code) = signals.exit_code() {
+                return Ok(code);
+            }
+            self.tell()?;
+            if listens && self.listen()? == Next::End {
+                self.say_end()?;
+                return Ok(0);
+            }
+            if self.watcher.questions().next().is_some() || self.watcher.expects_more() {
+                self.quiet_since = Instant::now();
+            }
+            if stay == Stay::WhileAsked && self.quiet_since.elapsed() >= QUIET {
+                if !self.has_asked {
+                    print("nothing waits")?;
+                }
+                return Ok(0);
+            }
+        }
+    }
+
+    /// Says what has changed.
+    fn tell(&mut self) -> io::Result<()> {
+        for news in self.watcher.hear() {
+            match news {
+                News::Came(number) => {
+                    self.has_asked = true;
+                    if let Some(question) = self.watcher.question(number) {
+                        print_question(question)?;
+                    }
+                }
+                News::Gone(question) => print(&format!("{}: isn't asked any more", question.number))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what was typed and does it.
+    fn listen(&mut self) -> io::Result<Next> {
+        if !is_readable(&self.input) {
+            return Ok(Next::GoOn);
+        }
+        let mut buffer = [0; 4096];
+        let count = match self.input.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(Next::GoOn),
+            // A terminal that is gone.
+            Err(_) | Ok(0) => return Ok(Next::End),
+            Ok(count) => count,
+        };
+        self.typed.extend_from_slice(&buffer[..count]);
+        while let Some(end) = self.typed.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.typed.drain(..=end).collect();
+            if self.obey(&String::from_utf8_lossy(&line))? == Next::End {
+                return Ok(Next::End);
+            }
+        }
+        if self.typed.len() > LONGEST {
+            self.typed.clear();
+            note("that line is too long");
+        }
+        Ok(Next::GoOn)
+    }
+
+    fn obey(&mut self, line: &str) -> io::Result<Next> {
+        match order::read(line) {
+            Err(why) => note(&why),
+            Ok(Order::Nothing) => {}
+            Ok(Order::Help) => print(order::HELP)?,
+            Ok(Order::Quit) => return Ok(Next::End),
+            Ok(Order::List) => self.list()?,
+            Ok(Order::Details(number)) => self.details(number)?,
+            Ok(Order::Answer(number, said)) => self.answer(number, &said)?,
+            Ok(Order::Refuse(reason)) => {
+                let numbers: Vec<u32> = self.watcher.questions().map(|question| question.number).collect();
+                for number in numbers {
+                    self.answer(number, &Said::No(reason.clone()))?;
+                }
+            }
+        }
+        Ok(Next::GoOn)
+    }
+
+    fn list(&self) -> io::Result<()> {
+        let mut is_empty = true;
+        for question in self.watcher.questions() {
+            is_empty = false;
+            print_question(question)?;
+        }
+        if is_empty { print("nothing waits") } else { Ok(()) }
+    }
+
+    fn details(&self, number: u32) -> io::Result<()> {
+        let Some(question) = self.watcher.question(number) else {
+            note(&format!("there is no question {number}"));
+            return Ok(());
+        };
+        print_question(question)?;
+        for line in shown::details(question) {
+            print(&format!("   {line}"))?;
+        }
+        Ok(())
+    }
+
+    /// Answers one question, and with `no all` what else the same run asks.
+    fn answer(&mut self, number: u32, said: &Said) -> io::Result<()> {
+        let Some(question) = self.watcher.question(number) else {
+            note(&format!("there is no question {number}"));
+            return Ok(());
+        };
+        let run = question.request.run.clone();
+        let answer = match verdict::answer(said, &question.request, &self.by) {
+            Ok(answer) => answer,
+            Err(why) => {
+                note(&format!("{number}: {why}"));
+                return Ok(());
+            }
+        };
+        match self.watcher.answer(number, &answer) {
+            Ok(_) => print(&format!(
+                "{number}: {}",
+                crate::profile::visible(&verdict::summary(&answer))
+            ))?,
+            Err(error) => note(&format!("{number}: {error}")),
+        }
+        let is_to_all = answer.choice == (Choice::No { all: true });
+        match next_of_run(&self.watcher, &run).filter(|_| is_to_all) {
+            Some(next) => self.answer(next, said),
+            None => Ok(()),
+        }
+    }
+
+    /// What still waits is refused when the socket closes.
+    fn say_end(&self) -> io::Result<()> {
+        for question in self.watcher.questions() {
+            print(&format!("{}: refused, nobody watches any more", question.number))?;
+        }
+        Ok(())
+    }
+}
+
+fn print_question(question: &Question) -> io::Result<()> {
+    let request = &question.request;
+    print(&format!("{}: {}", question.number, shown::wanted(request)))?;
+    print(&format!("   {}", shown::run(request)))?;
+    for line in shown::question(question) {
+        print(&format!("   {line}"))?;
+    }
+    Ok(())
+}
+
+/// A script reads line by line, so each goes out at once.
+fn print(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}
+
+fn is_readable(input: &File) -> bool {
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+    let mut waiting = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
+    poll(&mut waiting, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+}

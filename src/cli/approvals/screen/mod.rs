@@ -1,0 +1,112 @@
+//! The full-screen list of `stockade approvals --watch`.
+//!
+//! `state` is what keys mean, `view` what is drawn; both are pure. Here is the loop.
+
+mod state;
+mod view;
+
+use std::io;
+use std::time::Duration;
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind};
+
+use super::ending::Signals;
+use super::order::Said;
+use super::{next_of_run, verdict};
+use crate::approve::Choice;
+use crate::approve::socket::{News, Question, Watcher};
+use crate::cli::REFUSED;
+use crate::cli::message::Failure;
+use state::{Effect, State};
+
+/// How often sockets, signals and the time that is left are looked at. A key is answered at once.
+const SLICE: Duration = Duration::from_millis(150);
+
+/// Keys that are taken in one go.
+const KEYS: usize = 1000;
+
+/// Watches; the exit code. The terminal is as before afterwards, also after a panic (ratatui sees to that).
+pub fn watch(watcher: Watcher, signals: &Signals) -> Result<u8, Failure> {
+    let failed = |error: io::Error| Failure::new(REFUSED, &error);
+    let mut terminal = ratatui::try_init().map_err(failed)?;
+    let mut screen = Screen {
+        watcher,
+        by: verdict::by(),
+        state: State::new(),
+    };
+    let result = screen.watch(&mut terminal, signals);
+    let restored = ratatui::try_restore();
+    let code = result.map_err(failed)?;
+    restored.map_err(failed).map(|()| code)
+}
+
+struct Screen {
+    watcher: Watcher,
+    by: String,
+    state: State,
+}
+
+impl Screen {
+    fn watch(&mut self, terminal: &mut DefaultTerminal, signals: &Signals) -> io::Result<u8> {
+        loop {
+            for news in self.watcher.hear() {
+                if let News::Gone(question) = news {
+                    let text = format!("{}: isn't asked any more", question.number);
+                    self.state.remember(&text);
+                }
+            }
+            let questions: Vec<&Question> = self.watcher.questions().collect();
+            self.state.settle(&questions);
+            terminal.draw(|frame| view::draw(frame, &self.state, &questions))?;
+            if let Some(code) = signals.exit_code() {
+                return Ok(code);
+            }
+            for key in pressed()? {
+                let questions: Vec<&Question> = self.watcher.questions().collect();
+                match self.state.key(key, &questions) {
+                    Effect::Nothing => {}
+                    Effect::Quit => return Ok(0),
+                    Effect::Answer(number, said) => self.answer(number, &said),
+                }
+            }
+        }
+    }
+
+    /// Answers one question, and with `no all` what else the same run asks.
+    fn answer(&mut self, number: u32, said: &Said) {
+        let Some(question) = self.watcher.question(number) else {
+            return;
+        };
+        let run = question.request.run.clone();
+        let answer = match verdict::answer(said, &question.request, &self.by) {
+            Ok(answer) => answer,
+            Err(why) => return self.state.notice(&format!("{number}: {why}")),
+        };
+        let is_to_all = answer.choice == (Choice::No { all: true });
+        match self.watcher.answer(number, &answer) {
+            Ok(question) => self.state.remember(&view::answered(&question, &answer)),
+            Err(error) => return self.state.notice(&format!("{number}: {error}")),
+        }
+        if let Some(next) = next_of_run(&self.watcher, &run).filter(|_| is_to_all) {
+            self.answer(next, said);
+        }
+    }
+}
+
+/// The keys that were pressed, after a little waiting. Several at once are a paste, and its line ends confirm nothing.
+fn pressed() -> io::Result<Vec<KeyEvent>> {
+    let mut keys = Vec::new();
+    let mut time = SLICE;
+    while keys.len() < KEYS && event::poll(time)? {
+        time = Duration::ZERO;
+        match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => keys.push(key),
+            _ => {}
+        }
+    }
+    if keys.len() > 1 {
+        keys.retain(|key| key.code != KeyCode::Enter);
+    }
+    Ok(keys)
+}

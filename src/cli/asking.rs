@@ -1,0 +1,216 @@
+//! Who is asked, as the command line says it.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::REFUSED;
+use super::args::Run;
+use super::message::Failure;
+use crate::Trace;
+use crate::approve::{
+    Approver, Choice, CommandApprover, EscalationRequest, Evidence, Extent, Lifetime, Patience, Requested,
+    SocketApprover, Terminal, VERSION, Waiting,
+};
+use crate::launch::StatFields;
+use crate::report::{Kind, Report};
+use crate::surroundings::Surroundings;
+
+/// The word of `--ask`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ask {
+    /// The terminal where there is one, else the socket where somebody watches it, else nobody.
+    Auto,
+    /// On the terminal.
+    Terminal,
+    /// `stockade approvals`, in another terminal.
+    Socket,
+    /// A program.
+    Command(String),
+    /// Nobody.
+    Never,
+}
+
+impl FromStr for Ask {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Ask, String> {
+        match text {
+            "auto" => Ok(Ask::Auto),
+            "terminal" => Ok(Ask::Terminal),
+            "socket" => Ok(Ask::Socket),
+            "never" => Ok(Ask::Never),
+            _ => match text.strip_prefix("command=") {
+                Some(command) if !command.trim().is_empty() => Ok(Ask::Command(command.to_string())),
+                _ => Err("it is `auto`, `terminal`, `socket`, `command=TEXT` or `never`".into()),
+            },
+        }
+    }
+}
+
+/// Whoever is asked in a run with these words; `None` for nobody.
+///
+/// # Errors
+/// Nobody can be asked in the way that was chosen.
+pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
+    match &run.ask {
+        Ask::Never => Ok(None),
+        // Whoever wants opens at full speed has no use for what makes them slow.
+        Ask::Auto if run.trace == Trace::Fast => Ok(None),
+        Ask::Auto => Ok(whoever_is_there()),
+        Ask::Terminal => match Terminal::open(Box::new(is_of_the_run)) {
+            Ok(terminal) => Ok(Some(Arc::new(terminal))),
+            Err(error) => Err(Failure::new(REFUSED, &error).hint(error.hint())),
+        },
+        Ask::Socket => match state() {
+            Some(state) => Ok(Some(Arc::new(SocketApprover::new(state, Waiting::ForSomebody)))),
+            None => Err(
+                Failure::text(REFUSED, "there is no state directory in which somebody could be asked")
+                    .hint("set `HOME`, or `XDG_STATE_HOME` to an absolute path"),
+            ),
+        },
+        Ask::Command(text) => Ok(Some(Arc::new(CommandApprover::new(text)))),
+    }
+}
+
+fn whoever_is_there() -> Option<Arc<dyn Approver>> {
+    if let Ok(terminal) = Terminal::open(Box::new(is_of_the_run)) {
+        return Some(Arc::new(terminal));
+    }
+    let socket = SocketApprover::new(state()?, Waiting::OnlyWatched);
+    socket.is_watched().then(|| Arc::new(socket) as Arc<dyn Approver>)
+}
+
+fn state() -> Option<PathBuf> {
+    Surroundings::here().ok()?.state
+}
+
+/// Whether a process group has processes of the run alone: those below this process.
+fn is_of_the_run(group: i32) -> bool {
+    let mut members = processes().filter(|process| process.group == group).peekable();
+    members.peek().is_some() && members.all(is_below_us)
+}
+
+/// What `/proc/PID/stat` says of where a process belongs.
+#[derive(Debug, Clone, Copy)]
+struct Process {
+    pid: i32,
+    parent: i32,
+    group: i32,
+}
+
+impl Process {
+    fn read(pid: i32) -> Option<Process> {
+        let text = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let fields = StatFields::of(&text)?;
+        Some(Process {
+            pid,
+            parent: fields.get(4)?,
+            group: fields.get(5)?,
+        })
+    }
+}
+
+fn processes() -> impl Iterator<Item = Process> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| Process::read(entry.file_name().to_str()?.parse().ok()?))
+}
+
+fn is_below_us(mut process: Process) -> bool {
+    let us = std::process::id().cast_signed();
+    while process.pid != us {
+        match Process::read(process.parent) {
+            Some(parent) if parent.pid > 1 => process = parent,
+            _ => return false,
+        }
+        if process.pid == us {
+            return true;
+        }
+    }
+    false
+}
+
+/// A program that couldn't be started while it ran may be, with this grant, if it is all started once more: whether the
+/// person says so.
+pub fn wants_another_run(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &Report) -> Option<PathBuf> {
+    let denial = report
+        .explanation()
+        .next()
+        .filter(|denial| denial.access == Kind::Execute)?;
+    let grant = denial.grant.as_ref()?;
+    let path = PathBuf::from(grant.get(1)?);
+    let words = |word: &std::ffi::OsString| word.to_string_lossy().into_owned();
+    let request = EscalationRequest {
+        version: VERSION,
+        id: format!("{}-again", report.run),
+        run: report.run.clone(),
+        capability_id: None,
+        current_profile: report.profile.clone(),
+        requested: Requested::Grants(vec![grant.iter().map(words).collect()]),
+        wider: None,
+        reason: format!("PermissionDenied: execute {}", denial.target),
+        evidence: Evidence {
+            access: denial.access,
+            target: denial.target.clone(),
+            asked: denial.asked.clone(),
+            syscall: denial.syscall.clone(),
+            pid: denial.pid,
+            program: denial.program.clone(),
+            command: report.command.clone(),
+            root: report.root.to_string_lossy().into_owned(),
+            agent: run.agent.clone(),
+            why: "nothing grants it".into(),
+            warning: Some("the program starts from its beginning, and does once more what it did".into()),
+            at_ms: denial.at_ms,
+        },
+        lifetimes: vec![Lifetime::Once],
+        live: false,
+        timeout_ms: u64::try_from(run.ask_timeout.as_millis()).unwrap_or(u64::MAX),
+    };
+    let answer = approver?.ask(&request, &Patience::of(run.ask_timeout));
+    matches!(
+        answer.choice,
+        Choice::Yes {
+            lifetime: Lifetime::Once,
+            extent: Extent::Requested
+        }
+    )
+    .then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_asked_is_one_word_and_for_a_command_its_text() {
+        for (text, ask) in [
+            ("auto", Ask::Auto),
+            ("terminal", Ask::Terminal),
+            ("socket", Ask::Socket),
+            ("never", Ask::Never),
+            ("command=ask --now", Ask::Command("ask --now".into())),
+        ] {
+            assert_eq!(text.parse(), Ok(ask));
+        }
+        for text in ["", "Auto", "command", "command=", "command= ", "terminal "] {
+            assert!(text.parse::<Ask>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_group_is_the_runs_where_all_its_processes_are_below_us() {
+        use std::os::unix::process::CommandExt;
+        let own = nix::unistd::getpgrp().as_raw();
+        assert!(!is_of_the_run(own));
+        assert!(!is_of_the_run(i32::MAX));
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        assert!(is_of_the_run(child.id().cast_signed()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

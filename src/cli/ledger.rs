@@ -1,0 +1,119 @@
+//! What a run leaves behind, and what earlier answers left to it: the audit trail, and grants for always.
+//!
+//! Neither may keep a run from being contained. What can't be read grants nothing, and what can't be written is said once.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::REFUSED;
+use super::args::Run;
+use super::message::{Failure, note};
+use crate::Sandbox;
+use crate::config::{Configuration, ConfigurationError};
+use crate::profile::visible;
+use crate::quote::command_line;
+use crate::store::{AuditWriter, GrantStore, Key, Level, StoredGrant};
+use crate::surroundings::Surroundings;
+
+/// The store, for the runs of one call.
+pub struct Ledger {
+    surroundings: Surroundings,
+    writer: RefCell<Option<AuditWriter>>,
+}
+
+impl Ledger {
+    /// Begins to record.
+    ///
+    /// # Errors
+    /// The user's configuration has faults.
+    pub fn open(run: &Run) -> Result<Ledger, Failure> {
+        let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+        let configuration = Configuration::load(surroundings.configuration.as_deref())?;
+        let usual = if run.agent.is_some() {
+            Level::All
+        } else {
+            Level::Denials
+        };
+        let level = run.audit.unwrap_or(usual);
+        let writer = AuditWriter::start(surroundings.state.as_deref(), level, configuration.on_violation);
+        Ok(Ledger {
+            surroundings,
+            writer: RefCell::new(Some(writer)),
+        })
+    }
+
+    /// The sandbox with what was granted to its like for always, and with somebody who takes note.
+    pub fn with_grants(&self, sandbox: Sandbox, run: &Run) -> Result<Sandbox, Failure> {
+        let key = Key {
+            project: sandbox.project()?,
+            profile: profile_key(&run.profile),
+            agent: run.agent.clone(),
+            script: None,
+        };
+        let stored = self.stored(&key);
+        let mut sandbox = sandbox;
+        if let Some(writer) = &*self.writer.borrow() {
+            if self.surroundings.state.is_some() {
+                writer.keep_grants(key);
+            }
+            sandbox = sandbox.observer(writer.observer());
+        }
+        for grant in stored {
+            let by = format!("grant {}, by {}", grant.id, grant.grant.by);
+            sandbox = match sandbox.clone().approved(&grant.grant.given.words(), &by) {
+                Some(sandbox) => sandbox,
+                None => {
+                    let words = command_line(&grant.grant.given.words());
+                    note(&format!(
+                        "the stored grant {} (`{words}`) leads elsewhere by now and isn't used: \
+                         `stockade grant revoke {}` takes it back",
+                        grant.id, grant.id
+                    ));
+                    sandbox
+                }
+            };
+        }
+        Ok(sandbox)
+    }
+
+    fn stored(&self, key: &Key) -> Vec<StoredGrant> {
+        let Some(state) = &self.surroundings.state else {
+            return Vec::new();
+        };
+        let found = GrantStore::open_existing(state)
+            .and_then(|store| store.map_or(Ok(Vec::new()), |mut store| store.matching(key)));
+        found.unwrap_or_else(|error| {
+            note(&format!("no stored grant is used: {}", visible(&error.to_string())));
+            Vec::new()
+        })
+    }
+
+    /// Writes what is left.
+    pub fn close(&self) {
+        let Some(writer) = self.writer.borrow_mut().take() else {
+            return;
+        };
+        if let Err(error) = writer.finish() {
+            let failure = Failure::new(REFUSED, &error);
+            note(&failure.message);
+        }
+    }
+}
+
+/// A profile by name, or by its file.
+fn profile_key(name_or_file: &str) -> OsString {
+    if name_or_file.contains('/') {
+        let file = Path::new(name_or_file);
+        return std::fs::canonicalize(file)
+            .unwrap_or_else(|_| file.to_path_buf())
+            .into();
+    }
+    name_or_file.into()
+}
+
+impl From<ConfigurationError> for Failure {
+    fn from(error: ConfigurationError) -> Self {
+        Failure::new(REFUSED, &error)
+    }
+}

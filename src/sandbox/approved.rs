@@ -1,0 +1,57 @@
+//! Grants that an earlier answer gave for always.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::Sandbox;
+use crate::launch;
+use crate::policy::{Access, HostGrant, ListenGrant};
+use crate::profile::{Catalog, HostPattern, Origin};
+
+impl Sandbox {
+    /// Grants once more what was granted for always: the words of one flag, and on whose answer. `None` where they can't
+    /// be: they are no such words, or lead elsewhere by now, since an earlier run may have put a link in a name's place.
+    #[must_use]
+    pub fn approved(mut self, words: &[OsString], by: &str) -> Option<Self> {
+        let [flag, value] = words else {
+            return None;
+        };
+        let origin = Origin::Approval(by.to_string());
+        let path = Path::new(value);
+        let is_itself = || path.is_absolute() && launch::real_path(path) == path;
+        let access = match flag.to_str()? {
+            "--read" => Access::READ,
+            "--write" => Access::READ | Access::WRITE,
+            "--exec" => Access::READ | Access::EXECUTE,
+            "--socket" if is_itself() => {
+                self.additions.approved_sockets.push((path.to_path_buf(), origin));
+                return Some(self);
+            }
+            "--host" => {
+                let pattern = HostPattern::parse(value.to_str()?).ok()?;
+                self.additions.hosts.push(HostGrant { pattern, origin });
+                return Some(self);
+            }
+            "--listen" => {
+                let port = value.to_str()?.parse().ok()?;
+                self.additions.listen.push(ListenGrant { port, origin });
+                return Some(self);
+            }
+            "--profile" => return self.with_shipped(value.to_str()?),
+            _ => return None,
+        };
+        if !is_itself() {
+            return None;
+        }
+        self.additions.approved.push((access, path.to_path_buf(), origin));
+        Some(self)
+    }
+
+    fn with_shipped(mut self, name: &str) -> Option<Self> {
+        self.profile = Catalog::new(None)
+            .load(name)
+            .ok()
+            .filter(|profile| profile.name == name)?;
+        Some(self)
+    }
+}

@@ -1,0 +1,46 @@
+//! What outlasts a run: stored grants and the audit trail. The only code that knows SQLite.
+//!
+//! Two databases in the state directory, for the user alone: `grants.db`, made with the first stored grant, and
+//! `audit.db` with its head beside it. Nothing here decides an access, and nothing that fails here widens or stops a run:
+//! a grant that can't be read isn't there, a record that can't be written is told of.
+
+mod alert;
+mod chain;
+mod database;
+mod error;
+mod fault;
+mod grant;
+mod grants;
+mod head;
+mod level;
+mod place;
+mod queue;
+#[cfg(test)]
+mod tests;
+mod trail;
+mod verify;
+mod writer;
+
+pub use chain::{Hash, Row};
+pub use error::{AuditError, StoreError};
+pub use fault::Fault;
+pub use grant::{Given, Key, NewGrant, StoredGrant};
+pub use grants::{Added, GrantStore, Listing};
+pub use level::Level;
+pub use trail::{Choice, Entry, Trail};
+pub use verify::Verified;
+pub use writer::AuditWriter;
+
+/// Whether the trail in this state directory is as it was written; `None` where nothing was ever recorded.
+///
+/// # Errors
+/// It can't be read at all.
+pub fn verify(state: &std::path::Path) -> Result<Option<Verified>, StoreError> {
+    verify::verify(state)
+}
+
+/// Milliseconds since 1970.
+pub fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(0))
+}

@@ -1,0 +1,64 @@
+mod grants;
+mod trail;
+mod verifying;
+mod writing;
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+
+/// A state directory of one test's own.
+struct State(tempfile::TempDir);
+
+impl State {
+    fn new() -> State {
+        State(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("stockade")
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// SQL of somebody who may write the file.
+    fn tamper(&self, sql: &str) {
+        let connection = rusqlite::Connection::open(self.file("audit.db")).unwrap();
+        connection.execute_batch(sql).unwrap();
+    }
+}
+
+fn entry(number: u64) -> Entry {
+    Entry {
+        time_ms: 1_700_000_000_000 + number,
+        run: format!("run-{}", number % 3),
+        kind: "denied",
+        body: format!("{{\"kind\":\"denied\",\"target\":\"/data/{number}\"}}"),
+    }
+}
+
+/// A trail of so many rows, closed, its log emptied.
+fn trail(rows: u64) -> State {
+    let state = State::new();
+    let entries: Vec<Entry> = (1..=rows).map(entry).collect();
+    Trail::open(&state.path()).unwrap().append(&entries).unwrap();
+    state
+}
+
+fn rows(state: &Path) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut trail = Trail::open_existing(state).unwrap().unwrap();
+    let keep = |row| {
+        rows.push(row);
+        Ok::<(), StoreError>(())
+    };
+    trail.rows(&Choice::default(), keep).unwrap();
+    rows
+}
+
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
+}

@@ -1,0 +1,170 @@
+//! Answers reach the run that asked.
+
+use std::time::Duration;
+
+use stockade::approve::{Answer, Choice, Extent, Lifetime, SocketApprover, Waiting};
+
+use crate::common::Place;
+use crate::question::{ask, ask_for, request};
+use crate::watch::watch;
+
+const PLAIN: &[&str] = &["--watch", "--plain"];
+
+#[test]
+fn ten_questions_at_once_each_get_their_own_answer() {
+    let place = Place::new();
+    let mut watch = watch(&place, PLAIN);
+    let open: Vec<_> = (0..10)
+        .map(|number| ask(&place.state(), Waiting::OnlyWatched, request(&format!("/q{number}"))))
+        .collect();
+    watch.awaits("wants to read", 10);
+    for at in 0..10 {
+        let number = watch.number_of(&format!("/q{at}"));
+        watch.types(&match at % 2 {
+            0 => format!("{number} once"),
+            _ => format!("{number} no because of {at}"),
+        });
+    }
+    for (at, open) in open.into_iter().enumerate() {
+        let (answer, _) = open.answer();
+        assert!(answer.by.ends_with(" at approvals"), "{answer:?}");
+        let expected = match at % 2 {
+            0 => Answer::yes(Lifetime::Once, answer.by.clone()),
+            _ => Answer::no(answer.by.clone()).because(format!("because of {at}")),
+        };
+        assert_eq!(answer, expected);
+    }
+    assert_eq!(watch.complaints(), "");
+}
+
+#[test]
+fn a_question_waits_for_somebody_to_come() {
+    let place = Place::new();
+    let open = ask(&place.state(), Waiting::ForSomebody, request("/early"));
+    std::thread::sleep(Duration::from_millis(300));
+    let mut watch = watch(&place, &[]);
+    watch.awaits("1: read /early", 1);
+    watch.types("1 wi");
+    let (answer, _) = open.answer();
+    let (lifetime, extent) = (Lifetime::Session, Extent::Wider);
+    assert_eq!(answer.choice, Choice::Yes { lifetime, extent });
+    // Without `--watch` it ends when nothing waits.
+    assert_eq!(watch.ended().code(), Some(0));
+}
+
+#[test]
+fn where_nobody_watches_the_answer_is_silence_at_once() {
+    let place = Place::new();
+    assert!(!SocketApprover::new(place.state(), Waiting::OnlyWatched).is_watched());
+    let (answer, took) = ask(&place.state(), Waiting::OnlyWatched, request("/x")).answer();
+    assert_eq!(answer, Answer::silence("nobody watches with `stockade approvals`"));
+    assert!(took < Duration::from_secs(2));
+    let _watch = watch(&place, PLAIN);
+    assert!(SocketApprover::new(place.state(), Waiting::OnlyWatched).is_watched());
+}
+
+#[test]
+fn of_two_watchers_the_first_answer_counts_and_the_other_is_told() {
+    let place = Place::new();
+    let (one, mut two) = (watch(&place, PLAIN), watch(&place, PLAIN));
+    let open = ask(&place.state(), Waiting::OnlyWatched, request("/both"));
+    one.awaits("1: read /both", 1);
+    two.awaits("1: read /both", 1);
+    two.types("1 session");
+    assert!(matches!(open.answer().0.choice, Choice::Yes { .. }));
+    one.awaits("1: isn't asked any more", 1);
+}
+
+#[test]
+fn a_question_disappears_when_time_is_over_or_nobody_waits() {
+    let place = Place::new();
+    let watch = watch(&place, PLAIN);
+    let late = ask_for(
+        &place.state(),
+        Waiting::OnlyWatched,
+        request("/late"),
+        Duration::from_millis(700),
+    );
+    let withdrawn = ask(&place.state(), Waiting::OnlyWatched, request("/withdrawn"));
+    watch.awaits("wants to read", 2);
+    withdrawn.patience.withdraw();
+    assert_eq!(
+        withdrawn.answer().0,
+        Answer::silence("nobody waits for the answer any more")
+    );
+    assert_eq!(late.answer().0, Answer::silence("nobody answered within 700ms"));
+    watch.awaits("isn't asked any more", 2);
+}
+
+#[test]
+fn no_to_all_answers_all_of_that_run() {
+    let place = Place::new();
+    let mut watch = watch(&place, PLAIN);
+    let mut other = request("/other");
+    other.run = "0191".into();
+    let mine: Vec<_> = ["/a", "/b"]
+        .map(|target| ask(&place.state(), Waiting::OnlyWatched, request(target)))
+        .into();
+    let other = ask(&place.state(), Waiting::OnlyWatched, other);
+    watch.awaits("wants to read", 3);
+    watch.types(&format!("{} no all", watch.number_of("/b")));
+    for open in mine {
+        assert_eq!(open.answer().0.choice, Choice::No { all: true });
+    }
+    watch.types("all no enough");
+    let answer = other.answer().0;
+    assert_eq!(
+        (answer.choice, answer.reason.as_deref()),
+        (Choice::No { all: false }, Some("enough"))
+    );
+}
+
+#[test]
+fn what_was_never_offered_cant_be_answered() {
+    let place = Place::new();
+    let mut watch = watch(&place, PLAIN);
+    let open = ask(&place.state(), Waiting::OnlyWatched, request("/x"));
+    watch.awaits("wants to read", 1);
+    watch.types("1 always");
+    watch.awaits_complaint("the lifetime `always` wasn't offered");
+    watch.types("1 once trusted");
+    watch.awaits_complaint("that profile wasn't requested");
+    watch.types("1 yes");
+    watch.awaits_complaint("`yes` is no word here");
+    watch.types("2 once");
+    watch.awaits_complaint("there is no question 2");
+    watch.types("details 1");
+    watch.awaits("root: /r", 1);
+    watch.types("1 once");
+    assert!(matches!(open.answer().0.choice, Choice::Yes { .. }));
+}
+
+#[test]
+fn a_script_answers_what_waits_when_it_comes() {
+    let place = Place::new();
+    let open = ask(&place.state(), Waiting::ForSomebody, request("/scripted"));
+    let mut watch = watch(&place, &[]);
+    watch.types("1 no by script");
+    watch.closes();
+    assert_eq!(open.answer().0.reason.as_deref(), Some("by script"));
+    assert_eq!(watch.ended().code(), Some(0));
+}
+
+#[test]
+fn a_socket_is_reached_however_long_its_path_is() {
+    let place = Place::new();
+    let base = place.path(&"long/".repeat(40));
+    std::fs::create_dir_all(&base).unwrap();
+    let state = base.join("stockade");
+    let open = ask(&state, Waiting::ForSomebody, request("/far"));
+    let mut watcher = stockade::approve::socket::Watcher::begin(&state).unwrap();
+    let came = crate::common::until(Duration::from_secs(20), || {
+        watcher.hear();
+        watcher.question(1).is_some()
+    });
+    assert!(came);
+    let left = watcher.question(1).unwrap().request.timeout_ms;
+    assert!(left < 60_000, "who comes late has less time: {left}");
+    watcher.answer(1, &Answer::no("x")).unwrap();
+    assert_eq!(open.answer().0, Answer::no("x"));
+}

@@ -1,0 +1,13 @@
+//! Questions of runs that have no terminal, asked in one process and answered in another.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod answering;
+mod endings;
+mod question;
+mod rubbish;
+mod schema;
+mod screen;
+mod strangers;
+mod watch;

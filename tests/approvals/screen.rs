@@ -1,0 +1,73 @@
+//! The full-screen list, in a real terminal.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use stockade::approve::{Choice, Waiting};
+
+use crate::common::{Place, STOCKADE, skipped, until};
+use crate::question::{ask, request};
+use crate::watch::sockets;
+
+/// A terminal with a shell in it. It ends with the value.
+struct Tmux {
+    place: Place,
+}
+
+impl Tmux {
+    fn tmux(&self, words: &[&str]) -> String {
+        let mut command = self.place.command("tmux");
+        command.args(["-f", "/dev/null", "-S", "./t"]).args(words);
+        let output = command.env("SHELL", "/bin/sh").env("TERM", "xterm").output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn shows(&self, text: &str) {
+        let mut screen = String::new();
+        let is_shown = until(Duration::from_secs(20), || {
+            screen = self.tmux(&["capture-pane", "-p"]);
+            screen.contains(text)
+        });
+        assert!(is_shown, "{text:?} isn't on\n{screen}");
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn on_a_terminal_a_list_is_drawn_answers_take_two_keys_and_the_terminal_is_given_back() {
+    let version = Command::new("tmux").arg("-V").stdout(Stdio::null()).status();
+    if version.is_err() {
+        return skipped("there is no tmux");
+    }
+    let terminal = Tmux { place: Place::new() };
+    let state = terminal.place.state();
+    terminal.tmux(&["new-session", "-d", "-x", "100", "-y", "30", "env PS1='$ ' sh"]);
+    terminal.shows("$");
+    let command = format!("{STOCKADE} approvals --watch; echo ended with $?");
+    terminal.tmux(&["send-keys", &command, "Enter"]);
+    terminal.shows("0 waiting");
+    let open = ask(&state, Waiting::OnlyWatched, request("/etc/hosts"));
+    terminal.shows("read /etc/hosts");
+    // The line end of what is pasted is no Enter.
+    terminal.tmux(&["set-buffer", "s\n", ";", "paste-buffer"]);
+    terminal.shows("Enter: yes to 1, session");
+    terminal.tmux(&["send-keys", "Escape"]);
+    terminal.shows("q quit");
+    terminal.tmux(&["send-keys", "s"]);
+    terminal.shows("Enter: yes to 1, session");
+    terminal.tmux(&["send-keys", "Enter"]);
+    assert!(matches!(open.answer().0.choice, Choice::Yes { .. }));
+    terminal.shows("yes, session");
+    let pid = sockets(&state)[0].file_name().unwrap().to_string_lossy().into_owned();
+    let pid = pid.split('-').next().unwrap().to_string();
+    Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    terminal.shows("ended with 143");
+    terminal.tmux(&["send-keys", "stty -a | grep -o ' icanon' && echo as before", "Enter"]);
+    terminal.shows("\nas before");
+    assert!(sockets(&state).is_empty());
+}

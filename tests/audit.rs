@@ -1,0 +1,258 @@
+//! `stockade audit` and `stockade grant`: what they print, what they find, and that nothing in a row reaches a terminal
+//! as it is. Rows and grants are written through the library.
+
+mod common;
+
+use std::process::Command;
+
+use common::{Finished, Place, STOCKADE, faults, finish};
+use serde_json::{Value, json};
+use stockade::approve::{Answer, EscalationRequest, Evidence, Lifetime, Requested};
+use stockade::audit::{Decided, Ended, Granted, Lost, Record, Seen, Started};
+use stockade::report::Kind;
+use stockade::store::{Added, AuditWriter, Given, GrantStore, Key, Level, NewGrant};
+
+const RUN: &str = "006543210a-0badcafe";
+
+fn stockade(place: &Place, words: &[&str]) -> Finished {
+    let mut command: Command = place.command(STOCKADE);
+    finish(command.args(words), b"")
+}
+
+/// The output of a call that succeeds and says nothing else.
+fn output(place: &Place, words: &[&str]) -> String {
+    let finished = stockade(place, words);
+    assert_eq!(
+        (finished.status.code(), finished.stderr().as_str()),
+        (Some(0), ""),
+        "{words:?}"
+    );
+    finished.stdout()
+}
+
+fn record(place: &Place, run: &str, records: impl IntoIterator<Item = Record>) {
+    let writer = AuditWriter::start(Some(&place.state()), Level::All, None);
+    let observer = writer.observer();
+    records.into_iter().for_each(|record| observer.note(run, record));
+    writer.finish().expect("the trail can be written");
+}
+
+fn seen(target: &str) -> Seen {
+    Seen {
+        access: Kind::Read,
+        target: target.into(),
+        asked: "hosts".into(),
+        syscall: "openat".into(),
+        pid: 7,
+        program: "/usr/bin/python3".into(),
+        rule: None,
+    }
+}
+
+fn granted(what: Requested) -> Granted {
+    Granted {
+        request: "q1".into(),
+        granted: what,
+        lifetime: Lifetime::Always,
+        by: "ada at the terminal".into(),
+    }
+}
+
+/// One of every kind.
+fn all_kinds() -> Vec<Record> {
+    let requested = Requested::Grants(vec![vec!["--read".into(), "/etc/hosts".into()]]);
+    let request = EscalationRequest {
+        version: 1,
+        id: "q1".into(),
+        run: RUN.into(),
+        capability_id: None,
+        current_profile: "minimal".into(),
+        requested: requested.clone(),
+        wider: None,
+        reason: "PermissionDenied: read /etc/hosts".into(),
+        evidence: Evidence {
+            access: Kind::Read,
+            target: "/etc/hosts".into(),
+            asked: "hosts".into(),
+            syscall: "openat".into(),
+            pid: 7,
+            program: "/usr/bin/python3".into(),
+            command: vec!["python3".into(), "x.py".into()],
+            root: "/srv/project".into(),
+            agent: None,
+            why: "nothing grants it".into(),
+            warning: None,
+            at_ms: 5,
+        },
+        lifetimes: vec![Lifetime::Once, Lifetime::Always],
+        live: true,
+        timeout_ms: 60_000,
+    };
+    vec![
+        Record::Started(Started {
+            profile: "minimal".into(),
+            command: vec!["python3".into(), "--token".into(), "hush".into()],
+            root: "/srv/project".into(),
+            agent: None,
+            flags: vec!["--env".into(), "API_KEY=hush".into()],
+        }),
+        Record::Denied(seen("/etc/hosts")),
+        Record::Asked(Box::new(request)),
+        Record::Answered(Decided {
+            request: "q1".into(),
+            answer: Answer::yes(Lifetime::Always, "ada"),
+        }),
+        Record::Answered(Decided {
+            request: "q1".into(),
+            answer: Answer::no("ada").because("not today"),
+        }),
+        Record::Answered(Decided {
+            request: "q1".into(),
+            answer: Answer::silence("nobody answered"),
+        }),
+        Record::Granted(granted(requested)),
+        Record::Allowed(seen("/etc/hosts")),
+        Record::Revoked(granted(Requested::Profile("readonly".into()))),
+        Record::Lost(Lost { records: 2 }),
+        Record::Ended(Ended {
+            status: "completed".into(),
+            exit_code: Some(0),
+            signal: None,
+            denials: 1,
+            duration_ms: 12,
+        }),
+    ]
+}
+
+fn sql(place: &Place, sql: &str) {
+    let connection = rusqlite::Connection::open(place.state().join("audit.db")).unwrap();
+    connection.execute_batch(sql).unwrap();
+}
+
+#[test]
+fn every_exported_row_is_what_its_schema_says_and_holds_no_secret() {
+    let place = Place::new();
+    record(&place, RUN, all_kinds());
+    let text = output(&place, &["audit", "export", "--jsonl"]);
+    let schema: Value = serde_json::from_str(include_str!("../schemas/audit.schema.json")).unwrap();
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), all_kinds().len());
+    for (row, record) in rows.iter().zip(all_kinds()) {
+        assert_eq!(faults(&schema, row), Vec::<String>::new(), "{row}");
+        assert_eq!((&row["kind"], &row["run"]), (&json!(record.kind()), &json!(RUN)));
+    }
+    assert!(!text.contains("hush"), "{text}");
+    assert_eq!(output(&place, &["audit", "export", "--jsonl", "--since", "1h"]), text);
+    assert_eq!(
+        output(&place, &["audit", "export", "--jsonl", "--since", "9999-01-01"]),
+        ""
+    );
+    assert_eq!(stockade(&place, &["audit", "export"]).status.code(), Some(125));
+}
+
+#[test]
+fn records_are_shown_as_text_that_moves_no_terminal() {
+    let place = Place::new();
+    record(&place, RUN, all_kinds());
+    record(&place, "other", [Record::Denied(seen("/srv/\x1b[2J\u{202e}"))]);
+    let listed = output(&place, &["audit", "list"]);
+    assert_eq!(listed.lines().count(), 12);
+    for part in [
+        "started   minimal: python3 --token '***'",
+        "denied    read /etc/hosts (python3)",
+        "answered  no by ada: not today",
+        "granted   --read /etc/hosts, always, by ada at the terminal",
+        "ended     completed, exit code 0, 1 denials, 12 ms",
+        "other                denied    read /srv/\\u{1b}[2J\\u{202e} (python3)",
+    ] {
+        assert!(listed.contains(part), "{part}\n{listed}");
+    }
+    assert_eq!(output(&place, &["audit", "list", "--limit", "1"]).lines().count(), 1);
+    assert_eq!(output(&place, &["audit", "list", "--run", "other"]).lines().count(), 1);
+    let shown = output(&place, &["audit", "show", RUN]);
+    assert!(
+        shown.contains("openat by process 7, /usr/bin/python3") && !shown.contains("[2J"),
+        "{shown}"
+    );
+    let unknown = stockade(&place, &["audit", "show", "nosuch"]);
+    assert_eq!(unknown.status.code(), Some(125));
+    assert!(
+        unknown.stderr().contains("nothing is recorded of a run `nosuch`"),
+        "{}",
+        unknown.stderr()
+    );
+}
+
+#[test]
+fn verify_answers_0_1_or_125() {
+    let place = Place::new();
+    assert_eq!(output(&place, &["audit", "verify"]), "nothing was ever recorded\n");
+    record(&place, RUN, all_kinds());
+    assert!(
+        output(&place, &["audit", "verify"]).starts_with("all 11 rows are as they were written, the last with hash ")
+    );
+    sql(
+        &place,
+        "UPDATE records SET body = replace(body, 'hosts', 'host') WHERE seq = 8",
+    );
+    let altered = stockade(&place, &["audit", "verify"]);
+    assert_eq!(altered.status.code(), Some(1));
+    let expected = format!("row 8 of run {RUN} was altered, or the row before it was replaced\nthe first 7 rows are ");
+    assert!(altered.stdout().starts_with(&expected), "{}", altered.stdout());
+    std::fs::write(place.state().join("audit.db"), "no database".repeat(400)).unwrap();
+    let broken = stockade(&place, &["audit", "verify"]);
+    assert_eq!(broken.status.code(), Some(125));
+    assert!(
+        broken.stderr().contains("audit.db") && broken.stderr().contains("hint: "),
+        "{}",
+        broken.stderr()
+    );
+}
+
+#[test]
+fn a_stored_grant_is_shown_revoked_once_and_its_end_recorded() {
+    let place = Place::new();
+    assert_eq!(output(&place, &["grant", "list"]), "");
+    assert!(!place.state().join("grants.db").exists());
+    let key = Key {
+        project: "/srv/project".into(),
+        profile: "minimal".into(),
+        agent: Some("fixer".into()),
+        script: None,
+    };
+    let grant = NewGrant {
+        given: Given::Flag(vec!["--read".into(), "/srv/a b".into()]),
+        by: "ada at the terminal".into(),
+        reason: None,
+        request: Some("q1".into()),
+    };
+    let Added::New(id) = GrantStore::open(&place.state()).unwrap().add(&key, &grant).unwrap() else {
+        panic!("the store was empty");
+    };
+    let listed = output(&place, &["grant", "list"]);
+    assert!(
+        listed.starts_with(&format!(
+            "{id}  --read '/srv/a b'\n        in /srv/project under minimal, for agent fixer; "
+        )),
+        "{listed}"
+    );
+    let exported: Value = serde_json::from_str(&output(&place, &["grant", "export"])).unwrap();
+    assert_eq!(
+        (&exported["id"], &exported["grant"]),
+        (&json!(id), &json!(["--read", "/srv/a b"]))
+    );
+    assert_eq!(
+        output(&place, &["grant", "revoke", &id]),
+        format!("revoked {id}: --read '/srv/a b'\n")
+    );
+    assert_eq!(output(&place, &["grant", "list"]), "");
+    assert!(output(&place, &["grant", "list", "--all"]).contains("; revoked "));
+    assert!(output(&place, &["audit", "list"]).contains("revoked   --read '/srv/a b'"));
+    let unknown = stockade(&place, &["grant", "revoke", "nosuch"]);
+    assert_eq!(unknown.status.code(), Some(125));
+    assert!(
+        unknown.stderr().contains("there is no stored grant `nosuch`"),
+        "{}",
+        unknown.stderr()
+    );
+}

@@ -1,0 +1,127 @@
+//! A checker of documents against our own JSON Schemas.
+//!
+//! It knows the words that they use and refuses any other, so a schema that says more than is checked fails. `pattern`
+//! is the one exception: it is for readers.
+
+use serde_json::{Map, Value, json};
+
+/// What in a document breaks a schema, one line each.
+pub fn faults(schema: &Value, document: &Value) -> Vec<String> {
+    let mut checker = Checker {
+        schema,
+        faults: Vec::new(),
+    };
+    checker.check(schema, document, "");
+    checker.faults
+}
+
+struct Checker<'a> {
+    schema: &'a Value,
+    faults: Vec<String>,
+}
+
+impl Checker<'_> {
+    fn fault(&mut self, path: &str, text: String) {
+        let path = if path.is_empty() { "/" } else { path };
+        self.faults.push(format!("{path}: {text}"));
+    }
+
+    fn check(&mut self, rules: &Value, value: &Value, path: &str) {
+        let rules = rules.as_object().expect("a schema is an object");
+        for (word, rule) in rules {
+            match word.as_str() {
+                "$schema" | "$defs" | "title" | "description" | "pattern" | "properties" => {}
+                "$ref" => {
+                    let pointer = rule.as_str().and_then(|text| text.strip_prefix('#')).unwrap();
+                    let target = self.schema.pointer(pointer).expect("the reference leads somewhere");
+                    self.check(target, value, path);
+                }
+                "type" => self.check_type(rule, value, path),
+                "const" if rule != value => self.fault(path, format!("{value} isn't {rule}")),
+                "enum" if !rule.as_array().unwrap().contains(value) => {
+                    self.fault(path, format!("{value} isn't one of {rule}"));
+                }
+                "minimum" if value.as_i64() < rule.as_i64() && value.is_number() => {
+                    self.fault(path, format!("{value} is below {rule}"));
+                }
+                "maximum" if value.as_i64() > rule.as_i64() && value.is_number() => {
+                    self.fault(path, format!("{value} is above {rule}"));
+                }
+                "const" | "enum" | "minimum" | "maximum" => {}
+                "oneOf" => self.check_one_of(rule, value, path),
+                "minItems" => self.check_length(rule, value, path),
+                "items" => {
+                    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                        self.check(rule, item, &format!("{path}/{index}"));
+                    }
+                }
+                "required" => self.check_required(rule, value, path),
+                "additionalProperties" => assert_eq!(rule, &json!(false), "objects are closed"),
+                other => panic!("the checker doesn't know `{other}`"),
+            }
+        }
+        if let (Some(Value::Object(properties)), Value::Object(fields)) = (rules.get("properties"), value) {
+            self.check_fields(properties, fields, path);
+        }
+    }
+
+    fn check_one_of(&mut self, rule: &Value, value: &Value, path: &str) {
+        let forms = rule.as_array().unwrap();
+        let fits = |form: &&Value| {
+            let mut checker = Checker {
+                schema: self.schema,
+                faults: Vec::new(),
+            };
+            checker.check(form, value, path);
+            checker.faults.is_empty()
+        };
+        let count = forms.iter().filter(fits).count();
+        if count != 1 {
+            self.fault(path, format!("{value} has {count} of the {} forms", forms.len()));
+        }
+    }
+
+    fn check_type(&mut self, rule: &Value, value: &Value, path: &str) {
+        let admitted: Vec<&str> = match rule {
+            Value::String(one) => vec![one],
+            _ => rule.as_array().unwrap().iter().filter_map(Value::as_str).collect(),
+        };
+        let found = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_i64() || number.is_u64() => "integer",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        if !admitted.contains(&found) {
+            let found = if found == "integer" { "number" } else { found };
+            self.fault(path, format!("a {found} isn't {}", admitted.join(" or ")));
+        }
+    }
+
+    fn check_length(&mut self, rule: &Value, value: &Value, path: &str) {
+        let length = value.as_array().map_or(0, Vec::len);
+        if (length as u64) < rule.as_u64().unwrap() {
+            self.fault(path, format!("{length} items are fewer than {rule}"));
+        }
+    }
+
+    fn check_required(&mut self, rule: &Value, value: &Value, path: &str) {
+        for name in rule.as_array().unwrap().iter().filter_map(Value::as_str) {
+            if value.is_object() && value.get(name).is_none() {
+                self.fault(path, format!("`{name}` is missing"));
+            }
+        }
+    }
+
+    fn check_fields(&mut self, properties: &Map<String, Value>, fields: &Map<String, Value>, path: &str) {
+        for (name, value) in fields {
+            match properties.get(name) {
+                Some(rules) => self.check(rules, value, &format!("{path}/{name}")),
+                None => self.fault(path, format!("`{name}` isn't known")),
+            }
+        }
+    }
+}
