@@ -27,5 +27,6 @@ fn execute(desk: &Desk<'_>, subject: &Subject) -> Result<Answer, Errno> {
         desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
+    desk.tell_allowed(&Attempt::on(Kind::Execute, subject.asked()), object.name());
     Ok(Answer::Continue(MayContinue::execute()))
 }

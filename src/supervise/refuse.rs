@@ -109,7 +109,7 @@ impl Desk<'_> {
     }
 
     /// Tells of an allowed access, where somebody wants to hear of all.
-    fn tell_allowed(&self, attempt: &Attempt<'_>, target: &Path) {
+    pub fn tell_allowed(&self, attempt: &Attempt<'_>, target: &Path) {
         if self.shared().tells_all() {
             let target = target.as_os_str().as_bytes();
             let seen = Seen::of(&self.refusal(attempt, target, Reason::NotGranted));

@@ -71,3 +71,23 @@ fn on_a_terminal_a_list_is_drawn_answers_take_two_keys_and_the_terminal_is_given
     terminal.shows("\nas before");
     assert!(sockets(&state).is_empty());
 }
+
+#[test]
+fn it_ends_when_its_terminal_is_closed() {
+    let place = Place::new();
+    let code = "import os, pty, sys, time\n\
+                pid, master = pty.fork()\n\
+                if pid == 0: os.execv(sys.argv[1], [sys.argv[1], 'approvals', '--watch'])\n\
+                said = b''\n\
+                while b'waiting' not in said: said += os.read(master, 4096)\n\
+                os.close(master); end = time.monotonic() + 20\n\
+                while os.waitpid(pid, os.WNOHANG)[0] == 0:\n  \
+                  if time.monotonic() > end: os.kill(pid, 9); sys.exit('still runs')\n  \
+                  time.sleep(0.01)\n\
+                print('ended')";
+    let mut command = place.command(crate::common::python());
+    command.args(["-I", "-c", code, STOCKADE]).env("TERM", "xterm");
+    let output = command.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ended\n", "{output:?}");
+    assert!(sockets(&place.state()).is_empty());
+}

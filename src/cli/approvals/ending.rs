@@ -4,6 +4,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
 use crate::sys::signals::{SignalSet, next_signal};
 
 /// Signals that end it, blocked and read from a descriptor.
@@ -37,6 +39,28 @@ pub fn clean_up_in_panic(socket: PathBuf) {
         let _ = std::fs::remove_file(&socket);
         before(info);
     }));
+}
+
+/// Ends the process when its terminal is gone. Reading keys from such a one would go on without end.
+pub fn end_with_the_terminal(socket: PathBuf) -> io::Result<()> {
+    const HANGUP: i32 = 128 + libc::SIGHUP;
+    let watch = move || {
+        let terminal = io::stdin();
+        loop {
+            // A hangup is told without being asked for.
+            let mut polled = [PollFd::new(terminal.as_fd(), PollFlags::empty())];
+            let _ = poll(&mut polled, PollTimeout::NONE);
+            let gone = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;
+            if polled[0].revents().is_some_and(|events| events.intersects(gone)) {
+                let _ = std::fs::remove_file(&socket);
+                std::process::exit(HANGUP);
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("stockade-hangup".into())
+        .spawn(watch)
+        .map(drop)
 }
 
 #[cfg(test)]

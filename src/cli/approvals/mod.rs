@@ -42,6 +42,7 @@ pub fn approvals(task: &Approvals) -> Result<u8, Failure> {
     let stay = if task.watch { Stay::Watching } else { Stay::WhileAsked };
     let has_screen = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     if task.watch && !task.plain && has_screen {
+        ending::end_with_the_terminal(watcher.path()).map_err(|error| Failure::new(REFUSED, &error))?;
         screen::watch(watcher, &signals)
     } else {
         plain::watch(watcher, &signals, stay)
