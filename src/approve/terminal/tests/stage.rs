@@ -213,6 +213,8 @@ fn supervises() {
     fs::write(file, serde_json::to_string(&outcome).unwrap() + "\n").unwrap();
     if scene.stays {
         let _ = beside.wait();
+        // The same key is for this process, which may be the last to take it.
+        std::thread::sleep(LONG);
     }
     for mut child in [beside, other] {
         let _ = (child.kill(), child.wait());
