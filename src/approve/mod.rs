@@ -7,6 +7,7 @@
 mod answer;
 mod command;
 mod patience;
+pub(crate) mod person;
 mod question;
 mod reply;
 mod request;

@@ -12,7 +12,6 @@ mod held;
 mod line;
 mod mode;
 mod offer;
-mod person;
 mod question;
 mod screen;
 mod unanswered;
@@ -25,7 +24,7 @@ use std::time::Duration;
 
 use nix::unistd::getpgrp;
 
-use super::{Answer, Approver, Choice, EscalationRequest, Extent, Manner, Patience};
+use super::{Answer, Approver, Choice, EscalationRequest, Extent, Manner, Patience, person};
 use crate::mutex::lock;
 use crate::profile::visible;
 use device::Device;
@@ -158,7 +157,7 @@ impl Approver for Terminal {
 fn answer(choice: Choice, reason: Option<String>) -> Answer {
     Answer {
         choice,
-        by: person::at_the_terminal(),
+        by: person::at("the terminal"),
         reason,
     }
 }

@@ -11,6 +11,7 @@ use super::ending::Signals;
 use super::order::{self, Order, Said};
 use super::{Stay, next_of_run, shown, verdict};
 use crate::approve::Choice;
+use crate::approve::person;
 use crate::approve::socket::{News, Question, Watcher};
 use crate::cli::REFUSED;
 use crate::cli::message::{Failure, note};
@@ -28,7 +29,7 @@ pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay) -> Result<u8, Fail
     let input = input.map_err(|error| Failure::new(REFUSED, &error))?;
     let mut plain = Plain {
         watcher,
-        by: verdict::by(),
+        by: person::at("approvals"),
         input: File::from(input),
         typed: Vec::new(),
         listens_from: match stay {

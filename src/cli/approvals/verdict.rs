@@ -64,34 +64,10 @@ pub fn summary(answer: &Answer) -> String {
     }
 }
 
-/// Who answers here: `ada at approvals`.
-pub fn by() -> String {
-    let uid = nix::unistd::geteuid().as_raw();
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = name_of(uid, &users).map_or_else(|| format!("user {uid}"), ToString::to_string);
-    format!("{name} at approvals")
-}
-
-/// A user's name in passwd(5). Not by way of the C library: a static program can't load its modules.
-fn name_of(uid: u32, users: &str) -> Option<&str> {
-    users.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next().filter(|name| !name.is_empty())?;
-        (fields.nth(1)?.parse() == Ok(uid)).then_some(name)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::approve::samples::request;
-
-    #[test]
-    fn a_user_is_named_by_number() {
-        let users = "root:x:0:0:root:/root:/bin/sh\nbroken\nada:x:1000:1000::/home/ada:/bin/sh\n";
-        assert_eq!(name_of(1000, users), Some("ada"));
-        assert_eq!(name_of(1, users), None);
-    }
 
     #[test]
     fn wider_lasts_for_the_session_where_nothing_is_said() {

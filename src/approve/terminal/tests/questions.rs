@@ -150,7 +150,7 @@ fn details_are_the_whole_evidence() {
     refused: nothing grants it
     reason: PermissionDenied: read /etc/hosts
     run: run-1
-    request: r-1
+    request: run-1-1
     after: 1.2 s
     once = for this access alone
     session = until this run ends

@@ -15,6 +15,7 @@ use super::ending::Signals;
 use super::order::Said;
 use super::{next_of_run, verdict};
 use crate::approve::Choice;
+use crate::approve::person;
 use crate::approve::socket::{News, Question, Watcher};
 use crate::cli::REFUSED;
 use crate::cli::message::Failure;
@@ -32,7 +33,7 @@ pub fn watch(watcher: Watcher, signals: &Signals) -> Result<u8, Failure> {
     let mut terminal = ratatui::try_init().map_err(failed)?;
     let mut screen = Screen {
         watcher,
-        by: verdict::by(),
+        by: person::at("approvals"),
         state: State::new(),
     };
     let result = screen.watch(&mut terminal, signals);

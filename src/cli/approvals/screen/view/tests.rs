@@ -55,7 +55,7 @@ fn questions_stand_below_their_run_with_the_details_of_the_chosen_one() {
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in\n{text}"));
     let order = [
         "3 waiting",
-        "run run-a: python3 'a b.py' (minimal, agent coder)",
+        "run run-a: python3 'read it.py' (minimal, agent coder)",
         "> ",
         "1:  60 s  read /etc/file1",
     ];

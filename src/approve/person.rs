@@ -1,4 +1,4 @@
-//! Who sits at the terminal.
+//! Who answers.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -8,14 +8,14 @@ use crate::profile::visible;
 /// More of passwd(5) isn't read: a name is a courtesy.
 const MOST: u64 = 1 << 20;
 
-/// `ada at the terminal`, or `uid 1000 at the terminal`. From `/etc/passwd` itself: the C library's way loads modules,
+/// `ada at the terminal`, or `uid 1000 at the terminal`, for the person whose process this is. From `/etc/passwd` itself: the C library's way loads modules,
 /// which a static program can't.
-pub fn at_the_terminal() -> String {
+pub fn at(place: &str) -> String {
     let user = nix::unistd::getuid().as_raw();
     let name = File::open("/etc/passwd").ok().and_then(|file| name_of(user, file));
     match name {
-        Some(name) => format!("{} at the terminal", visible(&name)),
-        None => format!("uid {user} at the terminal"),
+        Some(name) => format!("{} at {place}", visible(&name)),
+        None => format!("uid {user} at {place}"),
     }
 }
 
@@ -38,6 +38,6 @@ mod tests {
         assert_eq!(name_of(1000, passwd.as_bytes()).as_deref(), Some("ada"));
         assert_eq!(name_of(0, passwd.as_bytes()).as_deref(), Some("root"));
         assert_eq!(name_of(1, passwd.as_bytes()), None);
-        assert!(at_the_terminal().ends_with(" at the terminal"));
+        assert!(at("the terminal").ends_with(" at the terminal"));
     }
 }
