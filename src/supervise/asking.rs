@@ -3,11 +3,11 @@
 use std::os::fd::AsFd;
 
 use super::answer::{Answer, Errno};
+use super::desk::Desk;
 use super::judge::CLOSED;
 use super::metadata::Subject;
 use super::refuse::Attempt;
 use super::resolve::Last;
-use super::worker::Desk;
 use crate::policy::Access;
 use crate::report::Kind;
 use crate::sys::file;

@@ -3,9 +3,9 @@
 use std::ffi::CString;
 
 use super::answer::{Answer, Errno};
+use super::desk::Desk;
 use super::metadata::Subject;
 use super::pinned::Pinned;
-use super::worker::Desk;
 use crate::policy::Access;
 use crate::sys::file;
 

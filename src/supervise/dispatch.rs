@@ -4,8 +4,8 @@ use std::sync::PoisonError;
 
 use super::answer::{Answer, Errno};
 use super::attributes::Form as Attributes;
+use super::desk::Desk;
 use super::entries::Form;
-use super::worker::Desk;
 use super::{asking, attributes, entries, execute, internet, memory, metadata, open, others, sockets};
 
 // Newer than some libc's headers; the numbers are the same on all architectures.

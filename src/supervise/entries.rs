@@ -4,12 +4,12 @@ use std::os::fd::AsFd;
 
 use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
+use super::desk::Desk;
 use super::judge::{self, CLOSED};
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
 use super::shared::Made;
-use super::worker::Desk;
 use crate::policy::{Access, is_in_git_directory};
 use crate::report::Kind;
 use crate::sys::file;

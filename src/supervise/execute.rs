@@ -2,10 +2,10 @@
 //! counted.
 
 use super::answer::{Answer, Errno, MayContinue};
+use super::desk::Desk;
 use super::judge::CLOSED;
 use super::metadata::Subject;
 use super::refuse::Attempt;
-use super::worker::Desk;
 use crate::report::Kind;
 
 pub fn execve(desk: &Desk<'_>) -> Result<Answer, Errno> {

@@ -6,9 +6,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use super::answer::{Answer, Errno};
+use super::desk::Desk;
 use super::pinned::Pinned;
 use super::station::Station;
-use super::worker::Desk;
 use crate::sys::notify::OnExecute;
 
 /// How often the target is looked at while it waits.

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Errno};
 use super::approvals::Opened;
+use super::desk::Desk;
 use super::judge::CLOSED;
 use super::labels::Label;
 use super::refuse::Attempt;
 use super::shared::{Made, Shared};
-use super::worker::Desk;
 use crate::network::{
     self, Clearance, Destination, Dial, Errand, Found, Interrupted, Missing, NAMES_PORT, NAMESERVER, Network,
     Synthetic, Visitor,

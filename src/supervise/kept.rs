@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
 
 use super::answer::Errno;
-use super::worker::Desk;
+use super::desk::Desk;
 use crate::mutex::lock;
 use crate::sys::{file, socket};
 

@@ -4,10 +4,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use super::answer::{Answer, Errno, MayContinue};
+use super::desk::Desk;
 use super::pinned::Identity;
 use super::refuse::Attempt;
 use super::shared::Made;
-use super::worker::Desk;
 use crate::plan;
 use crate::report::Kind;
 use crate::sys::file;

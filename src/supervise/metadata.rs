@@ -4,11 +4,11 @@ use std::os::fd::AsFd;
 
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
+use super::desk::Desk;
 use super::open::refuse_set_user_id;
 use super::pinned::Pinned;
 use super::refuse::Attempt;
 use super::resolve::{Last, Request};
-use super::worker::Desk;
 use crate::policy::Access;
 use crate::report::Kind;
 use crate::sys::file;

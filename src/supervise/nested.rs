@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Errno};
+use super::desk::Desk;
 use super::labels::Petitioner;
 use super::shared::{Brief, Shared};
-use super::worker::Desk;
 use crate::plan::{self, Supervision, Trace};
 use crate::policy::{Policy, Target, path_bytes};
 use crate::sys::{notify, outer};

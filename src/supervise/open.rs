@@ -4,11 +4,11 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use super::answer::{Answer, Effect, Errno, RegisterAccess};
 use super::caller::Alleged;
+use super::desk::Desk;
 use super::judge::{CLOSED, Verdict};
 use super::pinned::{Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
-use super::worker::Desk;
 use super::{served, terminals};
 use crate::policy::Access;
 use crate::report::Kind;

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::answer::{Answer, Errno, MayContinue};
+use super::desk::Desk;
 use super::procfs;
 use super::realm::Realm;
 use super::refuse::Attempt;
-use super::worker::Desk;
 use crate::mutex::lock;
 use crate::report::{Kind, Reason};
 

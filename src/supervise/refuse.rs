@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::answer::Errno;
 use super::approvals::Considered;
+use super::desk::{Desk, Detour};
 use super::judge::Verdict;
 use super::pinned::Pinned;
-use super::worker::{Desk, Detour};
 use crate::audit::{Record, Seen};
 use crate::report::{Kind, Reason, Refusal};
 

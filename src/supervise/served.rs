@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use super::answer::Errno;
 use super::caller::Alleged;
-use super::worker::Desk;
+use super::desk::Desk;
 use crate::sys::file;
 
 const MFD_ALLOW_SEALING: u32 = 2;

@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
+use super::desk::Desk;
 use super::judge::{CLOSED, Judge, Verdict};
 use super::pinned::{Pinned, Place};
 use super::refuse::Attempt;
 use super::resolve::{Last, Request};
 use super::shared::Made;
 use super::station::Isolation;
-use super::worker::Desk;
 use super::{internet, nested};
 use crate::policy::is_powerful_socket;
 use crate::report::{Kind, Reason};

@@ -4,11 +4,11 @@ use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::answer::{Answer, Errno};
+use super::desk::Desk;
 use super::judge::is_terminal_multiplexer;
 use super::pinned::Pinned;
 use super::procfs;
 use super::shared::Made;
-use super::worker::Desk;
 use crate::sys::notify::OnExecute;
 use crate::sys::{confine, file};
 

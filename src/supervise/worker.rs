@@ -5,27 +5,24 @@
 
 use std::cell::Cell;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Sender, SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use super::answer::{Answer, Effect, Errno};
-use super::approvals::{self, Asker, Beyond, Clerk, Job, Leave, Opened, Place, Question};
+use super::approvals::{Job, Leave, Place, Question};
 use super::bench::Bench;
 use super::caller::Caller;
+use super::desk::{Desk, Detour};
 use super::dispatch;
 use super::labels::Applying;
 use super::shared::{Replay, Shared};
-use super::station::{Isolation, Station};
-use crate::launch::{Born, Duty};
-use crate::network::Network;
-use crate::report::Refusal;
+use super::station::Station;
+use crate::sys::file;
 use crate::sys::notify::{self, Notification, OnExecute};
-use crate::sys::signals::SignalSet;
-use crate::sys::{self, confine, file};
 
 /// As many as can run at once, and one for a call that waits in the kernel.
 fn most_workers() -> usize {
@@ -53,156 +50,11 @@ impl Drop for Slow {
     }
 }
 
-/// The supervisor of one run, as the launcher holds it.
-pub struct Supervisor {
-    shared: Arc<Shared>,
-}
-
-impl Supervisor {
-    /// Starts the first worker, which starts the warden, and serves from then on. Answers once the target waits for its
-    /// first answer, or failed to start.
-    pub fn start(shared: &Arc<Shared>, duty: Duty, socket: RawFd) -> io::Result<(Supervisor, Born)> {
-        let shared = Arc::clone(shared);
-        let of_worker = Arc::clone(&shared);
-        let (sender, receiver) = sync_channel(1);
-        let asker = match &shared.approvals {
-            Some(approvals) => Some(Asker::start(approvals.approver(), duty.holds_capabilities)?),
-            None => None,
-        };
-        thread::Builder::new()
-            .name("stockade-supervisor".into())
-            .stack_size(STACK)
-            .spawn(move || first(&of_worker, &duty, socket, asker, &sender))?;
-        let born = receiver
-            .recv()
-            .unwrap_or_else(|_| Err(io::Error::other("the supervisor ended at once")))?;
-        Ok((Supervisor { shared }, born))
-    }
-
-    /// What the workers share.
-    pub fn shared(&self) -> &Shared {
-        &self.shared
-    }
-}
-
 /// Deep enough for paths of the kernel's longest; only what is used is paged in.
-const STACK: usize = 512 * 1024;
-
-/// The first worker: it confines itself, forks the warden, receives the listener and serves.
-fn first(
-    shared: &Arc<Shared>,
-    duty: &Duty,
-    socket: RawFd,
-    asker: Option<Asker>,
-    sender: &SyncSender<io::Result<Born>>,
-) {
-    match begin(duty, socket, asker.is_some()) {
-        Ok(Begun {
-            born,
-            isolation,
-            listener: Some(listener),
-            domain,
-            beyond,
-        }) => {
-            let warden = born.warden;
-            // Its original is the launcher's to close.
-            let bell = duty.bell.map(sys::duplicate).transpose();
-            let station = bell.and_then(|bell| Station::new(listener, (bell, domain), warden, isolation));
-            let station = station.and_then(|station| {
-                let _ = isolation.close_all_but(&mut station.numbers());
-                let station = Arc::new(station);
-                employ(shared, &station, asker.zip(beyond))?;
-                Ok(station)
-            });
-            match station {
-                Ok(station) => {
-                    let _ = sender.send(Ok(born));
-                    notify::wake_synchronously(station.listener.as_fd());
-                    serve(shared, &station);
-                    if let Some(approvals) = &shared.approvals {
-                        approvals.close();
-                    }
-                }
-                Err(error) => drop(sender.send(Err(error))),
-            }
-        }
-        Ok(Begun { born, .. }) => drop(sender.send(Ok(born))),
-        Err(error) => drop(sender.send(Err(error))),
-    }
-}
-
-/// Those who keep the questions of a run, where somebody can be asked.
-fn employ(shared: &Arc<Shared>, station: &Arc<Station>, staff: Option<(Asker, Sender<Job>)>) -> io::Result<()> {
-    let (Some(approvals), Some((asker, beyond))) = (&shared.approvals, staff) else {
-        return Ok(());
-    };
-    let worker = Worker {
-        shared: Arc::clone(shared),
-        station: Arc::clone(station),
-    };
-    let clerk = Clerk::start(worker, Arc::clone(approvals), asker)?;
-    approvals.employ(clerk, beyond);
-    Ok(())
-}
-
-/// What the first worker has begun with.
-struct Begun {
-    born: Born,
-    isolation: Isolation,
-    /// `None` where the target never came so far.
-    listener: Option<OwnedFd>,
-    /// The workers' own ruleset, for what is granted later.
-    domain: Option<OwnedFd>,
-    /// The thread outside of that domain.
-    beyond: Option<Sender<Job>>,
-}
-
-/// The warden inherits what this thread gave up. The first message of the run is the target's, with its listener, or the
-/// warden's, that it couldn't be started.
-fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
-    let isolation = give_up_powers(duty.holds_capabilities)?;
-    // Before the domain is entered, and with the descriptors of this thread.
-    let beyond = asks.then(Beyond::start).transpose()?;
-    let domain = match duty.workers_ruleset.filter(|_| asks) {
-        Some(ruleset) => Some(sys::duplicate(ruleset)?),
-        None => None,
-    };
-    if let Some(ruleset) = duty.workers_ruleset {
-        confine::landlock_restrict_self(ruleset)?;
-    }
-    let mut born = crate::launch::bear(duty)?;
-    // The launcher's own copies are its affair.
-    let own = domain.as_ref().map(AsRawFd::as_raw_fd);
-    let mut kept: Vec<_> = [socket].into_iter().chain(duty.bell).chain(own).collect();
-    isolation.close_all_but(&mut kept)?;
-    let listener = match crate::sys::wire::receive_with(socket)? {
-        Some((_, Some(listener))) => Some(listener),
-        Some((message, None)) => {
-            born.news = Some(message);
-            None
-        }
-        None => None,
-    };
-    Ok(Begun {
-        born,
-        isolation,
-        listener,
-        domain,
-        beyond,
-    })
-}
-
-/// What a worker needs no more than the target does.
-fn give_up_powers(holds_capabilities: bool) -> io::Result<Isolation> {
-    SignalSet::full().block()?;
-    let isolation = Isolation::begin()?;
-    confine::no_new_privs()?;
-    confine::drop_capabilities(holds_capabilities)?;
-    Ok(isolation)
-}
+pub(super) const STACK: usize = 512 * 1024;
 
 /// Answers until nobody of the run is left.
-fn serve(shared: &Arc<Shared>, station: &Arc<Station>) {
+pub(super) fn serve(shared: &Arc<Shared>, station: &Arc<Station>) {
     shared.workers.fetch_add(1, Ordering::Relaxed);
     let worker = Worker {
         shared: Arc::clone(shared),
@@ -436,122 +288,5 @@ fn errno_of_injection(error: &io::Error) -> i32 {
     match error.raw_os_error() {
         Some(errno @ (libc::EMFILE | libc::ENFILE)) => errno,
         _ => libc::EMFILE,
-    }
-}
-
-/// One call on a worker's desk.
-pub struct Desk<'a> {
-    pub worker: &'a Worker,
-    pub judge: Bench<'a>,
-    pub notification: &'a Notification,
-    place: Cell<Place>,
-    detour: Cell<Option<Detour>>,
-}
-
-/// What is to become of a call that isn't answered here.
-pub enum Detour {
-    /// Somebody is asked about this.
-    Ask(Box<Refusal>),
-    /// It is made beyond the workers' domain.
-    Beyond,
-}
-
-impl<'a> Desk<'a> {
-    pub fn station(&self) -> &'a Station {
-        self.judge.station
-    }
-
-    pub fn caller(&self) -> &'a Caller<'a> {
-        self.judge.caller
-    }
-
-    pub fn shared(&self) -> &'a Shared {
-        self.judge.shared
-    }
-
-    /// What was granted for this call alone.
-    pub fn once(&self) -> &'a Opened {
-        self.judge.once
-    }
-
-    /// Leaves a call that is refused here to somebody else. The first reason counts.
-    pub fn divert(&self, detour: Detour) {
-        let first = self.detour.take();
-        self.detour.set(Some(first.unwrap_or(detour)));
-    }
-
-    /// Goes where what was granted can be reached: the first time by handing the call over, which `errno` stands for
-    /// meanwhile, and there by confining the thread before anything is done.
-    pub fn reach_what_was_granted(&self, errno: Errno) -> Result<(), Errno> {
-        match self.place.get() {
-            Place::Worker => {
-                self.divert(Detour::Beyond);
-                Err(errno)
-            }
-            Place::Beyond => {
-                approvals::confine(self)?;
-                self.place.set(Place::Confined);
-                Ok(())
-            }
-            Place::Confined => Ok(()),
-        }
-    }
-
-    /// The relay, and where its visitors are announced.
-    pub fn network(&self) -> Option<(&'a Network, BorrowedFd<'a>)> {
-        let network = self.shared().network.as_deref()?;
-        Some((network, self.station().bell.as_ref()?.as_fd()))
-    }
-
-    /// Hands the call to a thread of its own, because it may take long: the other calls go on.
-    ///
-    /// The thread shares this one's descriptors, so that what `task` owns is closed once.
-    pub fn later(
-        &self,
-        task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno> + Send + 'static,
-    ) -> Result<Answer, Errno> {
-        let worker = self.worker.clone();
-        let notification = *self.notification;
-        let labels = self.judge.labels.clone();
-        let leave = Leave {
-            once: self.once().clone(),
-            place: self.place.get(),
-        };
-        let slow = Slow::begin(&worker.shared).ok_or(Errno(libc::EAGAIN))?;
-        spawn(move || {
-            let _slow = slow;
-            if worker.station.isolation.leave_directory().is_err() {
-                worker.answer(&notification, Err(Errno(libc::EPERM)));
-                return;
-            }
-            worker.work(&notification, &labels, leave, task);
-        })?;
-        Ok(Answer::Later)
-    }
-
-    /// The mode to make something with, so that it gets the caller's umask: this thread takes it on, or, where the
-    /// umask isn't this thread's own, the bits are taken away here. What our own umask takes away then stays away.
-    pub fn mode_under_umask(&self, mode: u32) -> u32 {
-        let differ = self.shared().umasks_differ.load(Ordering::Relaxed);
-        let umask = if differ {
-            self.caller().umask()
-        } else {
-            self.station().umask
-        };
-        match self.station().isolation {
-            Isolation::Own => {
-                file::set_umask(umask);
-                mode
-            }
-            Isolation::Shared => mode & !umask,
-        }
-    }
-
-    /// The call's name.
-    pub fn call_name(&self) -> &'static str {
-        let number = u32::try_from(self.notification.number).unwrap_or(u32::MAX);
-        crate::plan::filter::Architecture::native()
-            .and_then(|architecture| crate::plan::calls::name(number, architecture))
-            .unwrap_or("unknown")
     }
 }

@@ -12,9 +12,10 @@ use std::thread;
 use super::opened::{Leave, Place};
 use crate::launch;
 use crate::supervise::answer::Errno;
+use crate::supervise::desk::Desk;
 use crate::supervise::dispatch;
 use crate::supervise::labels::Applying;
-use crate::supervise::worker::{Desk, Slow, Worker, spawn};
+use crate::supervise::worker::{Slow, Worker, spawn};
 use crate::sys::notify::Notification;
 
 /// One call.

@@ -1,0 +1,161 @@
+//! The first worker: how a run's supervisor begins, and with whom.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, SyncSender, sync_channel};
+use std::thread;
+
+use super::approvals::{Asker, Beyond, Clerk, Job};
+use super::shared::Shared;
+use super::station::{Isolation, Station};
+use super::worker::{STACK, Worker, serve};
+use crate::launch::{Born, Duty};
+use crate::sys::notify;
+use crate::sys::signals::SignalSet;
+use crate::sys::{self, confine};
+
+/// The supervisor of one run, as the launcher holds it.
+pub struct Supervisor {
+    shared: Arc<Shared>,
+}
+
+impl Supervisor {
+    /// Starts the first worker, which starts the warden, and serves from then on. Answers once the target waits for its
+    /// first answer, or failed to start.
+    pub fn start(shared: &Arc<Shared>, duty: Duty, socket: RawFd) -> io::Result<(Supervisor, Born)> {
+        let shared = Arc::clone(shared);
+        let of_worker = Arc::clone(&shared);
+        let (sender, receiver) = sync_channel(1);
+        let asker = match &shared.approvals {
+            Some(approvals) => Some(Asker::start(approvals.approver(), duty.holds_capabilities)?),
+            None => None,
+        };
+        thread::Builder::new()
+            .name("stockade-supervisor".into())
+            .stack_size(STACK)
+            .spawn(move || first(&of_worker, &duty, socket, asker, &sender))?;
+        let born = receiver
+            .recv()
+            .unwrap_or_else(|_| Err(io::Error::other("the supervisor ended at once")))?;
+        Ok((Supervisor { shared }, born))
+    }
+
+    /// What the workers share.
+    pub fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+/// The first worker: it confines itself, forks the warden, receives the listener and serves.
+fn first(
+    shared: &Arc<Shared>,
+    duty: &Duty,
+    socket: RawFd,
+    asker: Option<Asker>,
+    sender: &SyncSender<io::Result<Born>>,
+) {
+    match begin(duty, socket, asker.is_some()) {
+        Ok(Begun {
+            born,
+            isolation,
+            listener: Some(listener),
+            domain,
+            beyond,
+        }) => {
+            let warden = born.warden;
+            // Its original is the launcher's to close.
+            let bell = duty.bell.map(sys::duplicate).transpose();
+            let station = bell.and_then(|bell| Station::new(listener, (bell, domain), warden, isolation));
+            let station = station.and_then(|station| {
+                let _ = isolation.close_all_but(&mut station.numbers());
+                let station = Arc::new(station);
+                employ(shared, &station, asker.zip(beyond))?;
+                Ok(station)
+            });
+            match station {
+                Ok(station) => {
+                    let _ = sender.send(Ok(born));
+                    notify::wake_synchronously(station.listener.as_fd());
+                    serve(shared, &station);
+                    if let Some(approvals) = &shared.approvals {
+                        approvals.close();
+                    }
+                }
+                Err(error) => drop(sender.send(Err(error))),
+            }
+        }
+        Ok(Begun { born, .. }) => drop(sender.send(Ok(born))),
+        Err(error) => drop(sender.send(Err(error))),
+    }
+}
+
+/// Those who keep the questions of a run, where somebody can be asked.
+fn employ(shared: &Arc<Shared>, station: &Arc<Station>, staff: Option<(Asker, Sender<Job>)>) -> io::Result<()> {
+    let (Some(approvals), Some((asker, beyond))) = (&shared.approvals, staff) else {
+        return Ok(());
+    };
+    let worker = Worker {
+        shared: Arc::clone(shared),
+        station: Arc::clone(station),
+    };
+    let clerk = Clerk::start(worker, Arc::clone(approvals), asker)?;
+    approvals.employ(clerk, beyond);
+    Ok(())
+}
+
+/// What the first worker has begun with.
+struct Begun {
+    born: Born,
+    isolation: Isolation,
+    /// `None` where the target never came so far.
+    listener: Option<OwnedFd>,
+    /// The workers' own ruleset, for what is granted later.
+    domain: Option<OwnedFd>,
+    /// The thread outside of that domain.
+    beyond: Option<Sender<Job>>,
+}
+
+/// The warden inherits what this thread gave up. The first message of the run is the target's, with its listener, or the
+/// warden's, that it couldn't be started.
+fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
+    let isolation = give_up_powers(duty.holds_capabilities)?;
+    // Before the domain is entered, and with the descriptors of this thread.
+    let beyond = asks.then(Beyond::start).transpose()?;
+    let domain = match duty.workers_ruleset.filter(|_| asks) {
+        Some(ruleset) => Some(sys::duplicate(ruleset)?),
+        None => None,
+    };
+    if let Some(ruleset) = duty.workers_ruleset {
+        confine::landlock_restrict_self(ruleset)?;
+    }
+    let mut born = crate::launch::bear(duty)?;
+    // The launcher's own copies are its affair.
+    let own = domain.as_ref().map(AsRawFd::as_raw_fd);
+    let mut kept: Vec<_> = [socket].into_iter().chain(duty.bell).chain(own).collect();
+    isolation.close_all_but(&mut kept)?;
+    let listener = match crate::sys::wire::receive_with(socket)? {
+        Some((_, Some(listener))) => Some(listener),
+        Some((message, None)) => {
+            born.news = Some(message);
+            None
+        }
+        None => None,
+    };
+    Ok(Begun {
+        born,
+        isolation,
+        listener,
+        domain,
+        beyond,
+    })
+}
+
+/// What a worker needs no more than the target does.
+fn give_up_powers(holds_capabilities: bool) -> io::Result<Isolation> {
+    SignalSet::full().block()?;
+    let isolation = Isolation::begin()?;
+    confine::no_new_privs()?;
+    confine::drop_capabilities(holds_capabilities)?;
+    Ok(isolation)
+}
