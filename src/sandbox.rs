@@ -5,6 +5,7 @@ mod asking;
 mod error;
 mod lowest;
 mod outcome;
+mod own_sockets;
 
 use std::ffi::OsString;
 use std::fs;
@@ -352,6 +353,7 @@ impl Command {
         policy.grants.extend(files_of_names(&policy));
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
+        own_sockets::close(&mut policy, &sandbox.surroundings.own())?;
         let plan = plan::compile(&policy, ability, &sandbox.accepted, sandbox.trace)?;
         let mut streams = self.streams;
         streams.inherit_output &= plan.limits.output.is_none();
