@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::REFUSED;
 use super::args::Run;
+use super::asking::Ask;
 use super::message::{Failure, note};
 use crate::Sandbox;
 use crate::config::{Configuration, ConfigurationError};
@@ -54,7 +55,7 @@ impl Ledger {
         let stored = self.stored(&key);
         let mut sandbox = sandbox;
         if let Some(writer) = &*self.writer.borrow() {
-            if self.surroundings.state.is_some() {
+            if self.surroundings.state.is_some() && run.ask != Ask::Never {
                 writer.keep_grants(key);
             }
             sandbox = sandbox.observer(writer.observer());

@@ -12,6 +12,7 @@ mod fault;
 mod grant;
 mod grants;
 mod head;
+mod keeper;
 mod level;
 mod place;
 mod queue;

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use super::alert::Alerts;
 use super::chain::exported;
+use super::keeper::Keeper;
 use super::queue::{Noted, Queue};
 use super::trail::{Entry, Trail};
-use super::{AuditError, Given, GrantStore, Key, Level, NewGrant, StoreError, now_ms};
+use super::{AuditError, Given, Key, Level, NewGrant, StoreError, now_ms};
 use crate::approve::{Answer, EscalationRequest};
 use crate::audit::{self, Lost, Observer, Record};
 use crate::config::OnViolation;
@@ -52,8 +53,8 @@ struct Notes {
     level: Level,
     queue: Queue,
     state: Option<PathBuf>,
-    /// What grants that last are stored for; none are kept without.
-    key: OnceLock<Key>,
+    /// Whoever stores grants that last; none are kept without.
+    keeper: OnceLock<Keeper>,
     /// Why the last grant couldn't be kept.
     unkept: Mutex<Option<StoreError>>,
 }
@@ -65,7 +66,7 @@ impl AuditWriter {
             level,
             queue: Queue::default(),
             state: state.map(Path::to_path_buf),
-            key: OnceLock::new(),
+            keeper: OnceLock::new(),
             unkept: Mutex::new(None),
         });
         let writing = Writing {
@@ -85,9 +86,14 @@ impl AuditWriter {
         AuditWriter { notes, thread }
     }
 
-    /// Lets the observer keep grants that were answered with `always`, for runs with this key. The first key stays.
+    /// Lets the observer keep grants that were answered with `always`, for runs with this key. The first key stays. To be
+    /// called before the run starts, on a thread that isn't confined. Where no thread can be had, none are kept.
     pub fn keep_grants(&self, key: Key) {
-        let _ = self.notes.key.set(key);
+        if self.notes.keeper.get().is_none()
+            && let Ok(keeper) = Keeper::start(self.notes.state.clone(), key)
+        {
+            let _ = self.notes.keeper.set(keeper);
+        }
     }
 
     /// Who takes note for it. What is noted after the end is dropped.
@@ -137,7 +143,7 @@ impl Observer for Notes {
     }
 
     fn keep_grant(&self, words: &[OsString], request: &EscalationRequest, answer: &Answer) -> bool {
-        let Some(key) = self.key.get() else {
+        let Some(keeper) = self.keeper.get() else {
             return false;
         };
         let grant = NewGrant {
@@ -146,12 +152,8 @@ impl Observer for Notes {
             reason: answer.reason.clone(),
             request: Some(request.id.clone()),
         };
-        let state = self.state.as_deref().ok_or(StoreError::Stateless);
-        match state
-            .and_then(GrantStore::open)
-            .and_then(|mut store| store.add(key, &grant))
-        {
-            Ok(_) => true,
+        match keeper.keep(grant) {
+            Ok(()) => true,
             Err(error) => {
                 *lock(&self.unkept) = Some(error);
                 false
@@ -160,7 +162,7 @@ impl Observer for Notes {
     }
 
     fn keeps_grants(&self) -> bool {
-        self.key.get().is_some()
+        self.keeper.get().is_some()
     }
 
     fn wants_allowed(&self) -> bool {
@@ -298,7 +300,7 @@ fn entry(noted: Noted) -> Entry {
 }
 
 /// The writer needs no more power than the user has, and neither do the commands that it starts.
-fn drop_capabilities() {
+pub(super) fn drop_capabilities() {
     use caps::CapSet;
     for set in [CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
         let _ = caps::clear(None, set);

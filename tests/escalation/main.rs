@@ -8,3 +8,4 @@ mod abuse;
 mod live;
 mod quiet;
 mod refusing;
+mod remembered;

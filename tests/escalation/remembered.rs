@@ -1,0 +1,148 @@
+//! An answer for always: what it is kept for, and what ends it.
+
+use crate::common::{Finished, Place, STOCKADE, finish};
+
+/// A project with a file, and somebody who is asked by a command that counts.
+struct Project {
+    place: Place,
+}
+
+impl Project {
+    fn new() -> Project {
+        let place = Place::new();
+        place.file("file", "first\n");
+        Project { place }
+    }
+
+    fn stockade(&self, words: &[&str]) -> Finished {
+        finish(self.place.command(STOCKADE).args(words), b"")
+    }
+
+    /// `cat file`, with this answer for who asks.
+    fn cat(&self, answer: &str, flags: &[&str]) -> Finished {
+        let asked = self.place.path("~/asked");
+        let ask = format!("command=echo >> {}; echo '{answer}'", asked.display());
+        let file = self.place.path("file");
+        let words = [&["run", "--ask", &ask], flags, &["--", "cat", file.to_str().unwrap()]].concat();
+        self.stockade(&words)
+    }
+
+    fn always(&self) -> Finished {
+        self.cat(r#"{"answer":"yes","lifetime":"always","by":"ada"}"#, &[])
+    }
+
+    /// The same with somebody who says no.
+    fn never(&self, flags: &[&str]) -> Finished {
+        self.cat(r#"{"answer":"no"}"#, flags)
+    }
+
+    /// How often somebody was asked.
+    fn asked(&self) -> usize {
+        std::fs::read(self.place.path("~/asked")).unwrap_or_default().len()
+    }
+
+    fn listed(&self) -> String {
+        self.stockade(&["grant", "list"]).stdout()
+    }
+
+    fn id(&self) -> String {
+        let listed = self.listed();
+        listed.split_whitespace().next().expect("a grant is stored").to_string()
+    }
+}
+
+#[track_caller]
+fn printed(finished: &Finished, text: &str) {
+    let said = (finished.status.code(), finished.stdout(), finished.stderr());
+    assert_eq!(said, (Some(0), text.to_string(), String::new()));
+}
+
+#[track_caller]
+fn was_closed(finished: &Finished) {
+    assert_eq!((finished.status.code(), finished.stdout().as_str()), (Some(1), ""));
+}
+
+#[test]
+fn always_counts_until_it_is_revoked() {
+    let project = Project::new();
+    printed(&project.always(), "first\n");
+    assert_eq!(project.asked(), 1);
+    let listed = project
+        .place
+        .fill("--read @ROOT/file\n        in @ROOT under minimal; ");
+    assert!(project.listed().contains(&listed), "{}", project.listed());
+    assert!(project.listed().contains(" by ada"), "{}", project.listed());
+    printed(&project.never(&[]), "first\n");
+    assert_eq!(project.asked(), 1, "it was asked again");
+    // An editor saves like this.
+    project.place.file("new", "second\n");
+    std::fs::rename(project.place.path("new"), project.place.path("file")).unwrap();
+    printed(&project.never(&[]), "second\n");
+    let revoked = project.stockade(&["grant", "revoke", &project.id()]);
+    assert_eq!(revoked.status.code(), Some(0), "{}", revoked.stderr());
+    assert_eq!(project.listed(), "");
+    was_closed(&project.never(&[]));
+    assert_eq!(project.asked(), 2);
+}
+
+#[test]
+fn always_counts_for_no_other_root_profile_or_agent() {
+    let project = Project::new();
+    printed(&project.always(), "first\n");
+    std::fs::create_dir(project.place.path("below")).unwrap();
+    let others = [
+        &["--root", "below"][..],
+        &["--profile", "network-api"],
+        &["--agent", "fixer"],
+    ];
+    for (count, flags) in others.into_iter().enumerate() {
+        was_closed(&project.never(flags));
+        assert_eq!(project.asked(), 2 + count, "{flags:?}");
+    }
+    printed(&project.never(&["--root", "."]), "first\n");
+}
+
+#[test]
+fn a_name_that_became_a_link_grants_nothing_and_it_is_said() {
+    let project = Project::new();
+    printed(&project.always(), "first\n");
+    project.place.file("precious", "precious\n");
+    std::fs::remove_file(project.place.path("file")).unwrap();
+    std::os::unix::fs::symlink("precious", project.place.path("file")).unwrap();
+    let finished = project.never(&[]);
+    was_closed(&finished);
+    let expected = format!("stockade: the stored grant {} (`", project.id());
+    let said = finished.stderr();
+    let lines = said
+        .lines()
+        .filter(|line| line.starts_with(&expected) && line.contains("isn't used"));
+    assert_eq!(lines.count(), 1, "{said}");
+}
+
+#[test]
+fn a_store_that_is_damaged_grants_nothing_and_it_is_said_once() {
+    let project = Project::new();
+    printed(&project.always(), "first\n");
+    project
+        .place
+        .file("~/.local/state/stockade/grants.db", "no database".repeat(1000));
+    let finished = project.never(&[]);
+    was_closed(&finished);
+    assert_eq!(
+        finished.stderr().matches("no stored grant is used: ").count(),
+        1,
+        "{}",
+        finished.stderr()
+    );
+    // What can't be kept counts in this run, and it is said.
+    let finished = project.always();
+    assert_eq!(
+        (finished.status.code(), finished.stdout().as_str()),
+        (Some(0), "first\n")
+    );
+    assert!(
+        finished.stderr().contains("a grant couldn't be kept for later runs"),
+        "{}",
+        finished.stderr()
+    );
+}
