@@ -6,6 +6,7 @@ mod person;
 
 mod abuse;
 mod live;
+mod profiles;
 mod quiet;
 mod refusing;
 mod remembered;

@@ -3,7 +3,7 @@
 use super::opened::Opened;
 use super::writing::{Offered, What, words};
 use super::{Approvals, Asking};
-use crate::approve::{self, Answer, Choice, EscalationRequest, Lifetime, Requested, Unit};
+use crate::approve::{self, Answer, Choice, EscalationRequest, Lifetime, Requested};
 use crate::mutex::write_lock;
 use crate::policy::{self, Policy};
 use crate::report::{Declined, Flag, Grant, PathGrant, Refusal, path_of};
@@ -51,8 +51,11 @@ pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, a
             What::Profile(_) => None,
         },
         approve::Extent::Wider => offered.wider.clone().map(Subject::Grant),
-        approve::Extent::Profile(name) if asking.unit == Unit::Profile => profile(asking, name),
-        approve::Extent::Profile(_) => None,
+        // Any other may not even allow what was asked for, and then it would be asked again and again.
+        approve::Extent::Profile(name) => match &offered.what {
+            What::Profile(requested) if name == requested || name == TRUSTED => profile(asking, name),
+            What::Profile(_) | What::Grant(_) => None,
+        },
     };
     match subject {
         Some(subject) if request.lifetimes.contains(&lifetime) => Decision::Yes(Box::new(Granting {
