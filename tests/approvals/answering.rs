@@ -5,8 +5,8 @@ use std::time::Duration;
 use stockade::approve::{Answer, Choice, Extent, Lifetime, SocketApprover, Waiting};
 
 use crate::common::Place;
+use crate::common::watch;
 use crate::question::{ask, ask_for, request};
-use crate::watch::watch;
 
 const PLAIN: &[&str] = &["--watch", "--plain"];
 

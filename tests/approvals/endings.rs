@@ -6,8 +6,8 @@ use nix::sys::signal::Signal;
 use stockade::approve::{Answer, SocketApprover, Waiting};
 
 use crate::common::Place;
+use crate::common::{sockets, watch};
 use crate::question::{ask, request};
-use crate::watch::{sockets, watch};
 
 const PLAIN: &[&str] = &["--watch", "--plain"];
 

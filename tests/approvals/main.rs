@@ -10,4 +10,3 @@ mod rubbish;
 mod schema;
 mod screen;
 mod strangers;
-mod watch;

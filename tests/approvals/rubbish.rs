@@ -9,8 +9,8 @@ use std::thread;
 use stockade::approve::{Answer, Choice, Waiting};
 
 use crate::common::Place;
+use crate::common::{sockets, watch};
 use crate::question::{ask, request};
-use crate::watch::{sockets, watch};
 
 /// A watcher that says this to whoever asks, whatever is asked.
 fn parrot(state: &Path, words: Vec<u8>) {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use stockade::approve::{Choice, Waiting};
 
+use crate::common::sockets;
 use crate::common::{Place, STOCKADE, skipped, until};
 use crate::question::{ask, request};
-use crate::watch::sockets;
 
 /// A terminal with a shell in it. It ends with the value.
 struct Tmux {

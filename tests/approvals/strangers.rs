@@ -9,8 +9,8 @@ use stockade::approve::socket::{WatchError, Watcher};
 use stockade::approve::{Answer, Choice, SocketApprover, Waiting};
 
 use crate::common::{Place, is_root, python, skipped};
+use crate::common::{sockets, watch};
 use crate::question::{ask, request};
-use crate::watch::{sockets, watch};
 
 fn open_to(directory: &Path, mode: u32) {
     std::fs::set_permissions(directory, std::fs::Permissions::from_mode(mode)).unwrap();

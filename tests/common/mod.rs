@@ -9,6 +9,7 @@ mod process;
 mod run;
 mod schema;
 mod terminal;
+mod watch;
 
 pub use place::Place;
 pub use probe::{Probe, results};
@@ -16,6 +17,7 @@ pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, unt
 pub use run::{Ran, Run, run};
 pub use schema::faults;
 pub use terminal::Terminal;
+pub use watch::{Watch, sockets, watch};
 
 /// The program under test.
 pub const STOCKADE: &str = env!("CARGO_BIN_EXE_stockade");

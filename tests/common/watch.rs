@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Place, STOCKADE, until};
+use super::{Place, STOCKADE, until};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
