@@ -2,6 +2,8 @@
 
 ["await", TEXT]   until the program has printed it (after what was awaited before)
 ["type", TEXT]    keys
+["reply", [Q, A]] from now on the terminal answers the query Q with A, at once and without fingers
+["unsaid", TEXT]  the program hasn't printed it
 ["ended", N]      the program ends within N seconds; prints "status N"
 Whatever goes wrong is printed, with all that the program said.
 """
@@ -13,6 +15,7 @@ if pid == 0:
     os.execv(argv[0], argv)
 
 said, seen, is_closed, typed = b"", 0, False, False
+replies, replied = {}, {}
 
 
 def listen(seconds):
@@ -20,9 +23,18 @@ def listen(seconds):
     if select.select([master], [], [], seconds)[0]:
         try:
             said += os.read(master, 65536)
+            reply()
         except OSError:
             is_closed = True
             time.sleep(seconds)
+
+
+def reply():
+    for query, text in replies.items():
+        count = said.count(query)
+        for _ in range(replied.get(query, 0), count):
+            os.write(master, text)
+        replied[query] = count
 
 
 def fail(why):
@@ -44,6 +56,12 @@ for step, value in steps:
             time.sleep(0.15)  # A person's fingers; keys that come at once are one pending signal.
         typed = True
         os.write(master, value.encode())
+    elif step == "reply":
+        query, text = (part.encode() for part in value)
+        replies[query], replied[query] = text, said.count(query)
+    elif step == "unsaid":
+        if value.encode() in said:
+            fail("said %r" % value)
     elif step == "ended":
         end = time.monotonic() + value
         while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:

@@ -27,6 +27,16 @@ impl Terminal {
         self.step("type", json!(keys))
     }
 
+    /// The terminal answers a query from now on, as terminals do.
+    pub fn replies(self, query: &str, answer: &str) -> Self {
+        self.step("reply", json!([query, answer]))
+    }
+
+    /// The program must not have printed this so far.
+    pub fn never_saw(self, text: &str) -> Self {
+        self.step("unsaid", json!(text))
+    }
+
     /// The program must end within this time.
     pub fn ends_within(self, seconds: u32) -> Self {
         self.step("ended", json!(seconds))

@@ -11,3 +11,5 @@ mod profiles;
 mod quiet;
 mod refusing;
 mod remembered;
+mod self_approval;
+mod self_approval_at_the_terminal;

@@ -1,0 +1,233 @@
+//! A target that tries to answer its own question at the terminal. Whatever it does there, only a person's word counts;
+//! here the person says no, and with what reason shows whose answer it was.
+
+use serde_json::Value;
+
+use crate::common::{Run, Terminal, is_root, python, run, skipped};
+
+/// What every prompt ends with.
+const PROMPT: &str = " s)? ";
+/// A terminal's query for its background, and an answer to it with more behind than anybody asked for.
+const QUERY: &str = "\x1b]11;?\x1b\\";
+const REPLY: &str = "\x1b]11;rgb:0000/0000/0000\x1b\\\nonce\nalways\n";
+
+/// Four ways to have an answer before there is a question, each in a directory of its own.
+const TRICKS: &str = r#"
+import fcntl, os, sys, termios, time
+def say(text): os.write(1, text.encode())
+def typed_ahead(): say('type ahead\n'); time.sleep(0.3)
+def queried(): say('\x1b]11;?\x1b\\')
+def faked():
+    say('\x1b[2J\x1b[8mstockade: python3 wants to read nothing\r\n  would grant: nothing\r\nonce, no or details (58 t)? ')
+    time.sleep(0.3)
+def pushed():
+    try: [fcntl.ioctl(0, termios.TIOCSTI, bytes([byte])) for byte in b'once\nalways\n']
+    except OSError: say('nothing is pushed\n')
+for trick in typed_ahead, queried, faked, pushed:
+    trick()
+    ask(trick.__name__)
+"#;
+
+/// A program without Stockade takes the first line that comes for the person's answer.
+const NAIVE: &str = "def ask(name): say(name + ' naively: ' + repr(input(name + '? ')) + '\\n'); \
+                     termios.tcflush(0, termios.TCIFLUSH)\n";
+
+const ASKING: &str = "def ask(name):\n  \
+                        try: open(name + '/file').read(); say(name + ' is ' + 'open\\n')\n  \
+                        except PermissionError: say(name + ' is ' + 'closed\\n')\n";
+
+fn tricks(asking: &str) -> String {
+    format!("{asking}\n{TRICKS}")
+}
+
+fn report(run: &Run) -> Value {
+    let text = std::fs::read(run.place.path("~/report.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+fn asking(code: &str) -> Run {
+    run().flags(["--ask", "terminal"]).reporting().python(code)
+}
+
+/// The reasons that the person gave, one for each question.
+fn reasons(run: &Run) -> Vec<String> {
+    let report = report(run);
+    let requests = report["escalation"]["requests"].as_array().unwrap();
+    requests
+        .iter()
+        .map(|request| request["reason"].as_str().unwrap_or_default().to_string())
+        .collect()
+}
+
+#[test]
+fn tricks_work_on_a_program_that_knows_none() {
+    let begun = run();
+    let code = tricks(NAIVE);
+    let plain = vec![python().into(), "-I".into(), "-c".into(), code.into()];
+    let terminal = Terminal::new()
+        .replies(QUERY, REPLY)
+        .awaits("type ahead")
+        .types("once\n")
+        .awaits("typed_ahead naively: 'once'")
+        .awaits("queried naively: '\\x1b]11;rgb:")
+        .awaits("(58 t)? ")
+        .types("once\n")
+        .awaits("faked naively: 'once'");
+    let terminal = if is_root() {
+        terminal.awaits("pushed naively: 'once'")
+    } else {
+        skipped("only root pushes keys into its terminal on every kernel");
+        terminal.awaits("pushed? ").types("\n")
+    };
+    assert_eq!(terminal.ends_within(20).plays_command(&begun, plain), 0);
+}
+
+#[test]
+fn what_comes_before_the_question_is_no_answer() {
+    let names = ["typed_ahead", "queried", "faked", "pushed"];
+    let begun = asking(&tricks(ASKING));
+    for name in names {
+        begun.place.file(&format!("{name}/file"), "x");
+    }
+    let code = Terminal::new()
+        .replies(QUERY, REPLY)
+        .awaits("type ahead")
+        .types("once\nalways\n")
+        .awaits("typed_ahead/file")
+        .awaits(PROMPT)
+        .types("no 1\n")
+        .awaits("typed_ahead is closed")
+        .awaits("queried/file")
+        .awaits(PROMPT)
+        .types("no 2\n")
+        .awaits("queried is closed")
+        .awaits("(58 t)? ")
+        .types("once\nalways\n")
+        .awaits("faked/file")
+        .awaits(PROMPT)
+        .types("no 3\n")
+        .awaits("faked is closed")
+        .awaits("nothing is pushed")
+        .awaits("pushed/file")
+        .awaits(PROMPT)
+        .types("no 4\n")
+        .awaits("pushed is closed")
+        .ends_within(20)
+        .plays(&begun);
+    assert_eq!(code, 0);
+    assert_eq!(reasons(&begun), ["1", "2", "3", "4"]);
+}
+
+#[test]
+fn whoever_reads_the_terminal_all_the_time_reads_no_answer() {
+    let code = "import os, signal, sys, time\n\
+                def say(text): os.write(1, text.encode())\n\
+                child = os.fork()\n\
+                if child == 0:\n  \
+                  while True:\n    \
+                    line = os.read(0, 4096)\n    \
+                    say('taken: %r\\n' % line)\n    \
+                    if line == b'second\\n': os._exit(0)\n\
+                ASKING\
+                say('ready\\n'); time.sleep(0.4)\n\
+                ask('d'); os.waitpid(child, 0)\n";
+    let begun = asking(&code.replace("ASKING", ASKING));
+    begun.place.file("d/file", "x");
+    let code = Terminal::new()
+        .awaits("ready")
+        .types("first\n")
+        .awaits("taken: b'first\\n'")
+        .awaits(PROMPT)
+        .types("no thanks\n")
+        .awaits("d is closed")
+        .never_saw("thanks\\n'")
+        .types("second\n")
+        .awaits("taken: b'second\\n'")
+        .ends_within(20)
+        .plays(&begun);
+    assert_eq!(code, 0);
+    assert_eq!(reasons(&begun), ["thanks"]);
+}
+
+#[test]
+fn ctrl_c_is_a_no_and_no_signal_whatever_the_program_makes_of_it() {
+    let code = "import os, signal\n\
+                def say(text): os.write(1, text.encode())\n\
+                ASKING\
+                ask('d')\n\
+                signal.signal(signal.SIGINT, signal.SIG_IGN)\n\
+                ask('e')\n";
+    let begun = asking(&code.replace("ASKING", ASKING));
+    begun.place.file("d/file", "x");
+    begun.place.file("e/file", "x");
+    let code = Terminal::new()
+        .awaits("d/file")
+        .awaits(PROMPT)
+        .types("\x03")
+        .awaits("d is closed")
+        .awaits("e/file")
+        .awaits(PROMPT)
+        .types("\x03")
+        .awaits("e is closed")
+        .ends_within(20)
+        .plays(&begun);
+    assert_eq!(code, 0);
+    let report = report(&begun);
+    let answers = report["escalation"]["requests"].as_array().unwrap();
+    assert!(answers.iter().all(|answer| answer["answer"] == "no"), "{report}");
+}
+
+#[test]
+fn in_raw_mode_nobody_is_asked_and_the_report_says_so() {
+    let code = "import os, termios, tty\n\
+                def say(text): os.write(1, text.encode())\n\
+                ASKING\
+                before = termios.tcgetattr(0); tty.setraw(0)\n\
+                ask('d')\n\
+                termios.tcsetattr(0, termios.TCSANOW, before)\n";
+    let begun = asking(&code.replace("ASKING", ASKING));
+    begun.place.file("d/file", "x");
+    let code = Terminal::new()
+        .awaits("d is closed")
+        .never_saw(PROMPT)
+        .ends_within(20)
+        .plays(&begun);
+    assert_eq!(code, 0);
+    let report = report(&begun);
+    let why = &report["denials"][0]["rule"]["text"];
+    assert_eq!(why, "the terminal is in raw mode, so nothing can be asked there");
+    assert_eq!(report["escalation"]["requests"][0]["answer"], "silence", "{report}");
+}
+
+#[test]
+fn another_group_in_the_foreground_gets_the_terminal_back_and_answers_nothing() {
+    let code = "import os, signal\n\
+                def say(text): os.write(1, text.encode())\n\
+                ASKING\
+                signal.signal(signal.SIGTTOU, signal.SIG_IGN)\n\
+                child = os.fork()\n\
+                if child == 0:\n  \
+                  os.setpgid(0, 0); os.tcsetpgrp(0, os.getpgrp())\n  \
+                  ask('d')\n  \
+                  say('foreground %s\\n' % (os.tcgetpgrp(0) == os.getpgrp()))\n  \
+                  os._exit(0)\n\
+                os.waitpid(child, 0)\n\
+                ask('e')\n";
+    let begun = asking(&code.replace("ASKING", ASKING));
+    begun.place.file("d/file", "x");
+    begun.place.file("e/file", "x");
+    let code = Terminal::new()
+        .awaits("d/file")
+        .awaits(PROMPT)
+        .types("no 1\n")
+        .awaits("d is closed")
+        .awaits("foreground True")
+        .awaits("e/file")
+        .awaits(PROMPT)
+        .types("no 2\n")
+        .awaits("e is closed")
+        .ends_within(20)
+        .plays(&begun);
+    assert_eq!(code, 0);
+    assert_eq!(reasons(&begun), ["1", "2"]);
+}
