@@ -11,5 +11,6 @@ mod profiles;
 mod quiet;
 mod refusing;
 mod remembered;
+mod reruns;
 mod self_approval;
 mod self_approval_at_the_terminal;
