@@ -1,6 +1,8 @@
 //! An answer for always: what it is kept for, and what ends it.
 
-use crate::common::{Finished, Place, STOCKADE, finish};
+use std::os::unix::fs::PermissionsExt;
+
+use crate::common::{Finished, Place, STOCKADE, finish, is_root, skipped};
 
 /// A project with a file, and somebody who is asked by a command that counts.
 struct Project {
@@ -144,5 +146,29 @@ fn a_store_that_is_damaged_grants_nothing_and_it_is_said_once() {
         finished.stderr().contains("a grant couldn't be kept for later runs"),
         "{}",
         finished.stderr()
+    );
+}
+
+#[test]
+fn a_store_that_is_read_only_still_counts_and_keeps_nothing_new() {
+    if is_root() {
+        return skipped("root writes read-only files");
+    }
+    let project = Project::new();
+    printed(&project.always(), "first\n");
+    let store = project.place.state().join("grants.db");
+    std::fs::set_permissions(store, std::fs::Permissions::from_mode(0o400)).unwrap();
+    printed(&project.never(&[]), "first\n");
+    let answer = r#"{"answer":"yes","lifetime":"always"}"#;
+    let finished = project.cat(answer, &["--profile", "network-api"]);
+    assert_eq!(
+        (finished.status.code(), finished.stdout().as_str()),
+        (Some(0), "first\n")
+    );
+    let said = finished.stderr();
+    assert_eq!(
+        said.matches("a grant couldn't be kept for later runs").count(),
+        1,
+        "{said}"
     );
 }
