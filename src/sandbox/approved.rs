@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Sandbox;
 use crate::launch;
 use crate::policy::{Access, HostGrant, ListenGrant};
-use crate::profile::{Catalog, HostPattern, Origin};
+use crate::profile::{Catalog, HostPattern, Network, Origin};
 
 impl Sandbox {
     /// Grants once more what was granted for always: the words of one flag, and on whose answer. `None` where they can't
@@ -47,11 +47,21 @@ impl Sandbox {
         Some(self)
     }
 
+    /// What a profile opens, on top of the run's own, as when the answer was given. Denials and limits stay the run's own.
     fn with_shipped(mut self, name: &str) -> Option<Self> {
-        self.profile = Catalog::new(None)
-            .load(name)
-            .ok()
-            .filter(|profile| profile.name == name)?;
+        let shipped = Catalog::new(None).load(name).ok();
+        let shipped = shipped.filter(|profile| profile.name == name)?;
+        let own = &mut self.profile;
+        own.read.extend(shipped.read);
+        own.write.extend(shipped.write);
+        own.exec.extend(shipped.exec);
+        own.sockets.extend(shipped.sockets);
+        own.listen.extend(shipped.listen);
+        match (&mut own.network, shipped.network) {
+            (Network::All(_), _) | (_, Network::None) => {}
+            (Network::Hosts(own), Network::Hosts(hosts)) => own.extend(hosts),
+            (own, wider) => *own = wider,
+        }
         Some(self)
     }
 }

@@ -105,6 +105,28 @@ fn always_counts_for_no_other_root_profile_or_agent() {
 }
 
 #[test]
+fn a_profile_for_always_takes_away_nothing_that_was_denied() {
+    let project = Project::new();
+    project.place.file("closed", "precious\n");
+    let own = "version = 1\nname = 'own'\ndescription = 'x'\nextends = 'minimal'\n[[deny]]\nglob = './closed'\n";
+    let own = project.place.file("~/own.toml", own);
+    let flags = ["--escalate", "profile", "--profile", own.to_str().unwrap()];
+    printed(
+        &project.cat(r#"{"answer":"yes","lifetime":"always"}"#, &flags),
+        "first\n",
+    );
+    assert!(
+        project.listed().contains("--profile filesystem\n"),
+        "{}",
+        project.listed()
+    );
+    printed(&project.never(&flags), "first\n");
+    assert_eq!(project.asked(), 1);
+    let words = [&["run", "--ask", "never"], &flags[2..], &["--", "cat", "closed"]].concat();
+    was_closed(&project.stockade(&words));
+}
+
+#[test]
 fn a_name_that_became_a_link_grants_nothing_and_it_is_said() {
     let project = Project::new();
     printed(&project.always(), "first\n");
