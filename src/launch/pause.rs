@@ -1,101 +1,149 @@
 //! Holding a run's processes still while a person is asked at the terminal that they read from and write to.
+//!
+//! Whoever runs on could draw over the question, or take its answer, so nothing is asked unless all of them are held.
+//! They may be many, and in each other's way on purpose: processes that make others and end, that let each other go on,
+//! that have one thread in a call which waits for us and others beside it.
 
 use std::collections::HashSet;
+use std::fs;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use super::tree::{StatFields, children};
+use super::warden::Order;
 use crate::sys::process;
+use crate::sys::wire::{self, Message};
 
 /// A process by its number and the time of its start, since numbers are used again.
 type Process = (i32, u64);
 
+/// How long processes may take to stop. A run that takes longer does so on purpose.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// The processes of a run, stopped. Dropping it lets them go on.
-///
-/// Parents are stopped before their children and go on after them: who waits for a child would otherwise hear that it
-/// was stopped.
 pub struct Pause {
-    stopped: Vec<Process>,
+    warden: i32,
+    /// Those that somebody else had stopped before.
+    before: HashSet<Process>,
 }
 
 impl Pause {
-    /// Stops every process below a warden, but for those that are stopped already.
-    pub fn begin(warden: i32) -> Pause {
-        /// A process that makes others as fast as they are stopped is left to its limit.
-        const MOST_ROUNDS: usize = 64;
-        let mut pause = Pause { stopped: Vec::new() };
-        let mut known = HashSet::new();
-        for _ in 0..MOST_ROUNDS {
-            let new: Vec<Found> = below(warden)
-                .into_iter()
-                .filter(|found| known.insert(found.process))
-                .collect();
-            if new.is_empty() {
-                break;
+    /// Stops every thread below a warden; `None`, with all of them going on, where they can't be held. `orders` leads to
+    /// the warden.
+    pub fn begin(warden: i32, orders: Option<BorrowedFd<'_>>) -> Option<Pause> {
+        let held = |pid: &i32| tasks(*pid).iter().all(|task| task.state == 'T');
+        let before = below(warden).into_iter().filter(held).filter_map(identity).collect();
+        let pause = Pause { warden, before };
+        let begun = Instant::now();
+        let mut looks_in_a_row = 0;
+        while looks_in_a_row < 2 {
+            if begun.elapsed() > PATIENCE {
+                return None;
             }
-            for found in new.iter().filter(|found| found.runs()) {
-                if process::signal(found.process.0, libc::SIGSTOP).is_ok() {
-                    pause.stopped.push(found.process);
-                }
+            if pause.stop_whatever_runs(orders) {
+                looks_in_a_row = 0;
+                std::thread::sleep(Duration::from_millis(1));
+            } else {
+                looks_in_a_row += 1;
             }
         }
-        pause.settle();
-        pause
+        Some(pause)
     }
 
-    /// Waits a moment for what runs on another processor to notice. Who waits in a system call of ours stays there.
-    fn settle(&self) {
-        const MOMENT: Duration = Duration::from_millis(20);
-        let begun = Instant::now();
-        let runs = |process: &Process| look(*process).is_some_and(|found| found.state == 'R');
-        while begun.elapsed() < MOMENT && self.stopped.iter().any(runs) {
-            std::thread::sleep(Duration::from_millis(1));
+    /// Stops what is found running; whether there was any.
+    fn stop_whatever_runs(&self, orders: Option<BorrowedFd<'_>>) -> bool {
+        let running: Vec<(i32, i32)> = below(self.warden)
+            .into_iter()
+            .flat_map(|pid| tasks(pid).into_iter().map(move |task| (pid, task)))
+            .filter(|(_, task)| !task.is_held())
+            .map(|(pid, task)| (pid, task.thread))
+            .collect();
+        if running.is_empty() {
+            return false;
         }
+        // One call reaches all processes, those that are being made too. Of a process it takes one thread, which may be
+        // the one that waits for us and hears of nothing.
+        if let Some(orders) = orders {
+            let _ = wire::send(
+                orders.as_raw_fd(),
+                &Message::new(Order::SignalAll as u32, libc::SIGSTOP, 0),
+            );
+        }
+        for (pid, thread) in running {
+            let _ = process::signal_thread(pid, thread, libc::SIGSTOP);
+        }
+        true
     }
 }
 
 impl Drop for Pause {
+    /// Children first: who waits for a child would otherwise hear that it was stopped.
     fn drop(&mut self) {
-        for process in self.stopped.iter().rev() {
-            if look(*process).is_some() {
-                let _ = process::signal(process.0, libc::SIGCONT);
+        for pid in below(self.warden).into_iter().rev() {
+            if identity(pid).is_some_and(|process| !self.before.contains(&process)) {
+                let _ = process::signal(pid, libc::SIGCONT);
             }
         }
     }
 }
 
-/// A process as it was found.
-struct Found {
-    process: Process,
+/// A thread as it was found.
+#[derive(Debug, Clone, Copy)]
+struct Task {
+    thread: i32,
     state: char,
+    /// Whether it stops before it does anything else.
+    is_about_to_stop: bool,
 }
 
-impl Found {
-    /// Whether it neither is stopped (or traced) nor has ended.
-    fn runs(&self) -> bool {
-        !matches!(self.state, 'T' | 't' | 'Z' | 'X')
+impl Task {
+    fn read(pid: i32, thread: i32) -> Option<Task> {
+        let place = format!("/proc/{pid}/task/{thread}");
+        let text = fs::read(format!("{place}/stat")).ok()?;
+        let state = StatFields::of(&text)?.get(3)?;
+        Some(Task {
+            thread,
+            state,
+            is_about_to_stop: state == 'D' && has_stop_pending(&place),
+        })
+    }
+
+    /// Whether it is stopped, has ended, or waits in the kernel (for an answer of ours, mostly) and stops when it returns.
+    fn is_held(self) -> bool {
+        matches!(self.state, 'T' | 't' | 'Z' | 'X') || self.is_about_to_stop
     }
 }
 
-fn read(pid: i32) -> Option<Found> {
-    let text = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let fields = StatFields::of(&text)?;
-    Some(Found {
-        process: (pid, fields.get(22)?),
-        state: fields.get(3)?,
-    })
+fn has_stop_pending(place: &str) -> bool {
+    const STOP: u64 = 1 << (libc::SIGSTOP - 1);
+    let status = fs::read_to_string(format!("{place}/status")).unwrap_or_default();
+    let pending = status.lines().find_map(|line| line.strip_prefix("SigPnd:"));
+    pending
+        .and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
+        .is_some_and(|set| set & STOP != 0)
 }
 
-/// The process as it is now, if it still is the same.
-fn look(process: Process) -> Option<Found> {
-    read(process.0).filter(|found| found.process == process)
+fn tasks(pid: i32) -> Vec<Task> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| Task::read(pid, entry.file_name().to_str()?.parse().ok()?))
+        .collect()
+}
+
+fn identity(pid: i32) -> Option<Process> {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    Some((pid, StatFields::of(&text)?.get(22)?))
 }
 
 /// Everything below a process, parents before children.
-fn below(top: i32) -> Vec<Found> {
+fn below(top: i32) -> Vec<i32> {
     let mut found = Vec::new();
     let mut level = children(top);
     while !level.is_empty() {
-        found.extend(level.iter().filter_map(|pid| read(*pid)));
+        found.extend(&level);
         level = level.iter().flat_map(|pid| children(*pid)).collect();
     }
     found
@@ -108,7 +156,7 @@ mod tests {
     use super::*;
 
     fn state(pid: u32) -> char {
-        read(pid as i32).map_or('X', |found| found.state)
+        Task::read(pid as i32, pid as i32).map_or('X', |task| task.state)
     }
 
     fn until(pid: u32, is: impl Fn(char) -> bool) {
@@ -141,7 +189,7 @@ mod tests {
             }
             assert!(begun.elapsed() < Duration::from_secs(10));
         };
-        let pause = Pause::begin(shell.id() as i32);
+        let pause = Pause::begin(shell.id() as i32, None).unwrap();
         for pid in [held, free, below_it] {
             until(pid, |state| state == 'T');
         }
@@ -152,6 +200,37 @@ mod tests {
         assert_eq!(state(held), 'T');
         for pid in [held, below_it, free, shell.id()] {
             let _ = process::signal(pid as i32, libc::SIGKILL);
+        }
+        let _ = shell.wait();
+    }
+
+    #[test]
+    fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
+        let script = "import os, signal, time\n\
+                      pids = [os.fork() for _ in range(4)]\n\
+                      if 0 in pids:\n  \
+                        while True: os.kill(0, signal.SIGCONT)\n\
+                      time.sleep(60)";
+        use std::os::unix::process::CommandExt;
+        let mut shell = Command::new("sh");
+        let mut shell = shell
+            .args(["-c", "python3 -c \"$0\"; true", script])
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        while below(shell.id() as i32).len() < 5 {
+            assert!(begun.elapsed() < Duration::from_secs(10));
+        }
+        if let Some(pause) = Pause::begin(shell.id() as i32, None) {
+            std::thread::sleep(Duration::from_millis(50));
+            for pid in below(shell.id() as i32) {
+                assert!(tasks(pid).iter().all(|task| task.is_held()), "{:?}", tasks(pid));
+            }
+            drop(pause);
+        }
+        for pid in below(shell.id() as i32).into_iter().chain([shell.id() as i32]) {
+            let _ = process::signal(pid, libc::SIGKILL);
         }
         let _ = shell.wait();
     }

@@ -8,7 +8,7 @@ use std::thread;
 
 use super::approvals::{Asker, Beyond, Clerk, Job};
 use super::shared::Shared;
-use super::station::{Isolation, Station};
+use super::station::{Copies, Isolation, Station};
 use super::worker::{STACK, Worker, serve};
 use crate::launch::{Born, Duty};
 use crate::sys::notify;
@@ -60,13 +60,11 @@ fn first(
             born,
             isolation,
             listener: Some(listener),
-            domain,
+            copies,
             beyond,
         }) => {
             let warden = born.warden;
-            // Its original is the launcher's to close.
-            let bell = duty.bell.map(sys::duplicate).transpose();
-            let station = bell.and_then(|bell| Station::new(listener, (bell, domain), warden, isolation));
+            let station = Station::new(listener, copies, warden, isolation);
             let station = station.and_then(|station| {
                 let _ = isolation.close_all_but(&mut station.numbers());
                 let station = Arc::new(station);
@@ -110,8 +108,8 @@ struct Begun {
     isolation: Isolation,
     /// `None` where the target never came so far.
     listener: Option<OwnedFd>,
-    /// The workers' own ruleset, for what is granted later.
-    domain: Option<OwnedFd>,
+    /// What is kept of the launcher's descriptors, whose originals are the launcher's to close.
+    copies: Copies,
     /// The thread outside of that domain.
     beyond: Option<Sender<Job>>,
 }
@@ -122,17 +120,19 @@ fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
     let isolation = give_up_powers(duty.holds_capabilities)?;
     // Before the domain is entered, and with the descriptors of this thread.
     let beyond = asks.then(Beyond::start).transpose()?;
-    let domain = match duty.workers_ruleset.filter(|_| asks) {
-        Some(ruleset) => Some(sys::duplicate(ruleset)?),
-        None => None,
+    let copies = Copies {
+        bell: duty.bell.map(sys::duplicate).transpose()?,
+        domain: duty.workers_ruleset.filter(|_| asks).map(sys::duplicate).transpose()?,
+        orders: asks.then(|| sys::duplicate(socket)).transpose()?,
     };
     if let Some(ruleset) = duty.workers_ruleset {
         confine::landlock_restrict_self(ruleset)?;
     }
     let mut born = crate::launch::bear(duty)?;
     // The launcher's own copies are its affair.
-    let own = domain.as_ref().map(AsRawFd::as_raw_fd);
-    let mut kept: Vec<_> = [socket].into_iter().chain(duty.bell).chain(own).collect();
+    let own = [&copies.bell, &copies.domain, &copies.orders];
+    let own = own.into_iter().flatten().map(AsRawFd::as_raw_fd);
+    let mut kept: Vec<_> = [socket].into_iter().chain(own).collect();
     isolation.close_all_but(&mut kept)?;
     let listener = match crate::sys::wire::receive_with(socket)? {
         Some((_, Some(listener))) => Some(listener),
@@ -146,7 +146,7 @@ fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
         born,
         isolation,
         listener,
-        domain,
+        copies,
         beyond,
     })
 }

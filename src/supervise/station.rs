@@ -71,6 +71,8 @@ pub struct Station {
     pub bell: Option<OwnedFd>,
     /// The workers' ruleset, where more may be granted later.
     pub domain: Option<OwnedFd>,
+    /// Where the warden takes orders, where the run is held still while somebody is asked.
+    pub orders: Option<OwnedFd>,
     /// The sockets that were made for the run, where its own can't be taken.
     pub kept: KeptSockets,
     /// Whether the workers have descriptors, directory and umask of their own.
@@ -85,19 +87,23 @@ pub struct Station {
     pub warden: i32,
 }
 
+/// Copies of the launcher's own descriptors.
+#[derive(Default)]
+pub struct Copies {
+    pub bell: Option<OwnedFd>,
+    pub domain: Option<OwnedFd>,
+    pub orders: Option<OwnedFd>,
+}
+
 impl Station {
-    pub fn new(
-        listener: OwnedFd,
-        (bell, domain): (Option<OwnedFd>, Option<OwnedFd>),
-        warden: i32,
-        isolation: Isolation,
-    ) -> io::Result<Station> {
+    pub fn new(listener: OwnedFd, copies: Copies, warden: i32, isolation: Isolation) -> io::Result<Station> {
         let mut station = Station {
             listener,
             proc: open_directory("/proc")?,
             root: open_directory("/")?,
-            bell,
-            domain,
+            bell: copies.bell,
+            domain: copies.domain,
+            orders: copies.orders,
             kept: KeptSockets::default(),
             isolation,
             umask: CLOSED_UMASK,
@@ -116,6 +122,7 @@ impl Station {
             .into_iter()
             .chain(self.bell.as_ref().map(AsRawFd::as_raw_fd))
             .chain(self.domain.as_ref().map(AsRawFd::as_raw_fd))
+            .chain(self.orders.as_ref().map(AsRawFd::as_raw_fd))
             .collect()
     }
 

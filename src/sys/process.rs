@@ -178,6 +178,12 @@ pub fn signal(pid: i32, signal: i32) -> io::Result<()> {
     check(unsafe { libc::kill(pid, signal) }).map(drop)
 }
 
+/// Sends a signal to one thread of a process.
+pub fn signal_thread(pid: i32, thread: i32, signal: i32) -> io::Result<()> {
+    // SAFETY: integers only.
+    check_long(unsafe { libc::syscall(libc::SYS_tgkill, pid, thread, signal) }).map(drop)
+}
+
 /// Ends the calling process at once. Child-safe.
 pub fn exit_now(status: i32) -> ! {
     // SAFETY: never returns, runs no handler.

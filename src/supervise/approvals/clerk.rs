@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -143,6 +144,11 @@ impl Clerk {
             self.decline(question, declined);
             return;
         }
+        let in_place = self.approvals.asking.approver.manner() == Manner::InPlace;
+        if in_place && let Err(reason) = self.hold_still() {
+            self.decline(question, by_stockade(reason));
+            return;
+        }
         let Some(offered) = writing::offered(&self.approvals.asking, self.shared(), &question.refusal) else {
             self.decline(question, by_stockade("nothing sensible would allow it"));
             return;
@@ -157,9 +163,6 @@ impl Clerk {
         };
         let asking = &self.approvals.asking;
         let request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
-        if asking.approver.manner() == Manner::InPlace && self.pause.is_none() {
-            self.pause = Some(Pause::begin(self.worker.station.warden));
-        }
         self.shared().tell(|| Record::Asked(Box::new(request.clone())));
         let patience = Patience::of(asking.timeout);
         self.asker.send(Errand {
@@ -178,6 +181,23 @@ impl Clerk {
             begun: Instant::now(),
             calls: vec![question],
         });
+    }
+
+    /// Stops all of the run; an error says why it can't be.
+    fn hold_still(&mut self) -> Result<(), &'static str> {
+        let station = &self.worker.station;
+        if station.is_interruptible {
+            // Stopping the run would take the very call back that is asked about.
+            return Err("before Linux 5.19 nothing can be asked where the run has its terminal");
+        }
+        if self.pause.is_none() {
+            let orders = station.orders.as_ref().map(AsFd::as_fd);
+            self.pause = Pause::begin(station.warden, orders);
+        }
+        match self.pause {
+            Some(_) => Ok(()),
+            None => Err("the run's processes can't be held still, so nothing is asked where they have their terminal"),
+        }
     }
 
     fn answered(&mut self, number: usize, answer: &Answer) {
