@@ -231,3 +231,51 @@ fn another_group_in_the_foreground_gets_the_terminal_back_and_answers_nothing() 
     assert_eq!(code, 0);
     assert_eq!(reasons(&begun), ["1", "2"]);
 }
+
+/// Nobody of the run draws or reads while the question is open, however it tries to go on.
+fn is_held_still(beside: &str) {
+    let code = format!(
+        "import os, signal, sys, threading, time\n\
+         def draw(): os.write(1, b'DRAWN')\n\
+         {beside}\n\
+         time.sleep(0.2)\n\
+         try: open('/etc/hosts').read(); print('is open')\n\
+         except PermissionError: print('is closed', flush=True)\n\
+         os._exit(0)"
+    );
+    let begun = asking(&code);
+    let ended = Terminal::new()
+        .awaits(PROMPT)
+        .types("what?\n")
+        .awaits("that is no answer")
+        .awaits(PROMPT)
+        .types("no it was me\n")
+        .awaits("stockade: refused: it was me")
+        .never_saw("DRAWN")
+        .awaits("is closed")
+        .ends_within(20)
+        .plays(&begun);
+    assert_eq!((ended, reasons(&begun)), (0, vec!["it was me".to_string()]));
+}
+
+#[test]
+fn threads_beside_the_one_that_asks_are_held_still() {
+    is_held_still(
+        "def late(): time.sleep(0.7); draw()\n\
+         def read():\n  \
+           while True: os.read(0, 100)\n\
+         for task in late, read: threading.Thread(target=task, daemon=True).start()",
+    );
+}
+
+#[test]
+fn a_chain_of_processes_is_held_still() {
+    is_held_still(
+        "if os.fork() == 0:\n  \
+           begun = time.monotonic()\n  \
+           while time.monotonic() < begun + 20:\n    \
+             if os.fork(): os._exit(0)\n    \
+             if time.monotonic() > begun + 0.7: draw(); os._exit(0)\n  \
+           os._exit(0)",
+    );
+}
