@@ -18,10 +18,13 @@ pub fn quoted(word: &OsStr) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(&byte);
     match word.to_str() {
         Some(text) if !text.is_empty() && text.bytes().all(is_plain) => text.to_string(),
-        Some(text) if visible(text) == text => format!("'{}'", text.replace('\'', r"'\''")),
+        Some(text) if visible(text) == text && !text.contains(BLANKS) => format!("'{}'", text.replace('\'', r"'\''")),
         _ => escaped(word.as_bytes()),
     }
 }
+
+/// More than one blank fills a line, so that what follows looks like one of ours.
+const BLANKS: &str = "  ";
 
 /// Byte by byte, but for what is plainly visible.
 fn escaped(bytes: &[u8]) -> String {
@@ -29,6 +32,7 @@ fn escaped(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             match c {
+                ' ' if shown.ends_with(' ') || shown.ends_with("\\040") => push_bytes(&mut shown, b" "),
                 '\'' | '\\' => shown.extend(['\\', c]),
                 _ if visible(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8() => shown.push(c),
                 _ => push_bytes(&mut shown, c.encode_utf8(&mut [0; 4]).as_bytes()),
@@ -55,6 +59,7 @@ mod tests {
         b"/etc/hosts",
         b"",
         b"/r/a b",
+        b"/r/a    b",
         b"/r/it's",
         b"/r/$HOME;rm -rf `x`\\",
         b"~/x",

@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::REFUSED;
 use super::args::Run;
-use super::message::Failure;
+use super::message::{Failure, note};
 use crate::Trace;
 use crate::approve::{
-    Approver, Choice, CommandApprover, EscalationRequest, Evidence, Extent, Lifetime, Patience, Requested,
+    Answer, Approver, Choice, CommandApprover, EscalationRequest, Evidence, Extent, Lifetime, Patience, Requested,
     SocketApprover, Terminal, VERSION, Waiting,
 };
+use crate::audit::{Decided, Granted, Record};
 use crate::launch::StatFields;
-use crate::report::{Kind, Report};
+use crate::report::{Escalated, Kind, Report};
 use crate::surroundings::Surroundings;
 
 /// The word of `--ask`.
@@ -130,9 +132,57 @@ fn is_below_us(mut process: Process) -> bool {
     false
 }
 
-/// A program that couldn't be started while it ran may be, with this grant, if it is all started once more: whether the
-/// person says so.
-pub fn wants_another_run(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &Report) -> Option<PathBuf> {
+/// What a person said to starting it all once more.
+pub struct Repeat {
+    /// The question.
+    pub request: EscalationRequest,
+    /// The answer.
+    pub answer: Answer,
+    /// The program that may be started then, where it was a yes.
+    pub program: Option<PathBuf>,
+    waited: Duration,
+}
+
+impl Repeat {
+    /// As the report has it.
+    pub fn escalated(&self) -> Escalated {
+        Escalated {
+            id: self.request.id.clone(),
+            access: self.request.evidence.access,
+            target: self.request.evidence.target.clone(),
+            requested: self.request.requested.clone(),
+            answer: self.answer.clone(),
+            granted: self.program.as_ref().map(|_| self.request.requested.clone()),
+            waited_ms: u64::try_from(self.waited.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// As the audit trail has it.
+    pub fn records(&self) -> Vec<Record> {
+        let request = self.request.id.clone();
+        let granted = self.program.as_ref().map(|_| {
+            Record::Granted(Granted {
+                request: request.clone(),
+                granted: self.request.requested.clone(),
+                lifetime: Lifetime::Once,
+                by: self.answer.by.clone(),
+            })
+        });
+        let asked = [
+            Record::Asked(Box::new(self.request.clone())),
+            Record::Answered(Decided {
+                request,
+                answer: self.answer.clone(),
+            }),
+        ];
+        asked.into_iter().chain(granted).collect()
+    }
+}
+
+/// A program that couldn't be started while it ran may be, with this grant, if it is all started once more: what the
+/// person says to that. `None` where nobody is asked.
+pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &Report) -> Option<Repeat> {
+    let approver = approver?;
     let denial = report
         .explanation()
         .next()
@@ -167,15 +217,22 @@ pub fn wants_another_run(run: &Run, approver: Option<&Arc<dyn Approver>>, report
         live: false,
         timeout_ms: u64::try_from(run.ask_timeout.as_millis()).unwrap_or(u64::MAX),
     };
-    let answer = approver?.ask(&request, &Patience::of(run.ask_timeout));
-    matches!(
-        answer.choice,
-        Choice::Yes {
-            lifetime: Lifetime::Once,
-            extent: Extent::Requested
-        }
-    )
-    .then_some(path)
+    let begun = Instant::now();
+    let answer = approver.ask(&request, &Patience::of(run.ask_timeout));
+    let fits = Choice::Yes {
+        lifetime: Lifetime::Once,
+        extent: Extent::Requested,
+    };
+    let is_yes = matches!(answer.choice, Choice::Yes { .. });
+    if is_yes && answer.choice != fits {
+        note("the answer to starting it once more doesn't fit the question, and counts as a no");
+    }
+    Some(Repeat {
+        program: (answer.choice == fits).then_some(path),
+        request,
+        answer,
+        waited: begun.elapsed(),
+    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::REFUSED;
 use super::message::Failure;
 use super::refused;
-use crate::approve::{Choice, Extent};
+use crate::approve::{Choice, Requested};
 use crate::plan::Trace;
 use crate::profile::visible;
 use crate::quote::command_line;
@@ -142,13 +142,16 @@ fn count(report: &Report) -> String {
 fn question(escalated: &Escalated) -> String {
     let answer = &escalated.answer;
     let said = match &answer.choice {
-        Choice::Yes { lifetime, extent } => {
-            let extent = match extent {
-                Extent::Requested => String::new(),
-                Extent::Wider => ", wider".to_string(),
-                Extent::Profile(name) => format!(", the profile `{name}`"),
+        Choice::Yes { lifetime, .. } => {
+            let granted = match &escalated.granted {
+                Some(Requested::Grants(grants)) => {
+                    let flags: Vec<String> = grants.iter().map(|words| command_line(words)).collect();
+                    format!(" (`{}`)", flags.join(" "))
+                }
+                Some(Requested::Profile(name)) => format!(" (all of the profile `{name}`)"),
+                None => String::new(),
             };
-            format!("{}{extent}, said {}", lifetime.word(), answer.by)
+            format!("{}{granted}, said {}", lifetime.word(), answer.by)
         }
         Choice::No { all: true } => format!("no to everything, said {}", answer.by),
         Choice::No { all: false } => format!("no, said {}", answer.by),
@@ -220,7 +223,7 @@ fn milliseconds(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approve::{Answer, Lifetime, Requested};
+    use crate::approve::{Answer, Lifetime};
     use crate::report::{Escalation, Kind, Rule};
 
     fn report() -> Report {
@@ -266,6 +269,8 @@ mod tests {
             access: Kind::Read,
             target: target.into(),
             requested: Requested::Grants(vec![vec!["--read".into(), target.into()]]),
+            granted: matches!(answer.choice, Choice::Yes { .. })
+                .then(|| Requested::Grants(vec![vec!["--read".into(), target.into()]])),
             answer,
             waited_ms: 1200,
         };
@@ -284,7 +289,7 @@ mod tests {
         assert_eq!(
             told,
             [
-                "asked        read `/etc/hosts`: session, said ada at the terminal",
+                "asked        read `/etc/hosts`: session (`--read /etc/hosts`), said ada at the terminal",
                 "asked        read `/r/\\u{1b}[2J`: no, said ada at the terminal (not today)",
                 "asked        read `/r/c`: no answer (nobody answered within 60 s)",
                 "             nothing more was asked: refused by Stockade: this run has asked 50 times",

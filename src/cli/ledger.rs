@@ -11,6 +11,7 @@ use super::args::Run;
 use super::asking::Ask;
 use super::message::{Failure, note};
 use crate::Sandbox;
+use crate::audit::Record;
 use crate::config::{Configuration, ConfigurationError};
 use crate::profile::visible;
 use crate::quote::command_line;
@@ -88,6 +89,14 @@ impl Ledger {
             note(&format!("no stored grant is used: {}", visible(&error.to_string())));
             Vec::new()
         })
+    }
+
+    /// Takes note of what happened to a run after its end.
+    pub fn note(&self, run: &str, records: Vec<Record>) {
+        if let Some(writer) = &*self.writer.borrow() {
+            let observer = writer.observer();
+            records.into_iter().for_each(|record| observer.note(run, record));
+        }
     }
 
     /// Writes what is left.

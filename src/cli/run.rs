@@ -41,7 +41,7 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
             return Err(failure);
         }
     };
-    let mut granted = Vec::new();
+    let (mut granted, mut asked) = (Vec::new(), Vec::new());
     let outcome = loop {
         let outcome = match attempt(run, (approver.as_ref(), &ledger), &granted) {
             Ok(outcome) => outcome,
@@ -55,13 +55,31 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         if let Some(failure) = refused::explanation(outcome.report(), run.report.as_deref()) {
             failure.print();
         }
-        match asking::wants_another_run(run, approver.as_ref(), outcome.report()) {
-            Some(path) if granted.len() < MOST_REPEATS => granted.push(path),
-            _ => break outcome,
+        if granted.len() >= MOST_REPEATS {
+            break outcome;
+        }
+        let Some(repeat) = asking::ask_to_repeat(run, approver.as_ref(), outcome.report()) else {
+            break outcome;
+        };
+        asked.push(repeat.escalated());
+        ledger.note(&outcome.report().run, repeat.records());
+        match repeat.program {
+            Some(program) => granted.push(program),
+            None => break outcome,
         }
     };
     ledger.close();
-    let reported = write_report(sink, outcome.report());
+    let mut report = outcome.report().clone();
+    if !asked.is_empty() {
+        asked.extend(
+            report
+                .escalation
+                .iter_mut()
+                .flat_map(|escalation| escalation.requests.drain(..)),
+        );
+        report.escalation.get_or_insert_default().requests = asked;
+    }
+    let reported = write_report(sink, &report);
     Ok(if reported { outcome.exit_code() } else { REFUSED })
 }
 

@@ -176,6 +176,21 @@ impl HostPattern {
             ports: Ports::one(port),
         }
     }
+
+    /// The same, or `localhost` where it is one of the addresses that this stands for.
+    pub fn localhost_for_its_addresses(self) -> HostPattern {
+        match &self.host {
+            Host::Network(network)
+                if network.prefix_len() == network.max_prefix_len() && is_localhost(network.addr()) =>
+            {
+                HostPattern {
+                    host: Host::Localhost,
+                    ..self
+                }
+            }
+            _ => self,
+        }
+    }
 }
 
 /// Whether an address is what `localhost` stands for.

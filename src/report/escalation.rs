@@ -28,6 +28,8 @@ pub struct Escalated {
     /// What was said, and by whom.
     #[serde(flatten)]
     pub answer: Answer,
+    /// What was granted for it.
+    pub granted: Option<Requested>,
     /// Milliseconds that the program waited.
     pub waited_ms: u64,
 }

@@ -88,6 +88,19 @@ impl PathGrant {
     }
 }
 
+/// A grant of exactly what was refused, whatever has to come with it in practice; `None` where no grant would do.
+pub fn exact(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
+    match least(refusal, fences)? {
+        Grant::Path(grant) => Some(Grant::Path(PathGrant {
+            path: path_of(&refusal.target)?.to_path_buf(),
+            ..grant
+        })),
+        // Programs try both addresses of the name that a person typed.
+        Grant::Host(pattern) => Some(Grant::Host(pattern.localhost_for_its_addresses())),
+        other => Some(other),
+    }
+}
+
 /// The least grant for a refusal; `None` where no grant would do.
 pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
     let was_open = matches!(refusal.reason, Reason::Declined(_));

@@ -23,8 +23,8 @@ pub struct Setting<'a> {
 /// What would be granted on a yes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// The least that allows what was refused.
-    pub least: Grant,
+    /// Exactly what was refused.
+    pub exact: Grant,
     /// What may sensibly be granted in its place.
     pub wider: Option<Grant>,
 }
@@ -37,12 +37,14 @@ pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
         return None;
     }
     let fences = Fences::new(setting.policy, setting.home, setting.command);
-    let least = grant::least(refusal, &fences)?;
+    let exact = grant::exact(refusal, &fences)?;
     if is_harmless_probe(refusal, setting) {
         return None;
     }
-    let wider = grant::wider(&least, &fences);
-    Some(Offer { least, wider })
+    // What has to be open in practice, such as the directory of a database, comes before its neighbours.
+    let usual = grant::least(refusal, &fences).filter(|usual| !exact.covers(usual));
+    let wider = usual.or_else(|| grant::wider(&exact, &fences));
+    Some(Offer { exact, wider })
 }
 
 /// What can be done on behalf while the program waits. Starting a program can't.
@@ -134,7 +136,7 @@ mod tests {
                 .collect();
             words.join(" ")
         };
-        offer(refusal, &setting).map(|offer| (words(offer.least), offer.wider.map(words)))
+        offer(refusal, &setting).map(|offer| (words(offer.exact), offer.wider.map(words)))
     }
 
     #[test]

@@ -89,7 +89,12 @@ pub struct Declined {
 impl Reason {
     /// Whether a grant may help.
     pub fn is_open(&self) -> bool {
-        matches!(self, Reason::NotGranted | Reason::Limited(_))
+        match self {
+            Reason::NotGranted | Reason::Limited(_) => true,
+            // Where nobody said no, nobody has decided.
+            Reason::Declined(declined) => declined.by.is_none(),
+            Reason::Denied(_) | Reason::Never(_) => false,
+        }
     }
 }
 

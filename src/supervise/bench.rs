@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::MutexGuard;
 
 use super::answer::{Change, MayContinue, RegisterAccess};
-use super::approvals::Opened;
+use super::approvals::Leave;
 use super::caller::Caller;
 use super::judge::{Judge, Verdict};
 use super::labels::Applying;
@@ -27,8 +27,8 @@ pub struct Bench<'a> {
     pub station: &'a Station,
     pub caller: &'a Caller<'a>,
     pub labels: &'a Applying,
-    /// What was granted for this call alone.
-    pub once: &'a Opened,
+    /// What this call may do beyond the policies.
+    pub leave: &'a Leave,
 }
 
 impl Bench<'_> {
@@ -49,7 +49,11 @@ impl Bench<'_> {
     /// The run's own judge, who knows what was granted on answers.
     fn own_judge(&self) -> Judge<'_> {
         Judge {
-            opened: self.shared.approvals.as_deref().map(|approvals| (approvals, self.once)),
+            opened: self
+                .shared
+                .approvals
+                .as_deref()
+                .map(|approvals| (approvals, &self.leave.once)),
             ..self.judge(&self.shared.run)
         }
     }

@@ -1,5 +1,6 @@
 //! The thread that asks. Everything read from it is an allegation: true perhaps when it was read, and never again.
 
+use std::cell::OnceCell;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
@@ -50,6 +51,7 @@ pub struct Caller<'a> {
     pub registers: Registers,
     /// The process below which everything is that it may see and signal.
     pub top: i32,
+    program: OnceCell<Vec<u8>>,
 }
 
 impl<'a> Caller<'a> {
@@ -60,6 +62,7 @@ impl<'a> Caller<'a> {
             thread: notification.thread,
             registers: Registers(notification.arguments),
             top: station.warden,
+            program: OnceCell::new(),
         }
     }
 
@@ -210,11 +213,11 @@ impl<'a> Caller<'a> {
         (set("SigPnd:") | shared) & !set("SigBlk:") & !STOPPING != 0
     }
 
-    /// The program that it runs, as the kernel names it.
+    /// The program that it runs, as the kernel names it. Asked for once: a thread that has confined itself for what was
+    /// granted can't read it any more.
     pub fn program(&self) -> Vec<u8> {
-        self.station
-            .read_proc_link(&format!("{}/exe", self.thread))
-            .unwrap_or_default()
+        let read = || self.station.read_proc_link(&format!("{}/exe", self.thread));
+        self.program.get_or_init(|| read().unwrap_or_default()).clone()
     }
 }
 

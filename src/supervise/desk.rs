@@ -50,7 +50,7 @@ impl<'a> Desk<'a> {
 
     /// What was granted for this call alone.
     pub fn once(&self) -> &'a Opened {
-        self.judge.once
+        &self.judge.leave.once
     }
 
     /// Leaves a call that is refused here to somebody else. The first reason counts.
@@ -93,8 +93,8 @@ impl<'a> Desk<'a> {
         let notification = *self.notification;
         let labels = self.judge.labels.clone();
         let leave = Leave {
-            once: self.once().clone(),
             place: self.place.get(),
+            ..self.judge.leave.clone()
         };
         let slow = Slow::begin(&worker.shared).ok_or(Errno(libc::EAGAIN))?;
         spawn(move || {

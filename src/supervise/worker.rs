@@ -127,7 +127,7 @@ impl Worker {
             station: &self.station,
             caller: &caller,
             labels,
-            once: &leave.once,
+            leave: &leave,
         };
         let desk = Desk {
             worker: self,

@@ -188,3 +188,49 @@ fn a_yes_to_a_file_opens_no_set_user_id_programs() {
         )
         .prints("closed\n");
 }
+
+#[test]
+fn once_is_for_one_of_many_calls_that_wait() {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let code = "import threading\n\
+                read = []\n\
+                def task():\n  \
+                  try: read.append(open('a').read())\n  \
+                  except PermissionError: pass\n\
+                threads = [threading.Thread(target=task) for _ in range(8)]\n\
+                [t.start() for t in threads]; [t.join() for t in threads]\n\
+                print(read)";
+    asking("minimal", move |_| {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => Answer::yes(Lifetime::Once, "ada"),
+            _ => Answer::no("ada"),
+        }
+    })
+    .file("a", "1")
+    .python(code)
+    .was_asked(&["--read @ROOT/a", "--read @ROOT/a"])
+    .prints("['1']\n");
+}
+
+#[test]
+fn a_name_that_hides_from_the_command_line_is_asked_for_itself() {
+    asking("minimal", session)
+        .python(
+            "open('@ROOT/a\\x1bb', 'w').close()\n\
+             open('@ROOT/anything', 'w').close()",
+        )
+        .was_asked(&["--write @ROOT/a\u{1b}b", "--write @ROOT/anything"]);
+}
+
+#[test]
+fn every_question_of_a_call_names_its_program() {
+    let asked = asking("minimal", once)
+        .file("d/a", "1")
+        .file("e/b", "2")
+        .python("import os; os.rename('d/a', 'e/a'); print(os.listdir)")
+        .was_asked(&["--write @ROOT/d/a", "--write @ROOT/e/a"]);
+    for request in &asked.requests {
+        assert!(request.evidence.program.contains("python"), "{request:?}");
+    }
+}

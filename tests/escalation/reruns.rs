@@ -1,6 +1,6 @@
 //! A program that couldn't be started while the run lived: only a yes starts it all once more.
 
-use crate::common::{Run, Terminal, run};
+use crate::common::{Run, STOCKADE, Terminal, run};
 
 fn begun() -> Run {
     run()
@@ -31,6 +31,18 @@ fn a_yes_starts_it_once_more_with_the_grant() {
         .plays(&run);
     assert_eq!(code, 0);
     assert_eq!(status(&run), "completed");
+    let report = std::fs::read(run.place.path("~/report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let asked = &report["escalation"]["requests"][0];
+    assert_eq!(
+        (&asked["answer"], &asked["granted"]),
+        (&"yes".into(), &asked["requested"])
+    );
+    let trail = run.place.command(STOCKADE).args(["audit", "list"]).output().unwrap();
+    let trail = String::from_utf8(trail.stdout).unwrap();
+    for kind in ["asked", "answered", "granted"] {
+        assert!(trail.contains(kind), "{kind} isn't in\n{trail}");
+    }
 }
 
 #[test]

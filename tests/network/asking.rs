@@ -232,3 +232,24 @@ fn a_person_at_the_terminal_says_no_and_the_report_says_who_and_why() {
     let text = rule["text"].as_str().unwrap();
     assert!(text.contains("at the terminal: not on this machine"), "{text}");
 }
+
+#[test]
+fn the_local_machine_by_any_spelling_is_asked_for_once_at_most() {
+    let echo = Streams::at(
+        std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap(),
+        |stream, _| crate::servers::echo(stream),
+    );
+    let port = echo.address.port();
+    asking("minimal", session)
+        .python(&code("localhost", port, CONNECT))
+        .was_asked(&[&format!("--host localhost:{port}")])
+        .prints("ping\n");
+    let asked = asking("minimal", session).python(&code(
+        "localhost.",
+        port,
+        "import socket\n\
+         try: socket.create_connection((NAME, PORT), 20); print('open')\n\
+         except OSError: print('closed')",
+    ));
+    assert!(asked.asked.len() <= 1, "{:?}", asked.asked);
+}

@@ -10,10 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::asker::{Asker, Errand};
-use super::log::Considered;
+use super::log::{Considered, not_opened};
 use super::question::{Group, Key, Message, Question};
 use super::{Approvals, decision, writing};
-use crate::approve::{Answer, Choice, EscalationRequest, Manner, Patience};
+use crate::approve::{Answer, Choice, EscalationRequest, Manner, Patience, Requested};
 use crate::audit::{Decided, Granted, Record};
 use crate::launch::Pause;
 use crate::report::{Declined, Escalated, Reason};
@@ -112,6 +112,10 @@ impl Clerk {
             return;
         }
         let key = Key::of(&question.refusal);
+        if question.leave.answered.contains(&key) {
+            self.decline(question, not_opened());
+            return;
+        }
         if let Some(open) = self.open.iter_mut().find(|open| open.key == key) {
             open.calls.push(question);
         } else if self.waiting.len() < MOST_WAITING {
@@ -220,14 +224,18 @@ impl Clerk {
             }
             _ => answer,
         };
-        self.keep(&open, answer);
+        let granted = match &decision {
+            Decision::Yes(granting) => Some(granting.requested()),
+            Decision::No(_) => None,
+        };
+        self.keep(&open, answer, granted);
         match decision {
             Decision::Yes(granting) => self.grant(open, answer, &granting),
             Decision::No(declined) => self.refuse(open, answer, &declined),
         }
     }
 
-    fn keep(&self, open: &Open, answer: &Answer) {
+    fn keep(&self, open: &Open, answer: &Answer, granted: Option<Requested>) {
         let evidence = &open.request.evidence;
         self.approvals.log().keep(Escalated {
             id: open.request.id.clone(),
@@ -235,6 +243,7 @@ impl Clerk {
             target: evidence.target.clone(),
             requested: open.request.requested.clone(),
             answer: answer.clone(),
+            granted,
             waited_ms: u64::try_from(open.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
         self.shared().tell(|| {
@@ -246,7 +255,6 @@ impl Clerk {
     }
 
     fn grant(&mut self, open: Open, answer: &Answer, granting: &decision::Granting) {
-        self.approvals.log().hear_something();
         let lifetime = granting.open(&self.approvals, self.shared(), &open.request, answer);
         self.shared().tell(|| {
             Record::Granted(Granted {
@@ -256,15 +264,21 @@ impl Clerk {
                 by: answer.by.clone(),
             })
         });
-        let group = open.group;
-        for mut question in open.calls {
+        if granting.lasts() {
+            self.approvals.log().grant(&open.key);
+        } else {
+            self.approvals.log().hear_something();
+        }
+        let mut calls = open.calls.into_iter();
+        if let Some(mut question) = calls.next() {
+            question.leave.answered.push(open.key);
             granting.for_one(&question.refusal, &mut question.leave.once, &answer.by);
             self.go_on(question);
         }
-        // It may be wide enough for the others; if it isn't, they come back.
-        let waiting = std::mem::take(&mut self.waiting);
-        for question in waiting {
-            if Group::of(&question.refusal) == group && granting.lasts() {
+        // One call is one call. What lasts may be wide enough for the others; if it isn't, they come back.
+        self.waiting.extend(calls);
+        for question in std::mem::take(&mut self.waiting) {
+            if granting.lasts() && Group::of(&question.refusal) == open.group {
                 self.go_on(question);
             } else {
                 self.waiting.push_back(question);
@@ -337,7 +351,7 @@ impl Clerk {
             if self.open[index].calls.is_empty() {
                 let open = self.open.remove(index);
                 open.patience.withdraw();
-                self.keep(&open, &Answer::silence("the program went on without an answer"));
+                self.keep(&open, &Answer::silence("the program went on without an answer"), None);
             } else if is_late {
                 let open = self.open.remove(index);
                 let answer = Answer::silence(format!(

@@ -1,6 +1,6 @@
 //! What was asked and answered, so that nobody is asked twice, or without end.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use super::question::{Group, Key};
@@ -35,6 +35,7 @@ pub struct Log {
     asked: usize,
     recent: VecDeque<Instant>,
     refused: HashMap<Key, Declined>,
+    granted: HashSet<Key>,
     strikes: HashMap<Group, usize>,
     silences: usize,
     ended: Option<Declined>,
@@ -49,6 +50,9 @@ impl Log {
         }
         if let Some(declined) = self.refused.get(&Key::of(refusal)) {
             return Considered::Refused(declined.clone());
+        }
+        if self.granted.contains(&Key::of(refusal)) {
+            return Considered::Refused(not_opened());
         }
         match self.strikes.get(&Group::of(refusal)) {
             Some(strikes) if *strikes >= STRIKES => Considered::Refused(Declined {
@@ -83,6 +87,14 @@ impl Log {
         self.asked += 1;
         self.recent.push_back(now);
         Ok(self.asked)
+    }
+
+    /// Takes note of a yes that lasts.
+    pub fn grant(&mut self, key: &Key) {
+        self.silences = 0;
+        if self.granted.len() < MOST_REFUSED {
+            self.granted.insert(key.clone());
+        }
     }
 
     /// Takes note of a no.
@@ -130,6 +142,14 @@ impl Log {
             requests: self.answered.clone(),
             ended: self.ended.as_ref().map(ToString::to_string),
         })
+    }
+}
+
+/// Asking once more would have the same answer, and the same end.
+pub fn not_opened() -> Declined {
+    Declined {
+        by: Some("Stockade".into()),
+        reason: Some("what was granted doesn't open it".into()),
     }
 }
 
@@ -187,6 +207,14 @@ mod tests {
         let port = log.consider(&refusal(Kind::Connect, "a.example:8080"));
         assert!(matches!(port, Considered::Refused(_)));
         assert_eq!(log.consider(&refusal(Kind::Connect, "b.example:80")), Considered::Ask);
+    }
+
+    #[test]
+    fn what_was_granted_is_not_asked_about_again() {
+        let mut log = Log::default();
+        let again = refusal(Kind::Connect, "localhost:80");
+        log.grant(&Key::of(&again));
+        assert_eq!(log.consider(&again), Considered::Refused(not_opened()));
     }
 
     #[test]

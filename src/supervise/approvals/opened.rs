@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use super::question::Key;
 use crate::plan;
 use crate::policy::{self, Access, Extent, HostGrant, Policy, Reach, Speech};
 use crate::profile::{Name, Origin};
@@ -116,6 +117,8 @@ impl Opened {
 pub struct Leave {
     /// Granted for this call alone.
     pub once: Opened,
+    /// What was answered for it.
+    pub answered: Vec<Key>,
     /// Where it is made.
     pub place: Place,
 }

@@ -28,7 +28,7 @@ pub fn offered(asking: &Asking, shared: &Shared, refusal: &Refusal) -> Option<Of
     };
     let offer = report::offer(refusal, &setting)?;
     let (what, wider) = match asking.unit {
-        Unit::Grants => (What::Grant(offer.least), offer.wider),
+        Unit::Grants => (What::Grant(offer.exact), offer.wider),
         Unit::Profile => {
             let lowest = asking.profiles.lowest(refusal);
             (What::Profile(lowest.unwrap_or_else(|| "trusted".into())), None)
