@@ -53,9 +53,9 @@ fn on_a_terminal_a_list_is_drawn_answers_take_two_keys_and_the_terminal_is_given
     terminal.shows("0 waiting");
     let open = ask(&state, Waiting::OnlyWatched, request("/etc/hosts"));
     terminal.shows("read /etc/hosts");
-    // The line end of what is pasted is no Enter.
-    terminal.tmux(&["set-buffer", "s\n", ";", "paste-buffer"]);
-    terminal.shows("Enter: yes to 1, session");
+    // What is pasted is neither a letter nor an Enter.
+    terminal.tmux(&["set-buffer", "yes\n", ";", "paste-buffer"]);
+    terminal.shows("one letter, then Enter");
     terminal.tmux(&["send-keys", "Escape"]);
     terminal.shows("q quit");
     terminal.tmux(&["send-keys", "s"]);
@@ -75,9 +75,10 @@ fn on_a_terminal_a_list_is_drawn_answers_take_two_keys_and_the_terminal_is_given
 #[test]
 fn it_ends_when_its_terminal_is_closed() {
     let place = Place::new();
-    let code = "import os, pty, sys, time\n\
+    let code = "import fcntl, os, pty, struct, sys, termios, time\n\
                 pid, master = pty.fork()\n\
                 if pid == 0: os.execv(sys.argv[1], [sys.argv[1], 'approvals', '--watch'])\n\
+                fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack('4H', 30, 100, 0, 0))\n\
                 said = b''\n\
                 while b'waiting' not in said: said += os.read(master, 4096)\n\
                 os.close(master); end = time.monotonic() + 20\n\

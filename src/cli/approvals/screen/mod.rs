@@ -9,7 +9,7 @@ use std::io;
 use std::time::Duration;
 
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind};
+use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 
 use super::ending::Signals;
 use super::order::Said;
@@ -63,13 +63,10 @@ impl Screen {
             if let Some(code) = signals.exit_code() {
                 return Ok(code);
             }
-            for key in pressed()? {
-                let questions: Vec<&Question> = self.watcher.questions().collect();
-                match self.state.key(key, &questions) {
-                    Effect::Nothing => {}
-                    Effect::Quit => return Ok(0),
-                    Effect::Answer(number, said) => self.answer(number, &said),
-                }
+            match self.state.keys(&pressed()?, &questions) {
+                Effect::Nothing => {}
+                Effect::Quit => return Ok(0),
+                Effect::Answer(number, said) => self.answer(number, &said),
             }
         }
     }
@@ -95,7 +92,7 @@ impl Screen {
     }
 }
 
-/// The keys that were pressed, after a little waiting. Several at once are a paste, and its line ends confirm nothing.
+/// The keys that were pressed, after a little waiting.
 fn pressed() -> io::Result<Vec<KeyEvent>> {
     let mut keys = Vec::new();
     let mut time = SLICE;
@@ -105,9 +102,6 @@ fn pressed() -> io::Result<Vec<KeyEvent>> {
             Event::Key(key) if key.kind != KeyEventKind::Release => keys.push(key),
             _ => {}
         }
-    }
-    if keys.len() > 1 {
-        keys.retain(|key| key.code != KeyCode::Enter);
     }
     Ok(keys)
 }

@@ -1,7 +1,8 @@
 //! What is chosen, and what a key means. Pure.
 //!
-//! A yes takes two keys: a letter, then Enter. What a key does belongs to the question that was chosen when the first
-//! one was pressed, by its number: another that moves to its place gets nothing.
+//! A yes takes two keys: one letter, then Enter. A word or a paste that ends in such a letter is none. What a key does
+//! belongs to the question that was chosen when the first one was pressed, by its number: another that moves to its
+//! place gets nothing.
 
 use std::collections::VecDeque;
 
@@ -16,6 +17,8 @@ use crate::cli::approvals::verdict;
 const HISTORY: usize = 50;
 /// Characters of a reason.
 const REASON: usize = 500;
+/// Said of more letters than one.
+const ONE_LETTER: &str = "one letter, then Enter";
 
 /// What the next key belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +53,8 @@ pub struct State {
     pub history: VecDeque<String>,
     /// Lines of the details that are above the pane.
     pub scroll: u16,
+    /// Letters that were typed since the last Enter, Esc or arrow.
+    letters: usize,
 }
 
 impl State {
@@ -60,6 +65,7 @@ impl State {
             notice: String::new(),
             history: VecDeque::new(),
             scroll: 0,
+            letters: 0,
         }
     }
 
@@ -100,8 +106,51 @@ impl State {
         self.selected = number;
     }
 
+    /// What keys do that came together. Several are a paste, or typed ahead of what is drawn: they neither confirm a
+    /// yes nor begin one.
+    pub fn keys(&mut self, keys: &[KeyEvent], questions: &[&Question]) -> Effect {
+        match keys {
+            [] => return Effect::Nothing,
+            [key] => return self.key(*key, questions),
+            _ => {}
+        }
+        let is_name = matches!(self.mode, Mode::Naming(..));
+        for key in keys.iter().filter(|key| key.code != KeyCode::Enter) {
+            let effect = self.key(*key, questions);
+            if effect != Effect::Nothing {
+                return effect;
+            }
+        }
+        match self.mode {
+            Mode::Choosing if self.letters == 0 => {}
+            Mode::Refusing(..) => {}
+            Mode::Naming(..) if is_name => {}
+            _ => self.take_back(&format!("several keys at once: {ONE_LETTER}")),
+        }
+        Effect::Nothing
+    }
+
+    /// What was begun is no more, and the next Enter only ends what was typed.
+    fn take_back(&mut self, why: &str) {
+        self.mode = Mode::Choosing;
+        self.letters = self.letters.max(2);
+        self.notice(why);
+    }
+
+    /// Letters up to this key; one that isn't typed text ends them.
+    fn typed(&mut self, code: KeyCode) -> usize {
+        match code {
+            KeyCode::Char(_) => self.letters += 1,
+            KeyCode::Enter | KeyCode::Esc | KeyCode::Up | KeyCode::Down | KeyCode::Left | KeyCode::Right => {
+                return std::mem::take(&mut self.letters);
+            }
+            _ => {}
+        }
+        self.letters
+    }
+
     /// What a key does.
-    pub fn key(&mut self, key: KeyEvent, questions: &[&Question]) -> Effect {
+    fn key(&mut self, key: KeyEvent, questions: &[&Question]) -> Effect {
         self.notice.clear();
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return match key.code {
@@ -109,7 +158,20 @@ impl State {
                 _ => Effect::Nothing,
             };
         }
+        if key.modifiers.contains(KeyModifiers::ALT) {
+            // Esc and a letter in quick succession look like this too, and Esc was meant to take something back.
+            self.take_back(ONE_LETTER);
+            return Effect::Nothing;
+        }
+        let letters = self.typed(key.code);
         match (std::mem::replace(&mut self.mode, Mode::Choosing), key.code) {
+            (Mode::Choosing, KeyCode::Char(_)) if letters > 1 => Effect::Nothing,
+            (Mode::Choosing, KeyCode::Enter) => {
+                if letters > 0 {
+                    self.notice(ONE_LETTER);
+                }
+                Effect::Nothing
+            }
             (Mode::Choosing, code) => self.choose(code, questions),
             (_, KeyCode::Esc) => Effect::Nothing,
             (Mode::Leaving, KeyCode::Enter) => Effect::Quit,
@@ -126,6 +188,12 @@ impl State {
                 let reason = reason.trim();
                 Effect::Answer(number, Said::No((!reason.is_empty()).then(|| reason.to_string())))
             }
+            // The wider one may be meant for another time.
+            (Mode::Confirming(number, Said::Wider(lifetime)), KeyCode::Tab) => {
+                let lifetime = next_lifetime(number, lifetime, questions);
+                self.mode = Mode::Confirming(number, Said::Wider(lifetime));
+                Effect::Nothing
+            }
             (mode, code) => {
                 self.mode = type_into(mode, code);
                 Effect::Nothing
@@ -137,8 +205,8 @@ impl State {
         match code {
             KeyCode::Char('q') if questions.is_empty() => return Effect::Quit,
             KeyCode::Char('q') => self.mode = Mode::Leaving,
-            KeyCode::Down | KeyCode::Char('j') => self.step(questions, 1),
-            KeyCode::Up | KeyCode::Char('k') => self.step(questions, -1),
+            KeyCode::Down => self.step(questions, 1),
+            KeyCode::Up => self.step(questions, -1),
             KeyCode::PageDown => self.scroll = self.scroll.saturating_add(3),
             KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(3),
             KeyCode::Char(letter) => {
@@ -212,6 +280,14 @@ pub fn order(questions: &[&Question]) -> Vec<u32> {
         .collect()
 }
 
+/// The next of the lifetimes that are offered.
+fn next_lifetime(number: u32, lifetime: Option<Lifetime>, questions: &[&Question]) -> Option<Lifetime> {
+    let question = questions.iter().find(|question| question.number == number)?;
+    let offered = &question.request.lifetimes;
+    let at = offered.iter().position(|one| Some(*one) == lifetime)?;
+    offered.iter().cycle().nth(at + 1).copied()
+}
+
 fn type_into(mode: Mode, code: KeyCode) -> Mode {
     let typed = |mut text: String| {
         match code {
@@ -224,15 +300,6 @@ fn type_into(mode: Mode, code: KeyCode) -> Mode {
     match mode {
         Mode::Naming(number, lifetime, text) => Mode::Naming(number, lifetime, typed(text)),
         Mode::Refusing(number, text) => Mode::Refusing(number, typed(text)),
-        // The wider one may be meant for another time.
-        Mode::Confirming(number, Said::Wider(_)) if matches!(code, KeyCode::Char('o' | 's' | 'a')) => {
-            let lifetime = match code {
-                KeyCode::Char('o') => Lifetime::Once,
-                KeyCode::Char('s') => Lifetime::Session,
-                _ => Lifetime::Always,
-            };
-            Mode::Confirming(number, Said::Wider(Some(lifetime)))
-        }
         // Any other key is no confirmation.
         Mode::Confirming(..) | Mode::RefusingAll(_) | Mode::Leaving | Mode::Choosing => Mode::Choosing,
     }

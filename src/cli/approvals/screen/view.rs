@@ -94,14 +94,14 @@ fn prompt(state: &State, questions: &[&Question]) -> Line<'static> {
         requested.map_or_else(String::new, shown::requested)
     };
     let text = match &state.mode {
-        Mode::Choosing => "o once  s session  a always  w wider  n no  N no to the run  q quit".to_string(),
+        Mode::Choosing => "o once  s session  a always  w wider  n no  N no to run  q quit, then Enter".to_string(),
         Mode::Confirming(number, said) => {
             let lifetime = match said {
                 Said::Yes(lifetime, _) | Said::Wider(Some(lifetime)) => lifetime.word(),
                 _ => "",
             };
             let other = if matches!(said, Said::Wider(_)) {
-                " (o, s, a)"
+                ", Tab: another time"
             } else {
                 ""
             };

@@ -28,17 +28,28 @@ fn drawn(state: &State, questions: &[&Question]) -> String {
     terminal.backend().to_string()
 }
 
+fn key(letter: char) -> KeyEvent {
+    let code = match letter {
+        '\n' => KeyCode::Enter,
+        '\t' => KeyCode::Tab,
+        '\u{1b}' => KeyCode::Esc,
+        '↓' => KeyCode::Down,
+        letter => KeyCode::Char(letter),
+    };
+    KeyEvent::new(code, KeyModifiers::NONE)
+}
+
 fn press(state: &mut State, questions: &[&Question], keys: &str) -> Effect {
     let mut effect = Effect::Nothing;
-    for key in keys.chars() {
-        let code = match key {
-            '\n' => KeyCode::Enter,
-            '\u{1b}' => KeyCode::Esc,
-            letter => KeyCode::Char(letter),
-        };
-        effect = state.key(KeyEvent::new(code, KeyModifiers::NONE), questions);
+    for letter in keys.chars() {
+        effect = state.keys(&[key(letter)], questions);
     }
     effect
+}
+
+fn paste(state: &mut State, questions: &[&Question], keys: &str) -> Effect {
+    let keys: Vec<KeyEvent> = keys.chars().map(key).collect();
+    state.keys(&keys, questions)
 }
 
 fn settled(questions: &[&Question]) -> State {
@@ -90,7 +101,50 @@ fn a_yes_needs_a_letter_and_enter() {
     let yes = Effect::Answer(1, Said::Yes(Lifetime::Session, None));
     assert_eq!(press(&mut state, &all, "s\n"), yes);
     let wider = Effect::Answer(1, Said::Wider(Some(Lifetime::Always)));
-    assert_eq!(press(&mut state, &all, "wa\n"), wider);
+    assert_eq!(press(&mut state, &all, "w\t\n"), wider);
+}
+
+#[test]
+fn a_word_is_never_a_yes() {
+    let all = [question(1, "a"), question(2, "a")];
+    let all: Vec<&Question> = all.iter().collect();
+    let mut state = settled(&all);
+    let yes = Effect::Answer(1, Said::Yes(Lifetime::Session, None));
+    for word in [
+        "details", "yes", "always", "so", "ss", "wa", "jas", "qs", "xs", "1s", " s",
+    ] {
+        assert_eq!(press(&mut state, &all, word), Effect::Nothing, "{word}");
+        assert_eq!(press(&mut state, &all, "\n"), Effect::Nothing, "{word}");
+        assert!(drawn(&state, &all).contains("one letter, then Enter"), "{word}");
+        assert_eq!(press(&mut state, &all, "s\n"), yes, "after {word}");
+    }
+    assert_eq!(press(&mut state, &all, "xy\u{1b}s\n"), yes);
+    let second = Effect::Answer(2, Said::Yes(Lifetime::Session, None));
+    assert_eq!(press(&mut state, &all, "x↓s\n"), second);
+}
+
+#[test]
+fn a_paste_neither_confirms_nor_begins_a_yes() {
+    let all = [question(1, "a")];
+    let all: Vec<&Question> = all.iter().collect();
+    let mut state = settled(&all);
+    for text in ["yes\n", "s\n", "\n\ns", "\u{1b}s\n", "w\n", "N\n"] {
+        assert_eq!(paste(&mut state, &all, text), Effect::Nothing, "{text:?}");
+        assert_eq!(state.mode, Mode::Choosing, "{text:?}");
+        assert!(drawn(&state, &all).contains("one letter, then Enter"), "{text:?}");
+        assert_eq!(press(&mut state, &all, "\n"), Effect::Nothing, "{text:?}");
+    }
+    press(&mut state, &all, "s");
+    assert_eq!(paste(&mut state, &all, "\n\n"), Effect::Nothing);
+    assert_eq!(press(&mut state, &all, "\n"), Effect::Nothing);
+    press(&mut state, &all, "s");
+    let escaped = KeyEvent::new(KeyCode::Char('x'), KeyModifiers::ALT);
+    assert_eq!(state.keys(&[escaped], &all), Effect::Nothing);
+    assert_eq!(
+        press(&mut state, &all, "\n"),
+        Effect::Nothing,
+        "Esc and a letter at once"
+    );
 }
 
 #[test]
