@@ -6,6 +6,7 @@
 
 mod answer;
 mod command;
+mod object;
 mod patience;
 pub(crate) mod person;
 mod question;

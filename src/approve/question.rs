@@ -1,5 +1,6 @@
 //! A request as it goes out of the process, and as it is read by who answers: one line of JSON, bounded.
 
+use super::object::document;
 use super::reply::cut;
 use super::{EscalationRequest, VERSION};
 
@@ -22,7 +23,7 @@ pub(super) fn line(request: &EscalationRequest) -> Option<Vec<u8>> {
 
 /// Reads a request that another process of the same user sent.
 pub(super) fn read(line: &[u8]) -> Option<EscalationRequest> {
-    let request: EscalationRequest = serde_json::from_slice(line).ok()?;
+    let request: EscalationRequest = document(line).ok()?;
     (request.version == VERSION).then_some(request)
 }
 
@@ -93,5 +94,41 @@ mod tests {
         let text = String::from_utf8(line(&request()).unwrap()).unwrap();
         assert_eq!(read(text.replace("\"version\":1", "\"version\":2").as_bytes()), None);
         assert_eq!(read(b"{}"), None);
+    }
+
+    #[test]
+    fn only_an_object_is_a_request() {
+        let r = request();
+        let about = (r.version, &r.id, &r.run, &r.capability_id, &r.current_profile);
+        let what = (
+            &r.requested,
+            &r.wider,
+            &r.reason,
+            &r.evidence,
+            &r.lifetimes,
+            r.live,
+            r.timeout_ms,
+        );
+        let array = joined(&about, &what);
+        assert_eq!(
+            serde_json::from_str::<EscalationRequest>(&array).unwrap(),
+            r,
+            "serde reads it"
+        );
+        assert_eq!(read(array.as_bytes()), None);
+
+        let e = &r.evidence;
+        let access = (e.access, &e.target, &e.asked, &e.syscall, e.pid, &e.program);
+        let array = joined(&access, &(&e.command, &e.root, &e.agent, &e.why, &e.warning, e.at_ms));
+        let text = String::from_utf8(line(&r).unwrap()).unwrap();
+        let changed = text.replace(&serde_json::to_string(e).unwrap(), &array);
+        assert_ne!(changed, text);
+        assert_eq!(read(changed.as_bytes()), None);
+    }
+
+    /// Two arrays as one.
+    fn joined(first: &impl serde::Serialize, second: &impl serde::Serialize) -> String {
+        let [first, second] = [serde_json::to_string(first), serde_json::to_string(second)].map(Result::unwrap);
+        format!("{},{}", &first[..first.len() - 1], &second[1..])
     }
 }

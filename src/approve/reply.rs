@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::object::{document, not_null};
 use super::{Answer, Choice, EscalationRequest, Extent, Lifetime, Requested, VERSION};
 
 /// Bytes of an answer. There is one lifetime and one reason in it.
@@ -40,16 +41,16 @@ pub(super) enum ReplyError {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reply {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     version: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     answer: Word,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     lifetime: Option<Lifetime>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     extent: Option<Extent>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     all: Option<bool>,
     #[serde(default)]
     by: Option<String>,
@@ -89,7 +90,7 @@ pub(super) fn line(request: &EscalationRequest, answer: &Answer) -> Vec<u8> {
 
 /// Reads an answer to `request`. `by` is who answered, where the answer doesn't say.
 pub(super) fn read(bytes: &[u8], request: &EscalationRequest, by: &str) -> Result<Answer, ReplyError> {
-    let reply: Reply = serde_json::from_slice(bytes).map_err(|error| ReplyError::Malformed(error.to_string()))?;
+    let reply: Reply = document(bytes).map_err(|error| ReplyError::Malformed(error.to_string()))?;
     if let Some(version) = reply.version.filter(|version| *version != VERSION) {
         return Err(ReplyError::Version(version));
     }
@@ -197,6 +198,8 @@ mod tests {
         assert_eq!(answer, Answer::no("command x"));
         let answer = read(br#"{"answer":"yes","lifetime":"once"}"#, &request(), "command x").unwrap();
         assert_eq!(answer, Answer::yes(Lifetime::Once, "command x"));
+        let answer = read(br#"{"answer":"no","by":null,"reason":null}"#, &request(), "command x").unwrap();
+        assert_eq!(answer, Answer::no("command x"));
     }
 
     #[test]
@@ -211,6 +214,17 @@ mod tests {
             r#"{"answer":"yes","lifetime":"once","extent":"everything"}"#,
             r#"{"answer":"yes","lifetime":"once"} and more"#,
             r#"{"answer":"no","answer":"yes","lifetime":"once"}"#,
+            r#"[null,null,"yes","once",null,null,null,null]"#,
+            r#"["yes"]"#,
+            "[]",
+            r#"[{"answer":"no"}]"#,
+            "null",
+            r#"{"answer":"yes","lifetime":null}"#,
+            r#"{"answer":"yes","lifetime":"once","extent":null}"#,
+            r#"{"answer":"no","lifetime":null}"#,
+            r#"{"answer":"no","all":null}"#,
+            r#"{"answer":"no","version":null}"#,
+            r#"{"answer":"no","id":null}"#,
         ] {
             assert!(refused(text).starts_with("it isn't an answer: "), "{text}");
         }

@@ -30,6 +30,7 @@ pub struct EscalationRequest {
     /// The refusal: `PermissionDenied: read /etc/hosts`.
     pub reason: String,
     /// What happened.
+    #[serde(deserialize_with = "super::object::object")]
     pub evidence: Evidence,
     /// How long a grant may last, where the answer is yes.
     pub lifetimes: Vec<Lifetime>,
