@@ -156,7 +156,7 @@ fn shown(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
     writeln!(
         out,
         "{:>6}  {}  {:8}  {}",
-        row.seq,
+        row.seq.cast_signed(),
         moment::text(row.time_ms),
         visible(&row.kind),
         summary(row)

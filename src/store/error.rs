@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::trail::AUDIT;
+
 /// Why the store couldn't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -61,6 +63,12 @@ pub enum StoreError {
     },
 }
 
+/// What belongs together has to go together: a log or a head that is left behind fits no new database.
+const DAMAGED_TRAIL: &str = "the trail is damaged: move `audit.db`, `audit.db-wal`, `audit.db-shm` and `audit.head` \
+                             away together, and a new one is made";
+const DAMAGED_FILE: &str = "the file is damaged: move it away together with the files of the same name that end in \
+                            `-wal` and `-shm`, and a new one is made";
+
 impl StoreError {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
@@ -74,8 +82,9 @@ impl StoreError {
                 Some("no stored grant is used until it is revoked: `stockade grant list` shows it")
             }
             StoreError::Unknown { .. } => Some("`stockade grant list` shows them"),
-            StoreError::Database { source, .. } if is_broken(source) => {
-                Some("the file is damaged: move it away, and a new one is made")
+            StoreError::Database { source, path, .. } if is_broken(source) => {
+                let is_trail = path.file_name() == Some(AUDIT.name.as_ref());
+                Some(if is_trail { DAMAGED_TRAIL } else { DAMAGED_FILE })
             }
             StoreError::Database { .. } => None,
         }

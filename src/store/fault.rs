@@ -56,14 +56,16 @@ pub enum Fault {
     },
 }
 
-/// In a sentence.
+/// In a sentence. Somebody may have given a row a negative number.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Altered { seq, run } => {
+                let seq = seq.cast_signed();
                 write!(f, "row {seq}{} was altered, or the row before it was replaced", of(run))
             }
             Fault::Reordered { seq, stands, run } => {
+                let stands = stands.cast_signed();
                 write!(f, "row {seq}{} stands as row {stands}: rows were reordered", of(run))
             }
             Fault::Missing { first, last, after } => {

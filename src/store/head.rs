@@ -16,7 +16,7 @@ const MOST: usize = 256;
 /// What the file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
-    /// Nothing yet.
+    /// Nothing yet, or nothing any more: there is no file, or an empty one whose first line is still to come.
     Absent,
     /// The newest row.
     At(u64, Hash),

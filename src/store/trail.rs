@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::StoreError;
 use super::chain::{Hash, Row};
@@ -105,14 +105,13 @@ impl Trail {
     /// # Errors
     /// They can't be written.
     pub fn append(&mut self, entries: &[Entry]) -> Result<Vec<Row>, StoreError> {
-        let file = self.head_file()?;
+        let Some(file) = self.head_file()? else {
+            return self.append_headless(entries);
+        };
         let failed = |error| self.place.file_error(HEAD, error);
         let locked = Locked::of(&file).map_err(failed)?;
         let head = locked.read().map_err(failed)?;
-        let rows = self.database.change(|transaction| {
-            let last = last_row(transaction)?;
-            insert(transaction, chained(entries, newest(last, head)))
-        })?;
+        let rows = write(&mut self.database, entries, head)?;
         if let Some(row) = rows.last() {
             locked
                 .advance(row.seq, row.hash)
@@ -123,12 +122,32 @@ impl Trail {
         Ok(rows)
     }
 
-    fn head_file(&mut self) -> Result<File, StoreError> {
+    /// The same where the head was taken away: a new one would hide which rows were taken with it.
+    fn append_headless(&mut self, entries: &[Entry]) -> Result<Vec<Row>, StoreError> {
+        // Writers wait in turn all the same.
+        let _lock = self.place.lock()?;
+        write(&mut self.database, entries, Head::Absent)
+    }
+
+    /// The head; `None` where it is gone. A first one is only made for an empty table.
+    fn head_file(&mut self) -> Result<Option<File>, StoreError> {
         if let Some(file) = self.head.take() {
-            return Ok(file);
+            return Ok(Some(file));
         }
-        let path = self.place.file(HEAD)?;
-        head::open(&path, Access::Writing).map_err(|error| self.place.file_error(HEAD, error))
+        let path = match self.place.existing_file(HEAD)? {
+            None if self.is_empty()? => Some(self.place.file(HEAD)?),
+            // Once more: another first run makes it before it writes the first row.
+            None => self.place.existing_file(HEAD)?,
+            path => path,
+        };
+        path.map(|path| head::open(&path, Access::Writing))
+            .transpose()
+            .map_err(|error| self.place.file_error(HEAD, error))
+    }
+
+    fn is_empty(&mut self) -> Result<bool, StoreError> {
+        let last = self.database.doing("read", |connection| last_row(connection))?;
+        Ok(last.is_none())
     }
 
     /// Hands over the chosen rows, oldest first, until that fails.
@@ -192,9 +211,17 @@ pub(super) fn parse(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     })
 }
 
-fn last_row(transaction: &Transaction<'_>) -> rusqlite::Result<Option<(u64, Hash)>> {
+/// Behind the last row, in one transaction.
+fn write(database: &mut Database, entries: &[Entry], head: Head) -> Result<Vec<Row>, StoreError> {
+    database.change(|transaction| {
+        let last = last_row(transaction)?;
+        insert(transaction, chained(entries, newest(last, head)))
+    })
+}
+
+fn last_row(connection: &Connection) -> rusqlite::Result<Option<(u64, Hash)>> {
     let sql = "SELECT seq, hash FROM records ORDER BY seq DESC LIMIT 1";
-    let last = transaction.query_row(sql, [], |row| {
+    let last = connection.query_row(sql, [], |row| {
         Ok((row.get::<_, i64>(0)?.cast_unsigned(), Hash(row.get(1)?)))
     });
     last.optional()

@@ -139,6 +139,45 @@ fn without_a_head_nobody_knows_the_end() {
     assert_eq!(fault(&state), Some(Fault::Headless { newest: 10 }));
 }
 
+#[test]
+fn a_head_that_was_taken_away_stays_missing_whatever_is_written_later() {
+    let state = trail(10);
+    state.tamper("DELETE FROM records WHERE seq > 7");
+    std::fs::remove_file(state.file("audit.head")).unwrap();
+    for seq in 8..12 {
+        let mut opened = Trail::open(&state.path()).unwrap();
+        assert_eq!(opened.append(&[entry(seq)]).unwrap()[0].seq, seq);
+        drop(opened);
+        assert_eq!(fault(&state), Some(Fault::Headless { newest: seq }));
+    }
+    assert!(!state.file("audit.head").exists());
+    for name in ["audit.db", "audit.db-wal", "audit.db-shm"] {
+        let _ = std::fs::remove_file(state.file(name));
+    }
+    Trail::open(&state.path()).unwrap().append(&[entry(1)]).unwrap();
+    assert_eq!(fault(&state), None);
+}
+
+/// A run that was killed between its first rows and the head's first line.
+#[test]
+fn an_empty_head_is_still_being_made() {
+    let state = trail(3);
+    std::fs::write(state.file("audit.head"), "").unwrap();
+    Trail::open(&state.path()).unwrap().append(&[entry(4)]).unwrap();
+    assert_eq!(fault(&state), None);
+}
+
+#[test]
+fn a_negative_row_is_named_as_it_stands() {
+    let state = trail(3);
+    state.tamper("UPDATE records SET seq = -3 WHERE seq = 2");
+    let fault = fault(&state).unwrap().to_string();
+    assert!(fault.contains("row -3"), "{fault}");
+    state.tamper("UPDATE records SET body = '{}' WHERE seq = -3");
+    let fault = self::fault(&state).unwrap().to_string();
+    assert!(fault.starts_with("row -3 "), "{fault}");
+}
+
 /// Bytes all over the file: every page's header, cells, rows and unused space.
 #[test]
 fn a_flipped_byte_is_found_or_changed_no_row() {

@@ -56,7 +56,10 @@ fn a_broken_database_is_said_once_and_left_as_it_is() {
     .unwrap();
     let error = write(&state, Level::Denials, 3).unwrap_err();
     assert!(matches!(error, AuditError::Unwritten { records: 3, .. }), "{error:?}");
-    assert!(error.hint().is_some());
+    let hint = error.hint().unwrap();
+    for name in ["audit.db", "audit.db-wal", "audit.db-shm", "audit.head"] {
+        assert!(hint.contains(&format!("`{name}`")), "{name} in {hint}");
+    }
 }
 
 #[test]
