@@ -125,7 +125,7 @@ pub struct Run {
     #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = "Asking")]
     pub escalate: Unit,
     /// The agent that it acts for: said in questions, kept with grants and in the audit trail
-    #[arg(long, value_name = "NAME", help_heading = "Asking")]
+    #[arg(long, value_name = "NAME", value_parser = parse_agent, help_heading = "Asking")]
     pub agent: Option<String>,
     /// What goes into the audit trail: nothing (off), runs, refusals, questions and grants (denials), or each allowed
     /// access to a file too (all) [default: denials; all with `--agent`]
@@ -276,6 +276,14 @@ fn parse_level(text: &str) -> Result<Level, String> {
     text.parse::<Level>().map_err(|error| error.to_string())
 }
 
+/// A name that can be shown in a line, and that a grant can be bound to.
+fn parse_agent(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 100;
+    let is_name = !text.trim().is_empty() && text.chars().count() <= LONGEST && !text.chars().any(char::is_control);
+    let name = is_name.then(|| text.to_string());
+    name.ok_or_else(|| format!("a name has 1 to {LONGEST} characters, none of them a control character"))
+}
+
 fn parse_port(text: &str) -> Result<u16, String> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let port = text.parse().ok().filter(|_| is_number);
@@ -370,6 +378,19 @@ mod tests {
         ] {
             assert!(parse_resolver(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_agent_has_a_name_of_one_line() {
+        let longest = "ä".repeat(100);
+        for name in ["coder", "my agent 2", &longest] {
+            assert_eq!(parse_agent(name).as_deref(), Ok(name));
+        }
+        let too_long = "a".repeat(101);
+        for name in ["", " ", "a\nb", "a\u{1b}[2J", "a\u{9b}2J", "a\u{7f}", &too_long] {
+            assert!(parse_agent(name).is_err(), "{name:?}");
+        }
+        assert!(Arguments::try_parse_from(["stockade", "run", "--agent", "", "--", "true"]).is_err());
     }
 
     #[test]
