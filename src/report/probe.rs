@@ -128,10 +128,17 @@ const TREES: &[&str] = &[
     "/etc/perl",
     "/etc/malloc.conf",
     "/etc/libnl",
+    "/etc/ldap",
+    "/etc/openldap",
     "/etc/apt",
     "/run/user",
     "/dev/shm",
+    // The home of who has none.
+    "/nonexistent",
 ];
+
+/// What programs keep for themselves in the home.
+const IN_HOME: &[&str] = &[".npm", ".rustup/settings.toml"];
 
 /// Names that are looked for in many directories.
 const NAMES: &[&str] = &[
@@ -160,6 +167,9 @@ const NAMES: &[&str] = &[
     ".ruff_cache",
     ".mypy_cache",
 ];
+
+/// Beginnings of such names: Java shows its counters to others there.
+const BEGINNINGS: &[&str] = &["hsperfdata_"];
 
 /// Endings of names that are looked for and done without.
 const ENDINGS: &[&str] = &[".pyc", ".pth", "._pth", ".gcda", "_history"];
@@ -220,9 +230,8 @@ fn of_file(refusal: &Refusal, path: &Path, places: &Places<'_>) -> Probe {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let inside = path.strip_prefix(places.root).unwrap_or(path);
     let is_common = ENDINGS.iter().any(|ending| name.ends_with(ending))
-        || inside
-            .iter()
-            .any(|part| part.to_str().is_some_and(|part| NAMES.contains(&part)));
+        || inside.iter().filter_map(|part| part.to_str()).any(is_common_name)
+        || is_kept_in(places.home, path);
     if is_common || is_below(path, TREES) || path.starts_with("/dev/tty") {
         return Probe::Yes;
     }
@@ -237,6 +246,15 @@ fn of_file(refusal: &Refusal, path: &Path, places: &Places<'_>) -> Probe {
         return of_directory(refusal, path, places);
     }
     yes_if(is_dot_file(path, places.home))
+}
+
+fn is_common_name(name: &str) -> bool {
+    NAMES.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+}
+
+fn is_kept_in(home: Option<&Path>, path: &Path) -> bool {
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    below.is_some_and(|below| is_below(below, IN_HOME))
 }
 
 /// Run-times list where a script lies and what is above it; `ls` means what it lists.

@@ -32,7 +32,8 @@ pub struct Offer {
 /// What to offer for a refused access; `None` where nobody is asked: nothing sensible would allow it, what it is to
 /// isn't there, or programs try it at their start and do without.
 pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
-    let is_open = refusal.reason == Reason::NotGranted && can_wait(refusal.kind) && !is_apart(refusal);
+    let is_open = refusal.reason == Reason::NotGranted && can_wait(refusal.kind);
+    let is_open = is_open && !is_apart(refusal) && !is_new_name_of_link(refusal);
     if !is_open || needs_target(refusal.kind) && !refusal.exists {
         return None;
     }
@@ -56,10 +57,15 @@ fn can_wait(kind: Kind) -> bool {
     }
 }
 
-/// The kernel's own trees are judged by rules of their own.
+/// The kernel's own trees are judged by rules of their own, and the home of who has none is no place to write.
 fn is_apart(refusal: &Refusal) -> bool {
-    let trees = ["/dev", "/proc", "/sys"];
+    let trees = ["/dev", "/proc", "/sys", "/nonexistent"];
     path_of(&refusal.target).is_some_and(|path| trees.iter().any(|tree| path.starts_with(tree)))
+}
+
+/// Where a file can't have another name, programs copy it.
+fn is_new_name_of_link(refusal: &Refusal) -> bool {
+    refusal.kind == Kind::Write && matches!(refusal.syscall, "link" | "linkat")
 }
 
 fn needs_target(kind: Kind) -> bool {
@@ -176,6 +182,40 @@ mod tests {
             None
         );
         assert!(offered(Kind::Read, "/etc/machine-id", &["cat", "/etc/machine-id"]).is_some());
+    }
+
+    #[test]
+    fn nobody_is_asked_about_what_programs_keep_for_themselves() {
+        for (kind, target) in [
+            (Kind::Read, "/etc/ldap/ldap.conf"),
+            (Kind::Read, "/etc/openldap/ldap.conf"),
+            (Kind::Read, "/tmp/hsperfdata_ada"),
+            (Kind::Create, "/tmp/hsperfdata_ada"),
+            (Kind::Create, "/tmp/hsperfdata_ada/12"),
+            (Kind::Read, "/home/ada/.npm/x"),
+            (Kind::Create, "/home/ada/.npm"),
+            (Kind::Read, "/home/ada/.rustup/settings.toml"),
+            (Kind::Write, "/home/ada/.rustup/settings.toml"),
+        ] {
+            assert_eq!(offered(kind, target, &["java", "-version"]), None, "{target}");
+        }
+        assert!(offered(Kind::Create, "/home/ada/project/npm", &["npm"]).is_some());
+        assert!(offered(Kind::Create, "/home/ada/.npm", &["mkdir", "/home/ada/.npm"]).is_some());
+        for kind in [Kind::Read, Kind::Create, Kind::Write, Kind::Metadata] {
+            let target = "/nonexistent/.npm";
+            assert_eq!(offered(kind, target, &["mkdir", target]), None, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_is_asked_about_the_new_name_of_a_link() {
+        for (syscall, is_asked) in [("link", false), ("linkat", false), ("openat", true)] {
+            let refusal = Refusal {
+                syscall,
+                ..refusal(Kind::Write, "/home/ada/project/a")
+            };
+            assert_eq!(offered_for(&refusal, &["git"]).is_some(), is_asked, "{syscall}");
+        }
     }
 
     #[test]

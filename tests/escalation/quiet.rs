@@ -14,11 +14,15 @@ const PROFILES: [&str; 7] = [
 ];
 
 fn asks_nothing(words: &[&str]) {
-    let is_here = std::process::Command::new(words[0]).arg("--version").output().is_ok();
-    if !is_here {
-        return skipped(&format!("there's no {}", words[0]));
+    asks_nothing_under(&PROFILES, words);
+}
+
+fn asks_nothing_under(profiles: &[&str], words: &[&str]) {
+    let bare = std::process::Command::new(words[0]).args(&words[1..]).output();
+    if !bare.is_ok_and(|output| output.status.success()) {
+        return skipped(&format!("`{}` doesn't work here", words.join(" ")));
     }
-    for profile in PROFILES {
+    for profile in profiles {
         let asked = asking(profile, once).command(words);
         assert_eq!(asked.output.outcome.exit_code(), 0, "{profile}: {:?}", asked.output);
         assert_eq!(asked.asked, Vec::<String>::new(), "{profile}");
@@ -38,6 +42,20 @@ fn node_asks_nothing() {
 #[test]
 fn git_asks_nothing() {
     asks_nothing(&["git", "--version"]);
+}
+
+#[test]
+fn programs_that_say_their_version_ask_nothing() {
+    for words in [
+        &["curl", "--version"][..],
+        &["java", "-version"],
+        &["npm", "--version"],
+        &[python(), "-m", "pip", "--version"],
+        &["gcc", "--version"],
+        &["make", "--version"],
+    ] {
+        asks_nothing_under(&["minimal", "workspace"], words);
+    }
 }
 
 #[test]
