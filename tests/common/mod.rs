@@ -32,6 +32,14 @@ pub fn python() -> &'static str {
     }
 }
 
+/// How often a race is tried, or with `STOCKADE_TEST_SOAK=1` (see `scripts/test`).
+pub fn tries<T>(usually: T, soaking: T) -> T {
+    match std::env::var_os("STOCKADE_TEST_SOAK").is_some_and(|value| value == "1") {
+        true => soaking,
+        false => usually,
+    }
+}
+
 /// Whether the tests run as root.
 pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()

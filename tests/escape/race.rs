@@ -6,10 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 
-use crate::common::{Beside, Place, STOCKADE, finish, skipped};
-
-/// How long an attacker tries in a run.
-const SECONDS: &str = "2";
+use crate::common::{Beside, Place, STOCKADE, finish, skipped, tries};
 
 /// An attacker, its words but for the time, and what it finds.
 pub struct Race<'a> {
@@ -40,9 +37,11 @@ impl Race<'_> {
 
         let held = self.place(&program);
         let _beside = self.beside(&held);
+        // How long it tries in a run, in seconds.
+        let seconds = tries("1.2", "2");
         let mut command = held.command(STOCKADE);
         command.args(["run", "--profile", profile, "--root"]).arg(&held.root);
-        command.args(["--", "./attacker"]).args(self.words).arg(SECONDS);
+        command.args(["--", "./attacker"]).args(self.words).arg(seconds);
         let finished = finish(&mut command, b"");
         let said = finished.stdout();
         let counts: Vec<u64> = said

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::common::{Finished, Place, STOCKADE, finish, finish_within, python, skipped};
+use crate::common::{Finished, Place, STOCKADE, finish, finish_within, python, skipped, tries};
 
 const PRELUDE: &str = include_str!("../common/prelude.py");
 
@@ -20,9 +20,13 @@ pub struct Both {
     shell: Option<String>,
 }
 
-/// Python code, which may be indented and has the functions of the probes.
+/// Python code, which may be indented and has the functions of the probes and `tries`, as it is in Rust.
 pub fn both(code: &str) -> Both {
-    let code = format!("{PRELUDE}\n{}", dedent(code));
+    let chosen = tries("usually", "soaking");
+    let code = format!(
+        "{PRELUDE}\ndef tries(usually, soaking): return {chosen}\n{}",
+        dedent(code)
+    );
     both_of(&[python(), "-I", "-c", &code])
 }
 

@@ -44,7 +44,7 @@ fn sixty_four_threads_get_right_results() {
     crowd(
         r#"
         gate = threading.Barrier(64)
-        def one(n): gate.wait(); tried(str(n), 10)
+        def one(n): gate.wait(); tried(str(n), tries(6, 10))
         threads = [threading.Thread(target=one, args=(n,)) for n in range(64)]
         for t in threads: t.start()
         for t in threads: t.join()
@@ -56,7 +56,7 @@ fn sixty_four_threads_get_right_results() {
 
 #[test]
 fn a_hundred_processes_get_right_results() {
-    crowd("print(children(100, 8), os.listdir('.'))").print("0 ['plain']\n");
+    crowd("print(children(100, tries(5, 8)), os.listdir('.'))").print("0 ['plain']\n");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn processes_with_threads_get_right_results() {
     crowd(
         r#"
         def many(name):
-            threads = [threading.Thread(target=tried, args=('%s-%d' % (name, n), 8)) for n in range(8)]
+            threads = [threading.Thread(target=tried, args=('%s-%d' % (name, n), tries(5, 8))) for n in range(8)]
             for t in threads: t.start()
             for t in threads: t.join()
         pids = []
@@ -99,7 +99,7 @@ fn one_of_many_wins_each_race() {
             for t in threads: t.join()
             return len(won), sorted(words)
         results = set()
-        for n in range(20):
+        for n in range(tries(12, 20)):
             results.add(str(race(lambda i: os.close(os.open('x%d' % n, os.O_CREAT | os.O_EXCL | os.O_WRONLY)))))
             results.add(str(race(lambda i: os.rename('x%d' % n, 'y%d' % n))))
             results.add(str(race(lambda i: os.unlink('y%d' % n))))
@@ -126,7 +126,7 @@ fn a_file_that_comes_and_goes_is_there_or_not_and_nothing_else() {
             while not over:
                 write('flip'); os.rename('flip', 'flop'); os.unlink('flop')
         thread = threading.Thread(target=flip); thread.start()
-        for n in range(1500):
+        for n in range(tries(900, 1500)):
             for flags in os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_RDWR:
                 try: os.close(os.open('flip', flags))
                 except OSError as error: words.add(errno.errorcode[error.errno])

@@ -101,7 +101,7 @@ fn a_closed_side_is_gone_at_once() {
     fifos(
         r#"
         kept = 0
-        for n in range(3000):
+        for n in range(tries(1800, 3000)):
             os.close(os.open('a', os.O_RDONLY | os.O_NONBLOCK))
             got = opens('a', os.O_WRONLY | os.O_NONBLOCK)
             if got != 'ENXIO':
@@ -148,7 +148,7 @@ fn a_signal_of_another_thread_does_not_interrupt_a_waiting_open() {
         signal.siginterrupt(signal.SIGALRM, True)
         # Sent to this thread alone: of those for the whole process each that doesn't block them may be given one.
         first = threading.main_thread().ident
-        end = time.monotonic() + 3
+        end = time.monotonic() + tries(1.8, 3)
         def pester():
             while time.monotonic() < end: signal.pthread_kill(first, signal.SIGALRM); time.sleep(0.0005)
         readers = [waiting(lambda: opens('a', os.O_RDONLY), 0.01)]

@@ -2,6 +2,7 @@
 //! close happens at once.
 
 use crate::both::both;
+use crate::common::tries;
 
 #[test]
 fn a_lock_ends_with_the_close() {
@@ -10,7 +11,7 @@ fn a_lock_ends_with_the_close() {
         import fcntl
         busy = 0
         for flags in os.O_RDONLY, os.O_RDWR:
-            for n in range(3000):
+            for n in range(tries(1800, 3000)):
                 fd = os.open('plain', flags)
                 try: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError: busy += 1
@@ -32,7 +33,7 @@ fn a_lock_ends_with_the_close_for_other_processes_too() {
         pid = os.fork()
         mine, its = (a, d) if pid == 0 else (c, b)
         busy = 0
-        for n in range(1000):
+        for n in range(tries(600, 1000)):
             if pid == 0 or n > 0: os.read(mine, 1)
             fd = os.open('plain', os.O_RDONLY)
             try: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -53,7 +54,7 @@ fn the_end_of_a_pipe_is_seen() {
         r#"
         os.mkfifo('f')
         ends = 0
-        for n in range(1000):
+        for n in range(tries(600, 1000)):
             r = os.open('f', os.O_RDONLY | os.O_NONBLOCK)
             w = os.open('f', os.O_WRONLY)
             os.close(w)
@@ -63,7 +64,7 @@ fn the_end_of_a_pipe_is_seen() {
         print(ends)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         broken = 0
-        for n in range(1000):
+        for n in range(tries(600, 1000)):
             r = os.open('f', os.O_RDONLY | os.O_NONBLOCK)
             w = os.open('f', os.O_WRONLY)
             os.close(r)
@@ -73,7 +74,7 @@ fn the_end_of_a_pipe_is_seen() {
         print(broken)
         "#,
     )
-    .print("1000\n1000\n");
+    .print(&format!("{0}\n{0}\n", tries(600, 1000)));
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn the_end_of_a_terminal_is_seen() {
         import fcntl
         TIOCSPTLCK, TIOCGPTN = 0x40045431, 0x80045430
         ended = 0
-        for n in range(300):
+        for n in range(tries(180, 300)):
             m = os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
             fcntl.ioctl(m, TIOCSPTLCK, struct.pack('i', 0))
             number, = struct.unpack('i', fcntl.ioctl(m, TIOCGPTN, b'0000'))
@@ -94,5 +95,5 @@ fn the_end_of_a_terminal_is_seen() {
         print(ended)
         "#,
     )
-    .print("300\n");
+    .print(&format!("{}\n", tries(180, 300)));
 }

@@ -1,12 +1,13 @@
 //! Signals in the middle of calls: each call happens once, and none is lost.
 
 use crate::both::{both, both_of, compile, has_compiler};
+use crate::common::tries;
 
 fn interrupted(restarts: &str) {
     if !has_compiler() {
         return;
     }
-    both_of(&["./interrupted", "2000", restarts])
+    both_of(&["./interrupted", tries("1200", "2000"), restarts])
         .given(|place| {
             drop(compile(
                 place,
@@ -38,7 +39,7 @@ fn a_directory_is_made_once_whatever_threads_are_interrupted() {
         signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
         wrong = []
         def work(name):
-            for n in range(500):
+            for n in range(tries(300, 500)):
                 try: os.mkdir('%s%d' % (name, n))
                 except OSError as error: wrong.append(errno.errorcode[error.errno])
         threads = [threading.Thread(target=work, args=(name,)) for name in 'abc']
@@ -49,7 +50,7 @@ fn a_directory_is_made_once_whatever_threads_are_interrupted() {
         print(wrong, len(os.listdir('.')))
         "#,
     )
-    .print("[] 2000\n");
+    .print(&format!("[] {}\n", tries(1200, 2000)));
 }
 
 const STOPPED: &str = r#"
@@ -87,7 +88,7 @@ fn stopped(threads: usize) {
            os.kill(pid, signal.SIGCONT); time.sleep(0.003)\n  \
            stops += 1\n\
          print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), stops > 5, os.listdir('.'))",
-        400 / threads
+        tries(240, 400) / threads
     );
     both(&code).print("0 True []\n");
 }
