@@ -33,7 +33,7 @@ pub struct Offer {
 /// isn't there, or programs try it at their start and do without.
 pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
     let is_open = refusal.reason == Reason::NotGranted && can_wait(refusal.kind);
-    let is_open = is_open && !is_apart(refusal) && !is_new_name_of_link(refusal);
+    let is_open = is_open && !is_apart(refusal) && !gives_another_name(refusal);
     if !is_open || needs_target(refusal.kind) && !refusal.exists {
         return None;
     }
@@ -64,7 +64,7 @@ fn is_apart(refusal: &Refusal) -> bool {
 }
 
 /// Where a file can't have another name, programs copy it.
-fn is_new_name_of_link(refusal: &Refusal) -> bool {
+fn gives_another_name(refusal: &Refusal) -> bool {
     refusal.kind == Kind::Write && matches!(refusal.syscall, "link" | "linkat")
 }
 
