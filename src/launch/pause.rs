@@ -35,6 +35,7 @@ impl Pause {
         let before = below(warden).into_iter().filter(held).filter_map(identity).collect();
         let pause = Pause { warden, before };
         let begun = Instant::now();
+        pause.stop_in_order(begun + PATIENCE / 4);
         let mut looks_in_a_row = 0;
         while looks_in_a_row < 2 {
             if begun.elapsed() > PATIENCE {
@@ -48,6 +49,20 @@ impl Pause {
             }
         }
         Some(pause)
+    }
+
+    /// Stops parents before their children, one after the other: who waits for a child would otherwise hear that it was
+    /// stopped, and a shell would take its job for one that the user has put aside.
+    fn stop_in_order(&self, deadline: Instant) {
+        for pid in below(self.warden) {
+            let running = || tasks(pid).into_iter().filter(|task| !task.is_held());
+            for task in running() {
+                let _ = process::signal_thread(pid, task.thread, libc::SIGSTOP);
+            }
+            while running().next().is_some() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        }
     }
 
     /// Stops what is found running; whether there was any.
@@ -202,6 +217,31 @@ mod tests {
             let _ = process::signal(pid as i32, libc::SIGKILL);
         }
         let _ = shell.wait();
+    }
+
+    #[test]
+    fn who_waits_for_a_child_does_not_hear_that_it_was_stopped() {
+        let script = "import os, sys, time\n\
+                      pid = os.fork()\n\
+                      if pid == 0:\n  \
+                        end = time.monotonic() + 0.6\n  \
+                        while time.monotonic() < end: pass\n  \
+                        os._exit(7)\n\
+                      status = os.waitpid(pid, os.WUNTRACED)[1]\n\
+                      sys.exit(0 if os.waitstatus_to_exitcode(status) == 7 else 1)";
+        let mut shell = Command::new("sh")
+            .args(["-c", "python3 -c \"$0\"", script])
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        while below(shell.id() as i32).is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(10));
+        }
+        for _ in 0..8 {
+            drop(Pause::begin(shell.id() as i32, None));
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        assert!(shell.wait().unwrap().success());
     }
 
     #[test]

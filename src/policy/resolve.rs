@@ -19,7 +19,7 @@ pub struct Additions {
     /// Unix sockets with the flag that said so.
     pub sockets: Vec<(PathBuf, String)>,
     /// Paths that were granted by an answer for always.
-    pub approved: Vec<(Access, PathBuf, Origin)>,
+    pub approved: Vec<(Access, PathBuf, Extent, Origin)>,
     /// Unix sockets that were.
     pub approved_sockets: Vec<(PathBuf, Origin)>,
     /// Hosts that may be connected to.
@@ -145,10 +145,10 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
             .additions
             .approved
             .iter()
-            .map(|(access, path, origin)| Grant {
+            .map(|(access, path, extent, origin)| Grant {
                 access: *access,
                 path: path.clone(),
-                extent: Extent::Subtree,
+                extent: *extent,
                 exempt: false,
                 origin: origin.clone(),
                 why: None,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Sandbox;
 use crate::launch;
-use crate::policy::{Access, HostGrant, ListenGrant};
+use crate::policy::{Access, Extent, HostGrant, ListenGrant};
 use crate::profile::{Catalog, HostPattern, Network, Origin};
 
 impl Sandbox {
@@ -43,7 +43,11 @@ impl Sandbox {
         if !is_itself() {
             return None;
         }
-        self.additions.approved.push((access, path.to_path_buf(), origin));
+        // Of a file it is, or was, nothing more is opened, should a directory come in its place while it runs.
+        let extent = if path.is_dir() { Extent::Subtree } else { Extent::Single };
+        self.additions
+            .approved
+            .push((access, path.to_path_buf(), extent, origin));
         Some(self)
     }
 

@@ -234,3 +234,21 @@ fn every_question_of_a_call_names_its_program() {
         assert!(request.evidence.program.contains("python"), "{request:?}");
     }
 }
+
+#[test]
+fn a_yes_to_a_file_is_none_to_a_directory_in_its_place() {
+    asking("minimal", |request| {
+        if request.evidence.target.ends_with("/o") {
+            Answer::yes(Lifetime::Session, "ada")
+        } else {
+            Answer::no("ada")
+        }
+    })
+    .python(
+        "import os\n\
+         open('o', 'w').close(); os.unlink('o'); os.mkdir('o')\n\
+         try: open('o/t', 'w'); print('made')\n\
+         except PermissionError: print('closed')",
+    )
+    .prints("closed\n");
+}

@@ -179,7 +179,7 @@ fn closing_line(request: &EscalationRequest, answer: &Answer) -> String {
             let time = match lifetime {
                 Lifetime::Once => "once",
                 Lifetime::Session => "for this run",
-                Lifetime::Always => "for this run and later ones",
+                Lifetime::Always => "for this run, and to be kept for later ones",
             };
             format!("stockade: granted {time}: {granted}")
         }

@@ -255,7 +255,12 @@ impl Clerk {
     }
 
     fn grant(&mut self, open: Open, answer: &Answer, granting: &decision::Granting) {
-        let lifetime = granting.open(&self.approvals, self.shared(), &open.request, answer);
+        let lifetime = granting.open(
+            &self.approvals,
+            self.shared(),
+            (&open.request, open.calls.first().map(|call| &call.refusal)),
+            answer,
+        );
         self.shared().tell(|| {
             Record::Granted(Granted {
                 request: open.request.id.clone(),

@@ -87,6 +87,19 @@ fn lasting(lifetime: Lifetime, subject: &Subject, extent: &approve::Extent) -> L
     }
 }
 
+/// A yes to a file is none to a directory that the run puts in its place.
+fn extent(grant: &Grant, refusal: Option<&Refusal>) -> policy::Extent {
+    let is_file = |refusal: &Refusal| !refusal.is_directory && !matches!(refusal.syscall, "mkdir" | "mkdirat");
+    let is_itself = |refusal: &Refusal| match grant {
+        Grant::Path(PathGrant { path, .. }) => path_of(&refusal.target) == Some(path),
+        Grant::Host(_) | Grant::Listen(_) => false,
+    };
+    match refusal {
+        Some(refusal) if is_itself(refusal) && is_file(refusal) => policy::Extent::Single,
+        _ => policy::Extent::Subtree,
+    }
+}
+
 impl Granting {
     /// Whether it lasts beyond the call.
     pub fn lasts(&self) -> bool {
@@ -98,13 +111,13 @@ impl Granting {
         &self,
         approvals: &Approvals,
         shared: &Shared,
-        request: &EscalationRequest,
+        (request, refusal): (&EscalationRequest, Option<&Refusal>),
         answer: &Answer,
     ) -> Lifetime {
         if self.lasts() {
             let mut opened = write_lock(&approvals.opened);
             match &self.subject {
-                Subject::Grant(grant) => opened.add(grant, policy::Extent::Subtree, &answer.by),
+                Subject::Grant(grant) => opened.add(grant, extent(grant, refusal), &answer.by),
                 Subject::Profile(_, policy) => opened.add_profile(policy),
             }
         }
