@@ -28,11 +28,16 @@ const LONG: Duration = Duration::from_secs(20);
 const SCENE: &str = "STOCKADE_TEST_SCENE";
 const OUTCOME: &str = "STOCKADE_TEST_OUTCOME";
 
-/// The supervisor's command line. A hang-up doesn't end it, as it doesn't end Stockade while it asks.
+/// The supervisor's command line. A hang-up doesn't end it, as it doesn't end Stockade while it asks. Ctrl-C does, also
+/// where whoever runs the tests ignores it, as shells without job control do in the background.
 pub fn supervisor(scene: &Scene, outcome: &Path) -> Command {
     let mut command = Command::new("sh");
     command
-        .args(["-c", "trap '' HUP; exec setsid -c \"$@\"", "sh"])
+        .args([
+            "-c",
+            "trap '' HUP; exec env --default-signal=INT setsid -c \"$@\"",
+            "sh",
+        ])
         .arg(std::env::current_exe().unwrap());
     command.args([
         "--exact",
@@ -214,7 +219,7 @@ fn supervises() {
     if scene.stays {
         let _ = beside.wait();
         // The same key is for this process, which may be the last to take it.
-        std::thread::sleep(LONG);
+        std::thread::sleep(Duration::from_secs(5));
     }
     for mut child in [beside, other] {
         let _ = (child.kill(), child.wait());
