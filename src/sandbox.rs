@@ -557,10 +557,11 @@ impl Ready {
     /// # Errors
     /// A step of the launch failed; nothing runs.
     pub fn start(self) -> Result<Child, Error> {
-        self.tell(|| Record::Started(self.started()));
+        let run = &self.report.run;
+        self.sandbox.tell(run, || Record::Started(self.started()));
         let launched = self.launch();
         if launched.is_err() {
-            self.tell(|| Record::Ended(Ended::of(&self.report)));
+            self.sandbox.tell(run, || Record::Ended(Ended::of(&self.report)));
         }
         let running = match launched {
             Err(LaunchError::TooManyFiles { tree, limit })
@@ -581,12 +582,6 @@ impl Ready {
             command: self.command,
             printed: Vec::new(),
         })
-    }
-
-    fn tell(&self, record: impl FnOnce() -> Record) {
-        if let Some(observer) = self.observer() {
-            observer.note(&self.report.run, record());
-        }
     }
 
     fn launch(&self) -> Result<Running, LaunchError> {
@@ -702,9 +697,8 @@ impl Child {
             };
             self.report.judge(&refusals, &scene);
         }
-        if let Some(observer) = self.sandbox.observer_of_runs() {
-            observer.note(&self.report.run, Record::Ended(Ended::of(&self.report)));
-        }
+        let ended = || Record::Ended(Ended::of(&self.report));
+        self.sandbox.tell(&self.report.run, ended);
         Outcome::new(self.report, ending.status)
     }
 

@@ -27,15 +27,9 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
             .hint("nothing was started: a grant that isn't enforced would be no limit either"));
     }
     let sink = run.report.as_deref().map(open_report).transpose()?;
-    let approver = match asking::approver(run) {
-        Ok(approver) => approver,
-        Err(failure) => {
-            write_report(sink, &refused(run));
-            return Err(failure);
-        }
-    };
-    let ledger = match Ledger::open(run) {
-        Ok(ledger) => ledger,
+    let begun = asking::approver(run).and_then(|approver| Ok((approver, Ledger::open(run)?)));
+    let (approver, ledger) = match begun {
+        Ok(begun) => begun,
         Err(failure) => {
             write_report(sink, &refused(run));
             return Err(failure);

@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use crate::Child;
+use crate::launch::status_field;
 use crate::sys::signals::{Arrived, SignalSet, next_signal};
 
 /// How long a signalled target has to end by itself.
@@ -110,10 +111,7 @@ impl Signals {
 /// Whether a process has a handler for a signal (`SigCgt` in proc_pid_status(5)).
 fn catches(pid: i32, signal: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let mask = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigCgt:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let mask = status_field(&status, "SigCgt:", 16);
     mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }
 

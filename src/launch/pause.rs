@@ -9,7 +9,7 @@ use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use super::tree::{StatFields, children};
+use super::tree::{StatFields, children, status_field};
 use super::warden::Order;
 use crate::sys::process;
 use crate::sys::wire::{self, Message};
@@ -132,10 +132,7 @@ impl Task {
 fn has_stop_pending(place: &str) -> bool {
     const STOP: u64 = 1 << (libc::SIGSTOP - 1);
     let status = fs::read_to_string(format!("{place}/status")).unwrap_or_default();
-    let pending = status.lines().find_map(|line| line.strip_prefix("SigPnd:"));
-    pending
-        .and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
-        .is_some_and(|set| set & STOP != 0)
+    status_field(&status, "SigPnd:", 16).is_some_and(|set| set & STOP != 0)
 }
 
 fn tasks(pid: i32) -> Vec<Task> {

@@ -127,6 +127,12 @@ impl<'a> StatFields<'a> {
     }
 }
 
+/// A field of proc_pid_status(5), a number in this radix.
+pub fn status_field(status: &str, field: &str, radix: u32) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    u64::from_str_radix(line.trim(), radix).ok()
+}
+
 /// The fields of `/proc/PID/stat` that count here.
 struct Stat {
     own: Duration,

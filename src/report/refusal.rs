@@ -172,8 +172,8 @@ impl Refusals {
     /// Bytes of a text that are kept: more than any path has (`PATH_MAX`).
     pub const LONGEST: usize = 4096;
 
-    /// Takes note of one; whether it is the first of its kind.
-    pub fn note(&mut self, mut refusal: Refusal) -> bool {
+    /// Takes note of one; the refusal as it is kept, where it is the first of its kind.
+    pub fn note(&mut self, mut refusal: Refusal) -> Option<&Refusal> {
         for text in [&mut refusal.asked, &mut refusal.target, &mut refusal.program] {
             text.truncate(Self::LONGEST);
         }
@@ -181,14 +181,15 @@ impl Refusals {
             let counted = &mut self.list[*index];
             counted.count += 1;
             counted.last_at = refusal.at;
-            false
+            None
         } else {
-            self.add(refusal);
-            true
+            let index = self.add(refusal);
+            Some(&self.list[index].first)
         }
     }
 
-    fn add(&mut self, refusal: Refusal) {
+    /// Where it is in the list.
+    fn add(&mut self, refusal: Refusal) -> usize {
         let has_room = self.list.len() < Self::MOST && self.bytes < Self::MOST_BYTES;
         if self.settled.is_none() && !has_room {
             self.settled = Some(self.list.len());
@@ -214,6 +215,7 @@ impl Refusals {
             self.known.remove(&key(&dropped.first));
             self.dropped += 1;
         }
+        index
     }
 
     /// The refusals in the order of their first time, but for the last [`Refusals::LATEST`].

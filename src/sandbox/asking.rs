@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::lowest::Shipped;
 use super::{Error, Ready, Sandbox};
 use crate::approve::{Approver, Lifetime, Unit};
-use crate::audit::{Observer, Started};
+use crate::audit::{Observer, Record, Started};
 use crate::plan::{Ability, Supervisor};
 use crate::policy::{Asks, NetworkChoice, Policy};
 use crate::report::{Refusal, Scene, profile_that_allows};
@@ -93,8 +93,11 @@ impl Sandbox {
         self
     }
 
-    pub(super) fn observer_of_runs(&self) -> Option<&Arc<dyn Observer>> {
-        self.escalating.observer.as_ref()
+    /// Tells the observer, if there's one.
+    pub(super) fn tell(&self, run: &str, record: impl FnOnce() -> Record) {
+        if let Some(observer) = &self.escalating.observer {
+            observer.note(run, record());
+        }
     }
 
     /// The run's root with its links resolved: what grants for always are kept by.
@@ -172,10 +175,6 @@ impl Ready {
             agent: self.sandbox.escalating.agent.clone(),
             flags: self.sandbox.additions.flags(),
         }
-    }
-
-    pub(super) fn observer(&self) -> Option<&Arc<dyn Observer>> {
-        self.sandbox.observer_of_runs()
     }
 }
 

@@ -8,7 +8,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use super::answer::{Errno, Registers};
-use super::station::{Station, status_field, umask_in};
+use super::station::{Station, umask_in};
+use crate::launch::status_field;
 use crate::sys::file::{self, OpenHow};
 use crate::sys::{notify, other};
 

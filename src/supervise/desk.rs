@@ -10,7 +10,7 @@ use super::bench::Bench;
 use super::caller::Caller;
 use super::shared::Shared;
 use super::station::{Isolation, Station};
-use super::worker::{Slow, Worker, spawn};
+use super::worker::{Slow, Worker};
 use crate::network::Network;
 use crate::report::Refusal;
 use crate::sys::file;
@@ -83,27 +83,19 @@ impl<'a> Desk<'a> {
     }
 
     /// Hands the call to a thread of its own, because it may take long: the other calls go on.
-    ///
-    /// The thread shares this one's descriptors, so that what `task` owns is closed once.
     pub fn later(
         &self,
         task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno> + Send + 'static,
     ) -> Result<Answer, Errno> {
-        let worker = self.worker.clone();
-        let notification = *self.notification;
-        let labels = self.judge.labels.clone();
         let leave = Leave {
             place: self.place.get(),
             ..self.judge.leave.clone()
         };
-        let slow = Slow::begin(&worker.shared).ok_or(Errno(libc::EAGAIN))?;
-        spawn(move || {
+        let slow = Slow::begin(&self.worker.shared).ok_or(Errno(libc::EAGAIN))?;
+        let call = (*self.notification, self.judge.labels.clone());
+        self.worker.work_apart(call, leave, move |desk| {
             let _slow = slow;
-            if worker.station.isolation.leave_directory().is_err() {
-                worker.answer(&notification, Err(Errno(libc::EPERM)));
-                return;
-            }
-            worker.work(&notification, &labels, leave, task);
+            task(desk)
         })?;
         Ok(Answer::Later)
     }

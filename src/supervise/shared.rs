@@ -191,9 +191,9 @@ impl Shared {
 
     /// Takes note of a refusal, and tells of the first of its kind.
     pub fn note(&self, refusal: Refusal) {
-        let seen = self.observer.as_ref().map(|_| Seen::of(&refusal));
-        let is_first = self.refusals().note(refusal);
-        if let Some(seen) = seen.filter(|_| is_first) {
+        let is_told = self.observer.is_some();
+        let seen = self.refusals().note(refusal).filter(|_| is_told).map(Seen::of);
+        if let Some(seen) = seen {
             self.tell(|| Record::Denied(seen));
         }
     }

@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::kept::KeptSockets;
+use crate::launch::status_field;
 use crate::sys::file::{self, OpenHow};
 use crate::sys::other;
 
@@ -190,12 +191,6 @@ impl Station {
 
 /// What can't be read lets nobody else in.
 const CLOSED_UMASK: u32 = 0o077;
-
-/// A field of proc_pid_status(5), a number in this radix.
-pub fn status_field(status: &str, field: &str, radix: u32) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
-    u64::from_str_radix(line.trim(), radix).ok()
-}
 
 /// The umask that a status tells.
 pub fn umask_in(status: &str) -> u32 {

@@ -150,6 +150,23 @@ impl Worker {
         }
     }
 
+    /// The same on a thread of its own, which shares this one's descriptors, so that what `task` owns is closed once.
+    pub(super) fn work_apart(
+        &self,
+        (notification, labels): (Notification, Applying),
+        leave: Leave,
+        task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno> + Send + 'static,
+    ) -> io::Result<()> {
+        let worker = self.clone();
+        spawn(move || {
+            if worker.station.isolation.leave_directory().is_err() {
+                worker.answer(&notification, Err(Errno(libc::EPERM)));
+                return;
+            }
+            worker.work(&notification, &labels, leave, task);
+        })
+    }
+
     /// Hands a refused call to whoever asks, or makes it where what was granted can be reached.
     fn take_detour(
         &self,

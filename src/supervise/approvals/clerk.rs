@@ -21,7 +21,7 @@ use crate::supervise::answer::Errno;
 use crate::supervise::caller::Caller;
 use crate::supervise::dispatch;
 use crate::supervise::shared::Shared;
-use crate::supervise::worker::{Worker, spawn};
+use crate::supervise::worker::Worker;
 use decision::Decision;
 use writing::Offered;
 
@@ -310,20 +310,9 @@ impl Clerk {
 
     /// Makes the call anew, in the workers' domain; what that doesn't reach goes beyond it by itself.
     fn go_on(&self, question: Question) {
-        let worker = self.worker.clone();
         let notification = question.notification;
-        let started = spawn(move || {
-            if worker.station.isolation.leave_directory().is_err() {
-                worker.answer(&question.notification, Err(Errno(libc::EPERM)));
-                return;
-            }
-            worker.work(
-                &question.notification,
-                &question.labels,
-                question.leave,
-                dispatch::dispatch,
-            );
-        });
+        let call = (notification, question.labels);
+        let started = self.worker.work_apart(call, question.leave, dispatch::dispatch);
         if started.is_err() {
             self.worker.answer(&notification, Err(Errno(libc::EAGAIN)));
         }

@@ -47,13 +47,13 @@ pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, a
         approve::Extent::Requested => match &offered.what {
             What::Grant(grant) => Some(Subject::Grant(grant.clone())),
             // Only who types its name gets it.
-            What::Profile(name) if name != TRUSTED => profile(asking, name),
+            What::Profile(name) if name != Requested::TYPED => profile(asking, name),
             What::Profile(_) => None,
         },
         approve::Extent::Wider => offered.wider.clone().map(Subject::Grant),
         // Any other may not even allow what was asked for, and then it would be asked again and again.
         approve::Extent::Profile(name) => match &offered.what {
-            What::Profile(requested) if name == requested || name == TRUSTED => profile(asking, name),
+            What::Profile(requested) if name == requested || name == Requested::TYPED => profile(asking, name),
             What::Profile(_) | What::Grant(_) => None,
         },
     };
@@ -68,9 +68,6 @@ pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, a
         }),
     }
 }
-
-/// The profile that a person has to name.
-const TRUSTED: &str = "trusted";
 
 fn profile(asking: &Asking, name: &str) -> Option<Subject> {
     let policy = asking.profiles.policy(name)?;

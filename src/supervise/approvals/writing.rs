@@ -31,7 +31,7 @@ pub fn offered(asking: &Asking, shared: &Shared, refusal: &Refusal) -> Option<Of
         Unit::Grants => (What::Grant(offer.exact), offer.wider),
         Unit::Profile => {
             let lowest = asking.profiles.lowest(refusal);
-            (What::Profile(lowest.unwrap_or_else(|| "trusted".into())), None)
+            (What::Profile(lowest.unwrap_or_else(|| Requested::TYPED.into())), None)
         }
     };
     Some(Offered { what, wider })
