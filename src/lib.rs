@@ -18,6 +18,7 @@ pub mod audit;
 pub mod cli;
 pub mod command;
 pub mod config;
+pub mod judge;
 pub mod kernel;
 pub mod launch;
 mod mutex;

@@ -1,12 +1,17 @@
 //! The user's configuration, `$XDG_CONFIG_HOME/stockade/config.toml`. Only the user's: a project says nothing here.
 
+mod agent;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
 use toml::de::DeValue;
 
+use crate::judge::Permissions;
 use crate::profile::reading::{Complaint, Reader, Value, read_with, text_of};
 use crate::profile::{Fault, ProfileError, Source};
+
+pub use agent::{Agent, Tool};
 
 const FIELDS: [&str; 2] = ["version", "on_violation"];
 
@@ -15,6 +20,12 @@ const FIELDS: [&str; 2] = ["version", "on_violation"];
 pub struct Configuration {
     /// A command that is told of each denial.
     pub on_violation: Option<OnViolation>,
+    /// Rules for tool calls.
+    pub permissions: Permissions,
+    /// Agents that are declared here.
+    pub agents: Vec<Agent>,
+    /// Tools that are declared here.
+    pub tools: Vec<Tool>,
 }
 
 /// A command that gets rows of the audit trail as JSON on its standard input, one a line.

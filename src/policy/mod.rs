@@ -5,11 +5,13 @@
 
 mod addresses;
 mod base;
+mod capability;
 mod closed;
 mod decide;
 mod environment;
 mod git;
 mod meet;
+mod mode;
 mod moving;
 pub(crate) mod path_bytes;
 mod reach;
@@ -33,10 +35,12 @@ use crate::profile::{Limits, Origin};
 
 pub use addresses::{AddressKind, kind_of};
 pub use base::{BASE, BaseEntry};
+pub use capability::{Capabilities, NoCapability};
 pub use closed::Closed;
 pub use decide::{Decision, Matcher};
 pub use environment::{is_unsecure, looks_secret};
 pub use git::{git_directories, is_in_git_directory};
+pub use mode::{Mode, Scope, scope_glob};
 pub use reach::{HostGrant, ListenGrant, Reach, Speech};
 pub use resolve::{Additions, Circumstances, NetworkChoice, resolve};
 pub use secrets::{GUARDED, SECRET_PATTERNS, is_powerful_socket};

@@ -1,0 +1,62 @@
+//! What `check` answers.
+
+use serde::Serialize;
+
+/// What a rule says before anybody is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It may be done.
+    Allow,
+    /// Somebody has to say yes first; where nobody can be asked it is a no.
+    Confirm,
+    /// It may not be done.
+    Deny,
+}
+
+/// How much harm a yes could do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Danger {
+    /// Reads, or changes little.
+    Low,
+    /// Changes something, or nobody can tell.
+    Medium,
+    /// Deletes, has more power than it seems, or hides what it does.
+    High,
+}
+
+/// A rule that a yes may store.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Remember {
+    /// The tool.
+    pub tool: String,
+    /// For the shell: the first word, or two where the command has sub-commands. `None`: the whole tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// For `skill_load`: the skill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill_name: Option<String>,
+}
+
+/// The answer to one question. Texts in it may come from a model: whoever shows them escapes them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Answer {
+    /// What is said.
+    pub decision: Decision,
+    /// Why, as the end of `Permission denied: …`; for an allow what allows it.
+    pub reason: String,
+    /// The rule that decided, with its origin; `None` where none did.
+    pub matched: Option<String>,
+    /// What a yes may store, so that the same isn't asked again; empty where nothing may be stored.
+    pub remember: Vec<Remember>,
+    /// For a confirm: the question's title, `Run tool?` or `Run command?`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// For a confirm: the tool and its main input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// For a confirm: how much harm a yes could do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub danger: Option<Danger>,
+}

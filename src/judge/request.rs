@@ -1,0 +1,38 @@
+//! What is asked.
+
+use std::path::PathBuf;
+
+/// Something that somebody wants to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// An access to a path: absolute, or relative to the caller's directory.
+    Path(Action, PathBuf),
+    /// Connecting to `host:port`; 443 where no port is named.
+    Connect(String),
+    /// Calling a tool.
+    Tool(Call),
+}
+
+/// What is done with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Reading, listing, searching.
+    Read,
+    /// Creating and changing.
+    Write,
+    /// Removing, moving away.
+    Delete,
+    /// Starting as a program.
+    Execute,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The tool's name.
+    pub tool: String,
+    /// For the shell: the command line.
+    pub command: Option<String>,
+    /// For `skill_load`: the skill.
+    pub skill_name: Option<String>,
+}
