@@ -24,8 +24,8 @@ use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
 use crate::policy::{
-    self, Access, Additions, Circumstances, Denial, Extent, Grant, HostGrant, ListenGrant, Matcher, NetworkChoice,
-    Policy, Reach, Target,
+    self, Access, Additions, Capabilities, Circumstances, Denial, Extent, Grant, HostGrant, ListenGrant, Matcher, Mode,
+    NetworkChoice, Policy, Reach, Role, Target,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
 use crate::report::{Report, Scene};
@@ -93,7 +93,7 @@ impl Sandbox {
     /// Grants reading, writing, creating and deleting in a tree.
     #[must_use]
     pub fn write(self, path: impl AsRef<Path>) -> Self {
-        self.grant(Access::READ | Access::WRITE, path.as_ref(), "--write")
+        self.grant(Access::WRITING, path.as_ref(), "--write")
     }
 
     /// Grants starting (and reading) the programs of a tree.
@@ -192,6 +192,29 @@ impl Sandbox {
         }
         self.additions.variables.push((name, value));
         Ok(self)
+    }
+
+    /// What it may do at all: of what the profile grants, this stays. Called again, both count.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.additions.role.capabilities &= capabilities;
+        self
+    }
+
+    /// How changes of files are taken: in [`Mode::Manual`] each one is asked about, and refused where nobody can be.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.additions.role.mode = mode;
+        self
+    }
+
+    /// What an agent may do within the profile. Takes the place of what was said of mode and scope, and adds to
+    /// what was said of capabilities.
+    #[must_use]
+    pub fn role(mut self, role: Role) -> Self {
+        let capabilities = self.additions.role.capabilities & role.capabilities;
+        self.additions.role = Role { capabilities, ..role };
+        self
     }
 
     /// Limits in place of the profile's; `None` keeps the profile's.
@@ -347,7 +370,7 @@ impl Command {
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.is_some());
         let mut policy = sandbox.policy(&root, &command)?;
-        if policy.grants.iter().any(plan::is_chosen) {
+        if policy.grants.iter().any(Grant::is_chosen) {
             policy.denials.extend(behind_links(&policy.denials));
         }
         policy.grants.extend(files_of_names(&policy));

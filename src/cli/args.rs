@@ -15,6 +15,7 @@ use super::message::Failure;
 use super::moment;
 use super::profile::{self, PrintError};
 use crate::approve::Unit;
+use crate::policy::{Capabilities, Mode};
 use crate::profile::{Catalog, parse_count, parse_duration, parse_size};
 use crate::store::Level;
 use crate::surroundings::Surroundings;
@@ -87,9 +88,13 @@ pub struct Run {
     /// Let it connect to a unix socket, or to those of a directory; powerful ones must each be named
     #[arg(long, value_name = "PATH", help_heading = "Grants")]
     pub socket: Vec<PathBuf>,
-    /// Not in this release: the capabilities it has
-    #[arg(long, value_name = "NAMES", help_heading = "Grants")]
-    pub cap: Vec<String>,
+    /// What it may do at all, of what the profile grants: READ, WRITE, DELETE, EXECUTE, SPAWN, LLM, NET, or NONE
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Grants")]
+    pub cap: Vec<Capabilities>,
+    /// How changes of files are taken: manual (each asks), accept-edits (free where they are granted), bypass (an
+    /// agent's scope doesn't count)
+    #[arg(long, value_name = "MODE", help_heading = "Grants")]
+    pub mode: Option<Mode>,
     /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub time_limit: Option<Duration>,
@@ -307,13 +312,6 @@ fn parse_resolver(text: &str) -> Result<SocketAddr, String> {
     match server {
         Ok(server) if server.port() != 0 && !server.ip().is_unspecified() => Ok(server),
         _ => Err("a DNS server's address, as in `9.9.9.9`, `9.9.9.9:5353` or `[2620:fe::fe]:53`".into()),
-    }
-}
-
-impl Run {
-    /// A flag that is named here and arrives with a later release.
-    pub fn flag_of_a_later_release(&self) -> Option<&'static str> {
-        (!self.cap.is_empty()).then_some("--cap")
     }
 }
 

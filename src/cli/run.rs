@@ -15,6 +15,7 @@ use super::refused;
 use super::relay::Relay;
 use super::signals::{self, Signals};
 use crate::approve::Approver;
+use crate::policy::Capabilities;
 use crate::profile::Limits;
 use crate::report::{Report, Sink, Status};
 use crate::sys::{confine, process};
@@ -22,10 +23,6 @@ use crate::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
 /// Runs it; the exit code of `stockade run`.
 pub fn run(run: &Run) -> Result<u8, Failure> {
-    if let Some(flag) = run.flag_of_a_later_release() {
-        return Err(Failure::text(REFUSED, format!("`{flag}` isn't in this release"))
-            .hint("nothing was started: a grant that isn't enforced would be no limit either"));
-    }
     let sink = run.report.as_deref().map(open_report).transpose()?;
     let begun = asking::approver(run).and_then(|approver| Ok((approver, Ledger::open(run)?)));
     let (approver, ledger) = match begun {
@@ -125,6 +122,7 @@ fn ready(
     for path in &run.socket {
         sandbox = sandbox.socket(path);
     }
+    sandbox = with_role(sandbox, run);
     sandbox = with_network(sandbox, run)?;
     for glob in &run.deny {
         sandbox = sandbox.deny(glob)?;
@@ -166,6 +164,18 @@ fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn App
         sandbox = sandbox.agent(agent);
     }
     sandbox.ask_timeout(run.ask_timeout).escalate(run.escalate)
+}
+
+/// What the flags say of capabilities and mode.
+fn with_role(mut sandbox: Sandbox, run: &Run) -> Sandbox {
+    if !run.cap.is_empty() {
+        let named = run.cap.iter().fold(Capabilities::empty(), |all, one| all | *one);
+        sandbox = sandbox.capabilities(named);
+    }
+    if let Some(mode) = run.mode {
+        sandbox = sandbox.mode(mode);
+    }
+    sandbox
 }
 
 /// What the flags say of hosts.

@@ -64,6 +64,8 @@ pub struct Command {
     pub argv: Vec<OsString>,
     /// The kernel's names of the program, its `#!` interpreters, and what wrappers like `env` start; in that order.
     pub executables: Vec<PathBuf>,
+    /// How many calls of `execve(2)` it takes until the last of them runs: one, and one for each wrapper.
+    pub starts: u32,
     /// What must be reachable besides the base, in the order it was found. None lies in another or in the base.
     pub installation: Vec<Belongs>,
     /// The kernel's names of the scripts that interpreters are asked to run, to be read alone.
@@ -102,6 +104,7 @@ pub fn find(request: &Request<'_>) -> Result<Command, CommandError> {
         program: path,
         argv: request.argv.to_vec(),
         executables: traced.executables,
+        starts: traced.starts,
         installation: traced.installation.belongs,
         entrypoints: traced.entrypoints,
         variables: traced.installation.variables,

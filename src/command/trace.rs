@@ -23,6 +23,8 @@ const MAX_WRAPPERS: usize = 4;
 /// Everything found on the way.
 pub(super) struct Traced<'a> {
     pub executables: Vec<PathBuf>,
+    /// Calls of `execve(2)` until the last of them runs.
+    pub starts: u32,
     pub entrypoints: Vec<PathBuf>,
     pub installation: Installation<'a>,
 }
@@ -37,6 +39,7 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
         wrappers: 0,
         traced: Traced {
             executables: Vec::new(),
+            starts: 1,
             entrypoints: Vec::new(),
             installation: Installation::new(request),
         },
@@ -191,6 +194,7 @@ impl<'a> Trace<'a> {
         }
         self.wrappers += 1;
         let search_path = wrapped.search_path.map(Cow::Owned).or(step.search_path);
+        self.traced.starts += 1;
         match (
             program::search(&wrapped.argv[0], search_path.as_deref(), self.request.root),
             step.script,

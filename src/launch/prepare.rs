@@ -105,6 +105,7 @@ pub fn prepare(
         scratch: scratch.as_ref().map(|scratch| scratch.path().to_path_buf()),
         scratch_executes: plan.scratch_executes,
         terminals: terminals.iter().map(|spot| spot.path.clone()).collect(),
+        starts: command.starts,
     });
     let growth = plan
         .limits

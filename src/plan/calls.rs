@@ -45,6 +45,8 @@ pub struct Posture {
     pub trace: Trace,
     /// Whether new processes are counted.
     pub spawning: Spawning,
+    /// Whether files that are held open may be cut.
+    pub cutting: Cutting,
     /// Further calls, by number, that the profile adds.
     pub extra: Vec<u32>,
 }
@@ -66,6 +68,17 @@ pub enum Spawning {
     Free,
     /// There is one.
     Counted,
+    /// None may be made; threads may.
+    Refused,
+}
+
+/// Whether a file that is held open may be cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cutting {
+    /// Whoever opened it to write may.
+    Free,
+    /// Never to less than it has.
+    Refused,
 }
 
 /// What happens to calls that neither Landlock nor their registers can judge: metadata by path or descriptor, extended

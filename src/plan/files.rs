@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use landlock::{ABI, Access as _, AccessFs, BitFlags};
 
 use super::calls::{Sockets, Trace};
-use super::{Reading, Supervision, Watch, is_chosen};
+use super::{Reading, Supervision, Watch};
 use crate::command::BASE_TREES;
 use crate::policy::{Access, Denial, DenialKind, Extent, Grant, Policy, Target};
 use crate::profile::Origin;
@@ -88,8 +88,6 @@ impl Rights {
         }
         if access.contains(Access::WRITE) {
             rights |= AccessFs::WriteFile
-                | AccessFs::RemoveDir
-                | AccessFs::RemoveFile
                 | AccessFs::MakeDir
                 | AccessFs::MakeReg
                 | AccessFs::MakeSock
@@ -97,6 +95,9 @@ impl Rights {
                 | AccessFs::MakeSym
                 | AccessFs::Refer
                 | AccessFs::Truncate;
+        }
+        if access.contains(Access::DELETE) {
+            rights |= AccessFs::RemoveDir | AccessFs::RemoveFile | AccessFs::Refer;
         }
         if path.starts_with("/dev") {
             rights |= AccessFs::IoctlDev;
@@ -109,7 +110,7 @@ impl Rights {
     /// What workers may do. The same wherever they may write, since Landlock moves nothing to where more may be done
     /// with it; executing is among it for that reason alone.
     fn of_workers(&self, access: Access) -> u64 {
-        if access.contains(Access::WRITE) {
+        if access.intersects(Access::CHANGE) {
             self.of_writing_workers()
         } else {
             ((AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir) & self.all).bits()
@@ -162,7 +163,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
             rights: match watch {
                 Watch::Supervised(Supervision {
                     trace: Trace::Exact, ..
-                }) if is_chosen(grant) => rights.supervised(grant.access),
+                }) if grant.is_chosen() => rights.supervised(grant.access),
                 _ => rights.of(grant.access, &grant.path),
             },
             cover: cover(policy, grant, watch),
@@ -222,11 +223,11 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
     let chosen = policy
         .grants
         .iter()
-        .filter(|grant| is_chosen(grant))
+        .filter(|grant| grant.is_chosen())
         .map(|grant| WorkersRule {
             path: grant.path.clone(),
             rights: rights.of_workers(grant.access),
-            above: match (&grant.origin, grant.access.contains(Access::WRITE)) {
+            above: match (&grant.origin, grant.access.intersects(Access::CHANGE)) {
                 (Origin::Flag(_) | Origin::Approval(_), true) => rights.of_entries(),
                 _ => 0,
             },
@@ -234,10 +235,10 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
     chosen.chain(served).collect()
 }
 
-const READ_AND_WRITE: Access = Access::READ.union(Access::WRITE);
+const READ_AND_WRITE: Access = Access::WRITING;
 
 fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
-    match (is_chosen(grant), watch) {
+    match (grant.is_chosen(), watch) {
         (false, _) | (true, Watch::Nobody | Watch::Alone) if is_single_or_found(grant) => {
             if is_narrowed(policy, grant) {
                 Cover::AroundClosed
@@ -257,7 +258,7 @@ fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
 }
 
 fn is_single_or_found(grant: &Grant) -> bool {
-    grant.extent == Extent::Single || !is_chosen(grant)
+    grant.extent == Extent::Single || !grant.is_chosen()
 }
 
 /// Who judges reading under a supervisor: himself as soon as Landlock has to grant reading for the sake of executing
@@ -266,7 +267,7 @@ pub(super) fn reading(policy: &Policy) -> Reading {
     let executes_chosen = policy
         .grants
         .iter()
-        .any(|grant| is_chosen(grant) && grant.access.contains(Access::EXECUTE));
+        .any(|grant| grant.is_chosen() && grant.access.contains(Access::EXECUTE));
     if executes_chosen || globs_into_found_trees(policy).next().is_some() {
         Reading::Supervisor
     } else {
@@ -279,8 +280,8 @@ pub(super) fn can_be_listed(policy: &Policy) -> bool {
     policy
         .grants
         .iter()
-        .filter(|grant| is_chosen(grant))
-        .all(|grant| !grant.access.contains(Access::WRITE) && !super::shortfall::is_too_large(&grant.path))
+        .filter(|grant| grant.is_chosen())
+        .all(|grant| !grant.access.intersects(Access::CHANGE) && !super::shortfall::is_too_large(&grant.path))
 }
 
 /// Globs with a place that close something in a tree which is granted as a whole. One that names a path is gone around.
@@ -289,7 +290,7 @@ pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &D
         policy
             .grants
             .iter()
-            .filter(|grant| !is_chosen(grant) && grant.extent == Extent::Subtree)
+            .filter(|grant| !grant.is_chosen() && grant.extent == Extent::Subtree)
             .any(|grant| place.starts_with(&grant.path) || grant.path.starts_with(place))
     };
     policy
@@ -305,7 +306,7 @@ fn is_narrowed(policy: &Policy, grant: &Grant) -> bool {
     let counts = |denial: &&Denial| match denial.kind {
         DenialKind::Explicit => true,
         DenialKind::SecretName => grant.origin != Origin::Base,
-        DenialKind::SecretPattern | DenialKind::Guarded => false,
+        DenialKind::SecretPattern | DenialKind::Guarded | DenialKind::Scope => false,
     };
     policy
         .denials

@@ -18,9 +18,9 @@ pub use files::{Cover, FileRule, Handled, WorkersRule, rights_of_own_proc, right
 pub use filter::Instruction;
 pub use shortfall::{Missing, Shortfall};
 
-use crate::policy::{Access, Asks, Grant, Policy, Reach};
-use crate::profile::{Limits, Origin};
-use calls::{Memfds, Spawning, Truncation, Unjudged};
+use crate::policy::{Access, Asks, Capabilities, Policy, Reach};
+use crate::profile::Limits;
+use calls::{Cutting, Memfds, Spawning, Truncation, Unjudged};
 use files::Rights;
 use filter::Architecture;
 
@@ -276,7 +276,14 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
             Watch::Supervised(supervision) => supervision.trace,
             Watch::Alone | Watch::Nobody => Trace::Exact,
         },
-        spawning: if policy.limits.processes.is_some() && !ability.control_group {
+        cutting: if policy.capabilities.contains(Capabilities::DELETE) {
+            Cutting::Free
+        } else {
+            Cutting::Refused
+        },
+        spawning: if !policy.capabilities.contains(Capabilities::SPAWN) {
+            Spawning::Refused
+        } else if policy.limits.processes.is_some() && !ability.control_group {
             Spawning::Counted
         } else {
             Spawning::Free
@@ -317,13 +324,4 @@ fn home(policy: &Policy) -> Home {
     } else {
         Home::Nowhere
     }
-}
-
-/// Whether a grant was written by a person (in a profile or as a flag), not found by Stockade. Under a supervisor
-/// Landlock grants what was found by itself, and he serves what was chosen.
-pub fn is_chosen(grant: &Grant) -> bool {
-    matches!(
-        grant.origin,
-        Origin::Shipped { .. } | Origin::File { .. } | Origin::Flag(_) | Origin::Approval(_)
-    )
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::calls::Sockets;
-use super::{Ability, Supervisor, files, is_chosen};
-use crate::policy::{Access, Extent, Policy, Reach};
+use super::{Ability, Supervisor, files};
+use crate::policy::{Access, Capabilities, Extent, Policy, Reach};
 
 /// A named gap. A run that has one is refused unless the user accepted it by this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,11 +134,11 @@ fn needs_network(policy: &Policy, ability: Ability) -> Vec<String> {
 /// What in a policy only the supervisor can hold. Trees that are only read are granted file by file at launch,
 /// so their secrets stay closed without it, unless a tree is too large for that.
 fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
-    let chosen = policy.grants.iter().filter(|grant| is_chosen(grant));
+    let chosen = policy.grants.iter().filter(|grant| grant.is_chosen());
     let mut because: Vec<_> = chosen
         .filter_map(|grant| {
             let path = grant.path.display();
-            if grant.access.contains(Access::WRITE) {
+            if grant.access.intersects(Access::CHANGE) {
                 Some(format!("`{path}` may be written ({})", grant.origin))
             } else if grant.extent == Extent::Subtree && is_too_large(&grant.path) {
                 Some(format!("all of `{path}` may be read ({})", grant.origin))
@@ -152,6 +152,9 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
     }
     if policy.limits.processes.is_some() && !ability.control_group {
         because.push("processes are limited, and no control group is delegated here".into());
+    }
+    if !policy.capabilities.contains(Capabilities::EXECUTE) {
+        because.push("without EXECUTE nobody but a supervisor lets the first program through alone".into());
     }
     because.extend(
         files::globs_into_found_trees(policy)

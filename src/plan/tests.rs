@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::policy::{Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant, Target};
-use crate::profile::HostPattern;
+use crate::profile::{HostPattern, Origin};
 
 const NEW: Ability = Ability {
     landlock_abi: 7,
@@ -32,6 +32,8 @@ fn flag() -> Origin {
 fn policy(grants: Vec<Grant>) -> Policy {
     Policy {
         profile: "test".into(),
+        capabilities: crate::policy::Capabilities::USUAL,
+        mode: crate::policy::Mode::AcceptEdits,
         root: PathBuf::from("/work"),
         grants,
         denials: Vec::new(),
@@ -78,7 +80,7 @@ fn a_policy_that_only_reads_has_no_shortfall() {
 
 #[test]
 fn writing_needs_the_supervisor_until_it_is_accepted_by_name() {
-    let policy = policy(vec![grant(Access::READ | Access::WRITE, "/tmp", flag())]);
+    let policy = policy(vec![grant(Access::WRITING, "/tmp", flag())]);
     assert_eq!(missing(&policy, NEW), [Shortfall::Supervisor]);
     let plan = compile(&policy, NEW, &[Shortfall::Supervisor], Trace::Exact).unwrap();
     assert_eq!(plan.shortfalls.len(), 1);
@@ -179,7 +181,7 @@ fn every_abi_handles_all_the_file_rights_it_has() {
 fn a_rule_never_asks_for_more_than_is_handled() {
     let policy = policy(vec![
         grant(Access::all(), "/w", flag()),
-        grant(Access::READ | Access::WRITE, "/dev/null", Origin::Base),
+        grant(Access::WRITING, "/dev/null", Origin::Base),
     ]);
     for abi in 1..=9 {
         let plan = compile(&policy, at_abi(abi), &Shortfall::ALL, Trace::Exact).unwrap();
@@ -329,7 +331,7 @@ fn supervision(grants: Vec<Grant>, trace: Trace) -> Supervision {
 #[test]
 fn landlock_grants_chosen_trees_for_executing_alone_where_somebody_supervises() {
     let base = grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base);
-    let written = grant(Access::READ | Access::WRITE, "/work", flag());
+    let written = grant(Access::WRITING, "/work", flag());
     let executed = grant(Access::READ | Access::EXECUTE, "/work/tools", flag());
     let plan = compile(&policy(vec![base, written, executed]), WATCHED, &[], Trace::Exact).unwrap();
     let rights = |path: &str| {
@@ -362,7 +364,7 @@ fn the_fast_trace_is_taken_where_all_that_is_read_can_be_granted_file_by_file() 
     assert_eq!(trace(vec![]), Trace::Fast);
     assert_eq!(trace(vec![data()]), Trace::Fast);
     assert_eq!(
-        trace(vec![data(), grant(Access::READ | Access::WRITE, "/work", flag())]),
+        trace(vec![data(), grant(Access::WRITING, "/work", flag())]),
         Trace::Exact
     );
     assert_eq!(trace(vec![grant(Access::READ, "/", flag())]), Trace::Exact);
@@ -370,7 +372,7 @@ fn the_fast_trace_is_taken_where_all_that_is_read_can_be_granted_file_by_file() 
 
 #[test]
 fn under_an_outer_supervisor_the_plan_is_a_supervised_one_whose_filter_asks_nobody() {
-    let policy = policy(vec![grant(Access::READ | Access::WRITE, "/work", flag())]);
+    let policy = policy(vec![grant(Access::WRITING, "/work", flag())]);
     let ability = |supervisor| Ability { supervisor, ..NEW };
     let compiled = |supervisor| compile(&policy, ability(supervisor), &[], Trace::Exact).unwrap();
     let (own, outer) = (compiled(Supervisor::Own), compiled(Supervisor::Outer));

@@ -15,7 +15,7 @@ pub struct BaseEntry {
 }
 
 const RX: Access = Access::READ.union(Access::EXECUTE);
-const RW: Access = Access::READ.union(Access::WRITE);
+const RW: Access = Access::WRITING;
 
 const fn entry(path: &'static str, access: Access) -> BaseEntry {
     BaseEntry { path, access }

@@ -20,6 +20,7 @@ pub struct Closed {
     names: Names,
     globs: Vec<Globs>,
     git: Vec<usize>,
+    scopes: Vec<Scoped>,
     /// Denials whose glob doesn't compile. Such a glob is refused where profiles are read; one that gets here closes
     /// everything.
     everything: Vec<usize>,
@@ -35,6 +36,7 @@ impl Closed {
             names: Names::default(),
             globs: Vec::new(),
             git: Vec::new(),
+            scopes: Vec::new(),
             everything: Vec::new(),
             courses: OnceLock::new(),
         };
@@ -43,6 +45,10 @@ impl Closed {
             match &denial.target {
                 Target::Path(path) => closed.names.add(path, index),
                 Target::GitDirectories => closed.git.push(index),
+                Target::AllBut { below, globs } => match Scoped::new(index, below, globs) {
+                    Ok(scoped) => closed.scopes.push(scoped),
+                    Err(_) => closed.everything.push(index),
+                },
                 Target::Glob { below, glob } => match Pattern::new(index, glob, denial.kind) {
                     Ok(pattern) => by_directory.entry(below).or_default().push(pattern),
                     Err(_) => closed.everything.push(index),
@@ -71,8 +77,10 @@ impl Closed {
         let named = self.names.on_the_way(path);
         let matching = self.globs.iter().flat_map(|globs| globs.matching(path));
         let git = self.git.iter().copied().filter(|_| git::is_guarded(path));
+        let outside = self.scopes.iter().filter(|scoped| scoped.closes(path));
+        let outside = outside.map(|scoped| scoped.index);
         let always = self.everything.iter().copied();
-        let all = named.chain(matching).chain(git).chain(always);
+        let all = named.chain(matching).chain(git).chain(outside).chain(always);
         all.filter(|index| counts(*index)).min()
     }
 
@@ -145,8 +153,39 @@ pub(super) fn compile(glob: &str, kind: DenialKind) -> Result<Glob, Error> {
     GlobBuilder::new(glob)
         .literal_separator(true)
         // `server.PEM` is as secret as `server.pem`; what a person wrote is meant as it stands.
-        .case_insensitive(kind != DenialKind::Explicit)
+        .case_insensitive(!matches!(kind, DenialKind::Explicit | DenialKind::Scope))
         .build()
+}
+
+/// All but what matches, below one directory.
+#[derive(Debug, Clone)]
+struct Scoped {
+    index: usize,
+    below: PathBuf,
+    open: GlobSet,
+}
+
+impl Scoped {
+    fn new(index: usize, below: &Path, globs: &[String]) -> Result<Scoped, Error> {
+        let mut set = GlobSet::builder();
+        for glob in globs {
+            let pattern = Pattern::new(index, glob, DenialKind::Scope)?;
+            set.add(pattern.itself).add(pattern.inside);
+        }
+        Ok(Scoped {
+            index,
+            below: below.to_path_buf(),
+            open: set.build()?,
+        })
+    }
+
+    /// The directory itself belongs to the scope where all of it does.
+    fn closes(&self, path: &Path) -> bool {
+        match path.strip_prefix(&self.below) {
+            Ok(rest) => !self.open.is_match(rest),
+            Err(_) => false,
+        }
+    }
 }
 
 /// All patterns relative to one directory.

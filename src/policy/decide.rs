@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::{Access, Closed, Denial, DenialKind, Extent, Grant, Policy, Target};
+use crate::profile::Origin;
 
 /// The answer to one access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,15 @@ impl Decision<'_> {
 }
 
 impl Grant {
+    /// Whether a person wrote it (in a profile, as a flag, as an answer), and Stockade didn't find it. Under a
+    /// supervisor Landlock grants what was found by itself, and he serves what was chosen.
+    pub fn is_chosen(&self) -> bool {
+        matches!(
+            self.origin,
+            Origin::Shipped { .. } | Origin::File { .. } | Origin::Flag(_) | Origin::Approval(_)
+        )
+    }
+
     /// Whether the grant covers a path, whatever the access.
     pub fn covers(&self, path: &Path) -> bool {
         match self.extent {
@@ -48,10 +58,11 @@ fn lies_below(path: &Path, top: &Path) -> bool {
 
 impl Denial {
     /// Whether it means files of a kind wherever they are, and so not those of the runtime base and of installations.
-    /// A denial that says where it applies holds there too.
+    /// A denial that says where it applies holds there too, but for a scope, which is about what a run works on.
     pub(super) fn is_pattern(&self) -> bool {
         let anywhere = matches!(&self.target, Target::Glob { glob, .. } if glob.starts_with("**/"));
-        self.kind == DenialKind::SecretPattern || self.kind == DenialKind::Explicit && anywhere
+        matches!(self.kind, DenialKind::SecretPattern | DenialKind::Scope)
+            || self.kind == DenialKind::Explicit && anywhere
     }
 
     /// Whether it is the one that guards git directories, which a run may lift in those that it made.
@@ -65,6 +76,7 @@ impl Denial {
             _ if self.is_pattern() => None,
             Target::Path(path) => Some(path.clone()),
             Target::GitDirectories => Some(PathBuf::from("/")),
+            Target::AllBut { below, .. } => Some(below.clone()),
             Target::Glob { below, glob } => {
                 let literal = glob.split('/').take_while(|part| !part.contains(SPECIAL));
                 Some(literal.fold(below.clone(), |path, part| path.join(part)))

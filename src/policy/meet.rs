@@ -1,8 +1,7 @@
 //! The intersection of two policies: what both allow. Denials add up, limits take the lower.
 
 use super::decide::deeper;
-use super::{Access, Grant, ListenGrant, Policy, Reach};
-use crate::profile::Limits;
+use super::{Grant, ListenGrant, Policy, Reach};
 
 impl Policy {
     /// What both policies allow, for a run inside a run and for capabilities.
@@ -14,6 +13,8 @@ impl Policy {
         denials.dedup();
         Policy {
             profile: self.profile.clone(),
+            capabilities: self.capabilities & other.capabilities,
+            mode: self.mode.min(other.mode),
             root: self.root.clone(),
             grants: meet_grants(&self.grants, &other.grants),
             denials,
@@ -37,7 +38,7 @@ impl Policy {
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
             scratch: self.scratch,
-            limits: meet_limits(&self.limits, &other.limits),
+            limits: self.limits.lower(other.limits),
             system_calls: self
                 .system_calls
                 .iter()
@@ -57,8 +58,7 @@ fn meet_grants(ours: &[Grant], theirs: &[Grant]) -> Vec<Grant> {
             let Some((path, extent)) = deeper(a, b) else {
                 continue;
             };
-            // Writing without reading isn't a power that either side gave.
-            if access.is_empty() || (access.contains(Access::WRITE) && !access.contains(Access::READ)) {
+            if access.is_empty() {
                 continue;
             }
             grants.push(Grant {
@@ -84,24 +84,5 @@ fn meet_listen(a: &Policy, b: &Policy) -> Vec<ListenGrant> {
             let is_theirs = |ours: &&ListenGrant| b.listen.iter().any(|theirs| theirs.port == ours.port);
             a.listen.iter().filter(is_theirs).cloned().collect()
         }
-    }
-}
-
-fn meet_limits(a: &Limits, b: &Limits) -> Limits {
-    fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
-        match (a, b) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (one, other) => one.or(other),
-        }
-    }
-    Limits {
-        time: lower(a.time, b.time),
-        cpu: lower(a.cpu, b.cpu),
-        memory: lower(a.memory, b.memory),
-        processes: lower(a.processes, b.processes),
-        open_files: lower(a.open_files, b.open_files),
-        file_size: lower(a.file_size, b.file_size),
-        disk: lower(a.disk, b.disk),
-        output: lower(a.output, b.output),
     }
 }

@@ -40,21 +40,27 @@ pub use closed::Closed;
 pub use decide::{Decision, Matcher};
 pub use environment::{is_unsecure, looks_secret};
 pub use git::{git_directories, is_in_git_directory};
-pub use mode::{Mode, Scope, scope_glob};
+pub use mode::{Mode, Role, Scope, scope_glob};
 pub use reach::{HostGrant, ListenGrant, Reach, Speech};
 pub use resolve::{Additions, Circumstances, NetworkChoice, resolve};
 pub use secrets::{GUARDED, SECRET_PATTERNS, is_powerful_socket};
 
 bitflags! {
-    /// What may be done with a file. `WRITE` includes creating and deleting, and always comes with `READ`.
+    /// What may be done with a file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct Access: u8 {
         /// Open for reading, list.
         const READ = 1;
-        /// Change, create, delete, rename.
+        /// Change, create.
         const WRITE = 2;
         /// Start as a program.
         const EXECUTE = 4;
+        /// Remove, rename away, truncate to nothing.
+        const DELETE = 8;
+        /// Whatever changes something.
+        const CHANGE = 2 | 8;
+        /// What a grant to write is.
+        const WRITING = 1 | 2 | 8;
     }
 }
 
@@ -77,6 +83,10 @@ impl<'de> Deserialize<'de> for Access {
 pub struct Policy {
     /// The profile it comes from.
     pub profile: String,
+    /// What the run may do at all. The grants hold no more than that; this says why.
+    pub capabilities: Capabilities,
+    /// How changes are taken. The grants hold none where each of them asks; this says why.
+    pub mode: Mode,
     /// The run's root: an absolute directory, and the target's working directory.
     #[serde(with = "path_bytes")]
     pub root: PathBuf,
@@ -185,6 +195,14 @@ pub enum Target {
     /// What no everyday command writes in a `.git`, wherever that is. Unlike with the others, there are open
     /// directories below closed ones.
     GitDirectories,
+    /// What lies below a directory and matches none of these globs, by itself or by a directory above it.
+    AllBut {
+        /// The absolute directory.
+        #[serde(with = "path_bytes")]
+        below: PathBuf,
+        /// The globs, relative to it.
+        globs: Vec<String>,
+    },
 }
 
 /// Why something is denied.
@@ -198,4 +216,6 @@ pub enum DenialKind {
     SecretPattern,
     /// Something that the host would later execute or trust.
     Guarded,
+    /// Outside an agent's scope.
+    Scope,
 }

@@ -3,10 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::profile::{Glob, Rule};
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Capabilities};
+use crate::profile::{Glob, HostPattern, Limits, Rule};
 
 /// How changes to files are taken. No mode opens a secret or a guarded file, or widens a profile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Every change asks.
     Manual,
@@ -44,6 +48,46 @@ impl FromStr for Mode {
             "bypass" | "bypassPermissions" => Ok(Mode::Bypass),
             _ => Err("a mode is `manual`, `accept-edits` or `bypass`".into()),
         }
+    }
+}
+
+/// What somebody may do within a profile: an agent, or who says so for one run. It only narrows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Role {
+    /// What may be done at all.
+    pub capabilities: Capabilities,
+    /// How changes are taken.
+    pub mode: Mode,
+    /// Where they may be made.
+    pub scope: Scope,
+    /// The hosts that may be reached, of those that the profile reaches; `None` is all of these.
+    pub hosts: Option<Vec<Rule<HostPattern>>>,
+    /// The lower of these limits and the profile's count.
+    pub limits: Limits,
+}
+
+impl Role {
+    /// All that the profile gives.
+    pub const WHOLE: Role = Role {
+        capabilities: Capabilities::USUAL,
+        mode: Mode::AcceptEdits,
+        scope: Scope::WHOLE,
+        hosts: None,
+        limits: Limits::NONE,
+    };
+
+    /// What may be done with files that a person granted, by the capabilities.
+    pub(super) fn access(&self) -> Access {
+        let bits = [
+            (Capabilities::READ, Access::READ),
+            (Capabilities::WRITE, Access::WRITE),
+            (Capabilities::DELETE, Access::DELETE),
+            (Capabilities::EXECUTE, Access::EXECUTE),
+        ];
+        let held = bits
+            .into_iter()
+            .filter(|(capability, _)| self.capabilities.contains(*capability));
+        held.fold(Access::empty(), |access, (_, bit)| access | bit)
     }
 }
 

@@ -54,6 +54,8 @@ pub(super) enum Course {
     Somewhere(PathBuf),
     /// All there is.
     Everything,
+    /// Nothing that moving could open.
+    Nothing,
 }
 
 /// One component of a glob.
@@ -72,6 +74,8 @@ impl Course {
         match &denial.target {
             Target::Path(path) => Course::Path(path.clone()),
             Target::GitDirectories => Course::Git,
+            // What is open below a directory is open with the directory, and both names have to be open to move it.
+            Target::AllBut { .. } => Course::Nothing,
             Target::Glob { below, glob } if compile(glob, denial.kind).is_ok() => {
                 let literal = below
                     .components()
@@ -92,7 +96,7 @@ impl Course {
             Course::Git => !git::may_move(old, new),
             Course::Steps(steps) => !positions(steps, old).is_among(&positions(steps, new)),
             Course::Somewhere(below) => touches(below),
-            Course::Everything => false,
+            Course::Everything | Course::Nothing => false,
         }
     }
 }

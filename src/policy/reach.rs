@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use super::addresses::{AddressKind, kind_of};
-use crate::profile::{Host, HostPattern, Name, Origin, is_localhost};
+use crate::profile::{Host, HostPattern, Name, Origin, Rule, is_localhost};
 
 /// The hosts that are open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,16 @@ pub struct HostGrant {
     pub pattern: HostPattern,
     /// Where it comes from.
     pub origin: Origin,
+}
+
+impl HostGrant {
+    /// What a rule says.
+    pub(super) fn of(rule: &Rule<HostPattern>) -> HostGrant {
+        HostGrant {
+            pattern: rule.value.clone(),
+            origin: rule.origin.clone(),
+        }
+    }
 }
 
 /// A port of the loopback interface that may be listened on.

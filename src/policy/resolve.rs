@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::decide::SPECIAL;
 use super::{
-    Access, Asks, BASE, Denial, DenialKind, Extent, GUARDED, Grant, HostGrant, ListenGrant, Policy, Reach,
-    SECRET_PATTERNS, SocketGrant, Target, environment, secrets,
+    Access, Asks, BASE, Capabilities, Denial, DenialKind, Extent, GUARDED, Grant, HostGrant, ListenGrant, Mode, Policy,
+    Reach, Role, SECRET_PATTERNS, SocketGrant, Target, environment, secrets,
 };
 use crate::command::{self, Command};
 use crate::profile::{Glob, Limits, Model, Network, Origin, PathSpec, Profile, Rule};
@@ -36,6 +36,8 @@ pub struct Additions {
     pub variables: Vec<(OsString, Option<OsString>)>,
     /// Limits that take the place of the profile's.
     pub limits: Limits,
+    /// What of the profile and of all this counts.
+    pub role: Role,
 }
 
 impl Additions {
@@ -52,6 +54,7 @@ impl Additions {
         denials: Vec::new(),
         variables: Vec::new(),
         limits: Limits::NONE,
+        role: Role::WHOLE,
     };
 }
 
@@ -154,10 +157,17 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
                 why: None,
             }),
     );
+    let role = &circumstances.additions.role;
+    narrow(&mut grants, role.access());
     let environment = environment::build(profile, circumstances, &grants);
+    if role.mode == Mode::Manual {
+        narrow(&mut grants, !Access::CHANGE);
+    }
     let listen = listen_grants(profile, circumstances.additions);
     Policy {
         profile: profile.name.clone(),
+        capabilities: role.capabilities,
+        mode: role.mode,
         root: circumstances.root.to_path_buf(),
         denials: denials(profile, circumstances),
         reach: reach(profile, circumstances, &listen),
@@ -165,11 +175,19 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
         sockets: sockets(profile, circumstances),
         environment,
         scratch: profile.scratch,
-        limits: override_limits(&profile.limits, &circumstances.additions.limits),
+        limits: override_limits(&profile.limits, &circumstances.additions.limits).lower(role.limits),
         system_calls: profile.system_calls.iter().map(|rule| rule.value.clone()).collect(),
         asks: Asks::Nothing,
         grants,
     }
+}
+
+/// Takes away what a role doesn't have, of what a person granted. What a program needs to start stays.
+fn narrow(grants: &mut Vec<Grant>, access: Access) {
+    for grant in grants.iter_mut().filter(|grant| grant.is_chosen()) {
+        grant.access &= access;
+    }
+    grants.retain(|grant| !grant.access.is_empty());
 }
 
 fn base_grants() -> Vec<Grant> {
@@ -230,7 +248,7 @@ fn profile_grants<'a>(profile: &'a Profile, circumstances: &'a Circumstances<'_>
         }
     };
     let read = profile.read.iter().map(grant(Access::READ));
-    let write = profile.write.iter().map(grant(Access::READ | Access::WRITE));
+    let write = profile.write.iter().map(grant(Access::WRITING));
     let exec = profile.exec.iter().map(grant(Access::READ | Access::EXECUTE));
     read.chain(write).chain(exec)
 }
@@ -253,21 +271,32 @@ fn sockets(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<SocketGr
     of_profile.chain(of_flags).chain(of_answers).collect()
 }
 
-/// The hosts of the profile, of the flags and of the models.
+/// The hosts of the profile, of the flags and of the models, as far as the role has them.
 fn reach(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[ListenGrant]) -> Reach {
+    let all = all_hosts(profile, circumstances, listen);
+    match &circumstances.additions.role.hosts {
+        None => all,
+        Some(hosts) => {
+            let models = models(profile, circumstances).iter().flat_map(|model| &model.hosts);
+            all.meet(&Reach::Hosts(hosts.iter().chain(models).map(HostGrant::of).collect()))
+        }
+    }
+}
+
+fn all_hosts(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[ListenGrant]) -> Reach {
     let additions = circumstances.additions;
+    let has_network = additions.role.capabilities.contains(Capabilities::NET);
     let of_profile = match (additions.network, &profile.network) {
         (Some(NetworkChoice::None), _) => return Reach::Nothing,
+        _ if !has_network => None,
         (Some(NetworkChoice::All), _) | (None, Network::All(_)) => return Reach::Everything,
         (None, Network::Hosts(hosts)) => Some(hosts),
         (None, Network::None) => None,
     };
     let models = models(profile, circumstances).iter().flat_map(|model| &model.hosts);
-    let written = of_profile.into_iter().flatten().chain(models).map(|rule| HostGrant {
-        pattern: rule.value.clone(),
-        origin: rule.origin.clone(),
-    });
-    let hosts: Vec<HostGrant> = written.chain(additions.hosts.iter().cloned()).collect();
+    let written = of_profile.into_iter().flatten().chain(models).map(HostGrant::of);
+    let of_flags = additions.hosts.iter().filter(|_| has_network);
+    let hosts: Vec<HostGrant> = written.chain(of_flags.cloned()).collect();
     // Listening takes sockets, too.
     if of_profile.is_none() && hosts.is_empty() && listen.is_empty() {
         return Reach::Nothing;
@@ -278,12 +307,15 @@ fn reach(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[ListenG
 /// The models that the run may ask: all or none. Without a network their keys would be of no use.
 pub(super) fn models<'a>(profile: &Profile, circumstances: &Circumstances<'a>) -> &'a [Model] {
     let additions = circumstances.additions;
-    let is_asked = (profile.llm || additions.llm) && additions.network != Some(NetworkChoice::None);
+    let is_asked = (profile.llm || additions.llm)
+        && additions.network != Some(NetworkChoice::None)
+        && additions.role.capabilities.contains(Capabilities::LLM);
     if is_asked { circumstances.models } else { &[] }
 }
 
 fn listen_grants(profile: &Profile, additions: &Additions) -> Vec<ListenGrant> {
-    if additions.network == Some(NetworkChoice::None) {
+    let has_network = additions.role.capabilities.contains(Capabilities::NET);
+    if additions.network == Some(NetworkChoice::None) || !has_network {
         return Vec::new();
     }
     let of_profile = profile.listen.iter().map(|rule| ListenGrant {
@@ -294,7 +326,7 @@ fn listen_grants(profile: &Profile, additions: &Additions) -> Vec<ListenGrant> {
 }
 
 fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> {
-    let both = Access::READ | Access::WRITE;
+    let both = Access::WRITING;
     let anywhere = |glob: &str| Target::Glob {
         below: PathBuf::from("/"),
         glob: glob.to_string(),
@@ -318,14 +350,14 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> 
         .chain(
             guarded
                 .into_iter()
-                .map(|path| built_in(Target::Path(path), Access::WRITE, DenialKind::Guarded)),
+                .map(|path| built_in(Target::Path(path), Access::CHANGE, DenialKind::Guarded)),
         )
         .chain(
             GUARDED
                 .iter()
-                .map(|glob| built_in(anywhere(glob), Access::WRITE, DenialKind::Guarded)),
+                .map(|glob| built_in(anywhere(glob), Access::CHANGE, DenialKind::Guarded)),
         )
-        .chain([built_in(Target::GitDirectories, Access::WRITE, DenialKind::Guarded)])
+        .chain([built_in(Target::GitDirectories, Access::CHANGE, DenialKind::Guarded)])
         .collect();
     let of_profile = profile.deny.iter().map(|rule| (&rule.value, rule.origin.clone()));
     let of_flags = circumstances
@@ -339,7 +371,57 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> 
         kind: DenialKind::Explicit,
         origin,
     }));
+    denials.extend(scope(circumstances));
     denials
+}
+
+/// What a scope closes. In `bypass` it doesn't count.
+fn scope(circumstances: &Circumstances<'_>) -> Vec<Denial> {
+    let Role { mode, scope, .. } = &circumstances.additions.role;
+    if *mode == Mode::Bypass {
+        return Vec::new();
+    }
+    let closed = |rule: &Rule<Glob>, access: Access, kind: DenialKind| Denial {
+        target: anchored(&rule.value, circumstances),
+        access,
+        kind,
+        origin: rule.origin.clone(),
+    };
+    let denied = scope.denied.iter();
+    let denied = denied.map(|rule| closed(rule, Access::all(), DenialKind::Explicit));
+    let kept = scope.read_only.iter();
+    let kept = kept.map(|rule| closed(rule, Access::CHANGE, DenialKind::Scope));
+    let outside = scope.allowed.iter().map(|allowed| Denial {
+        target: Target::AllBut {
+            below: circumstances.root.to_path_buf(),
+            globs: allowed
+                .iter()
+                .filter_map(|rule| below_root(&rule.value, circumstances))
+                .collect(),
+        },
+        access: Access::CHANGE,
+        kind: DenialKind::Scope,
+        origin: allowed.first().map_or(Origin::BuiltIn, |rule| rule.origin.clone()),
+    });
+    denied.chain(kept).chain(outside).collect()
+}
+
+/// What a glob opens below the root, relative to it. One that means another place opens nothing here.
+fn below_root(glob: &Glob, circumstances: &Circumstances<'_>) -> Option<String> {
+    let text = glob.0.as_str();
+    if let Some(rest) = text.strip_prefix("./") {
+        return Some(rest.to_string());
+    }
+    if text.starts_with("**/") {
+        return Some(text.to_string());
+    }
+    let home = circumstances.home.unwrap_or(Path::new("/nonexistent"));
+    let absolute = match text.strip_prefix("~/") {
+        Some(rest) => home.join(rest),
+        None => PathBuf::from(text),
+    };
+    let rest = absolute.strip_prefix(circumstances.root).ok()?;
+    rest.to_str().map(str::to_string)
 }
 
 /// A glob of a profile or flag, tied to the directory it is relative to.

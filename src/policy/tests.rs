@@ -25,7 +25,7 @@ pub(super) fn denial(glob: &str, kind: DenialKind) -> Denial {
             below: PathBuf::from("/"),
             glob: glob.into(),
         },
-        access: Access::READ | Access::WRITE,
+        access: Access::WRITING,
         kind,
         origin: Origin::BuiltIn,
     }
@@ -34,6 +34,8 @@ pub(super) fn denial(glob: &str, kind: DenialKind) -> Denial {
 pub(super) fn policy(grants: Vec<Grant>, denials: Vec<Denial>) -> Policy {
     Policy {
         profile: "test".into(),
+        capabilities: crate::policy::Capabilities::USUAL,
+        mode: crate::policy::Mode::AcceptEdits,
         root: PathBuf::from("/r"),
         grants,
         denials,
@@ -142,7 +144,7 @@ fn any_path() -> impl Strategy<Value = String> {
 fn any_access() -> impl Strategy<Value = Access> {
     proptest::sample::select(vec![
         Access::READ,
-        Access::READ | Access::WRITE,
+        Access::WRITING,
         Access::READ | Access::EXECUTE,
         Access::all(),
     ])

@@ -300,6 +300,7 @@ fn resolved(lines: &str, additions: &Additions) -> Policy {
                 program: "/bin/true".into(),
                 argv: Vec::new(),
                 executables: Vec::new(),
+                starts: 1,
                 installation: Vec::new(),
                 entrypoints: Vec::new(),
                 variables: Vec::new(),

@@ -59,6 +59,26 @@ impl Limits {
             output: self.output.or(inherited.output),
         }
     }
+
+    /// The lower of each.
+    pub fn lower(self, other: Limits) -> Limits {
+        fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+            match (a, b) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (one, other) => one.or(other),
+            }
+        }
+        Limits {
+            time: lower(self.time, other.time),
+            cpu: lower(self.cpu, other.cpu),
+            memory: lower(self.memory, other.memory),
+            processes: lower(self.processes, other.processes),
+            open_files: lower(self.open_files, other.open_files),
+            file_size: lower(self.file_size, other.file_size),
+            disk: lower(self.disk, other.disk),
+            output: lower(self.output, other.output),
+        }
+    }
 }
 
 /// As a profile would write them: `memory 4G, open-files 1024`; `none` where nothing is limited.

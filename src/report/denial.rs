@@ -64,7 +64,10 @@ impl Denial {
             count: counted.count,
             at_ms: milliseconds(refusal.at),
             rule: Rule::of(&refusal.reason),
-            capability: None,
+            capability: match refusal.reason {
+                Reason::Incapable(capability) => Some(capability.to_string()),
+                _ => None,
+            },
             explains: false,
             grant: None,
             profile: None,
@@ -84,6 +87,10 @@ impl Rule {
                 text: (*why).to_string(),
                 origin: "built in".to_string(),
             }),
+            Reason::Incapable(capability) => Some(Rule {
+                text: format!("permission denied: {capability} capability required"),
+                origin: "the capabilities of the run".to_string(),
+            }),
             Reason::Declined(declined) => Some(Rule {
                 text: declined.to_string(),
                 origin: declined.by.clone().unwrap_or_else(|| "nobody".into()),
@@ -98,11 +105,13 @@ fn denial_text(denial: &policy::Denial) -> String {
         DenialKind::Explicit => "denied",
         DenialKind::SecretName | DenialKind::SecretPattern => "secret",
         DenialKind::Guarded => "guarded",
+        DenialKind::Scope => "read-only",
     };
     match &denial.target {
         Target::Path(path) => format!("{kind} path `{}`", path.display()),
         Target::Glob { below, glob } if below.as_os_str() == "/" => format!("{kind} pattern `{glob}`"),
         Target::Glob { below, glob } => format!("{kind} pattern `{}`", below.join(glob).display()),
+        Target::AllBut { globs, .. } => format!("outside the scope `{}`", globs.join("`, `")),
         Target::GitDirectories => format!("{kind} part of a git directory"),
     }
 }

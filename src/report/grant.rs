@@ -33,7 +33,7 @@ impl Flag {
     pub fn access(self) -> Access {
         match self {
             Flag::Read => Access::READ,
-            Flag::Write => Access::READ | Access::WRITE,
+            Flag::Write => Access::WRITING,
             Flag::Exec => Access::READ | Access::EXECUTE,
             Flag::Socket => Access::empty(),
         }

@@ -117,6 +117,8 @@ mod tests {
         let command: Vec<String> = command.iter().map(ToString::to_string).collect();
         let policy = Policy {
             profile: "minimal".into(),
+            capabilities: crate::policy::Capabilities::USUAL,
+            mode: crate::policy::Mode::AcceptEdits,
             root: "/home/ada/project".into(),
             grants: Vec::new(),
             denials: Vec::new(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::Denial;
+use crate::policy::{Capabilities, Denial};
 
 /// What was attempted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,6 +42,19 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The capability that it takes.
+    pub fn capability(self) -> Option<Capabilities> {
+        match self {
+            Kind::Read => Some(Capabilities::READ),
+            Kind::Write | Kind::Create | Kind::Metadata => Some(Capabilities::WRITE),
+            Kind::Delete => Some(Capabilities::DELETE),
+            Kind::Execute => Some(Capabilities::EXECUTE),
+            Kind::Connect | Kind::Listen | Kind::Resolve => Some(Capabilities::NET),
+            Kind::Spawn => Some(Capabilities::SPAWN),
+            Kind::Socket | Kind::Signal | Kind::Syscall => None,
+        }
+    }
+
     /// Its name, as reports have it.
     pub fn name(self) -> &'static str {
         match self {
@@ -73,6 +86,8 @@ pub enum Reason {
     Limited(&'static str),
     /// No profile and no grant allows it, for this reason.
     Never(&'static str),
+    /// The run lacks this capability, wherever it is to be used; no grant gives it.
+    Incapable(Capabilities),
     /// Nothing grants it, and whoever was asked didn't either.
     Declined(Box<Declined>),
 }
@@ -93,7 +108,7 @@ impl Reason {
             Reason::NotGranted | Reason::Limited(_) => true,
             // Where nobody said no, nobody has decided.
             Reason::Declined(declined) => declined.by.is_none(),
-            Reason::Denied(_) | Reason::Never(_) => false,
+            Reason::Denied(_) | Reason::Never(_) | Reason::Incapable(_) => false,
         }
     }
 }

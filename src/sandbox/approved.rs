@@ -21,7 +21,7 @@ impl Sandbox {
         let is_itself = || path.is_absolute() && launch::real_path(path) == path;
         let access = match flag.to_str()? {
             "--read" => Access::READ,
-            "--write" => Access::READ | Access::WRITE,
+            "--write" => Access::WRITING,
             "--exec" => Access::READ | Access::EXECUTE,
             "--socket" if is_itself() => {
                 self.additions.approved_sockets.push((path.to_path_buf(), origin));

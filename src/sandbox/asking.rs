@@ -10,7 +10,7 @@ use super::{Error, Ready, Sandbox};
 use crate::approve::{Approver, Lifetime, Unit};
 use crate::audit::{Observer, Record, Started};
 use crate::plan::{Ability, Supervisor};
-use crate::policy::{Asks, NetworkChoice, Policy};
+use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
 use crate::report::{Refusal, Scene, profile_that_allows};
 use crate::supervise::{Aides, Asking, Profiles};
 
@@ -112,7 +112,9 @@ impl Sandbox {
     pub(super) fn asks(&self, ability: Ability) -> Asks {
         if self.escalating.approver.is_none() || ability.supervisor != Supervisor::Own {
             Asks::Nothing
-        } else if self.additions.network == Some(NetworkChoice::None) {
+        } else if self.additions.network == Some(NetworkChoice::None)
+            || !self.additions.role.capabilities.contains(Capabilities::NET)
+        {
             Asks::Files
         } else {
             Asks::All

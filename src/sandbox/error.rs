@@ -123,6 +123,7 @@ fn describe(denial: &Denial) -> String {
         Target::Path(path) => path.display().to_string(),
         Target::Glob { glob, .. } => glob.clone(),
         Target::GitDirectories => ".git".into(),
+        Target::AllBut { globs, .. } => globs.join("`, `"),
     };
     match denial.kind {
         DenialKind::Explicit => format!("`{what}` is denied by {}", denial.origin),
@@ -130,6 +131,7 @@ fn describe(denial: &Denial) -> String {
             format!("`{what}` is a secret, which every profile keeps closed")
         }
         DenialKind::Guarded => format!("`{what}` is guarded in every profile"),
+        DenialKind::Scope => format!("the scope of the run is `{what}` ({})", denial.origin),
     }
 }
 

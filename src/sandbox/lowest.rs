@@ -107,6 +107,7 @@ mod tests {
             program: "/bin/true".into(),
             argv: vec!["true".into()],
             executables: vec!["/bin/true".into()],
+            starts: 1,
             installation: Vec::new(),
             entrypoints: Vec::new(),
             variables: Vec::new(),

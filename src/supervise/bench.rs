@@ -14,7 +14,7 @@ use super::pinned::{Identity, Pinned, Place};
 use super::realm::Realm;
 use super::shared::{Made, Shared};
 use super::station::Station;
-use crate::policy::Access;
+use crate::policy::{Access, Capabilities};
 use crate::report::Reason;
 
 /// What the report says of a refusal by an inner run's policy. Its own words come from a program of the run, and no
@@ -75,9 +75,14 @@ impl Bench<'_> {
         self.all(|judge| judge.object(access, object))
     }
 
-    /// Removing or replacing an entry.
-    pub fn place(&self, place: &Place) -> Verdict {
-        self.all(|judge| judge.place(place))
+    /// Cutting away what a file holds.
+    pub fn cutting(&self, object: &Pinned) -> Verdict {
+        self.all(|judge| judge.cutting(object))
+    }
+
+    /// Access to the entry at a place.
+    pub fn place(&self, access: Access, place: &Place) -> Verdict {
+        self.all(|judge| judge.place(access, place))
     }
 
     /// Making an entry where there's none.
@@ -105,6 +110,24 @@ impl Bench<'_> {
             Verdict::Refused(reason) => Some(reason),
             _ => None,
         }
+    }
+
+    /// Why the run may not do such a thing at all, if it mayn't.
+    pub fn incapable(&self, capability: Capabilities) -> Option<Reason> {
+        self.unless(capability, |realm| realm.brief.policy.capabilities.contains(capability))
+    }
+
+    /// Why a process may not execute one more program, if it mayn't.
+    pub fn refuses_to_start(&self, process: i32) -> Option<Reason> {
+        self.unless(Capabilities::EXECUTE, |realm| realm.may_start(process))
+    }
+
+    fn unless(&self, capability: Capabilities, may: impl Fn(&Realm) -> bool) -> Option<Reason> {
+        if !may(&self.shared.run) {
+            return Some(Reason::Incapable(capability));
+        }
+        let inner = self.labels.list.iter().all(|label| may(&label.realm));
+        (!inner).then_some(REFUSED_INSIDE)
     }
 
     /// What a descriptor of the caller's was opened for.

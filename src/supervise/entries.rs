@@ -89,7 +89,7 @@ fn judge_entry(desk: &Desk<'_>, place: &Place, attempt: &Attempt<'_>) -> Result<
     desk.caller().confirm()?;
     let verdict = match attempt.kind {
         Kind::Create => desk.judge.new_entry(place),
-        _ => desk.judge.place(place),
+        _ => desk.judge.place(Access::DELETE, place),
     };
     let is_static = desk.enforce(verdict, attempt, place.name(), CLOSED)?;
     Ok(by_landlock(desk, is_static, Change::Entry))
@@ -290,9 +290,14 @@ fn judge_move(
     } else {
         Attempt::without(Kind::Create, to.path.bytes())
     };
-    let first = desk.enforce(desk.judge.place(old), &leaving, old_name, CLOSED)?;
+    let first = desk.enforce(
+        desk.judge.place(Access::READ | Access::DELETE, old),
+        &leaving,
+        old_name,
+        CLOSED,
+    )?;
     let arrival = match replaced {
-        Some(_) => desk.judge.place(new),
+        Some(_) => desk.judge.place(Access::CHANGE, new),
         None => desk.judge.new_entry(new),
     };
     let second = desk.enforce(arrival, &arriving, new_name, CLOSED)?;
@@ -421,12 +426,44 @@ pub fn truncate(desk: &Desk<'_>) -> Result<Answer, Errno> {
     if !object.is_regular() {
         return Err(Errno(libc::EINVAL));
     }
-    // The limit on a file's size is the target's, and this thread has none.
     let length = registers.long(1) as i64;
-    let largest = desk.judge.lowest(|realm| realm.brief.policy.limits.file_size);
-    if largest.is_some_and(|largest| u64::try_from(length).is_ok_and(|length| length > largest)) {
-        return Err(Errno(libc::EFBIG));
-    }
+    refuse_to_cut(desk, &object, length, operand.path.bytes())?;
+    refuse_to_grow(desk, length)?;
     file::truncate(&object.path(), length)?;
     Ok(Answer::Value(0))
+}
+
+/// `ftruncate`, of a run that may not delete: what a file holds isn't cut away. It is done on a copy of the very
+/// descriptor, since another thread may put another file at its number.
+pub fn cut(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let (number, length) = (registers.int(0), registers.long(1) as i64);
+    let copy = desk.caller().same_file(number)?;
+    let object = Pinned::new(desk.station(), copy.try_clone()?)?;
+    desk.caller().confirm()?;
+    if object.is_regular() {
+        refuse_to_cut(desk, &object, length, b"")?;
+        refuse_to_grow(desk, length)?;
+    }
+    nix::unistd::ftruncate(&copy, length).map_err(|errno| Errno(errno as i32))?;
+    Ok(Answer::Value(0))
+}
+
+/// That a file keeps what it holds, where the run may not delete.
+pub fn refuse_to_cut(desk: &Desk<'_>, object: &Pinned, length: i64, asked: &[u8]) -> Result<(), Errno> {
+    if length >= object.length() {
+        return Ok(());
+    }
+    let attempt = Attempt::on(Kind::Delete, asked);
+    desk.enforce(desk.judge.cutting(object), &attempt, object.name(), CLOSED)
+        .map(drop)
+}
+
+/// The limit on a file's size is the target's, and this thread has none.
+fn refuse_to_grow(desk: &Desk<'_>, length: i64) -> Result<(), Errno> {
+    let largest = desk.judge.lowest(|realm| realm.brief.policy.limits.file_size);
+    match largest {
+        Some(largest) if u64::try_from(length).is_ok_and(|length| length > largest) => Err(Errno(libc::EFBIG)),
+        _ => Ok(()),
+    }
 }

@@ -27,6 +27,11 @@ fn execute(desk: &Desk<'_>, subject: &Subject) -> Result<Answer, Errno> {
         desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
-    desk.tell_allowed(&Attempt::on(Kind::Execute, subject.asked()), object.name());
+    let attempt = Attempt::on(Kind::Execute, subject.asked());
+    if let Some(reason) = desk.judge.refuses_to_start(desk.caller().process()) {
+        desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
+        return Err(CLOSED);
+    }
+    desk.tell_allowed(&attempt, object.name());
     Ok(Answer::Continue(MayContinue::execute()))
 }

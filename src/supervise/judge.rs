@@ -12,8 +12,7 @@ use super::procfs;
 use super::realm::Realm;
 use super::station::Station;
 use super::terminals::Terminal;
-use crate::plan;
-use crate::policy::{Access, Decision, DenialKind, Grant, git_directories, is_in_git_directory};
+use crate::policy::{Access, Capabilities, Decision, DenialKind, Grant, git_directories, is_in_git_directory};
 use crate::profile::Origin;
 use crate::report::Reason;
 use crate::sys::file;
@@ -78,19 +77,19 @@ impl Judge<'_> {
         self.name(access, object.name())
     }
 
-    /// Removing or replacing an entry.
-    pub fn place(&self, place: &Place) -> Verdict {
+    /// Access to the entry at a place: making it, or removing and replacing it.
+    pub fn place(&self, access: Access, place: &Place) -> Verdict {
         if !place.parent.has_name() {
             return Verdict::Refused(Reason::NotGranted);
         }
-        kernels_elsewhere(Access::WRITE, place.parent.file_system(), place.parent.name())
-            .unwrap_or_else(|| self.name(Access::WRITE, place.name()))
+        kernels_elsewhere(access, place.parent.file_system(), place.parent.name())
+            .unwrap_or_else(|| self.name(access, place.name()))
     }
 
     /// Making an entry where there's none. A new repository is the run's own, unless it lies in another's `.git`.
     pub fn new_entry(&self, place: &Place) -> Verdict {
         let name = place.name();
-        match self.place(place) {
+        match self.place(Access::WRITE, place) {
             Verdict::Refused(Reason::Denied(denial))
                 if denial.kind == DenialKind::Guarded
                     && git_directories(name).as_slice() == [name]
@@ -111,12 +110,22 @@ impl Judge<'_> {
             return self.process_entry(access, name, process);
         }
         let mut verdict = Verdict::Static;
-        for bit in [Access::READ, Access::WRITE] {
+        for bit in [Access::READ, Access::WRITE, Access::DELETE] {
             if access.contains(bit) {
                 verdict = verdict.and(self.bit(bit, name));
             }
         }
         verdict
+    }
+
+    /// Cutting away what a file holds, which is deleting. The scratch directory is the run's own.
+    pub fn cutting(&self, object: &Pinned) -> Verdict {
+        match self.incapable(Access::DELETE) {
+            Some(capability) if object.has_name() && !self.is_in_scratch(object.name()) => {
+                Verdict::Refused(Reason::Incapable(capability))
+            }
+            _ => Verdict::OnBehalf,
+        }
     }
 
     fn is_in_scratch(&self, name: &Path) -> bool {
@@ -129,12 +138,13 @@ impl Judge<'_> {
             Decision::Allow(_) if is_apart(bit, name) && !self.is_granted_inside(bit, name) => {
                 Verdict::Refused(Reason::NotGranted)
             }
-            Decision::Allow(grant) if plan::is_chosen(grant) => Verdict::OnBehalf,
+            Decision::Allow(grant) if grant.is_chosen() => Verdict::OnBehalf,
             Decision::Allow(_) => Verdict::Static,
-            Decision::NotGranted if self.is_opened(|opened| opened.path(bit, name)) && !is_apart(bit, name) => {
-                Verdict::Approved
-            }
-            Decision::NotGranted => Verdict::Refused(Reason::NotGranted),
+            Decision::NotGranted => match self.incapable(bit) {
+                Some(capability) => Verdict::Refused(Reason::Incapable(capability)),
+                None if self.is_opened(|opened| opened.path(bit, name)) && !is_apart(bit, name) => Verdict::Approved,
+                None => Verdict::Refused(Reason::NotGranted),
+            },
             Decision::Denied(denial) => {
                 if denial.kind == DenialKind::Guarded && self.is_of_own_repository(name) && self.is_granted(bit, name) {
                     return Verdict::OnBehalf;
@@ -142,6 +152,17 @@ impl Judge<'_> {
                 Verdict::Refused(Reason::Denied(Box::new(denial.clone())))
             }
         }
+    }
+
+    /// The capability that the run lacks for this.
+    fn incapable(&self, bit: Access) -> Option<Capabilities> {
+        let capability = match bit {
+            Access::READ => Capabilities::READ,
+            Access::WRITE => Capabilities::WRITE,
+            Access::DELETE => Capabilities::DELETE,
+            _ => Capabilities::EXECUTE,
+        };
+        (!self.realm.brief.policy.capabilities.contains(capability)).then_some(capability)
     }
 
     /// Whether something was granted on an answer.
@@ -180,7 +201,7 @@ impl Judge<'_> {
         if !is_own && !procfs::is_below(self.station, self.caller.top, process) {
             return Verdict::Refused(Reason::Never("the process isn't part of the run"));
         }
-        if procfs::allows(name, is_own, access.contains(Access::WRITE)) {
+        if procfs::allows(name, is_own, access.intersects(Access::CHANGE)) {
             Verdict::OnBehalf
         } else {
             Verdict::Refused(Reason::Never("no program may change this of a process"))
@@ -252,7 +273,7 @@ impl Judge<'_> {
 
     /// The denial that closes a name, if one does.
     pub fn denial(&self, name: &Path) -> Option<Reason> {
-        let access = Access::READ | Access::WRITE;
+        let access = Access::WRITING;
         let denial = self.realm.matcher().denial(access, name, false)?;
         Some(Reason::Denied(Box::new(denial.clone())))
     }
@@ -292,7 +313,7 @@ impl Judge<'_> {
 fn kernels_elsewhere(access: Access, system: FileSystem, name: &Path) -> Option<Verdict> {
     let is_out_of_place = match system {
         FileSystem::Process => !name.starts_with("/proc"),
-        FileSystem::Kernel => access.contains(Access::WRITE) && !name.starts_with("/sys"),
+        FileSystem::Kernel => access.intersects(Access::CHANGE) && !name.starts_with("/sys"),
         FileSystem::Ordinary => false,
     };
     is_out_of_place.then_some(Verdict::Refused(Reason::Never(

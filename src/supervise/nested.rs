@@ -33,6 +33,7 @@ struct Request {
     scratch: Option<Named>,
     scratch_executes: bool,
     terminals: Vec<Named>,
+    starts: u32,
 }
 
 /// A path.
@@ -46,6 +47,7 @@ pub fn request(brief: Brief) -> Vec<u8> {
         scratch: brief.scratch.map(Named),
         scratch_executes: brief.scratch_executes,
         terminals: brief.terminals.into_iter().map(Named).collect(),
+        starts: brief.starts,
     };
     serde_json::to_vec(&request).expect("numbers and strings")
 }
@@ -77,13 +79,18 @@ pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
 /// Whether the globs can be compiled without harm to whoever does it.
 fn is_reasonable(policy: &Policy) -> bool {
     const MOST: usize = 4096;
-    const LONGEST: usize = 4096;
-    const MOST_BRACES: usize = 32;
     policy.denials.len() <= MOST
         && policy.denials.iter().all(|denial| match &denial.target {
-            Target::Glob { glob, .. } => glob.len() <= LONGEST && glob.matches('{').count() <= MOST_BRACES,
+            Target::Glob { glob, .. } => is_reasonable_glob(glob),
+            Target::AllBut { globs, .. } => globs.len() <= MOST && globs.iter().all(|glob| is_reasonable_glob(glob)),
             Target::Path(_) | Target::GitDirectories => true,
         })
+}
+
+fn is_reasonable_glob(glob: &str) -> bool {
+    const LONGEST: usize = 4096;
+    const MOST_BRACES: usize = 32;
+    glob.len() <= LONGEST && glob.matches('{').count() <= MOST_BRACES
 }
 
 /// One connection. It keeps its place until it is closed.
@@ -131,6 +138,7 @@ impl Connection {
             scratch: request.scratch.map(|path| path.0),
             scratch_executes: request.scratch_executes,
             terminals: request.terminals.into_iter().map(|path| path.0).collect(),
+            starts: request.starts,
         };
         self.shared.labels.add(petitioner, brief)
     }

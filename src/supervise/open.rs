@@ -315,6 +315,9 @@ impl Open {
         };
         let attempt = Attempt::with(kind, self.path.bytes(), &object);
         let verdict = desk.judge.object(access, &object);
+        if self.has(libc::O_TRUNC) && object.is_regular() {
+            super::entries::refuse_to_cut(desk, &object, 0, self.path.bytes())?;
+        }
         if let Some(held) = self.held_already(desk, access, &object, &verdict) {
             return Ok(held);
         }
@@ -382,7 +385,8 @@ impl Open {
         }
         let opened = desk.station().reopen(object.as_fd(), flags & !libc::O_TRUNC)?;
         terminals::note_master(desk, &object, opened.as_fd());
-        if self.has(libc::O_TRUNC) && object.is_regular() {
+        // For a run that may not delete, the file was empty a moment ago; by now it may hold something.
+        if self.has(libc::O_TRUNC) && object.is_regular() && !desk.judge.cutting(&object).is_refused() {
             return Ok(Answer::Depending(
                 opened,
                 self.on_execute(),

@@ -10,6 +10,7 @@ use super::procfs;
 use super::realm::Realm;
 use super::refuse::Attempt;
 use crate::mutex::lock;
+use crate::policy::Capabilities;
 use crate::report::{Kind, Reason};
 
 /// A signal to a process of the run, or to whom Landlock's scope lets it pass.
@@ -90,6 +91,10 @@ fn refused(desk: &Desk<'_>, kind: Kind, reason: &'static str) -> Errno {
 
 /// A new process, where their number is limited, in the run or in one inside it.
 pub fn fork(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    if let Some(reason) = desk.judge.incapable(Capabilities::SPAWN) {
+        desk.note(&Attempt::without(Kind::Spawn, b""), b"process", reason);
+        return Err(Errno(libc::EPERM));
+    }
     let labels = desk.judge.labels.list.iter();
     let mut trees = labels
         .map(|label| (label.warden(), &label.realm))

@@ -150,6 +150,11 @@ impl Pinned {
         self.through
     }
 
+    /// Bytes, when it was pinned.
+    pub fn length(&self) -> i64 {
+        self.status.st_size
+    }
+
     pub fn device(&self) -> u64 {
         self.status.st_rdev
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use super::shared::{Brief, Counter, Made};
 use crate::mutex::lock;
-use crate::policy::{Closed, Matcher};
+use crate::policy::{Capabilities, Closed, Matcher};
 
 /// A brief and what belongs to it alone.
 pub struct Realm {
@@ -16,6 +16,14 @@ pub struct Realm {
     statics: Mutex<HashSet<Vec<u8>>>,
     /// One fork at a time is counted.
     pub forking: Mutex<Counter>,
+    starting: Mutex<Starting>,
+}
+
+/// Who started the command, and how often it was executed.
+#[derive(Default)]
+struct Starting {
+    process: Option<i32>,
+    calls: u32,
 }
 
 impl Realm {
@@ -26,7 +34,22 @@ impl Realm {
             made: Mutex::default(),
             statics: Mutex::default(),
             forking: Mutex::default(),
+            starting: Mutex::default(),
         }
+    }
+
+    /// Whether a process may execute another program: with EXECUTE always, without it only as part of the command's own
+    /// start, which the first process does.
+    pub fn may_start(&self, process: i32) -> bool {
+        if self.brief.policy.capabilities.contains(Capabilities::EXECUTE) {
+            return true;
+        }
+        let mut starting = lock(&self.starting);
+        if *starting.process.get_or_insert(process) != process || starting.calls >= self.brief.starts {
+            return false;
+        }
+        starting.calls += 1;
+        true
     }
 
     /// The policy's matcher. The globs are compiled when the first path is judged.

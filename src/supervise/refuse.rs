@@ -79,7 +79,8 @@ impl Desk<'_> {
     }
 
     /// Refuses, or has somebody asked: what the call answers then is given by whoever asks.
-    pub fn refuse(&self, mut refusal: Refusal) {
+    pub fn refuse(&self, refusal: Refusal) {
+        let mut refusal = self.shared().with_reason(refusal);
         let approvals = self.shared().approvals.as_deref().filter(|_| !self.only_looks());
         let considered = approvals.map(|approvals| approvals.consider(&refusal, &self.shared().run.brief.policy));
         match considered {

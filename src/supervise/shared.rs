@@ -21,7 +21,7 @@ use crate::mutex::lock;
 use crate::network::Network;
 use crate::plan::Supervision;
 use crate::policy::Policy;
-use crate::report::{Refusal, Refusals};
+use crate::report::{Reason, Refusal, Refusals};
 
 /// Everything about a run that its supervisor has to know.
 pub struct Brief {
@@ -35,6 +35,8 @@ pub struct Brief {
     pub scratch_executes: bool,
     /// The terminals that the run was given.
     pub terminals: Vec<PathBuf>,
+    /// Calls of `execve(2)` that the command itself takes.
+    pub starts: u32,
 }
 
 /// Who takes part in a run besides those who serve it.
@@ -189,8 +191,20 @@ impl Shared {
         lock(&self.refusals)
     }
 
+    /// Where nothing grants what the run couldn't do anywhere, that is the reason.
+    pub fn with_reason(&self, mut refusal: Refusal) -> Refusal {
+        let held = self.run.brief.policy.capabilities;
+        if refusal.reason == Reason::NotGranted
+            && let Some(capability) = refusal.kind.capability().filter(|needed| !held.contains(*needed))
+        {
+            refusal.reason = Reason::Incapable(capability);
+        }
+        refusal
+    }
+
     /// Takes note of a refusal, and tells of the first of its kind.
     pub fn note(&self, refusal: Refusal) {
+        let refusal = self.with_reason(refusal);
         let is_told = self.observer.is_some();
         let seen = self.refusals().note(refusal).filter(|_| is_told).map(Seen::of);
         if let Some(seen) = seen {

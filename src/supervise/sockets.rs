@@ -14,7 +14,7 @@ use super::resolve::{Last, Request};
 use super::shared::Made;
 use super::station::Isolation;
 use super::{internet, nested};
-use crate::policy::is_powerful_socket;
+use crate::policy::{Access, is_powerful_socket};
 use crate::report::{Kind, Reason};
 use crate::sys::{confine, outer, socket};
 
@@ -172,7 +172,7 @@ pub fn bind(desk: &Desk<'_>) -> Result<Answer, Errno> {
         return Err(Errno(libc::EADDRINUSE));
     }
     let attempt = Attempt::without(Kind::Create, path.bytes());
-    desk.enforce(desk.judge.place(&place), &attempt, place.name(), CLOSED)?;
+    desk.enforce(desk.judge.place(Access::WRITE, &place), &attempt, place.name(), CLOSED)?;
     bind_at(desk, socket.as_fd(), &place, &address)?;
     Ok(Answer::Value(0))
 }

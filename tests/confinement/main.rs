@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod capabilities;
 mod execution;
 mod flags;
 mod inheritance;

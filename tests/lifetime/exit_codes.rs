@@ -57,15 +57,6 @@ fn a_wrong_call_is_125() {
 }
 
 #[test]
-fn a_flag_of_a_later_release_is_125() {
-    run()
-        .flags(["--cap", "x"])
-        .status(125)
-        .stderr_has("stockade: `--cap` isn't in this release")
-        .ends();
-}
-
-#[test]
 fn what_is_not_executable_is_126() {
     run()
         .file("plain", "#!/bin/sh\n")

@@ -56,7 +56,6 @@ pub(super) const CALLS: &[Row] = &[
     ("flock", 73, 32),
     ("fsync", 74, 82),
     ("fdatasync", 75, 83),
-    ("ftruncate", 77, 46),
     ("getdents", 78, NONE),
     ("getcwd", 79, 17),
     ("chdir", 80, 49),

@@ -26,6 +26,7 @@ pub(super) const CALLS: &[(Row, Rule)] = &[
     (("kill", 62, 129), Rule::Kill),
     (("fcntl", 72, 25), Rule::Fcntl),
     (("truncate", 76, 45), Rule::Truncate),
+    (("ftruncate", 77, 46), Rule::Cut),
     (("rename", 82, NONE), Rule::Entry),
     (("mkdir", 83, NONE), Rule::Entry),
     (("rmdir", 84, NONE), Rule::Entry),

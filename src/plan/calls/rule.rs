@@ -4,7 +4,7 @@
 //! by their low 32 bits, which is all that the kernel reads of them.
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
-use super::{Memfds, Posture, Sockets, Spawning, Trace, Truncation, Unjudged, errno, requests, sockets};
+use super::{Cutting, Memfds, Posture, Sockets, Spawning, Trace, Truncation, Unjudged, errno, requests, sockets};
 
 /// What decides about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,7 @@ pub(super) enum Rule {
     Clone,
     Clone3,
     Creat,
+    Cut,
     Entry,
     Execute,
     Fcntl,
@@ -56,6 +57,8 @@ impl Rule {
             Unjudged::Supervised => self.supervised(posture).unwrap_or_else(|| self.alone(posture)),
             // What is seen of sockets depends on the outer run's policy.
             Unjudged::Outside if self == Self::Socket => sockets::streams(posture.sockets),
+            // The outer run may be allowed to, and then its supervisor isn't asked.
+            Unjudged::Outside if self.is_refused_to(posture) => self.alone(posture),
             Unjudged::Outside => self.supervised(posture).unwrap_or_else(|| self.alone(posture)),
             Unjudged::Refused | Unjudged::Allowed => self.alone(posture),
         }
@@ -94,8 +97,12 @@ impl Rule {
             Self::MemfdCreate => &SEEN_MEMFD,
             Self::Fork | Self::Clone => match (posture.spawning, self) {
                 (Spawning::Free, _) => return None,
-                (Spawning::Counted, Self::Fork) => &SEEN,
-                (Spawning::Counted, _) => &SEEN_CLONE,
+                (Spawning::Counted | Spawning::Refused, Self::Fork) => &SEEN,
+                (Spawning::Counted | Spawning::Refused, _) => &SEEN_CLONE,
+            },
+            Self::Cut => match posture.cutting {
+                Cutting::Free => return None,
+                Cutting::Refused => &SEEN,
             },
             Self::ArchPrctl
             | Self::Clone3
@@ -111,18 +118,24 @@ impl Rule {
         })
     }
 
+    /// Whether a run without SPAWN or DELETE is kept from it.
+    fn is_refused_to(self, posture: &Posture) -> bool {
+        match self {
+            Self::Fork | Self::Clone => posture.spawning == Spawning::Refused,
+            Self::Cut => posture.cutting == Cutting::Refused,
+            _ => false,
+        }
+    }
+
     /// The verdict where nobody supervises.
     fn alone(self, posture: &Posture) -> &'static Verdict {
         match self {
             // Landlock judges them.
-            Self::Ask
-            | Self::AskAt
-            | Self::Creat
-            | Self::Entry
-            | Self::Execute
-            | Self::Fork
-            | Self::Kill
-            | Self::Umask => &ALLOWED,
+            Self::Ask | Self::AskAt | Self::Creat | Self::Entry | Self::Execute | Self::Kill | Self::Umask => &ALLOWED,
+            Self::Fork if posture.spawning == Spawning::Refused => &REFUSED,
+            Self::Fork => &ALLOWED,
+            Self::Cut if posture.cutting == Cutting::Refused => &REFUSED,
+            Self::Cut => &ALLOWED,
             Self::Metadata => unjudged(posture, &REFUSED),
             // What a file system without attributes answers: `ls -l` and `cp -a` go on without a word.
             Self::AttributeRead => unjudged(posture, &NOT_SUPPORTED),
@@ -151,6 +164,7 @@ impl Rule {
             // Its flags are in memory; libc falls back to `clone`, whose flags are in a register.
             Self::Clone3 => &UNKNOWN,
             Self::ArchPrctl => &requests::ARCH_PRCTL,
+            Self::Clone if posture.spawning == Spawning::Refused => &THREADS,
             Self::Clone => &CLONE,
             Self::Fcntl => &requests::FCNTL,
             Self::Limits => &SELF_ONLY,
@@ -204,6 +218,19 @@ const CLONE_NAMESPACES: u32 = 0x7e02_0000;
 static CLONE: Verdict = Verdict {
     cases: &[Case {
         when: &[Condition::low(0, Test::NoBit(CLONE_NAMESPACES)), Condition::short(0)],
+        then: Action::Allow,
+    }],
+    otherwise: EPERM,
+};
+
+/// Threads alone.
+static THREADS: Verdict = Verdict {
+    cases: &[Case {
+        when: &[
+            Condition::low(0, Test::NoBit(CLONE_NAMESPACES)),
+            Condition::short(0),
+            Condition::low(0, Test::AnyBit(libc::CLONE_THREAD as u32)),
+        ],
         then: Action::Allow,
     }],
     otherwise: EPERM,

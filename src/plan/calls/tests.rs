@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::super::filter::{Action, Architecture, Table, assemble, decide, evaluate};
 use super::{
-    CallsError, Maker, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, allowed, errno,
-    judged, name, number, refused, rows, table,
+    CallsError, Cutting, Maker, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, allowed,
+    errno, judged, name, number, refused, rows, table,
 };
 
 /// libc's constants have many integer types.
@@ -32,6 +32,7 @@ fn strict() -> Posture {
         truncation: Truncation::Landlock,
         trace: Trace::Exact,
         spawning: Spawning::Free,
+        cutting: Cutting::Free,
         extra: Vec::new(),
     }
 }
@@ -122,6 +123,7 @@ proptest! {
             truncation: if landlock { Truncation::Landlock } else { Truncation::Filter },
             trace: Trace::Exact,
             spawning: Spawning::Free,
+            cutting: Cutting::Free,
             extra: Vec::new(),
         };
         for architecture in ARCHITECTURES {

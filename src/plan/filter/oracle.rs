@@ -10,7 +10,9 @@ use seccompiler::{
 };
 
 use super::{Action, Architecture, Case, Condition, Half, Instruction, Table, Test, Verdict, assemble, evaluate};
-use crate::plan::calls::{Maker, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, table};
+use crate::plan::calls::{
+    Cutting, Maker, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, table,
+};
 
 const ARGUMENTS_OF_INTEREST: [u32; 16] = [
     0,
@@ -130,6 +132,7 @@ fn postures() -> impl Strategy<Value = Posture> {
         truncation,
         trace: Trace::Exact,
         spawning: Spawning::Free,
+        cutting: Cutting::Free,
         extra: Vec::new(),
     })
 }

@@ -55,6 +55,7 @@ fn resolved(profile: &str, command: &str) -> Policy {
                 program: Path::new("/usr/bin").join(command),
                 argv: Vec::new(),
                 executables: vec![Path::new("/usr/bin").join(command)],
+                starts: 1,
                 installation: Vec::new(),
                 entrypoints: Vec::new(),
                 variables: Vec::new(),

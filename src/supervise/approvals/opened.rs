@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use super::question::Key;
-use crate::plan;
 use crate::policy::{self, Access, Extent, HostGrant, Policy, Reach, Speech};
 use crate::profile::{Name, Origin};
 use crate::report::{Flag, Grant, PathGrant};
@@ -63,7 +62,7 @@ impl Opened {
 
     /// Adds what a profile grants here.
     pub fn add_profile(&mut self, granted: &Policy) {
-        let chosen = granted.grants.iter().filter(|grant| plan::is_chosen(grant));
+        let chosen = granted.grants.iter().filter(|grant| grant.is_chosen());
         self.paths.extend(chosen.cloned());
         self.sockets
             .extend(granted.sockets.iter().map(|socket| socket.path.clone()));
