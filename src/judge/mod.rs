@@ -6,6 +6,7 @@
 mod answer;
 mod request;
 mod rule;
+pub mod shell;
 
 pub use answer::{Answer, Danger, Decision, Remember};
 pub use request::{Act, Action, Call};
