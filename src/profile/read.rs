@@ -13,7 +13,7 @@ use super::document::{Document, Extends, Source, Tests};
 use super::error::{Complaint, Fault, excerpt, listed, nearest};
 use super::limits::{Limits, LimitsParseError, parse_count, parse_duration, parse_size};
 use super::position::Positions;
-use super::rule::{PathSpec, Rule};
+use super::rule::{Origin, PathSpec, Rule};
 use super::{Network, Pass, value};
 
 /// The version of the format that this code reads.
@@ -406,6 +406,11 @@ impl Reader<'_> {
         });
     }
 
+    /// Where a value at this place comes from.
+    pub(crate) fn origin(&self, at: usize) -> Origin {
+        self.source.origin(self.positions.line(at))
+    }
+
     pub(crate) fn unknown_field(&mut self, key: &Key<'_>, table: &str, known: &[&'static str]) {
         let name = key.get_ref().as_ref();
         let hint = match nearest(name, known.iter().copied()) {
@@ -460,7 +465,7 @@ impl Reader<'_> {
     }
 
     /// The tables of an array, each with its place.
-    pub(super) fn tables<'v, 't>(
+    pub(crate) fn tables<'v, 't>(
         &mut self,
         value: &'v Value<'t>,
         list: &str,
@@ -513,7 +518,7 @@ impl Reader<'_> {
         number
     }
 
-    fn table<'v, 't>(&mut self, value: &'v Value<'t>, header: &str) -> Option<&'v DeTable<'t>> {
+    pub(crate) fn table<'v, 't>(&mut self, value: &'v Value<'t>, header: &str) -> Option<&'v DeTable<'t>> {
         let table = value.get_ref().as_table();
         if table.is_none() {
             self.wrong_type(
