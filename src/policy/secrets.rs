@@ -17,7 +17,13 @@ pub const SECRET_PATTERNS: &[&str] = &[
 
 /// Guarded: readable, never written, since the host later executes or trusts them. What is guarded in a `.git` has a
 /// target of its own.
-pub const GUARDED: &[&str] = &["**/.envrc", "**/.vscode/**", "**/.claude/**", "**/.mcp.json"];
+pub const GUARDED: &[&str] = &[
+    "**/.envrc",
+    "**/.vscode/**",
+    "**/.claude/**",
+    "**/.mcp.json",
+    "**/.stockade/**",
+];
 
 /// Below the caller's home: keys, tokens, password stores, browsers, histories.
 const HOME_SECRETS: &[&str] = &[

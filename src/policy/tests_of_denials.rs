@@ -254,3 +254,29 @@ fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_ar
     assert!(matcher.decide(Access::WRITE, Path::new("/w/a")).is_allowed());
     assert!(!matcher.decide(Access::WRITE, Path::new("/w/b/c")).is_allowed());
 }
+
+/// What a project says of tool calls is somebody's decision, and no run's.
+#[test]
+fn a_project_s_configuration_is_read_and_never_written() {
+    let denials = super::GUARDED.iter().map(|glob| Denial {
+        access: Access::WRITE,
+        ..denial(glob, DenialKind::Guarded)
+    });
+    let policy = policy(vec![grant(Access::all(), "/")], denials.collect());
+    let matcher = Matcher::new(&policy);
+    for name in [
+        "/w/.stockade",
+        "/w/.stockade/config.toml",
+        "/w/sub/.stockade/config.toml",
+    ] {
+        assert!(!matcher.decide(Access::WRITE, Path::new(name)).is_allowed(), "{name}");
+        assert!(matcher.decide(Access::READ, Path::new(name)).is_allowed(), "{name}");
+    }
+    assert!(
+        matcher
+            .decide(Access::WRITE, Path::new("/w/stockade/config.toml"))
+            .is_allowed()
+    );
+    let lost = matcher.opens_by_moving(Path::new("/w/.stockade"), Path::new("/w/other"));
+    assert!(lost.is_some());
+}
