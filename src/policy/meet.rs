@@ -38,7 +38,7 @@ impl Policy {
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
             scratch: self.scratch,
-            limits: self.limits.lower(other.limits),
+            limits: self.limits.meet(other.limits),
             system_calls: self
                 .system_calls
                 .iter()

@@ -95,9 +95,10 @@ impl Role {
 /// over `read_only` over `allowed`, and reads obey `denied` alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// Below the root only what matches one of these may be changed; `None`: all that the profile grants. An empty list
-    /// is nothing.
-    pub allowed: Option<Vec<Rule<Glob>>>,
+    /// Below the root only what matches a glob of each of these lists may be changed; without a list, all that the
+    /// profile grants. An empty list is nothing. There are several where several layers narrow: what two lists have in
+    /// common is no list of globs.
+    pub allowed: Vec<Vec<Rule<Glob>>>,
     /// Neither read nor changed.
     pub denied: Vec<Rule<Glob>>,
     /// Read and not changed.
@@ -107,7 +108,7 @@ pub struct Scope {
 impl Scope {
     /// A scope that says nothing.
     pub const WHOLE: Scope = Scope {
-        allowed: None,
+        allowed: Vec::new(),
         denied: Vec::new(),
         read_only: Vec::new(),
     };

@@ -142,7 +142,15 @@ impl Reach {
 impl HostPattern {
     /// Whether a grant of one pattern allows at least what a grant of the other does.
     pub fn contains(&self, other: &HostPattern) -> bool {
-        meet_patterns(self, other).as_ref() == Some(other)
+        self.meet(other).as_ref() == Some(other)
+    }
+
+    /// What both patterns mean.
+    pub fn meet(&self, other: &HostPattern) -> Option<HostPattern> {
+        Some(HostPattern {
+            host: meet_hosts(&self.host, &other.host)?,
+            ports: self.ports.meet(&other.ports)?,
+        })
     }
 }
 
@@ -179,7 +187,7 @@ fn meet_grants(ours: &[HostGrant], theirs: &[HostGrant]) -> Vec<HostGrant> {
     let mut grants: Vec<HostGrant> = Vec::new();
     for our in ours {
         for their in theirs {
-            let Some(pattern) = meet_patterns(&our.pattern, &their.pattern) else {
+            let Some(pattern) = our.pattern.meet(&their.pattern) else {
                 continue;
             };
             if grants.iter().all(|grant| grant.pattern != pattern) {
@@ -191,13 +199,6 @@ fn meet_grants(ours: &[HostGrant], theirs: &[HostGrant]) -> Vec<HostGrant> {
         }
     }
     grants
-}
-
-fn meet_patterns(a: &HostPattern, b: &HostPattern) -> Option<HostPattern> {
-    Some(HostPattern {
-        host: meet_hosts(&a.host, &b.host)?,
-        ports: a.ports.meet(&b.ports)?,
-    })
 }
 
 fn meet_hosts(a: &Host, b: &Host) -> Option<Host> {

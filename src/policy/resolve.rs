@@ -175,7 +175,7 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
         sockets: sockets(profile, circumstances),
         environment,
         scratch: profile.scratch,
-        limits: override_limits(&profile.limits, &circumstances.additions.limits).lower(role.limits),
+        limits: override_limits(&profile.limits, &circumstances.additions.limits).meet(role.limits),
         system_calls: profile.system_calls.iter().map(|rule| rule.value.clone()).collect(),
         asks: Asks::Nothing,
         grants,

@@ -60,14 +60,8 @@ impl Limits {
         }
     }
 
-    /// The lower of each.
-    pub fn lower(self, other: Limits) -> Limits {
-        fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
-            match (a, b) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (one, other) => one.or(other),
-            }
-        }
+    /// The lower of both, for each.
+    pub fn meet(self, other: Limits) -> Limits {
         Limits {
             time: lower(self.time, other.time),
             cpu: lower(self.cpu, other.cpu),
@@ -78,6 +72,13 @@ impl Limits {
             disk: lower(self.disk, other.disk),
             output: lower(self.output, other.output),
         }
+    }
+}
+
+fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, other) => one.or(other),
     }
 }
 
