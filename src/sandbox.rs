@@ -487,6 +487,20 @@ impl Sandbox {
         Ok(())
     }
 
+    /// What its runs may do, but for what their commands bring along.
+    ///
+    /// # Errors
+    /// The root can't be used.
+    pub fn policy_of_any_command(&self) -> Result<Policy, Error> {
+        let root = self.resolved_root()?;
+        self.refuse_links_out(&root)?;
+        let nothing = command::Command::nothing();
+        let mut policy = self.policy(&root, &nothing)?;
+        policy.denials.extend(behind_links(&policy.denials));
+        policy.grants.extend(files_of_names(&policy));
+        Ok(policy)
+    }
+
     fn policy(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
         let writes = !self.profile.write.is_empty() || !self.additions.grants.is_empty();
         let git_identity = if writes {

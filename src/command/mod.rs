@@ -74,6 +74,21 @@ pub struct Command {
     pub variables: Vec<(OsString, OsString)>,
 }
 
+impl Command {
+    /// No command at all, which brings nothing along.
+    pub(crate) fn nothing() -> Command {
+        Command {
+            program: PathBuf::new(),
+            argv: Vec::new(),
+            executables: Vec::new(),
+            starts: 1,
+            installation: Vec::new(),
+            entrypoints: Vec::new(),
+            variables: Vec::new(),
+        }
+    }
+}
+
 /// A file or tree of the installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Belongs {

@@ -1,6 +1,6 @@
 //! Agents and tools, as a configuration declares them.
 
-use crate::policy::{Capabilities, Mode, Scope};
+use crate::policy::{Capabilities, Mode, Role, Scope};
 use crate::profile::{HostPattern, Limits, Origin, Rule};
 
 /// A named role. `None` where nothing is said, which is then what the layer below says.
@@ -24,6 +24,24 @@ pub struct Agent {
     pub limits: Limits,
     /// Where it is declared.
     pub origin: Origin,
+}
+
+impl Agent {
+    /// What it may do within its profile.
+    pub fn role(&self) -> Role {
+        Role {
+            capabilities: self.capabilities.unwrap_or(Capabilities::USUAL),
+            mode: self.mode.unwrap_or(Mode::AcceptEdits),
+            scope: self.scope.clone(),
+            hosts: self.hosts.clone(),
+            limits: self.limits,
+        }
+    }
+
+    /// The profile of its runs.
+    pub fn profile(&self) -> &str {
+        self.profile.as_deref().unwrap_or("workspace")
+    }
 }
 
 /// A tool that agents may be given.

@@ -4,6 +4,7 @@
 //! path or host. Nothing here runs, opens or enforces anything: that is the sandbox's work.
 
 mod answer;
+pub mod files;
 pub(crate) mod read;
 mod request;
 mod rule;
