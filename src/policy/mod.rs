@@ -23,6 +23,8 @@ mod tests;
 mod tests_of_denials;
 #[cfg(test)]
 mod tests_of_reach;
+#[cfg(test)]
+mod tests_of_roles;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
