@@ -58,3 +58,31 @@ pub struct Tool {
     /// Where it is declared.
     pub origin: Origin,
 }
+
+impl Agent {
+    pub(super) fn saying_nothing(name: String, origin: Origin) -> Agent {
+        Agent {
+            name,
+            mode: None,
+            profile: None,
+            capabilities: None,
+            tools: None,
+            scope: Scope::WHOLE,
+            hosts: None,
+            limits: Limits::NONE,
+            origin,
+        }
+    }
+}
+
+impl Tool {
+    pub(super) fn saying_nothing(name: String, origin: Origin) -> Tool {
+        Tool {
+            name,
+            profile: None,
+            commands: None,
+            capabilities: None,
+            origin,
+        }
+    }
+}

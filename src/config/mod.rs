@@ -1,24 +1,60 @@
-//! The user's configuration, `$XDG_CONFIG_HOME/stockade/config.toml`. Only the user's: a project says nothing here.
+//! What users and projects configure: rules for tool calls, agents, tools.
+//!
+//! `read` makes values of one file's text, `layers` joins built in, user and project. A project's file comes from
+//! whoever wrote the repository: it may always deny and narrow, and what it allows counts only while the user trusts its
+//! very content (`project`, `trust`). Nothing here decides a call or an access; that is `judge` and `policy`.
 
 mod agent;
+mod error;
+#[cfg(feature = "judge")]
+mod join;
+#[cfg(feature = "judge")]
+mod layers;
+#[cfg(all(test, feature = "judge"))]
+mod layers_tests;
+#[cfg(feature = "judge")]
+mod line;
+#[cfg(feature = "judge")]
+mod listing;
+#[cfg(all(test, feature = "judge"))]
+mod narrowing_tests;
+#[cfg(feature = "judge")]
+mod project;
+mod read;
+#[cfg(feature = "judge")]
+mod remember;
+#[cfg(feature = "judge")]
+mod trust;
+#[cfg(all(test, feature = "judge"))]
+mod trust_tests;
+#[cfg(feature = "judge")]
+mod widening;
 
-use std::io;
-use std::path::{Path, PathBuf};
-
-use toml::de::DeValue;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::judge::Permissions;
-use crate::profile::reading::{Complaint, Reader, Value, read_with, text_of};
-use crate::profile::{Fault, ProfileError, Source};
+use crate::profile::reading::text_of;
+use crate::profile::{Origin, Source};
+use read::{Author, parse};
 
 pub use agent::{Agent, Tool};
+pub use error::ConfigurationError;
+#[cfg(feature = "judge")]
+pub use {
+    error::TrustError,
+    layers::Layers,
+    line::{Line, Missing},
+    project::{Project, Trust},
+    remember::{Written, remember},
+    trust::{Pinned, revoke, trust, trusted},
+    widening::Widening,
+};
 
-const FIELDS: [&str; 2] = ["version", "on_violation"];
-
-/// What the user has set.
+/// What one file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration {
-    /// A command that is told of each denial.
+    /// A command that is told of each denial. Only a user's file has one.
     pub on_violation: Option<OnViolation>,
     /// Rules for tool calls.
     pub permissions: Permissions,
@@ -26,6 +62,28 @@ pub struct Configuration {
     pub agents: Vec<Agent>,
     /// Tools that are declared here.
     pub tools: Vec<Tool>,
+    /// Where each field of an agent or a tool stands.
+    places: BTreeMap<(Section, String, &'static str), Origin>,
+}
+
+/// What a field belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Section {
+    OnViolation,
+    Agents,
+    Tools,
+}
+
+impl Section {
+    /// As in TOML.
+    #[cfg(feature = "judge")]
+    fn name(self) -> &'static str {
+        match self {
+            Section::OnViolation => "on_violation",
+            Section::Agents => "agents",
+            Section::Tools => "tools",
+        }
+    }
 }
 
 /// A command that gets rows of the audit trail as JSON on its standard input, one a line.
@@ -35,22 +93,6 @@ pub struct OnViolation {
     pub program: String,
     /// Its arguments.
     pub arguments: Vec<String>,
-}
-
-/// Why the configuration can't be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigurationError {
-    /// The file can't be read.
-    #[error("can't read the configuration `{}`", .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The document has faults: all of them, in the order of the text.
-    #[error(transparent)]
-    Faults(ProfileError),
 }
 
 impl Configuration {
@@ -65,59 +107,15 @@ impl Configuration {
             return Ok(Configuration::default());
         };
         let source = Source::File(path);
-        let text = text_of(source.path().unwrap_or(Path::new("")), &source).map_err(|error| match error {
-            ProfileError::Unreadable { path, source } => ConfigurationError::Unreadable { path, source },
-            other => ConfigurationError::Faults(other),
-        })?;
-        parse(&text, &source).map_err(|faults| ConfigurationError::Faults(ProfileError::Faults(faults)))
+        let text = text_of(source.path().unwrap_or(Path::new("")), &source)?;
+        parse(&text, &source, Author::User).map_err(ConfigurationError::faults)
     }
-}
 
-fn parse(text: &str, source: &Source) -> Result<Configuration, Vec<Fault>> {
-    read_with(text, source, "configuration", |reader, root| {
-        let mut configuration = Configuration::default();
-        if !root.contains_key("version") {
-            let complaint = Complaint::new("`version` is missing").hint("a configuration begins with `version = 1`");
-            reader.fault(0, complaint);
-        }
-        for (key, value) in root {
-            match key.get_ref().as_ref() {
-                "version" => {}
-                "on_violation" => configuration.on_violation = command(reader, value),
-                _ => reader.unknown_field(key, "the configuration", &FIELDS),
-            }
-        }
-        configuration
-    })
-}
-
-/// A list of words, or one text for a shell.
-fn command(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<OnViolation> {
-    let words = match value.get_ref() {
-        DeValue::Array(_) => {
-            let words = reader.all_parsed(value, word);
-            words.into_iter().map(|(word, _)| word).collect()
-        }
-        _ => vec!["/bin/sh".to_string(), "-c".to_string(), reader.parsed(value, word)?],
-    };
-    let mut words = words.into_iter();
-    let Some(program) = words.next().filter(|program| !program.is_empty()) else {
-        let complaint = Complaint::new("`on_violation` names no program")
-            .hint("write a list of words, or one text that `/bin/sh` runs");
-        reader.fault(value.span().start, complaint);
-        return None;
-    };
-    Some(OnViolation {
-        program,
-        arguments: words.collect(),
-    })
-}
-
-fn word(text: &str) -> Result<String, Complaint> {
-    if text.contains('\0') {
-        return Err(Complaint::new("a word of a command can't hold NUL"));
+    /// Where a field stands.
+    #[cfg(feature = "judge")]
+    fn place(&self, section: Section, name: &str, field: &'static str) -> Option<&Origin> {
+        self.places.get(&(section, name.to_owned(), field))
     }
-    Ok(text.to_string())
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, field: &str) -> Vec<St
 }
 
 /// The name of a tool: one word that can be shown.
-fn tool_name(text: &str) -> Result<String, Complaint> {
+pub(crate) fn tool_name(text: &str) -> Result<String, Complaint> {
     named("tool", text)?;
     if text.chars().any(char::is_whitespace) {
         return Err(Complaint::new(format!(
@@ -114,7 +114,7 @@ fn skill_name(text: &str) -> Result<String, Complaint> {
 }
 
 /// One or two words, with one space between.
-fn command(text: &str) -> Result<String, Complaint> {
+pub(crate) fn command(text: &str) -> Result<String, Complaint> {
     named("command", text)?;
     let words: Vec<&str> = text.split_whitespace().collect();
     if words.len() > 2 {

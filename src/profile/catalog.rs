@@ -304,13 +304,25 @@ fn read_file(path: &Path, source: &Source) -> Result<Document, ProfileError> {
 
 /// The text of a user's document.
 pub(crate) fn text_of(path: &Path, source: &Source) -> Result<String, ProfileError> {
-    let bytes = bytes_of(path).map_err(|source| ProfileError::Unreadable {
+    let unreadable = |source| ProfileError::Unreadable {
         path: path.to_path_buf(),
         source,
-    })?;
+    };
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer that may never come.
+    let file: File = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)
+        .map_err(unreadable)?;
+    let bytes = bytes_of(file).map_err(unreadable)?;
+    text_from(bytes, source).map_err(|fault| ProfileError::Faults(vec![fault]))
+}
+
+/// The text that bytes are, if they are one.
+pub(crate) fn text_from(bytes: Vec<u8>, source: &Source) -> Result<String, Fault> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        ProfileError::Faults(vec![not_utf8(valid, source)])
+        not_utf8(valid, source)
     })
 }
 
@@ -328,13 +340,8 @@ fn not_utf8(valid: &[u8], source: &Source) -> Fault {
 }
 
 /// The content of a regular file that isn't too large.
-fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn bytes_of(file: File) -> io::Result<Vec<u8>> {
     let refuse = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-    // Without O_NONBLOCK, opening a FIFO would wait for a writer that may never come.
-    let file: File = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
     if !file.metadata()?.is_file() {
         return refuse("it isn't a regular file".to_owned());
     }

@@ -31,9 +31,10 @@ pub use value::is_unsecure_variable;
 
 /// How documents of any kind are read, with the place of every fault.
 pub(crate) mod reading {
-    pub(crate) use super::catalog::text_of;
+    pub(crate) use super::catalog::{bytes_of, text_from, text_of};
     pub(crate) use super::error::Complaint;
     pub(crate) use super::read::{Reader, Value, read_with};
+    pub(crate) use super::value::{host, profile_name};
 }
 
 /// What a run may do, as a document says it. Lists hold the inherited rules first, then the profile's own.

@@ -266,7 +266,7 @@ impl Reader<'_> {
         })
     }
 
-    fn limits(&mut self, value: &Value<'_>) -> Limits {
+    pub(crate) fn limits(&mut self, value: &Value<'_>) -> Limits {
         let mut limits = Limits::NONE;
         let Some(table) = self.table(value, "[limits]") else {
             return limits;
@@ -421,7 +421,7 @@ impl Reader<'_> {
         self.fault(key.span().start, complaint);
     }
 
-    fn wrong_type(&mut self, value: &Value<'_>, expected: &str, hint: Option<String>) {
+    pub(crate) fn wrong_type(&mut self, value: &Value<'_>, expected: &str, hint: Option<String>) {
         let message = format!("expected {expected}, found {}", type_text(value.get_ref()));
         self.fault(value.span().start, Complaint { message, hint });
     }
@@ -488,7 +488,7 @@ impl Reader<'_> {
         tables
     }
 
-    fn is_too_long(&mut self, value: &Value<'_>, list: &str, length: usize) -> bool {
+    pub(crate) fn is_too_long(&mut self, value: &Value<'_>, list: &str, length: usize) -> bool {
         let is_too_long = length > MOST_RULES;
         if is_too_long {
             let complaint = Complaint::new(format!("`{list}` has {length} rules; at most {MOST_RULES} are read"));

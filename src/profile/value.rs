@@ -47,7 +47,7 @@ pub(super) fn is_profile_name(text: &str) -> bool {
         && text.bytes().all(|b| plain(b) || b == b'-' || b == b'_')
 }
 
-pub(super) fn profile_name(text: &str) -> Result<String, Complaint> {
+pub(crate) fn profile_name(text: &str) -> Result<String, Complaint> {
     if is_profile_name(text) {
         return Ok(text.to_owned());
     }
@@ -119,7 +119,7 @@ pub(super) fn glob(text: &str) -> Result<Glob, Complaint> {
     Ok(Glob(text.to_owned()))
 }
 
-pub(super) fn host(text: &str) -> Result<HostPattern, Complaint> {
+pub(crate) fn host(text: &str) -> Result<HostPattern, Complaint> {
     HostPattern::parse(text).map_err(|error| Complaint::new(error.message).hint(error.hint))
 }
 

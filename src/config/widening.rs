@@ -1,0 +1,90 @@
+//! What trusting a project's configuration allows: what differs from what holds without.
+
+use std::path::Path;
+
+use super::line::{Field, Line, bare_tool, lines};
+use super::project::read;
+use super::{Configuration, Layers, Section, Trust};
+use crate::profile::{Origin, Source};
+
+/// What a project's file widens, against what was trusted of it before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Widening {
+    /// What it would allow and what was trusted doesn't.
+    pub added: Vec<Line>,
+    /// What was trusted and it doesn't say any more.
+    pub dropped: Vec<Line>,
+}
+
+impl Layers {
+    /// What the project's file widens against what was trusted before, or against nothing.
+    pub fn widening(&self) -> Widening {
+        let Some(project) = &self.project else {
+            return Widening {
+                added: Vec::new(),
+                dropped: Vec::new(),
+            };
+        };
+        let before = self.before.as_deref();
+        let before = before.map_or_else(Vec::new, |text| self.widened_by_text(text, &project.path));
+        let without = |lines: &[Line], others: &[Line]| {
+            let is_new = |line: &&Line| others.iter().all(|other| other.text != line.text);
+            lines.iter().filter(is_new).cloned().collect()
+        };
+        Widening {
+            added: without(&project.widens, &before),
+            dropped: without(&before, &project.widens),
+        }
+    }
+
+    /// What a project's configuration allows beyond what holds without its being trusted.
+    pub(super) fn widened_by(&self, project: &Configuration) -> Vec<Line> {
+        let allow = project.permissions.allow.iter();
+        let mut widened: Vec<Line> = allow.map(|rule| Line::of_rule("allow", rule)).collect();
+        for declared in &project.agents {
+            let name = &declared.name;
+            let fields = |trust| {
+                let agent = self.agent_with(name, Some((project, trust)));
+                agent.map_or_else(Vec::new, |agent| agent.fields())
+            };
+            let fields = differing(fields(Trust::Trusted), &fields(Trust::Untrusted));
+            widened.extend(lines(Section::Agents, name, fields, |field| {
+                project.place_or(Section::Agents, name, field, &declared.origin)
+            }));
+        }
+        for declared in &project.tools {
+            let name = &declared.name;
+            let fields = |trust| {
+                let tool = self.tool_with(name, Some((project, trust)));
+                tool.map_or_else(Vec::new, |tool| tool.fields())
+            };
+            let fields = differing(fields(Trust::Trusted), &fields(Trust::Untrusted));
+            // It needs no field to be a tool that agents may be given.
+            if fields.is_empty() && self.user.tool(name).is_none() {
+                widened.push(bare_tool(name, &declared.origin));
+            }
+            widened.extend(lines(Section::Tools, name, fields, |field| {
+                project.place_or(Section::Tools, name, field, &declared.origin)
+            }));
+        }
+        widened
+    }
+
+    /// What a text that was trusted before allowed. What can't be read any more allowed nothing.
+    fn widened_by_text(&self, text: &str, path: &Path) -> Vec<Line> {
+        let configuration = read(text, &Source::File(path.to_path_buf()));
+        configuration.map_or_else(|_| Vec::new(), |configuration| self.widened_by(&configuration))
+    }
+}
+
+impl Configuration {
+    fn place_or(&self, section: Section, name: &str, field: &'static str, declared: &Origin) -> Vec<Origin> {
+        vec![self.place(section, name, field).unwrap_or(declared).clone()]
+    }
+}
+
+/// The fields that have other values.
+fn differing(fields: Vec<Field>, others: &[Field]) -> Vec<Field> {
+    let differs = |field: &Field| !others.contains(field);
+    fields.into_iter().filter(differs).collect()
+}
