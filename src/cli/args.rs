@@ -52,9 +52,9 @@ pub enum Task {
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Profile, by name or file
-    #[arg(long, value_name = "NAME|FILE", default_value = "minimal")]
-    pub profile: String,
+    /// Profile, by name or file [default: the agent's, else minimal]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub profile: Option<String>,
     /// The run's root: what `./` means in profiles, and where the command starts [default: here]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
@@ -129,7 +129,8 @@ pub struct Run {
     /// Ask for single grants, or for the lowest profile that would do
     #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = "Asking")]
     pub escalate: Unit,
-    /// The agent that it acts for: said in questions, kept with grants and in the audit trail
+    /// The agent that it acts for, with the profile, capabilities, mode and scope that are configured for it: worker,
+    /// judge, planner, leader, or one of `config.toml`; said in questions, kept with grants and in the audit trail
     #[arg(long, value_name = "NAME", value_parser = parse_agent, help_heading = "Asking")]
     pub agent: Option<String>,
     /// What goes into the audit trail: nothing (off), runs, refusals, questions and grants (denials), or each allowed

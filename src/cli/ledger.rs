@@ -46,10 +46,10 @@ impl Ledger {
     }
 
     /// The sandbox with what was granted to its like for always, and with somebody who takes note.
-    pub fn with_grants(&self, sandbox: Sandbox, run: &Run) -> Result<Sandbox, Failure> {
+    pub fn with_grants(&self, sandbox: Sandbox, run: &Run, profile: &str) -> Result<Sandbox, Failure> {
         let key = Key {
             project: sandbox.project()?,
-            profile: profile_key(&run.profile),
+            profile: profile_key(profile),
             agent: run.agent.clone(),
             script: None,
         };

@@ -2,6 +2,7 @@
 //!
 //! Data goes to standard output, everything else to standard error.
 
+mod acting;
 mod approvals;
 mod args;
 mod asking;

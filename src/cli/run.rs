@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::REFUSED;
+use super::acting::{Acting, LOWEST};
 use super::args::Run;
 use super::asking::{self, Ask};
 use super::ledger::Ledger;
@@ -15,7 +16,6 @@ use super::refused;
 use super::relay::Relay;
 use super::signals::{self, Signals};
 use crate::approve::Approver;
-use crate::policy::Capabilities;
 use crate::profile::Limits;
 use crate::report::{Report, Sink, Status};
 use crate::sys::{confine, process};
@@ -24,17 +24,17 @@ use crate::{Child, Ending, Event, Outcome, Ready, Sandbox};
 /// Runs it; the exit code of `stockade run`.
 pub fn run(run: &Run) -> Result<u8, Failure> {
     let sink = run.report.as_deref().map(open_report).transpose()?;
-    let begun = asking::approver(run).and_then(|approver| Ok((approver, Ledger::open(run)?)));
-    let (approver, ledger) = match begun {
+    let begun = begin(run);
+    let (acting, approver, ledger) = match begun {
         Ok(begun) => begun,
         Err(failure) => {
-            write_report(sink, &refused(run));
+            write_report(sink, &refused(run, run.profile.as_deref().unwrap_or(LOWEST)));
             return Err(failure);
         }
     };
     let (mut granted, mut asked) = (Vec::new(), Vec::new());
     let outcome = loop {
-        let outcome = match attempt(run, (approver.as_ref(), &ledger), &granted) {
+        let outcome = match attempt(run, &acting, (approver.as_ref(), &ledger), &granted) {
             Ok(outcome) => outcome,
             Err((failure, report)) => {
                 ledger.close();
@@ -74,16 +74,23 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
     Ok(if reported { outcome.exit_code() } else { REFUSED })
 }
 
+/// For whom it is, who is asked, and where it is recorded.
+fn begin(run: &Run) -> Result<(Acting, Option<Arc<dyn Approver>>, Ledger), Failure> {
+    Ok((Acting::of(run)?, asking::approver(run)?, Ledger::open(run)?))
+}
+
 /// How often a run is started once more with a grant.
 const MOST_REPEATS: usize = 3;
 
 /// One run from its start to its end; what there is to report where it never started.
 fn attempt(
     run: &Run,
+    acting: &Acting,
     aides: (Option<&Arc<dyn Approver>>, &Ledger),
     granted: &[PathBuf],
 ) -> Result<Outcome, (Failure, Box<Report>)> {
-    let mut ready = ready(run, aides, granted).map_err(|failure| (failure, Box::new(refused(run))))?;
+    let mut ready =
+        ready(run, acting, aides, granted).map_err(|failure| (failure, Box::new(refused(run, &acting.profile))))?;
     let report = Box::new(ready.report().clone());
     let failed = |failure: Failure| (failure, report.clone());
     // Before the start: a key that is pressed at once is answered like any later one.
@@ -94,19 +101,20 @@ fn attempt(
 }
 
 /// What there is to report of a run that was refused.
-fn refused(run: &Run) -> Report {
+fn refused(run: &Run, profile: &str) -> Report {
     let here = std::env::current_dir().unwrap_or_default();
     let root = here.join(run.root.as_deref().unwrap_or(Path::new("")));
-    Report::refused(&run.profile, &run.command, &root)
+    Report::refused(profile, &run.command, &root)
 }
 
 /// Everything up to the start.
 fn ready(
     run: &Run,
+    acting: &Acting,
     (approver, ledger): (Option<&Arc<dyn Approver>>, &Ledger),
     granted: &[PathBuf],
 ) -> Result<Ready, Failure> {
-    let mut sandbox = Sandbox::profile(&run.profile)?.limits(limits(run)).trace(run.trace);
+    let mut sandbox = acting.sandbox()?.limits(limits(run)).trace(run.trace);
     if let Some(root) = &run.root {
         sandbox = sandbox.root(root);
     }
@@ -122,7 +130,6 @@ fn ready(
     for path in &run.socket {
         sandbox = sandbox.socket(path);
     }
-    sandbox = with_role(sandbox, run);
     sandbox = with_network(sandbox, run)?;
     for glob in &run.deny {
         sandbox = sandbox.deny(glob)?;
@@ -135,7 +142,7 @@ fn ready(
         sandbox = sandbox.accept_shortfall(*shortfall);
     }
     sandbox = with_questions(sandbox, run, approver);
-    sandbox = ledger.with_grants(sandbox, run)?;
+    sandbox = ledger.with_grants(sandbox, run, &acting.profile)?;
     for path in run.read.iter().chain(&run.write).chain(&run.exec) {
         if !path.exists() {
             note(&format!("`{}` doesn't exist yet", path.display()));
@@ -164,18 +171,6 @@ fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn App
         sandbox = sandbox.agent(agent);
     }
     sandbox.ask_timeout(run.ask_timeout).escalate(run.escalate)
-}
-
-/// What the flags say of capabilities and mode.
-fn with_role(mut sandbox: Sandbox, run: &Run) -> Sandbox {
-    if !run.cap.is_empty() {
-        let named = run.cap.iter().fold(Capabilities::empty(), |all, one| all | *one);
-        sandbox = sandbox.capabilities(named);
-    }
-    if let Some(mode) = run.mode {
-        sandbox = sandbox.mode(mode);
-    }
-    sandbox
 }
 
 /// What the flags say of hosts.

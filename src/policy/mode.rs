@@ -12,7 +12,7 @@ use crate::profile::{Glob, HostPattern, Limits, Rule};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Every change asks.
+    /// Every change asks, but for what a flag or an earlier answer said yes to.
     Manual,
     /// Changes inside the scope are free, outside they are refused.
     AcceptEdits,

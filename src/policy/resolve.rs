@@ -158,10 +158,12 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
             }),
     );
     let role = &circumstances.additions.role;
-    narrow(&mut grants, role.access());
+    narrow(&mut grants, role.access(), Grant::is_chosen);
     let environment = environment::build(profile, circumstances, &grants);
     if role.mode == Mode::Manual {
-        narrow(&mut grants, !Access::CHANGE);
+        // What somebody said yes to before, by a flag or an answer, isn't asked again.
+        let is_profiles = |grant: &Grant| matches!(grant.origin, Origin::Shipped { .. } | Origin::File { .. });
+        narrow(&mut grants, !Access::CHANGE, is_profiles);
     }
     let listen = listen_grants(profile, circumstances.additions);
     Policy {
@@ -183,8 +185,8 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
 }
 
 /// Takes away what a role doesn't have, of what a person granted. What a program needs to start stays.
-fn narrow(grants: &mut Vec<Grant>, access: Access) {
-    for grant in grants.iter_mut().filter(|grant| grant.is_chosen()) {
+fn narrow(grants: &mut Vec<Grant>, access: Access, counts: impl Fn(&Grant) -> bool) {
+    for grant in grants.iter_mut().filter(|grant| counts(grant)) {
         grant.access &= access;
     }
     grants.retain(|grant| !grant.access.is_empty());

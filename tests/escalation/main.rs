@@ -5,6 +5,7 @@ mod common;
 mod person;
 
 mod abuse;
+mod agents;
 mod headless;
 mod live;
 mod profiles;

@@ -2,6 +2,7 @@
 
 use super::Asking;
 use crate::approve::{EscalationRequest, Evidence, Lifetime, Requested, Unit, VERSION};
+use crate::policy::{Mode, Policy};
 use crate::report::{self, Grant, Kind, Refusal, Setting};
 use crate::supervise::shared::Shared;
 
@@ -72,7 +73,7 @@ pub fn request(
             command: asking.command.clone(),
             root: policy.root.to_string_lossy().into_owned(),
             agent: asking.agent.clone(),
-            why: "nothing grants it".into(),
+            why: why(refusal, policy).into(),
             warning: warning(refusal),
             at_ms: u64::try_from(refusal.at.as_millis()).unwrap_or(u64::MAX),
         },
@@ -93,6 +94,16 @@ pub fn request(
 pub fn words(grant: &Grant) -> Vec<String> {
     let words = grant.words();
     words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// Why it isn't simply done.
+fn why(refusal: &Refusal, policy: &Policy) -> &'static str {
+    let changes = matches!(refusal.kind, Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata);
+    if changes && policy.mode == Mode::Manual {
+        "every change asks in mode `manual`"
+    } else {
+        "nothing grants it"
+    }
 }
 
 /// What a person should know before a yes.
