@@ -46,6 +46,14 @@ pub enum Task {
     /// List and revoke what was granted for good
     #[command(subcommand)]
     Grant(Grant),
+    /// Show what is configured here, and where it is said
+    #[command(subcommand)]
+    Config(Config),
+    /// Let what a project's configuration allows count, until it changes
+    Trust(Trust),
+    /// List the rules for tool calls, and add to them
+    #[command(subcommand)]
+    Rules(Rules),
     /// Say what this machine can enforce
     Doctor(Doctor),
 }
@@ -220,6 +228,68 @@ pub enum Grant {
     },
     /// Write all of them, one a line, as JSON
     Export,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Show what counts: built in, yours, the project's
+    Show {
+        /// Say of each line where it comes from, and show what doesn't count
+        #[arg(long)]
+        origin: bool,
+        /// The project's root [default: here]
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of `config.toml`
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub struct Trust {
+    /// The project's root [default: here]
+    #[arg(value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Trust what is there without a question
+    #[arg(long, conflicts_with_all = ["diff", "revoke", "list"])]
+    pub yes: bool,
+    /// Trust it if this is its hash
+    #[arg(long, value_name = "HASH", conflicts_with_all = ["diff", "revoke", "list"])]
+    pub hash: Option<String>,
+    /// Show what it widens against what was trusted before; exit code 1 where it isn't trusted
+    #[arg(long, conflicts_with_all = ["revoke", "list"])]
+    pub diff: bool,
+    /// Trust it no more
+    #[arg(long, conflicts_with = "list")]
+    pub revoke: bool,
+    /// List what is trusted
+    #[arg(long, conflicts_with = "root")]
+    pub list: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Rules {
+    /// List the rules that count in the order in which they are looked at, each with its origin
+    List {
+        /// The project's root [default: here]
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+    },
+    /// Write what allows a call from now on into the project's configuration
+    Remember {
+        /// The tool
+        #[arg(long, value_name = "NAME")]
+        tool: String,
+        /// For `skill_load`: the skill
+        #[arg(long, value_name = "NAME")]
+        skill: Option<String>,
+        /// The project's root [default: here]
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// For `bash`: the command line
+        #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+        command: Vec<String>,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -124,6 +124,9 @@ fn profile_key(name_or_file: &str) -> OsString {
 
 impl From<ConfigurationError> for Failure {
     fn from(error: ConfigurationError) -> Self {
-        Failure::new(REFUSED, &error)
+        Failure {
+            hint: error.hint().map(String::from),
+            ..Failure::new(REFUSED, &error)
+        }
     }
 }

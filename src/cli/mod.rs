@@ -7,17 +7,21 @@ mod approvals;
 mod args;
 mod asking;
 mod audit;
+mod config;
 mod doctor;
 mod explain;
 mod grant;
+mod layers;
 mod ledger;
 mod message;
 mod moment;
 mod profile;
 mod refused;
 mod relay;
+mod rules;
 mod run;
 mod signals;
+mod trust;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -48,6 +52,9 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Profile(task) => to_output(|out| args::profile_task(task, out)),
         Task::Audit(task) => to_output(|out| audit::audit(task, out)),
         Task::Grant(task) => to_output(|out| grant::grant(task, out)),
+        Task::Config(task) => to_output(|out| config::config(task, out)),
+        Task::Trust(task) => to_output(|out| trust::trust(task, out)),
+        Task::Rules(task) => to_output(|out| rules::rules(task, out)),
         Task::Doctor(doctor) => to_output(|out| doctor::doctor(doctor.json, out)),
     }
 }

@@ -51,6 +51,9 @@ pub use {
     widening::Widening,
 };
 
+/// The JSON Schema of `config.toml`, for editors.
+pub const SCHEMA: &str = include_str!("../../schemas/config.schema.json");
+
 /// What one file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration {

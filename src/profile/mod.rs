@@ -31,7 +31,9 @@ pub use value::is_unsecure_variable;
 
 /// How documents of any kind are read, with the place of every fault.
 pub(crate) mod reading {
-    pub(crate) use super::catalog::{bytes_of, text_from, text_of};
+    pub(crate) use super::catalog::text_of;
+    #[cfg(feature = "judge")]
+    pub(crate) use super::catalog::{bytes_of, text_from};
     pub(crate) use super::error::Complaint;
     pub(crate) use super::read::{Reader, Value, read_with};
     pub(crate) use super::value::{host, profile_name};

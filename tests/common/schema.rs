@@ -56,11 +56,14 @@ impl Checker<'_> {
                     }
                 }
                 "required" => self.check_required(rule, value, path),
-                "additionalProperties" => assert_eq!(rule, &json!(false), "objects are closed"),
+                "additionalProperties" => self.check_names(rule, rules, value, path),
                 other => panic!("the checker doesn't know `{other}`"),
             }
         }
-        if let (Some(Value::Object(properties)), Value::Object(fields)) = (rules.get("properties"), value) {
+        let is_closed = rules.get("additionalProperties").is_none_or(|rule| !rule.is_object());
+        if let (Some(Value::Object(properties)), Value::Object(fields), true) =
+            (rules.get("properties"), value, is_closed)
+        {
             self.check_fields(properties, fields, path);
         }
     }
@@ -113,6 +116,21 @@ impl Checker<'_> {
             if value.is_object() && value.get(name).is_none() {
                 self.fault(path, format!("`{name}` is missing"));
             }
+        }
+    }
+
+    /// Objects are closed, or tables whose names anybody chooses and whose values are all of one kind.
+    fn check_names(&mut self, rule: &Value, rules: &Map<String, Value>, value: &Value, path: &str) {
+        if !rule.is_object() {
+            assert_eq!(rule, &json!(false), "objects are closed");
+            return;
+        }
+        assert!(
+            !rules.contains_key("properties"),
+            "either names of ours or of anybody's"
+        );
+        for (name, value) in value.as_object().into_iter().flatten() {
+            self.check(rule, value, &format!("{path}/{name}"));
         }
     }
 

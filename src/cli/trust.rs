@@ -1,0 +1,162 @@
+//! `stockade trust`: shows what a project's configuration would allow, asks, and pins its content.
+//!
+//! What is shown, hashed and pinned was read once. Texts in it come from whoever wrote the project, and are escaped.
+
+use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::path::Path;
+
+use nix::sys::termios::{FlushArg, tcflush};
+
+use super::REFUSED;
+use super::args::Trust;
+use super::layers::{Here, unprinted};
+use super::message::{Failure, note};
+use crate::config::{self, Line, Project};
+use crate::profile::visible;
+use crate::surroundings::Surroundings;
+
+/// Exit code: it isn't trusted.
+const UNTRUSTED: u8 = 1;
+
+/// A longer answer is none.
+const LONGEST_ANSWER: u64 = 100;
+
+/// Carries out `stockade trust`.
+pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
+    if task.list {
+        return list(out);
+    }
+    if task.revoke {
+        return revoke(task.root.as_deref(), out);
+    }
+    let here = Here::quiet(task.root.as_deref())?;
+    let Some(project) = here.layers.project() else {
+        return absent(task, &here.root);
+    };
+    if task.diff {
+        return diff(&here, project, out);
+    }
+    show(&here, project, out)?;
+    if project.is_trusted() {
+        note("it is trusted already");
+        return Ok(0);
+    }
+    // Whoever can't keep the answer needn't ask.
+    let state = here.surroundings.state.as_deref();
+    config::trusted(state)?;
+    out.flush().map_err(unprinted)?;
+    if !agreed(task, project)? {
+        note("it isn't trusted");
+        return Ok(UNTRUSTED);
+    }
+    config::trust(state, project)?;
+    note("it is trusted until it changes");
+    Ok(0)
+}
+
+fn absent(task: &Trust, root: &Path) -> Result<u8, Failure> {
+    if task.diff {
+        return Ok(0);
+    }
+    let message = format!("there is no `.stockade/config.toml` in `{}`", root.display());
+    Err(Failure::text(REFUSED, message))
+}
+
+/// Path, hash, and what it allows: `+` marks what wasn't trusted before, `-` what isn't there any more.
+fn show(here: &Here, project: &Project, out: &mut dyn Write) -> Result<(), Failure> {
+    let widening = here.layers.widening();
+    let is_new = |line: &Line| !project.is_trusted() && widening.added.contains(line);
+    let path = project.path.to_string_lossy();
+    writeln!(out, "{}\nblake3 {}", visible(&path), project.hash).map_err(unprinted)?;
+    for line in &project.widens {
+        marked(if is_new(line) { '+' } else { ' ' }, line, out)?;
+    }
+    for line in &widening.dropped {
+        marked('-', line, out)?;
+    }
+    if project.widens.is_empty() {
+        writeln!(out, "  it allows nothing that isn't allowed without it").map_err(unprinted)?;
+    }
+    Ok(())
+}
+
+fn diff(here: &Here, project: &Project, out: &mut dyn Write) -> Result<u8, Failure> {
+    if project.is_trusted() {
+        return Ok(0);
+    }
+    let widening = here.layers.widening();
+    for (mark, lines) in [('+', &widening.added), ('-', &widening.dropped)] {
+        for line in lines {
+            marked(mark, line, out)?;
+        }
+    }
+    let path = project.path.display();
+    match widening.added.is_empty() {
+        true => note(&format!("`{path}` isn't trusted, and widens nothing")),
+        false => note(&format!("`{path}` isn't trusted: what is marked with + doesn't count")),
+    }
+    Ok(UNTRUSTED)
+}
+
+fn marked(mark: char, line: &Line, out: &mut dyn Write) -> Result<(), Failure> {
+    let lines = line.origins.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (text, origins) = (visible(&line.text), lines.join(", "));
+    writeln!(out, "{mark} {text}  # {}", visible(&origins)).map_err(unprinted)
+}
+
+/// Whether the person agrees: by a flag, or by a word on the terminal.
+fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
+    if let Some(hash) = &task.hash {
+        if hash.eq_ignore_ascii_case(&project.hash) {
+            return Ok(true);
+        }
+        let message = format!("the file's hash is `{}`, not `{hash}`", project.hash);
+        return Err(Failure::text(REFUSED, message).hint("it isn't the file that was looked at: look at this one"));
+    }
+    if task.yes {
+        return Ok(true);
+    }
+    let stdin = io::stdin();
+    if !stdin.is_terminal() || !io::stderr().is_terminal() {
+        let message = "nobody can be asked whether to trust it: standard input and error aren't a terminal";
+        return Err(Failure::text(REFUSED, message)
+            .hint("`--hash HASH` trusts exactly what was looked at, `--yes` whatever is there"));
+    }
+    // What was typed before the question is no answer to it.
+    let _ = tcflush(&stdin, FlushArg::TCIFLUSH);
+    let _ = write!(io::stderr().lock(), "Shall this count? `yes` and Enter: ");
+    let mut answer = String::new();
+    let read = stdin.lock().take(LONGEST_ANSWER).read_line(&mut answer);
+    read.map_err(|error| Failure::new(REFUSED, &error))?;
+    Ok(answer.trim().eq_ignore_ascii_case("yes"))
+}
+
+fn list(out: &mut dyn Write) -> Result<u8, Failure> {
+    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+    for pin in config::trusted(surroundings.state.as_deref())? {
+        let now = match pin.now() {
+            config::Trust::Trusted => "",
+            config::Trust::Changed => "  # has changed, doesn't count",
+            config::Trust::Untrusted => "  # isn't there, or can't be read",
+        };
+        let path = pin.path.to_string_lossy();
+        let hash = pin.hashes.first().map_or("", String::as_str);
+        writeln!(out, "{}  {}{now}", visible(hash), visible(&path)).map_err(unprinted)?;
+    }
+    Ok(0)
+}
+
+/// Also of a project that isn't there any more.
+fn revoke(root: Option<&Path>, out: &mut dyn Write) -> Result<u8, Failure> {
+    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+    let here = surroundings.directory;
+    let root = root.map_or_else(|| here.clone(), |root| here.join(root));
+    let was_trusted = config::revoke(surroundings.state.as_deref(), &root)?;
+    let said = if was_trusted {
+        "isn't trusted any more"
+    } else {
+        "wasn't trusted"
+    };
+    writeln!(out, "{} {said}", visible(&root.to_string_lossy())).map_err(unprinted)?;
+    Ok(0)
+}

@@ -1,0 +1,43 @@
+//! What users and projects configure, through the program: shown, trusted, remembered.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod asked;
+mod schema;
+mod shown;
+mod trusted;
+
+use std::process::Command;
+
+use common::{Finished, Place, STOCKADE, finish};
+
+/// Rules that a project would like.
+const ALLOW: &str = "version = 1\n[[permissions.allow]]\ntool = 'bash'\ncommand = 'git push'\n";
+
+/// A call of `stockade` in a place's root.
+fn stockade(place: &Place, arguments: &[&str]) -> Finished {
+    let mut command: Command = place.command(STOCKADE);
+    let arguments = arguments.iter().map(|argument| place.fill(argument));
+    finish(command.args(arguments), b"")
+}
+
+/// Exit code, and both streams with the place's directories as names.
+fn told(place: &Place, arguments: &[&str]) -> String {
+    let finished = stockade(place, arguments);
+    let hide = |text: String| {
+        text.replace(place.root.to_str().unwrap(), "@ROOT")
+            .replace(place.home.to_str().unwrap(), "@HOME")
+    };
+    let stderr: String = finished
+        .stderr()
+        .lines()
+        .map(|line| format!("{}\n", format!("! {line}").trim_end()))
+        .collect();
+    format!(
+        "{}{}{:?}",
+        hide(finished.stdout()),
+        hide(stderr),
+        finished.status.code()
+    )
+}

@@ -1,0 +1,167 @@
+//! `stockade trust`, `stockade rules remember`.
+
+use std::fs;
+
+use crate::common::{Place, STOCKADE, finish};
+use crate::{ALLOW, stockade, told};
+
+/// The hash that `stockade trust` shows.
+fn hash(place: &Place) -> String {
+    let shown = stockade(place, &["trust"]).stdout();
+    shown
+        .lines()
+        .nth(1)
+        .unwrap()
+        .strip_prefix("blake3 ")
+        .unwrap()
+        .to_owned()
+}
+
+fn without_hashes(text: &str) -> String {
+    let words = text.split(' ').map(|word| {
+        let (word, end) = word.split_at(word.find(['\n', '`']).unwrap_or(word.len()));
+        let is_hash = word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        format!("{}{end}", if is_hash { "HASH" } else { word })
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn nothing_is_trusted_where_nobody_can_be_asked() {
+    let place = Place::new();
+    place.file(".stockade/config.toml", ALLOW);
+    insta::assert_snapshot!(without_hashes(&told(&place, &["trust"])), @r#"
+        @ROOT/.stockade/config.toml
+        blake3 HASH
+        + permissions.allow = { tool = "bash", command = "git push" }  # @ROOT/.stockade/config.toml:3
+        ! stockade: nobody can be asked whether to trust it: standard input and error aren't a terminal
+        !
+        ! hint: `--hash HASH` trusts exactly what was looked at, `--yes` whatever is there
+        Some(125)
+        "#);
+    assert!(told(&place, &["trust", "--diff"]).ends_with("Some(1)"));
+    assert!(!place.state().join("trusted.json").exists());
+}
+
+#[test]
+fn a_project_is_trusted_by_its_hash_until_one_byte_changes() {
+    let place = Place::new();
+    let file = place.file(".stockade/config.toml", ALLOW);
+    let other = told(&place, &["trust", "--hash", &"0".repeat(64)]);
+    assert!(
+        other.contains("the file's hash is `") && other.ends_with("Some(125)"),
+        "{other}"
+    );
+    let hash = hash(&place);
+    let trusted = stockade(&place, &["trust", "--hash", &hash.to_uppercase()]);
+    assert_eq!(trusted.status.code(), Some(0), "{}", trusted.stderr());
+    assert_eq!(told(&place, &["trust", "--diff"]), "Some(0)");
+    assert!(told(&place, &["rules", "list"]).starts_with("permissions.allow"));
+
+    fs::write(&file, format!("{ALLOW}[tools.git]\n")).unwrap();
+    insta::assert_snapshot!(told(&place, &["trust", "--diff"]), @"
+        + tools.git = {}  # @ROOT/.stockade/config.toml:5
+        ! stockade: `@ROOT/.stockade/config.toml` isn't trusted: what is marked with + doesn't count
+        Some(1)
+        ");
+    insta::assert_snapshot!(without_hashes(&told(&place, &["trust"])), @r#"
+        @ROOT/.stockade/config.toml
+        blake3 HASH
+          permissions.allow = { tool = "bash", command = "git push" }  # @ROOT/.stockade/config.toml:3
+        + tools.git = {}  # @ROOT/.stockade/config.toml:5
+        ! stockade: nobody can be asked whether to trust it: standard input and error aren't a terminal
+        !
+        ! hint: `--hash HASH` trusts exactly what was looked at, `--yes` whatever is there
+        Some(125)
+        "#);
+    insta::assert_snapshot!(without_hashes(&told(&place, &["trust", "--list"])), @"
+        HASH  @ROOT/.stockade/config.toml  # has changed, doesn't count
+        Some(0)
+        ");
+    insta::assert_snapshot!(told(&place, &["trust", "--revoke"]), @"
+        @ROOT isn't trusted any more
+        Some(0)
+        ");
+    insta::assert_snapshot!(told(&place, &["trust", "--revoke"]), @"
+        @ROOT wasn't trusted
+        Some(0)
+        ");
+    assert_eq!(told(&place, &["trust", "--list"]), "Some(0)");
+}
+
+#[test]
+fn a_project_without_a_configuration_has_nothing_to_trust() {
+    let place = Place::new();
+    insta::assert_snapshot!(told(&place, &["trust", "--yes"]), @"
+        ! stockade: there is no `.stockade/config.toml` in `@ROOT`
+        Some(125)
+        ");
+    assert_eq!(told(&place, &["trust", "--diff"]), "Some(0)");
+}
+
+#[test]
+fn what_is_remembered_counts_at_once_and_never_in_a_file_that_is_not_trusted() {
+    let place = Place::new();
+    insta::assert_snapshot!(told(&place, &["rules", "remember", "--tool", "write"]), @"
+        write is allowed from now on, by @ROOT/.stockade/config.toml
+        Some(0)
+        ");
+    insta::assert_snapshot!(told(&place, &["rules", "remember", "--tool", "write"]), @"
+        ! stockade: it is remembered already
+        Some(0)
+        ");
+    insta::assert_snapshot!(told(&place, &["rules", "list"]), @r#"
+        permissions.allow = { tool = "write" }  # @ROOT/.stockade/config.toml:5
+        Some(0)
+        "#);
+    place.file(".stockade/config.toml", ALLOW);
+    insta::assert_snapshot!(told(&place, &["rules", "remember", "--tool", "edit"]), @"
+        ! stockade: `@ROOT/.stockade/config.toml` has changed since it was trusted, so what it allows doesn't count: see `stockade trust --diff`
+        ! stockade: `@ROOT/.stockade/config.toml` isn't trusted, so no rule is written into it
+        !
+        ! hint: `stockade trust` shows what it would allow, and trusts it
+        Some(125)
+        ");
+    assert_eq!(fs::read_to_string(place.path(".stockade/config.toml")).unwrap(), ALLOW);
+}
+
+/// The state directory is closed there, so that no program makes its own rules count.
+#[test]
+fn a_run_trusts_and_remembers_nothing() {
+    let place = Place::new();
+    place.file(".stockade/config.toml", ALLOW);
+    fs::create_dir_all(place.state()).unwrap();
+    for task in ["trust --yes", "rules remember --tool write"] {
+        // Unconfined it works, elsewhere.
+        let elsewhere = Place::new();
+        elsewhere.file(".stockade/config.toml", ALLOW);
+        if task.starts_with("trust") {
+            assert!(told(&elsewhere, &["trust", "--yes"]).ends_with("Some(0)"));
+        }
+        let state = place.home.join(".local/state");
+        let code = format!("XDG_STATE_HOME={} {STOCKADE} {task}", state.display());
+        let mut command = place.command(STOCKADE);
+        command.args([
+            "run",
+            "--profile",
+            "workspace",
+            "--audit",
+            "off",
+            "--exec",
+            STOCKADE,
+            "--",
+            "sh",
+            "-c",
+            &code,
+        ]);
+        let finished = finish(&mut command, b"");
+        assert_ne!(finished.status.code(), Some(0));
+        assert!(
+            finished.stderr().contains("stockade: can't use `"),
+            "{}",
+            finished.stderr()
+        );
+        assert!(!place.state().join("trusted.json").exists());
+        assert_eq!(fs::read_to_string(place.path(".stockade/config.toml")).unwrap(), ALLOW);
+    }
+}
