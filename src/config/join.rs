@@ -7,6 +7,9 @@ use super::{Agent, Tool};
 use crate::policy::{Capabilities, Mode, Scope};
 use crate::profile::{HostPattern, Limits, Origin, Rule};
 
+/// The profile of agents of which nobody says another.
+pub(super) const PROFILE: &str = "workspace";
+
 /// The agents that are there without any configuration.
 pub(super) fn built_in() -> [Agent; 4] {
     const AGENTS: [(&str, Mode); 4] = [
@@ -17,7 +20,7 @@ pub(super) fn built_in() -> [Agent; 4] {
     ];
     AGENTS.map(|(name, mode)| Agent {
         mode: Some(mode),
-        profile: Some("workspace".to_owned()),
+        profile: Some(PROFILE.to_owned()),
         ..Agent::saying_nothing(name.to_owned(), Origin::BuiltIn)
     })
 }

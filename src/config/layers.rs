@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::join::built_in;
+use super::join::{PROFILE, built_in};
 use super::trust::Pins;
 use super::{Agent, Configuration, ConfigurationError, Project, Tool, Trust, TrustError};
 use crate::judge::Permissions;
@@ -89,7 +89,7 @@ impl Layers {
         permissions
     }
 
-    /// An agent; `None` where nobody who counts declares it. It always has a mode.
+    /// An agent; `None` where nobody who counts declares it. It always has a mode and a profile.
     pub fn agent(&self, name: &str) -> Option<Agent> {
         let project = self.project.as_ref();
         self.agent_with(name, project.map(|project| (&project.configuration, project.trust)))
@@ -154,12 +154,10 @@ impl Layers {
         all.map(String::as_str).collect()
     }
 
-    /// What the built-in and the user's layers say, with a mode.
+    /// What the built-in and the user's layers say.
     pub(super) fn own_agent(&self, name: &str) -> Option<Agent> {
         let built_in = self.built_in.iter().find(|agent| agent.name == name).cloned();
-        let mut agent = over(self.user.agent(name).cloned(), built_in, Agent::over)?;
-        agent.mode = agent.mode.or(Some(Mode::Manual));
-        Some(agent)
+        over(self.user.agent(name).cloned(), built_in, Agent::over).map(complete)
     }
 
     pub(super) fn agent_with(&self, name: &str, project: Said<'_>) -> Option<Agent> {
@@ -167,11 +165,7 @@ impl Layers {
         let said = project.and_then(|(configuration, trust)| Some((configuration.agent(name)?, trust)));
         match said {
             None => own,
-            Some((theirs, Trust::Trusted)) => {
-                let mut agent = over(Some(theirs.clone()), own, Agent::over)?;
-                agent.mode = agent.mode.or(Some(Mode::Manual));
-                Some(agent)
-            }
+            Some((theirs, Trust::Trusted)) => over(Some(theirs.clone()), own, Agent::over).map(complete),
             Some((theirs, _)) => own.map(|own| own.narrowed(theirs)),
         }
     }
@@ -184,6 +178,15 @@ impl Layers {
             Some((theirs, Trust::Trusted)) => over(Some(theirs.clone()), own, Tool::over),
             Some((theirs, _)) => own.map(|own| own.narrowed(theirs)),
         }
+    }
+}
+
+/// An agent of a user's or a project's, of which nobody says how it takes changes or where it runs.
+fn complete(agent: Agent) -> Agent {
+    Agent {
+        mode: agent.mode.or(Some(Mode::Manual)),
+        profile: agent.profile.or_else(|| Some(PROFILE.to_owned())),
+        ..agent
     }
 }
 

@@ -67,7 +67,11 @@ fn the_user_says_what_the_built_in_agents_may() {
     assert_eq!(worker.profile.as_deref(), Some("workspace"));
     assert_eq!(worker.capabilities, Some(Capabilities::READ));
     // Nobody said how it takes changes, so each asks.
-    assert_eq!(layers.agent("mine").unwrap().mode, Some(Mode::Manual));
+    let mine = layers.agent("mine").unwrap();
+    assert_eq!(
+        (mine.mode, mine.profile.as_deref()),
+        (Some(Mode::Manual), Some("workspace"))
+    );
 }
 
 #[test]
