@@ -6,11 +6,15 @@
 //! that do no more than the command's name promises. Nothing here runs a command or opens a file.
 
 mod fitness;
-mod plain;
+mod grammar;
+mod normalise;
+mod read;
+mod scan;
 mod seen;
 
 pub use fitness::{Fitness, fitness};
-pub use plain::{normalise, read};
+pub use normalise::normalise;
+pub use read::read;
 pub use seen::seen;
 
 use std::ops::Range;
