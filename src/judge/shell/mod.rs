@@ -12,7 +12,7 @@ mod read;
 mod scan;
 mod seen;
 
-pub use fitness::{Fitness, fitness};
+pub use fitness::{Fitness, fitness, subject};
 pub use normalise::normalise;
 pub use read::read;
 pub use seen::seen;

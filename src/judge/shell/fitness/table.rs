@@ -1,0 +1,234 @@
+//! The tables of safe options, as `options.txt` has them.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What a command may be given.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Row {
+    pub kind: Kind,
+    letters: HashMap<char, Vec<Value>>,
+    words: HashMap<&'static str, Vec<Value>>,
+    /// `-20`.
+    pub takes_numbers: bool,
+}
+
+/// What becomes of the words that are no options.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    #[default]
+    Files,
+    Pass,
+    None,
+    One,
+    Plus,
+    Rest,
+    Free,
+    Remote,
+    Make,
+    Tar,
+    Sed,
+    Awk,
+    Sub,
+    Whole,
+    Test,
+    Never,
+}
+
+/// What an option takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Value {
+    /// Nothing.
+    None,
+    /// A value, attached or in the next word.
+    Any,
+    /// A value that can only be attached, or none.
+    Attached,
+    /// This value alone.
+    Exactly(&'static str),
+    /// A value that names no file to read or write.
+    NoFile,
+    /// Two values in the next words.
+    Two,
+    /// A value, and all that follows belongs to what it names.
+    AndRest,
+}
+
+impl Row {
+    /// What a letter takes; empty where it isn't safe.
+    pub fn letter(&self, letter: char) -> &[Value] {
+        self.letters.get(&letter).map_or(&[], Vec::as_slice)
+    }
+
+    /// What an option of more than a letter takes; empty where it isn't safe.
+    pub fn word(&self, word: &str) -> &[Value] {
+        self.words.get(word).map_or(&[], Vec::as_slice)
+    }
+
+    fn add(&mut self, option: &'static str) {
+        if option == "-#" {
+            self.takes_numbers = true;
+            return;
+        }
+        let is_whole = matches!(self.kind, Kind::Whole | Kind::Test);
+        if is_whole || option.starts_with("--") || !option.starts_with('-') {
+            let (name, value) = parted(option);
+            self.words.entry(name).or_default().push(value);
+            return;
+        }
+        let letters = &option[1..];
+        let mut chars = letters.char_indices().peekable();
+        while let Some((at, letter)) = chars.next() {
+            let behind = &letters[at + letter.len_utf8()..];
+            let value = match (at, behind.chars().next()) {
+                // A value can be spelled behind a single letter only; in a bundle `=` ends one of the letters.
+                (0, Some('=')) if behind.len() > 1 && !behind[2..].contains('=') => {
+                    let value = Value::Exactly(&behind[1..]);
+                    self.letters.entry(letter).or_default().push(value);
+                    return;
+                }
+                (_, Some(mark @ ('=' | '?' | '@' | '!'))) => {
+                    chars.next();
+                    marked(mark)
+                }
+                _ => Value::None,
+            };
+            let values = self.letters.entry(letter).or_default();
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+    }
+}
+
+fn marked(mark: char) -> Value {
+    match mark {
+        '=' => Value::Any,
+        '?' => Value::Attached,
+        '@' => Value::NoFile,
+        _ => Value::AndRest,
+    }
+}
+
+/// A long option's name and what it takes.
+fn parted(option: &'static str) -> (&'static str, Value) {
+    if let Some(name) = option.strip_suffix("==") {
+        return (name, Value::Two);
+    }
+    match option.split_once('=') {
+        Some((name, "")) => (name, Value::Any),
+        Some((name, value)) => (name, Value::Exactly(value)),
+        None => match option.strip_suffix(['?', '@', '!']) {
+            Some(name) => (name, marked(option.chars().next_back().unwrap_or('='))),
+            None => (option, Value::None),
+        },
+    }
+}
+
+fn kind(word: &str) -> Option<Kind> {
+    Some(match word {
+        "files" => Kind::Files,
+        "pass" => Kind::Pass,
+        "none" => Kind::None,
+        "one" => Kind::One,
+        "plus" => Kind::Plus,
+        "rest" => Kind::Rest,
+        "free" => Kind::Free,
+        "remote" => Kind::Remote,
+        "make" => Kind::Make,
+        "tar" => Kind::Tar,
+        "sed" => Kind::Sed,
+        "awk" => Kind::Awk,
+        "sub" => Kind::Sub,
+        "whole" => Kind::Whole,
+        "test" => Kind::Test,
+        "never" => Kind::Never,
+        _ => return None,
+    })
+}
+
+/// Rows by command, and by sub-command (empty where there is none).
+type Rows = HashMap<&'static str, HashMap<&'static str, Row>>;
+
+static ROWS: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("options.txt")));
+
+/// The row of a command, and of its sub-command where `sub` isn't empty.
+pub(super) fn row(command: &str, sub: &str) -> Option<&'static Row> {
+    ROWS.get(command)?.get(sub)
+}
+
+/// Reads the tables. They are ours, so a line that can't be read is left out here and found by a test.
+fn rows(text: &'static str) -> Rows {
+    let mut rows = Rows::new();
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut options = line;
+        if !line.starts_with(' ') {
+            let Some((head, tail)) = line.split_once(" :").or_else(|| line.split_once(':')) else {
+                continue;
+            };
+            names = named(head);
+            let (word, tail) = tail.trim_start().split_once(' ').unwrap_or((tail.trim(), ""));
+            for (command, sub) in &names {
+                let kind = kind(word).unwrap_or(Kind::Never);
+                let row = Row { kind, ..Row::default() };
+                rows.entry(command).or_default().insert(sub, row);
+            }
+            options = tail;
+        }
+        for (command, sub) in &names {
+            if let Some(row) = rows.get_mut(command).and_then(|subs| subs.get_mut(sub)) {
+                options.split_whitespace().for_each(|option| row.add(option));
+            }
+        }
+    }
+    rows
+}
+
+/// `git/mv|rm` are two rows, `npm|yarn/run|test` four, `true false` two commands.
+fn named(head: &'static str) -> Vec<(&'static str, &'static str)> {
+    let pairs = head.split_whitespace().flat_map(|name| {
+        let (commands, subs) = name.split_once('/').unwrap_or((name, ""));
+        commands
+            .split('|')
+            .flat_map(move |command| subs.split('|').map(move |sub| (command, sub)))
+    });
+    pairs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_tables_can_be_read_and_none_contradicts_another() {
+        let text = include_str!("options.txt");
+        for line in text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with(['#', ' ']))
+        {
+            let (_, tail) = line.split_once(" :").unwrap_or_else(|| panic!("{line}"));
+            let word = tail.split_whitespace().next();
+            assert!(word.is_some_and(|word| kind(word).is_some()), "{line}");
+        }
+        let heads = text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with(['#', ' ']));
+        let mut all: Vec<_> = heads.flat_map(|line| named(line.split_once(" :").unwrap().0)).collect();
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count, "a command has two rows");
+        for (command, subs) in ROWS.iter() {
+            for (sub, row) in subs {
+                let letters = row.letters.iter().map(|(letter, values)| (letter.to_string(), values));
+                let words = row.words.iter().map(|(word, values)| (word.to_string(), values));
+                for (option, values) in letters.chain(words) {
+                    let exact = values.iter().all(|value| matches!(value, Value::Exactly(_)));
+                    let same = values.iter().all(|value| *value == values[0]);
+                    assert!(exact || same, "{command} {sub} {option} {values:?}");
+                }
+            }
+        }
+    }
+}
