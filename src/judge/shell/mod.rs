@@ -15,7 +15,7 @@ mod seen;
 pub use fitness::{Fitness, fitness, subject};
 pub use normalise::normalise;
 pub use read::read;
-pub use seen::seen;
+pub use seen::{could_name, seen};
 
 use std::ops::Range;
 
