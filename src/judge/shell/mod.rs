@@ -5,6 +5,8 @@
 //! command that a line could start, however well hidden. `fitness` says whether the options of a command are among those
 //! that do no more than the command's name promises. Nothing here runs a command or opens a file.
 
+#[cfg(test)]
+mod corpora;
 mod fitness;
 mod grammar;
 mod normalise;

@@ -293,9 +293,11 @@ impl Seer {
             .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
             .count();
         if name == 0 {
-            // `$@`, `$*`, `$!`: nothing, most of the time.
-            let is_special = after.starts_with(['@', '*', '#', '?', '!', '$', '-']);
-            return (String::new(), 1 + usize::from(is_special));
+            // `$@`, `$*`, `$!`: nothing, most of the time. Before anything else a dollar is text.
+            return match after.starts_with(['@', '*', '#', '?', '!', '$', '-']) {
+                true => (String::new(), 2),
+                false => ("$".to_string(), 1),
+            };
         }
         (self.variable(&after[..name]), 1 + name)
     }
@@ -431,27 +433,31 @@ fn ansi_c(text: &str) -> String {
     value
 }
 
-/// `a{b,c}` as its words; at most `most` of them.
+/// `a{b,c}` as its words, and `{b..c}` as its first; at most `most` of them. Other braces are text.
 fn braces(word: &str, words: &mut Vec<String>, most: usize) {
+    const TEXT: [char; 2] = ['\u{1}', '\u{2}'];
     let mut pending = vec![word.to_string()];
     let mut made = 0;
-    while let Some(word) = pending.pop() {
-        let inner = word
-            .rfind('{')
-            .and_then(|open| Some((open, open + word[open..].find('}')?)));
-        let parts = inner.map(|(open, close)| word[open + 1..close].split(',').collect::<Vec<_>>());
-        match (inner, parts) {
-            (Some((open, close)), Some(parts)) if made + pending.len() < most => {
-                // A range has its first value; a lone word loses its braces, which a shell would keep.
-                let parts = parts.iter().map(|part| part.split("..").next().unwrap_or(part));
-                let whole = parts.map(|part| format!("{}{part}{}", &word[..open], &word[close + 1..]));
-                let whole: Vec<_> = whole.collect();
-                pending.extend(whole.into_iter().rev());
-            }
-            _ => {
-                made += 1;
-                words.push(word);
-            }
+    while let Some(mut word) = pending.pop() {
+        // The innermost pair.
+        let open = word.rfind('{');
+        let pair = open.and_then(|open| Some((open, open + word[open..].find('}')?)));
+        let Some((open, close)) = pair.filter(|_| made + pending.len() < most) else {
+            made += 1;
+            // A last `{` without its end hides no pair but those to its right, which are done.
+            words.push(word.replace(TEXT[0], "{").replace(TEXT[1], "}"));
+            continue;
+        };
+        let inner = &word[open + 1..close];
+        if !inner.contains(',') && !inner.contains("..") {
+            word.replace_range(close..=close, "\u{2}");
+            word.replace_range(open..=open, "\u{1}");
+            pending.push(word);
+            continue;
         }
+        let parts = inner.split(',').map(|part| part.split("..").next().unwrap_or(part));
+        let whole = parts.map(|part| format!("{}{part}{}", &word[..open], &word[close + 1..]));
+        let whole: Vec<_> = whole.collect();
+        pending.extend(whole.into_iter().rev());
     }
 }
