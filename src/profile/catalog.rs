@@ -28,6 +28,9 @@ pub const SHIPPED: &[(&str, &str)] = &[
 /// A file larger than this isn't a profile that somebody wrote.
 const LARGEST_FILE: u64 = 1 << 20;
 
+/// How the tests of a shipped profile begin.
+const TESTS: &str = "\n[tests]\n";
+
 /// A longer line of ancestors than this can't be followed by a reader either.
 const DEEPEST: usize = 16;
 
@@ -73,7 +76,7 @@ impl Catalog {
         Ok(merge(self.line_of(source)?))
     }
 
-    /// Reads one document by name or file, without what it extends.
+    /// Reads one document by name or file with its tests, without what it extends.
     pub fn document(&self, name_or_file: &str) -> Result<Document, ProfileError> {
         read(&self.source(name_or_file)?)
     }
@@ -185,7 +188,7 @@ impl Catalog {
         let mut seen: Vec<Source> = Vec::new();
         let mut next = Some(source);
         while let Some(source) = next {
-            let document = read(&source)?;
+            let document = read_for_a_run(&source)?;
             next = match &document.extends {
                 Some(extends) => Some(self.parent(&source, extends)?),
                 None => None,
@@ -288,6 +291,18 @@ fn read(source: &Source) -> Result<Document, ProfileError> {
             parse(text, source).map_err(ProfileError::Faults)
         }
         Source::File(path) => read_file(path, source),
+    }
+}
+
+/// The same, without the tests of a shipped profile: this is part of every launch. They are the last table of each.
+fn read_for_a_run(source: &Source) -> Result<Document, ProfileError> {
+    match source {
+        Source::Shipped(name) => {
+            let text = shipped(name).map_or("", |(_, text)| text);
+            let rules = text.split(TESTS).next().unwrap_or(text);
+            parse(rules, source).map_err(ProfileError::Faults)
+        }
+        Source::File(_) => read(source),
     }
 }
 
@@ -442,6 +457,20 @@ mod tests {
 
     fn shipped_profile(name: &str) -> Profile {
         Catalog::new(None).load(name).unwrap()
+    }
+
+    #[test]
+    fn every_shipped_profile_ends_with_tests_that_parse() {
+        for (name, text) in SHIPPED {
+            let document = Catalog::new(None).document(name).unwrap();
+            assert!(!document.tests.must_allow.is_empty(), "{name}");
+            assert!(!document.tests.must_deny.is_empty(), "{name}");
+            let (_, behind) = text.split_once(TESTS).expect(name);
+            assert!(!behind.contains("\n["), "{name}: no table follows");
+            let rules = read_for_a_run(&Source::Shipped(name)).unwrap();
+            let tests = document.tests.clone();
+            assert_eq!(Document { tests, ..rules }, document, "{name}");
+        }
     }
 
     fn texts(rules: &[Rule<PathSpec>]) -> Vec<String> {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::attempt::Attempt;
 use super::error::visible;
 use super::limits::Limits;
 use super::rule::{Glob, Origin, PathSpec, Rule};
@@ -108,13 +109,13 @@ pub struct Extends {
     pub column: usize,
 }
 
-/// A document's own tests, as written. Nothing runs them yet.
+/// A document's own tests: what `stockade profile test` tries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tests {
     /// Accesses that the profile must allow.
-    pub must_allow: Vec<String>,
+    pub must_allow: Vec<Rule<Attempt>>,
     /// Accesses that the profile must deny.
-    pub must_deny: Vec<String>,
+    pub must_deny: Vec<Rule<Attempt>>,
 }
 
 impl Document {

@@ -4,6 +4,7 @@
 //! run. `catalog` finds one by name or file, `read` parses one document, `lint` looks for what is legal
 //! but unwise. Nothing here decides an access; that is `policy`.
 
+mod attempt;
 mod catalog;
 mod document;
 mod error;
@@ -16,6 +17,7 @@ mod read;
 mod rule;
 mod value;
 
+pub use attempt::{Attempt, Deed};
 pub use catalog::{Catalog, Layer, Listed, SHIPPED};
 pub use document::{Document, Extends, Source, Tests};
 pub use error::{Fault, ProfileError, visible};

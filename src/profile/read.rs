@@ -9,6 +9,7 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::attempt::{Attempt, attempt};
 use super::document::{Document, Extends, Source, Tests};
 use super::error::{Complaint, Fault, excerpt, listed, nearest};
 use super::limits::{Limits, LimitsParseError, parse_count, parse_duration, parse_size};
@@ -22,7 +23,7 @@ const VERSION: u64 = 1;
 /// More rules than this in one list are a mistake or an attack, and would cost time at every launch.
 const MOST_RULES: usize = 4096;
 
-const DOCUMENT_FIELDS: [&str; 14] = [
+pub(super) const DOCUMENT_FIELDS: [&str; 14] = [
     "version",
     "name",
     "description",
@@ -38,9 +39,9 @@ const DOCUMENT_FIELDS: [&str; 14] = [
     "system-call",
     "tests",
 ];
-const NETWORK_FIELDS: [&str; 6] = ["all", "why", "host", "llm", "listen", "socket"];
-const ENVIRONMENT_FIELDS: [&str; 2] = ["pass", "name"];
-const LIMITS_FIELDS: [&str; 8] = [
+pub(super) const NETWORK_FIELDS: [&str; 6] = ["all", "why", "host", "llm", "listen", "socket"];
+pub(super) const ENVIRONMENT_FIELDS: [&str; 2] = ["pass", "name"];
+pub(super) const LIMITS_FIELDS: [&str; 8] = [
     "time",
     "cpu",
     "memory",
@@ -50,7 +51,7 @@ const LIMITS_FIELDS: [&str; 8] = [
     "disk",
     "output",
 ];
-const TESTS_FIELDS: [&str; 2] = ["must_allow", "must_deny"];
+pub(super) const TESTS_FIELDS: [&str; 2] = ["must_allow", "must_deny"];
 
 /// Reads a document. The faults are all that there are, in the order of the text.
 ///
@@ -312,8 +313,8 @@ impl Reader<'_> {
         };
         for (key, value) in table {
             match key.get_ref().as_ref() {
-                "must_allow" => tests.must_allow = self.texts(value),
-                "must_deny" => tests.must_deny = self.texts(value),
+                "must_allow" => tests.must_allow = self.attempts(value, "must_allow"),
+                "must_deny" => tests.must_deny = self.attempts(value, "must_deny"),
                 _ => self.unknown_field(key, "`tests`", &TESTS_FIELDS),
             }
         }
@@ -434,9 +435,18 @@ impl Reader<'_> {
         text
     }
 
-    fn texts(&mut self, value: &Value<'_>) -> Vec<String> {
-        let texts = self.all_parsed(value, value::line_of_text);
-        texts.into_iter().map(|(text, _)| text).collect()
+    fn attempts(&mut self, value: &Value<'_>, list: &str) -> Vec<Rule<Attempt>> {
+        let length = value.get_ref().as_array().map_or(0, |array| array.len());
+        if self.is_too_long(value, list, length) {
+            return Vec::new();
+        }
+        let attempts = self.all_parsed(value, attempt);
+        let rule = |(value, line)| Rule {
+            value,
+            why: None,
+            origin: self.source.origin(line),
+        };
+        attempts.into_iter().map(rule).collect()
     }
 
     pub(crate) fn parsed<T>(&mut self, value: &Value<'_>, parse: fn(&str) -> Result<T, Complaint>) -> Option<T> {
@@ -602,7 +612,8 @@ mod tests {
         assert_eq!(document.limits.to_string(), limits);
         assert_eq!(document.system_calls[0].value, "ptrace");
         assert_eq!(document.variables[0].value, "FOO");
-        assert_eq!(document.tests.must_allow, ["read ./data"]);
+        assert_eq!(document.tests.must_allow[0].value.to_string(), "read ./data");
+        assert_eq!(document.tests.must_allow[0].origin.to_string(), "mine.toml:37");
     }
 
     #[test]

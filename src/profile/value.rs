@@ -124,14 +124,7 @@ pub(crate) fn host(text: &str) -> Result<HostPattern, Complaint> {
 }
 
 pub(super) fn variable(text: &str) -> Result<String, Complaint> {
-    let starts = |b: u8| b.is_ascii_alphabetic() || b == b'_';
-    let well_formed = text.bytes().next().is_some_and(starts) && text.bytes().all(|b| starts(b) || b.is_ascii_digit());
-    if !well_formed {
-        return Err(
-            Complaint::new(format!("`{}` isn't the name of a variable", excerpt(text)))
-                .hint("names have letters, digits and `_`, and are given one by one, without `*` or a value"),
-        );
-    }
+    variable_name(text)?;
     if is_unsecure_variable(text) {
         return Err(Complaint::new(format!(
             "`{}` can't be passed: it tells the loader or the C library which code or files to use",
@@ -139,6 +132,19 @@ pub(super) fn variable(text: &str) -> Result<String, Complaint> {
         )));
     }
     Ok(text.to_owned())
+}
+
+/// Whether a text can be the name of a variable, one that never passes too.
+pub(super) fn variable_name(text: &str) -> Result<(), Complaint> {
+    let starts = |b: u8| b.is_ascii_alphabetic() || b == b'_';
+    let well_formed = text.bytes().next().is_some_and(starts) && text.bytes().all(|b| starts(b) || b.is_ascii_digit());
+    if well_formed {
+        return Ok(());
+    }
+    Err(
+        Complaint::new(format!("`{}` isn't the name of a variable", excerpt(text)))
+            .hint("names have letters, digits and `_`, and are given one by one, without `*` or a value"),
+    )
 }
 
 pub(super) fn system_call(text: &str) -> Result<String, Complaint> {
