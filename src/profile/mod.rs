@@ -15,6 +15,7 @@ mod models;
 mod position;
 mod read;
 mod rule;
+mod schema;
 mod value;
 
 pub use attempt::{Attempt, Deed};
@@ -29,6 +30,7 @@ pub use lint::{Remark, lint};
 pub use models::{Model, models};
 pub use read::parse;
 pub use rule::{Anchor, Glob, Origin, PathSpec, Rule};
+pub use schema::SCHEMA;
 pub use value::is_unsecure_variable;
 
 /// How documents of any kind are read, with the place of every fault.

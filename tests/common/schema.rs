@@ -1,8 +1,8 @@
 //! A checker of documents against our own JSON Schemas.
 //!
-//! It knows the words that they use and refuses any other, so a schema that says more than is checked fails. `pattern`
-//! is the one exception: it is for readers.
+//! It knows the words that they use and refuses any other, so a schema that says more than is checked fails.
 
+use regex_automata::meta::Regex;
 use serde_json::{Map, Value, json};
 
 /// What in a document breaks a schema, one line each.
@@ -30,7 +30,8 @@ impl Checker<'_> {
         let rules = rules.as_object().expect("a schema is an object");
         for (word, rule) in rules {
             match word.as_str() {
-                "$schema" | "$defs" | "title" | "description" | "pattern" | "properties" => {}
+                "$schema" | "$defs" | "title" | "description" | "properties" => {}
+                "pattern" => self.check_pattern(rule, value, path),
                 "$ref" => {
                     let pointer = rule.as_str().and_then(|text| text.strip_prefix('#')).unwrap();
                     let target = self.schema.pointer(pointer).expect("the reference leads somewhere");
@@ -101,6 +102,13 @@ impl Checker<'_> {
         if !admitted.contains(&found) {
             let found = if found == "integer" { "number" } else { found };
             self.fault(path, format!("a {found} isn't {}", admitted.join(" or ")));
+        }
+    }
+
+    fn check_pattern(&mut self, rule: &Value, value: &Value, path: &str) {
+        let pattern = Regex::new(rule.as_str().unwrap()).expect("the pattern is a regular expression");
+        if value.as_str().is_some_and(|text| !pattern.is_match(text)) {
+            self.fault(path, format!("{value} doesn't match {rule}"));
         }
     }
 
