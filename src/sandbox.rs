@@ -64,7 +64,12 @@ impl Sandbox {
         } else {
             Vec::new()
         };
-        Ok(Sandbox {
+        Ok(Sandbox::of(profile, surroundings, models))
+    }
+
+    /// The same under a profile that is loaded already, in surroundings that needn't be this process's.
+    pub(crate) fn of(profile: Profile, surroundings: Surroundings, models: Vec<Model>) -> Sandbox {
+        Sandbox {
             profile,
             surroundings,
             root: None,
@@ -74,7 +79,7 @@ impl Sandbox {
             accepted: Vec::new(),
             trace: Trace::Exact,
             escalating: Escalating::NOBODY,
-        })
+        }
     }
 
     /// The run's root, which `./` in profiles means and where the command starts. Default: the caller's directory.

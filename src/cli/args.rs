@@ -1,7 +1,6 @@
 //! The words of the command line, and nothing of what they do.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,12 +12,10 @@ use super::REFUSED;
 use super::asking::Ask;
 use super::message::Failure;
 use super::moment;
-use super::profile::{self, PrintError};
 use crate::approve::Unit;
 use crate::policy::{Capabilities, Mode};
-use crate::profile::{Catalog, parse_count, parse_duration, parse_size};
+use crate::profile::{parse_count, parse_duration, parse_size};
 use crate::store::Level;
-use crate::surroundings::Surroundings;
 use crate::{NetworkChoice, Shortfall, Trace};
 
 /// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
@@ -37,7 +34,7 @@ pub enum Task {
     Approvals(Approvals),
     /// Say what a report says of a run: how it ended, what was refused and what would allow it
     Explain(Explain),
-    /// List, show and check profiles
+    /// List, show, check, test and compare profiles
     #[command(subcommand)]
     Profile(Profile),
     /// Say what runs did, and whether that is as it was written
@@ -181,6 +178,44 @@ pub enum Profile {
     Lint {
         /// Profile, by name or file
         name: String,
+    },
+    /// Try what profiles promise in their `[tests]` against the sandbox; exit code 1 where a promise doesn't hold
+    Test {
+        /// Profiles, by name or file [default: all]
+        #[arg(value_name = "NAME|FILE")]
+        names: Vec<String>,
+        /// Your own root and home in place of some made for the test: nothing is made there, so of files only reading is
+        /// tried, and the policy says the rest
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what a second profile allows that the first doesn't (+) and no longer allows (-); exit code 1 where they differ
+    Diff {
+        /// The first profile, by name or file
+        a: String,
+        /// The second
+        b: String,
+        /// The root that `./` means [default: here]
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of profiles, for editors
+    Schema,
+    /// What `test` runs inside the sandbox
+    #[command(hide = true)]
+    Probe {
+        /// What to do
+        word: String,
+        /// To what
+        target: OsString,
+        /// The value that a variable has
+        value: OsString,
     },
 }
 
@@ -384,41 +419,6 @@ fn parse_resolver(text: &str) -> Result<SocketAddr, String> {
         Ok(server) if server.port() != 0 && !server.ip().is_unspecified() => Ok(server),
         _ => Err("a DNS server's address, as in `9.9.9.9`, `9.9.9.9:5353` or `[2620:fe::fe]:53`".into()),
     }
-}
-
-/// Carries out `stockade profile …`.
-pub fn profile_task(task: &Profile, out: &mut dyn Write) -> Result<u8, Failure> {
-    let failed = |error: std::io::Error| Failure::new(REFUSED, &error);
-    let surroundings = Surroundings::here().map_err(failed)?;
-    let catalog = Catalog::new(surroundings.profiles());
-    match task {
-        Profile::List => profile::list(&catalog, out).map_err(failed).map(|()| 0),
-        Profile::Show {
-            name, resolved: false, ..
-        } => printed(profile::show(&catalog, name, out)).map(|()| 0),
-        Profile::Show { name, root, .. } => {
-            let root = surroundings.directory.join(root.as_deref().unwrap_or("".as_ref()));
-            let root = std::fs::canonicalize(&root).map_err(|error| {
-                Failure::text(REFUSED, format!("the root `{}` can't be used: {error}", root.display()))
-            })?;
-            let home = surroundings.home.clone().unwrap_or_else(|| "/nonexistent".into());
-            printed(profile::show_resolved(&catalog, name, &root, &home, out)).map(|()| 0)
-        }
-        Profile::Lint { name } => printed(profile::lint(&catalog, name, out)).map(|remarks| u8::from(remarks > 0)),
-    }
-}
-
-fn printed<T>(result: Result<T, PrintError>) -> Result<T, Failure> {
-    result.map_err(|error| {
-        let hint = match &error {
-            PrintError::Profile(error) => error.hint(),
-            PrintError::Output(_) => None,
-        };
-        Failure {
-            hint,
-            ..Failure::new(REFUSED, &error)
-        }
-    })
 }
 
 #[cfg(test)]

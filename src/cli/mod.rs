@@ -49,7 +49,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Run(run) => run::run(run),
         Task::Approvals(task) => approvals::approvals(task),
         Task::Explain(task) => to_output(|out| explain::explain(&task.file, out)),
-        Task::Profile(task) => to_output(|out| args::profile_task(task, out)),
+        Task::Profile(task) => to_output(|out| profile::profile_task(task, out)),
         Task::Audit(task) => to_output(|out| audit::audit(task, out)),
         Task::Grant(task) => to_output(|out| grant::grant(task, out)),
         Task::Config(task) => to_output(|out| config::config(task, out)),

@@ -1,12 +1,23 @@
-//! `stockade profile`: lists profiles, shows what one means, and remarks on what is unwise.
+//! `stockade profile`: lists profiles, shows what one means, remarks on what is unwise; below it are tests and
+//! comparisons.
 //!
 //! Prints to the writer it is given and decides nothing.
+
+mod diff;
+mod foreseen;
+mod probe;
+mod stage;
+mod task;
+mod test;
+mod trial;
 
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
 use crate::profile::{self, Catalog, Layer, Network, Pass, PathSpec, Profile, ProfileError, Rule, visible};
+
+pub use task::profile_task;
 
 /// Why a profile couldn't be printed.
 #[derive(Debug, thiserror::Error)]

@@ -120,7 +120,8 @@ pub fn build(profile: &Profile, circumstances: &Circumstances<'_>, grants: &[Gra
     variables
 }
 
-fn passes(profile: &Profile, name: &OsStr) -> bool {
+/// Whether one of the caller's variables comes along.
+pub(super) fn passes(profile: &Profile, name: &OsStr) -> bool {
     let named = profile.environment.names.iter().any(|rule| name == rule.value.as_str());
     let always = ALWAYS.iter().any(|one| name == *one) || LOCALE.iter().any(|one| name == *one);
     named

@@ -8,6 +8,7 @@ mod base;
 mod capability;
 mod closed;
 mod decide;
+mod difference;
 mod environment;
 mod git;
 mod meet;
@@ -21,6 +22,8 @@ mod secrets;
 mod tests;
 #[cfg(test)]
 mod tests_of_denials;
+#[cfg(test)]
+mod tests_of_differences;
 #[cfg(test)]
 mod tests_of_reach;
 #[cfg(test)]
@@ -40,6 +43,7 @@ pub use base::{BASE, BaseEntry};
 pub use capability::{Capabilities, NoCapability};
 pub use closed::Closed;
 pub use decide::{Decision, Matcher};
+pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_unsecure, looks_secret};
 pub use git::{git_directories, is_in_git_directory};
 pub use mode::{Mode, Role, Scope, scope_glob};

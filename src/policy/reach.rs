@@ -125,6 +125,15 @@ impl Reach {
         names.into_iter()
     }
 
+    /// Whether all that a grant of the pattern would open is open.
+    pub(super) fn contains(&self, pattern: &HostPattern) -> bool {
+        match self {
+            Reach::Nothing => false,
+            Reach::Hosts(grants) => grants.iter().any(|grant| grant.pattern.contains(pattern)),
+            Reach::Everything => !is_credentials(&pattern.host),
+        }
+    }
+
     /// What both allow, with our origins.
     pub(super) fn meet(&self, other: &Reach) -> Reach {
         match (self, other) {

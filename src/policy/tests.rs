@@ -136,7 +136,7 @@ fn variables_that_steer_the_loader_never_pass() {
 
 const COMPONENTS: &[&str] = &["a", "b", "ab", ".env", "x.pem", "secrets"];
 
-fn any_path() -> impl Strategy<Value = String> {
+pub(super) fn any_path() -> impl Strategy<Value = String> {
     proptest::collection::vec(proptest::sample::select(COMPONENTS), 0..5)
         .prop_map(|parts| format!("/{}", parts.join("/")))
 }
@@ -169,7 +169,7 @@ fn any_denial() -> impl Strategy<Value = Denial> {
     (proptest::sample::select(kinds), proptest::sample::select(globs)).prop_map(|(kind, glob)| denial(glob, kind))
 }
 
-fn any_policy() -> impl Strategy<Value = Policy> {
+pub(super) fn any_policy() -> impl Strategy<Value = Policy> {
     (
         proptest::collection::vec(any_grant(), 0..5),
         proptest::collection::vec(any_denial(), 0..3),

@@ -163,6 +163,8 @@ fn port(text: &str) -> Result<u16, Complaint> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -210,6 +212,18 @@ mod tests {
                 said.contains(hint) || complaint.message.contains("one path"),
                 "{text}: {said}"
             );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_reading_a_test_panic_and_what_is_shown_is_read_again(
+            word in "(read|socket|connect|listen|env|[a-z]{0,4})",
+            target in "(\\./|~|/|\\[|:|[0-9]{1,6}|[a-z.]{1,6}|\\PC){0,6}",
+        ) {
+            if let Ok(read) = attempt(&format!("{word} {target}")) {
+                prop_assert_eq!(attempt(&read.to_string()), Ok(read));
+            }
         }
     }
 }
