@@ -31,7 +31,7 @@ impl Agent {
     pub fn role(&self) -> Role {
         Role {
             capabilities: self.capabilities.unwrap_or(Capabilities::USUAL),
-            mode: self.mode.unwrap_or(Mode::AcceptEdits),
+            mode: self.mode.unwrap_or(Mode::Manual),
             scope: self.scope.clone(),
             hosts: self.hosts.clone(),
             limits: self.limits,
