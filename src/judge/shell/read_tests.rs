@@ -208,10 +208,11 @@ fn nothing_nests_deep_enough_to_end_or_stall_the_reader() {
         "a>",
     ];
     for piece in pieces {
-        for times in [100, 1000, 60_000 / piece.len(), 100_000] {
+        for times in [1000, 60_000 / piece.len()] {
             let text = piece.repeat(times);
             let _ = read(&text);
             let _ = super::super::seen(&text);
+            let _ = read(&piece.repeat(100_000));
             assert!(
                 matches!(read(&format!("{text}a")), Line::NotPlain(_)) || times < 2000,
                 "{piece}"

@@ -2,8 +2,9 @@
 //! that is missed. What only running can tell (a command's name out of a file, a decoded text) isn't seen; such a line is
 //! never plain, so no rule allows it.
 //!
-//! `lexer` reads a text as a shell would, `inside` looks into the commands that start others.
+//! `lexer` reads a text as a shell would, `expand` guesses what expansions become, `inside` looks into the commands that start others.
 
+mod expand;
 mod inside;
 mod lexer;
 
