@@ -13,6 +13,8 @@ struct Lexer<'t> {
     word: Option<String>,
     /// Whether the word began with a quote or backslash: then it is no word of the shell's language.
     is_quoted: bool,
+    /// It holds a quote or backslash anywhere: then it is no descriptor's number.
+    holds_quotes: bool,
     /// The word holds braces that a shell would expand.
     has_braces: bool,
     /// The next word is where a redirection goes; `true` for the end mark of a here-document.
@@ -34,6 +36,7 @@ impl Seer {
             words: Vec::new(),
             word: None,
             is_quoted: false,
+            holds_quotes: false,
             has_braces: false,
             target: None,
             documents: Vec::new(),
@@ -68,6 +71,7 @@ impl<'t> Lexer<'t> {
                 let next = after.chars().next();
                 self.at += next.map_or(0, char::len_utf8);
                 self.is_quoted |= self.word.is_none();
+                self.holds_quotes = true;
                 self.push(
                     next.filter(|&c| c != '\n')
                         .map(String::from)
@@ -104,6 +108,7 @@ impl<'t> Lexer<'t> {
 
     fn quoted(&mut self, text: &str) {
         self.is_quoted |= self.word.is_none();
+        self.holds_quotes = true;
         self.push(text);
     }
 
@@ -120,7 +125,7 @@ impl<'t> Lexer<'t> {
             .word
             .as_ref()
             .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-        match is_number && !self.is_quoted {
+        match is_number && !std::mem::take(&mut self.holds_quotes) {
             true => self.word = None,
             false => self.end_word(seer),
         }
@@ -183,6 +188,7 @@ impl<'t> Lexer<'t> {
             return;
         };
         let is_quoted = std::mem::take(&mut self.is_quoted);
+        self.holds_quotes = false;
         let has_braces = std::mem::take(&mut self.has_braces);
         match self.target.take() {
             Some(true) => return self.documents.push(word),

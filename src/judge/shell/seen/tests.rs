@@ -149,6 +149,13 @@ fn a_command_is_seen_wherever_it_hides() {
 }
 
 #[test]
+fn a_quoted_number_before_a_redirection_is_a_word() {
+    assert_eq!(seen("ls 1\\2> x"), [["ls", "12"]]);
+    assert_eq!(seen("ls '1'> x"), [["ls", "1"]]);
+    assert_eq!(seen("ls 12> x"), [["ls"]]);
+}
+
+#[test]
 fn nothing_is_seen_in_plain_text() {
     for text in [
         "echo 'rm x'",
