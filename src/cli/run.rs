@@ -74,8 +74,11 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
     Ok(if reported { outcome.exit_code() } else { REFUSED })
 }
 
+/// Whoever is asked, if anybody is.
+type Asked = Option<Arc<dyn Approver>>;
+
 /// For whom it is, who is asked, and where it is recorded.
-fn begin(run: &Run) -> Result<(Acting, Option<Arc<dyn Approver>>, Ledger), Failure> {
+fn begin(run: &Run) -> Result<(Acting, Asked, Ledger), Failure> {
     Ok((Acting::of(run)?, asking::approver(run)?, Ledger::open(run)?))
 }
 
