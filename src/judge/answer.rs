@@ -1,9 +1,9 @@
 //! What `check` answers.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a rule says before anybody is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// It may be done.
@@ -59,4 +59,77 @@ pub struct Answer {
     /// For a confirm: how much harm a yes could do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub danger: Option<Danger>,
+}
+
+/// A refusal as a tool's result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolError {
+    /// Always true.
+    pub is_error: bool,
+    /// `Permission denied: <reason>`.
+    pub content: String,
+}
+
+impl Decision {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Decision::Allow => "allow",
+            Decision::Confirm => "confirm",
+            Decision::Deny => "deny",
+        }
+    }
+}
+
+impl Danger {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Danger::Low => "low",
+            Danger::Medium => "medium",
+            Danger::High => "high",
+        }
+    }
+}
+
+impl Answer {
+    /// One that asks nothing.
+    pub(crate) fn plain(decision: Decision, reason: String, matched: Option<String>) -> Answer {
+        Answer {
+            decision,
+            reason,
+            matched,
+            remember: Vec::new(),
+            title: None,
+            message: None,
+            danger: None,
+        }
+    }
+
+    /// The same where nobody can be asked: a confirm is a deny.
+    #[must_use]
+    pub fn without_asking(self) -> Answer {
+        match self.decision {
+            Decision::Confirm => Answer::plain(
+                Decision::Deny,
+                format!("{}, and nobody can be asked", self.reason),
+                self.matched,
+            ),
+            Decision::Allow | Decision::Deny => self,
+        }
+    }
+
+    /// What a tool answers that was refused; `None` where it wasn't.
+    #[must_use]
+    pub fn tool_error(&self) -> Option<ToolError> {
+        let is_denied = self.decision == Decision::Deny;
+        // A missing capability says so itself.
+        let reason = self.reason.strip_prefix("permission denied: ").unwrap_or(&self.reason);
+        is_denied.then(|| ToolError {
+            is_error: true,
+            content: format!("Permission denied: {reason}"),
+        })
+    }
 }

@@ -1,6 +1,7 @@
 //! Rules for tool calls, read from a document: the table `[permissions]` of a configuration, or a file of rules alone.
 //!
-//! A rule that could never match, or that doesn't say what it seems to say, is a fault at its place.
+//! A rule that could never match, or that doesn't say what it seems to say, is a fault at its place. So is a rule whose
+//! own examples fail.
 
 use toml::de::DeTable;
 
@@ -69,7 +70,7 @@ fn rule(reader: &mut Reader<'_>, table: &DeTable<'_>, at: usize, list: &str) -> 
         not_matches: examples(reader, table, "not_match"),
         origin: reader.origin(tool.span().start),
     };
-    (is_whole && belongs(reader, table, &rule)).then_some(rule)
+    (is_whole && belongs(reader, table, &rule) && holds(reader, table, list, &rule)).then_some(rule)
 }
 
 /// Whether each field is one that the tool has.
@@ -87,6 +88,37 @@ fn belongs(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &PermissionRule) 
         }
     }
     belongs
+}
+
+/// Whether the rule does with its own examples what it says.
+#[cfg(feature = "judge")]
+fn holds(reader: &mut Reader<'_>, table: &DeTable<'_>, list: &str, rule: &PermissionRule) -> bool {
+    use super::examples::{List, matches};
+    let list = match list.ends_with("deny") {
+        true => List::Deny,
+        false => List::Allow,
+    };
+    let mut holds = true;
+    for (field, texts, is_meant) in [("match", &rule.matches, true), ("not_match", &rule.not_matches, false)] {
+        let values = table.get(field).and_then(|value| value.get_ref().as_array());
+        let values = values.into_iter().flat_map(|values| values.iter());
+        for (text, value) in texts.iter().zip(values) {
+            if matches(rule, list, text) != is_meant {
+                let verb = if is_meant { "doesn't match" } else { "matches" };
+                let complaint = Complaint::new(format!("the rule {verb} its example `{}`", visible(text)))
+                    .hint("correct the rule or the example");
+                reader.fault(value.span().start, complaint);
+                holds = false;
+            }
+        }
+    }
+    holds
+}
+
+/// Nothing is judged without the feature, so nobody relies on an example.
+#[cfg(not(feature = "judge"))]
+fn holds(_: &mut Reader<'_>, _: &DeTable<'_>, _: &str, _: &PermissionRule) -> bool {
+    true
 }
 
 fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, field: &str) -> Vec<String> {

@@ -26,6 +26,31 @@ pub enum Action {
     Execute,
 }
 
+impl Act {
+    /// The action's name; `tool` for a call.
+    #[must_use]
+    pub fn action(&self) -> &'static str {
+        match self {
+            Act::Path(action, _) => action.name(),
+            Act::Connect(_) => "connect",
+            Act::Tool(_) => "tool",
+        }
+    }
+
+    /// What it is done to: the path, the host, the tool with its main input.
+    #[must_use]
+    pub fn target(&self) -> String {
+        match self {
+            Act::Path(_, path) => path.to_string_lossy().into_owned(),
+            Act::Connect(host) => host.clone(),
+            Act::Tool(call) => match call.command.as_ref().or(call.skill_name.as_ref()) {
+                Some(input) => format!("{}: {input}", call.tool),
+                None => call.tool.clone(),
+            },
+        }
+    }
+}
+
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {

@@ -39,7 +39,7 @@ pub(crate) mod reading {
     #[cfg(feature = "judge")]
     pub(crate) use super::catalog::{bytes_of, text_from};
     pub(crate) use super::error::Complaint;
-    pub(crate) use super::read::{Reader, Value, read_with};
+    pub(crate) use super::read::{Reader, Value, read_root_with, read_with};
     pub(crate) use super::value::{host, profile_name};
 }
 

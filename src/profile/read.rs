@@ -71,19 +71,35 @@ pub(crate) fn read_with<T>(
     kind: &'static str,
     read: impl FnOnce(&mut Reader<'_>, &DeTable<'_>) -> T,
 ) -> Result<T, Vec<Fault>> {
+    let (root, errors) = DeTable::parse_recoverable(text);
+    let complaints = errors.iter().map(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        (at, Complaint::new(excerpt(error.message()).into_owned()))
+    });
+    read_root_with(text, source, kind, root.get_ref(), complaints.collect(), read)
+}
+
+/// The same from a table that was taken from the text otherwise, with what was wrong with that.
+pub(crate) fn read_root_with<T>(
+    text: &str,
+    source: &Source,
+    kind: &'static str,
+    root: &DeTable<'_>,
+    complaints: Vec<(usize, Complaint)>,
+    read: impl FnOnce(&mut Reader<'_>, &DeTable<'_>) -> T,
+) -> Result<T, Vec<Fault>> {
     let mut reader = Reader {
         source,
         kind,
         positions: Positions::of(text),
         faults: Vec::new(),
     };
-    let (root, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        let at = error.span().map_or(0, |span| span.start);
-        reader.fault(at, Complaint::new(excerpt(error.message()).into_owned()));
-    }
-    let is_readable = errors.is_empty() && reader.version(root.get_ref());
-    let value = is_readable.then(|| read(&mut reader, root.get_ref()));
+    let is_whole = complaints.is_empty();
+    complaints
+        .into_iter()
+        .for_each(|(at, complaint)| reader.fault(at, complaint));
+    let is_readable = is_whole && reader.version(root);
+    let value = is_readable.then(|| read(&mut reader, root));
     match value {
         Some(value) if reader.faults.is_empty() => Ok(value),
         _ => {

@@ -1,0 +1,124 @@
+//! Whether a deny rule matches: generously, so that nothing hides from it.
+//!
+//! Every command that the line could start is tried, the line as a whole and each of its pieces, as written and without
+//! quotes. A line that a deny rule matches needlessly costs a question; one that it misses costs more.
+
+use super::rules::CompiledRule;
+use super::shell::{self, Fitness, Line, Part};
+use super::{Call, SHELL};
+
+/// The rule that denies a whole tool, or this skill.
+pub(super) fn tool<'r>(rules: &'r [CompiledRule], call: &Call) -> Option<&'r CompiledRule> {
+    rules.iter().filter(|rule| rule.tool == call.tool).find(|rule| {
+        rule.is_whole()
+            || match (&rule.skill_name, &call.skill_name) {
+                // Whoever loads it may be less strict than `==`.
+                (Some(denied), Some(name)) => denied.trim().eq_ignore_ascii_case(name.trim()),
+                _ => false,
+            }
+    })
+}
+
+/// The rule that denies something that a command line could do.
+pub(super) fn line<'r>(rules: &'r [CompiledRule], text: &str, line: &Line) -> Option<&'r CompiledRule> {
+    if !rules.iter().any(|rule| rule.tool == SHELL) {
+        return None;
+    }
+    let commands = with_base_names(commands(text, line));
+    let joined: Vec<String> = commands.iter().map(|words| words.join(" ")).collect();
+    let wholes = wholes(text, line);
+    rules.iter().filter(|rule| rule.tool == SHELL).find(|rule| {
+        let Some(glob) = &rule.glob else {
+            return rule.is_whole() || commands.iter().any(|words| begins(rule, words));
+        };
+        let is_whole_meant = wholes.iter().any(|whole| glob.matches(whole));
+        let mut commands = commands.iter().zip(&joined);
+        match rule.words.is_empty() {
+            true => is_whole_meant || joined.iter().any(|text| glob.matches(text)),
+            false => commands.any(|(words, text)| begins(rule, words) && (is_whole_meant || glob.matches(text))),
+        }
+    })
+}
+
+/// All commands that the line could start, however they are found.
+fn commands(text: &str, line: &Line) -> Vec<Vec<String>> {
+    if let Line::Plain(plain) = line {
+        let parts = plain.parts.iter().map(|part| part.words.clone());
+        return match plain.parts.iter().all(takes_text) {
+            true => parts.collect(),
+            false => shell::seen(text).into_iter().chain(parts).collect(),
+        };
+    }
+    let mut commands = shell::seen(text);
+    // As the text stands there, should nobody else have found anything.
+    let pieces = text.split(['|', '&', ';', '<', '>', '(', ')', '\n', '`']);
+    commands.extend(pieces.filter_map(|piece| {
+        let words: Vec<String> = unquoted(piece).split_whitespace().map(str::to_string).collect();
+        (!words.is_empty()).then_some(words)
+    }));
+    commands
+}
+
+/// Whether a command takes what is in quotes as text (a message, a pattern) and starts none of it. Where another command
+/// stands beside it, that one may be a shell which gets the text.
+fn takes_text(part: &Part) -> bool {
+    const TEXTUAL: [&str; 6] = ["echo", "printf", "grep", "rg", "git", "gh"];
+    TEXTUAL.contains(&part.words[0].as_str()) && shell::fitness(&part.words) == Fitness::Safe
+}
+
+/// Each command whose name is a path a second time, by its base name.
+fn with_base_names(mut commands: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let named = commands.iter().filter_map(|words| {
+        let (path, rest) = words.split_first()?;
+        let (_, base) = path.rsplit_once('/')?;
+        Some(std::iter::once(base.to_string()).chain(rest.iter().cloned()).collect())
+    });
+    let named: Vec<_> = named.collect();
+    commands.extend(named);
+    commands
+}
+
+/// The texts that a glob for the whole line is tried on.
+fn wholes(text: &str, line: &Line) -> Vec<String> {
+    let normalised = match line {
+        Line::Plain(plain) => &plain.normalised,
+        Line::NotPlain(line) => &line.normalised,
+    };
+    let bare = unquoted(text);
+    let squeezed = bare.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut wholes = vec![text.trim().to_string(), normalised.clone(), squeezed];
+    if let Line::Plain(plain) = line {
+        wholes.extend(plain.parts.iter().map(|part| part.text.clone()));
+    }
+    wholes
+}
+
+fn unquoted(text: &str) -> String {
+    text.replace(['\'', '"', '\\'], "")
+}
+
+/// Whether a command begins with the rule's words: with options before its sub-command.
+fn begins(rule: &CompiledRule, words: &[String]) -> bool {
+    let ([first, ..], [denied, sub @ ..]) = (words, rule.words.as_slice()) else {
+        return false;
+    };
+    if first != denied {
+        return false;
+    }
+    let Some(sub) = sub.first() else { return true };
+    subcommands(&words[1..]).any(|word| word == sub)
+}
+
+/// The words that could be a command's sub-command: its options, words that could be their values, and the first that
+/// can't be.
+fn subcommands(words: &[String]) -> impl Iterator<Item = &String> {
+    let (mut follows_option, mut is_over) = (false, false);
+    words.iter().map_while(move |word| {
+        let is_option = word.starts_with(['-', '+']);
+        if std::mem::replace(&mut is_over, !is_option && !follows_option) {
+            return None;
+        }
+        follows_option = is_option;
+        Some(word)
+    })
+}

@@ -1,0 +1,105 @@
+//! The tools that every agent framework has, what they need, and what is allowed without a rule.
+
+use crate::policy::Capabilities;
+
+use super::{SHELL, SKILL_LOAD};
+
+/// Tools that may be called without a question.
+const ALLOWED_TOOLS: [&str; 8] = [
+    "read",
+    "grep",
+    "glob_search",
+    "todo_read",
+    "todo_write",
+    "tool_output_cache",
+    "tool_output_cache_grep",
+    "done",
+];
+
+/// Commands that may be started without a question, with options that only read.
+const ALLOWED_COMMANDS: [&str; 22] = [
+    "pwd",
+    "ls",
+    "rg",
+    "grep",
+    "find",
+    "sort",
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "stat",
+    "file",
+    "uname",
+    "whoami",
+    "date",
+    "git status",
+    "git diff",
+    "git show",
+    "git log",
+    "git rev-parse",
+    "git ls-files",
+    "git grep",
+];
+
+/// What is known of a tool.
+struct Known {
+    name: &'static str,
+    needs: Capabilities,
+    /// The group that may stand for it in an agent's list.
+    group: Option<&'static str>,
+}
+
+const FILES: Option<&str> = Some("filesystem");
+
+const KNOWN: &[Known] = &[
+    known("read", Capabilities::READ, FILES),
+    known("grep", Capabilities::READ, FILES),
+    known("glob", Capabilities::READ, FILES),
+    known("glob_search", Capabilities::READ, FILES),
+    known("list", Capabilities::READ, FILES),
+    known("write", Capabilities::WRITE, FILES),
+    known("edit", Capabilities::WRITE, FILES),
+    known("multi_edit", Capabilities::WRITE, FILES),
+    known("mkdir", Capabilities::WRITE, FILES),
+    known("remove", Capabilities::DELETE, FILES),
+    known("delete", Capabilities::DELETE, FILES),
+    known("move", Capabilities::FILE_ALL, FILES),
+    known(SHELL, Capabilities::EXECUTE.union(Capabilities::SPAWN), Some("shell")),
+    known(SKILL_LOAD, Capabilities::empty(), None),
+    known("task", Capabilities::SPAWN, None),
+    known("agent", Capabilities::SPAWN, None),
+    known("llm", Capabilities::LLM, None),
+    known("web_fetch", Capabilities::NET, None),
+    known("web_search", Capabilities::NET, None),
+    known("todo_read", Capabilities::empty(), None),
+    known("todo_write", Capabilities::empty(), None),
+    known("tool_output_cache", Capabilities::empty(), None),
+    known("tool_output_cache_grep", Capabilities::empty(), None),
+    known("done", Capabilities::empty(), None),
+];
+
+const fn known(name: &'static str, needs: Capabilities, group: Option<&'static str>) -> Known {
+    Known { name, needs, group }
+}
+
+fn find(tool: &str) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| known.name == tool)
+}
+
+/// What a tool needs; `None` for one that isn't known.
+pub(super) fn needs(tool: &str) -> Option<Capabilities> {
+    find(tool).map(|known| known.needs)
+}
+
+/// Whether an entry of an agent's list means this tool: its name, or the group that it is in.
+pub(super) fn declares(entry: &str, tool: &str) -> bool {
+    entry == tool || find(tool).is_some_and(|known| known.group == Some(entry))
+}
+
+/// Tools and commands that are allowed without a rule.
+pub(super) fn allowed() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+    let tools = ALLOWED_TOOLS.into_iter().map(|tool| (tool, None));
+    let commands = ALLOWED_COMMANDS.into_iter().map(|command| (SHELL, Some(command)));
+    tools.chain(commands)
+}

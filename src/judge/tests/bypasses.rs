@@ -1,0 +1,174 @@
+//! What safety adds to the page: what isn't plain is confirmed, options that do more too, and nothing hides from a deny.
+
+use super::Decision::{Allow, Confirm, Deny};
+use super::*;
+
+#[test]
+fn what_is_not_plain_is_confirmed_whatever_the_rules_say() {
+    for text in [
+        "echo $(rm x)",
+        "echo `rm x`",
+        "echo $HOME",
+        "FOO=1 make",
+        "make <<x\nx",
+        "make <(ls)",
+        "if true; then make; fi",
+        "(make)",
+        "{ make; }",
+        "! make",
+        "make 'x",
+        "make x\\",
+        "make \u{202e}x",
+        "make\0x",
+        "make x\rrm y",
+        "",
+    ] {
+        decides(
+            &["+bash", "+bash~*", "+bash:make", "+bash:echo", "+bash~echo *"],
+            &[(text, Confirm)],
+        );
+    }
+}
+
+#[test]
+fn options_that_do_more_are_confirmed_though_the_command_is_allowed() {
+    let rules = [
+        "+bash:find",
+        "+bash:rg",
+        "+bash:sort",
+        "+bash:git",
+        "+bash~rg*",
+        "+bash~find*",
+        "+bash~*",
+    ];
+    for text in [
+        "find . -exec rm x +",
+        "find . -delete",
+        "rg --pre x foo",
+        "rg --pre=x foo",
+        "rg '--pre' x foo",
+        "rg --p\\re x foo",
+        "sort -o x y",
+        "git -c core.pager=x log",
+        "git diff --output=x",
+        "sudo ls",
+        "env ls",
+        "timeout 5 ls",
+        "xargs ls",
+        "sh -c ls",
+    ] {
+        decides(&[], &[(text, Confirm)]);
+        decides(&rules, &[(text, Confirm)]);
+    }
+}
+
+#[test]
+fn a_glob_that_spells_the_option_allows_it() {
+    decides(
+        &[
+            "+bash~rg --pre cat *",
+            "+bash~find * -delete",
+            "+bash~sudo reboot",
+            "+bash~sudo systemctl *",
+        ],
+        &[
+            ("rg --pre cat foo", Allow),
+            ("rg --pre cat --pre rm foo", Confirm),
+            ("find x -delete", Allow),
+            ("find x -exec rm y + -delete", Confirm),
+            ("sudo reboot", Allow),
+            ("sudo systemctl reboot", Confirm),
+        ],
+    );
+}
+
+#[test]
+fn a_wildcard_behind_a_name_leads_to_no_other_path() {
+    decides(
+        &["+bash~frob*", "+bash~./scripts/*"],
+        &[
+            ("frob x", Allow),
+            ("frob/x", Confirm),
+            ("frob/../x", Confirm),
+            ("./scripts/x.sh y", Allow),
+            ("./scripts/../x", Confirm),
+            ("./scripts/../../x/y", Confirm),
+        ],
+    );
+    decides(&["+bash~*"], &[("./x/y", Allow)]);
+}
+
+#[test]
+fn a_name_with_a_slash_is_another_command_for_an_allow_rule_and_the_same_for_a_deny_rule() {
+    decides(&["+bash:make"], &[("./make", Confirm), ("/tmp/make", Confirm)]);
+    decides(&["+bash", "-bash:make"], &[("./make", Deny), ("/tmp/make x", Deny)]);
+}
+
+#[test]
+fn a_deny_rule_sees_through_options_before_the_sub_command() {
+    for text in [
+        "git push",
+        "git -C x push",
+        "git --no-pager push",
+        "git --git-dir x push --force",
+        "/usr/bin/git push",
+        "ls; git push",
+        "ls && git -P push",
+    ] {
+        decides(&["+bash", "-bash:git push"], &[(text, Deny)]);
+    }
+    decides(
+        &["+bash", "-bash:git push"],
+        &[("git commit -m push", Allow), ("git log x push", Allow)],
+    );
+}
+
+#[test]
+fn a_deny_glob_is_tried_on_everything() {
+    let rules = [
+        "+bash",
+        "-bash~rm -rf*",
+        "-bash~*evil.example*",
+        "-bash~git push --force*",
+    ];
+    for text in [
+        "rm -rf x",
+        "  rm   -rf x",
+        "r'm' -rf x",
+        "ls; rm -rf x",
+        "ls | rm -rf x",
+        "ls\nrm -rf x",
+        "/bin/rm -rf x",
+        "curl https://evil.example/x | tail",
+        "curl \"https://evil.exam\"ple/x",
+        "ls > evil.example",
+        "git  push   --force",
+        "(rm -rf x)",
+    ] {
+        decides(&rules, &[(text, Deny)]);
+    }
+    decides(&rules, &[("rm -r x", Allow), ("git commit -m 'no rm -rf'", Allow)]);
+}
+
+#[test]
+fn a_text_in_quotes_is_no_command_for_a_deny_rule_unless_it_is_started() {
+    decides(
+        &["+bash", "-bash:rm"],
+        &[
+            ("git commit -m 'a; rm x'", Allow),
+            ("echo rm", Allow),
+            ("echo rm x | sh", Deny),
+            ("echo 'rm x' | sh", Deny),
+            ("sh -c 'rm x'", Deny),
+            ("uv run rm x", Deny),
+        ],
+    );
+}
+
+#[test]
+fn messages_and_reasons_are_bounded() {
+    let long = format!("make {}", "x".repeat(100_000));
+    let answer = answer(&judge(&[]), &line(&long));
+    assert_eq!(answer.decision, Confirm);
+    assert!(answer.reason.len() < 1000 && answer.message.unwrap().len() < 5000);
+}
