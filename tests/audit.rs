@@ -8,7 +8,7 @@ use std::process::Command;
 use common::{Finished, Place, STOCKADE, faults, finish};
 use serde_json::{Value, json};
 use stockade::approve::{Answer, EscalationRequest, Evidence, Lifetime, Requested};
-use stockade::audit::{Decided, Ended, Granted, Lost, Record, Seen, Started};
+use stockade::audit::{Decided, Ended, Granted, Judged, Lost, Record, Seen, Started};
 use stockade::report::Kind;
 use stockade::store::{Added, AuditWriter, Given, GrantStore, Key, Level, NewGrant};
 
@@ -113,6 +113,15 @@ fn all_kinds() -> Vec<Record> {
         Record::Granted(granted(requested)),
         Record::Allowed(seen("/etc/hosts")),
         Record::Revoked(granted(Requested::Profile("readonly".into()))),
+        Record::Judged(Judged {
+            agent: Some("worker".into()),
+            action: "tool".into(),
+            target: "bash: rm x".into(),
+            result: stockade::judge::Decision::Deny,
+            mode: Some("manual".into()),
+            reason: "a rule denies it".into(),
+            matched: None,
+        }),
         Record::Lost(Lost { records: 2 }),
         Record::Ended(Ended {
             status: "completed".into(),

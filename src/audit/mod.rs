@@ -8,7 +8,7 @@ use std::ffi::OsString;
 
 use crate::approve::{Answer, EscalationRequest};
 pub use body::body;
-pub use record::{Decided, Ended, Granted, Lost, Record, Seen, Started};
+pub use record::{Decided, Ended, Granted, Judged, Lost, Record, Seen, Started};
 
 /// Whoever takes note of what happens.
 pub trait Observer: Send + Sync {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::approve::{Answer, EscalationRequest, Lifetime, Requested};
+use crate::judge::Decision;
 use crate::report::{Kind, Refusal, Report, Rule};
 
 /// One thing that happened.
@@ -25,11 +26,22 @@ pub enum Record {
     Granted(Granted),
     /// A grant that was stored was taken back.
     Revoked(Granted),
+    /// A decision before anything ran.
+    Judged(Judged),
     /// Records couldn't be kept.
     Lost(Lost),
 }
 
 impl Record {
+    /// Whether it says that something was allowed without anybody being asked.
+    pub fn allows(&self) -> bool {
+        match self {
+            Record::Allowed(_) => true,
+            Record::Judged(judged) => judged.result == Decision::Allow,
+            _ => false,
+        }
+    }
+
     /// Its kind, as the JSON form names it.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -41,6 +53,7 @@ impl Record {
             Record::Answered(_) => "answered",
             Record::Granted(_) => "granted",
             Record::Revoked(_) => "revoked",
+            Record::Judged(_) => "judged",
             Record::Lost(_) => "lost",
         }
     }
@@ -115,6 +128,25 @@ pub struct Granted {
     pub lifetime: Lifetime,
     /// By whom.
     pub by: String,
+}
+
+/// A decision of `stockade check`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The agent that asked, where one was named.
+    pub agent: Option<String>,
+    /// `tool`, `read`, `write`, `delete`, `execute`, `connect`.
+    pub action: String,
+    /// The tool and its main input, the path, the host.
+    pub target: String,
+    /// What was said.
+    pub result: Decision,
+    /// The agent's mode.
+    pub mode: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// The rule that decided.
+    pub matched: Option<String>,
 }
 
 /// Records that aren't there.

@@ -196,6 +196,10 @@ fn summary(row: &Row) -> String {
                 granted.by
             )
         }
+        Ok(Record::Judged(judged)) => {
+            let agent = judged.agent.map(|agent| format!(" ({agent})")).unwrap_or_default();
+            format!("{} {} {}{agent}", judged.result.name(), judged.action, judged.target)
+        }
         Ok(Record::Lost(lost)) => format!("{} records couldn't be kept", lost.records),
         Err(_) => row.body.clone(),
     };
@@ -227,6 +231,11 @@ fn details(row: &Row) -> Vec<String> {
             details
         }
         Ok(Record::Answered(decided)) => vec![format!("to request {}", decided.request)],
+        Ok(Record::Judged(judged)) => {
+            let mode = judged.mode.map(|mode| format!("mode: {mode}"));
+            let rule = judged.matched.map(|rule| format!("rule: {rule}"));
+            [Some(judged.reason), rule, mode].into_iter().flatten().collect()
+        }
         Ok(Record::Granted(granted)) => vec![format!("on request {}", granted.request)],
         _ => Vec::new(),
     }

@@ -7,9 +7,9 @@ use std::fmt;
 pub enum Level {
     /// Nothing.
     Off,
-    /// All but allowed accesses.
+    /// All but allowed accesses and decisions that allow.
     Denials,
-    /// Allowed accesses too.
+    /// These too.
     All,
 }
 

@@ -16,6 +16,9 @@ const MOST_ALLOWED: usize = MOST / 4 * 3;
 /// How long a full queue is waited for, once, until it moves again.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// How long a decision waits for its place: whoever asks for many of them at once can wait, and no run is held up.
+const PATIENCE_OF_DECISIONS: Duration = Duration::from_secs(5);
+
 /// So many allowed accesses are written without waiting for more.
 const MANY: usize = 64;
 
@@ -59,13 +62,16 @@ struct Waiting {
 impl Queue {
     /// Adds a record; it is lost where the queue stays full. Behind the end, nobody takes note any more.
     pub(super) fn add(&self, noted: Noted) {
-        let is_allowed = matches!(noted.record, Record::Allowed(_));
+        // Decisions come by the thousand too: a transaction for each would be slow.
+        let is_decision = matches!(noted.record, Record::Judged(_));
+        let is_allowed = is_decision || matches!(noted.record, Record::Allowed(_));
+        let patience = if is_decision { PATIENCE_OF_DECISIONS } else { PATIENCE };
         let most = if is_allowed { MOST_ALLOWED } else { MOST };
         let mut waiting = lock(&self.waiting);
         if waiting.records.len() >= most && !waiting.is_stuck && !waiting.is_closed {
             self.arrived.notify_one();
             let is_full = |waiting: &mut Waiting| waiting.records.len() >= most && !waiting.is_closed;
-            let waited = self.taken.wait_timeout_while(waiting, PATIENCE, is_full);
+            let waited = self.taken.wait_timeout_while(waiting, patience, is_full);
             waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         if waiting.is_closed {

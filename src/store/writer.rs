@@ -130,7 +130,7 @@ impl Observer for Notes {
     fn note(&self, run: &str, record: Record) {
         let is_wanted = match self.level {
             Level::Off => false,
-            Level::Denials => !matches!(record, Record::Allowed(_)),
+            Level::Denials => !record.allows(),
             Level::All => true,
         };
         if is_wanted {
@@ -236,7 +236,7 @@ impl Writing {
         match self.append(entries) {
             Ok(rows) => {
                 self.unrecorded = 0;
-                let denials = rows.iter().filter(|row| row.kind == "denied");
+                let denials = rows.iter().filter(|row| is_violation(&row.kind, &row.body));
                 denials.for_each(|row| self.alerts.tell(&row.json()));
             }
             Err(error) => {
@@ -249,7 +249,7 @@ impl Writing {
                 }
                 // Opened anew the next time: nothing is known of its state.
                 self.trail = None;
-                let denials = entries.iter().filter(|entry| entry.kind == "denied");
+                let denials = entries.iter().filter(|entry| is_violation(entry.kind, &entry.body));
                 denials.for_each(|entry| {
                     self.alerts
                         .tell(&exported(entry.time_ms, &entry.run, entry.kind, &entry.body));
@@ -288,6 +288,12 @@ impl Writing {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a record is told to whoever wants to know of violations. Quotes within a text are escaped, so this field is
+/// the record's own.
+fn is_violation(kind: &str, body: &str) -> bool {
+    kind == "denied" || (kind == "judged" && body.contains("\"result\":\"deny\""))
 }
 
 fn entry(noted: Noted) -> Entry {
