@@ -37,6 +37,8 @@ pub enum Task {
     /// List, show, check, test and compare profiles
     #[command(subcommand)]
     Profile(Profile),
+    /// Say whether an agent may do something, before it is done: exit code 0 yes, 1 no, 3 after a question
+    Check(Box<Check>),
     /// Say what runs did, and whether that is as it was written
     #[command(subcommand)]
     Audit(Audit),
@@ -217,6 +219,52 @@ pub enum Profile {
         /// The value that a variable has
         value: OsString,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The agent that asks; without one the rules alone decide
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    pub agent: Option<String>,
+    /// A tool is to be called
+    #[arg(long, value_name = "NAME", conflicts_with = "action")]
+    pub tool: Option<String>,
+    /// A skill is to be loaded, by the tool `skill_load`
+    #[arg(long, value_name = "NAME", conflicts_with = "action")]
+    pub skill: Option<String>,
+    /// A path or host is to be used: read, write, delete, execute, connect
+    #[arg(long, value_name = "ACTION", value_parser = ["read", "write", "delete", "execute", "connect"])]
+    pub action: Option<String>,
+    /// The path of `--action`
+    #[arg(long, value_name = "PATH", requires = "action", conflicts_with = "host")]
+    pub path: Option<PathBuf>,
+    /// The host of `--action connect`: `api.example.com`, `10.0.0.1:5432`
+    #[arg(long, value_name = "HOST", requires = "action")]
+    pub host: Option<String>,
+    /// More rules, as one more layer: TOML, or JSON
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// The root that `./` means [default: here]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Where a command would start, or what a path is relative to [default: the root]
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Nobody can be asked: what needs a question is refused
+    #[arg(long)]
+    pub no_ask: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Read questions from standard input, one JSON object a line, and answer each with one
+    #[arg(long, conflicts_with_all = ["tool", "skill", "action"])]
+    pub batch: bool,
+    /// What goes into the audit trail: nothing (off), refusals and questions (denials), or every decision (all)
+    #[arg(long, value_name = "off|denials|all", value_parser = parse_level, default_value = "all")]
+    pub audit: Level,
+    /// The command line of the tool: one text as a shell gets it, or words
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -7,6 +7,7 @@ mod approvals;
 mod args;
 mod asking;
 mod audit;
+mod check;
 mod config;
 mod doctor;
 mod explain;
@@ -50,6 +51,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Approvals(task) => approvals::approvals(task),
         Task::Explain(task) => to_output(|out| explain::explain(&task.file, out)),
         Task::Profile(task) => to_output(|out| profile::profile_task(task, out)),
+        Task::Check(task) => to_output(|out| check::check(task, out)),
         Task::Audit(task) => to_output(|out| audit::audit(task, out)),
         Task::Grant(task) => to_output(|out| grant::grant(task, out)),
         Task::Config(task) => to_output(|out| config::config(task, out)),

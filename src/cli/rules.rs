@@ -7,8 +7,9 @@ use super::args::Rules;
 use super::layers::{Detail, Here, print, unprinted};
 use super::message::{Failure, note};
 use crate::config::remember;
-use crate::judge::Remember;
+use crate::judge::{Call, Remember, storable};
 use crate::profile::visible;
+use crate::quote::command_line;
 
 /// Exit code: nothing was remembered.
 const NOTHING: u8 = 1;
@@ -30,7 +31,7 @@ pub fn rules(task: &Rules, out: &mut dyn Write) -> Result<u8, Failure> {
             command,
         } => {
             let here = Here::load(root.as_deref())?;
-            let rules = storable(tool, skill.as_deref(), command);
+            let rules = stored(tool, skill.as_deref(), command);
             written(&here, &rules, out)
         }
     }
@@ -58,14 +59,15 @@ fn print_rule(rule: &Remember, path: &Path, out: &mut dyn Write) -> Result<(), F
     writeln!(out, "{}", visible(&text)).map_err(unprinted)
 }
 
-/// What a yes to this call stores.
-fn storable(tool: &str, skill: Option<&str>, command: &[String]) -> Vec<Remember> {
-    if !command.is_empty() {
-        return Vec::new();
-    }
-    vec![Remember {
+/// What a yes to this call stores. One word of a command is a line as a shell gets it.
+fn stored(tool: &str, skill: Option<&str>, command: &[String]) -> Vec<Remember> {
+    storable(&Call {
         tool: tool.to_owned(),
-        command: None,
+        command: match command {
+            [] => None,
+            [line] => Some(line.clone()),
+            words => Some(command_line(words)),
+        },
         skill_name: skill.map(str::to_owned),
-    }]
+    })
 }

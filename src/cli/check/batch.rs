@@ -1,0 +1,148 @@
+//! Many questions: one JSON object a line in, one a line out, in the same order.
+//!
+//! A line that can't be read or answered gets an object with `error`, and the next one is read.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::REFUSED;
+use super::super::message::Failure;
+use super::asked_act;
+use super::desk::{Asked, Desk};
+use crate::judge::Answer;
+
+/// Bytes of a line that are read.
+const LONGEST_LINE: usize = 1024 * 1024;
+
+/// One line of the input.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Question {
+    id: Option<Value>,
+    tool: Option<String>,
+    command: Option<String>,
+    skill_name: Option<String>,
+    action: Option<String>,
+    path: Option<PathBuf>,
+    host: Option<String>,
+    agent: Option<String>,
+    cwd: Option<PathBuf>,
+    root: Option<PathBuf>,
+    rules: Option<PathBuf>,
+}
+
+/// One line of the output.
+#[derive(Serialize)]
+struct Reply<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Value>,
+    #[serde(flatten)]
+    answer: &'a Answer,
+}
+
+/// A line that got no answer.
+#[derive(Serialize)]
+struct Unanswered {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Value>,
+    error: String,
+}
+
+/// What a line of input is.
+enum Line {
+    Text(Vec<u8>),
+    TooLong,
+    End,
+}
+
+/// Answers until the input ends.
+pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Write) -> Result<u8, Failure> {
+    let mut input = BufReader::with_capacity(64 * 1024, input);
+    let unreadable = |error: io::Error| Failure::text(REFUSED, format!("can't read standard input: {error}"));
+    loop {
+        // Whoever waits for an answer before the next question gets it.
+        if input.buffer().is_empty() && out.flush().is_err() {
+            return Ok(0);
+        }
+        let reply = match next_line(&mut input).map_err(unreadable)? {
+            Line::End => return Ok(0),
+            Line::TooLong => unanswered(None, format!("the line is longer than {LONGEST_LINE} bytes")),
+            Line::Text(line) if line.trim_ascii().is_empty() => continue,
+            Line::Text(line) => reply(desk, &line),
+        };
+        match writeln!(out, "{reply}") {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
+            Err(error) => return Err(Failure::new(REFUSED, &error)),
+            Ok(()) => {}
+        }
+    }
+}
+
+fn reply(desk: &mut Desk<'_>, line: &[u8]) -> String {
+    let question: Question = match serde_json::from_slice(line) {
+        Ok(question) => question,
+        Err(error) => {
+            let value: Option<Value> = serde_json::from_slice(line).ok();
+            let id = value.and_then(|value| value.get("id").cloned());
+            return unanswered(id, format!("the line isn't a question: {error}"));
+        }
+    };
+    let id = question.id;
+    let act = asked_act(
+        question.tool.as_deref(),
+        question.command,
+        question.skill_name.as_deref(),
+        question.action.as_deref(),
+        question.path,
+        question.host.as_deref(),
+    );
+    let act = match act {
+        Ok(act) => act,
+        Err(message) => return unanswered(id, message.to_string()),
+    };
+    let asked = Asked {
+        agent: question.agent,
+        act,
+        cwd: question.cwd,
+        root: question.root,
+        rules: question.rules,
+    };
+    match desk.answer(&asked) {
+        Ok(answer) => serde_json::to_string(&Reply {
+            id: id.as_ref(),
+            answer: &answer,
+        })
+        .unwrap_or_else(|error| unanswered(None, error.to_string())),
+        Err(wrong) => unanswered(id, Failure::from(wrong).message),
+    }
+}
+
+fn unanswered(id: Option<Value>, error: String) -> String {
+    serde_json::json!(Unanswered { id, error }).to_string()
+}
+
+/// The next line without its end; of one that is too long the rest is skipped.
+fn next_line(input: &mut impl BufRead) -> io::Result<Line> {
+    let mut line = Vec::new();
+    let limit = LONGEST_LINE as u64 + 1;
+    if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
+        return Ok(Line::End);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        return Ok(Line::Text(line));
+    }
+    if line.len() <= LONGEST_LINE {
+        return Ok(Line::Text(line));
+    }
+    while line.last() != Some(&b'\n') {
+        line.clear();
+        if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+    }
+    Ok(Line::TooLong)
+}
