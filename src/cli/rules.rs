@@ -7,7 +7,7 @@ use super::args::Rules;
 use super::layers::{Detail, Here, print, unprinted};
 use super::message::{Failure, note};
 use crate::config::remember;
-use crate::judge::{Call, Remember, storable};
+use crate::judge::{Call, Decision, Judge, Remember};
 use crate::profile::visible;
 use crate::quote::command_line;
 
@@ -31,7 +31,16 @@ pub fn rules(task: &Rules, out: &mut dyn Write) -> Result<u8, Failure> {
             command,
         } => {
             let here = Here::load(root.as_deref())?;
-            let rules = stored(tool, skill.as_deref(), command);
+            let call = Call {
+                tool: tool.clone(),
+                command: match command.as_slice() {
+                    [] => None,
+                    [line] => Some(line.clone()),
+                    words => Some(command_line(words)),
+                },
+                skill_name: skill.clone(),
+            };
+            let rules = storable(&here, &call)?;
             written(&here, &rules, out)
         }
     }
@@ -39,8 +48,7 @@ pub fn rules(task: &Rules, out: &mut dyn Write) -> Result<u8, Failure> {
 
 fn written(here: &Here, rules: &[Remember], out: &mut dyn Write) -> Result<u8, Failure> {
     if rules.is_empty() {
-        note("there is nothing to remember of this call");
-        return Ok(NOTHING);
+        return Ok(0);
     }
     let written = remember(&here.root, here.surroundings.state.as_deref(), rules)?;
     for rule in &written.added {
@@ -59,15 +67,20 @@ fn print_rule(rule: &Remember, path: &Path, out: &mut dyn Write) -> Result<(), F
     writeln!(out, "{}", visible(&text)).map_err(unprinted)
 }
 
-/// What a yes to this call stores. One word of a command is a line as a shell gets it.
-fn stored(tool: &str, skill: Option<&str>, command: &[String]) -> Vec<Remember> {
-    storable(&Call {
-        tool: tool.to_owned(),
-        command: match command {
-            [] => None,
-            [line] => Some(line.clone()),
-            words => Some(command_line(words)),
-        },
-        skill_name: skill.map(str::to_owned),
-    })
+/// What a yes to this call stores: nothing where it needs none, and where nothing that is stored could allow it.
+fn storable(here: &Here, call: &Call) -> Result<Vec<Remember>, Failure> {
+    let judge = Judge::new(here.layers.permissions(), here.layers.tools(), &here.root);
+    let answer = judge.tool(None, call, &here.root);
+    match answer.decision {
+        Decision::Confirm if !answer.remember.is_empty() => Ok(answer.remember),
+        Decision::Deny => Err(Failure::text(NOTHING, format!("this is denied: {}", answer.reason))),
+        Decision::Confirm => {
+            let message = format!("this is asked each time: {}", answer.reason);
+            Err(Failure::text(NOTHING, message))
+        }
+        Decision::Allow => {
+            note(&format!("this is allowed already: {}", answer.reason));
+            Ok(Vec::new())
+        }
+    }
 }

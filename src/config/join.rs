@@ -4,6 +4,7 @@
 //! doesn't: whatever is said, the result is inside what the layer below says.
 
 use super::{Agent, Tool};
+use crate::judge::known;
 use crate::policy::{Capabilities, Mode, Scope};
 use crate::profile::{HostPattern, Limits, Origin, Rule};
 
@@ -55,7 +56,7 @@ impl Agent {
             mode: meet(self.mode, by.mode, stricter),
             capabilities: meet(self.capabilities, by.capabilities, Capabilities::intersection),
             tools: meet(self.tools, by.tools.clone(), |ours, theirs| {
-                ours.into_iter().filter(|tool| theirs.contains(tool)).collect()
+                meet_each(&ours, &theirs, known::declares)
             }),
             scope: Scope {
                 allowed: joined(self.scope.allowed, by.scope.allowed.clone()),
@@ -85,7 +86,7 @@ impl Tool {
     pub(super) fn narrowed(self, by: &Tool) -> Tool {
         Tool {
             commands: meet(self.commands, by.commands.clone(), |ours, theirs| {
-                meet_commands(&ours, &theirs)
+                meet_each(&ours, &theirs, covers)
             }),
             capabilities: meet(self.capabilities, by.capabilities, Capabilities::union),
             ..self
@@ -134,20 +135,21 @@ fn meet_hosts(ours: &[Rule<HostPattern>], theirs: &[Rule<HostPattern>]) -> Vec<R
     hosts
 }
 
-/// A command of two words is inside the one that is its first word.
-fn meet_commands(ours: &[String], theirs: &[String]) -> Vec<String> {
-    let mut commands: Vec<String> = Vec::new();
+/// What two lists have in common, where an entry may mean several things: a group of tools, or all commands that begin
+/// with a word. Of two entries one holds the other, or they have nothing in common.
+fn meet_each(ours: &[String], theirs: &[String], holds: fn(&str, &str) -> bool) -> Vec<String> {
+    let mut both: Vec<String> = Vec::new();
     for (our, their) in ours.iter().flat_map(|our| theirs.iter().map(move |their| (our, their))) {
-        let inner = match (covers(our, their), covers(their, our)) {
+        let inner = match (holds(our, their), holds(their, our)) {
             (true, _) => their,
             (_, true) => our,
             (false, false) => continue,
         };
-        if !commands.contains(inner) {
-            commands.push(inner.clone());
+        if !both.contains(inner) {
+            both.push(inner.clone());
         }
     }
-    commands
+    both
 }
 
 /// Whether a command of one or two words means all that another does.

@@ -32,6 +32,22 @@ impl Line {
             missing: None,
         }
     }
+
+    /// A rule that is there without any configuration.
+    pub(super) fn built_in(tool: &str, command: Option<&str>) -> Line {
+        Line::of_rule(
+            "allow",
+            &PermissionRule {
+                tool: tool.to_owned(),
+                command: command.map(str::to_owned),
+                command_glob: None,
+                skill_name: None,
+                matches: Vec::new(),
+                not_matches: Vec::new(),
+                origin: Origin::BuiltIn,
+            },
+        )
+    }
 }
 
 /// The lines of an agent's or a tool's fields, all from one place each.

@@ -2,6 +2,7 @@
 
 use super::line::{Field, Line, Missing, bare_tool, lines, texts};
 use super::{Layers, Section};
+use crate::judge::known;
 use crate::profile::Origin;
 
 impl Layers {
@@ -27,12 +28,13 @@ impl Layers {
         all
     }
 
-    /// The rules for tool calls that count: denials first, as they are looked at.
+    /// The rules for tool calls that count: denials first, as they are looked at, then what is allowed, built in first.
     pub fn rule_lines(&self) -> Vec<Line> {
         let permissions = self.permissions();
         let deny = permissions.deny.iter().map(|rule| Line::of_rule("deny", rule));
+        let built_in = known::allowed().map(|(tool, command)| Line::built_in(tool, command));
         let allow = permissions.allow.iter().map(|rule| Line::of_rule("allow", rule));
-        deny.chain(allow).collect()
+        deny.chain(built_in).chain(allow).collect()
     }
 
     /// What would count if the project were trusted.

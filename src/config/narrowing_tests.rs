@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::join::{covers, power};
 use super::layers_tests::{layers, without_project};
 use super::{Agent, Layers, Tool, Trust};
+use crate::judge::known;
 use crate::policy::{Capabilities, Mode};
 use crate::profile::Limits;
 
@@ -20,7 +21,8 @@ fn assert_narrower(inner: &Agent, outer: &Agent) {
     let capabilities = |agent: &Agent| agent.capabilities.unwrap_or(all);
     assert!(capabilities(outer).contains(capabilities(inner)));
     if let Some(tools) = &outer.tools {
-        assert!(is_inside(inner.tools.as_ref().unwrap(), tools));
+        let has = |inner: &String| tools.iter().any(|outer| known::declares(outer, inner));
+        assert!(inner.tools.as_ref().unwrap().iter().all(has));
     }
     assert!(is_inside(&outer.scope.allowed, &inner.scope.allowed));
     assert!(is_inside(&outer.scope.denied, &inner.scope.denied));
@@ -61,7 +63,10 @@ fn agent(name: &'static str, modes: &'static [&'static str]) -> impl Strategy<Va
         maybe("mode", one_of(modes)),
         maybe("profile", one_of(&["'minimal'", "'workspace'", "'trusted'"])),
         maybe("capabilities", some_of(&["READ", "WRITE", "LLM", "FILE_ALL", "NET"])),
-        maybe("tools", some_of(&["read", "bash", "git"])),
+        maybe(
+            "tools",
+            some_of(&["read", "filesystem", "write", "bash", "shell", "git"]),
+        ),
         maybe(
             "hosts",
             some_of(&["*.a.org", "x.a.org", "10.0.0.0/8", "10.1.0.0/16:1-9", "*:443"]),

@@ -93,12 +93,12 @@ pub(super) fn needs(tool: &str) -> Option<Capabilities> {
 }
 
 /// Whether an entry of an agent's list means this tool: its name, or the group that it is in.
-pub(super) fn declares(entry: &str, tool: &str) -> bool {
+pub(crate) fn declares(entry: &str, tool: &str) -> bool {
     entry == tool || find(tool).is_some_and(|known| known.group == Some(entry))
 }
 
 /// Tools and commands that are allowed without a rule.
-pub(super) fn allowed() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+pub(crate) fn allowed() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let tools = ALLOWED_TOOLS.into_iter().map(|tool| (tool, None));
     let commands = ALLOWED_COMMANDS.into_iter().map(|command| (SHELL, Some(command)));
     tools.chain(commands)

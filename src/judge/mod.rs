@@ -24,7 +24,7 @@ mod json;
 #[cfg(feature = "judge")]
 mod judging;
 #[cfg(feature = "judge")]
-mod known;
+pub(crate) mod known;
 #[cfg(feature = "judge")]
 mod layout;
 #[cfg(feature = "judge")]

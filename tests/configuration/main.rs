@@ -22,7 +22,12 @@ fn stockade(place: &Place, arguments: &[&str]) -> Finished {
     finish(command.args(arguments), b"")
 }
 
-/// Exit code, and both streams with the place's directories as names.
+/// Whether a line is one of the rules that are there without any configuration; there are many.
+fn is_built_in_rule(line: &str) -> bool {
+    line.starts_with("permissions.allow") && line.ends_with("# built in")
+}
+
+/// Exit code, and both streams, without the built-in rules, with the place's directories as names.
 fn told(place: &Place, arguments: &[&str]) -> String {
     let finished = stockade(place, arguments);
     let hide = |text: String| {
@@ -34,10 +39,11 @@ fn told(place: &Place, arguments: &[&str]) -> String {
         .lines()
         .map(|line| format!("{}\n", format!("! {line}").trim_end()))
         .collect();
-    format!(
-        "{}{}{:?}",
-        hide(finished.stdout()),
-        hide(stderr),
-        finished.status.code()
-    )
+    let stdout: String = finished
+        .stdout()
+        .lines()
+        .filter(|line| !is_built_in_rule(line))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    format!("{}{}{:?}", hide(stdout), hide(stderr), finished.status.code())
 }

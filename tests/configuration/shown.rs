@@ -1,7 +1,7 @@
 //! `stockade config show`, `stockade rules list`.
 
 use crate::common::Place;
-use crate::{ALLOW, told};
+use crate::{ALLOW, stockade, told};
 
 #[test]
 fn each_line_that_counts_is_shown_with_its_origin_and_what_does_not_count_with_the_reason() {
@@ -13,7 +13,9 @@ fn each_line_that_counts_is_shown_with_its_origin_and_what_does_not_count_with_t
         ".stockade/config.toml",
         format!("{ALLOW}[agents.worker]\nmode = 'manual'\n"),
     );
-    insta::assert_snapshot!(told(&place, &["config", "show"]), @r#"
+    let plain = told(&place, &["config", "show"]);
+    let without_built_in = plain.lines().filter(|line| !line.starts_with("permissions.allow"));
+    insta::assert_snapshot!(without_built_in.collect::<Vec<_>>().join("\n"), @r#"
         permissions.deny = { tool = "bash", command = "rm" }
         agents.worker.mode = "manual"
         agents.worker.profile = "workspace"
@@ -42,6 +44,11 @@ fn each_line_that_counts_is_shown_with_its_origin_and_what_does_not_count_with_t
         ! stockade: `@ROOT/.stockade/config.toml` isn't trusted, so what it allows doesn't count: `stockade trust` shows it
         Some(0)
         "#);
+    let all = stockade(&place, &["rules", "list"]).stdout();
+    assert!(
+        all.contains("permissions.allow = { tool = \"bash\", command = \"git status\" }  # built in\n"),
+        "{all}"
+    );
     insta::assert_snapshot!(told(&place, &["rules", "list"]), @r#"
         permissions.deny = { tool = "bash", command = "rm" }  # @HOME/.config/stockade/config.toml:3
         # doesn't count, not trusted: permissions.allow = { tool = "bash", command = "git push" }  # @ROOT/.stockade/config.toml:3

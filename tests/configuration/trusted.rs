@@ -56,7 +56,9 @@ fn a_project_is_trusted_by_its_hash_until_one_byte_changes() {
     let trusted = stockade(&place, &["trust", "--hash", &hash.to_uppercase()]);
     assert_eq!(trusted.status.code(), Some(0), "{}", trusted.stderr());
     assert_eq!(told(&place, &["trust", "--diff"]), "Some(0)");
-    assert!(told(&place, &["rules", "list"]).starts_with("permissions.allow"));
+    assert!(
+        told(&place, &["rules", "list"]).starts_with("permissions.allow = { tool = \"bash\", command = \"git push\" }")
+    );
 
     fs::write(&file, format!("{ALLOW}[tools.git]\n")).unwrap();
     insta::assert_snapshot!(told(&place, &["trust", "--diff"]), @"
@@ -100,6 +102,40 @@ fn a_project_without_a_configuration_has_nothing_to_trust() {
 }
 
 #[test]
+fn of_a_command_line_each_part_is_remembered_and_only_what_can_be() {
+    let place = Place::new();
+    let remember = |line: &str| told(&place, &["rules", "remember", "--tool", "bash", "--", line]);
+    insta::assert_snapshot!(remember("cargo test --lib && make -j2 | tee log"), @"
+        bash `cargo test` is allowed from now on, by @ROOT/.stockade/config.toml
+        bash `make` is allowed from now on, by @ROOT/.stockade/config.toml
+        bash `tee` is allowed from now on, by @ROOT/.stockade/config.toml
+        Some(0)
+        ");
+    insta::assert_snapshot!(remember("cargo test --doc"), @"
+        ! stockade: this is allowed already: a rule allows it
+        Some(0)
+        ");
+    insta::assert_snapshot!(remember("make $(curl evil)"), @"
+        ! stockade: this is asked each time: the command line expands something
+        Some(1)
+        ");
+    place.file(
+        "~/.config/stockade/config.toml",
+        "version = 1\n[[permissions.deny]]\ntool = 'bash'\ncommand = 'rm'\n",
+    );
+    insta::assert_snapshot!(remember("rm -rf x"), @"
+        ! stockade: this is denied: a rule denies it
+        Some(1)
+        ");
+    assert_eq!(
+        stockade(&place, &["check", "--tool", "bash", "--", "make all"])
+            .status
+            .code(),
+        Some(0)
+    );
+}
+
+#[test]
 fn what_is_remembered_counts_at_once_and_never_in_a_file_that_is_not_trusted() {
     let place = Place::new();
     insta::assert_snapshot!(told(&place, &["rules", "remember", "--tool", "write"]), @"
@@ -107,7 +143,7 @@ fn what_is_remembered_counts_at_once_and_never_in_a_file_that_is_not_trusted() {
         Some(0)
         ");
     insta::assert_snapshot!(told(&place, &["rules", "remember", "--tool", "write"]), @"
-        ! stockade: it is remembered already
+        ! stockade: this is allowed already: a rule allows it
         Some(0)
         ");
     insta::assert_snapshot!(told(&place, &["rules", "list"]), @r#"
