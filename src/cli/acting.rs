@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use super::REFUSED;
 use super::args::Run;
+use super::layers::Here;
 use super::message::{Failure, note};
 use crate::Sandbox;
-use crate::config::Layers;
 use crate::policy::{Capabilities, Mode, Role};
-use crate::surroundings::Surroundings;
 
 /// Without a profile's name nothing is granted.
 pub const LOWEST: &str = "minimal";
@@ -50,8 +48,7 @@ impl Acting {
     }
 
     fn take_agent(&mut self, name: &str, root: Option<&Path>) -> Result<(), Failure> {
-        let layers = layers(root)?;
-        if let Some(agent) = layers.agent(name) {
+        if let Some(agent) = Here::load(root)?.layers.agent(name) {
             self.profile = agent.profile().to_string();
             self.role = agent.role();
         }
@@ -62,22 +59,4 @@ impl Acting {
     pub fn sandbox(&self) -> Result<Sandbox, Failure> {
         Ok(Sandbox::profile(&self.profile)?.role(self.role.clone()))
     }
-}
-
-/// What is configured for a root, the caller's directory where none is named; what doesn't count is said.
-///
-/// # Errors
-/// A configuration can't be read, or has faults.
-pub fn layers(root: Option<&Path>) -> Result<Layers, Failure> {
-    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
-    let named = surroundings.directory.join(root.unwrap_or(Path::new("")));
-    // A root that can't be used is told of where the run is prepared.
-    let root = std::fs::canonicalize(&named).unwrap_or(named);
-    let layers = Layers::load(
-        surroundings.configuration.as_deref(),
-        surroundings.state.as_deref(),
-        &root,
-    )?;
-    layers.remarks().iter().for_each(|remark| note(remark));
-    Ok(layers)
 }

@@ -8,9 +8,12 @@ use super::super::REFUSED;
 use super::super::args::Check;
 use super::super::message::Failure;
 use super::remark;
+use crate::Sandbox;
 use crate::audit::{Judged, Record};
 use crate::config::{Agent, ConfigurationError, Layers};
+use crate::judge::files::{self, Reachable};
 use crate::judge::{Act, Answer, Judge, Permissions, permissions_of};
+use crate::policy::{Capabilities, Mode, Role};
 use crate::profile::visible;
 use crate::store::{AuditWriter, Level};
 use crate::surroundings::Surroundings;
@@ -36,15 +39,15 @@ pub(super) enum Wrong {
     Configuration(#[from] ConfigurationError),
     #[error("no agent is called `{}`", visible(.0))]
     Agent(String),
-    #[error("paths and hosts aren't judged by this build")]
-    Unjudged,
+    #[error(transparent)]
+    Profile(#[from] crate::Error),
 }
 
 impl Wrong {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Wrong::Agent(_) => Some("agents are declared as `[agents.NAME]` in `config.toml`".into()),
-            Wrong::Configuration(_) | Wrong::Root(..) | Wrong::Unjudged => None,
+            Wrong::Configuration(_) | Wrong::Root(..) | Wrong::Profile(_) => None,
         }
     }
 }
@@ -61,6 +64,8 @@ struct Ready {
     layers: Layers,
     judge: Judge,
     root: PathBuf,
+    /// What the agents that were asked for may reach, by name.
+    reachable: HashMap<String, Reachable>,
 }
 
 /// Answers questions.
@@ -106,7 +111,7 @@ impl<'c> Desk<'c> {
             let ready = Ready::load(&self.surroundings, &key)?;
             self.ready.insert(key.clone(), ready);
         }
-        let ready = &self.ready[&key];
+        let ready = self.ready.get_mut(&key).expect("it was put there");
         let name = asked.agent.as_ref().or(check.agent.as_ref());
         let agent = match name {
             Some(name) => Some(ready.layers.agent(name).ok_or_else(|| Wrong::Agent(name.clone()))?),
@@ -119,7 +124,14 @@ impl<'c> Desk<'c> {
         };
         let answer = match &asked.act {
             Act::Tool(call) => ready.judge.tool(agent.as_ref(), call, &cwd),
-            Act::Path(..) | Act::Connect(_) => return Err(Wrong::Unjudged),
+            Act::Path(action, path) => match &agent {
+                Some(agent) => ready.reachable(agent)?.path(*action, path, &cwd),
+                None => files::without_context(action.capability()),
+            },
+            Act::Connect(host) => match &agent {
+                Some(agent) => ready.reachable(agent)?.connect(host),
+                None => files::without_context(Capabilities::NET),
+            },
         };
         let answer = match check.no_ask {
             true => answer.without_asking(),
@@ -171,7 +183,26 @@ impl Ready {
             judge: Judge::new(permissions, layers.tools(), &root),
             layers,
             root,
+            reachable: HashMap::new(),
         })
+    }
+
+    /// What the agent's runs could do here, resolved once.
+    fn reachable(&mut self, agent: &Agent) -> Result<&Reachable, Wrong> {
+        if !self.reachable.contains_key(&agent.name) {
+            let role = agent.role();
+            let policy = |mode: Mode| {
+                let sandbox = Sandbox::profile(agent.profile())?.root(&self.root);
+                sandbox.role(Role { mode, ..role.clone() }).policy_of_any_command()
+            };
+            let free = match role.mode {
+                Mode::Manual => Mode::AcceptEdits,
+                Mode::AcceptEdits | Mode::Bypass => role.mode,
+            };
+            let reachable = Reachable::new(policy(role.mode)?, policy(free)?);
+            self.reachable.insert(agent.name.clone(), reachable);
+        }
+        Ok(&self.reachable[&agent.name])
     }
 }
 
