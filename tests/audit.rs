@@ -165,8 +165,9 @@ fn records_are_shown_as_text_that_moves_no_terminal() {
     record(&place, RUN, all_kinds());
     record(&place, "other", [Record::Denied(seen("/srv/\x1b[2J\u{202e}"))]);
     let listed = output(&place, &["audit", "list"]);
-    assert_eq!(listed.lines().count(), 12);
+    assert_eq!(listed.lines().count(), 13);
     for part in [
+        "judged    deny tool bash: rm x (worker)",
         "started   minimal: python3 --token '***'",
         "denied    read /etc/hosts (python3)",
         "answered  no by ada: not today",
@@ -198,7 +199,7 @@ fn verify_answers_0_1_or_125() {
     assert_eq!(output(&place, &["audit", "verify"]), "nothing was ever recorded\n");
     record(&place, RUN, all_kinds());
     assert!(
-        output(&place, &["audit", "verify"]).starts_with("all 11 rows are as they were written, the last with hash ")
+        output(&place, &["audit", "verify"]).starts_with("all 12 rows are as they were written, the last with hash ")
     );
     sql(
         &place,

@@ -257,7 +257,7 @@ pub struct Check {
     #[arg(long)]
     pub json: bool,
     /// Read questions from standard input, one JSON object a line, and answer each with one
-    #[arg(long, conflicts_with_all = ["tool", "skill", "action"])]
+    #[arg(long, conflicts_with_all = ["tool", "skill", "action", "path", "host", "json", "command"])]
     pub batch: bool,
     /// What goes into the audit trail: nothing (off), refusals and questions (denials), or every decision (all)
     #[arg(long, value_name = "off|denials|all", value_parser = parse_level, default_value = "all")]

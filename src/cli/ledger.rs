@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 
 use super::REFUSED;
@@ -31,7 +32,7 @@ impl Ledger {
     /// The user's configuration has faults.
     pub fn open(run: &Run) -> Result<Ledger, Failure> {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
-        let configuration = Configuration::load(surroundings.configuration.as_deref())?;
+        let configuration = configuration(&surroundings)?;
         let usual = if run.agent.is_some() {
             Level::All
         } else {
@@ -108,6 +109,18 @@ impl Ledger {
             let failure = Failure::new(REFUSED, &error);
             note(&failure.message);
         }
+    }
+}
+
+/// The user's configuration. One that is closed to us, as it is in a run inside a run, tells nobody of violations.
+fn configuration(surroundings: &Surroundings) -> Result<Configuration, Failure> {
+    match Configuration::load(surroundings.configuration.as_deref()) {
+        Err(ConfigurationError::Unreadable { path, source }) if source.kind() == io::ErrorKind::PermissionDenied => {
+            let path = visible(&path.to_string_lossy()).into_owned();
+            note(&format!("`{path}` is closed to us, so nobody is told of violations"));
+            Ok(Configuration::default())
+        }
+        loaded => Ok(loaded?),
     }
 }
 

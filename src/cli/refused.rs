@@ -91,7 +91,7 @@ pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` for each hos
 
 /// Whether a program was refused an internet socket as such.
 pub fn wants_network(denial: &Denial) -> bool {
-    denial.access == Kind::Connect && denial.target == "internet"
+    denial.access == Kind::Connect && denial.target == "internet" && denial.capability.is_none()
 }
 
 /// The program's name without its directory.
@@ -136,7 +136,7 @@ fn doing(access: Kind) -> &'static str {
         Kind::Socket => "the socket",
         Kind::Resolve => "looking up",
         Kind::Signal => "sending a signal to",
-        Kind::Spawn => "making the process",
+        Kind::Spawn => "making another",
         Kind::Syscall => "the system call",
     }
 }

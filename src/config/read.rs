@@ -163,7 +163,7 @@ fn agents(reader: &mut Reader<'_>, value: &Value<'_>, author: Author, configurat
 }
 
 fn tools(reader: &mut Reader<'_>, value: &Value<'_>, configuration: &mut Configuration) {
-    for (name, at, table) in named(reader, value, "tools", judge::read::tool_name) {
+    for (name, at, table) in named(reader, value, "tools", judge::read::single_tool) {
         let mut tool = Tool::saying_nothing(name, reader.origin(at));
         for (key, value) in table {
             let field = key.get_ref().as_ref();

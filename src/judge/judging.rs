@@ -44,7 +44,10 @@ impl Judge {
         let declared = self.declared(&call.tool);
         let commands = declared.and_then(|tool| tool.commands.as_deref());
         let answer = match &call.command {
-            Some(text) if call.tool == SHELL || commands.is_some() => self.command(call, text, commands, cwd),
+            // A declared tool takes command lines, and what starts programs is under the shell's rules.
+            Some(text) if call.tool == SHELL || declared.is_some() && known::needs(&call.tool).is_none() => {
+                self.command(call, text, commands, cwd)
+            }
             None if commands.is_some() => Answer::plain(
                 Decision::Deny,
                 format!("the tool `{}` needs a command line", shortened(&call.tool)),
@@ -108,7 +111,7 @@ impl Judge {
                 "Run command?",
                 normalised(&judged).to_string(),
                 harm::of_line(text, &judged.line, judged.is_unfit),
-                match judged.is_storable {
+                match judged.is_storable && call.tool == SHELL {
                     true => storing::of_line(&judged.line),
                     false => Vec::new(),
                 },

@@ -92,6 +92,19 @@ pub(super) fn needs(tool: &str) -> Option<Capabilities> {
     find(tool).map(|known| known.needs)
 }
 
+/// A name that means another tool, or several: the right ones, in words.
+pub(crate) fn meant(tool: &str) -> Option<String> {
+    let members: Vec<_> = KNOWN.iter().filter(|known| known.group == Some(tool)).collect();
+    if !members.is_empty() {
+        let names: Vec<String> = members.iter().map(|known| format!("`{}`", known.name)).collect();
+        return Some(names.join(", "));
+    }
+    let like = KNOWN
+        .iter()
+        .find(|known| known.name != tool && known.name.eq_ignore_ascii_case(tool))?;
+    Some(format!("`{}`", like.name))
+}
+
 /// Whether an entry of an agent's list means this tool: its name, or the group that it is in.
 pub(crate) fn declares(entry: &str, tool: &str) -> bool {
     entry == tool || find(tool).is_some_and(|known| known.group == Some(entry))

@@ -5,6 +5,8 @@
 
 use toml::de::DeTable;
 
+#[cfg(feature = "judge")]
+use super::known;
 use super::{PermissionRule, Permissions, SHELL, SKILL_LOAD};
 use crate::profile::reading::{Complaint, Reader, Value};
 use crate::profile::visible;
@@ -62,7 +64,7 @@ fn rule(reader: &mut Reader<'_>, table: &DeTable<'_>, at: usize, list: &str) -> 
     let command_glob = field(reader, "command_glob", command_glob);
     let skill_name = field(reader, "skill_name", skill_name);
     let rule = PermissionRule {
-        tool: reader.parsed(tool, tool_name)?,
+        tool: reader.parsed(tool, single_tool)?,
         command,
         command_glob,
         skill_name,
@@ -128,6 +130,20 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, field: &str) -> Vec<St
     let texts = reader.all_parsed(value, example);
     texts.into_iter().map(|(text, _)| text).collect()
 }
+
+/// A name that means one tool: no group, and not another tool's with other letters.
+#[cfg(feature = "judge")]
+pub(crate) fn single_tool(text: &str) -> Result<String, Complaint> {
+    let name = tool_name(text)?;
+    match known::meant(&name) {
+        None => Ok(name),
+        Some(meant) => Err(Complaint::new(format!("`{name}` isn't a tool")).hint(format!("the name is {meant}"))),
+    }
+}
+
+/// Which names there are nobody knows without the feature.
+#[cfg(not(feature = "judge"))]
+pub(crate) use tool_name as single_tool;
 
 /// The name of a tool: one word that can be shown.
 pub(crate) fn tool_name(text: &str) -> Result<String, Complaint> {

@@ -44,7 +44,8 @@ pub fn storable(call: &Call) -> Vec<Remember> {
                 _ => Vec::new(),
             }
         }
-        (SHELL, None, _) | (SKILL_LOAD, _, None) => Vec::new(),
+        // What is stored for another tool's command line would free all its others.
+        (SHELL, None, _) | (SKILL_LOAD, _, None) | (_, Some(_), _) => Vec::new(),
         (tool, _, skill) => vec![Remember {
             tool: tool.to_string(),
             command: None,

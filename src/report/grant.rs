@@ -110,7 +110,7 @@ pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
     match refusal.kind {
         Kind::Connect | Kind::Resolve => host::least_pattern(refusal).map(Grant::Host),
         Kind::Listen => host::listen_port(refusal).map(Grant::Listen),
-        _ if refusal.reason == Reason::NotGranted || was_open => least_path(refusal, fences).map(Grant::Path),
+        _ if refusal.reason.is_open() || was_open => least_path(refusal, fences).map(Grant::Path),
         _ => None,
     }
 }

@@ -32,7 +32,8 @@ pub struct Offer {
 /// What to offer for a refused access; `None` where nobody is asked: nothing sensible would allow it, what it is to
 /// isn't there, or programs try it at their start and do without.
 pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
-    let is_open = refusal.reason == Reason::NotGranted && can_wait(refusal.kind);
+    let is_held_back = matches!(refusal.reason, Reason::Limited(_)) && refusal.kind.changes();
+    let is_open = (refusal.reason == Reason::NotGranted || is_held_back) && can_wait(refusal.kind);
     let is_open = is_open && !is_apart(refusal) && !gives_another_name(refusal);
     if !is_open || needs_target(refusal.kind) && !refusal.exists {
         return None;

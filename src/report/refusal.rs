@@ -55,6 +55,11 @@ impl Kind {
         }
     }
 
+    /// Whether it changes a file.
+    pub fn changes(self) -> bool {
+        matches!(self, Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata)
+    }
+
     /// Its name, as reports have it.
     pub fn name(self) -> &'static str {
         match self {

@@ -63,6 +63,7 @@ impl Bench<'_> {
         let outer = ask(&self.own_judge());
         self.labels.list.iter().fold(outer, |verdict, label| {
             let inner = match ask(&self.judge(&label.realm)) {
+                Verdict::Refused(Reason::Incapable(capability)) => Verdict::Refused(Reason::Incapable(capability)),
                 Verdict::Refused(_) => Verdict::Refused(REFUSED_INSIDE),
                 granted => granted,
             };
@@ -78,6 +79,11 @@ impl Bench<'_> {
     /// Cutting away what a file holds.
     pub fn cutting(&self, object: &Pinned) -> Verdict {
         self.all(|judge| judge.cutting(object))
+    }
+
+    /// Whether a name is in the scratch directory of one of them.
+    pub fn is_in_a_scratch(&self, name: &Path) -> bool {
+        self.realms().any(|realm| self.judge(realm).is_in_scratch(name))
     }
 
     /// Access to the entry at a place.
@@ -123,11 +129,8 @@ impl Bench<'_> {
     }
 
     fn unless(&self, capability: Capabilities, may: impl Fn(&Realm) -> bool) -> Option<Reason> {
-        if !may(&self.shared.run) {
-            return Some(Reason::Incapable(capability));
-        }
-        let inner = self.labels.list.iter().all(|label| may(&label.realm));
-        (!inner).then_some(REFUSED_INSIDE)
+        let may_all = self.realms().all(may);
+        (!may_all).then_some(Reason::Incapable(capability))
     }
 
     /// What a descriptor of the caller's was opened for.

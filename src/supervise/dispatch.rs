@@ -59,6 +59,7 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_renameat2 => entries::renameat2(desk),
         libc::SYS_truncate => entries::truncate(desk),
         libc::SYS_ftruncate => entries::cut(desk),
+        libc::SYS_fallocate => entries::allocate(desk),
         libc::SYS_fchmod => metadata::fchmod(desk),
         libc::SYS_fchmodat => metadata::fchmodat(desk),
         FCHMODAT2 => metadata::fchmodat2(desk),

@@ -6,12 +6,13 @@ use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
 use super::desk::Desk;
 use super::judge::{self, CLOSED};
+use super::metadata::Subject;
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
 use super::shared::Made;
-use crate::policy::{Access, is_in_git_directory};
-use crate::report::Kind;
+use crate::policy::{Access, Capabilities, is_in_git_directory};
+use crate::report::{Kind, Reason};
 use crate::sys::file;
 
 /// A directory and a path, as two registers name them.
@@ -284,22 +285,29 @@ fn judge_move(
             return Ok(IsStatic::No);
         }
     }
-    let leaving = Attempt::on(Kind::Delete, from.path.bytes());
-    let arriving = if exchanges {
-        Attempt::on(Kind::Delete, to.path.bytes())
-    } else {
-        Attempt::without(Kind::Create, to.path.bytes())
+    // Of an exchange both are gone, and something else has both names.
+    let (leaving, old_access) = match exchanges {
+        true => (Attempt::on(Kind::Write, from.path.bytes()), Access::WRITING),
+        false => (
+            Attempt::on(Kind::Delete, from.path.bytes()),
+            Access::READ | Access::DELETE,
+        ),
     };
-    let first = desk.enforce(
-        desk.judge.place(Access::READ | Access::DELETE, old),
-        &leaving,
-        old_name,
-        CLOSED,
-    )?;
-    let arrival = match replaced {
-        Some(_) => desk.judge.place(Access::CHANGE, new),
-        None => desk.judge.new_entry(new),
+    let (arriving, arrival) = match replaced {
+        Some(_) if exchanges => (
+            Attempt::on(Kind::Write, to.path.bytes()),
+            desk.judge.place(Access::WRITING, new),
+        ),
+        Some(_) => (
+            Attempt::on(Kind::Write, to.path.bytes()),
+            desk.judge.place(Access::CHANGE, new),
+        ),
+        None => (
+            Attempt::without(Kind::Create, to.path.bytes()),
+            desk.judge.new_entry(new),
+        ),
     };
+    let first = desk.enforce(desk.judge.place(old_access, old), &leaving, old_name, CLOSED)?;
     let second = desk.enforce(arrival, &arriving, new_name, CLOSED)?;
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
@@ -377,11 +385,12 @@ fn judge_link(
     let arriving = Attempt::without(Kind::Create, to.path.bytes());
     let second = desk.enforce(desk.judge.new_entry(place), &arriving, name, CLOSED)?;
     let leaving = Attempt::on(Kind::Write, from.path.bytes());
-    // What has no name yet was made by whoever holds it for writing.
-    let access = if object.has_name() {
-        Access::READ | Access::WRITE
-    } else {
-        Access::WRITE
+    // What has no name yet was made by whoever holds it for writing. In the scratch directory all may be done, so what
+    // gets a name there needs all.
+    let access = match object.has_name() {
+        false => Access::WRITE,
+        true if second == IsStatic::Yes || desk.judge.is_in_a_scratch(name) => Access::WRITING,
+        true => Access::READ | Access::WRITE,
     };
     let verdict = desk.judge.object(access, object);
     let first = desk.enforce(verdict, &leaving, object.name(), CLOSED)?;
@@ -447,6 +456,18 @@ pub fn cut(desk: &Desk<'_>) -> Result<Answer, Errno> {
     }
     nix::unistd::ftruncate(&copy, length).map_err(|errno| Errno(errno as i32))?;
     Ok(Answer::Value(0))
+}
+
+/// `fallocate` in the modes that take away what a file holds, of a run that may not delete.
+pub fn allocate(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let object = Subject::Descriptor(desk.caller().registers.int(0)).object(desk)?;
+    let target = object.name().as_os_str().as_encoded_bytes();
+    desk.note(
+        &Attempt::on(Kind::Delete, b""),
+        target,
+        Reason::Incapable(Capabilities::DELETE),
+    );
+    Err(Errno(libc::EPERM))
 }
 
 /// That a file keeps what it holds, where the run may not delete.

@@ -128,7 +128,7 @@ impl Judge<'_> {
         }
     }
 
-    fn is_in_scratch(&self, name: &Path) -> bool {
+    pub fn is_in_scratch(&self, name: &Path) -> bool {
         let scratch = self.realm.brief.scratch.as_ref();
         scratch.is_some_and(|scratch| name.starts_with(scratch))
     }

@@ -20,7 +20,7 @@ use crate::launch::Tree;
 use crate::mutex::lock;
 use crate::network::Network;
 use crate::plan::Supervision;
-use crate::policy::Policy;
+use crate::policy::{Mode, Policy};
 use crate::report::{Reason, Refusal, Refusals};
 
 /// Everything about a run that its supervisor has to know.
@@ -198,6 +198,10 @@ impl Shared {
             && let Some(capability) = refusal.kind.capability().filter(|needed| !held.contains(*needed))
         {
             refusal.reason = Reason::Incapable(capability);
+        }
+        if refusal.reason == Reason::NotGranted && refusal.kind.changes() && self.run.brief.policy.mode == Mode::Manual
+        {
+            refusal.reason = Reason::Limited("every change asks in mode `manual`");
         }
         refusal
     }

@@ -5,14 +5,14 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 use super::super::REFUSED;
 use super::super::message::Failure;
 use super::asked_act;
 use super::desk::{Asked, Desk};
-use crate::judge::Answer;
+use crate::judge::{Answer, Decision};
 
 /// Bytes of a line that are read.
 const LONGEST_LINE: usize = 1024 * 1024;
@@ -21,7 +21,9 @@ const LONGEST_LINE: usize = 1024 * 1024;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Question {
-    id: Option<Value>,
+    /// As it was written, whatever it is.
+    #[serde(deserialize_with = "as_written")]
+    id: Option<Box<RawValue>>,
     tool: Option<String>,
     command: Option<String>,
     skill_name: Option<String>,
@@ -38,7 +40,7 @@ struct Question {
 #[derive(Serialize)]
 struct Reply<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a Value>,
+    id: Option<&'a RawValue>,
     #[serde(flatten)]
     answer: &'a Answer,
 }
@@ -47,8 +49,22 @@ struct Reply<'a> {
 #[derive(Serialize)]
 struct Unanswered {
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<Value>,
+    id: Option<Box<RawValue>>,
+    /// Whoever looks at the decision alone finds that it isn't a yes.
+    decision: Decision,
     error: String,
+}
+
+fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// The id of a line that is no question, where it has one.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Named {
+    #[serde(deserialize_with = "as_written")]
+    id: Option<Box<RawValue>>,
 }
 
 /// What a line of input is.
@@ -82,12 +98,14 @@ pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Wr
 }
 
 fn reply(desk: &mut Desk<'_>, line: &[u8]) -> String {
+    if line.trim_ascii_start().first() != Some(&b'{') {
+        return unanswered(None, "the line isn't a question: it is no JSON object".into());
+    }
     let question: Question = match serde_json::from_slice(line) {
         Ok(question) => question,
         Err(error) => {
-            let value: Option<Value> = serde_json::from_slice(line).ok();
-            let id = value.and_then(|value| value.get("id").cloned());
-            return unanswered(id, format!("the line isn't a question: {error}"));
+            let named: Named = serde_json::from_slice(line).unwrap_or_default();
+            return unanswered(named.id, format!("the line isn't a question: {error}"));
         }
     };
     let id = question.id;
@@ -112,7 +130,7 @@ fn reply(desk: &mut Desk<'_>, line: &[u8]) -> String {
     };
     match desk.answer(&asked) {
         Ok(answer) => serde_json::to_string(&Reply {
-            id: id.as_ref(),
+            id: id.as_deref(),
             answer: &answer,
         })
         .unwrap_or_else(|error| unanswered(None, error.to_string())),
@@ -120,8 +138,13 @@ fn reply(desk: &mut Desk<'_>, line: &[u8]) -> String {
     }
 }
 
-fn unanswered(id: Option<Value>, error: String) -> String {
-    serde_json::json!(Unanswered { id, error }).to_string()
+fn unanswered(id: Option<Box<RawValue>>, error: String) -> String {
+    let unanswered = Unanswered {
+        id,
+        decision: Decision::Deny,
+        error,
+    };
+    serde_json::to_string(&unanswered).expect("texts alone")
 }
 
 /// The next line without its end; of one that is too long the rest is skipped.

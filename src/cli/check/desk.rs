@@ -12,7 +12,7 @@ use crate::Sandbox;
 use crate::audit::{Judged, Record};
 use crate::config::{Agent, ConfigurationError, Layers};
 use crate::judge::files::{self, Reachable};
-use crate::judge::{Act, Answer, Judge, Permissions, permissions_of};
+use crate::judge::{Act, Answer, Decision, Judge, Permissions, permissions_of};
 use crate::policy::{Capabilities, Mode, Role};
 use crate::profile::visible;
 use crate::store::{AuditWriter, Level};
@@ -71,6 +71,7 @@ struct Ready {
 /// Answers questions.
 pub(super) struct Desk<'c> {
     check: &'c Check,
+    level: Level,
     surroundings: Surroundings,
     ready: HashMap<Key, Ready>,
     writer: AuditWriter,
@@ -87,10 +88,11 @@ impl<'c> Desk<'c> {
         let ready = Ready::load(&surroundings, &key).map_err(Failure::from)?;
         ready.layers.remarks().iter().for_each(|text| remark(text));
         let on_violation = ready.layers.user().on_violation.clone();
-        let state = surroundings.state.as_deref().filter(|_| check.audit != Level::Off);
-        let writer = AuditWriter::start(state, check.audit, on_violation);
+        let level = check.audit;
+        let writer = AuditWriter::start(surroundings.state.as_deref(), level, on_violation);
         Ok(Desk {
             check,
+            level,
             surroundings,
             ready: HashMap::from([(key, ready)]),
             writer,
@@ -142,7 +144,12 @@ impl<'c> Desk<'c> {
     }
 
     fn keep(&self, agent: Option<&Agent>, act: &Act, answer: &Answer) {
-        if self.check.audit == Level::Off {
+        let is_kept = match self.level {
+            Level::Off => false,
+            Level::Denials => answer.decision != Decision::Allow,
+            Level::All => true,
+        };
+        if !is_kept {
             return;
         }
         let record = Record::Judged(Judged {

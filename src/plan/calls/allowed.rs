@@ -160,7 +160,6 @@ pub(super) const CALLS: &[Row] = &[
     ("signalfd", 282, NONE),
     ("timerfd_create", 283, 85),
     ("eventfd", 284, NONE),
-    ("fallocate", 285, 47),
     ("timerfd_settime", 286, 86),
     ("timerfd_gettime", 287, 87),
     ("signalfd4", 289, 74),

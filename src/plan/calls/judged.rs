@@ -77,6 +77,7 @@ pub(super) const CALLS: &[(Row, Rule)] = &[
     (("faccessat", 269, 48), Rule::AskAt),
     (("unshare", 272, 97), Rule::Unshare),
     (("utimensat", 280, 88), Rule::Metadata),
+    (("fallocate", 285, 47), Rule::Allocate),
     (("accept4", 288, 242), Rule::Accept),
     (("prlimit64", 302, 261), Rule::Limits),
     (("sendmmsg", 307, 269), Rule::Send),

@@ -10,6 +10,7 @@ use super::{Cutting, Memfds, Posture, Sockets, Spawning, Trace, Truncation, Unju
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     Accept,
+    Allocate,
     ArchPrctl,
     Ask,
     AskAt,
@@ -100,9 +101,10 @@ impl Rule {
                 (Spawning::Counted | Spawning::Refused, Self::Fork) => &SEEN,
                 (Spawning::Counted | Spawning::Refused, _) => &SEEN_CLONE,
             },
-            Self::Cut => match posture.cutting {
-                Cutting::Free => return None,
-                Cutting::Refused => &SEEN,
+            Self::Cut | Self::Allocate => match (posture.cutting, self) {
+                (Cutting::Free, _) => return None,
+                (Cutting::Refused, Self::Cut) => &SEEN,
+                (Cutting::Refused, _) => &SEEN_ALLOCATE,
             },
             Self::ArchPrctl
             | Self::Clone3
@@ -122,7 +124,7 @@ impl Rule {
     fn is_refused_to(self, posture: &Posture) -> bool {
         match self {
             Self::Fork | Self::Clone => posture.spawning == Spawning::Refused,
-            Self::Cut => posture.cutting == Cutting::Refused,
+            Self::Cut | Self::Allocate => posture.cutting == Cutting::Refused,
             _ => false,
         }
     }
@@ -135,7 +137,8 @@ impl Rule {
             Self::Fork if posture.spawning == Spawning::Refused => &REFUSED,
             Self::Fork => &ALLOWED,
             Self::Cut if posture.cutting == Cutting::Refused => &REFUSED,
-            Self::Cut => &ALLOWED,
+            Self::Allocate if posture.cutting == Cutting::Refused => &ALLOCATE,
+            Self::Cut | Self::Allocate => &ALLOWED,
             Self::Metadata => unjudged(posture, &REFUSED),
             // What a file system without attributes answers: `ls -l` and `cp -a` go on without a word.
             Self::AttributeRead => unjudged(posture, &NOT_SUPPORTED),
@@ -234,6 +237,25 @@ static THREADS: Verdict = Verdict {
         then: Action::Allow,
     }],
     otherwise: EPERM,
+};
+
+/// `fallocate` with none of `PUNCH_HOLE`, `COLLAPSE_RANGE`, `ZERO_RANGE` and `WRITE_ZEROES`: nothing is taken away.
+const KEEPING: Condition = Condition::low(1, Test::NoBit(0x2 | 0x8 | 0x10 | 0x80));
+
+static ALLOCATE: Verdict = Verdict {
+    cases: &[Case {
+        when: &[KEEPING],
+        then: Action::Allow,
+    }],
+    otherwise: EPERM,
+};
+
+static SEEN_ALLOCATE: Verdict = Verdict {
+    cases: &[Case {
+        when: &[KEEPING],
+        then: Action::Allow,
+    }],
+    otherwise: Action::Notify,
 };
 
 /// `CLONE_FS | CLONE_FILES | CLONE_SYSVSEM`: what a process may stop sharing without a new namespace.

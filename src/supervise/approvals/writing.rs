@@ -2,8 +2,7 @@
 
 use super::Asking;
 use crate::approve::{EscalationRequest, Evidence, Lifetime, Requested, Unit, VERSION};
-use crate::policy::{Mode, Policy};
-use crate::report::{self, Grant, Kind, Refusal, Setting};
+use crate::report::{self, Grant, Kind, Reason, Refusal, Setting};
 use crate::supervise::shared::Shared;
 
 /// What is offered for a yes.
@@ -73,7 +72,10 @@ pub fn request(
             command: asking.command.clone(),
             root: policy.root.to_string_lossy().into_owned(),
             agent: asking.agent.clone(),
-            why: why(refusal, policy).into(),
+            why: match refusal.reason {
+                Reason::Limited(why) if refusal.kind.changes() => why.into(),
+                _ => "nothing grants it".into(),
+            },
             warning: warning(refusal),
             at_ms: u64::try_from(refusal.at.as_millis()).unwrap_or(u64::MAX),
         },
@@ -94,16 +96,6 @@ pub fn request(
 pub fn words(grant: &Grant) -> Vec<String> {
     let words = grant.words();
     words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
-}
-
-/// Why it isn't simply done.
-fn why(refusal: &Refusal, policy: &Policy) -> &'static str {
-    let changes = matches!(refusal.kind, Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata);
-    if changes && policy.mode == Mode::Manual {
-        "every change asks in mode `manual`"
-    } else {
-        "nothing grants it"
-    }
 }
 
 /// What a person should know before a yes.
