@@ -8,6 +8,9 @@ const ALL_BUT: [(&str, &str); 3] = [
     ("DELETE", "READ,WRITE,EXECUTE,SPAWN,NET"),
 ];
 
+/// The scratch directory, in which all may be done.
+const SCRATCH: &str = "s = os.environ.get('TMPDIR', '@HOME')";
+
 fn without(capability: &str) -> Probe {
     let (_, others) = ALL_BUT.iter().find(|(name, _)| *name == capability).unwrap();
     Probe::new()
@@ -16,9 +19,11 @@ fn without(capability: &str) -> Probe {
         .file("b", "text of b")
         .file("c", "text of c")
         .file("d", "text of d")
+        .file("long", &"l".repeat(8192))
         .file("empty", "")
         .file("sub/e", "e")
         .file("gone/x", "x")
+        .file("kept/x", "x")
 }
 
 #[test]
@@ -47,6 +52,11 @@ fn without_write_nothing_is_made_or_changed_and_what_is_there_can_be_deleted() {
         .attempt("os.rename('sub', 'moved')")
         .attempt("write('/tmp/stockade-' + os.urandom(8).hex())")
         .answers("os.chmod('a', 0o600)", "ok", "EPERM")
+        .attempt(&format!("{SCRATCH}; write(s + '/n'); renameat2('b', s + '/n', 2)"))
+        .attempt(&format!("{SCRATCH}; os.mkdir(s + '/d'); renameat2('kept', s + '/d', 2)"))
+        .attempt(&format!(
+            "{SCRATCH}; os.symlink('/etc/passwd', s + '/l'); renameat2('c', s + '/l', 2)"
+        ))
         .works("read('a')")
         .works("os.unlink('gone/x')")
         .works("os.rmdir('gone')")
@@ -68,7 +78,13 @@ fn without_delete_nothing_is_removed_moved_away_or_cut() {
         .attempt("os.truncate('b', 3)")
         .attempt("os.ftruncate(os.open('b', os.O_RDWR), 0)")
         .attempt("os.ftruncate(os.open('b', os.O_RDWR), 3)")
+        .attempt(&format!("{SCRATCH}; os.link('b', s + '/b')"))
+        .attempt(&format!("{SCRATCH}; write(s + '/n'); renameat2(s + '/n', 'b', 2)"))
         .answers("os.rmdir('gone')", "ENOTEMPTY", "EACCES")
+        .answers("call(285, os.open('b', os.O_RDWR), 3, 0, 4)", "ok", "EPERM")
+        .answers_if_possible("call(285, os.open('long', os.O_RDWR), 8, 0, 4096)", "ok", "EPERM")
+        .works("call(285, os.open('a', os.O_RDWR), 0, 0, 4)")
+        .works("os.link('b', 'second')")
         .works("write('a', 'ab')")
         .works("write('fresh')")
         .works("write('empty')")
@@ -214,4 +230,13 @@ fn a_run_inside_has_what_both_it_and_the_run_around_it_have() {
     assert_eq!(outer(reading, inner(all)), "text\na\n");
     assert_eq!(outer(all, inner(reading)), "text\na\n");
     assert_eq!(outer(all, inner("WRITE,EXECUTE,SPAWN")), "a\n");
+    run()
+        .profile("workspace")
+        .flags(["--exec", STOCKADE])
+        .file("a", "text\n")
+        .bash(&inner(reading))
+        .status(2)
+        .stdout("text\n")
+        .stderr_has("permission denied: WRITE capability required")
+        .ends();
 }

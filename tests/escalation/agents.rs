@@ -1,6 +1,6 @@
 //! Agents: what their configuration makes of a run, and what a person is asked for them.
 
-use crate::common::{Place, Run, run};
+use crate::common::{Place, Run, STOCKADE, finish, run};
 
 /// A program that answers each question, and keeps what it was asked.
 const ANSWERS: &str = "cat >> @HOME/asked; echo >> @HOME/asked; echo '{\"answer\":\"yes\",\"lifetime\":\"once\"}'";
@@ -66,6 +66,45 @@ fn a_judge_whom_nobody_can_ask_for_reads_and_writes_nothing() {
     for name in ["planner", "leader"] {
         agent(name).bash("echo x > new").status(1).any_stderr().ends();
     }
+}
+
+#[test]
+fn in_manual_a_refusal_says_so_and_its_hint_is_a_way_on() {
+    let ran = agent("judge")
+        .command(["touch", "new"])
+        .status(1)
+        .stderr_has("was refused creating `@ROOT/new` (every change asks in mode `manual`)")
+        .stderr_has("hint: to allow it: `--write @ROOT/new`")
+        .ends();
+    drop(ran);
+    agent("judge")
+        .flags(["--write", "@ROOT/new"])
+        .command(["touch", "new"])
+        .any_stderr()
+        .ends();
+}
+
+#[test]
+fn in_manual_an_exchange_asks_for_both_names_and_an_answer_for_always_counts_later() {
+    let exchange = "import ctypes, os\nt = os.environ['TMPDIR'] + '/n'\nopen(t, 'w').write('EVIL')\n\
+                    print(ctypes.CDLL(None).syscall(316, -100, b'src/a.rs', -100, t.encode(), 2))";
+    let ran = answered(agent("judge")).python(exchange).stdout("0\n").ends();
+    let asked = asked(&ran.place);
+    assert_eq!(asked[0]["evidence"]["access"], "write", "{asked:#?}");
+    let always = "command=cat > /dev/null; echo '{\"answer\":\"yes\",\"lifetime\":\"always\"}'";
+    let place = agent("judge")
+        .flags(["--ask", always])
+        .command(["touch", "new"])
+        .ends()
+        .place;
+    std::fs::remove_file(place.path("new")).unwrap();
+    let mut again = place.command(STOCKADE);
+    again
+        .args(["run", "--ask", "command=false", "--agent", "judge", "--root"])
+        .arg(&place.root)
+        .args(["--", "touch", "new"]);
+    let finished = finish(&mut again, b"");
+    assert!(finished.status.success(), "{}", finished.stderr());
 }
 
 #[test]
