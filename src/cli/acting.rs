@@ -1,12 +1,15 @@
 //! Whom a run acts for: what an agent's configuration and the flags say of profile, capabilities, mode and scope.
 
-use std::path::Path;
-
+use super::REFUSED;
 use super::args::Run;
 use super::layers::Here;
 use super::message::{Failure, note};
 use crate::Sandbox;
+use crate::config::Agent;
+use crate::judge::{Call, Decision, Judge};
 use crate::policy::{Capabilities, Mode, Role};
+use crate::profile::visible;
+use crate::quote::command_line;
 
 /// Without a profile's name nothing is granted.
 pub const LOWEST: &str = "minimal";
@@ -16,6 +19,24 @@ pub struct Acting {
     /// The profile.
     pub profile: String,
     role: Role,
+}
+
+/// What `check` refuses isn't run as that tool.
+fn refuse_what_is_denied(run: &Run, tool: &str, agent: Option<&Agent>, here: &Here) -> Result<(), Failure> {
+    let judge = Judge::new(here.layers.permissions(), here.layers.tools(), &here.root);
+    let call = Call {
+        tool: tool.to_string(),
+        command: Some(command_line(&run.command)),
+        skill_name: None,
+    };
+    let answer = judge.tool(agent, &call, &here.root);
+    match answer.decision {
+        Decision::Deny => {
+            let reason = visible(&answer.reason).into_owned();
+            Err(Failure::text(REFUSED, format!("Permission denied: {reason}")))
+        }
+        Decision::Allow | Decision::Confirm => Ok(()),
+    }
 }
 
 impl Acting {
@@ -28,8 +49,8 @@ impl Acting {
             profile: LOWEST.into(),
             role: Role::WHOLE,
         };
-        if let Some(name) = &run.agent {
-            acting.take_agent(name, run.root.as_deref())?;
+        if run.agent.is_some() || run.tool.is_some() {
+            acting.take_configured(run, &Here::load(run.root.as_deref())?)?;
         }
         if let Some(profile) = &run.profile {
             acting.profile.clone_from(profile);
@@ -47,10 +68,25 @@ impl Acting {
         Ok(acting)
     }
 
-    fn take_agent(&mut self, name: &str, root: Option<&Path>) -> Result<(), Failure> {
-        if let Some(agent) = Here::load(root)?.layers.agent(name) {
+    fn take_configured(&mut self, run: &Run, here: &Here) -> Result<(), Failure> {
+        let agent = run.agent.as_ref().and_then(|name| here.layers.agent(name));
+        if let Some(agent) = &agent {
             self.profile = agent.profile().to_string();
             self.role = agent.role();
+        }
+        let Some(name) = &run.tool else { return Ok(()) };
+        refuse_what_is_denied(run, name, agent.as_ref(), here)?;
+        let Some(tool) = here.layers.tool(name) else {
+            return Err(
+                Failure::text(REFUSED, format!("the tool `{}` isn't declared", visible(name)))
+                    .hint("declare it as `[tools.NAME]` in `config.toml`"),
+            );
+        };
+        if let Some(profile) = tool.profile {
+            self.profile = profile;
+        }
+        if let Some(needed) = tool.capabilities {
+            self.role.capabilities &= needed;
         }
         Ok(())
     }

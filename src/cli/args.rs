@@ -140,6 +140,9 @@ pub struct Run {
     /// judge, planner, leader, or one of `config.toml`; said in questions, kept with grants and in the audit trail
     #[arg(long, value_name = "NAME", value_parser = parse_agent, help_heading = "Asking")]
     pub agent: Option<String>,
+    /// The tool of `config.toml` that it is: its profile, its commands alone, and no capability beyond its own
+    #[arg(long, value_name = "NAME", help_heading = "Asking")]
+    pub tool: Option<String>,
     /// What goes into the audit trail: nothing (off), runs, refusals, questions and grants (denials), or each allowed
     /// access to a file too (all) [default: denials; all with `--agent`]
     #[arg(long, value_name = "off|denials|all", value_parser = parse_level)]

@@ -53,7 +53,9 @@ fn without_write_nothing_is_made_or_changed_and_what_is_there_can_be_deleted() {
         .attempt("write('/tmp/stockade-' + os.urandom(8).hex())")
         .answers("os.chmod('a', 0o600)", "ok", "EPERM")
         .attempt(&format!("{SCRATCH}; write(s + '/n'); renameat2('b', s + '/n', 2)"))
-        .attempt(&format!("{SCRATCH}; os.mkdir(s + '/d'); renameat2('kept', s + '/d', 2)"))
+        .attempt(&format!(
+            "{SCRATCH}; os.mkdir(s + '/d'); renameat2('kept', s + '/d', 2)"
+        ))
         .attempt(&format!(
             "{SCRATCH}; os.symlink('/etc/passwd', s + '/l'); renameat2('c', s + '/l', 2)"
         ))

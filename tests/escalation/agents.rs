@@ -217,3 +217,42 @@ fn a_project_s_file_narrows_an_agent_and_never_widens_one() {
         .stderr_has("guarded")
         .ends();
 }
+
+#[test]
+fn a_tool_runs_in_its_profile_with_its_commands_and_capabilities_alone() {
+    let tools = "version = 1\n[tools.show]\nprofile = \"workspace\"\ncommands = [\"cat\", \"sh\"]\n\
+                 capabilities = [\"READ\", \"EXECUTE\", \"SPAWN\"]\n\
+                 [agents.own]\ntools = [\"show\"]\n[agents.other]\ntools = [\"bash\"]\n\
+                 [[permissions.deny]]\ntool = \"bash\"\ncommand = \"rm\"\n";
+    let of = |agent: &str, tool: &str| {
+        let run = run().flags(["--agent", agent, "--tool", tool]).file("a", "text\n");
+        configured(run, tools)
+    };
+    of("own", "show").command(["cat", "a"]).stdout("text\n").ends();
+    of("own", "show")
+        .command(["sh", "-c", "echo x > new"])
+        .status(2)
+        .stderr_has("WRITE capability required")
+        .ends();
+    for (agent, tool, command, said) in [
+        ("own", "show", "ls", "may run `cat`, `sh` alone"),
+        (
+            "other",
+            "show",
+            "cat",
+            "CapabilityDenied: the agent `other` doesn't declare the tool `show`",
+        ),
+        ("own", "nothing", "cat", "ToolNotFound"),
+    ] {
+        of(agent, tool)
+            .command([command, "a"])
+            .status(125)
+            .stderr_has(said)
+            .ends();
+    }
+    of("own", "show")
+        .command(["sh", "-c", "rm a"])
+        .status(125)
+        .stderr_has("Permission denied: a rule denies it")
+        .ends();
+}
