@@ -6,7 +6,7 @@ use super::answer::{Answer, Errno};
 use super::attributes::Form as Attributes;
 use super::desk::Desk;
 use super::entries::Form;
-use super::{asking, attributes, entries, execute, internet, memory, metadata, open, others, sockets};
+use super::{asking, attributes, cutting, entries, execute, internet, memory, metadata, open, others, sockets};
 
 // Newer than some libc's headers; the numbers are the same on all architectures.
 const FCHMODAT2: i64 = 452;
@@ -58,8 +58,8 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_unlinkat => entries::unlinkat(desk),
         libc::SYS_renameat2 => entries::renameat2(desk),
         libc::SYS_truncate => entries::truncate(desk),
-        libc::SYS_ftruncate => entries::cut(desk),
-        libc::SYS_fallocate => entries::allocate(desk),
+        libc::SYS_ftruncate => cutting::cut(desk),
+        libc::SYS_fallocate => cutting::allocate(desk),
         libc::SYS_fchmod => metadata::fchmod(desk),
         libc::SYS_fchmodat => metadata::fchmodat(desk),
         FCHMODAT2 => metadata::fchmodat2(desk),

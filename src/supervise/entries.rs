@@ -4,15 +4,15 @@ use std::os::fd::AsFd;
 
 use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
+use super::cutting;
 use super::desk::Desk;
 use super::judge::{self, CLOSED};
-use super::metadata::Subject;
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
 use super::shared::Made;
-use crate::policy::{Access, Capabilities, is_in_git_directory};
-use crate::report::{Kind, Reason};
+use crate::policy::{Access, is_in_git_directory};
+use crate::report::Kind;
 use crate::sys::file;
 
 /// A directory and a path, as two registers name them.
@@ -436,55 +436,8 @@ pub fn truncate(desk: &Desk<'_>) -> Result<Answer, Errno> {
         return Err(Errno(libc::EINVAL));
     }
     let length = registers.long(1) as i64;
-    refuse_to_cut(desk, &object, length, operand.path.bytes())?;
-    refuse_to_grow(desk, length)?;
+    cutting::refuse_to_cut(desk, &object, length, operand.path.bytes())?;
+    cutting::refuse_to_grow(desk, length)?;
     file::truncate(&object.path(), length)?;
     Ok(Answer::Value(0))
-}
-
-/// `ftruncate`, of a run that may not delete: what a file holds isn't cut away. It is done on a copy of the very
-/// descriptor, since another thread may put another file at its number.
-pub fn cut(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let (number, length) = (registers.int(0), registers.long(1) as i64);
-    let copy = desk.caller().same_file(number)?;
-    let object = Pinned::new(desk.station(), copy.try_clone()?)?;
-    desk.caller().confirm()?;
-    if object.is_regular() {
-        refuse_to_cut(desk, &object, length, b"")?;
-        refuse_to_grow(desk, length)?;
-    }
-    nix::unistd::ftruncate(&copy, length).map_err(|errno| Errno(errno as i32))?;
-    Ok(Answer::Value(0))
-}
-
-/// `fallocate` in the modes that take away what a file holds, of a run that may not delete.
-pub fn allocate(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let object = Subject::Descriptor(desk.caller().registers.int(0)).object(desk)?;
-    let target = object.name().as_os_str().as_encoded_bytes();
-    desk.note(
-        &Attempt::on(Kind::Delete, b""),
-        target,
-        Reason::Incapable(Capabilities::DELETE),
-    );
-    Err(Errno(libc::EPERM))
-}
-
-/// That a file keeps what it holds, where the run may not delete.
-pub fn refuse_to_cut(desk: &Desk<'_>, object: &Pinned, length: i64, asked: &[u8]) -> Result<(), Errno> {
-    if length >= object.length() {
-        return Ok(());
-    }
-    let attempt = Attempt::on(Kind::Delete, asked);
-    desk.enforce(desk.judge.cutting(object), &attempt, object.name(), CLOSED)
-        .map(drop)
-}
-
-/// The limit on a file's size is the target's, and this thread has none.
-fn refuse_to_grow(desk: &Desk<'_>, length: i64) -> Result<(), Errno> {
-    let largest = desk.judge.lowest(|realm| realm.brief.policy.limits.file_size);
-    match largest {
-        Some(largest) if u64::try_from(length).is_ok_and(|length| length > largest) => Err(Errno(libc::EFBIG)),
-        _ => Ok(()),
-    }
 }

@@ -13,6 +13,7 @@ mod asking;
 mod attributes;
 mod bench;
 mod caller;
+mod cutting;
 mod desk;
 mod dispatch;
 mod entries;

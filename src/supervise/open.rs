@@ -316,7 +316,7 @@ impl Open {
         let attempt = Attempt::with(kind, self.path.bytes(), &object);
         let verdict = desk.judge.object(access, &object);
         if self.has(libc::O_TRUNC) && object.is_regular() {
-            super::entries::refuse_to_cut(desk, &object, 0, self.path.bytes())?;
+            super::cutting::refuse_to_cut(desk, &object, 0, self.path.bytes())?;
         }
         if let Some(held) = self.held_already(desk, access, &object, &verdict) {
             return Ok(held);
