@@ -3,9 +3,14 @@
 //! Every command that the line could start is tried, the line as a whole and each of its pieces, as written and without
 //! quotes. A line that a deny rule matches needlessly costs a question; one that it misses costs more.
 
+use std::collections::HashSet;
+
 use super::rules::CompiledRule;
 use super::shell::{self, Fitness, Line, Part};
 use super::{Call, SHELL};
+
+/// A line of more pieces than that has more words too than `seen` tells apart, and could do anything.
+const MOST_PIECES: usize = 32 * 1024;
 
 /// The rule that denies a whole tool, or this skill.
 pub(super) fn tool<'r>(rules: &'r [CompiledRule], call: &Call) -> Option<&'r CompiledRule> {
@@ -24,7 +29,11 @@ pub(super) fn line<'r>(rules: &'r [CompiledRule], text: &str, line: &Line) -> Op
     if !rules.iter().any(|rule| rule.tool == SHELL) {
         return None;
     }
-    let commands = with_base_names(commands(text, line));
+    let commands = commands(text, line);
+    if could_be_anything(&commands) {
+        return rules.iter().find(|rule| rule.tool == SHELL);
+    }
+    let commands = with_base_names(commands);
     let joined: Vec<String> = commands.iter().map(|words| words.join(" ")).collect();
     let wholes = wholes(text, line);
     rules.iter().filter(|rule| rule.tool == SHELL).find(|rule| {
@@ -50,13 +59,25 @@ fn commands(text: &str, line: &Line) -> Vec<Vec<String>> {
         };
     }
     let mut commands = shell::seen(text);
+    if could_be_anything(&commands) {
+        return commands;
+    }
     // As the text stands there, should nobody else have found anything.
+    let mut known = HashSet::new();
     let pieces = text.split(['|', '&', ';', '<', '>', '(', ')', '\n', '`']);
+    let pieces = pieces
+        .filter(|piece| !piece.trim().is_empty() && known.insert(*piece))
+        .take(MOST_PIECES);
     commands.extend(pieces.filter_map(|piece| {
         let words: Vec<String> = unquoted(piece).split_whitespace().map(str::to_string).collect();
         (!words.is_empty()).then_some(words)
     }));
     commands
+}
+
+/// Whether nobody can tell what a line would start.
+fn could_be_anything(commands: &[Vec<String>]) -> bool {
+    commands.iter().any(|words| *words == shell::ANYTHING)
 }
 
 /// Whether a command takes what is in quotes as text (a message, a pattern) and starts none of it. Where another command
@@ -102,11 +123,11 @@ fn begins(rule: &CompiledRule, words: &[String]) -> bool {
     let ([first, ..], [denied, sub @ ..]) = (words, rule.words.as_slice()) else {
         return false;
     };
-    if first != denied {
+    if !shell::could_name(first, denied) {
         return false;
     }
     let Some(sub) = sub.first() else { return true };
-    subcommands(&words[1..]).any(|word| word == sub)
+    subcommands(&words[1..]).any(|word| shell::could_name(word, sub))
 }
 
 /// The words that could be a command's sub-command: its options, words that could be their values, and the first that

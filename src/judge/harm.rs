@@ -19,6 +19,7 @@ pub(super) fn of_line(text: &str, line: &Line, is_unfit: bool) -> Danger {
     let is_grave = |words: &Vec<String>| {
         let name = words.first().map_or("", |name| name.rsplit('/').next().unwrap_or(name));
         GRAVE.contains(&name)
+            || *words == shell::ANYTHING
             || words
                 .iter()
                 .any(|word| matches!(word.as_str(), "--force" | "--hard" | "-exec"))

@@ -17,6 +17,7 @@ mod seen;
 pub use fitness::{Fitness, fitness, subject};
 pub use normalise::normalise;
 pub use read::read;
+pub(super) use seen::ANYTHING;
 pub use seen::{could_name, seen};
 
 use std::ops::Range;

@@ -13,7 +13,8 @@ pub(super) const LONGEST: usize = 64 * 1024;
 /// Takes a line apart.
 #[must_use]
 pub fn read(text: &str) -> Line {
-    let normalised = normalise(text);
+    // Of one that isn't read, the beginning is enough for a person.
+    let normalised = normalise(&text[..text.floor_char_boundary(LONGEST)]);
     match plain(text, &normalised) {
         Ok(parts) => Line::Plain(Plain {
             parts: parts.parts,

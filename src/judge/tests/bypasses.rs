@@ -172,3 +172,40 @@ fn messages_and_reasons_are_bounded() {
     assert_eq!(answer.decision, Confirm);
     assert!(answer.reason.len() < 1000 && answer.message.unwrap().len() < 5000);
 }
+
+#[test]
+fn a_pattern_for_a_name_is_denied_with_the_names_that_it_could_become() {
+    let rules = ["+bash", "-bash:rm", "-bash:git push"];
+    for text in [
+        "/bin/r? x",
+        "/bin/[r]m x",
+        "/usr/lib/git-core/git-push",
+        "gi? push",
+        "setarch x86_64 rm -rf x",
+    ] {
+        decides(&rules, &[(text, Deny)]);
+    }
+}
+
+#[test]
+fn a_wrapper_is_allowed_by_no_rule_that_only_names_it() {
+    for name in [
+        "setarch",
+        "ip",
+        "tini",
+        "gosu",
+        "ccache",
+        "srun",
+        "mamba",
+        "op",
+        "sshpass",
+        "eatmydata",
+    ] {
+        let rule = format!("+bash:{name}");
+        let text = format!("{name} x");
+        let answer = answer(&judge(&[&rule]), &line(&text));
+        assert_eq!(answer.decision, Confirm, "{text}");
+        assert_eq!(answer.danger, Some(Danger::High), "{text}");
+        assert!(answer.remember.is_empty(), "{text}");
+    }
+}

@@ -37,6 +37,11 @@ pub fn fitness(words: &[String]) -> Fitness {
     }
 }
 
+/// Whether the tables know a command, by its base name.
+pub(super) fn has_table(name: &str) -> bool {
+    table::row(name, "").is_some()
+}
+
 /// The command's name and its sub-command, where it has some: what a rule of two words means. Safe options may stand
 /// between them (`git --no-pager log`).
 #[must_use]

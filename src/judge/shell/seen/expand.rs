@@ -1,6 +1,6 @@
 //! What expansions could become: known variables, defaults, what `echo` prints, braces and `$'…'`.
 
-use super::{DEEPEST, Seer};
+use super::{DEEPEST, LONGEST_VALUE, MOST_BYTES, Seer};
 
 impl Seer {
     /// A text with its expansions replaced by what they could be; every substitution in it is read. Inside quotes
@@ -30,8 +30,28 @@ impl Seer {
         value
     }
 
-    /// What the expansion at the beginning of a text could be, and how long it is there.
+    /// Remembers what a variable is set to.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        let cut = value.floor_char_boundary(LONGEST_VALUE);
+        self.is_exhausted |= cut < value.len();
+        self.is_boundless |= cut < value.len();
+        self.variables.insert(name.to_string(), value[..cut].to_string());
+    }
+
+    /// What the expansion at the beginning of a text could be, and how long it is there. All values together are bounded:
+    /// a few variables that hold each other would fill any memory.
     pub(super) fn value(&mut self, text: &str, depth: usize) -> (String, usize) {
+        let (value, length) = self.unbounded_value(text, depth);
+        self.bytes += value.len();
+        if self.bytes <= MOST_BYTES {
+            return (value, length);
+        }
+        self.is_exhausted = true;
+        self.is_boundless |= !value.is_empty();
+        (String::new(), length)
+    }
+
+    fn unbounded_value(&mut self, text: &str, depth: usize) -> (String, usize) {
         if let Some(inner) = text.strip_prefix('`') {
             let length = closing(inner, '`', '\0');
             let script = inner[..length]
@@ -47,6 +67,10 @@ impl Seer {
         }
         if let Some(inner) = after.strip_prefix('{') {
             let length = closing(inner, '}', '{');
+            // `${ …; }` and `${| …; }` are substitutions too.
+            if let Some(script) = inner[..length].strip_prefix([' ', '\t', '\n', '|']) {
+                return (self.printed(script, depth), (length + 3).min(text.len()));
+            }
             return (self.parameter(&inner[..length], depth), (length + 3).min(text.len()));
         }
         let name = after

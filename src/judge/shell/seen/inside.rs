@@ -1,6 +1,7 @@
 //! Commands inside commands: what wrappers start, shells read, interpreters are told and options name.
 
-use super::Seer;
+use super::{MOST_WORDS, Seer};
+use crate::judge::shell::fitness::has_table;
 
 /// They start what stands somewhere in their arguments. Where it begins isn't worked out: it may begin at every word.
 const WRAPPERS: &[&str] = &[
@@ -98,6 +99,68 @@ const WRAPPERS: &[&str] = &[
     "hash",
     "stockade",
     "hyperfine",
+    "setarch",
+    "linux32",
+    "linux64",
+    "i386",
+    "x86_64",
+    "uname26",
+    "ip",
+    "tini",
+    "dumb-init",
+    "gosu",
+    "su-exec",
+    "chpst",
+    "setuidgid",
+    "runcon",
+    "cgexec",
+    "systemd-inhibit",
+    "uclampset",
+    "lxc",
+    "apptainer",
+    "singularity",
+    "oc",
+    "machinectl",
+    "systemd-nspawn",
+    "ccache",
+    "sccache",
+    "distcc",
+    "bear",
+    "scan-build",
+    "mpirun",
+    "mpiexec",
+    "srun",
+    "rr",
+    "heaptrack",
+    "gdbserver",
+    "pdm",
+    "rye",
+    "mamba",
+    "micromamba",
+    "tox",
+    "lerna",
+    "op",
+    "aws-vault",
+    "doppler",
+    "ssh-agent",
+    "dbus-launch",
+    "sem",
+    "sshpass",
+    "autossh",
+    "eatmydata",
+    "logsave",
+    "lckdo",
+    "run-one",
+    "catatonit",
+    "s6-setuidgid",
+    "softlimit",
+    "envdir",
+    "setlock",
+    "pgrphack",
+    "flatpak",
+    "snap",
+    "nsjail",
+    "rlwrap",
 ];
 
 /// They start others where such a word stands among their arguments.
@@ -236,53 +299,87 @@ const INTERPRETERS: &[&str] = &[
     "gcc",
 ];
 
+/// They take names of variables, with an index that is evaluated.
+const EVALUATING: &[&str] = &["test", "[", "[[", "unset", "read", "printf", "wait", "getopts", "let"];
+
 impl Seer {
     /// Keeps a command and all that it could start.
-    pub(super) fn command(&mut self, words: Vec<String>, depth: usize) {
-        let Some(first) = words.first() else {
-            return;
-        };
-        let size = words.iter().map(String::len).sum();
-        if !self.has_room(size, depth) {
+    pub(super) fn command(&mut self, words: &[String], depth: usize) {
+        if words.is_empty() || !self.has_room_for(words, depth) {
             return;
         }
-        let name = first.rsplit('/').next().unwrap_or(first).to_string();
-        let is = |names: &[&str]| {
-            names.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
-                || names.contains(&name.as_str())
+        if words.len() > MOST_WORDS {
+            self.is_exhausted = true;
+            return self.push(words[..MOST_WORDS].to_vec());
+        }
+        self.push(words.to_vec());
+        let nature = Nature::of(&words[0]);
+        let mut is_read = false;
+        self.look(words, depth, &nature, &mut is_read);
+        let is_sure = nature.wraps || nature.is_unknown || nature.mark(words).is_some();
+        let Some(first) = nature.spreads_from(words).filter(|_| is_sure || !self.is_guess) else {
+            return;
         };
-        let (wraps, is_shell, is_interpreter) = (is(WRAPPERS), is(SHELLS), is(INTERPRETERS));
-        // A name out of nowhere may be any of these.
-        let is_unknown = name.is_empty() || name.contains(['*', '?', '[']) && !matches!(name.as_str(), "[" | "[[");
-        self.reads_commands |= is_shell || wraps || is_interpreter || is_unknown;
-        self.push(words.clone());
-        if wraps || is_unknown {
-            self.suffixes(&words[1..], depth);
-        }
-        if wraps || is_shell || is_unknown {
-            words[1..].iter().for_each(|word| self.text(word, depth));
-        }
-        if is_shell {
-            self.text(&words[1..].join(" "), depth);
-        }
-        if is_interpreter {
-            words[1..].iter().for_each(|word| self.literals(word, depth));
-        }
-        self.started(&name, &words, depth);
-        self.named_by_options(&words, depth);
-    }
-
-    /// Every word may be where a wrapped command begins.
-    fn suffixes(&mut self, words: &[String], depth: usize) {
-        for at in 0..words.len().min(64) {
-            // Wrappers in wrappers are suffixes too, so only the shells and options among them are looked into.
-            let name = words[at].rsplit('/').next().unwrap_or_default();
-            match WRAPPERS.contains(&name) {
-                true => self.push(words[at..].to_vec()),
-                false => self.command(words[at..].to_vec(), depth + 1),
+        // Whatever these start is further on among the same words, so none of them spreads again.
+        for at in first..words.len().min(first + 64) {
+            let inner = &words[at..];
+            // Any file's name: few of them are commands.
+            let is_files = inner[0].rsplit('/').next() == Some("*") && !nature.wraps && !nature.is_unknown;
+            if is_files || !self.has_room_for(inner, depth + 1) {
+                continue;
+            }
+            self.push(inner.to_vec());
+            self.look(inner, depth + 1, &Nature::of(&inner[0]), &mut is_read);
+            if !nature.has_table && inner[0].contains(',') {
+                let parts: Vec<String> = inner[0].split(',').map(str::to_string).collect();
+                (0..parts.len().min(16)).for_each(|at| self.push(parts[at..].to_vec()));
             }
         }
-        self.is_exhausted |= words.len() > 64;
+        self.is_exhausted |= words.len() > first + 64;
+    }
+
+    /// Looks for scripts among a command's words. `is_read` says whether each of them was read as one.
+    fn look(&mut self, words: &[String], depth: usize, nature: &Nature<'_>, is_read: &mut bool) {
+        self.reads_commands |= nature.wraps
+            || nature.is_shell
+            || nature.is_unknown
+            || nature.is_interpreter && !matches!(nature.name, "git" | "gcc" | "jq");
+        let is_started = nature.mark(words).is_some();
+        if (nature.wraps || nature.is_shell || nature.is_unknown || is_started) && !std::mem::replace(is_read, true) {
+            words[1..].iter().for_each(|word| self.text(word, depth));
+            self.named_by_options(words, depth);
+        }
+        if nature.is_shell {
+            self.text(&words[1..].join(" "), depth);
+        }
+        if nature.wraps {
+            words[1..].iter().for_each(|word| self.attached(word, depth));
+        }
+        if nature.name == "bind" {
+            let bound = words[1..].iter().filter_map(|word| word.split_once(':'));
+            bound.for_each(|(_, script)| self.text(script, depth));
+        }
+        if EVALUATING.contains(&nature.name) {
+            // The shell expands an index once more, though it stood in quotes.
+            for word in words[1..].iter().filter(|word| word.contains(['$', '`'])) {
+                self.expanded(word, depth);
+            }
+        }
+        if nature.is_interpreter {
+            words[1..].iter().for_each(|word| self.literals(word, depth));
+        }
+        if !*is_read {
+            self.named_by_options(words, depth);
+        }
+    }
+
+    /// The value behind letters of options, as in `env -iS'rm x'`.
+    fn attached(&mut self, word: &str, depth: usize) {
+        let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else {
+            return;
+        };
+        let values = letters.char_indices().skip(1).take(4);
+        values.for_each(|(at, _)| self.text(&letters[at..], depth));
     }
 
     /// An argument as a script, where it can be more than a word.
@@ -304,9 +401,10 @@ impl Seer {
             literals.push(inner[..end].to_string());
             rest = inner.get(end + 1..).unwrap_or_default();
         }
+        let was_guess = std::mem::replace(&mut self.is_guess, true);
         for at in 0..literals.len().min(64) {
             self.text(&literals[at], depth);
-            self.command(literals[at..].to_vec(), depth + 1);
+            self.command(&literals[at..], depth + 1);
         }
         for (at, _) in text
             .char_indices()
@@ -315,18 +413,7 @@ impl Seer {
         {
             self.text(&text[at + 1..], depth);
         }
-    }
-
-    /// `find -exec`, `git bisect run`.
-    fn started(&mut self, name: &str, words: &[String], depth: usize) {
-        let Some((_, marks)) = STARTERS.iter().find(|(starter, _)| *starter == name) else {
-            return;
-        };
-        let first = words.iter().position(|word| marks.contains(&word.as_str()));
-        if let Some(first) = first {
-            self.suffixes(&words[first + 1..], depth);
-            words[first + 1..].iter().for_each(|word| self.text(word, depth));
-        }
+        self.is_guess = was_guess;
     }
 
     /// Values of options name programs more often than anybody can list: `core.pager=…`, `--pre=…`, `-oProxyCommand=…`.
@@ -338,6 +425,50 @@ impl Seer {
                     self.text(value, depth);
                 }
             }
+        }
+    }
+}
+
+/// What a command's name says of it.
+struct Nature<'n> {
+    name: &'n str,
+    wraps: bool,
+    is_shell: bool,
+    is_interpreter: bool,
+    /// A name out of nowhere may be any of these.
+    is_unknown: bool,
+    /// Without a table nobody knows what it does with its words: it may start them.
+    has_table: bool,
+}
+
+impl Nature<'_> {
+    fn of(first: &str) -> Nature<'_> {
+        let name = first.rsplit('/').next().unwrap_or(first);
+        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let is = |names: &[&str]| names.contains(&name) || names.contains(&bare);
+        Nature {
+            name,
+            wraps: is(WRAPPERS) || name.starts_with("ld-linux") || name.starts_with("ld-musl"),
+            is_shell: is(SHELLS),
+            is_interpreter: is(INTERPRETERS),
+            is_unknown: name.is_empty()
+                || name.starts_with('-')
+                || name.contains(['*', '?', '[']) && !matches!(name, "[" | "[["),
+            has_table: has_table(name),
+        }
+    }
+
+    /// The first of its words behind which another command begins: `find -exec`, `git bisect run`.
+    fn mark(&self, words: &[String]) -> Option<usize> {
+        let (_, marks) = STARTERS.iter().find(|(starter, _)| *starter == self.name)?;
+        words.iter().position(|word| marks.contains(&word.as_str()))
+    }
+
+    /// From where on each of its words may be where a command begins.
+    fn spreads_from(&self, words: &[String]) -> Option<usize> {
+        match self.wraps || self.is_unknown || !(self.has_table || self.is_shell || self.is_interpreter) {
+            true => Some(1),
+            false => self.mark(words).map(|mark| mark + 1),
         }
     }
 }

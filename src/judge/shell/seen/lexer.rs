@@ -1,7 +1,7 @@
 //! Reads any text as a shell might, and never refuses one.
 
-use super::Seer;
 use super::expand::{ansi_c, braces, closing};
+use super::{MOST_BRACES, Seer};
 
 /// A text that is being read.
 struct Lexer<'t> {
@@ -124,9 +124,9 @@ impl<'t> Lexer<'t> {
         let is_number = self
             .word
             .as_ref()
-            .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+            .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()) || names_descriptor(word));
         match is_number && !std::mem::take(&mut self.holds_quotes) {
-            true => self.word = None,
+            true => (self.word, self.has_braces) = (None, false),
             false => self.end_word(seer),
         }
         let rest = self.rest();
@@ -204,15 +204,20 @@ impl<'t> Lexer<'t> {
                 return;
             }
             if let Some((name, value)) = assigned(&word) {
-                seer.variables.insert(name.to_string(), value.to_string());
+                seer.set(name, value);
                 // Many variables name a program: PAGER, GIT_SSH_COMMAND, PROMPT_COMMAND, BASH_ENV.
                 return seer.script(value, self.depth + 1);
             }
         }
-        match has_braces {
-            true => braces(&word, &mut self.words, 64),
-            false => self.words.push(word),
+        let most = MOST_BRACES.saturating_sub(seer.braced).min(64);
+        let is_much = word.len() > 1024 || most == 0;
+        seer.is_exhausted |= has_braces && is_much;
+        if !has_braces || is_much {
+            return self.words.push(word);
         }
+        let before = self.words.len();
+        braces(&word, &mut self.words, most);
+        seer.braced += self.words.len() - before;
     }
 
     fn end_command(&mut self, seer: &mut Seer) {
@@ -222,10 +227,10 @@ impl<'t> Lexer<'t> {
         if let ["for" | "select", name, values @ ..] = words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
             for value in values {
                 seer.script(value, self.depth + 1);
-                seer.variables.insert((*name).to_string(), (*value).to_string());
+                seer.set(name, value);
             }
         }
-        seer.command(words, self.depth);
+        seer.command(&words, self.depth);
     }
 
     /// The here-documents that begin on this line.
@@ -246,6 +251,15 @@ impl<'t> Lexer<'t> {
             self.at += length;
         }
     }
+}
+
+/// `{fd}` before a redirection: a variable that gets the descriptor's number.
+fn names_descriptor(word: &str) -> bool {
+    let name = word.strip_prefix('{').and_then(|word| word.strip_suffix('}'));
+    name.is_some_and(|name| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_[]".contains(&byte))
+    })
 }
 
 /// `NAME=value` and `NAME+=value`.

@@ -4,7 +4,7 @@ fn sees(text: &str, command: &[&str]) -> bool {
     seen(text).iter().any(|words| {
         words.len() >= command.len()
             && could_name(&words[0], command[0])
-            && words.iter().zip(command).skip(1).all(|(a, b)| a == b)
+            && words.iter().zip(command).skip(1).all(|(a, b)| a == b || a == "*")
     })
 }
 
@@ -176,4 +176,92 @@ fn what_nests_too_deep_is_seen_as_words() {
     assert!(sees(&deep, &["rm", "x"]));
     let long = format!("{} rm x", "a;".repeat(40_000));
     assert!(sees(&long, &["rm", "x"]));
+}
+
+/// All that is found, in bytes and words.
+fn size(text: &str) -> usize {
+    let found = seen(text);
+    found.iter().flatten().map(|word| word.len() + 1).sum()
+}
+
+#[test]
+fn variables_that_hold_each_other_stay_small_and_could_be_anything() {
+    for start in ["a=rm;", "a='rm;';", "a='$(b)';", "a='x y ';"] {
+        let text = format!("{start}{}$a", "a=$a$a;".repeat(26));
+        assert!(size(&text) < 4 << 20, "{start}: {}", size(&text));
+        assert!(sees(&text, &["rm"]), "{start}");
+    }
+    let text = format!("a={};{}", "x".repeat(4000), "b $a$a;".repeat(9000));
+    assert!(size(&text) < 4 << 20);
+    assert!(sees(&text, &["rm"]));
+}
+
+#[test]
+fn what_is_found_in_a_long_line_is_bounded() {
+    for part in [
+        "env ", "xargs ", "sh -c ", "* ", "x ", "git run ", "a,b ", "{a,b}", "${a", "\"$(", "e'x'", "x=$x ",
+    ] {
+        for length in [60 * 1024, 1024 * 1024] {
+            let text = format!("{}rm x", part.repeat(length / part.len()));
+            assert!(size(&text) < 4 << 20, "{part} {length}: {}", size(&text));
+        }
+    }
+    let many: String = (0..150_000).map(|n| format!("{n:x} ")).collect();
+    assert!(size(&many) < 4 << 20);
+    for part in ["env ", "xargs ", "ssh h ", "watch ", "a;"] {
+        let text = format!("{}rm x", part.repeat(60 * 1024 / part.len()));
+        assert!(sees(&text, &["rm", "x"]), "{part}");
+    }
+}
+
+#[test]
+fn a_command_that_nobody_knows_may_start_each_of_its_words() {
+    for start in [
+        "setarch x86_64",
+        "linux32",
+        "ip netns exec x",
+        "tini --",
+        "gosu a",
+        "chpst -u a",
+        "oc exec p --",
+        "ccache",
+        "mpirun -n 2",
+        "pdm run",
+        "op run --",
+        "sshpass -p x",
+        "eatmydata",
+        "frobnicate",
+        "frobnicate -x y",
+        "./frob",
+        "frob x,",
+        "sh -c 'frob y' ; frob",
+    ] {
+        assert!(sees(&format!("{start} rm x"), &["rm", "x"]), "{start}");
+    }
+    assert!(sees("frob rm,-v x", &["rm", "-v"]));
+    assert!(sees("frob --x git push", &["git", "push"]));
+}
+
+#[test]
+fn a_command_is_seen_in_spellings_that_few_know() {
+    for text in [
+        "time -p rm x",
+        "time -- rm x",
+        "{fd}>f rm x",
+        "env -S'rm x'",
+        "env -iS'rm x'",
+        "test -v 'a[$(rm x)]'",
+        "[ -v 'a[$(rm x)]' ]",
+        "unset 'a[$(rm x)]'",
+        "read 'a[$(rm x)]'",
+        "ls ${ rm x; }",
+        "ls ${| rm x; }",
+        "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+        "bind -x '\"a\":rm x'",
+    ] {
+        assert!(sees(text, &["rm", "x"]), "{text}: {:?}", seen(text));
+    }
+    for text in ["git-push x", "/usr/lib/git-core/git-push x"] {
+        assert!(sees(text, &["git", "push"]), "{text}: {:?}", seen(text));
+    }
 }
