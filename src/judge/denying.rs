@@ -36,15 +36,18 @@ pub(super) fn line<'r>(rules: &'r [CompiledRule], text: &str, line: &Line) -> Op
     let commands = with_base_names(commands);
     let joined: Vec<String> = commands.iter().map(|words| words.join(" ")).collect();
     let wholes = wholes(text, line);
+    let is_literal = matches!(line, Line::Plain(_)) && !text.contains(['$', '`', '*', '?', '[', '{']);
     rules.iter().filter(|rule| rule.tool == SHELL).find(|rule| {
         let Some(glob) = &rule.glob else {
-            return rule.is_whole() || commands.iter().any(|words| begins(rule, words));
+            return rule.is_whole() || commands.iter().any(|words| begins(rule, words, is_literal));
         };
         let is_whole_meant = wholes.iter().any(|whole| glob.matches(whole));
         let mut commands = commands.iter().zip(&joined);
         match rule.words.is_empty() {
             true => is_whole_meant || joined.iter().any(|text| glob.matches(text)),
-            false => commands.any(|(words, text)| begins(rule, words) && (is_whole_meant || glob.matches(text))),
+            false => {
+                commands.any(|(words, text)| begins(rule, words, is_literal) && (is_whole_meant || glob.matches(text)))
+            }
         }
     })
 }
@@ -118,8 +121,9 @@ fn unquoted(text: &str) -> String {
     text.replace(['\'', '"', '\\'], "")
 }
 
-/// Whether a command begins with the rule's words: with options before its sub-command.
-fn begins(rule: &CompiledRule, words: &[String]) -> bool {
+/// Whether a command begins with the rule's words: with options before its sub-command. Where the words are what they
+/// will be, the tables tell which of them is the sub-command.
+fn begins(rule: &CompiledRule, words: &[String], is_literal: bool) -> bool {
     let ([first, ..], [denied, sub @ ..]) = (words, rule.words.as_slice()) else {
         return false;
     };
@@ -127,6 +131,9 @@ fn begins(rule: &CompiledRule, words: &[String]) -> bool {
         return false;
     }
     let Some(sub) = sub.first() else { return true };
+    if let (true, Some((_, Some(known)))) = (is_literal, shell::subject(words)) {
+        return known == sub;
+    }
     subcommands(&words[1..]).any(|word| shell::could_name(word, sub))
 }
 

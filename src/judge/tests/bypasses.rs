@@ -209,3 +209,27 @@ fn a_wrapper_is_allowed_by_no_rule_that_only_names_it() {
         assert!(answer.remember.is_empty(), "{text}");
     }
 }
+
+#[test]
+fn a_deny_rule_leaves_alone_what_only_has_its_words_as_operands() {
+    let rules = ["+bash", "-bash:rm", "-bash:git push", "-bash:kubectl delete"];
+    for text in [
+        "git commit -m 'rm x'",
+        "git log --grep 'git push'",
+        "kubectl -n delete get x",
+        "git rm x",
+        "make rm",
+        "command -v rm",
+    ] {
+        decides(&rules, &[(text, Allow)]);
+    }
+    for text in [
+        "git -C $x push status",
+        "git -C push push",
+        "kubectl -n x delete y",
+        "echo rm x | make -f -",
+        "command rm x",
+    ] {
+        decides(&rules, &[(text, Deny)]);
+    }
+}

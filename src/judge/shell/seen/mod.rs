@@ -7,6 +7,7 @@
 mod expand;
 mod inside;
 mod lexer;
+mod names;
 
 use std::collections::{HashMap, HashSet};
 
