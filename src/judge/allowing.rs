@@ -1,7 +1,7 @@
 //! Whether allow rules allow a plain line: all of its commands, or the line as a whole by a glob that spells it.
 
 use super::SHELL;
-use super::glob::{CommandGlob, Place};
+use super::glob::{CommandGlob, Place, Work};
 use super::layout::Layout;
 use super::rules::CompiledRule;
 use super::shell::{self, Fitness, Part, Plain};
@@ -16,6 +16,8 @@ pub(super) struct Examined<'l> {
     pub(super) fitness: Vec<Fitness>,
     /// Of each part: whether it is a `cd` that stays inside the root.
     pub(super) free: Vec<bool>,
+    /// What may be spent on globs; one whose work is spent allows nothing.
+    work: &'l Work,
 }
 
 /// Why a command isn't allowed.
@@ -32,13 +34,14 @@ pub(super) enum Open {
 }
 
 impl<'l> Examined<'l> {
-    pub(super) fn new(tool: &'l str, line: &'l Plain, free: Vec<bool>) -> Examined<'l> {
+    pub(super) fn new(tool: &'l str, line: &'l Plain, free: Vec<bool>, work: &'l Work) -> Examined<'l> {
         let fitness = line.parts.iter().map(|part| shell::fitness(&part.words)).collect();
         Examined {
             tool,
             line,
             fitness,
             free,
+            work,
         }
     }
 
@@ -49,13 +52,16 @@ impl<'l> Examined<'l> {
         let normalised = &self.line.normalised;
         let mut layout = None;
         globs.find(|rule| {
-            let Some(glob) = rule.glob.as_ref().filter(|glob| glob.matches(normalised)) else {
+            let Some(glob) = rule.glob.as_ref().filter(|glob| self.is_match(glob, normalised)) else {
                 return false;
             };
+            if self.work.spend(normalised.len()).is_none() {
+                return false;
+            }
             let layout = layout.get_or_insert_with(|| Layout::of(normalised, &self.line.parts));
             let is_spelled = layout.as_ref().is_some_and(|layout| {
                 let places = self.places(layout, 0..self.line.parts.len(), glob, normalised.len());
-                glob.matches_within(normalised, |at| places[at])
+                glob.matches_within(normalised, self.work, |at| places[at]) == Some(true)
             });
             is_spelled && rule.begins(&self.line.parts[0].words)
         })
@@ -87,7 +93,7 @@ impl<'l> Examined<'l> {
                 if self.is_spelled(index, glob) {
                     return Ok(Some(rule));
                 }
-                if let (Fitness::Unfit(why), true) = (&self.fitness[index], glob.matches(&part.text)) {
+                if let (Fitness::Unfit(why), true) = (&self.fitness[index], self.is_match(glob, &part.text)) {
                     open = Open::Unfit(why.clone());
                 }
                 continue;
@@ -111,17 +117,22 @@ impl<'l> Examined<'l> {
             .filter(move |rule| rule.tool == tool || (rule.tool == SHELL && !rule.is_whole()))
     }
 
+    fn is_match(&self, glob: &CommandGlob, text: &str) -> bool {
+        glob.matches(text, self.work) == Some(true)
+    }
+
     /// Whether a glob matches one command, and spells what it has to.
     fn is_spelled(&self, index: usize, glob: &CommandGlob) -> bool {
         let part = &self.line.parts[index];
-        if !glob.matches(&part.text) {
+        // Finding its words takes work as well.
+        if !self.is_match(glob, &part.text) || self.work.spend(part.text.len()).is_none() {
             return false;
         }
         let Some(layout) = Layout::of(&part.text, std::slice::from_ref(part)) else {
             return false;
         };
         let places = self.places(&layout, index..index + 1, glob, part.text.len());
-        glob.matches_within(&part.text, |at| places[at])
+        glob.matches_within(&part.text, self.work, |at| places[at]) == Some(true)
     }
 
     /// What a pattern may do with each byte of a text that holds these parts.

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use super::glob::Work;
 use super::rules::CompiledRule;
 use super::shell::{self, Fitness, Line, Part};
 use super::{Call, SHELL};
@@ -24,8 +25,9 @@ pub(super) fn tool<'r>(rules: &'r [CompiledRule], call: &Call) -> Option<&'r Com
     })
 }
 
-/// The rule that denies something that a command line could do.
-pub(super) fn line<'r>(rules: &'r [CompiledRule], text: &str, line: &Line) -> Option<&'r CompiledRule> {
+/// The rule that denies something that a command line could do. Where the work is spent, the rule whose turn it is denies:
+/// nobody knows that it doesn't.
+pub(super) fn line<'r>(rules: &'r [CompiledRule], text: &str, line: &Line, work: &Work) -> Option<&'r CompiledRule> {
     if !rules.iter().any(|rule| rule.tool == SHELL) {
         return None;
     }
@@ -35,19 +37,21 @@ pub(super) fn line<'r>(rules: &'r [CompiledRule], text: &str, line: &Line) -> Op
     }
     let commands = with_base_names(commands);
     let joined: Vec<String> = commands.iter().map(|words| words.join(" ")).collect();
-    let wholes = wholes(text, line);
     let is_literal = matches!(line, Line::Plain(_)) && !text.contains(['$', '`', '*', '?', '[', '{']);
+    let mut wholes = wholes(text, line);
+    wholes.sort_unstable();
+    wholes.dedup();
     rules.iter().filter(|rule| rule.tool == SHELL).find(|rule| {
         let Some(glob) = &rule.glob else {
             return rule.is_whole() || commands.iter().any(|words| begins(rule, words, is_literal));
         };
-        let is_whole_meant = wholes.iter().any(|whole| glob.matches(whole));
+        let is_whole_meant = wholes.iter().any(|whole| glob.matches(whole, work).unwrap_or(true));
         let mut commands = commands.iter().zip(&joined);
         match rule.words.is_empty() {
-            true => is_whole_meant || joined.iter().any(|text| glob.matches(text)),
-            false => {
-                commands.any(|(words, text)| begins(rule, words, is_literal) && (is_whole_meant || glob.matches(text)))
-            }
+            true => is_whole_meant || joined.iter().any(|text| glob.matches(text, work).unwrap_or(true)),
+            false => commands.any(|(words, text)| {
+                begins(rule, words, is_literal) && (is_whole_meant || glob.matches(text, work).unwrap_or(true))
+            }),
         }
     })
 }

@@ -1,7 +1,9 @@
 //! Globs over command lines: `*` is any string, `?` any one character, all else stands for itself.
 //!
-//! Patterns may come from strangers too, so a match takes time by the length of the text times that of the pattern at
-//! worst, whatever they are.
+//! Patterns may come from strangers too, so a match takes steps by the length of the text times that of the pattern at
+//! worst, and all matches of one question together take no more than `Work` has.
+
+use std::cell::Cell;
 
 /// A compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +38,29 @@ pub(super) enum Place {
     Operator,
 }
 
+/// The steps that may be spent on one question. Counted, not timed: the answer is the same on every machine.
+pub(super) struct Work {
+    left: Cell<u64>,
+}
+
+impl Work {
+    /// Steps for all rules and all texts of one question.
+    const MOST: u64 = 4_000_000;
+
+    pub(super) fn new() -> Work {
+        Work {
+            left: Cell::new(Work::MOST),
+        }
+    }
+
+    /// Takes steps; `None` where there aren't as many left, now and from then on.
+    pub(super) fn spend(&self, steps: usize) -> Option<()> {
+        let left = self.left.get().checked_sub(steps as u64);
+        self.left.set(left.unwrap_or(0));
+        left.map(drop)
+    }
+}
+
 impl CommandGlob {
     pub(super) fn new(pattern: &str) -> CommandGlob {
         let mut items: Vec<Item> = Vec::with_capacity(pattern.len());
@@ -60,22 +85,24 @@ impl CommandGlob {
         matches!(self.items.first(), Some(Item::One | Item::Many))
     }
 
-    /// Whether it matches the whole text; wildcards span anything.
-    pub(super) fn matches(&self, text: &str) -> bool {
-        self.run(text, |_| None)
+    /// Whether it matches the whole text; wildcards span anything. `None` where the work is spent before that is known.
+    pub(super) fn matches(&self, text: &str, work: &Work) -> Option<bool> {
+        self.run(text, work, |_| None)
     }
 
     /// The same, where `place` says of each byte offset what may be done with the character there.
-    pub(super) fn matches_within(&self, text: &str, place: impl Fn(usize) -> Place) -> bool {
-        self.run(text, |at| Some(place(at)))
+    pub(super) fn matches_within(&self, text: &str, work: &Work, place: impl Fn(usize) -> Place) -> Option<bool> {
+        self.run(text, work, |at| Some(place(at)))
     }
 
     /// Follows all ways through the pattern at once.
-    fn run(&self, text: &str, place: impl Fn(usize) -> Option<Place>) -> bool {
+    fn run(&self, text: &str, work: &Work, place: impl Fn(usize) -> Option<Place>) -> Option<bool> {
+        work.spend(self.items.len() + 1)?;
         let mut now = States::new(self.items.len());
         let mut next = States::new(self.items.len());
         self.enter(&mut now, 0);
         for (at, c) in text.char_indices() {
+            work.spend(now.list.len())?;
             next.clear();
             let place = place(at);
             let is_free = matches!(place, None | Some(Place::Free));
@@ -93,11 +120,11 @@ impl CommandGlob {
                 }
             }
             if next.list.is_empty() {
-                return false;
+                return Some(false);
             }
             std::mem::swap(&mut now, &mut next);
         }
-        now.list.contains(&self.items.len())
+        Some(now.list.contains(&self.items.len()))
     }
 
     /// A `*` may also stand for nothing.
@@ -168,7 +195,7 @@ mod tests {
     use super::*;
 
     fn is_match(pattern: &str, text: &str) -> bool {
-        CommandGlob::new(pattern).matches(text)
+        CommandGlob::new(pattern).matches(text, &Work::new()).unwrap()
     }
 
     #[test]
@@ -201,23 +228,39 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_pattern_takes_no_exponential_time() {
-        let start = std::time::Instant::now();
-        assert!(!is_match(&"*a".repeat(200), &"a".repeat(190)));
-        assert!(!is_match(&format!("{}b", "*?".repeat(100)), &"a".repeat(500)));
-        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    fn a_hostile_pattern_takes_steps_by_its_length_times_that_of_the_text() {
+        for (pattern, text) in [("*a".repeat(200), 190), (format!("{}b", "*?".repeat(100)), 500)] {
+            let work = Work::new();
+            let matched = CommandGlob::new(&pattern).matches(&"a".repeat(text), &work);
+            let spent = Work::MOST - work.left.get();
+            assert_eq!(matched, Some(false));
+            assert!(spent <= ((pattern.len() + 1) * (text + 1)) as u64, "{pattern}: {spent}");
+        }
+    }
+
+    #[test]
+    fn spent_work_is_no_answer_and_stays_spent() {
+        let work = Work::new();
+        let glob = CommandGlob::new(&format!("{}b", "*a".repeat(500)));
+        assert_eq!(glob.matches(&"a".repeat(64_000), &work), None);
+        assert_eq!(work.left.get(), 0);
+        assert_eq!(CommandGlob::new("a").matches("a", &work), None);
     }
 
     #[test]
     fn an_operator_is_spelled_by_an_operator_and_by_nothing_else() {
         let operator_at = |at: usize| move |byte: usize| if byte == at { Place::Operator } else { Place::Free };
-        let is_match = |pattern: &str, text: &str, at| CommandGlob::new(pattern).matches_within(text, operator_at(at));
+        let is_match = |pattern: &str, text: &str, at| {
+            let glob = CommandGlob::new(pattern);
+            glob.matches_within(text, &Work::new(), operator_at(at)).unwrap()
+        };
         assert!(is_match("a*;*b", "a ; b", 2));
         for pattern in ["a*b", "a*?*b", "a*';'*b", "a*\";\"*b", "a*\\;*b", "a*\";*b"] {
             assert!(!is_match(pattern, "a ; b", 2), "{pattern}");
         }
         // One in quotes isn't an operator for the text, so a pattern that spells an operator doesn't match it.
-        assert!(!CommandGlob::new("a*;*").matches_within("a ';'", |_| Place::Free));
+        let within = CommandGlob::new("a*;*").matches_within("a ';'", &Work::new(), |_| Place::Free);
+        assert_eq!(within, Some(false));
     }
 
     proptest::proptest! {

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::allowing::{Examined, Open};
 use super::asking::shortened;
 use super::directory::Directories;
+use super::glob::Work;
 use super::rules::{CompiledRule, Rules};
 use super::shell::{self, Fitness, Line, Part};
 use super::{Decision, denying};
@@ -49,7 +50,8 @@ impl Judged {
 /// Decides.
 pub(super) fn judge(rules: &Rules, question: &Question<'_>) -> Judged {
     let line = shell::read(question.text);
-    if let Some(rule) = denying::line(&rules.deny, question.text, &line) {
+    let work = Work::new();
+    if let Some(rule) = denying::line(&rules.deny, question.text, &line, &work) {
         return Judged {
             matched: Some(rule.shown.clone()),
             ..Judged::new(Decision::Deny, "a rule denies it".into(), line)
@@ -64,7 +66,7 @@ pub(super) fn judge(rules: &Rules, question: &Question<'_>) -> Judged {
                 || vec![false; plain.parts.len()],
                 |(root, cwd)| Directories::new(root, cwd).free(&plain),
             );
-            let examined = Examined::new(question.tool, &plain, free);
+            let examined = Examined::new(question.tool, &plain, free, &work);
             let outcome = plain_line(rules, question, &examined);
             let is_unfit = examined
                 .fitness

@@ -17,6 +17,12 @@ const FIELDS: [&str; 6] = ["tool", "command", "command_glob", "skill_name", "mat
 /// A name, a command or a pattern is no longer than this.
 const LONGEST: usize = 1024;
 
+/// Wildcards in one pattern, at most: what a match costs goes by their number.
+const MOST_WILDCARDS: usize = 64;
+
+/// Rules in one list of a file, at most: each is tried on each command of a line.
+const MOST_RULES: usize = 512;
+
 /// Reads `[[permissions.allow]]` and `[[permissions.deny]]`.
 pub(crate) fn permissions(reader: &mut Reader<'_>, value: &Value<'_>) -> Permissions {
     let mut permissions = Permissions::default();
@@ -35,7 +41,16 @@ pub(crate) fn permissions(reader: &mut Reader<'_>, value: &Value<'_>) -> Permiss
 
 fn rules(reader: &mut Reader<'_>, value: &Value<'_>, list: &str) -> Vec<PermissionRule> {
     let hint = format!("write one `[[{list}]]` table for each, with `tool`");
-    let tables = reader.tables(value, list, &hint);
+    let mut tables = reader.tables(value, list, &hint);
+    if let Some((_, at)) = tables.get(MOST_RULES) {
+        let complaint = Complaint::new(format!(
+            "`{list}` has {} rules, and {MOST_RULES} are the most",
+            tables.len()
+        ))
+        .hint("one `command_glob`, or a `command` of one word, says what many rules say");
+        reader.fault(*at, complaint);
+        tables.truncate(MOST_RULES);
+    }
     tables
         .into_iter()
         .filter_map(|(table, at)| rule(reader, table, at, list))
@@ -190,6 +205,13 @@ fn command_glob(text: &str) -> Result<String, Complaint> {
             "this `command_glob` is longer than {LONGEST} bytes"
         )));
     }
+    let wildcards = text.chars().filter(|c| matches!(c, '*' | '?')).count();
+    if wildcards > MOST_WILDCARDS {
+        return Err(Complaint::new(format!(
+            "this `command_glob` has {wildcards} wildcards, and {MOST_WILDCARDS} are the most"
+        ))
+        .hint("one `*` stands for any string"));
+    }
     // A newline may be meant: it separates commands. What else can't be seen can't be meant.
     if visible(text.replace(['\n', '\t'], " ").as_str()) != text.replace(['\n', '\t'], " ") {
         return Err(Complaint::new(format!(
@@ -264,6 +286,16 @@ mod tests {
         assert_eq!(rule.not_matches, ["git pull"]);
         assert_eq!(rule.origin.to_string(), "c.toml:3");
         assert_eq!(permissions.deny[0].skill_name.as_deref(), Some("dangerous-skill"));
+    }
+
+    #[test]
+    fn a_file_says_no_more_than_can_be_judged_in_time() {
+        let glob = |wildcards: usize| format!("tool = 'bash'\ncommand_glob = '{}b'", "*a".repeat(wildcards));
+        assert!(read(&format!("[[permissions.deny]]\n{}", glob(64))).is_ok());
+        insta::assert_snapshot!(fault(&glob(65)), @"c.toml:4:16: this `command_glob` has 65 wildcards, and 64 are the most (one `*` stands for any string)");
+        let rules = |count: usize| "[[permissions.allow]]\ntool = 'read'\n".repeat(count);
+        assert_eq!(read(&rules(512)).unwrap().allow.len(), 512);
+        insta::assert_snapshot!(read(&rules(513)).unwrap_err(), @"c.toml:1026:1: `permissions.allow` has 513 rules, and 512 are the most (one `command_glob`, or a `command` of one word, says what many rules say)");
     }
 
     #[test]

@@ -86,8 +86,10 @@ impl CompiledRule {
     /// Whether a command begins with its words, exactly; safe options may stand before a sub-command.
     pub(super) fn begins(&self, words: &[String]) -> bool {
         words.starts_with(&self.words)
-            || match (self.words.as_slice(), super::shell::subject(words)) {
-                ([command, sub], Some((name, Some(said)))) => command == name && sub == said,
+            || match self.words.as_slice() {
+                [command, sub] if words.first() == Some(command) => {
+                    super::shell::subject(words).is_some_and(|(_, said)| said == Some(sub))
+                }
                 _ => false,
             }
     }

@@ -233,3 +233,19 @@ fn a_deny_rule_leaves_alone_what_only_has_its_words_as_operands() {
         decides(&rules, &[(text, Deny)]);
     }
 }
+
+#[test]
+fn where_the_work_for_globs_is_spent_deny_rules_deny_and_allow_rules_allow_nothing() {
+    let hostile = format!("{}b", "*a".repeat(64));
+    let deny: Vec<String> = (0..512).map(|index| format!("-bash~{hostile}{index}")).collect();
+    let allow: Vec<String> = (0..512).map(|index| format!("+bash~{hostile}{index}")).collect();
+    let refs = |rules: &[String]| judge(&rules.iter().map(String::as_str).collect::<Vec<_>>());
+    let long = format!("make {}", "a".repeat(60_000));
+    let many = format!("make a;{}", "a;".repeat(2_000));
+    for text in [&long, &many] {
+        assert_eq!(answer(&refs(&deny), &line(text)).decision, Deny);
+        assert_eq!(answer(&refs(&allow), &line(text)).decision, Confirm);
+    }
+    // What costs little is judged as ever.
+    assert_eq!(answer(&refs(&deny), &line("ls -l src")).decision, Allow);
+}
