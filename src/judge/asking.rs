@@ -2,16 +2,19 @@
 
 use super::{Answer, Danger, Remember};
 
-/// Bytes of a question's message that are kept.
+/// Bytes of a question's message that are kept, beside what says how many are left out.
 const LONGEST_MESSAGE: usize = 4096;
 
 impl Answer {
-    /// The question that belongs to a confirm.
+    /// The question that belongs to a confirm. What a person can't see whole is as dangerous as can be.
     pub(crate) fn asking(self, title: &str, message: String, danger: Danger, remember: Vec<Remember>) -> Answer {
         Answer {
             title: Some(title.to_string()),
-            message: Some(cut(&message, LONGEST_MESSAGE)),
-            danger: Some(danger),
+            danger: Some(match message.len() > LONGEST_MESSAGE {
+                true => Danger::High,
+                false => danger,
+            }),
+            message: Some(both_ends(message)),
             remember,
             ..self
         }
@@ -22,6 +25,16 @@ impl Answer {
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 200;
     cut(text, LONGEST)
+}
+
+/// The head and the tail of a text, with what is left out between: its end often is what matters.
+fn both_ends(text: String) -> String {
+    if text.len() <= LONGEST_MESSAGE {
+        return text;
+    }
+    let (head, rest) = text.split_at(text.floor_char_boundary(LONGEST_MESSAGE / 2));
+    let (left_out, tail) = rest.split_at(rest.ceil_char_boundary(rest.len() - LONGEST_MESSAGE / 2));
+    format!("{head}… ({} characters left out) …{tail}", left_out.chars().count())
 }
 
 fn cut(text: &str, longest: usize) -> String {
