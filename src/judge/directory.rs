@@ -1,19 +1,15 @@
 //! Where a `cd` leads: it is free inside the root.
 //!
-//! The only judging that looks at the machine: a link inside the root may lead out of it.
+//! The only judging that looks at the machine: a link inside the root may lead out of it. It looks before the line runs,
+//! so only behind commands that leave the directories as they are is a `cd` free.
 
 use std::path::{Component, Path, PathBuf};
 
-use super::shell::{Operator, Plain};
+use super::known;
+use super::shell::{self, Fitness, Operator, Part, Plain};
 
 /// Directories that the line may be in, at most: each `cd` that may not be carried out adds to them.
 const MOST: usize = 16;
-
-/// Commands after which a name without `./` may mean another directory (`CDPATH`), or the line may be elsewhere.
-const CHANGING: [&str; 16] = [
-    "export", "declare", "typeset", "readonly", "read", "local", "unset", "source", ".", "alias", "unalias", "pushd",
-    "popd", "shopt", "set", "setopt",
-];
 
 /// Follows the `cd`s of one line.
 pub(super) struct Directories<'r> {
@@ -22,7 +18,9 @@ pub(super) struct Directories<'r> {
     here: Vec<PathBuf>,
     /// Directories that the line made itself, as they were named.
     made: Vec<String>,
-    /// Nobody can tell any more where a name leads.
+    /// A name without `./` may mean another directory.
+    has_search_path: bool,
+    /// Something may have put a link where a directory was, or gone elsewhere: nobody can tell any more where a name leads.
     is_lost: bool,
 }
 
@@ -34,7 +32,8 @@ impl<'r> Directories<'r> {
             here: vec![root.join(cwd)],
             made: Vec::new(),
             // A name is looked for in `CDPATH` first.
-            is_lost: std::env::var_os("CDPATH").is_some(),
+            has_search_path: std::env::var_os("CDPATH").is_some(),
+            is_lost: false,
         }
     }
 
@@ -51,11 +50,12 @@ impl<'r> Directories<'r> {
             };
             let stays = is_own(part.follows) || is_own(line.parts.get(index + 1).and_then(|next| next.follows));
             let name = part.words[0].as_str();
-            free.push(name == "cd" && part.redirections.is_empty() && self.follow(&part.words[1..], stays));
+            let is_free = name == "cd" && part.redirections.is_empty() && self.follow(&part.words[1..], stays);
+            free.push(is_free);
             if name == "mkdir" {
                 self.made.extend(part.words[1..].iter().cloned());
             }
-            self.is_lost |= CHANGING.contains(&name);
+            self.is_lost |= !is_free && !keeps_directories(part);
         }
         free
     }
@@ -70,7 +70,7 @@ impl<'r> Directories<'r> {
         if target.is_empty() || target.starts_with('-') || target.contains(['*', '?', '[']) {
             return false;
         }
-        if self.is_lost && !is_anchored {
+        if self.is_lost || self.has_search_path && !is_anchored {
             return false;
         }
         let targets: Vec<PathBuf> = self.here.iter().map(|here| lexical(&here.join(target))).collect();
@@ -86,6 +86,13 @@ impl<'r> Directories<'r> {
         }
         is_free && self.here.len() <= MOST
     }
+}
+
+/// Whether each directory is after the command what it was before: it only reads, or makes new ones.
+fn keeps_directories(part: &Part) -> bool {
+    let opens_nothing = part.redirections.iter().all(shell::Redirection::opens_nothing);
+    let is_known = matches!(part.words[0].as_str(), "mkdir" | "echo") || known::only_reads(&part.words);
+    opens_nothing && is_known && shell::fitness(&part.words) == Fitness::Safe
 }
 
 /// Without `.` and `..`, links not looked at.

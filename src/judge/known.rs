@@ -110,6 +110,17 @@ pub(crate) fn declares(entry: &str, tool: &str) -> bool {
     entry == tool || find(tool).is_some_and(|known| known.group == Some(entry))
 }
 
+/// Whether a command is one of those that are allowed without a rule, by its first words.
+pub(super) fn only_reads(words: &[String]) -> bool {
+    let Some((name, sub)) = super::shell::subject(words) else {
+        return false;
+    };
+    ALLOWED_COMMANDS.iter().any(|command| match command.split_once(' ') {
+        Some((first, second)) => first == name && Some(second) == sub,
+        None => *command == name,
+    })
+}
+
 /// Tools and commands that are allowed without a rule.
 pub(crate) fn allowed() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let tools = ALLOWED_TOOLS.into_iter().map(|tool| (tool, None));

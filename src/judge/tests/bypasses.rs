@@ -235,6 +235,22 @@ fn a_deny_rule_leaves_alone_what_only_has_its_words_as_operands() {
 }
 
 #[test]
+fn a_question_shows_both_ends_of_a_long_line_and_says_that_it_is_dangerous() {
+    let long = format!("ls {}; ./evil", "a".repeat(5000));
+    let answer = answer(&judge(&[]), &line(&long));
+    let message = answer.message.unwrap();
+    assert!(
+        message.starts_with("ls aaa") && message.ends_with("aaa; ./evil"),
+        "{message}"
+    );
+    assert!(message.contains("… (915 characters left out) …"), "{message}");
+    assert_eq!(answer.danger, Some(Danger::High));
+    // No character is cut in two.
+    let wide = format!("ls '{}'; ./evil", "äö€".repeat(5000));
+    assert!(super::answer(&judge(&[]), &line(&wide)).message.unwrap().len() < 4200);
+}
+
+#[test]
 fn where_the_work_for_globs_is_spent_deny_rules_deny_and_allow_rules_allow_nothing() {
     let hostile = format!("{}b", "*a".repeat(64));
     let deny: Vec<String> = (0..512).map(|index| format!("-bash~{hostile}{index}")).collect();

@@ -86,6 +86,36 @@ fn a_cd_changes_what_later_ones_mean() {
 }
 
 #[test]
+fn a_cd_is_free_only_behind_what_leaves_the_directories_as_they_are() {
+    decides_in(
+        &[
+            "+bash:git checkout",
+            "+bash:ln",
+            "+bash:make",
+            "+bash:mv",
+            "+bash:tar",
+            "+bash:echo",
+            "+bash:mkdir",
+        ],
+        "",
+        &[
+            ("git checkout -q evil && cd src && pwd", Confirm),
+            ("ln -sfn /tmp src && cd src && make", Confirm),
+            ("ln -sfn /tmp src; cd ./src", Confirm),
+            ("ln -sfn /tmp src & cd @/src", Confirm),
+            ("ls && mv out src; cd src", Confirm),
+            ("make && cd src", Confirm),
+            ("tar xf a.tar && cd src && make", Confirm),
+            ("cd src && make", Allow),
+            ("ls -l && cd src && make", Allow),
+            ("git --no-pager status -sb && cd src", Allow),
+            ("echo x; cd src; ls", Allow),
+            ("cd src; make; cd deep", Confirm),
+        ],
+    );
+}
+
+#[test]
 fn only_a_glob_that_spells_it_allows_another_cd() {
     decides_in(
         &["+bash:cd", "+bash~cd *", "+bash~cd /tmp", "+bash~cd /var && make"],
