@@ -5,6 +5,7 @@
 //! names, writes no file but the ones it is there to write, and loads no configuration from elsewhere. What a command is
 //! configured to start (a pager, a diff driver, hooks) and what the project's own code does isn't seen here.
 
+mod format;
 mod script;
 mod table;
 
@@ -173,6 +174,8 @@ impl<'c> Check<'c> {
         let allowed = match values.first() {
             Some(Value::None) if attached.is_none() => return Ok(0),
             Some(Value::Attached) => return Ok(0),
+            Some(Value::AttachedFormat) if attached.is_none_or(format::only_shows) => return Ok(0),
+            Some(Value::Format) => value.is_some_and(format::checks_nothing),
             Some(Value::Two) if attached.is_none() => return Ok(2),
             Some(Value::Any) => true,
             Some(Value::AndRest) => {

@@ -48,6 +48,10 @@ pub(super) enum Value {
     Exactly(&'static str),
     /// A value that names no file to read or write.
     NoFile,
+    /// A format that asks for no signature, attached, or none.
+    AttachedFormat,
+    /// The same, attached or in the next word.
+    Format,
     /// Two values in the next words.
     Two,
     /// A value, and all that follows belongs to what it names.
@@ -87,7 +91,7 @@ impl Row {
                     self.letters.entry(letter).or_default().push(value);
                     return;
                 }
-                (_, Some(mark @ ('=' | '?' | '@' | '!'))) => {
+                (_, Some(mark @ ('=' | '?' | '@' | '!' | '%' | '$'))) => {
                     chars.next();
                     marked(mark)
                 }
@@ -106,6 +110,8 @@ fn marked(mark: char) -> Value {
         '=' => Value::Any,
         '?' => Value::Attached,
         '@' => Value::NoFile,
+        '%' => Value::AttachedFormat,
+        '$' => Value::Format,
         _ => Value::AndRest,
     }
 }
@@ -118,7 +124,7 @@ fn parted(option: &'static str) -> (&'static str, Value) {
     match option.split_once('=') {
         Some((name, "")) => (name, Value::Any),
         Some((name, value)) => (name, Value::Exactly(value)),
-        None => match option.strip_suffix(['?', '@', '!']) {
+        None => match option.strip_suffix(['?', '@', '!', '%', '$']) {
             Some(name) => (name, marked(option.chars().next_back().unwrap_or('='))),
             None => (option, Value::None),
         },
