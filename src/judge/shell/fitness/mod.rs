@@ -5,8 +5,10 @@
 //! names, writes no file but the ones it is there to write, and loads no configuration from elsewhere. What a command is
 //! configured to start (a pager, a diff driver, hooks) and what the project's own code does isn't seen here.
 
+mod compiler;
 mod format;
 mod script;
+mod sql;
 mod table;
 
 use table::{Kind, Row, Value};
@@ -102,6 +104,7 @@ impl<'c> Check<'c> {
                 return Err("`test -v` evaluates what it is given".to_string());
             }
             Kind::Tar => self.bundle(arguments.first())?,
+            Kind::Compiler => return compiler::check(&self.name, arguments),
             _ => {}
         }
         let mut rest = arguments;
@@ -121,7 +124,11 @@ impl<'c> Check<'c> {
                 self.operand(word)?;
             }
         }
-        Ok(())
+        // Without a statement it takes commands from its input.
+        match self.row.kind {
+            Kind::Sqlite if self.operands < 2 && arguments != ["-version"] => Err(self.strange_operand()),
+            _ => Ok(()),
+        }
     }
 
     /// Behind `--` words are operands. They are still held against the table: an option that takes `--` as its value,
@@ -139,7 +146,7 @@ impl<'c> Check<'c> {
 
     /// Checks one word of options; gives how many words behind it are values.
     fn option(&mut self, word: &str, after: &[String]) -> Result<usize, Why> {
-        let is_whole = matches!(self.row.kind, Kind::Whole | Kind::Test);
+        let is_whole = self.row.kind.has_whole_words();
         if word.starts_with("--") || is_whole {
             let (name, attached) = match word.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
@@ -203,7 +210,8 @@ impl<'c> Check<'c> {
     fn operand(&mut self, word: &str) -> Result<(), Why> {
         self.operands += 1;
         let is_fit = match self.row.kind {
-            Kind::None => false,
+            Kind::None | Kind::Exact => false,
+            Kind::Sqlite => self.operands == 1 || sql::is_safe(word),
             Kind::One => self.operands == 1,
             Kind::Plus => word.starts_with('+'),
             Kind::Remote => !word.contains("::"),
@@ -218,11 +226,15 @@ impl<'c> Check<'c> {
         };
         match is_fit {
             true => Ok(()),
-            false => Err(format!(
-                "`{}` with such an operand isn't in the tables of safe options",
-                self.name
-            )),
+            false => Err(self.strange_operand()),
         }
+    }
+
+    fn strange_operand(&self) -> Why {
+        format!(
+            "`{}` with such an operand isn't in the tables of safe options",
+            self.name
+        )
     }
 
     fn script(&mut self, script: &str) -> Result<(), Why> {

@@ -32,7 +32,17 @@ pub(super) enum Kind {
     Sub,
     Whole,
     Test,
+    Exact,
+    Compiler,
+    Sqlite,
     Never,
+}
+
+impl Kind {
+    /// Whether an option behind one `-` is a word, and not letters.
+    pub fn has_whole_words(self) -> bool {
+        matches!(self, Kind::Whole | Kind::Test | Kind::Exact | Kind::Sqlite)
+    }
 }
 
 /// What an option takes.
@@ -74,7 +84,7 @@ impl Row {
             self.takes_numbers = true;
             return;
         }
-        let is_whole = matches!(self.kind, Kind::Whole | Kind::Test);
+        let is_whole = self.kind.has_whole_words();
         if is_whole || option.starts_with("--") || !option.starts_with('-') {
             let (name, value) = parted(option);
             self.words.entry(name).or_default().push(value);
@@ -148,6 +158,9 @@ fn kind(word: &str) -> Option<Kind> {
         "sub" => Kind::Sub,
         "whole" => Kind::Whole,
         "test" => Kind::Test,
+        "exact" => Kind::Exact,
+        "compiler" => Kind::Compiler,
+        "sqlite" => Kind::Sqlite,
         "never" => Kind::Never,
         _ => return None,
     })
