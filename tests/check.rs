@@ -270,3 +270,23 @@ fn every_decision_is_in_the_trail() {
     let listed = place.command(&["audit", "list", "--limit", "3002"]).output().unwrap();
     assert!(text(&listed.stdout).contains("judged    confirm tool bash: make --token=*** (worker)"));
 }
+
+#[test]
+fn a_line_that_cannot_be_read_keeps_its_id_where_it_can_be_found() {
+    let place = Place::new();
+    let long = "a".repeat(2 * 1024 * 1024);
+    let lines = [
+        r#"{"id":1,"tool":"bash","command":"ls \ud800"}"#.to_string(),
+        r#"{"tool":"bash","command":"ls \ud800","id":2}"#.to_string(),
+        r#"{"id":3,"tool":"bash","command":"ls \x"}"#.to_string(),
+        r#"{"id":4,"\ud800":1,"tool":"bash"}"#.to_string(),
+        r#"{"id":5,"tool":"bash","#.to_string(),
+        format!(r#"{{"id":6,"tool":"bash","command":"{long}"}}"#),
+        format!(r#"{{"tool":"bash","command":"{long}","id":7}}"#),
+        format!(r#"{{"x":"{}","id":123456789}}"#, "a".repeat(1024 * 1024 - 16)),
+    ];
+    let replies = place.batch(&[], lines.join("\n").as_bytes());
+    let ids: Vec<&Value> = replies.iter().map(|reply| &reply["id"]).collect();
+    assert_eq!(json!(ids), json!([1, 2, 3, 4, 5, 6, null, null]));
+    assert!(replies.iter().all(|reply| reply["decision"] == "deny"), "{replies:?}");
+}

@@ -5,6 +5,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -59,18 +60,44 @@ fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<R
     Box::<RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// The id of a line that is no question, where it has one.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Named {
-    #[serde(deserialize_with = "as_written")]
-    id: Option<Box<RawValue>>,
+/// The id of a line that is no question, as far as it can be read; `None` where it has none.
+fn named(line: &[u8]) -> Option<Box<RawValue>> {
+    let mut found = None;
+    // What is wrong with the rest has been said, or will be.
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(IdOf { found: &mut found });
+    // Of one that the cut end touches nobody knows how it goes on.
+    let ends = |id: &&RawValue| id.get().as_bytes().as_ptr_range().end == line.as_ptr_range().end;
+    found.filter(|id| !ends(id)).map(ToOwned::to_owned)
+}
+
+/// Keeps the id even where what follows can't be read.
+struct IdOf<'f, 'de> {
+    found: &'f mut Option<&'de RawValue>,
+}
+
+impl<'de> Visitor<'de> for IdOf<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, text: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        text.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(key) = map.next_key::<&RawValue>()? {
+            match key.get() {
+                "\"id\"" if self.found.is_none() => *self.found = Some(map.next_value()?),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What a line of input is.
 enum Line {
     Text(Vec<u8>),
-    TooLong,
+    /// Its beginning.
+    TooLong(Vec<u8>),
     End,
 }
 
@@ -85,7 +112,7 @@ pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Wr
         }
         let reply = match next_line(&mut input).map_err(unreadable)? {
             Line::End => return Ok(0),
-            Line::TooLong => unanswered(None, format!("the line is longer than {LONGEST_LINE} bytes")),
+            Line::TooLong(head) => unanswered(named(&head), format!("the line is longer than {LONGEST_LINE} bytes")),
             Line::Text(line) if line.trim_ascii().is_empty() => continue,
             Line::Text(line) => reply(desk, &line),
         };
@@ -104,8 +131,7 @@ fn reply(desk: &mut Desk<'_>, line: &[u8]) -> String {
     let question: Question = match serde_json::from_slice(line) {
         Ok(question) => question,
         Err(error) => {
-            let named: Named = serde_json::from_slice(line).unwrap_or_default();
-            return unanswered(named.id, format!("the line isn't a question: {error}"));
+            return unanswered(named(line), format!("the line isn't a question: {error}"));
         }
     };
     let id = question.id;
@@ -161,11 +187,12 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Line> {
     if line.len() <= LONGEST_LINE {
         return Ok(Line::Text(line));
     }
-    while line.last() != Some(&b'\n') {
-        line.clear();
-        if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
+    let mut rest = Vec::new();
+    while rest.last() != Some(&b'\n') {
+        rest.clear();
+        if input.by_ref().take(limit).read_until(b'\n', &mut rest)? == 0 {
             break;
         }
     }
-    Ok(Line::TooLong)
+    Ok(Line::TooLong(line))
 }
