@@ -74,6 +74,7 @@ fn show(here: &Here, project: &Project, out: &mut dyn Write) -> Result<(), Failu
     for line in &widening.dropped {
         marked('-', line, out)?;
     }
+    lifted(&widening.lifted, out)?;
     if project.widens.is_empty() {
         writeln!(out, "  it allows nothing that isn't allowed without it").map_err(unprinted)?;
     }
@@ -90,12 +91,21 @@ fn diff(here: &Here, project: &Project, out: &mut dyn Write) -> Result<u8, Failu
             marked(mark, line, out)?;
         }
     }
+    lifted(&widening.lifted, out)?;
     let path = project.path.display();
-    match widening.added.is_empty() {
+    match widening.added.is_empty() && widening.lifted.is_empty() {
         true => note(&format!("`{path}` isn't trusted, and widens nothing")),
         false => note(&format!("`{path}` isn't trusted: what is marked with + doesn't count")),
     }
     Ok(UNTRUSTED)
+}
+
+/// What was denied or narrowed before, in the words that said so.
+fn lifted(lines: &[Line], out: &mut dyn Write) -> Result<(), Failure> {
+    for line in lines {
+        writeln!(out, "+ no longer: {}", visible(&line.text)).map_err(unprinted)?;
+    }
+    Ok(())
 }
 
 fn marked(mark: char, line: &Line, out: &mut dyn Write) -> Result<(), Failure> {

@@ -4,9 +4,10 @@
 //! does, but for what its file can't say at all (see `read`). Nobody drops the denials of another layer.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::join::{PROFILE, built_in};
+use super::project::path_below;
 use super::trust::Pins;
 use super::{Agent, Configuration, ConfigurationError, Project, Tool, Trust, TrustError};
 use crate::judge::Permissions;
@@ -20,6 +21,8 @@ pub struct Layers {
     pub(super) project: Option<Project>,
     /// What was trusted of the project before it changed.
     pub(super) before: Option<String>,
+    /// The project's file, where it was trusted and isn't there any more.
+    pub(super) gone: Option<PathBuf>,
     /// Why nothing is trusted, where the list of what is can't be used.
     pub(super) unusable: Option<TrustError>,
 }
@@ -35,6 +38,7 @@ impl Layers {
             user: Configuration::load(configuration)?,
             project: None,
             before: None,
+            gone: None,
             unusable: None,
         };
         if let Some(mut project) = layers.read_project(state, root)? {
@@ -50,6 +54,9 @@ impl Layers {
         let mut last = None;
         loop {
             let Some(mut project) = Project::read(root)? else {
+                let path = path_below(root);
+                let was_trusted = Pins::load(state).is_ok_and(|pins| pins.text_of(&path).is_some());
+                self.gone = was_trusted.then_some(path);
                 return Ok(None);
             };
             match Pins::load(state) {
@@ -124,16 +131,21 @@ impl Layers {
     /// What a person has to know: that something was found and doesn't count.
     pub fn remarks(&self) -> Vec<String> {
         let Some(project) = &self.project else {
-            return Vec::new();
+            let gone = self.gone.iter();
+            let said = gone.map(|path| format!("`{}` was trusted and is gone: nothing of it holds", path.display()));
+            return said.collect();
         };
         let path = project.path.display();
         let widens = !project.widens.is_empty();
         let untrusted = match project.trust {
             Trust::Trusted => None,
-            _ if !widens => None,
-            Trust::Changed => Some(format!(
+            Trust::Changed if widens => Some(format!(
                 "`{path}` has changed since it was trusted, so what it allows doesn't count: see `stockade trust --diff`"
             )),
+            Trust::Changed => Some(format!(
+                "`{path}` has changed since it was trusted, and may deny less: see `stockade trust --diff`"
+            )),
+            Trust::Untrusted if !widens => None,
             Trust::Untrusted => Some(format!(
                 "`{path}` isn't trusted, so what it allows doesn't count: `stockade trust` shows it"
             )),

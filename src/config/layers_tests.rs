@@ -147,6 +147,25 @@ fn what_changed_is_told_against_what_was_trusted_before() {
     assert_eq!(layers.widening().added.len(), 2);
 }
 
+#[test]
+fn what_was_denied_or_narrowed_and_is_no_longer_is_told_too() {
+    let mut layers = layers("", "", Trust::Changed);
+    layers.before = Some(
+        "version = 1\n[[permissions.deny]]\ntool = 'bash'\ncommand = 'cat'\n[agents.worker]\ncapabilities = ['READ']\n"
+            .into(),
+    );
+    let widening = layers.widening();
+    let texts: Vec<_> = widening.lifted.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "permissions.deny = { tool = \"bash\", command = \"cat\" }",
+            "agents.worker.capabilities = [\"READ\"]"
+        ]
+    );
+    assert!(layers.remarks()[0].contains("may deny less"), "{:?}", layers.remarks());
+}
+
 /// What it can't say even when it is trusted is a fault, so that nobody trusts it by mistake.
 #[test]
 fn a_project_sets_no_bypass_and_no_program_that_is_run() {
@@ -209,6 +228,7 @@ impl Layers {
             user,
             project: None,
             before: None,
+            gone: None,
             unusable: None,
         }
     }

@@ -58,7 +58,11 @@ pub fn remember(root: &Path, state: Option<&Path>, rules: &[Remember]) -> Result
     let before = found.as_ref().map(|project| project.text.as_str());
     let text = with_rules(before.unwrap_or(HEAD), &added).map_err(|why| unwritable(&path, io::Error::other(why)))?;
     // What is written is read first: a rule that isn't one never gets into the file.
-    read(&text, &Source::File(path.clone()))?;
+    let written = read(&text, &Source::File(path.clone()))?;
+    if !missing(Some(&written), &added).is_empty() {
+        let why = "its table of permissions has a form that nothing can be added to";
+        return Err(unwritable(&path, io::Error::other(why)));
+    }
     let new = hash(text.as_bytes());
     let old = found.as_ref().map(|project| project.hash.as_str());
     let both: Vec<&str> = [new.as_str()].into_iter().chain(old).collect();

@@ -14,6 +14,8 @@ pub struct Widening {
     pub added: Vec<Line>,
     /// What was trusted and it doesn't say any more.
     pub dropped: Vec<Line>,
+    /// What was denied or narrowed and isn't any more.
+    pub lifted: Vec<Line>,
 }
 
 impl Layers {
@@ -23,17 +25,20 @@ impl Layers {
             return Widening {
                 added: Vec::new(),
                 dropped: Vec::new(),
+                lifted: Vec::new(),
             };
         };
-        let before = self.before.as_deref();
-        let before = before.map_or_else(Vec::new, |text| self.widened_by_text(text, &project.path));
-        let without = |lines: &[Line], others: &[Line]| {
+        let said = self.before.as_deref();
+        let narrowed = said.map_or_else(Vec::new, |text| narrowing_of_text(text, &project.path));
+        let before = said.map_or_else(Vec::new, |text| self.widened_by_text(text, &project.path));
+        let without = |lines: &[Line], others: &[Line]| -> Vec<Line> {
             let is_new = |line: &&Line| others.iter().all(|other| other.text != line.text);
             lines.iter().filter(is_new).cloned().collect()
         };
         Widening {
             added: without(&project.widens, &before),
             dropped: without(&before, &project.widens),
+            lifted: without(&without(&narrowed, &narrowing(&project.configuration)), &before),
         }
     }
 
@@ -75,6 +80,27 @@ impl Layers {
         let configuration = read(text, &Source::File(path.to_path_buf()));
         configuration.map_or_else(|_| Vec::new(), |configuration| self.widened_by(&configuration))
     }
+}
+
+/// What a project's configuration says that may deny or narrow: its denying rules, and whatever it says of agents and
+/// tools.
+fn narrowing(project: &Configuration) -> Vec<Line> {
+    let denying = project.permissions.deny.iter();
+    let mut narrowing: Vec<Line> = denying.map(|rule| Line::of_rule("deny", rule)).collect();
+    for agent in &project.agents {
+        let places = |field| project.place_or(Section::Agents, &agent.name, field, &agent.origin);
+        narrowing.extend(lines(Section::Agents, &agent.name, agent.fields(), places));
+    }
+    for tool in &project.tools {
+        let places = |field| project.place_or(Section::Tools, &tool.name, field, &tool.origin);
+        narrowing.extend(lines(Section::Tools, &tool.name, tool.fields(), places));
+    }
+    narrowing
+}
+
+fn narrowing_of_text(text: &str, path: &Path) -> Vec<Line> {
+    let configuration = read(text, &Source::File(path.to_path_buf()));
+    configuration.map_or_else(|_| Vec::new(), |configuration| narrowing(&configuration))
 }
 
 impl Configuration {

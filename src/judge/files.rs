@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Component, Path, PathBuf};
 
 use super::answer::{Answer, Danger, Decision};
@@ -47,6 +47,16 @@ impl Reachable {
         let Some(real) = real(&directory.join(path), last) else {
             return deny(format!("`{}` leads nowhere", shown(path)), None);
         };
+        let is_of_a_process = real.strip_prefix("/proc").is_ok_and(|rest| {
+            let first = rest.components().next();
+            first.is_some_and(|first| first.as_os_str().as_encoded_bytes()[0].is_ascii_digit())
+        });
+        if is_of_a_process {
+            return deny(
+                format!("`{}` is of a process that isn't part of the run", shown(&real)),
+                None,
+            );
+        }
         if action.changes() && !git_directories(&real).is_empty() {
             return deny(
                 format!("`{}` is part of a git directory, which only git changes", shown(&real)),
@@ -116,7 +126,10 @@ impl Reachable {
             return deny(format!("`{}` is no host", visible(host)), None);
         };
         let is_open = match named(&name) {
+            // A program that names no address of its own machine gets the loopback one.
+            Some(Named::Address(address)) if address.is_unspecified() => self.reaches_itself(port),
             Some(Named::Address(address)) => self.policy.reach.address(address, port),
+            Some(Named::Name(name)) if name.as_str() == "localhost" => self.reaches_itself(port),
             Some(Named::Name(name)) => self.policy.reach.name(&name, port).is_some(),
             None => return deny(format!("`{}` is no host", visible(host)), None),
         };
@@ -132,6 +145,13 @@ impl Reachable {
             self.policy.profile
         );
         deny(reason, None)
+    }
+}
+
+impl Reachable {
+    fn reaches_itself(&self, port: u16) -> bool {
+        let own = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
+        own.into_iter().any(|address| self.policy.reach.address(address, port))
     }
 }
 

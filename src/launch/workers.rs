@@ -71,8 +71,19 @@ pub fn enter_with(ruleset: BorrowedFd<'_>, landlock_abi: i32, paths: &[(Access, 
             let rights = plan::rights_on_behalf(*access, landlock_abi);
             allow_up_to(ruleset, &place, rights, landlock_abi)?;
         }
+        // A directory that is granted may be removed itself, which is done in the one above.
+        if let Some(above) = above_of(*access, path) {
+            allow_up_to(ruleset, &above, plan::rights_on_entries(landlock_abi), landlock_abi)?;
+        }
     }
     confine::landlock_restrict_self(ruleset.as_raw_fd())
+}
+
+/// The directory above one that is granted for changes.
+fn above_of(access: Access, path: &Path) -> Option<File> {
+    let is_changed = access.intersects(Access::CHANGE);
+    let above = path.parent().filter(|_| is_changed && path.is_dir())?;
+    place_of(Access::READ, above)
 }
 
 /// What is read by itself; of what is written the directory, since a file may be replaced.
@@ -86,7 +97,7 @@ fn place_of(access: Access, path: &Path) -> Option<File> {
         let root = File::open("/").ok()?;
         file::open(root.as_fd(), &path, how).map(File::from).ok()
     };
-    if !access.contains(Access::WRITE) {
+    if !access.intersects(Access::CHANGE) {
         return open(path);
     }
     let is_directory = |file: &File| file.metadata().is_ok_and(|metadata| metadata.is_dir());

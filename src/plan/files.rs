@@ -192,6 +192,11 @@ pub fn rights_on_behalf(access: Access, abi: i32) -> u64 {
     Rights::new(abi).of_workers(access)
 }
 
+/// What it takes to make and remove entries of a directory, and nothing in them.
+pub fn rights_on_entries(abi: i32) -> u64 {
+    Rights::new(abi).of_entries()
+}
+
 /// A path that the supervisor's workers may use beyond the run's own rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkersRule {

@@ -137,10 +137,26 @@ impl<'a> Matcher<'a> {
 
     /// The denial that refuses this access, if one does. `exempt`: secret patterns are off here.
     pub fn denial(&self, access: Access, path: &Path, exempt: bool) -> Option<&'a Denial> {
+        self.denial_of(access, path, exempt, |_| true)
+    }
+
+    /// The same without the one that guards git directories, for one that the run made itself.
+    pub fn denial_beside_git(&self, access: Access, path: &Path) -> Option<&'a Denial> {
+        self.denial_of(access, path, false, |denial| !denial.guards_git())
+    }
+
+    fn denial_of(
+        &self,
+        access: Access,
+        path: &Path,
+        exempt: bool,
+        counts: impl Fn(&Denial) -> bool,
+    ) -> Option<&'a Denial> {
         let denials = &self.policy.denials;
         let refuses = |index: usize| {
             let denial = &denials[index];
-            denial.access.intersects(access)
+            counts(denial)
+                && denial.access.intersects(access)
                 && !(exempt && denial.is_pattern())
                 && !(denial.kind == DenialKind::SecretPattern && is_of_a_package(path))
         };

@@ -19,13 +19,22 @@ impl<'a> Matcher<'a> {
     /// denial closes all of `new`. Strict where it can't tell, and about everything that git trusts. Both are the
     /// kernel's names. Exempt grants make no difference here.
     pub fn opens_by_moving(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
+        self.opens_of(old, new, |_| true)
+    }
+
+    /// The same without the one that guards git directories, for what is in one that the run made itself.
+    pub fn opens_by_moving_beside_git(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
+        self.opens_of(old, new, |denial| !denial.guards_git())
+    }
+
+    fn opens_of(&self, old: &Path, new: &Path, counts: impl Fn(&Denial) -> bool) -> Option<&'a Denial> {
         let denials = &self.policy().denials;
         if holds_packages(new) && !holds_packages(old) {
             // There patterns are off, and who knows what the directory holds.
             return denials.iter().find(|denial| denial.kind == DenialKind::SecretPattern);
         }
         let mut lost = denials.iter().zip(self.closed().courses(denials));
-        lost.find(|(denial, course)| course.opens(old, new) && !self.closes_wholly(new, denial))
+        lost.find(|(denial, course)| counts(denial) && course.opens(old, new) && !self.closes_wholly(new, denial))
             .map(|(denial, _)| denial)
     }
 

@@ -111,6 +111,7 @@ fn denial_text(denial: &policy::Denial) -> String {
         Target::Path(path) => format!("{kind} path `{}`", path.display()),
         Target::Glob { below, glob } if below.as_os_str() == "/" => format!("{kind} pattern `{glob}`"),
         Target::Glob { below, glob } => format!("{kind} pattern `{}`", below.join(glob).display()),
+        Target::AllBut { globs, .. } if globs.is_empty() => "outside the scope, which allows no change".into(),
         Target::AllBut { globs, .. } => format!("outside the scope `{}`", globs.join("`, `")),
         Target::GitDirectories => format!("{kind} part of a git directory"),
     }

@@ -6,7 +6,7 @@ use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
 use super::cutting;
 use super::desk::Desk;
-use super::judge::{self, CLOSED};
+use super::judge::{self, CLOSED, Verdict};
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
@@ -307,6 +307,10 @@ fn judge_move(
             desk.judge.new_entry(new),
         ),
     };
+    // What nobody can open is refused before anybody is asked about the other name.
+    if arrival.is_closed() {
+        desk.enforce(arrival.clone(), &arriving, new_name, CLOSED)?;
+    }
     let first = desk.enforce(desk.judge.place(old_access, old), &leaving, old_name, CLOSED)?;
     let second = desk.enforce(arrival, &arriving, new_name, CLOSED)?;
     if first == IsStatic::Yes && second == IsStatic::Yes {
@@ -383,16 +387,22 @@ fn judge_link(
         return Ok(IsStatic::No);
     }
     let arriving = Attempt::without(Kind::Create, to.path.bytes());
-    let second = desk.enforce(desk.judge.new_entry(place), &arriving, name, CLOSED)?;
     let leaving = Attempt::on(Kind::Write, from.path.bytes());
+    let arrival = desk.judge.new_entry(place);
+    let is_in_scratch = arrival == Verdict::Static || desk.judge.is_in_a_scratch(name);
     // What has no name yet was made by whoever holds it for writing. In the scratch directory all may be done, so what
     // gets a name there needs all.
     let access = match object.has_name() {
         false => Access::WRITE,
-        true if second == IsStatic::Yes || desk.judge.is_in_a_scratch(name) => Access::WRITING,
+        true if is_in_scratch => Access::WRITING,
         true => Access::READ | Access::WRITE,
     };
     let verdict = desk.judge.object(access, object);
+    // What nobody can open is refused before anybody is asked about the other name.
+    if verdict.is_closed() {
+        desk.enforce(verdict.clone(), &leaving, object.name(), CLOSED)?;
+    }
+    let second = desk.enforce(arrival, &arriving, name, CLOSED)?;
     let first = desk.enforce(verdict, &leaving, object.name(), CLOSED)?;
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);

@@ -12,7 +12,7 @@ use super::procfs;
 use super::realm::Realm;
 use super::station::Station;
 use super::terminals::Terminal;
-use crate::policy::{Access, Capabilities, Decision, DenialKind, Grant, git_directories, is_in_git_directory};
+use crate::policy::{Access, Capabilities, Decision, Grant, git_directories, is_in_git_directory};
 use crate::profile::Origin;
 use crate::report::Reason;
 use crate::sys::file;
@@ -33,6 +33,11 @@ pub enum Verdict {
 impl Verdict {
     pub fn is_refused(&self) -> bool {
         matches!(self, Verdict::Refused(_))
+    }
+
+    /// Whether it is refused and no grant would help.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Verdict::Refused(reason) if !reason.is_open())
     }
 
     /// Both must be allowed; static only if both are.
@@ -91,11 +96,11 @@ impl Judge<'_> {
         let name = place.name();
         match self.place(Access::WRITE, place) {
             Verdict::Refused(Reason::Denied(denial))
-                if denial.kind == DenialKind::Guarded
+                if denial.guards_git()
                     && git_directories(name).as_slice() == [name]
                     && self.is_granted(Access::WRITE, name) =>
             {
-                Verdict::OnBehalf
+                self.beside_git(Access::WRITE, name)
             }
             verdict => verdict,
         }
@@ -146,11 +151,19 @@ impl Judge<'_> {
                 None => Verdict::Refused(Reason::NotGranted),
             },
             Decision::Denied(denial) => {
-                if denial.kind == DenialKind::Guarded && self.is_of_own_repository(name) && self.is_granted(bit, name) {
-                    return Verdict::OnBehalf;
+                if denial.guards_git() && self.is_of_own_repository(name) && self.is_granted(bit, name) {
+                    return self.beside_git(bit, name);
                 }
                 Verdict::Refused(Reason::Denied(Box::new(denial.clone())))
             }
+        }
+    }
+
+    /// For a repository that the run made: whatever else closes it still does.
+    fn beside_git(&self, access: Access, name: &Path) -> Verdict {
+        match self.realm.matcher().denial_beside_git(access, name) {
+            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.clone()))),
+            None => Verdict::OnBehalf,
         }
     }
 
@@ -301,8 +314,14 @@ impl Judge<'_> {
         if self.is_in_scratch(old) {
             return Verdict::Static;
         }
-        match self.realm.matcher().opens_by_moving(old, new) {
-            Some(denial) if denial.kind == DenialKind::Guarded && self.is_of_own_repository(old) => Verdict::Static,
+        let matcher = self.realm.matcher();
+        let opened = match matcher.opens_by_moving(old, new) {
+            Some(denial) if denial.guards_git() && self.is_of_own_repository(old) => {
+                matcher.opens_by_moving_beside_git(old, new)
+            }
+            opened => opened,
+        };
+        match opened {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.clone()))),
             None => Verdict::Static,
         }

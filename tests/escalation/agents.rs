@@ -180,6 +180,33 @@ fn a_scope_holds_while_the_program_runs_and_nobody_is_asked_about_it() {
 }
 
 #[test]
+fn a_new_repository_is_made_only_where_the_scope_allows_it() {
+    let ran = configured(agent("scoped"), SCOPED)
+        .file("docs/x", "x")
+        .bash("for d in . src docs; do mkdir $d/.git 2>/dev/null && echo $d; done; true")
+        .stdout("src\n")
+        .any_stderr()
+        .ends();
+    assert!(!ran.place.path(".git").exists());
+}
+
+#[test]
+fn a_yes_to_removing_a_directory_removes_it() {
+    let ran = answered(agent("judge")).file("gone/x", "x").bash("rm -r gone").ends();
+    assert!(!ran.place.path("gone").exists());
+    assert!(!asked(&ran.place).is_empty());
+}
+
+#[test]
+fn nobody_is_asked_about_one_name_where_the_other_is_closed() {
+    let ran = answered(configured(agent("scoped"), SCOPED).flags(["--mode", "manual"]))
+        .bash("ln docs/b.md src/c.md; mv src/a.rs top; true")
+        .any_stderr()
+        .ends();
+    assert!(asked(&ran.place).is_empty());
+}
+
+#[test]
 fn in_bypass_the_scope_does_not_count_and_what_is_always_denied_does() {
     configured(agent("scoped"), SCOPED)
         .flags(["--mode", "bypass"])

@@ -236,3 +236,20 @@ fn files_that_tools_trust_are_neither_changed_nor_made() {
         attempts(probe, files, &forms).refused(profile, REFUSED);
     }
 }
+
+#[test]
+fn a_new_repository_lifts_no_denial_but_the_one_that_guards_git() {
+    let attempt = "for d in out .claude .stockade; do mkdir $d/.git 2>/dev/null && echo made $d; done; \
+                   mkdir own && mkdir own/.git && echo x > own/.git/config && echo own; echo x > own/.git/.env 2>/dev/null \
+                   || echo closed";
+    crate::common::run()
+        .profile("workspace")
+        .flags(["--deny", "./out/**"])
+        .file("out/x", "x")
+        .file(".claude/x", "x")
+        .file(".stockade/x", "x")
+        .bash(attempt)
+        .stdout("own\nclosed\n")
+        .any_stderr()
+        .ends();
+}

@@ -293,4 +293,11 @@ fn hosts_are_those_of_the_profile_in_whatever_form_they_are_written() {
         assert_eq!(all.connect(host).decision, Decision::Deny, "{host}");
     }
     assert_eq!(reachable("workspace").connect("example.com").decision, Decision::Deny);
+    let sandbox = Sandbox::profile("minimal").unwrap().root(project.root());
+    let policy = sandbox.host("localhost:8080").unwrap().policy_of_any_command().unwrap();
+    let own = Reachable::new(policy.clone(), policy);
+    for host in ["localhost:8080", "127.0.0.1:8080", "[::1]:8080", "0.0.0.0:8080"] {
+        assert_eq!(own.connect(host).decision, Decision::Allow, "{host}");
+    }
+    assert_eq!(own.connect("localhost:8081").decision, Decision::Deny);
 }
