@@ -179,16 +179,15 @@ fn said_by(shell: &str, lines: &[String]) -> Option<Vec<String>> {
         // In a group of its own, so that a pipe's reader is told of its writer's words too.
         script.push_str(&format!("{{\n{line}\n}} 2>&1\nwait\nprintf '\\003'\n"));
     }
-    let child = Command::new(shell)
-        .arg("-s")
+    // A file: written to its input, it would wait for us to read while we wait for it to do so.
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(script.as_bytes()).unwrap();
+    let ran = Command::new(shell)
+        .arg(file.path())
         .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut child = child.ok()?;
-    child.stdin.take()?.write_all(script.as_bytes()).ok()?;
-    let output = child.wait_with_output().ok()?;
+        .stdin(Stdio::null())
+        .output();
+    let output = ran.ok()?;
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8(output.stdout).unwrap();
     let mut said: Vec<String> = said.split('\u{3}').map(str::to_string).collect();
