@@ -45,9 +45,7 @@ impl Judge {
         let commands = declared.and_then(|tool| tool.commands.as_deref());
         let answer = match &call.command {
             // A declared tool takes command lines, and what starts programs is under the shell's rules.
-            Some(text) if call.tool == SHELL || declared.is_some() && known::needs(&call.tool).is_none() => {
-                self.command(call, text, commands, cwd)
-            }
+            Some(text) if call.tool == SHELL || declared.is_some() => self.command(call, text, commands, cwd),
             None if commands.is_some() => Answer::plain(
                 Decision::Deny,
                 format!("the tool `{}` needs a command line", shortened(&call.tool)),

@@ -148,6 +148,24 @@ fn a_tool_with_commands_runs_these_alone() {
 }
 
 #[test]
+fn a_known_tool_that_is_declared_with_commands_runs_these_alone_too() {
+    let tool = Tool {
+        name: "write".into(),
+        ..git(None)
+    };
+    let judge = Judge::new(permissions(&["+write", "+bash"]), vec![tool], Path::new("/"));
+    let asks = |text: &str| {
+        let call = Call {
+            tool: "write".into(),
+            ..of_git(text)
+        };
+        answer(&judge, &call).decision
+    };
+    assert_eq!(asks("git status"), Allow);
+    assert_eq!(asks("rm -rf x"), Deny);
+}
+
+#[test]
 fn a_tool_needs_what_its_declaration_says() {
     let needing = |capabilities| Judge::new(permissions(&["+git"]), vec![git(capabilities)], Path::new("/"));
     let reader = agent(
