@@ -31,7 +31,7 @@ pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
     }
     let here = Here::quiet(task.root.as_deref())?;
     let Some(project) = here.layers.project() else {
-        return absent(task, &here.root);
+        return absent(task, &here);
     };
     if task.diff {
         return diff(&here, project, out);
@@ -54,10 +54,12 @@ pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn absent(task: &Trust, root: &Path) -> Result<u8, Failure> {
+fn absent(task: &Trust, here: &Here) -> Result<u8, Failure> {
     if task.diff {
+        here.layers.remarks().iter().for_each(|remark| note(remark));
         return Ok(0);
     }
+    let root = &here.root;
     let message = format!("there is no `.stockade/config.toml` in `{}`", root.display());
     Err(Failure::text(REFUSED, message))
 }
@@ -93,9 +95,12 @@ fn diff(here: &Here, project: &Project, out: &mut dyn Write) -> Result<u8, Failu
     }
     lifted(&widening.lifted, out)?;
     let path = project.path.display();
-    match widening.added.is_empty() && widening.lifted.is_empty() {
+    match widening.added.is_empty() {
         true => note(&format!("`{path}` isn't trusted, and widens nothing")),
         false => note(&format!("`{path}` isn't trusted: what is marked with + doesn't count")),
+    }
+    if !widening.lifted.is_empty() {
+        note("what it denied or narrowed before and is marked `no longer` doesn't hold any more");
     }
     Ok(UNTRUSTED)
 }
@@ -103,7 +108,7 @@ fn diff(here: &Here, project: &Project, out: &mut dyn Write) -> Result<u8, Failu
 /// What was denied or narrowed before, in the words that said so.
 fn lifted(lines: &[Line], out: &mut dyn Write) -> Result<(), Failure> {
     for line in lines {
-        writeln!(out, "+ no longer: {}", visible(&line.text)).map_err(unprinted)?;
+        writeln!(out, "! no longer: {}", visible(&line.text)).map_err(unprinted)?;
     }
     Ok(())
 }
