@@ -374,11 +374,7 @@ impl Command {
         let command = self.find(&root)?;
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.is_some());
-        let mut policy = sandbox.policy(&root, &command)?;
-        if policy.grants.iter().any(Grant::is_chosen) {
-            policy.denials.extend(behind_links(&policy.denials));
-        }
-        policy.grants.extend(files_of_names(&policy));
+        let mut policy = sandbox.policy_here(&root, &command)?;
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
         own_sockets::close(&mut policy, &sandbox.surroundings.own())?;
@@ -499,9 +495,15 @@ impl Sandbox {
     pub fn policy_of_any_command(&self) -> Result<Policy, Error> {
         let root = self.resolved_root()?;
         self.refuse_links_out(&root)?;
-        let nothing = command::Command::nothing();
-        let mut policy = self.policy(&root, &nothing)?;
-        policy.denials.extend(behind_links(&policy.denials));
+        self.policy_here(&root, &command::Command::nothing())
+    }
+
+    /// The policy with what links on this machine make of it.
+    fn policy_here(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
+        let mut policy = self.policy(root, command)?;
+        if policy.grants.iter().any(Grant::is_chosen) {
+            policy.denials.extend(behind_links(&policy.denials));
+        }
         policy.grants.extend(files_of_names(&policy));
         Ok(policy)
     }

@@ -374,7 +374,7 @@ pub enum Rules {
         root: Option<PathBuf>,
         /// For `bash`: the command line
         #[arg(trailing_var_arg = true, value_name = "COMMAND")]
-        command: Vec<String>,
+        command: Vec<OsString>,
     },
 }
 

@@ -3,12 +3,13 @@
 mod batch;
 mod desk;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::REFUSED;
 use super::args::Check;
-use super::message::{Failure, note};
+use super::message::Failure;
 use crate::judge::{Act, Action, Answer, Call, Decision, Remember, SKILL_LOAD};
 use crate::profile::visible;
 use crate::quote::command_line;
@@ -57,7 +58,7 @@ fn one(check: &Check, desk: &mut Desk<'_>, out: &mut dyn Write) -> Result<u8, Fa
 /// What is asked, from the flags.
 fn act(check: &Check) -> Result<Act, Failure> {
     let wrong = |message: &str, hint: &str| Err(Failure::text(REFUSED, message).hint(hint));
-    let command = command(check)?;
+    let command = line_of(&check.command)?;
     let act = asked_act(
         check.tool.as_deref(),
         command,
@@ -76,8 +77,9 @@ fn act(check: &Check) -> Result<Act, Failure> {
     }
 }
 
-fn command(check: &Check) -> Result<Option<String>, Failure> {
-    match check.command.as_slice() {
+/// The command line that is behind `--`: one word is a text as a shell gets it.
+pub(super) fn line_of(words: &[OsString]) -> Result<Option<String>, Failure> {
+    match words {
         [] => Ok(None),
         [line] => match line.to_str() {
             Some(line) => Ok(Some(line.to_string())),
@@ -164,11 +166,6 @@ impl From<Wrong> for Failure {
             ..Failure::new(REFUSED, &wrong)
         }
     }
-}
-
-/// Something that the person should know, once.
-fn remark(text: &str) {
-    note(text);
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::Rules;
+use super::check::line_of;
 use super::layers::{Detail, Here, print, unprinted};
 use super::message::{Failure, note};
 use crate::config::remember;
 use crate::judge::{Call, Decision, Judge, Remember};
 use crate::profile::visible;
-use crate::quote::command_line;
 
 /// Exit code: nothing was remembered.
 const NOTHING: u8 = 1;
@@ -33,11 +33,7 @@ pub fn rules(task: &Rules, out: &mut dyn Write) -> Result<u8, Failure> {
             let here = Here::load(root.as_deref())?;
             let call = Call {
                 tool: tool.clone(),
-                command: match command.as_slice() {
-                    [] => None,
-                    [line] => Some(line.clone()),
-                    words => Some(command_line(words)),
-                },
+                command: line_of(command)?,
                 skill_name: skill.clone(),
             };
             let rules = storable(&here, &call)?;

@@ -53,7 +53,7 @@ impl Agent {
     /// means, so it isn't taken.
     pub(super) fn narrowed(self, by: &Agent) -> Agent {
         Agent {
-            mode: meet(self.mode, by.mode, stricter),
+            mode: meet(self.mode, by.mode, Mode::min),
             capabilities: meet(self.capabilities, by.capabilities, Capabilities::intersection),
             tools: meet(self.tools, by.tools.clone(), |ours, theirs| {
                 meet_each(&ours, &theirs, known::declares)
@@ -105,19 +105,6 @@ fn meet<T>(ours: Option<T>, theirs: Option<T>, both: impl FnOnce(T, T) -> T) -> 
 fn joined<T>(mut first: Vec<T>, then: Vec<T>) -> Vec<T> {
     first.extend(then);
     first
-}
-
-fn stricter(a: Mode, b: Mode) -> Mode {
-    if power(a) <= power(b) { a } else { b }
-}
-
-/// Which mode lets more happen without a question.
-pub(super) fn power(mode: Mode) -> u8 {
-    match mode {
-        Mode::Manual => 0,
-        Mode::AcceptEdits => 1,
-        Mode::Bypass => 2,
-    }
 }
 
 fn meet_hosts(ours: &[Rule<HostPattern>], theirs: &[Rule<HostPattern>]) -> Vec<Rule<HostPattern>> {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::join::{covers, power};
+use super::join::covers;
 use super::layers_tests::{layers, without_project};
 use super::{Agent, Layers, Tool, Trust};
 use crate::judge::known;
@@ -15,7 +15,7 @@ fn is_inside<T: PartialEq>(inner: &[T], outer: &[T]) -> bool {
 
 /// Whether an agent can do nothing that another can't.
 fn assert_narrower(inner: &Agent, outer: &Agent) {
-    assert!(power(inner.mode.unwrap()) <= power(outer.mode.unwrap()));
+    assert!(inner.mode.unwrap() <= outer.mode.unwrap());
     assert_eq!(inner.profile, outer.profile);
     let all = Capabilities::all();
     let capabilities = |agent: &Agent| agent.capabilities.unwrap_or(all);

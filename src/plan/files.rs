@@ -213,10 +213,10 @@ pub struct WorkersRule {
 pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule> {
     const SERVED: [(&str, Access); 5] = [
         // Entries of the run's processes, `comm` and `oom_score_adj` among them.
-        ("/proc", READ_AND_WRITE),
-        ("/dev/ptmx", READ_AND_WRITE),
-        ("/dev/pts", READ_AND_WRITE),
-        ("/dev/shm", READ_AND_WRITE),
+        ("/proc", Access::WRITING),
+        ("/dev/ptmx", Access::WRITING),
+        ("/dev/pts", Access::WRITING),
+        ("/dev/shm", Access::WRITING),
         // `/dev/stdout` and its like are found there.
         ("/dev/fd", Access::READ),
     ];
@@ -239,8 +239,6 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
         });
     chosen.chain(served).collect()
 }
-
-const READ_AND_WRITE: Access = Access::WRITING;
 
 fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
     match (grant.is_chosen(), watch) {

@@ -410,33 +410,19 @@ fn scope(circumstances: &Circumstances<'_>) -> Vec<Denial> {
 
 /// What a glob opens below the root, relative to it. One that means another place opens nothing here.
 fn below_root(glob: &Glob, circumstances: &Circumstances<'_>) -> Option<String> {
-    let text = glob.0.as_str();
-    if let Some(rest) = text.strip_prefix("./") {
+    let (below, rest) = anchor(glob, circumstances);
+    let is_anywhere = glob.0.starts_with("**/");
+    if below == circumstances.root || is_anywhere {
         return Some(rest.to_string());
     }
-    if text.starts_with("**/") {
-        return Some(text.to_string());
-    }
-    let home = circumstances.home.unwrap_or(Path::new("/nonexistent"));
-    let absolute = match text.strip_prefix("~/") {
-        Some(rest) => home.join(rest),
-        None => PathBuf::from(text),
-    };
+    let absolute = below.join(rest);
     let rest = absolute.strip_prefix(circumstances.root).ok()?;
     rest.to_str().map(str::to_string)
 }
 
 /// A glob of a profile or flag, tied to the directory it is relative to.
 fn anchored(glob: &Glob, circumstances: &Circumstances<'_>) -> Target {
-    let text = glob.0.as_str();
-    let home = circumstances.home.unwrap_or(Path::new("/nonexistent"));
-    let (below, rest) = if let Some(rest) = text.strip_prefix("./") {
-        (circumstances.root, rest)
-    } else if let Some(rest) = text.strip_prefix("~/") {
-        (home, rest)
-    } else {
-        (Path::new("/"), text.trim_start_matches('/'))
-    };
+    let (below, rest) = anchor(glob, circumstances);
     if rest.contains(SPECIAL) {
         Target::Glob {
             below: below.to_path_buf(),
@@ -444,6 +430,19 @@ fn anchored(glob: &Glob, circumstances: &Circumstances<'_>) -> Target {
         }
     } else {
         Target::Path(below.join(rest))
+    }
+}
+
+/// The directory that a glob is relative to, and the rest of it.
+fn anchor<'a>(glob: &'a Glob, circumstances: &Circumstances<'a>) -> (&'a Path, &'a str) {
+    let text = glob.0.as_str();
+    let home = circumstances.home.unwrap_or(Path::new("/nonexistent"));
+    if let Some(rest) = text.strip_prefix("./") {
+        (circumstances.root, rest)
+    } else if let Some(rest) = text.strip_prefix("~/") {
+        (home, rest)
+    } else {
+        (Path::new("/"), text.trim_start_matches('/'))
     }
 }
 

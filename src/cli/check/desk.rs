@@ -6,13 +6,12 @@ use std::time::SystemTime;
 
 use super::super::REFUSED;
 use super::super::args::Check;
-use super::super::message::Failure;
-use super::remark;
+use super::super::message::{Failure, note};
 use crate::Sandbox;
 use crate::audit::{Judged, Record};
 use crate::config::{Agent, ConfigurationError, Layers};
 use crate::judge::files::{self, Reachable};
-use crate::judge::{Act, Answer, Decision, Judge, Permissions, permissions_of};
+use crate::judge::{Act, Answer, Judge, Permissions, permissions_of};
 use crate::policy::{Capabilities, Mode, Role};
 use crate::profile::visible;
 use crate::store::{AuditWriter, Level};
@@ -71,7 +70,6 @@ struct Ready {
 /// Answers questions.
 pub(super) struct Desk<'c> {
     check: &'c Check,
-    level: Level,
     surroundings: Surroundings,
     ready: HashMap<Key, Ready>,
     writer: AuditWriter,
@@ -86,13 +84,11 @@ impl<'c> Desk<'c> {
             .join(check.root.as_deref().unwrap_or(Path::new("")));
         let key = key(root, check.rules.as_deref());
         let ready = Ready::load(&surroundings, &key).map_err(Failure::from)?;
-        ready.layers.remarks().iter().for_each(|text| remark(text));
+        ready.layers.remarks().iter().for_each(|text| note(text));
         let on_violation = ready.layers.user().on_violation.clone();
-        let level = check.audit;
-        let writer = AuditWriter::start(surroundings.state.as_deref(), level, on_violation);
+        let writer = AuditWriter::start(surroundings.state.as_deref(), check.audit, on_violation);
         Ok(Desk {
             check,
-            level,
             surroundings,
             ready: HashMap::from([(key, ready)]),
             writer,
@@ -144,12 +140,8 @@ impl<'c> Desk<'c> {
     }
 
     fn keep(&self, agent: Option<&Agent>, act: &Act, answer: &Answer) {
-        let is_kept = match self.level {
-            Level::Off => false,
-            Level::Denials => answer.decision != Decision::Allow,
-            Level::All => true,
-        };
-        if !is_kept {
+        // Which of them it takes the writer knows; without one nothing need be put together.
+        if self.check.audit == Level::Off {
             return;
         }
         let record = Record::Judged(Judged {
@@ -167,7 +159,7 @@ impl<'c> Desk<'c> {
     /// Writes what is left of the trail. No decision depends on it.
     pub(super) fn close(self) {
         if let Err(error) = self.writer.finish() {
-            remark(&Failure::new(REFUSED, &error).message);
+            note(&Failure::new(REFUSED, &error).message);
         }
     }
 }

@@ -226,16 +226,19 @@ static CLONE: Verdict = Verdict {
     otherwise: EPERM,
 };
 
+/// A thread may always be made.
+const THREAD: Case = Case {
+    when: &[
+        Condition::low(0, Test::NoBit(CLONE_NAMESPACES)),
+        Condition::short(0),
+        Condition::low(0, Test::AnyBit(libc::CLONE_THREAD as u32)),
+    ],
+    then: Action::Allow,
+};
+
 /// Threads alone.
 static THREADS: Verdict = Verdict {
-    cases: &[Case {
-        when: &[
-            Condition::low(0, Test::NoBit(CLONE_NAMESPACES)),
-            Condition::short(0),
-            Condition::low(0, Test::AnyBit(libc::CLONE_THREAD as u32)),
-        ],
-        then: Action::Allow,
-    }],
+    cases: &[THREAD],
     otherwise: EPERM,
 };
 
@@ -476,14 +479,7 @@ static SEEN_MKNODAT: Verdict = Verdict {
 /// Threads are free, processes are counted.
 static SEEN_CLONE: Verdict = Verdict {
     cases: &[
-        Case {
-            when: &[
-                Condition::low(0, Test::NoBit(CLONE_NAMESPACES)),
-                Condition::short(0),
-                Condition::low(0, Test::AnyBit(libc::CLONE_THREAD as u32)),
-            ],
-            then: Action::Allow,
-        },
+        THREAD,
         Case {
             when: &[Condition::low(0, Test::NoBit(CLONE_NAMESPACES)), Condition::short(0)],
             then: Action::Notify,
