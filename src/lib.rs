@@ -18,6 +18,8 @@ pub mod audit;
 pub mod cli;
 pub mod command;
 pub mod config;
+#[cfg(feature = "infer")]
+pub mod infer;
 pub mod judge;
 pub mod kernel;
 pub mod launch;

@@ -33,6 +33,16 @@ const LIMITED: &[&str] = &[
     "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "EDITOR", "PAGER", "TMPDIR",
 ];
 
+/// Whether every run gets this variable where the caller has it.
+pub fn is_usual(name: &str) -> bool {
+    ALWAYS.contains(&name) || LOCALE.contains(&name)
+}
+
+/// Whether `limited` passes this variable.
+pub fn is_limited(name: &str) -> bool {
+    LIMITED.contains(&name)
+}
+
 /// Where programs are looked for when nothing of the caller's search path is open.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 

@@ -44,7 +44,7 @@ pub use capability::{Capabilities, NoCapability};
 pub use closed::Closed;
 pub use decide::{Decision, Matcher};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
-pub use environment::{is_unsecure, looks_secret};
+pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable, looks_secret};
 pub use git::{git_directories, is_in_git_directory};
 pub use mode::{Mode, Role, Scope, scope_glob};
 pub use reach::{HostGrant, ListenGrant, Reach, Speech};

@@ -1,0 +1,87 @@
+//! What an answer rests on: an effect, its target, and the place in the source.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+/// What a script does, by kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Reads or lists a file or directory.
+    Read,
+    /// Creates, changes or removes one.
+    Write,
+    /// Connects to a host.
+    Connect,
+    /// Listens on a port.
+    Listen,
+    /// Looks at a variable.
+    Env,
+    /// Starts a program.
+    Start,
+    /// Does what can't be told from the text.
+    Dynamic,
+}
+
+/// One piece of evidence. Texts are the script's: escape them before they are shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// What it does.
+    pub effect: Effect,
+    /// To what: a path, host, variable, command; why, for what can't be told. `…` stands for what isn't known.
+    pub target: String,
+    /// Line of the source, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// That line from there on, cut.
+    pub text: String,
+}
+
+/// Finds lines and columns.
+pub struct Lines<'a> {
+    source: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub fn of(source: &'a str) -> Lines<'a> {
+        let ends = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Lines {
+            source,
+            starts: std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect(),
+        }
+    }
+
+    /// The piece of evidence at a place of the source.
+    pub fn evidence(&self, effect: Effect, target: String, at: &Range<usize>) -> Evidence {
+        /// Characters of a line that are kept.
+        const LONGEST: usize = 120;
+        let from = self.source.floor_char_boundary(at.start.min(self.source.len()));
+        let line = self.starts.partition_point(|start| *start <= from);
+        let start = self.starts[line - 1];
+        let text = self.source[from..].lines().next().unwrap_or_default();
+        Evidence {
+            effect,
+            target,
+            line,
+            column: self.source[start..from].chars().take(1 << 20).count() + 1,
+            text: text.trim_end().chars().take(LONGEST).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_says_where_it_stands() {
+        let lines = Lines::of("a\nää open(x)\n");
+        let evidence = lines.evidence(Effect::Read, "x".into(), &(7..11));
+        assert_eq!((evidence.line, evidence.column, &*evidence.text), (2, 4, "open(x)"));
+        let beyond = lines.evidence(Effect::Read, "x".into(), &(700..701));
+        assert_eq!((beyond.line, &*beyond.text), (3, ""));
+    }
+}

@@ -1,0 +1,356 @@
+//! From acts to the least profile, the grants that would do with less, and how sure that is.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::confidence::{Doubt, confidence};
+use super::evidence::{Effect, Evidence, Lines};
+use super::finding::{Act, Finding, Opaque};
+use super::host::{Host, host};
+use super::language::Language;
+use super::setting::Setting;
+use super::text::Text;
+use super::whereabouts::{Located, Whereabouts, locate};
+use crate::policy::{Access, is_limited_variable, is_usual_variable};
+
+/// What a script needs, as far as its text tells.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Inference {
+    /// The language that it was read as.
+    pub language: Language,
+    /// The least of the shipped profiles that would do: `minimal`, `readonly`, `filesystem`, `network-api`,
+    /// `mcp-standard`, `trusted`.
+    pub profile: &'static str,
+    /// How sure that is, from 0 to 1. Under 0.7 nothing should be run with it that a person didn't look at.
+    pub confidence: f64,
+    /// What it rests on, in the order of the source.
+    pub evidence: Vec<Evidence>,
+    /// The APIs and commands that were recognised.
+    pub detected_patterns: Vec<String>,
+    /// Paths that it reads.
+    pub reads: Vec<String>,
+    /// Paths that it writes.
+    pub writes: Vec<String>,
+    /// Hosts that it connects to; `*` for computed ones.
+    pub hosts: Vec<String>,
+    /// Whether it listens on a port.
+    pub listens: bool,
+    /// Variables that it looks at; `*` for computed ones.
+    pub env: Vec<String>,
+    /// Programs that it starts.
+    pub commands: Vec<String>,
+    /// What can't be told from the text, and why.
+    pub dynamic: Vec<String>,
+    /// What would do with less than the profile.
+    pub least_grants: LeastGrants,
+    /// The profile for what isn't `trusted`'s alone: what may be tried without a person.
+    #[serde(skip)]
+    pub tried: &'static str,
+}
+
+/// A profile and flags of `stockade run` that together allow what was found, and no more than that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeastGrants {
+    /// The profile.
+    pub profile: &'static str,
+    /// The flags, as words.
+    pub flags: Vec<String>,
+}
+
+/// What is needed of a profile, along its two ways up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Need {
+    files: Files,
+    hosts: Hosts,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Files {
+    #[default]
+    None,
+    Data,
+    Root,
+    Limited,
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Hosts {
+    #[default]
+    None,
+    Named,
+    Any,
+}
+
+impl Need {
+    fn files(files: Files) -> Need {
+        Need {
+            files,
+            hosts: Hosts::None,
+        }
+    }
+
+    fn hosts(hosts: Hosts) -> Need {
+        Need {
+            files: Files::None,
+            hosts,
+        }
+    }
+
+    fn and(self, other: Need) -> Need {
+        Need {
+            files: self.files.max(other.files),
+            hosts: self.hosts.max(other.hosts),
+        }
+    }
+
+    fn profile(self) -> &'static str {
+        match (self.files, self.hosts) {
+            (Files::All, _) => "trusted",
+            (Files::Limited, _) | (_, Hosts::Any) => "mcp-standard",
+            (Files::None, Hosts::Named) => "network-api",
+            (_, Hosts::Named) => "mcp-standard",
+            (Files::Root, Hosts::None) => "filesystem",
+            (Files::Data, Hosts::None) => "readonly",
+            (Files::None, Hosts::None) => "minimal",
+        }
+    }
+
+    fn is_nothing(self) -> bool {
+        self.files == Files::None && self.hosts == Hosts::None
+    }
+}
+
+/// One act, judged.
+struct Judged {
+    effect: Effect,
+    target: String,
+    need: Need,
+    /// The flags that would grant it, and nothing else.
+    flags: Option<Vec<String>>,
+    doubt: Option<Doubt>,
+}
+
+/// The answer for what was found.
+pub fn least(found: Vec<Finding>, source: &str, language: Language, setting: &Setting) -> Inference {
+    let lines = Lines::of(source);
+    let mut answer = Inference::of(language);
+    let (mut patterns, mut doubts) = (BTreeSet::new(), Vec::new());
+    let (mut need, mut tried, mut beyond_flags) = (Need::default(), Need::default(), Need::default());
+    let mut flagged: Vec<(Need, Vec<String>)> = Vec::new();
+    let mut found = found;
+    found.sort_by_key(|finding| finding.at.start);
+    for finding in found {
+        patterns.insert(finding.by.clone());
+        let Some(judged) = Judged::of(&finding, setting) else {
+            continue;
+        };
+        doubts.extend(judged.doubt);
+        doubts.extend((finding.is_guess && !judged.need.is_nothing()).then_some(Doubt::Guess));
+        need = need.and(judged.need);
+        if judged.need.files < Files::All {
+            tried = tried.and(judged.need);
+        }
+        match judged.flags {
+            Some(flags) => flagged.push((judged.need, flags)),
+            None => beyond_flags = beyond_flags.and(judged.need),
+        }
+        let evidence = lines.evidence(judged.effect, judged.target, &finding.at);
+        if !answer.evidence.contains(&evidence) {
+            answer.evidence.push(evidence);
+        }
+    }
+    answer.profile = need.profile();
+    answer.tried = tried.profile();
+    answer.confidence = confidence(doubts);
+    answer.detected_patterns = patterns.into_iter().collect();
+    answer.least_grants = least_grants(beyond_flags, flagged);
+    answer.listed();
+    answer
+}
+
+/// The profile for what no flag grants, and the flags for the rest of it.
+fn least_grants(need: Need, flagged: Vec<(Need, Vec<String>)>) -> LeastGrants {
+    let mut flags: Vec<Vec<String>> = Vec::new();
+    for (further, words) in flagged {
+        let is_covered = need.and(further).profile() == need.profile();
+        if !is_covered && !flags.contains(&words) {
+            flags.push(words);
+        }
+    }
+    LeastGrants {
+        profile: need.profile(),
+        flags: flags.concat(),
+    }
+}
+
+impl Inference {
+    fn of(language: Language) -> Inference {
+        Inference {
+            language,
+            profile: "minimal",
+            confidence: 0.0,
+            evidence: Vec::new(),
+            detected_patterns: Vec::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            hosts: Vec::new(),
+            listens: false,
+            env: Vec::new(),
+            commands: Vec::new(),
+            dynamic: Vec::new(),
+            least_grants: LeastGrants {
+                profile: "minimal",
+                flags: Vec::new(),
+            },
+            tried: "minimal",
+        }
+    }
+
+    /// The answer for what can't be read at all.
+    pub fn unreadable(language: Language, why: &str) -> Inference {
+        Inference {
+            profile: "trusted",
+            dynamic: vec![format!("it can't be read: {why}")],
+            ..Self::of(language)
+        }
+    }
+
+    /// Fills the lists from the evidence.
+    fn listed(&mut self) {
+        let targets = |effect: Effect| {
+            let of_it = self.evidence.iter().filter(|evidence| evidence.effect == effect);
+            let targets: BTreeSet<String> = of_it.map(|evidence| evidence.target.clone()).collect();
+            targets.into_iter().collect::<Vec<String>>()
+        };
+        let reads = targets(Effect::Read);
+        let writes = targets(Effect::Write);
+        let hosts = targets(Effect::Connect);
+        let env = targets(Effect::Env);
+        let commands = targets(Effect::Start);
+        let dynamic = targets(Effect::Dynamic);
+        self.listens = self.evidence.iter().any(|evidence| evidence.effect == Effect::Listen);
+        (self.reads, self.writes, self.hosts) = (reads, writes, hosts);
+        (self.env, self.commands, self.dynamic) = (env, commands, dynamic);
+    }
+}
+
+impl Judged {
+    /// `None` for what leaves nothing to say.
+    fn of(finding: &Finding, setting: &Setting) -> Option<Judged> {
+        Some(match &finding.act {
+            Act::Read(path) => return Self::file(Effect::Read, path, setting),
+            Act::Write(path) => return Self::file(Effect::Write, path, setting),
+            Act::Connect(target) => return Self::connection(target, setting),
+            Act::Listen => Judged {
+                effect: Effect::Listen,
+                target: "a port".into(),
+                need: Need::hosts(Hosts::Any),
+                flags: None,
+                doubt: None,
+            },
+            Act::Variable(name) => return Self::variable(name),
+            Act::Start(words) => Judged {
+                effect: Effect::Start,
+                target: words.first().map(Text::shown).unwrap_or_default(),
+                need: Need::default(),
+                flags: Some(Vec::new()),
+                doubt: None,
+            },
+            Act::Opaque(opaque) => Self::opaque(opaque),
+            Act::Shell(_) | Act::Code(..) | Act::Enter(_) => return None,
+        })
+    }
+
+    fn file(effect: Effect, path: &Text, setting: &Setting) -> Option<Judged> {
+        let (access, flag) = match effect {
+            Effect::Read => (Access::READ, "--read"),
+            _ => (Access::WRITE, "--write"),
+        };
+        let Located {
+            whereabouts,
+            shown,
+            is_exact,
+        } = locate(path, access, setting);
+        let files = match (whereabouts, effect) {
+            (Whereabouts::Free, _) => return None,
+            (Whereabouts::Temporary, _) => Files::Root,
+            (Whereabouts::Data, Effect::Read) => Files::Data,
+            (Whereabouts::Root, Effect::Read) => Files::Root,
+            (Whereabouts::Elsewhere | Whereabouts::Unknown, Effect::Read) => Files::Limited,
+            _ => Files::All,
+        };
+        let doubt = match whereabouts {
+            Whereabouts::Unknown => Some(Doubt::Computed),
+            _ if !is_exact => Some(Doubt::PartlyKnown),
+            _ => None,
+        };
+        Some(Judged {
+            effect,
+            need: Need::files(files),
+            flags: is_exact.then(|| vec![flag.to_string(), shown.clone()]),
+            target: shown,
+            doubt,
+        })
+    }
+
+    fn connection(target: &Text, setting: &Setting) -> Option<Judged> {
+        let (target, need, doubt) = match host(target) {
+            Host::Nowhere => return None,
+            Host::File(path) => return Self::file(Effect::Read, &path.into(), setting),
+            Host::Named(name) => (name, Need::hosts(Hosts::Named), None),
+            Host::Unknown => ("*".to_string(), Need::hosts(Hosts::Any), Some(Doubt::Computed)),
+        };
+        Some(Judged {
+            effect: Effect::Connect,
+            flags: doubt.is_none().then(|| vec!["--host".to_string(), target.clone()]),
+            target,
+            need,
+            doubt,
+        })
+    }
+
+    fn variable(name: &Text) -> Option<Judged> {
+        let known = name.exact();
+        if known.is_some_and(is_usual_variable) {
+            return None;
+        }
+        let files = match known {
+            Some(name) if name == "PATH" || is_limited_variable(name) => Files::Limited,
+            _ => Files::All,
+        };
+        let target = known.unwrap_or("*").to_string();
+        Some(Judged {
+            effect: Effect::Env,
+            need: Need::files(files),
+            flags: known.map(|name| vec!["--env".to_string(), name.to_string()]),
+            target,
+            doubt: None,
+        })
+    }
+
+    fn opaque(opaque: &Opaque) -> Judged {
+        let (why, files) = match opaque {
+            Opaque::BuiltCode => ("runs code that it builds".to_string(), Files::None),
+            Opaque::RemoteCode => ("runs code that it fetches".to_string(), Files::All),
+            Opaque::ComputedImport => ("imports what it computes".to_string(), Files::None),
+            Opaque::ComputedName => ("calls what it computes".to_string(), Files::None),
+            Opaque::UnknownModule(name) => (format!("uses the module `{name}`, which isn't known"), Files::None),
+            Opaque::UnknownProgram(name) => (format!("starts `{name}`, which isn't known"), Files::All),
+            Opaque::OtherFile(name) => (format!("runs the code of `{name}`"), Files::None),
+            Opaque::Unparsed(why) => (format!("doesn't parse: {why}"), Files::None),
+            Opaque::TooMuch(why) => (why.to_string(), Files::All),
+        };
+        Judged {
+            effect: Effect::Dynamic,
+            target: why,
+            need: Need::files(files),
+            flags: None,
+            doubt: Some(match opaque {
+                Opaque::Unparsed(_) => Doubt::Unparsed,
+                _ => Doubt::Opaque,
+            }),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What is started and embedded is read too: programs by what they do with their words, shell lines, code in strings.
+
+use super::finding::{Act, Finding, Opaque};
+use super::language::Language;
+use super::setting::Setting;
+use super::text::Text;
+use super::{read, shell};
+
+/// How deep code may stand in code.
+const DEEPEST: usize = 6;
+
+/// Findings that are kept.
+const MOST: usize = 4096;
+
+/// All that findings lead to, themselves among it. What is embedded stands where the outer text starts it.
+pub fn unfold(found: Vec<Finding>, setting: &Setting) -> Vec<Finding> {
+    let mut all = Vec::new();
+    let mut work = Unfolding {
+        setting,
+        directory: None,
+        all: &mut all,
+    };
+    for finding in found {
+        work.take(finding, 0);
+    }
+    all
+}
+
+struct Unfolding<'a> {
+    setting: &'a Setting,
+    /// The current directory, where the script has changed it.
+    directory: Option<Text>,
+    all: &'a mut Vec<Finding>,
+}
+
+impl Unfolding<'_> {
+    fn take(&mut self, finding: Finding, depth: usize) {
+        if self.all.len() >= MOST {
+            return;
+        }
+        if depth > DEEPEST || self.all.len() == MOST - 1 {
+            let why = "too much that is embedded";
+            self.all
+                .push(Finding::new(Act::Opaque(Opaque::TooMuch(why)), finding.by, finding.at));
+            return;
+        }
+        let at = finding.at.clone();
+        let inside = match &finding.act {
+            Act::Enter(path) => {
+                self.directory = Some(self.from_here(path));
+                return;
+            }
+            Act::Start(words) => shell::command(words, at),
+            Act::Shell(line) => shell::line(line, self.setting),
+            Act::Code(language, code) => self.embedded(*language, code),
+            Act::Read(path) => return self.all.push(self.moved(&finding, Act::Read(self.from_here(path)))),
+            Act::Write(path) => return self.all.push(self.moved(&finding, Act::Write(self.from_here(path)))),
+            _ => return self.all.push(finding),
+        };
+        let (at, is_guess) = (finding.at.clone(), finding.is_guess);
+        self.all.push(finding);
+        let directory = self.directory.clone();
+        for mut inner in inside {
+            inner.at = at.clone();
+            inner.is_guess |= is_guess;
+            self.take(inner, depth + 1);
+        }
+        // Another process has a directory of its own.
+        self.directory = directory;
+    }
+
+    fn moved(&self, finding: &Finding, act: Act) -> Finding {
+        Finding { act, ..finding.clone() }
+    }
+
+    fn embedded(&self, language: Language, code: &Text) -> Vec<Finding> {
+        match code.exact() {
+            Some(code) => read(code, language, self.setting),
+            None => vec![Finding::new(Act::Opaque(Opaque::BuiltCode), language.name(), 0..0)],
+        }
+    }
+
+    fn from_here(&self, path: &Text) -> Text {
+        match &self.directory {
+            Some(directory) if !path.prefix().starts_with('~') && !path.is_unknown() => directory.joined(path),
+            _ => path.clone(),
+        }
+    }
+}
