@@ -13,6 +13,7 @@ use super::asking::Ask;
 use super::message::Failure;
 use super::moment;
 use crate::approve::Unit;
+use crate::infer::Language;
 use crate::policy::{Capabilities, Mode};
 use crate::profile::{parse_count, parse_duration, parse_size};
 use crate::store::Level;
@@ -30,6 +31,15 @@ pub struct Arguments {
 pub enum Task {
     /// Run a command inside a permission profile
     Run(Box<Run>),
+    /// Run a script inside the profile that its text seems to need, or that a person chose for it
+    #[command(mut_arg("command", |arg| arg.value_name("SCRIPT").help("The script and its arguments")))]
+    #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file, for this content from now on [default: what is inferred]")))]
+    Exec(Box<Run>),
+    /// Read a script and say the least profile that it needs
+    Infer(Infer),
+    /// List the scripts that `exec` knows, and choose their profiles
+    #[command(subcommand)]
+    Script(ScriptTask),
     /// Show what runs ask, and answer it
     Approvals(Approvals),
     /// Say what a report says of a run: how it ended, what was refused and what would allow it
@@ -57,7 +67,7 @@ pub enum Task {
     Doctor(Doctor),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Run {
     /// Profile, by name or file [default: the agent's, else minimal]
     #[arg(long, value_name = "NAME|FILE")]
@@ -162,6 +172,65 @@ pub struct Run {
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+    /// The hash of the script that it runs, where `exec` runs it
+    #[arg(skip)]
+    pub script: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Infer {
+    /// The script; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Its language: python, javascript, typescript, shell [default: what its first line or its name says]
+    #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
+    pub lang: Option<Language>,
+    /// The root that `./` means, in which it would run [default: here]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// What reads for the others, and has no rights
+    #[arg(long, hide = true)]
+    pub reader: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ScriptTask {
+    /// List them, those that ran last first
+    List {
+        /// Only those that run with this profile
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what is known of one, and what was approved for it
+    Show {
+        /// Its file, or the beginning of its hash
+        script: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Choose a script's profile
+    Set {
+        /// Its file
+        script: PathBuf,
+        /// Profile, by name or file
+        #[arg(long, value_name = "NAME|FILE")]
+        profile: String,
+        /// It rests on what the script was seen to use, not on a person's reading
+        #[arg(long)]
+        observed: bool,
+    },
+    /// Forget a script, and take back what was approved for it
+    Forget {
+        /// Its file, or the beginning of its hash
+        script: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -450,6 +519,10 @@ fn parse_port(text: &str) -> Result<u16, String> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let port = text.parse().ok().filter(|_| is_number);
     port.ok_or_else(|| "a port is 1 to 65535, or 0 for one that the kernel chooses".into())
+}
+
+fn parse_language(text: &str) -> Result<Language, String> {
+    Language::named(text).ok_or_else(|| "it is `python`, `javascript`, `typescript` or `shell`".into())
 }
 
 fn parse_network(text: &str) -> Result<NetworkChoice, String> {

@@ -52,7 +52,7 @@ impl Ledger {
             project: sandbox.project()?,
             profile: profile_key(profile),
             agent: run.agent.clone(),
-            script: None,
+            script: run.script.clone(),
         };
         let stored = self.stored(&key);
         let mut sandbox = sandbox;
@@ -125,7 +125,7 @@ fn configuration(surroundings: &Surroundings) -> Result<Configuration, Failure> 
 }
 
 /// A profile by name, or by its file.
-fn profile_key(name_or_file: &str) -> OsString {
+pub(super) fn profile_key(name_or_file: &str) -> OsString {
     if name_or_file.contains('/') {
         let file = Path::new(name_or_file);
         return std::fs::canonicalize(file)

@@ -10,17 +10,22 @@ mod audit;
 mod check;
 mod config;
 mod doctor;
+mod exec;
 mod explain;
 mod grant;
+mod infer;
+mod interpreter;
 mod layers;
 mod ledger;
 mod message;
 mod moment;
 mod profile;
+mod reader;
 mod refused;
 mod relay;
 mod rules;
 mod run;
+mod script;
 mod signals;
 mod trust;
 
@@ -48,6 +53,9 @@ pub fn main() -> ExitCode {
 fn act(task: &Task) -> Result<u8, Failure> {
     match task {
         Task::Run(run) => run::run(run),
+        Task::Exec(run) => exec::exec(run),
+        Task::Infer(task) => to_output(|out| infer::infer(task, out)),
+        Task::Script(task) => to_output(|out| script::script(task, out)),
         Task::Approvals(task) => approvals::approvals(task),
         Task::Explain(task) => to_output(|out| explain::explain(&task.file, out)),
         Task::Profile(task) => to_output(|out| profile::profile_task(task, out)),

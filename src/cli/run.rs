@@ -173,6 +173,9 @@ fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn App
     if let Some(agent) = &run.agent {
         sandbox = sandbox.agent(agent);
     }
+    if let Some(script) = &run.script {
+        sandbox = sandbox.script(script);
+    }
     sandbox.ask_timeout(run.ask_timeout).escalate(run.escalate)
 }
 

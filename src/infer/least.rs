@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::confidence::{Doubt, confidence};
 use super::evidence::{Effect, Evidence, Lines};
@@ -15,13 +15,13 @@ use super::whereabouts::{Located, Whereabouts, locate};
 use crate::policy::{Access, is_limited_variable, is_usual_variable};
 
 /// What a script needs, as far as its text tells.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inference {
     /// The language that it was read as.
     pub language: Language,
     /// The least of the shipped profiles that would do: `minimal`, `readonly`, `filesystem`, `network-api`,
     /// `mcp-standard`, `trusted`.
-    pub profile: &'static str,
+    pub profile: String,
     /// How sure that is, from 0 to 1. Under 0.7 nothing should be run with it that a person didn't look at.
     pub confidence: f64,
     /// What it rests on, in the order of the source.
@@ -44,16 +44,16 @@ pub struct Inference {
     pub dynamic: Vec<String>,
     /// What would do with less than the profile.
     pub least_grants: LeastGrants,
-    /// The profile for what isn't `trusted`'s alone: what may be tried without a person.
-    #[serde(skip)]
-    pub tried: &'static str,
+    /// The profile that it is run with where no person chose one: never `trusted`, which only a person gives, but the one
+    /// for all the rest; `minimal` where the answer isn't sure.
+    pub runs_as: String,
 }
 
 /// A profile and flags of `stockade run` that together allow what was found, and no more than that.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeastGrants {
     /// The profile.
-    pub profile: &'static str,
+    pub profile: String,
     /// The flags, as words.
     pub flags: Vec<String>,
 }
@@ -161,9 +161,11 @@ pub fn least(found: Vec<Finding>, source: &str, language: Language, setting: &Se
             answer.evidence.push(evidence);
         }
     }
-    answer.profile = need.profile();
-    answer.tried = tried.profile();
+    answer.profile = need.profile().into();
     answer.confidence = confidence(doubts);
+    if answer.is_sure() {
+        answer.runs_as = tried.profile().into();
+    }
     answer.detected_patterns = patterns.into_iter().collect();
     answer.least_grants = least_grants(beyond_flags, flagged);
     answer.listed();
@@ -180,16 +182,19 @@ fn least_grants(need: Need, flagged: Vec<(Need, Vec<String>)>) -> LeastGrants {
         }
     }
     LeastGrants {
-        profile: need.profile(),
+        profile: need.profile().into(),
         flags: flags.concat(),
     }
 }
 
 impl Inference {
+    /// Under it nothing is run with an answer that a person didn't look at.
+    pub const SURE: f64 = 0.7;
+
     fn of(language: Language) -> Inference {
         Inference {
             language,
-            profile: "minimal",
+            profile: "minimal".into(),
             confidence: 0.0,
             evidence: Vec::new(),
             detected_patterns: Vec::new(),
@@ -201,20 +206,25 @@ impl Inference {
             commands: Vec::new(),
             dynamic: Vec::new(),
             least_grants: LeastGrants {
-                profile: "minimal",
+                profile: "minimal".into(),
                 flags: Vec::new(),
             },
-            tried: "minimal",
+            runs_as: "minimal".into(),
         }
     }
 
     /// The answer for what can't be read at all.
     pub fn unreadable(language: Language, why: &str) -> Inference {
         Inference {
-            profile: "trusted",
+            profile: "trusted".into(),
             dynamic: vec![format!("it can't be read: {why}")],
             ..Self::of(language)
         }
+    }
+
+    /// Whether the answer is sure enough to run the script with it.
+    pub fn is_sure(&self) -> bool {
+        self.confidence >= Self::SURE
     }
 
     /// Fills the lists from the evidence.

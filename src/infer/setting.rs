@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 /// Where a script is and where it runs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Setting {
     /// The run's root, which it starts in: absolute. `./` of the answer.
     pub root: Option<PathBuf>,

@@ -6,5 +6,5 @@ use super::*;
 fn a_script_that_is_too_long_is_not_read() {
     let long = " ".repeat(LONGEST + 1);
     let answer = infer(&long, Language::Python, &Setting::default());
-    assert_eq!((answer.profile, answer.confidence), ("trusted", 0.0));
+    assert_eq!((&*answer.profile, answer.confidence), ("trusted", 0.0));
 }

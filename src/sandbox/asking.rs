@@ -24,6 +24,7 @@ pub(super) struct Escalating {
     timeout: Duration,
     unit: Unit,
     agent: Option<String>,
+    script: Option<String>,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -34,6 +35,7 @@ impl Escalating {
         timeout: TIMEOUT,
         unit: Unit::Grants,
         agent: None,
+        script: None,
         observer: None,
     };
 }
@@ -83,6 +85,13 @@ impl Sandbox {
     #[must_use]
     pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.escalating.agent = Some(name.into());
+        self
+    }
+
+    /// The hash of the script that the run executes; said in questions.
+    #[must_use]
+    pub fn script(mut self, hash: impl Into<String>) -> Self {
+        self.escalating.script = Some(hash.into());
         self
     }
 
@@ -161,6 +170,7 @@ impl Ready {
             command: self.report.command.clone(),
             home: self.sandbox.surroundings.home.clone(),
             agent: escalating.agent.clone(),
+            script: escalating.script.clone(),
             profiles: Box::new(ProfilesHere {
                 shipped: Shipped::new(&self.sandbox, &self.policy.root, &self.command),
                 policy: self.policy.clone(),

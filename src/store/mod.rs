@@ -1,7 +1,7 @@
 //! What outlasts a run: stored grants and the audit trail. The only code that knows SQLite.
 //!
-//! Two databases in the state directory, for the user alone: `grants.db`, made with the first stored grant, and
-//! `audit.db` with its head beside it. Nothing here decides an access, and nothing that fails here widens or stops a run:
+//! Three databases in the state directory, for the user alone: `grants.db`, made with the first stored grant, `scripts.db`,
+//! made with the first script that `exec` runs, and `audit.db` with its head beside it. Nothing here decides an access, and nothing that fails here widens or stops a run:
 //! a grant that can't be read isn't there, a record that can't be written is told of.
 
 mod alert;
@@ -16,6 +16,7 @@ mod keeper;
 mod level;
 mod place;
 mod queue;
+mod scripts;
 #[cfg(test)]
 mod tests;
 mod trail;
@@ -28,6 +29,7 @@ pub use fault::Fault;
 pub use grant::{Given, Key, NewGrant, StoredGrant};
 pub use grants::{Added, GrantStore, Listing};
 pub use level::Level;
+pub use scripts::{Basis, ScriptStore, Source, StoredScript};
 pub use trail::{Choice, Entry, Trail};
 pub use verify::Verified;
 pub use writer::AuditWriter;

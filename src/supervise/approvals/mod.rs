@@ -54,6 +54,8 @@ pub struct Asking {
     pub home: Option<PathBuf>,
     /// The agent that the run acts for.
     pub agent: Option<String>,
+    /// The hash of the script that runs, where one is run as such.
+    pub script: Option<String>,
     /// The shipped profiles, for [`Unit::Profile`].
     pub profiles: Box<dyn Profiles>,
 }

@@ -51,7 +51,7 @@ pub fn request(
         version: VERSION,
         id: format!("{}-{number}", asking.run),
         run: asking.run.clone(),
-        capability_id: None,
+        capability_id: asking.script.clone(),
         current_profile: policy.profile.clone(),
         requested: match &offered.what {
             What::Grant(grant) => Requested::Grants(vec![words(grant)]),

@@ -1,0 +1,249 @@
+//! `stockade exec`: a script under the profile that its text seems to need, or that a person chose for it.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::REFUSED;
+use super::args::Run;
+use super::infer::{Script, reasons, setting};
+use super::interpreter;
+use super::layers::Here;
+use super::message::{Failure, note};
+use super::{acting, ledger, run, script};
+use crate::infer::{Inference, Language};
+use crate::profile::visible;
+use crate::store::{Basis, ScriptStore, Source, StoredScript, now_ms};
+use crate::surroundings::Surroundings;
+
+/// Runs a script; the exit code of `stockade run`.
+pub fn exec(task: &Run) -> Result<u8, Failure> {
+    let (file, arguments) = task.command.split_first().expect("clap requires a script");
+    let given = Path::new(file);
+    let failed = |error: io::Error| unreadable(given, &error);
+    let path = std::fs::canonicalize(given).map_err(failed)?;
+    let hash = script::hash(&path).map_err(failed)?;
+    let text = Script::read(Some(&path), &given.display().to_string())?;
+    let command = interpreter::command(&path, &text.text, arguments)?;
+    let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
+    let known = state.as_deref().and_then(|state| script::known(state, &hash));
+    let language = Language::of(Some(&path), &text.text);
+    let choice = Choice::make(
+        task,
+        known,
+        &Found {
+            path,
+            hash,
+            language,
+            text,
+        },
+    )?;
+    note(&choice.said(given));
+    if let Some(state) = &state {
+        remember(state, &choice.script);
+    }
+    let mut running = task.clone();
+    running.profile = Some(choice.script.profile.to_string_lossy().into_owned());
+    running.command = command;
+    running.script = Some(choice.script.hash.clone());
+    let ended = run::run(&running);
+    if let Some(state) = &state
+        && choice.script.source == Source::Emergent
+        && !script::approvals(state, &choice.script.hash).is_empty()
+    {
+        remember(
+            state,
+            &StoredScript {
+                basis: Basis::Approved,
+                ..choice.script
+            },
+        );
+    }
+    ended
+}
+
+/// A script as it was found.
+struct Found {
+    path: PathBuf,
+    hash: String,
+    language: Option<Language>,
+    text: Script,
+}
+
+/// What a script runs with, and why.
+struct Choice {
+    script: StoredScript,
+    why: Why,
+}
+
+enum Why {
+    /// The flag says so.
+    Flag,
+    /// It was chosen, or approved, before.
+    Before,
+    /// Its text was read.
+    Read(Box<Inference>),
+    /// Nobody can read it.
+    Unread,
+    /// What it seems to need is more than its agent has.
+    Agent,
+}
+
+impl Choice {
+    fn make(task: &Run, known: Option<StoredScript>, found: &Found) -> Result<Choice, Failure> {
+        let new = StoredScript::new(found.hash.clone(), found.path.clone(), acting::LOWEST.into());
+        let mut script = StoredScript {
+            path: found.path.clone(),
+            last_ms: now_ms(),
+            language: found.language.map(|language| language.name().to_string()),
+            ..known.clone().unwrap_or(new)
+        };
+        script.runs += 1;
+        if let Some(profile) = &task.profile {
+            script.profile = ledger::profile_key(profile);
+            (script.source, script.basis, script.confidence) = (Source::Manual, Basis::Approved, None);
+            return Ok(Choice { script, why: Why::Flag });
+        }
+        let is_chosen = known.is_some_and(|known| known.source == Source::Manual || known.basis != Basis::Inferred);
+        if is_chosen {
+            return Ok(Choice {
+                script,
+                why: Why::Before,
+            });
+        }
+        (script.source, script.basis) = (Source::Emergent, Basis::Inferred);
+        let why = match found.language {
+            None => Why::Unread,
+            Some(language) => {
+                let setting = setting(task.root.as_deref(), Some(&found.path))?;
+                Why::Read(Box::new(found.text.infer(language, &setting)))
+            }
+        };
+        let (profile, confidence) = match &why {
+            Why::Read(answer) => (answer.runs_as.as_str(), answer.confidence),
+            _ => (acting::LOWEST, 0.0),
+        };
+        script.profile = profile.into();
+        script.confidence = Some(confidence);
+        match within_agent(task, profile)? {
+            Some(agents) => {
+                script.profile = agents.into();
+                Ok(Choice {
+                    script,
+                    why: Why::Agent,
+                })
+            }
+            None => Ok(Choice { script, why }),
+        }
+    }
+
+    /// One line: what it runs with and why.
+    fn said(&self, file: &Path) -> String {
+        let profile = self.script.profile.to_string_lossy();
+        let name = visible(&file.display().to_string()).into_owned();
+        match &self.why {
+            Why::Flag => format!("`{name}` runs under `{profile}`, as you say; remembered for this content"),
+            Why::Before => {
+                let basis = self.script.basis.name();
+                format!(
+                    "`{name}` runs under `{profile}` ({}, {basis})",
+                    self.script.source.name()
+                )
+            }
+            Why::Unread => format!("`{name}` runs under `{profile}`: its language isn't one that can be read"),
+            Why::Agent => format!("`{name}` runs under `{profile}`, which is all that its agent has"),
+            Why::Read(answer) if !answer.is_sure() => format!(
+                "`{name}` runs under `{profile}`: what it needs can't be told ({}; {})",
+                reasons(answer),
+                answer.confidence
+            ),
+            Why::Read(answer) if answer.runs_as != answer.profile => format!(
+                "`{name}` runs under `{profile}`, and the rest is asked: it seems to need `{}` ({}; {})",
+                answer.profile,
+                reasons(answer),
+                answer.confidence
+            ),
+            Why::Read(answer) => {
+                format!(
+                    "`{name}` runs under `{profile}`: {} ({})",
+                    reasons(answer),
+                    answer.confidence
+                )
+            }
+        }
+    }
+}
+
+/// The agent's or tool's own profile where that isn't at least what was inferred. What nobody chose widens no agent.
+fn within_agent(task: &Run, inferred: &str) -> Result<Option<String>, Failure> {
+    if task.agent.is_none() && task.tool.is_none() {
+        return Ok(None);
+    }
+    let here = Here::load(task.root.as_deref())?;
+    let agent = task.agent.as_ref().and_then(|name| here.layers.agent(name));
+    let tool = task.tool.as_ref().and_then(|name| here.layers.tool(name)?.profile);
+    let own = tool.or_else(|| agent.map(|agent| agent.profile().to_string()));
+    Ok(own.filter(|own| !is_within(inferred, own)))
+}
+
+/// Whether a shipped profile gives no more than another one does.
+fn is_within(less: &str, more: &str) -> bool {
+    let wider: &[&str] = match less {
+        "minimal" => return true,
+        "readonly" => &["readonly", "filesystem", "workspace", "mcp-standard", "trusted"],
+        "filesystem" => &["filesystem", "workspace", "mcp-standard", "trusted"],
+        "network-api" => &["network-api", "mcp-standard", "trusted"],
+        "workspace" => &["workspace", "trusted"],
+        "mcp-standard" => &["mcp-standard", "trusted"],
+        _ => &["trusted"],
+    };
+    wider.contains(&more)
+}
+
+fn remember(state: &Path, script: &StoredScript) {
+    if let Err(error) = ScriptStore::open(state).and_then(|mut store| store.set(script)) {
+        note(&format!(
+            "this script isn't remembered: {}",
+            visible(&error.to_string())
+        ));
+    }
+}
+
+fn unreadable(file: &Path, error: &io::Error) -> Failure {
+    /// As a shell has it: no such program.
+    const NOT_FOUND: u8 = 127;
+    let code = if error.kind() == io::ErrorKind::NotFound {
+        NOT_FOUND
+    } else {
+        REFUSED
+    };
+    Failure::text(code, format!("can't read `{}`: {error}", file.display()))
+}
+
+/// The words of a command.
+pub(super) fn words<const N: usize>(words: [&OsStr; N], rest: &[OsString]) -> Vec<OsString> {
+    words
+        .iter()
+        .map(|word| OsString::from(*word))
+        .chain(rest.iter().cloned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_inferred_stays_within_what_an_agent_has() {
+        assert!(is_within("minimal", "pipeline"));
+        assert!(is_within("readonly", "workspace"));
+        assert!(is_within("network-api", "mcp-standard"));
+        for (less, more) in [
+            ("network-api", "workspace"),
+            ("mcp-standard", "workspace"),
+            ("readonly", "pipeline"),
+        ] {
+            assert!(!is_within(less, more), "{less} {more}");
+        }
+    }
+}
