@@ -1,0 +1,3 @@
+"""The application."""
+
+VERSION = "1.3.0"
