@@ -13,6 +13,7 @@ says `hard` may have needed less than the label says, never more.
 import argparse
 import json
 import os
+import pwd
 import re
 import shutil
 import struct
@@ -108,7 +109,7 @@ def whole_lines(trace: str) -> Iterator[re.Match[str]]:
             yield call
 
 
-def read_trace(trace: str, touched: Touched, home: str) -> None:
+def read_trace(trace: str, touched: Touched, homes: list[str]) -> None:
     """Fills in what the trace shows."""
     calls = list(whole_lines(trace))
     parents = {c["result"]: c["pid"] for c in calls if c["call"] in ("clone", "clone3", "fork", "vfork")}
@@ -127,8 +128,8 @@ def read_trace(trace: str, touched: Touched, home: str) -> None:
             touched.started(pid, *places[0][:1], Path(arguments.split('["', 1)[1].split('"')[0]).name)
         elif name in OPENING and places:
             path, asked = places[0]
-            if failed and path.startswith(home + "/."):
-                continue  # settings of a program that aren't there; a script that asks there asks for HOME
+            if path.startswith(tuple(f"{h}/." for h in homes)) and (failed or path.endswith("/.curlrc")):
+                continue  # settings of a program, mostly not there; a script that asks there asks for HOME
             if re.search(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", arguments) or name == "creat":
                 touched.written(path)
             elif "O_PATH" not in arguments:
@@ -139,6 +140,7 @@ def read_trace(trace: str, touched: Touched, home: str) -> None:
         elif name in ("connect", "sendto", "sendmsg", "bind"):
             for port, host in ADDRESS.findall(arguments):
                 (touched.listens if name == "bind" else touched.connects).add(f"{host}:{port}")
+    touched.listens.discard("::1:0")  # urllib3 asks so, when it is imported, whether there is IPv6
     if touched.connects:
         touched.reads -= NAME_LOOKUP
 
@@ -189,7 +191,7 @@ def observe(corpus: Path, label: dict, tsx: str) -> dict:
         except subprocess.TimeoutExpired:
             ended = None
         touched = Touched(root, script.name)
-        read_trace(trace.read_text(errors="replace"), touched, str(home))
+        read_trace(trace.read_text(errors="replace"), touched, [str(home), pwd.getpwuid(os.getuid()).pw_dir])
     seen = {k: sorted(getattr(touched, k)) for k in ("reads", "writes", "connects", "listens", "starts")}
     return {"file": label["file"], "exit": ended, **seen, "least": least_profile(touched, label)}
 
