@@ -7,169 +7,147 @@ Each runnable script runs as its label promises: in a fresh copy of `corpus/root
 and with a network that has nothing but loopback. One line of JSON a script: what it touched, and `least`, the least
 profile by the table of the corpus. What no trace shows is taken from the label: its variables, and a `"*"` among reads,
 writes and hosts (what the caller names). Exit code 1 where `exit` or `least` differ from a label. A script whose label
-says `hard` may have needed less than the label says, never more.
+says `hard` may have needed less than the label says, never more. `unshare`, `ip`, `setpriv` and `strace` are needed.
 """
 
 import argparse
 import json
 import os
-import pwd
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-INTERPRETERS = {".py": ["/usr/bin/python3"], ".js": ["node"], ".mjs": ["node"], ".cjs": ["node"]}
 BASE = set(re.findall(r'entry\("([^"]+)"', (REPOSITORY / "src/policy/base.rs").read_text()))
-# What interpreters and libraries read for themselves: limits of memory, links of the loader, the streams by name.
+# What interpreters and libraries read for themselves: limits of memory, their own state, streams by name.
 THEIR_OWN = {"/sys/fs/cgroup", "/proc/self", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/pts"}
-NAME_LOOKUP = {"/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf"}
+NAME_LOOKUP = {"/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf", "/etc/netsvc.conf", "/etc/svc.conf"}
+KINDS = ("reads", "writes", "connects", "listens", "starts")
 LIMITED = {"HOME", "PATH", "USER", "SHELL", "LOGNAME"}
-ALWAYS = re.compile(r"LANG|LC_\w+|TZ|TERM|PWD|OLDPWD")
-OPENING = {"open", "openat", "openat2", "creat"}
-CHANGING = re.compile(
-    r"mkdir|rmdir|unlink|rename|link|symlink|f?chmod|l?f?chown|utime|futimesat|utimensat|truncate|mknod|l?f?(set|remove)xattr"
-)
-LINE = re.compile(r"(?P<pid>\d+) +(?P<call>\w+)\((?P<arguments>.*)\) += (?P<result>-?\d+|\?)")
-PLACE = re.compile(r'(?:(?:AT_FDCWD|\d+)<(?P<directory>[^>]*)>(?:, )?)?"(?P<path>(?:[^"\\]|\\.)*)"')
+FREE_VARIABLE = re.compile(r"LANG|LC_\w+|TZ|TERM|PWD|OLDPWD")
+ORDER = ["minimal", "readonly", "filesystem", "network-api", "mcp-standard", "trusted"]
+LINE = re.compile(r"(?P<pid>\d+) +(?P<name>\w+)\((?P<arguments>.*)\) += (?P<result>-?\d+|\?)")
+PLACE = re.compile(r'(?:(?:AT_FDCWD|\d+)<(?P<directory>[^>]*)>, )?"(?P<path>(?:[^"\\]|\\.)*)"')
 ADDRESS = re.compile(r'(?:sin_port|sin6_port)=htons\((\d+)\).*?(?:inet_addr\(|AF_INET6, )"([^"]+)"')
+OPENING = {"open", "openat", "openat2", "creat"}
+CHANGING = re.compile("mk|rmdir|unlink|rename|link|symlink|f?chmod|[lf]?chown|f?utim|truncate|[lf]?(set|remove)xattr")
 
 
 @dataclass
 class Touched:
     """What a run touched that isn't free."""
 
-    root: Path
+    root: str
     script: str
-    reads: set[str] = field(default_factory=set)
-    writes: set[str] = field(default_factory=set)
-    connects: set[str] = field(default_factory=set)
-    listens: set[str] = field(default_factory=set)
-    starts: set[str] = field(default_factory=set)
-    # What the interpreter in a process may still read for itself: Python's importer lists the script's directory,
-    # Node asks package.json which kind of module the script is. Both name them in full, once.
+    settings: tuple[str, str]
+    # Its reads, writes, connects, listens and starts.
+    seen: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in KINDS})
+    # What the program in a process reads once for itself, by the name that it uses.
     allowance: dict[str, set[str]] = field(default_factory=dict)
 
-    def started(self, pid: str, program: str, name: str) -> None:
+    def start(self, pid: str, path: str) -> None:
         """A process became another program."""
-        self.starts.add(Path(program).name)
-        interpreter = Path(program).name
-        if interpreter.startswith("python"):
-            self.allowance[pid] = {str(self.root)}
-        elif interpreter.startswith("node") and not self.script.endswith(".mjs"):
-            self.allowance[pid] = {f"{self.root}/package.json"}
-        if name == "git":
-            self.reads.add(".")  # it looks for its repository there, by stat alone where there is none
-        self.read(pid, program, program)
+        name = Path(path).name
+        self.seen["starts"].add(name)
+        if name.startswith("python"):
+            self.allowance[pid] = {self.root}  # the importer lists the script's directory
+        elif name == "node":
+            self.allowance[pid] = {f"{self.root}/package.json"}  # which kind of module a script is
+        elif name == "find":
+            self.allowance[pid] = {"."}  # to come back to; it does without
+        elif name == "git":
+            self.seen["reads"].add(".")  # it looks for its repository, by stat alone where there is none
+        self.touch("reads", path)
 
-    def read(self, pid: str, path: str, asked: str) -> None:
-        """A file or directory was opened for reading, under the name `asked`."""
-        allowed = self.allowance.get(pid, set())
-        if asked in allowed:
-            allowed.discard(asked)
-        elif not is_free(path) and path != f"{self.root}/{self.script}":
-            self.reads.add(self.shown(path))
+    def touch(self, kind: str, path: str) -> None:
+        """A path was read or changed; paths inside the root are shown as scripts write them."""
+        if not is_free(path) and (kind, path) != ("reads", f"{self.root}/{self.script}"):
+            inside = os.path.relpath(path, self.root)
+            self.seen[kind].add(path if inside.startswith("..") else inside if inside == "." else f"./{inside}")
 
-    def written(self, path: str) -> None:
-        """A file was opened for writing, made, removed or changed."""
-        if not is_free(path):
-            self.writes.add(self.shown(path))
-
-    def shown(self, path: str) -> str:
-        inside = os.path.relpath(path, self.root)
-        return path if inside.startswith("..") else inside if inside == "." else f"./{inside}"
+    def open(self, pid: str, path: str, name: str, flags: str, failed: bool) -> None:
+        """A file was opened, or would have been."""
+        if path.startswith(self.settings) and (failed or path.endswith("/.curlrc")):
+            return  # a program's own, mostly not there; a script that asks there asks for HOME first
+        if re.search("O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", flags):
+            self.touch("writes", path)
+        elif name in self.allowance.get(pid, ()):
+            self.allowance[pid].discard(name)
+        elif "O_PATH" not in flags:
+            self.touch("reads", path)
 
 
 def is_free(path: str) -> bool:
-    """Whether the path belongs to the base, to the interpreters or to the stream of a process."""
+    """Whether the path is of the base, the interpreters' own, a pipe or a socket."""
     path = re.sub(r"^/proc/\d+(?=/)", "/proc/self", path)
-    ancestors = {path, *map(str, Path(path).parents)}
-    return not path.startswith("/") or bool(ancestors & (BASE | THEIR_OWN)) or path.startswith("/tmp/tsx-")
+    around = {path, *map(str, Path(path).parents)}
+    return not path.startswith("/") or bool(around & (BASE | THEIR_OWN)) or path.startswith("/tmp/tsx-")
 
 
-def whole_lines(trace: str) -> Iterator[re.Match[str]]:
-    """The calls of a trace, those put together that another process interrupted."""
-    begun: dict[str, str] = {}
+def whole_calls(trace: str) -> list[re.Match[str]]:
+    """The calls of a trace; one that another process interrupted is put together again."""
+    begun, whole = {}, []
     for line in trace.splitlines():
         pid = line.split(" ", 1)[0]
         if line.endswith("<unfinished ...>"):
             begun[pid] = line.removesuffix("<unfinished ...>")
-            continue
-        if resumed := re.match(r"\d+ +<\.\.\. \w+ resumed>", line):
-            line = begun.pop(pid, pid + " ") + line[resumed.end() :]
-        if call := LINE.match(line):
-            yield call
+        elif resumed := re.match(r"\d+ +<\.\.\. \w+ resumed>", line):
+            whole.append(begun.pop(pid, f"{pid} ") + line[resumed.end() :])
+        else:
+            whole.append(line)
+    return [call for call in map(LINE.match, whole) if call]
 
 
-def read_trace(trace: str, touched: Touched, homes: list[str]) -> None:
+def read_trace(trace: str, touched: Touched) -> None:
     """Fills in what the trace shows."""
-    calls = list(whole_lines(trace))
-    parents = {c["result"]: c["pid"] for c in calls if c["call"] in ("clone", "clone3", "fork", "vfork")}
+    calls = whole_calls(trace)
+    parents = {c["result"]: c["pid"] for c in calls if c["name"] in ("clone", "clone3", "fork", "vfork")}
     directories: dict[str, str] = {}
     for call in calls:
-        pid, name, arguments = call["pid"], call["call"], call["arguments"]
-        failed = call["result"].startswith("-")
-        here = directories.setdefault(pid, directories.get(parents.get(pid, ""), str(touched.root)))
-        places = [
-            (os.path.normpath(os.path.join(p["directory"] or here, p["path"])), p["path"])
-            for p in PLACE.finditer(arguments)
-        ]
+        pid, name, arguments, failed = call["pid"], call["name"], call["arguments"], call["result"].startswith("-")
+        here = directories.setdefault(pid, directories.get(parents.get(pid, ""), touched.root))
+        named = list(PLACE.finditer(arguments))
+        paths = [os.path.normpath(os.path.join(p["directory"] or here, p["path"])) for p in named]
         if name in ("chdir", "fchdir") and not failed:
-            directories[pid] = places[0][0] if places else arguments.split("<")[1].rstrip(">")
+            directories[pid] = paths[0] if paths else arguments.split("<")[1].rstrip(">")
         elif name == "execve" and not failed:
-            touched.started(pid, *places[0][:1], Path(arguments.split('["', 1)[1].split('"')[0]).name)
-        elif name in OPENING and places:
-            path, asked = places[0]
-            if path.startswith(tuple(f"{h}/." for h in homes)) and (failed or path.endswith("/.curlrc")):
-                continue  # settings of a program, mostly not there; a script that asks there asks for HOME
-            if re.search(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", arguments) or name == "creat":
-                touched.written(path)
-            elif "O_PATH" not in arguments:
-                touched.read(pid, path, asked)
+            touched.start(pid, paths[0])
+        elif name in OPENING and paths:
+            touched.open(pid, paths[0], named[0]["path"], "O_CREAT" if name == "creat" else arguments, failed)
         elif CHANGING.match(name):
-            for path, _ in places or [(d, "") for d in re.findall(r"^\d+<(/[^>]*)>", arguments)]:
-                touched.written(path)
+            for path in paths or re.findall("^[0-9]+<(/[^>]*)>", arguments):
+                touched.touch("writes", path)
         elif name in ("connect", "sendto", "sendmsg", "bind"):
             for port, host in ADDRESS.findall(arguments):
-                (touched.listens if name == "bind" else touched.connects).add(f"{host}:{port}")
-    touched.listens.discard("::1:0")  # urllib3 asks so, when it is imported, whether there is IPv6
-    if touched.connects:
-        touched.reads -= NAME_LOOKUP
+                touched.seen["listens" if name == "bind" else "connects"].add(f"{host}:{port}")
+    touched.seen["listens"].discard("::1:0")  # urllib3 asks so, when it is imported, whether there is IPv6
+    if touched.seen["connects"]:
+        touched.seen["reads"] -= NAME_LOOKUP
 
 
-def least_profile(touched: Touched, label: dict) -> str:
+def least_profile(seen: dict[str, set[str]], label: dict) -> str:
     """The least profile by the table."""
-    reads = touched.reads | {p for p in label.get("reads", []) if p == "*"}
-    writes = touched.writes | {p for p in label.get("writes", []) if p == "*"}
-    variables = {v for v in label.get("env", []) if not ALWAYS.fullmatch(v)}
-    in_temporary = {p for p in reads | writes if p == "/tmp" or p.startswith("/tmp/")}
-    network = bool(touched.connects or label.get("hosts") or touched.listens)
-    if writes - in_temporary or variables - LIMITED:
+    reads = seen["reads"] | {"*"} & set(label.get("reads", []))
+    writes = seen["writes"] | {"*"} & set(label.get("writes", []))
+    variables = {v for v in label.get("env", []) if not FREE_VARIABLE.fullmatch(v)}
+    temporary = {p for p in reads | writes if p == "/tmp" or p.startswith("/tmp/")}
+    if writes - temporary or variables - LIMITED:
         return "trusted"
-    computed = "*" in label.get("hosts", []) or touched.listens
-    elsewhere = any(not p.startswith(".") for p in reads - in_temporary)
-    if variables or computed or elsewhere or network and (reads or writes):
+    computed = "*" in label.get("hosts", []) or seen["listens"]
+    elsewhere = any(not p.startswith(".") for p in reads - temporary)
+    if variables or computed or elsewhere or seen["connects"] and (reads or writes):
         return "mcp-standard"
-    if network:
+    if seen["connects"]:
         return "network-api"
-    if any(p != "./data" and not p.startswith("./data/") for p in reads) or writes:
+    if writes or any(p != "./data" and not p.startswith("./data/") for p in reads):
         return "filesystem"
     return "readonly" if reads else "minimal"
-
-
-def interpreter(script: Path, tsx: str) -> list[str]:
-    """What runs the script."""
-    if script.suffix == ".sh":
-        return ["sh"] if script.read_text().startswith("#!/bin/sh") else ["bash"]
-    return INTERPRETERS.get(script.suffix) or ["node", "--import", tsx]
 
 
 def observe(corpus: Path, label: dict, tsx: str) -> dict:
@@ -181,59 +159,50 @@ def observe(corpus: Path, label: dict, tsx: str) -> dict:
         shutil.copy(script, root)
         home.mkdir()
         command = ["strace", "-f", "-y", "-qq", "-o", str(trace), "-e", "trace=%file,%network,%process,fchdir"]
-        command += [*interpreter(script, tsx), f"./{script.name}"]
-        user = {"USER": "someone", "LOGNAME": "someone", "SHELL": "/bin/sh", "TERM": "dumb", "LANG": "C.UTF-8"}
-        variables = {**user, "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
-        try:
-            ended: int | None = subprocess.run(
-                command, cwd=root, env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=20
-            ).returncode
-        except subprocess.TimeoutExpired:
-            ended = None
-        touched = Touched(root, script.name)
-        read_trace(trace.read_text(errors="replace"), touched, [str(home), pwd.getpwuid(os.getuid()).pw_dir])
-    seen = {k: sorted(getattr(touched, k)) for k in ("reads", "writes", "connects", "listens", "starts")}
-    return {"file": label["file"], "exit": ended, **seen, "least": least_profile(touched, label)}
+        shell = "sh" if script.read_text().startswith("#!/bin/sh") else "bash"
+        typed = ["node", "--import", tsx]
+        own = {".py": ["/usr/bin/python3"], ".sh": [shell], ".ts": typed, ".tsx": typed}.get(script.suffix, ["node"])
+        command += [*own, f"./{script.name}"]
+        variables = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+        variables |= {"USER": "someone", "LOGNAME": "someone", "SHELL": "/bin/sh", "TERM": "dumb", "LANG": "C.UTF-8"}
+        streams = {"stdin": subprocess.DEVNULL, "capture_output": True}
+        run = subprocess.run(command, cwd=root, env=variables, timeout=30, **streams)
+        touched = Touched(str(root), script.name, (f"{home}/.", f"{Path.home()}/."))
+        read_trace(trace.read_text(errors="replace"), touched)
+    seen = {kind: sorted(touched.seen[kind]) for kind in KINDS}
+    return {"file": label["file"], "exit": run.returncode, **seen, "least": least_profile(touched.seen, label)}
 
 
-def differs(seen: dict, label: dict) -> bool:
-    """Whether the run was another one than the label says."""
-    below = {"network-api": ["minimal"], "mcp-standard": ["network-api"]}
-    files = ["minimal", "readonly", "filesystem", "mcp-standard", "trusted"]
-    less = below.get(label["profile"], []) + files[: files.index(label["profile"])] if label["profile"] in files else below[label["profile"]]
-    allowed = [label["profile"], *(less + ["network-api"] * (label["profile"] == "trusted") if label.get("hard") else [])]
-    return seen["exit"] != label.get("exit", 0) or seen["least"] not in allowed
+def agrees(seen: dict, label: dict) -> bool:
+    """Whether the run was as the label says; what is hard to tell may have been labelled higher."""
+    below = ["minimal"] if label["profile"] == "network-api" else ORDER[: ORDER.index(label["profile"])]
+    allowed = [label["profile"], *(below if label.get("hard") else [])]
+    return seen["exit"] == label.get("exit", 0) and seen["least"] in allowed
 
 
-def without_network() -> None:
-    """Starts this program again where there is no network but loopback, as the same user."""
-    if os.environ.get("OBSERVE_ALONE") != "1":
-        os.environ["OBSERVE_ALONE"] = "1"
-        alone = ["unshare", "--user", "--map-current-user", "--net", "--keep-caps", sys.executable]
-        os.execvp("unshare", alone + sys.argv)
-    import ctypes
-    import fcntl
-    import socket
-
-    with socket.socket() as any_socket:
-        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS, IFF_UP | IFF_RUNNING
-    ctypes.CDLL(None).prctl(47, 4, 0, 0, 0)  # PR_CAP_AMBIENT_CLEAR_ALL: scripts get none of these capabilities
+def enter_empty_network() -> None:
+    """Starts this program again, as the same user, where there is no network but loopback."""
+    if not os.environ.get("OBSERVE_ALONE"):
+        alone = ["unshare", "--user", "--map-current-user", "--net", "--keep-caps", "sh", "-c"]
+        alone += ['ip link set lo up && exec setpriv --ambient-caps=-all "$@"', "sh", sys.executable, *sys.argv]
+        os.execvpe(alone[0], alone, {**os.environ, "OBSERVE_ALONE": "1"})
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Observes the scripts, two at once, and names those that differ from their labels."""
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("labels", type=Path)
-    parser.add_argument("names", nargs="*", help="only scripts whose file ends so")
-    parser.add_argument("--tsx", default="tsx", help="the loader for TypeScript, a module that node can import")
+    parser.add_argument("names", nargs="*", help="only scripts whose names end so")
+    parser.add_argument("--tsx", default="tsx", help="the module that lets node run TypeScript")
     asked = parser.parse_args()
-    without_network()
+    enter_empty_network()
     labels = [s for s in tomllib.loads(asked.labels.read_text())["script"] if s.get("runs", True)]
     labels = [s for s in labels if not asked.names or s["file"].endswith(tuple(asked.names))]
     wrong = 0
     with ThreadPoolExecutor(2) as two:
         for label, seen in zip(labels, two.map(lambda s: observe(asked.labels.parent, s, asked.tsx), labels)):
             print(json.dumps(seen), flush=True)
-            if differs(seen, label):
+            if not agrees(seen, label):
                 wrong += 1
                 print(f"{label['file']}: labelled {label['profile']}, exit {label.get('exit', 0)}", file=sys.stderr)
     return 1 if wrong else 0
