@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 """Runs the scripts of a labels file under strace and says which profile each of them needed.
 
-    observe.py [--tsx LOADER] LABELS.toml [NAME ...]
+    observe.py [--tsx LOADER] LABELS.toml
 
 Each runnable script runs as its label promises: in a fresh copy of `corpus/root`, without arguments, with an empty HOME
-and with a network that has nothing but loopback. One line of JSON a script: what it touched, and `least`, the least
-profile by the table of the corpus. What no trace shows is taken from the label: its variables, and a `"*"` among reads,
-writes and hosts (what the caller names). Exit code 1 where `exit` or `least` differ from a label. A script whose label
-says `hard` may have needed less than the label says, never more. `unshare`, `ip`, `setpriv` and `strace` are needed.
+and no network but loopback. One line of JSON a script: what it touched, and `least`, the least profile by the table of
+the corpus. What no trace shows is taken from the label: variables, and a `"*"` (what the caller names). Exit code 1
+where `exit` or `least` differ from a label; where it says `hard`, less may have been needed, never more.
 """
 
 import argparse
@@ -30,7 +29,8 @@ THEIR_OWN = {"/sys/fs/cgroup", "/proc/self", "/dev/fd", "/dev/stdin", "/dev/stdo
 NAME_LOOKUP = {"/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf", "/etc/netsvc.conf", "/etc/svc.conf"}
 KINDS = ("reads", "writes", "connects", "listens", "starts")
 LIMITED = {"HOME", "PATH", "USER", "SHELL", "LOGNAME"}
-FREE_VARIABLE = re.compile(r"LANG|LC_\w+|TZ|TERM|PWD|OLDPWD")
+VARIABLES = {"PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8", "TERM": "dumb"}
+VARIABLES |= {"USER": "someone", "LOGNAME": "someone", "SHELL": "/bin/sh"}
 ORDER = ["minimal", "readonly", "filesystem", "network-api", "mcp-standard", "trusted"]
 LINE = re.compile(r"(?P<pid>\d+) +(?P<name>\w+)\((?P<arguments>.*)\) += (?P<result>-?\d+|\?)")
 PLACE = re.compile(r'(?:(?:AT_FDCWD|\d+)<(?P<directory>[^>]*)>, )?"(?P<path>(?:[^"\\]|\\.)*)"')
@@ -46,28 +46,25 @@ class Touched:
     root: str
     script: str
     settings: tuple[str, str]
-    # Its reads, writes, connects, listens and starts.
     seen: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in KINDS})
     # What the program in a process reads once for itself, by the name that it uses.
     allowance: dict[str, set[str]] = field(default_factory=dict)
 
     def start(self, pid: str, path: str) -> None:
         """A process became another program."""
-        name = Path(path).name
-        self.seen["starts"].add(name)
-        if name.startswith("python"):
-            self.allowance[pid] = {self.root}  # the importer lists the script's directory
-        elif name == "node":
-            self.allowance[pid] = {f"{self.root}/package.json"}  # which kind of module a script is
-        elif name == "find":
-            self.allowance[pid] = {"."}  # to come back to; it does without
-        elif name == "git":
+        name = Path(path).name.rstrip("0123456789.")
+        self.seen["starts"].add(Path(path).name)
+        # Python's importer lists the script's directory, Node asks which kind of module the script is, and find
+        # remembers where it began, but does without.
+        own = {"python": self.root, "node": f"{self.root}/package.json", "find": "."}
+        self.allowance[pid] = {own[name]} if name in own else set()
+        if name == "git":
             self.seen["reads"].add(".")  # it looks for its repository, by stat alone where there is none
         self.touch("reads", path)
 
     def touch(self, kind: str, path: str) -> None:
         """A path was read or changed; paths inside the root are shown as scripts write them."""
-        if not is_free(path) and (kind, path) != ("reads", f"{self.root}/{self.script}"):
+        if not is_free(path) and (kind, path) != ("reads", self.script):
             inside = os.path.relpath(path, self.root)
             self.seen[kind].add(path if inside.startswith("..") else inside if inside == "." else f"./{inside}")
 
@@ -93,8 +90,7 @@ def is_free(path: str) -> bool:
 def whole_calls(trace: str) -> list[re.Match[str]]:
     """The calls of a trace; one that another process interrupted is put together again."""
     begun, whole = {}, []
-    for line in trace.splitlines():
-        pid = line.split(" ", 1)[0]
+    for pid, line in ((line.split(" ", 1)[0], line) for line in trace.splitlines()):
         if line.endswith("<unfinished ...>"):
             begun[pid] = line.removesuffix("<unfinished ...>")
         elif resumed := re.match(r"\d+ +<\.\.\. \w+ resumed>", line):
@@ -124,24 +120,22 @@ def read_trace(trace: str, touched: Touched) -> None:
             for path in paths or re.findall("^[0-9]+<(/[^>]*)>", arguments):
                 touched.touch("writes", path)
         elif name in ("connect", "sendto", "sendmsg", "bind"):
-            for port, host in ADDRESS.findall(arguments):
-                touched.seen["listens" if name == "bind" else "connects"].add(f"{host}:{port}")
+            addresses = {f"{host}:{port}" for port, host in ADDRESS.findall(arguments)}
+            touched.seen["listens" if name == "bind" else "connects"] |= addresses
     touched.seen["listens"].discard("::1:0")  # urllib3 asks so, when it is imported, whether there is IPv6
-    if touched.seen["connects"]:
-        touched.seen["reads"] -= NAME_LOOKUP
+    touched.seen["reads"] -= NAME_LOOKUP if touched.seen["connects"] else set()
 
 
 def least_profile(seen: dict[str, set[str]], label: dict) -> str:
     """The least profile by the table."""
     reads = seen["reads"] | {"*"} & set(label.get("reads", []))
     writes = seen["writes"] | {"*"} & set(label.get("writes", []))
-    variables = {v for v in label.get("env", []) if not FREE_VARIABLE.fullmatch(v)}
+    variables = {v for v in label.get("env", []) if not re.fullmatch(r"LANG|LC_\w+|TZ|TERM", v)}
     temporary = {p for p in reads | writes if p == "/tmp" or p.startswith("/tmp/")}
     if writes - temporary or variables - LIMITED:
         return "trusted"
-    computed = "*" in label.get("hosts", []) or seen["listens"]
-    elsewhere = any(not p.startswith(".") for p in reads - temporary)
-    if variables or computed or elsewhere or seen["connects"] and (reads or writes):
+    wide = "*" in label.get("hosts", []) or any(not p.startswith(".") for p in reads - temporary)
+    if variables or wide or seen["listens"] or seen["connects"] and (reads or writes):
         return "mcp-standard"
     if seen["connects"]:
         return "network-api"
@@ -159,25 +153,22 @@ def observe(corpus: Path, label: dict, tsx: str) -> dict:
         shutil.copy(script, root)
         home.mkdir()
         command = ["strace", "-f", "-y", "-qq", "-o", str(trace), "-e", "trace=%file,%network,%process,fchdir"]
-        shell = "sh" if script.read_text().startswith("#!/bin/sh") else "bash"
-        typed = ["node", "--import", tsx]
-        own = {".py": ["/usr/bin/python3"], ".sh": [shell], ".ts": typed, ".tsx": typed}.get(script.suffix, ["node"])
-        command += [*own, f"./{script.name}"]
-        variables = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
-        variables |= {"USER": "someone", "LOGNAME": "someone", "SHELL": "/bin/sh", "TERM": "dumb", "LANG": "C.UTF-8"}
-        streams = {"stdin": subprocess.DEVNULL, "capture_output": True}
-        run = subprocess.run(command, cwd=root, env=variables, timeout=30, **streams)
-        touched = Touched(str(root), script.name, (f"{home}/.", f"{Path.home()}/."))
+        shell = ["sh"] if script.read_text().startswith("#!/bin/sh") else ["bash"]
+        own = {".py": ["/usr/bin/python3"], ".sh": shell} | dict.fromkeys((".ts", ".tsx"), ["node", "--import", tsx])
+        command += [*own.get(script.suffix, ["node"]), f"./{script.name}"]
+        environment, nothing = {"HOME": str(home), **VARIABLES}, subprocess.DEVNULL
+        run = subprocess.run(command, cwd=root, env=environment, stdin=nothing, capture_output=True, timeout=30)
+        touched = Touched(str(root), f"{root}/{script.name}", (f"{home}/.", f"{Path.home()}/."))
         read_trace(trace.read_text(errors="replace"), touched)
-    seen = {kind: sorted(touched.seen[kind]) for kind in KINDS}
-    return {"file": label["file"], "exit": run.returncode, **seen, "least": least_profile(touched.seen, label)}
+    seen = {kind: sorted(touched.seen[kind]) for kind in KINDS} | {"least": least_profile(touched.seen, label)}
+    return {"file": label["file"], "exit": run.returncode, **seen}
 
 
 def agrees(seen: dict, label: dict) -> bool:
     """Whether the run was as the label says; what is hard to tell may have been labelled higher."""
     below = ["minimal"] if label["profile"] == "network-api" else ORDER[: ORDER.index(label["profile"])]
     allowed = [label["profile"], *(below if label.get("hard") else [])]
-    return seen["exit"] == label.get("exit", 0) and seen["least"] in allowed
+    return (seen["exit"], seen["least"] in allowed) == (label.get("exit", 0), True)
 
 
 def enter_empty_network() -> None:
@@ -192,21 +183,17 @@ def main() -> int:
     """Observes the scripts, two at once, and names those that differ from their labels."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("labels", type=Path)
-    parser.add_argument("names", nargs="*", help="only scripts whose names end so")
     parser.add_argument("--tsx", default="tsx", help="the module that lets node run TypeScript")
     asked = parser.parse_args()
     enter_empty_network()
-    labels = [s for s in tomllib.loads(asked.labels.read_text())["script"] if s.get("runs", True)]
-    labels = [s for s in labels if not asked.names or s["file"].endswith(tuple(asked.names))]
-    wrong = 0
+    labels, wrong = [s for s in tomllib.loads(asked.labels.read_text())["script"] if s.get("runs", True)], []
     with ThreadPoolExecutor(2) as two:
         for label, seen in zip(labels, two.map(lambda s: observe(asked.labels.parent, s, asked.tsx), labels)):
             print(json.dumps(seen), flush=True)
             if not agrees(seen, label):
-                wrong += 1
-                print(f"{label['file']}: labelled {label['profile']}, exit {label.get('exit', 0)}", file=sys.stderr)
+                wrong.append(f"{label['file']}: labelled {label['profile']}, exit {label.get('exit', 0)}")
+    sys.stderr.writelines(f"{line}\n" for line in wrong)
     return 1 if wrong else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(main())
