@@ -22,9 +22,9 @@ impl Doubt {
     /// The most that an answer with this doubt is sure of.
     fn most(self) -> f64 {
         match self {
-            Doubt::PartlyKnown => 0.92,
+            Doubt::PartlyKnown => 0.93,
             Doubt::Guess => 0.8,
-            Doubt::Computed => 0.85,
+            Doubt::Computed => 0.91,
             Doubt::Opaque => 0.5,
             Doubt::Unparsed => 0.1,
         }

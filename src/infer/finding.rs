@@ -39,6 +39,8 @@ pub enum Act {
     Code(Language, Text),
     /// Makes a directory the current one; relative paths behind it start there.
     Enter(Text),
+    /// Goes back to the directory in which the text that is read began.
+    Back,
     /// Does what can't be seen through.
     Opaque(Opaque),
 }

@@ -62,6 +62,6 @@ impl Language {
                 let name = word.trim_end_matches(|digit: char| digit.is_ascii_digit() || digit == '.');
                 Self::named(name)
             })
-            .last()
+            .next_back()
     }
 }

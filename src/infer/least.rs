@@ -60,13 +60,14 @@ pub struct LeastGrants {
 
 /// What is needed of a profile, along its two ways up.
 #[derive(Debug, Clone, Copy, Default)]
-struct Need {
+pub(crate) struct Need {
     files: Files,
     hosts: Hosts,
 }
 
+/// What is needed of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-enum Files {
+pub(crate) enum Files {
     #[default]
     None,
     Data,
@@ -75,8 +76,9 @@ enum Files {
     All,
 }
 
+/// What is needed of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-enum Hosts {
+pub(crate) enum Hosts {
     #[default]
     None,
     Named,
@@ -84,28 +86,28 @@ enum Hosts {
 }
 
 impl Need {
-    fn files(files: Files) -> Need {
+    pub(crate) fn files(files: Files) -> Need {
         Need {
             files,
             hosts: Hosts::None,
         }
     }
 
-    fn hosts(hosts: Hosts) -> Need {
+    pub(crate) fn hosts(hosts: Hosts) -> Need {
         Need {
             files: Files::None,
             hosts,
         }
     }
 
-    fn and(self, other: Need) -> Need {
+    pub(crate) fn and(self, other: Need) -> Need {
         Need {
             files: self.files.max(other.files),
             hosts: self.hosts.max(other.hosts),
         }
     }
 
-    fn profile(self) -> &'static str {
+    pub(crate) fn profile(self) -> &'static str {
         match (self.files, self.hosts) {
             (Files::All, _) => "trusted",
             (Files::Limited, _) | (_, Hosts::Any) => "mcp-standard",
@@ -269,7 +271,7 @@ impl Judged {
                 doubt: None,
             },
             Act::Opaque(opaque) => Self::opaque(opaque),
-            Act::Shell(_) | Act::Code(..) | Act::Enter(_) => return None,
+            Act::Shell(_) | Act::Code(..) | Act::Enter(_) | Act::Back => return None,
         })
     }
 
@@ -341,21 +343,22 @@ impl Judged {
     }
 
     fn opaque(opaque: &Opaque) -> Judged {
-        let (why, files) = match opaque {
-            Opaque::BuiltCode => ("runs code that it builds".to_string(), Files::None),
-            Opaque::RemoteCode => ("runs code that it fetches".to_string(), Files::All),
-            Opaque::ComputedImport => ("imports what it computes".to_string(), Files::None),
-            Opaque::ComputedName => ("calls what it computes".to_string(), Files::None),
-            Opaque::UnknownModule(name) => (format!("uses the module `{name}`, which isn't known"), Files::None),
-            Opaque::UnknownProgram(name) => (format!("starts `{name}`, which isn't known"), Files::All),
-            Opaque::OtherFile(name) => (format!("runs the code of `{name}`"), Files::None),
-            Opaque::Unparsed(why) => (format!("doesn't parse: {why}"), Files::None),
-            Opaque::TooMuch(why) => (why.to_string(), Files::All),
+        let why = match opaque {
+            Opaque::BuiltCode => "runs code that it builds".to_string(),
+            Opaque::RemoteCode => "runs code that it fetches".to_string(),
+            Opaque::ComputedImport => "imports what it computes".to_string(),
+            Opaque::ComputedName => "calls what it computes".to_string(),
+            Opaque::UnknownModule(name) => format!("uses the module `{name}`, which isn't known"),
+            Opaque::UnknownProgram(name) => format!("starts `{name}`, which isn't known"),
+            Opaque::OtherFile(name) => format!("runs the code of `{name}`"),
+            Opaque::Unparsed(why) => format!("doesn't parse: {why}"),
+            Opaque::TooMuch(why) => why.to_string(),
         };
         Judged {
             effect: Effect::Dynamic,
             target: why,
-            need: Need::files(files),
+            // It may do anything.
+            need: Need::files(Files::All),
             flags: None,
             doubt: Some(match opaque {
                 Opaque::Unparsed(_) => Doubt::Unparsed,

@@ -32,6 +32,8 @@ pub use language::Language;
 pub use least::{Inference, LeastGrants};
 pub use setting::Setting;
 
+pub(crate) use least::{Files, Hosts, Need};
+
 use finding::Finding;
 
 /// Bytes of a script that are read; a longer one can't be judged.

@@ -154,6 +154,18 @@ impl Table {
         self.rows.contains_key(name)
     }
 
+    /// The names right below a module that have rows: what `from module import *` brings of them.
+    pub fn members(&self, module: &str) -> Vec<&str> {
+        let below = |name: &'_ String| name.strip_prefix(module)?.strip_prefix('.').map(str::to_string);
+        let rows = self
+            .rows
+            .keys()
+            .filter(|name| below(name).is_some_and(|rest| !rest.contains('.')));
+        let mut names: Vec<&str> = rows.filter_map(|name| name.rsplit('.').next()).collect();
+        names.sort_unstable();
+        names
+    }
+
     /// What a call does; `None` where there's no row of its name.
     pub fn call(&self, call: &Call<'_>) -> Option<Outcome> {
         Some(self.rows.get(call.name)?.outcome(call))

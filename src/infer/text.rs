@@ -117,6 +117,33 @@ impl Text {
             .collect()
     }
 
+    /// It without its first bytes, which must be known; unknown where they aren't.
+    pub fn without_prefix(&self, bytes: usize) -> Text {
+        let Some(rest) = self.prefix().get(bytes..) else {
+            return Text::unknown();
+        };
+        let behind = Text {
+            pieces: self.pieces.get(1..).unwrap_or_default().to_vec(),
+        };
+        Text::from(rest).then(&behind)
+    }
+
+    /// The whole text with something else for what isn't known.
+    pub fn with_unknown_as(&self, other: &str) -> String {
+        let each = self.pieces.iter().map(|piece| match piece {
+            Piece::Known(text) => text,
+            Piece::Unknown => other,
+        });
+        each.collect()
+    }
+
+    /// What comes behind a known beginning; `None` where it doesn't begin so.
+    pub fn without_start(&self, start: &str) -> Option<Text> {
+        self.prefix()
+            .starts_with(start)
+            .then(|| self.without_prefix(start.len()))
+    }
+
     /// Its parts at a separator, where all of it is known.
     pub fn split(&self, separator: &str) -> Option<Vec<Text>> {
         let text = self.exact()?;
@@ -178,6 +205,15 @@ mod tests {
         assert_eq!(directory("a.py"), ".");
         assert_eq!(directory("/a"), "/");
         assert_eq!(directory("/"), "/");
+    }
+
+    #[test]
+    fn a_known_beginning_is_taken_off() {
+        let url = Text::from("file://").then(&Text::unknown());
+        assert_eq!(url.without_start("file://"), Some(Text::unknown()));
+        assert_eq!(Text::from("/a").without_start("/"), Some("a".into()));
+        assert_eq!(Text::from("/").without_start("/"), Some("".into()));
+        assert_eq!(Text::from("a").without_start("/"), None);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub fn unfold(found: Vec<Finding>, setting: &Setting) -> Vec<Finding> {
     let mut work = Unfolding {
         setting,
         directory: None,
+        start: None,
         all: &mut all,
     };
     for finding in found {
@@ -30,6 +31,8 @@ struct Unfolding<'a> {
     setting: &'a Setting,
     /// The current directory, where the script has changed it.
     directory: Option<Text>,
+    /// The one in which the text that is read began.
+    start: Option<Text>,
     all: &'a mut Vec<Finding>,
 }
 
@@ -47,26 +50,31 @@ impl Unfolding<'_> {
         let at = finding.at.clone();
         let inside = match &finding.act {
             Act::Enter(path) => {
-                self.directory = Some(self.from_here(path));
+                self.directory = Some(self.placed(path));
+                return;
+            }
+            Act::Back => {
+                self.directory = self.start.clone();
                 return;
             }
             Act::Start(words) => shell::command(words, at),
             Act::Shell(line) => shell::line(line, self.setting),
             Act::Code(language, code) => self.embedded(*language, code),
-            Act::Read(path) => return self.all.push(self.moved(&finding, Act::Read(self.from_here(path)))),
-            Act::Write(path) => return self.all.push(self.moved(&finding, Act::Write(self.from_here(path)))),
+            Act::Read(path) => return self.all.push(self.moved(&finding, Act::Read(self.placed(path)))),
+            Act::Write(path) => return self.all.push(self.moved(&finding, Act::Write(self.placed(path)))),
             _ => return self.all.push(finding),
         };
         let (at, is_guess) = (finding.at.clone(), finding.is_guess);
         self.all.push(finding);
         let directory = self.directory.clone();
+        let start = std::mem::replace(&mut self.start, directory.clone());
         for mut inner in inside {
             inner.at = at.clone();
             inner.is_guess |= is_guess;
             self.take(inner, depth + 1);
         }
         // Another process has a directory of its own.
-        self.directory = directory;
+        (self.directory, self.start) = (directory, start);
     }
 
     fn moved(&self, finding: &Finding, act: Act) -> Finding {
@@ -80,7 +88,7 @@ impl Unfolding<'_> {
         }
     }
 
-    fn from_here(&self, path: &Text) -> Text {
+    fn placed(&self, path: &Text) -> Text {
         match &self.directory {
             Some(directory) if !path.prefix().starts_with('~') && !path.is_unknown() => directory.joined(path),
             _ => path.clone(),

@@ -1,0 +1,300 @@
+//! Calls of what the script doesn't define: what the table says they do, and what they give.
+
+use std::ops::Range;
+
+use super::super::finding::{Act, Finding};
+use super::super::table::Call;
+use super::super::text::Text;
+use super::super::value::Value;
+use super::call::Arguments;
+use super::fold;
+use super::reader::Reader;
+
+/// Ways to call with one of several lists each.
+const MOST_WAYS: usize = 16;
+
+impl Reader<'_, '_> {
+    /// Calls an API by its qualified name; a method's comes with what its object stands for.
+    pub fn call_api(&mut self, name: &str, receiver: Option<&Text>, arguments: &Arguments, at: Range<usize>) -> Value {
+        let name = &*fold::canonical(name);
+        if !self.step(1) {
+            return Value::Unknown;
+        }
+        if let Some(value) = self.special(name, arguments, &at) {
+            return value;
+        }
+        let given = self.table_call(name, receiver, arguments, &at, false);
+        if let Some(value) = self.machine(name, receiver, arguments, &at) {
+            return value;
+        }
+        if let Some(value) = self.listing(name, receiver, arguments) {
+            return value;
+        }
+        if let Some(value) = self.of_iterables(name, arguments) {
+            return value;
+        }
+        if let Some(value) = fold::call(name, receiver, arguments) {
+            return self.made(value);
+        }
+        if let Some(given) = given {
+            return given;
+        }
+        let class = name.rsplit_once('.').map_or("", |(class, _)| class);
+        match fold::is_class(name) {
+            true => Value::Instance(name.into(), None),
+            // What a table's methods give is mostly a table again: `df.groupby(…).sum()`.
+            false if fold::is_sticky(class) => Value::Instance(class.into(), None),
+            false => Value::Unknown,
+        }
+    }
+
+    /// What the table says of a call; what it gives, where it says that.
+    fn table_call(
+        &mut self,
+        name: &str,
+        receiver: Option<&Text>,
+        arguments: &Arguments,
+        at: &Range<usize>,
+        is_guess: bool,
+    ) -> Option<Value> {
+        if !self.table.has(name) {
+            return None;
+        }
+        let positional: Vec<Value> = arguments.positional.iter().map(target).collect();
+        let named: Vec<(String, Value)> = arguments
+            .named
+            .iter()
+            .map(|(name, value)| (name.clone(), target(value)))
+            .collect();
+        let mut given: Option<Value> = None;
+        for positional in ways(&positional) {
+            let mut positional = positional;
+            adjust(name, &mut positional);
+            let call = Call {
+                name,
+                receiver,
+                positional: &positional,
+                named: &named,
+                has_more: arguments.has_more,
+            };
+            let Some(outcome) = self.table.call(&call) else {
+                continue;
+            };
+            for act in outcome.acts.into_iter().chain(further(name, arguments)) {
+                for act in adjusted(name, receiver, arguments, act) {
+                    let finding = Finding::new(act, name, at.clone());
+                    self.add(if is_guess { finding.guessed() } else { finding });
+                }
+            }
+            if let Some((class, carried)) = outcome.gives {
+                let value = match &*class {
+                    "text" => Value::Text(carried.unwrap_or_else(Text::unknown)),
+                    _ => Value::Instance(class, carried),
+                };
+                given = Some(given.map_or(value.clone(), |before| before.or(&value)));
+            }
+        }
+        given
+    }
+
+    /// A method of something unknown whose name hardly means anything else.
+    pub fn guess(&mut self, name: &str, arguments: &Arguments, at: Range<usize>) {
+        let api = match name {
+            // A parser of a subcommand.
+            "add_argument" => return self.declare_option(arguments),
+            "set_defaults" => return self.declare_defaults(arguments),
+            "read_text" | "write_text" | "read_bytes" | "write_bytes" | "iterdir" | "rglob" | "unlink" | "rmdir" => {
+                format!("{}.{name}", fold::PATH)
+            }
+            "mkdir" => format!("{}.{name}", fold::PATH),
+            "to_csv" | "to_excel" | "to_parquet" => format!("pandas.DataFrame.{name}"),
+            "savefig" => "matplotlib.pyplot.savefig".to_string(),
+            "urlopen" => "urllib.request.urlopen".to_string(),
+            _ => return,
+        };
+        self.table_call(&api, Some(&Text::unknown()), arguments, &at, true);
+    }
+}
+
+/// An argument as a target: what is no path or URL is none, and what may be missing is what it else may be.
+fn target(value: &Value) -> Value {
+    match value {
+        Value::Instance(class, _) if !fold::is_target(class) => Value::Nothing,
+        Value::Api(name) if name.starts_with("sys.std") || name.starts_with("subprocess.") => Value::Nothing,
+        Value::OneOf(all) => {
+            let some = all.iter().map(target).filter(|value| *value != Value::Nothing);
+            some.reduce(|one, other| one.or(&other)).unwrap_or(Value::Nothing)
+        }
+        value => value.clone(),
+    }
+}
+
+/// The ways to call with a list one of whose elements could be several.
+fn ways(positional: &[Value]) -> Vec<Vec<Value>> {
+    let words = match positional.first() {
+        Some(Value::List(words)) => words,
+        Some(Value::OneOf(all)) => {
+            let each = all
+                .iter()
+                .map(|one| [std::slice::from_ref(one), &positional[1..]].concat());
+            return each
+                .flat_map(|positional| ways(&positional))
+                .take(MOST_WAYS * MOST_WAYS)
+                .collect();
+        }
+        _ => return vec![positional.to_vec()],
+    };
+    let mut lists: Vec<Vec<Value>> = vec![Vec::new()];
+    for word in words.iter() {
+        let each = match word.alternatives() {
+            each if each.len() * lists.len() <= MOST_WAYS => each,
+            _ => vec![Value::Unknown],
+        };
+        lists = lists
+            .iter()
+            .flat_map(|list| {
+                each.iter()
+                    .map(move |word| list.iter().cloned().chain([word.clone()]).collect())
+            })
+            .collect();
+    }
+    let rest = &positional[1..];
+    lists
+        .into_iter()
+        .map(|list: Vec<Value>| {
+            std::iter::once(Value::List(list.into()))
+                .chain(rest.iter().cloned())
+                .collect()
+        })
+        .collect()
+}
+
+/// Arguments that mean something else than the row says.
+fn adjust(name: &str, positional: &mut [Value]) {
+    match (name, positional) {
+        // A number is an open descriptor.
+        ("builtins.open" | "os.fdopen", [file @ Value::Number(_), ..]) => *file = Value::Nothing,
+        // `r:xz`: what stands behind the colon is a compression.
+        ("tarfile.open", [_, mode @ Value::Text(_), ..]) => {
+            let text = mode.text();
+            let known = text.prefix();
+            *mode = known.split([':', '|']).next().unwrap_or_default().into();
+        }
+        _ => {}
+    }
+}
+
+/// An act as it is: a URL where a path may stand too, a database that is in memory.
+fn adjusted(name: &str, receiver: Option<&Text>, arguments: &Arguments, act: Act) -> Vec<Act> {
+    let is_url = |text: &Text| {
+        ["http://", "https://", "ftp://", "s3://", "gs://"]
+            .iter()
+            .any(|scheme| text.prefix().starts_with(scheme))
+    };
+    match act {
+        Act::Read(path) if is_url(&path) && !name.starts_with("builtins.") && !name.starts_with("os.") => {
+            vec![Act::Connect(path)]
+        }
+        Act::Read(path) | Act::Write(path) if name == "sqlite3.connect" => database(&path),
+        // Only what a pattern's directories name is listed: `Path(".").glob("data/*.csv")`.
+        Act::Read(path) if name == "pathlib.Path.glob" => {
+            let pattern = arguments.get(0, "pattern").map_or(Text::unknown(), Value::text);
+            let fixed = fixed(&pattern);
+            match fixed.rfind('/') {
+                Some(end) => vec![Act::Read(path.joined(&fixed[..end].into()))],
+                None => vec![Act::Read(path)],
+            }
+        }
+        Act::Read(path) if name.starts_with("glob.") => match arguments.get(usize::MAX, "root_dir") {
+            Some(root) if *root != Value::Nothing => vec![Act::Read(root.text().joined(&path))],
+            _ => vec![Act::Read(path)],
+        },
+        Act::Connect(host) if name.starts_with("http.client.") => with_port(name, &host, arguments),
+        Act::Connect(path) => match receiver {
+            // A client with a base: `httpx.Client(base_url=…).get("/users")`.
+            Some(base) if !base.prefix().is_empty() && !path.prefix().contains("://") => {
+                vec![Act::Connect(base.joined(&relative(&path)))]
+            }
+            _ => vec![Act::Connect(path)],
+        },
+        act => vec![act],
+    }
+}
+
+/// What a row can't say of a call.
+fn further(name: &str, arguments: &Arguments) -> Vec<Act> {
+    if !matches!(name, "fileinput.input" | "fileinput.FileInput") {
+        return Vec::new();
+    }
+    let files: Vec<Text> = match arguments.get(0, "files") {
+        // Those that the command line names.
+        None | Some(Value::Nothing) => vec![Text::unknown()],
+        Some(files) => {
+            let each = files.alternatives().into_iter().flat_map(|files| match files {
+                Value::List(files) => files.to_vec(),
+                file => vec![file],
+            });
+            each.map(|file| file.text()).collect()
+        }
+    };
+    let in_place = arguments.get(1, "inplace").map(Value::truth);
+    let is_written = in_place.is_some_and(|truth| truth != Some(false));
+    let acts = |file: Text| match is_written {
+        // The file as it was stands beside it meanwhile.
+        true => vec![
+            Act::Read(file.clone()),
+            Act::Write(file.then(&".bak".into())),
+            Act::Write(file),
+        ],
+        false => vec![Act::Read(file)],
+    };
+    files.into_iter().flat_map(acts).collect()
+}
+
+/// `HTTPConnection(host, port)`.
+fn with_port(name: &str, host: &Text, arguments: &Arguments) -> Vec<Act> {
+    let scheme = if name.contains("HTTPS") { "https://" } else { "http://" };
+    let ports = arguments
+        .get(1, "port")
+        .map_or(vec![Value::Nothing], Value::alternatives);
+    let each = ports.iter().map(|port| match port {
+        Value::Number(port) => Text::from(scheme).then(host).then(&format!(":{port}").into()),
+        _ => host.clone(),
+    });
+    each.map(Act::Connect).collect()
+}
+
+/// A pattern up to its first wildcard.
+pub fn fixed(pattern: &Text) -> &str {
+    let known = pattern.prefix();
+    &known[..known.find(['*', '?', '[']).unwrap_or(known.len())]
+}
+
+fn relative(path: &Text) -> Text {
+    match path.exact() {
+        Some(path) => path.trim_start_matches('/').into(),
+        None => Text::unknown(),
+    }
+}
+
+fn database(path: &Text) -> Vec<Act> {
+    match path.exact() {
+        Some(":memory:" | "") => Vec::new(),
+        _ => match path.prefix().strip_prefix("file:") {
+            Some(uri) => {
+                let file = uri.split('?').next().unwrap_or_default();
+                let is_whole = uri.contains('?') || path.exact().is_some();
+                let file = match is_whole {
+                    true => Text::from(file),
+                    false => Text::from(file).then(&Text::unknown()),
+                };
+                match path.shown() {
+                    shown if shown.contains("mode=memory") => Vec::new(),
+                    shown if shown.contains("mode=ro") || shown.contains("immutable=1") => vec![Act::Read(file)],
+                    _ => vec![Act::Read(file.clone()), Act::Write(file)],
+                }
+            }
+            None => vec![Act::Read(path.clone()), Act::Write(path.clone())],
+        },
+    }
+}

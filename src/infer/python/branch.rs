@@ -1,0 +1,227 @@
+//! Ways through the code: `if`, `match`, loops. All are taken, but those that constants rule out.
+
+use ruff_python_ast::{Expr, Pattern, Stmt, StmtFor, StmtIf, StmtMatch, StmtWhile};
+
+use super::super::value::Value;
+use super::reader::Reader;
+use super::scope::Changes;
+use super::statement::Flow;
+
+/// Loops in loops whose bodies are run twice.
+const MOST_LOOPS: usize = 3;
+
+impl<'a> Reader<'a, '_> {
+    pub fn choose(&mut self, choice: &'a StmtIf) -> Flow {
+        let mut ways = Vec::new();
+        let mut clauses = vec![(Some(&*choice.test), &choice.body[..])];
+        clauses.extend(
+            choice
+                .elif_else_clauses
+                .iter()
+                .map(|clause| (clause.test.as_ref(), &clause.body[..])),
+        );
+        let mut denied: Vec<&'a Expr> = Vec::new();
+        for (test, body) in clauses {
+            let truth = test.map_or(Some(true), |test| self.truth(test));
+            if truth != Some(false) {
+                let begun = self.scopes.begin();
+                for test in &denied {
+                    self.narrow(test, false);
+                }
+                if let Some(test) = test {
+                    self.narrow(test, true);
+                }
+                let flow = self.block(body);
+                ways.push((flow, self.scopes.end(begun)));
+            }
+            if truth == Some(true) {
+                return self.join(ways);
+            }
+            denied.extend(test);
+        }
+        let begun = self.scopes.begin();
+        for test in &denied {
+            self.narrow(test, false);
+        }
+        ways.push((Flow::Next, self.scopes.end(begun)));
+        self.join(ways)
+    }
+
+    /// Goes on where any of several ways goes on. What one that left the function made of its own names is forgotten.
+    pub fn join(&mut self, ways: Vec<(Flow, Changes)>) -> Flow {
+        let here = self.scope();
+        let flow = [Flow::Next, Flow::Loop]
+            .into_iter()
+            .find(|flow| ways.iter().any(|(way, _)| way == flow))
+            .unwrap_or(Flow::Out);
+        let (mut local, mut beyond) = (Vec::new(), Vec::new());
+        for (way, changes) in ways {
+            let (inner, outer): (Changes, Changes) = changes.into_iter().partition(|((scope, _), _)| *scope == here);
+            if way != Flow::Out || flow == Flow::Out {
+                local.push(inner);
+            }
+            beyond.push(outer);
+        }
+        self.scopes.join(&local);
+        self.scopes.join(&beyond);
+        flow
+    }
+
+    pub fn match_cases(&mut self, choice: &'a StmtMatch) -> Flow {
+        let subject = self.value(&choice.subject);
+        let mut ways = Vec::new();
+        let mut is_complete = false;
+        for case in &choice.cases {
+            let begun = self.scopes.begin();
+            self.bind_pattern(&case.pattern, &subject);
+            if let Some(guard) = &case.guard {
+                self.value(guard);
+            }
+            let flow = self.block(&case.body);
+            ways.push((flow, self.scopes.end(begun)));
+            is_complete |= case.guard.is_none() && case.pattern.is_irrefutable();
+        }
+        if !is_complete {
+            ways.push((Flow::Next, Changes::new()));
+        }
+        self.join(ways)
+    }
+
+    fn bind_pattern(&mut self, pattern: &'a Pattern, subject: &Value) {
+        let mut name = |name: &Option<ruff_python_ast::Identifier>, value: Value| {
+            if let Some(name) = name {
+                self.bind(name, value);
+            }
+        };
+        match pattern {
+            Pattern::MatchAs(pattern) => {
+                name(&pattern.name, subject.clone());
+                if let Some(inner) = &pattern.pattern {
+                    self.bind_pattern(inner, subject);
+                }
+            }
+            Pattern::MatchStar(star) => name(&star.name, Value::Unknown),
+            Pattern::MatchSequence(list) => {
+                list.patterns
+                    .iter()
+                    .for_each(|inner| self.bind_pattern(inner, &Value::Unknown));
+            }
+            Pattern::MatchMapping(map) => {
+                name(&map.rest, Value::Unknown);
+                map.patterns
+                    .iter()
+                    .for_each(|inner| self.bind_pattern(inner, &Value::Unknown));
+            }
+            Pattern::MatchClass(class) => {
+                let arguments = &class.arguments;
+                arguments
+                    .patterns
+                    .iter()
+                    .for_each(|inner| self.bind_pattern(inner, &Value::Unknown));
+                arguments
+                    .keywords
+                    .iter()
+                    .for_each(|inner| self.bind_pattern(&inner.pattern, &Value::Unknown));
+            }
+            Pattern::MatchOr(any) => any.patterns.iter().for_each(|inner| self.bind_pattern(inner, subject)),
+            Pattern::MatchValue(_) | Pattern::MatchSingleton(_) => {}
+        }
+    }
+
+    /// A loop over a known list takes each element; any other is taken twice, with what the first time left behind.
+    pub fn for_each(&mut self, each: &'a StmtFor) -> Flow {
+        let over = self.value(&each.iter);
+        match self.elements(&over) {
+            Ok(elements) if self.repeats.saturating_mul(elements.len()) <= Self::MOST_REPEATS => {
+                let before = self.repeats;
+                self.repeats = before.saturating_mul(elements.len()).max(1);
+                for element in elements {
+                    let begun = self.scopes.begin();
+                    self.assign(&each.target, element);
+                    let flow = self.block(&each.body);
+                    let changes = self.scopes.end(begun);
+                    let mut ways = vec![(flow, changes)];
+                    if flow == Flow::Out {
+                        ways.push((Flow::Next, Changes::new()));
+                    }
+                    self.join(ways);
+                }
+                self.repeats = before;
+            }
+            elements => {
+                let element = match elements {
+                    Ok(all) => all
+                        .iter()
+                        .skip(1)
+                        .fold(all.first().cloned().unwrap_or(Value::Unknown), |one, other| {
+                            one.or(other)
+                        }),
+                    Err(element) => element,
+                };
+                self.twice(&each.body, |reader| reader.assign(&each.target, element.clone()));
+            }
+        }
+        self.block(&each.orelse)
+    }
+
+    pub fn repeat(&mut self, again: &'a StmtWhile) -> Flow {
+        if self.truth(&again.test) == Some(false) {
+            return self.block(&again.orelse);
+        }
+        self.twice(&again.body, |reader| {
+            reader.value(&again.test);
+        });
+        self.block(&again.orelse)
+    }
+
+    fn twice(&mut self, body: &'a [Stmt], before: impl Fn(&mut Self)) {
+        self.loops += 1;
+        let times = if self.loops > MOST_LOOPS { 1 } else { 2 };
+        for _ in 0..times {
+            let begun = self.scopes.begin();
+            before(self);
+            let flow = self.block(body);
+            let changes = self.scopes.end(begun);
+            self.join(vec![(flow, changes), (Flow::Next, Changes::new())]);
+        }
+        self.loops -= 1;
+    }
+
+    /// What a test tells of a name: that it is, or isn't, `None`.
+    fn narrow(&mut self, test: &'a Expr, holds: bool) {
+        let (name, is_something) = match test {
+            Expr::Name(name) => (name, holds),
+            Expr::UnaryOp(not) if not.op == ruff_python_ast::UnaryOp::Not => return self.narrow(&not.operand, !holds),
+            Expr::BoolOp(all) => {
+                if holds == (all.op == ruff_python_ast::BoolOp::And) {
+                    all.values.iter().for_each(|value| self.narrow(value, holds));
+                }
+                return;
+            }
+            Expr::Compare(compare) => match (&*compare.left, &compare.ops[..], &compare.comparators[..]) {
+                (Expr::Name(name), [op], [Expr::NoneLiteral(_)]) => match op {
+                    ruff_python_ast::CmpOp::Is | ruff_python_ast::CmpOp::Eq => (name, !holds),
+                    ruff_python_ast::CmpOp::IsNot | ruff_python_ast::CmpOp::NotEq => (name, holds),
+                    _ => return,
+                },
+                _ => return,
+            },
+            _ => return,
+        };
+        let scope = self.scope();
+        let Some(holder) = self.scopes.holder(scope, &name.id) else {
+            return;
+        };
+        let Some(value) = self.scopes.own(holder, &name.id).cloned() else {
+            return;
+        };
+        let mut left: Vec<Value> = value.alternatives();
+        left.retain(|value| match is_something {
+            true => value.truth() != Some(false),
+            false => !matches!(value, Value::Own(_) | Value::Api(_) | Value::Instance(..)),
+        });
+        if let Some(narrowed) = left.into_iter().reduce(|one, other| one.or(&other)) {
+            self.scopes.set(holder, &name.id, narrowed);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Calls: who is called, with what, and what comes back.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use ruff_python_ast::{Expr, ExprCall};
+use ruff_text_size::Ranged;
+
+use super::super::finding::Opaque;
+use super::super::value::Value;
+use super::fold;
+use super::own::Own;
+use super::reader::Reader;
+
+/// What a call is given.
+#[derive(Debug, Clone, Default)]
+pub struct Arguments {
+    pub positional: Vec<Value>,
+    pub named: Vec<(String, Value)>,
+    /// Whether there are more that aren't known.
+    pub has_more: bool,
+}
+
+impl Arguments {
+    pub fn of(positional: Vec<Value>) -> Arguments {
+        Arguments {
+            positional,
+            ..Arguments::default()
+        }
+    }
+
+    /// The argument of this position or name.
+    pub fn get(&self, at: usize, name: &str) -> Option<&Value> {
+        let by_name = self
+            .named
+            .iter()
+            .find(|(given, _)| given == name)
+            .map(|(_, value)| value);
+        by_name.or_else(|| self.positional.get(at))
+    }
+
+    /// Without the first ones.
+    pub fn behind(&self, count: usize) -> Arguments {
+        Arguments {
+            positional: self.positional.get(count..).unwrap_or_default().to_vec(),
+            ..self.clone()
+        }
+    }
+}
+
+/// The class of what a computed name gave.
+pub const COMPUTED: &str = "a computed name";
+
+impl<'a> Reader<'a, '_> {
+    pub fn call(&mut self, call: &'a ExprCall) -> Value {
+        let at = call.range().to_std_range();
+        if let Expr::Attribute(attribute) = &*call.func {
+            let receiver = self.callee(&attribute.value);
+            let arguments = self.arguments(call);
+            let mut result: Option<Value> = None;
+            for one in receiver.alternatives() {
+                if one == Value::Nothing {
+                    continue;
+                }
+                let given = match self.change_in_place(&attribute.value, &one, &attribute.attr, &arguments) {
+                    true => Value::Nothing,
+                    false => self.call_method(&one, &attribute.attr, &arguments, at.clone()),
+                };
+                result = Some(result.map_or(given.clone(), |before| before.or(&given)));
+            }
+            return result.unwrap_or(Value::Unknown);
+        }
+        if matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super") && call.arguments.args.is_empty() {
+            return self.parent_object();
+        }
+        let callee = self.callee(&call.func);
+        let arguments = self.arguments(call);
+        self.call_value(&callee, &arguments, at)
+    }
+
+    fn arguments(&mut self, call: &'a ExprCall) -> Arguments {
+        let mut arguments = Arguments::default();
+        for argument in &call.arguments.args {
+            let value = self.value(argument);
+            match (argument.is_starred_expr(), &value) {
+                (true, Value::List(values)) => arguments.positional.extend(values.iter().cloned()),
+                (true, _) => arguments.has_more = true,
+                _ => arguments.positional.push(value),
+            }
+        }
+        for keyword in &call.arguments.keywords {
+            let value = self.value(&keyword.value);
+            match (&keyword.arg, &value) {
+                (Some(name), _) => arguments.named.push((name.to_string(), value)),
+                (None, Value::Record(fields)) => arguments.named.extend(fields.iter().cloned()),
+                (None, _) => arguments.has_more = true,
+            }
+        }
+        arguments
+    }
+
+    /// Calls each that a value could be.
+    pub fn call_value(&mut self, callee: &Value, arguments: &Arguments, at: Range<usize>) -> Value {
+        let mut result: Option<Value> = None;
+        for callee in callee.alternatives() {
+            if callee == Value::Nothing {
+                continue;
+            }
+            let given = self.call_one(&callee, arguments, at.clone());
+            result = Some(result.map_or(given.clone(), |before| before.or(&given)));
+        }
+        result.unwrap_or(Value::Unknown)
+    }
+
+    fn call_one(&mut self, callee: &Value, arguments: &Arguments, at: Range<usize>) -> Value {
+        match callee {
+            Value::Api(name) => self.call_api(name, None, arguments, at),
+            Value::Instance(class, _) if &**class == COMPUTED => {
+                self.opaque(Opaque::ComputedName, "getattr", &at);
+                Value::Unknown
+            }
+            Value::Own(number) => match self.get(*number) {
+                Some(Own::Function(function)) => self.follow(*number, &function, None, arguments),
+                Some(Own::Class(class)) => self.construct(*number, &class, arguments, at),
+                Some(Own::Bound { function, receiver }) => match self.get(function) {
+                    Some(Own::Function(inner)) => self.follow(function, &inner, Some(receiver), arguments),
+                    _ => Value::Unknown,
+                },
+                Some(Own::Method { name, receiver }) => self.call_api(&name, receiver.as_ref(), arguments, at),
+                Some(Own::Partial {
+                    callee,
+                    positional,
+                    named,
+                }) => {
+                    let mut all = arguments.clone();
+                    all.positional = positional.iter().chain(&arguments.positional).cloned().collect();
+                    all.named.extend(named.iter().cloned());
+                    if !self.enter() {
+                        self.leave();
+                        return Value::Unknown;
+                    }
+                    let value = self.call_value(&callee, &all, at);
+                    self.leave();
+                    value
+                }
+                Some(Own::Object { .. }) => self
+                    .call_own_method_with(*number, &["__call__"], arguments, at)
+                    .unwrap_or(Value::Unknown),
+                _ => Value::Unknown,
+            },
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Calls a method of one value.
+    pub fn call_method(&mut self, receiver: &Value, name: &str, arguments: &Arguments, at: Range<usize>) -> Value {
+        let value = match receiver {
+            Value::Text(_) => fold::text_method(receiver, name, arguments),
+            Value::List(_) | Value::Record(_) => fold::list_method(receiver, name, arguments),
+            Value::Api(api) => return self.call_api(&format!("{api}.{name}"), None, arguments, at),
+            Value::Instance(class, _) if &**class == COMPUTED => return self.call_one(receiver, arguments, at),
+            Value::Instance(class, text) => {
+                return self.call_api(&format!("{class}.{name}"), text.as_ref(), arguments, at);
+            }
+            Value::Own(number) => {
+                if let Some(Own::Super { class, object }) = self.get(*number) {
+                    return self.call_parent(class, &object, name, arguments, at);
+                }
+                if let Some(Own::Iterable { element }) = self.get(*number) {
+                    return match name {
+                        "pop" | "popleft" | "__next__" => element,
+                        "copy" | "union" | "intersection" | "difference" | "__iter__" => receiver.clone(),
+                        _ => Value::Unknown,
+                    };
+                }
+                if let Some(Own::Mapping { element }) = self.get(*number) {
+                    return self.mapping_method(element, name, arguments);
+                }
+                let method = self.attribute_of(receiver, name, at.clone());
+                return self.call_value(&method, arguments, at);
+            }
+            _ => {
+                self.guess(name, arguments, at);
+                Value::Unknown
+            }
+        };
+        self.made(value)
+    }
+
+    /// `list.append(x)` and the like: the place that holds the list gets its new content.
+    fn change_in_place(&mut self, place: &'a Expr, receiver: &Value, name: &str, arguments: &Arguments) -> bool {
+        let after = match (receiver, name, arguments.positional.first()) {
+            (Value::List(values), "append" | "add" | "appendleft", Some(more)) => {
+                Value::List(Rc::new(values.iter().chain([more]).cloned().collect()))
+            }
+            (Value::List(values), "extend", Some(Value::List(more))) => {
+                Value::List(Rc::new(values.iter().chain(more.iter()).cloned().collect()))
+            }
+            (Value::List(values), "extend" | "update", Some(more)) => {
+                let more = self.any_element(more);
+                Value::List(Rc::new(values.iter().cloned().chain([more]).collect()))
+            }
+            (Value::List(values), "insert", Some(_)) => {
+                let more = arguments.positional.get(1).cloned().unwrap_or(Value::Unknown);
+                Value::List(Rc::new(values.iter().cloned().chain([more]).collect()))
+            }
+            (Value::Own(_), "setdefault", Some(_)) => {
+                let default = arguments.positional.get(1).cloned().unwrap_or(Value::Nothing);
+                if let Some(after) = self.with_value(receiver, &default) {
+                    self.replace(place, after);
+                }
+                return false;
+            }
+            (Value::Own(number), "append" | "add" | "appendleft" | "extend" | "update", Some(more)) => {
+                let element = match self.get(*number) {
+                    Some(Own::Iterable { element }) => element,
+                    Some(Own::Mapping { .. }) => {
+                        self.replace(place, Value::Unknown);
+                        return true;
+                    }
+                    _ => return false,
+                };
+                let more = match name {
+                    "extend" | "update" => self.any_element(more),
+                    _ => more.clone(),
+                };
+                self.iterable(element.or(&more))
+            }
+            (Value::Record(fields), "update", Some(Value::Record(more))) => {
+                Value::Record(Rc::new(fields.iter().chain(more.iter()).cloned().collect()))
+            }
+            (Value::Record(_), "update", _) => Value::Unknown,
+            _ => return false,
+        };
+        let after = self.made(after);
+        self.replace(place, after);
+        true
+    }
+}

@@ -1,0 +1,60 @@
+//! Options of the command line, as `argparse` declares them: what the attributes of its answer may be.
+
+use super::super::text::Text;
+use super::super::value::Value;
+use super::call::Arguments;
+use super::fold;
+use super::reader::Reader;
+
+impl Reader<'_, '_> {
+    /// `parser.add_argument(…)`: remembers what the option is like.
+    pub fn declare_option(&mut self, arguments: &Arguments) {
+        let names: Vec<String> = arguments
+            .positional
+            .iter()
+            .filter_map(|name| name.text().exact().map(String::from))
+            .collect();
+        let long = names.iter().find(|name| name.starts_with("--")).or(names.first());
+        let stated = arguments.get(usize::MAX, "dest").map(Value::text);
+        let name = match (stated.as_ref().and_then(Text::exact), long) {
+            (Some(name), _) => name.to_string(),
+            (None, Some(name)) => name.trim_start_matches('-').replace('-', "_"),
+            (None, None) => return,
+        };
+        let is_path = matches!(arguments.get(usize::MAX, "type"), Some(Value::Api(class)) if fold::canonical(class) == fold::PATH);
+        let is_file = matches!(arguments.get(usize::MAX, "type"), Some(Value::Instance(class, _)) if &**class == "argparse.FileType");
+        let is_flag = arguments.get(usize::MAX, "action").is_some();
+        let mut value = match arguments.get(usize::MAX, "choices") {
+            Some(Value::List(choices)) if !is_flag => choices
+                .iter()
+                .cloned()
+                .reduce(|one, other| one.or(&other))
+                .unwrap_or(Value::Unknown),
+            _ if is_path => Value::Instance(fold::PATH.into(), Some(Text::unknown())),
+            _ if is_file => Value::Instance("io.File".into(), None),
+            _ => Value::Unknown,
+        };
+        if let Some(default) = arguments
+            .get(usize::MAX, "default")
+            .filter(|default| **default != Value::Nothing)
+        {
+            let default = match is_path {
+                true => Value::Instance(fold::PATH.into(), Some(default.text())),
+                false => default.clone(),
+            };
+            value = default.or(&value);
+        }
+        let before = self.options.get(&name).cloned();
+        self.options
+            .insert(name, before.map_or(value.clone(), |before| before.or(&value)));
+    }
+
+    /// `parser.set_defaults(func=…)`.
+    pub fn declare_defaults(&mut self, arguments: &Arguments) {
+        for (name, value) in &arguments.named {
+            let before = self.options.get(name).cloned();
+            self.options
+                .insert(name.clone(), before.map_or(value.clone(), |before| before.or(value)));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Refuses text that nests too deep, before a parser sees it.
+//!
+//! The parser grows its stack as it goes down, but dropping and reading what it made recurse without that. CPython
+//! refuses 200 nested brackets and 100 indents as well (Parser/lexer: MAXLEVEL, MAXINDENT), so no script that runs is lost.
+
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::{Mode, lexer};
+
+const MOST_BRACKETS: usize = 200;
+const MOST_INDENTS: usize = 100;
+/// Operators, prefixes and calls that may follow each other without a comma, over all open brackets.
+const LONGEST_CHAIN: usize = 2000;
+
+/// What is too deep about a text.
+pub fn too_deep(source: &str) -> Option<&'static str> {
+    let mut tokens = lexer::lex(source, Mode::Module);
+    let mut nesting = Nesting {
+        levels: vec![Level::default()],
+        chain: 0,
+    };
+    let mut indents = 0_usize;
+    loop {
+        let kind = tokens.next_token();
+        match kind {
+            TokenKind::EndOfFile => return None,
+            TokenKind::Indent => indents += 1,
+            TokenKind::Dedent => indents = indents.saturating_sub(1),
+            kind => nesting.take(kind),
+        }
+        if indents > MOST_INDENTS || nesting.levels.len() > MOST_BRACKETS {
+            return Some("its code nests too deep");
+        }
+        if nesting.chain > LONGEST_CHAIN {
+            return Some("an expression of it is too long");
+        }
+    }
+}
+
+/// What stands open.
+struct Nesting {
+    levels: Vec<Level>,
+    /// The sum of all levels.
+    chain: usize,
+}
+
+/// One bracket's inside, since its last comma.
+#[derive(Default)]
+struct Level {
+    chain: usize,
+    /// A comma doesn't end these: `lambda a, b: lambda …`.
+    lambdas: usize,
+}
+
+impl Nesting {
+    fn take(&mut self, kind: TokenKind) {
+        match kind {
+            TokenKind::Lpar
+            | TokenKind::Lsqb
+            | TokenKind::Lbrace
+            | TokenKind::FStringStart
+            | TokenKind::TStringStart => {
+                self.levels.push(Level::default());
+            }
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::FStringEnd | TokenKind::TStringEnd => {
+                self.reset();
+                if self.levels.len() > 1 {
+                    self.levels.pop();
+                }
+                self.count();
+            }
+            TokenKind::Comma => self.end_chain(),
+            TokenKind::Newline | TokenKind::Semi => self.reset(),
+            TokenKind::Lambda => {
+                self.chain += 1;
+                if let Some(level) = self.levels.last_mut() {
+                    level.lambdas += 1;
+                }
+            }
+            kind if nests(kind) => self.count(),
+            _ => {}
+        }
+    }
+
+    fn count(&mut self) {
+        self.chain += 1;
+        if let Some(level) = self.levels.last_mut() {
+            level.chain += 1;
+        }
+    }
+
+    fn end_chain(&mut self) {
+        if let Some(level) = self.levels.last_mut() {
+            self.chain = self.chain.saturating_sub(level.chain);
+            level.chain = 0;
+        }
+    }
+
+    fn reset(&mut self) {
+        self.end_chain();
+        if let Some(level) = self.levels.last_mut() {
+            self.chain = self.chain.saturating_sub(level.lambdas);
+            level.lambdas = 0;
+        }
+    }
+}
+
+/// Whether a token makes a tree deeper.
+fn nests(kind: TokenKind) -> bool {
+    kind.is_operator() && !matches!(kind, TokenKind::Colon | TokenKind::Equal)
+        || matches!(
+            kind,
+            TokenKind::And
+                | TokenKind::Or
+                | TokenKind::Not
+                | TokenKind::Is
+                | TokenKind::In
+                | TokenKind::If
+                | TokenKind::Await
+                | TokenKind::Yield
+        )
+}

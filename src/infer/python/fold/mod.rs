@@ -1,0 +1,164 @@
+//! What pure functions and operators give for what is known.
+//!
+//! `path`, `url`, `text` and `list` hold the functions of each; here stand the names and how alternatives are combined.
+
+mod list;
+mod path;
+mod text;
+mod url;
+
+use std::rc::Rc;
+
+use ruff_python_ast::{Expr, Number, UnaryOp};
+
+use super::super::text::Text;
+use super::super::value::Value;
+use super::call::Arguments;
+
+pub use list::{element, list_method, sliced};
+pub use path::{parent, path_attribute};
+pub use text::{percent, repeated, text_method};
+
+pub const PATH: &str = "pathlib.Path";
+
+/// Names under which the same thing stands.
+const ALIASES: &[(&str, &str)] = &[
+    ("posixpath", "os.path"),
+    ("posix", "os"),
+    ("io.open", "builtins.open"),
+    ("_io.open", "builtins.open"),
+    ("builtins.__builtins__", "builtins"),
+    ("pathlib.PosixPath", PATH),
+    ("pathlib.PurePath", PATH),
+    ("pathlib.PurePosixPath", PATH),
+    ("requests.api", "requests"),
+    ("requests.sessions", "requests"),
+    ("requests.session", "requests.Session"),
+    ("multiprocessing.context.Process", "multiprocessing.Process"),
+    ("os.environb", "os.environ"),
+    ("PIL.Image.Image", "PIL.Image"),
+    ("pandas.core.frame", "pandas"),
+    ("collections.abc", "typing"),
+    ("builtins.input", "builtins.input"),
+    ("asyncio.subprocess.create_subprocess", "asyncio.create_subprocess"),
+    ("redis.Redis.from_url", "redis.from_url"),
+];
+
+/// The name that the table has.
+pub fn canonical(name: &str) -> String {
+    for (alias, real) in ALIASES {
+        if let Some(rest) = name.strip_prefix(alias)
+            && (rest.is_empty() || rest.starts_with('.'))
+        {
+            return format!("{real}{rest}");
+        }
+    }
+    name.to_string()
+}
+
+/// Whether a name is a class's, as names are written.
+pub fn is_class(name: &str) -> bool {
+    name.rsplit('.')
+        .next()
+        .is_some_and(|last| last.starts_with(|first: char| first.is_ascii_uppercase()))
+        || name == "dataclasses.field"
+}
+
+/// Classes whose methods and elements mostly give the same again.
+pub fn is_sticky(class: &str) -> bool {
+    matches!(
+        class,
+        "pandas.DataFrame" | "PIL.Image" | "polars.DataFrame" | "docx.Document"
+    )
+}
+
+/// Classes that stand for a path or URL.
+pub fn is_target(class: &str) -> bool {
+    matches!(
+        class,
+        PATH | "os.DirEntry"
+            | "urllib.request.Request"
+            | "requests.Request"
+            | "httpx.URL"
+            | "yarl.URL"
+            | "httpx.Request"
+            | url::PARTS
+            | "tempfile.TemporaryDirectory"
+    )
+}
+
+/// What a pure function gives.
+pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Option<Value> {
+    let wide = arguments
+        .positional
+        .iter()
+        .position(|value| matches!(value, Value::OneOf(_)));
+    if let Some(at) = wide {
+        // One argument's alternatives after the other; `or` bounds what they become together.
+        let mut result: Option<Value> = None;
+        for value in arguments.positional[at].alternatives() {
+            let mut one = arguments.clone();
+            one.positional[at] = value;
+            let value = call(name, receiver, &one)?;
+            result = Some(result.map_or(value.clone(), |before: Value| before.or(&value)));
+            if result == Some(Value::Unknown) {
+                break;
+            }
+        }
+        return result;
+    }
+    path::call(name, receiver, arguments)
+        .or_else(|| url::call(name, receiver, arguments))
+        .or_else(|| text::call(name, arguments))
+        .or_else(|| list::call(name, arguments))
+}
+
+/// Combines each that one could be with each that another could be.
+pub fn each_pair(one: &Value, other: &Value, combine: impl Fn(&Value, &Value) -> Value) -> Value {
+    let mut result: Option<Value> = None;
+    for one in one.alternatives() {
+        for other in other.alternatives() {
+            let value = combine(&one, &other);
+            result = Some(result.map_or(value.clone(), |before: Value| before.or(&value)));
+        }
+    }
+    result.unwrap_or(Value::Unknown)
+}
+
+/// Two texts behind each other; what is no text is unknown in it.
+pub fn concatenate(one: &Value, other: &Value) -> Value {
+    each_pair(one, other, |one, other| Value::Text(one.text().then(&other.text())))
+}
+
+/// `str(value)`.
+pub fn as_text(value: &Value) -> Value {
+    each_pair(value, &Value::Nothing, |value, _| Value::Text(value.text()))
+}
+
+/// `-1`.
+pub fn negative(expression: &Expr) -> Value {
+    if let Expr::UnaryOp(unary) = expression
+        && unary.op == UnaryOp::USub
+        && let Expr::NumberLiteral(number) = &*unary.operand
+        && let Number::Int(number) = &number.value
+        && let Some(number) = number.as_i64()
+    {
+        return Value::Number(-number);
+    }
+    Value::Unknown
+}
+
+/// What a comprehension made: a record where it has names.
+pub fn collected(values: Vec<(Option<Text>, Value)>) -> Value {
+    match values.iter().all(|(name, _)| name.is_none()) {
+        true => Value::List(Rc::new(values.into_iter().map(|(_, value)| value).collect())),
+        false => {
+            let named = values
+                .into_iter()
+                .map(|(name, value)| Some((name?.exact()?.to_string(), value)));
+            named
+                .collect::<Option<Vec<_>>>()
+                .map_or(Value::Unknown, |fields| Value::Record(Rc::new(fields)))
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Imports: which names stand for which module.
+
+use std::ops::Range;
+
+use ruff_python_ast::{StmtImport, StmtImportFrom};
+use ruff_text_size::Ranged;
+
+use super::super::finding::Opaque;
+use super::super::value::Value;
+use super::fold;
+use super::reader::Reader;
+
+impl<'a> Reader<'a, '_> {
+    pub fn import(&mut self, import: &'a StmtImport) {
+        for alias in &import.names {
+            let at = alias.range().to_std_range();
+            let module = self.module(&alias.name, &at);
+            let (name, value) = match &alias.asname {
+                Some(name) => (name.as_str(), module),
+                // `import os.path` binds `os`.
+                None => {
+                    let top = alias.name.split('.').next().unwrap_or_default();
+                    let value = match module {
+                        Value::Unknown => Value::Unknown,
+                        _ => Value::Api(fold::canonical(top).into()),
+                    };
+                    (top, value)
+                }
+            };
+            self.bind(name, value);
+        }
+    }
+
+    pub fn import_from(&mut self, import: &'a StmtImportFrom) {
+        let at = import.range().to_std_range();
+        let name = import.module.as_deref().map(String::from).unwrap_or_default();
+        if name == "__future__" {
+            return;
+        }
+        let module = match import.level {
+            0 => self.module(&name, &at),
+            level => {
+                let name = format!("{}{name}", ".".repeat(level.min(8) as usize));
+                self.opaque(Opaque::UnknownModule(name), "import", &at);
+                Value::Unknown
+            }
+        };
+        for alias in &import.names {
+            let bound = alias.asname.as_ref().unwrap_or(&alias.name);
+            if &alias.name == "*" {
+                if let Value::Api(module) = &module {
+                    self.bind_all(module);
+                }
+                continue;
+            }
+            let value = match &module {
+                Value::Unknown => Value::Unknown,
+                module => self.attribute_of(module, &alias.name, at.clone()),
+            };
+            self.bind(bound, value);
+        }
+    }
+
+    /// A module by its name; what isn't known is said once.
+    pub fn module(&mut self, name: &str, at: &Range<usize>) -> Value {
+        if self.table.knows_module(name) {
+            return Value::Api(fold::canonical(name).into());
+        }
+        let top = name.split('.').next().unwrap_or_default().to_string();
+        if self.strangers.insert(top.clone()) {
+            self.opaque(Opaque::UnknownModule(top), "import", at);
+        }
+        Value::Unknown
+    }
+
+    /// `from os import *`: every name that has a row.
+    fn bind_all(&mut self, module: &str) {
+        self.star = Some(module.to_string());
+        for name in self.table.members(module) {
+            self.bind(name, Value::Api(fold::canonical(&format!("{module}.{name}")).into()));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What loops, comprehensions and unpacking get from a value.
+
+use super::super::text::Text;
+use super::super::value::Value;
+use super::own::Own;
+use super::reader::Reader;
+
+impl Reader<'_, '_> {
+    /// Times that bodies of loops over known lists are run, over all loops that are open.
+    pub const MOST_REPEATS: usize = 128;
+    /// Elements of one list that are taken each.
+    const MOST_ELEMENTS: usize = 64;
+
+    /// The elements of a known list, else what any element is. An empty list may have been filled by what isn't seen.
+    pub fn elements(&mut self, value: &Value) -> Result<Vec<Value>, Value> {
+        match value {
+            Value::List(values) if values.is_empty() => Err(Value::Unknown),
+            Value::List(values) if values.len() <= Self::MOST_ELEMENTS => Ok(values.to_vec()),
+            Value::List(values) => Err(values.iter().skip(1).fold(values[0].clone(), |one, other| match one {
+                Value::Unknown => Value::Unknown,
+                one => one.or(other),
+            })),
+            Value::Record(fields) if fields.is_empty() => Err(Value::Unknown),
+            Value::Record(fields) if fields.len() <= Self::MOST_ELEMENTS => {
+                Ok(fields.iter().map(|(name, _)| name.as_str().into()).collect())
+            }
+            Value::Own(number) => match self.get(*number) {
+                Some(Own::Iterable { element }) => Err(element),
+                Some(Own::Object { .. }) => {
+                    let inner = self.call_own_method(*number, &["__iter__", "__aiter__"], 0..0);
+                    match inner {
+                        Some(inner) if inner != *value => self.elements(&inner),
+                        _ => Err(Value::Unknown),
+                    }
+                }
+                _ => Err(Value::Unknown),
+            },
+            Value::Instance(class, Some(path)) if &**class == "os.scandir" => {
+                let path = path.joined(&Text::unknown());
+                Err(Value::Instance("os.DirEntry".into(), Some(path)))
+            }
+            Value::OneOf(all) => {
+                let mut any: Option<Value> = None;
+                for value in all.iter().filter(|value| **value != Value::Nothing) {
+                    let elements = match self.elements(value) {
+                        Ok(elements) => elements,
+                        Err(element) => vec![element],
+                    };
+                    for element in elements {
+                        any = Some(any.map_or(element.clone(), |any| any.or(&element)));
+                    }
+                }
+                Err(any.unwrap_or(Value::Unknown))
+            }
+            _ => Err(Value::Unknown),
+        }
+    }
+}

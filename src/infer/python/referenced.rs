@@ -1,0 +1,94 @@
+//! What is only referred to: callbacks, handlers, methods that a framework calls. It is run once, with what isn't known.
+
+use super::super::value::Value;
+use super::call::Arguments;
+use super::own::{Function, Kind, Own};
+use super::reader::Reader;
+
+impl<'a> Reader<'a, '_> {
+    /// Notes that something refers to a value of the script's own.
+    pub fn refer(&mut self, value: &Value) {
+        for value in value.alternatives() {
+            if let Value::Own(number) = value
+                && self.is_referenced.insert(number)
+            {
+                self.referenced.push(number);
+            }
+        }
+    }
+
+    /// Runs what nothing has called. What that refers to comes after it.
+    pub fn visit_referenced(&mut self) {
+        let mut next = 0;
+        while let Some(number) = self.referenced.get(next).copied() {
+            next += 1;
+            if !self.step(1) {
+                return;
+            }
+            match self.get(number) {
+                Some(Own::Function(function)) => self.visit(number, &function, None),
+                Some(Own::Bound { function, receiver }) => {
+                    if let Some(Own::Function(inner)) = self.get(function) {
+                        self.visit(function, &inner, Some(receiver));
+                    }
+                }
+                Some(Own::Partial { callee, .. }) => {
+                    let arguments = Arguments {
+                        has_more: true,
+                        ..Arguments::default()
+                    };
+                    self.call_value(&callee, &arguments, 0..0);
+                }
+                Some(Own::Class(class)) if class.is_framework => {
+                    let arguments = Arguments {
+                        has_more: true,
+                        ..Arguments::default()
+                    };
+                    let object = self.construct(number, &class, &arguments, 0..0);
+                    self.refer(&object);
+                }
+                Some(Own::Object { class, .. }) => self.visit_methods(number, class),
+                _ => {}
+            }
+            self.has_left = false;
+        }
+    }
+
+    /// Methods that are called without a word of the script: special ones, and all where a framework is beneath.
+    fn visit_methods(&mut self, object: usize, class: usize) {
+        let mut waiting = vec![class];
+        for _ in 0..32 {
+            let Some(number) = waiting.pop() else { return };
+            let Some(Own::Class(class)) = self.get(number) else {
+                continue;
+            };
+            for (name, member) in self.scopes.names(class.members) {
+                let is_special =
+                    name.starts_with("__") && !matches!(&*name, "__init__" | "__call__" | "__enter__" | "__exit__");
+                if !class.is_framework && !is_special {
+                    continue;
+                }
+                if let Value::Own(number) = member
+                    && let Some(Own::Function(function)) = self.get(number)
+                {
+                    let receiver = (function.kind != Kind::Static).then_some(Value::Own(object));
+                    self.visit(number, &function, receiver);
+                }
+            }
+            waiting.extend(class.bases.iter().filter_map(|base| match base {
+                Value::Own(number) => Some(*number),
+                _ => None,
+            }));
+        }
+    }
+
+    fn visit(&mut self, number: usize, function: &Function<'a>, receiver: Option<Value>) {
+        if !self.visited.contains(&number) {
+            let arguments = Arguments {
+                has_more: true,
+                ..Arguments::default()
+            };
+            self.follow(number, function, receiver, &arguments);
+        }
+    }
+}

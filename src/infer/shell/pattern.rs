@@ -1,0 +1,55 @@
+//! Matching the shell's patterns: `*`, `?` and letters; nothing is said of `[…]`.
+
+/// Whether a pattern matches a whole text; `None` where it has more than is known here.
+pub(super) fn matches(pattern: &str, text: &str) -> Option<bool> {
+    const LONGEST: usize = 256;
+    if pattern.contains(['[', '(', '\\']) || pattern.len() > LONGEST || text.len() > LONGEST {
+        return None;
+    }
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut at, mut of, mut star) = (0, 0, None);
+    while at < text.len() {
+        match pattern.get(of) {
+            Some('*') => {
+                star = Some((of, at));
+                of += 1;
+            }
+            Some(letter) if *letter == '?' || *letter == text[at] => {
+                at += 1;
+                of += 1;
+            }
+            _ => match star {
+                Some((back, from)) => {
+                    star = Some((back, from + 1));
+                    (of, at) = (back + 1, from + 1);
+                }
+                None => return Some(false),
+            },
+        }
+    }
+    Some(pattern[of..].iter().all(|letter| *letter == '*'))
+}
+
+/// A text without the beginning that matches: the shortest, or the longest.
+pub(super) fn without_prefix(text: &str, pattern: &str, longest: bool) -> Option<String> {
+    cut(text, longest, |at| matches(pattern, &text[..at])).map(|at| text[at.unwrap_or(0)..].to_string())
+}
+
+/// A text without the end that matches.
+pub(super) fn without_suffix(text: &str, pattern: &str, longest: bool) -> Option<String> {
+    cut(text, !longest, |at| matches(pattern, &text[at..])).map(|at| text[..at.unwrap_or(text.len())].to_string())
+}
+
+/// The first place, or the last, at which a cut is right.
+fn cut(text: &str, from_end: bool, is_right: impl Fn(usize) -> Option<bool>) -> Option<Option<usize>> {
+    let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    if from_end {
+        places.reverse();
+    }
+    for at in places {
+        if is_right(at)? {
+            return Some(Some(at));
+        }
+    }
+    Some(None)
+}
