@@ -23,6 +23,8 @@ pub mod infer;
 pub mod judge;
 pub mod kernel;
 pub mod launch;
+#[cfg(feature = "infer")]
+pub mod learn;
 mod mutex;
 mod network;
 pub mod plan;

@@ -40,6 +40,8 @@ pub enum Task {
     /// List the scripts that `exec` knows, and choose their profiles
     #[command(subcommand)]
     Script(ScriptTask),
+    /// Run a command, observe it, and print the least profile for what it did; the exit code is the command's own
+    Learn(Learn),
     /// Show what runs ask, and answer it
     Approvals(Approvals),
     /// Say what a report says of a run: how it ended, what was refused and what would allow it
@@ -154,7 +156,7 @@ pub struct Run {
     #[arg(long, value_name = "NAME", help_heading = "Asking")]
     pub tool: Option<String>,
     /// What goes into the audit trail: nothing (off), runs, refusals, questions and grants (denials), or each allowed
-    /// access to a file too (all) [default: denials; all with `--agent`]
+    /// access to a file or host too (all) [default: denials; all with `--agent`]
     #[arg(long, value_name = "off|denials|all", value_parser = parse_level)]
     pub audit: Option<Level>,
     /// Look names up at this DNS server, not at the machine's
@@ -231,6 +233,35 @@ pub enum ScriptTask {
         /// Its file, or the beginning of its hash
         script: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Learn {
+    /// Write the profile to this file, whose name is the profile's [default: standard output, and the command's own
+    /// output goes to standard error]
+    #[arg(short, long, value_name = "FILE.toml")]
+    pub output: Option<PathBuf>,
+    /// What it may do meanwhile: a profile, by name or file. Nobody is asked
+    #[arg(long, value_name = "NAME|FILE", default_value = "mcp-standard")]
+    pub ceiling: String,
+    /// The run's root: what `./` means in profiles, and where the command starts [default: here]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// The profile's name [default: the file's, else learned]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Say what its script asks for by its text, beside what it used
+    #[arg(long)]
+    pub compare: bool,
+    /// Print all that was learnt as JSON; the command's own output goes to standard error
+    #[arg(long)]
+    pub json: bool,
+    /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub time_limit: Option<Duration>,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
 }
 
 #[derive(Debug, Subcommand)]

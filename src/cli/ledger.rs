@@ -6,13 +6,14 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::REFUSED;
 use super::args::Run;
 use super::asking::Ask;
 use super::message::{Failure, note};
 use crate::Sandbox;
-use crate::audit::Record;
+use crate::audit::{Observer, Record};
 use crate::config::{Configuration, ConfigurationError};
 use crate::profile::visible;
 use crate::quote::command_line;
@@ -31,14 +32,21 @@ impl Ledger {
     /// # Errors
     /// The user's configuration has faults.
     pub fn open(run: &Run) -> Result<Ledger, Failure> {
-        let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
-        let configuration = configuration(&surroundings)?;
         let usual = if run.agent.is_some() {
             Level::All
         } else {
             Level::Denials
         };
-        let level = run.audit.unwrap_or(usual);
+        Self::at(run.audit.unwrap_or(usual))
+    }
+
+    /// The same, at a level.
+    ///
+    /// # Errors
+    /// The user's configuration has faults.
+    pub fn at(level: Level) -> Result<Ledger, Failure> {
+        let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+        let configuration = configuration(&surroundings)?;
         let writer = AuditWriter::start(surroundings.state.as_deref(), level, configuration.on_violation);
         Ok(Ledger {
             surroundings,
@@ -78,6 +86,11 @@ impl Ledger {
             };
         }
         Ok(sandbox)
+    }
+
+    /// Who takes note.
+    pub fn observer(&self) -> Option<Arc<dyn Observer>> {
+        self.writer.borrow().as_ref().map(AuditWriter::observer)
     }
 
     fn stored(&self, key: &Key) -> Vec<StoredGrant> {

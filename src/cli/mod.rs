@@ -16,6 +16,7 @@ mod grant;
 mod infer;
 mod interpreter;
 mod layers;
+mod learn;
 mod ledger;
 mod message;
 mod moment;
@@ -56,6 +57,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Exec(run) => exec::exec(run),
         Task::Infer(task) => to_output(|out| infer::infer(task, out)),
         Task::Script(task) => to_output(|out| script::script(task, out)),
+        Task::Learn(task) => learn::learn(task),
         Task::Approvals(task) => approvals::approvals(task),
         Task::Explain(task) => to_output(|out| explain::explain(&task.file, out)),
         Task::Profile(task) => to_output(|out| profile::profile_task(task, out)),

@@ -262,7 +262,7 @@ fn write_report(sink: Option<Sink>, report: &Report) -> bool {
 }
 
 /// Stays with the run to its end: hands signals on, passes piped output through.
-fn attend(mut child: Child, mut signals: Signals) -> Result<Outcome, Failure> {
+pub(super) fn attend(mut child: Child, mut signals: Signals) -> Result<Outcome, Failure> {
     // Should the warden be killed, the run's processes fall to this process and are ended here.
     let _ = confine::become_subreaper();
     drop_capabilities();
@@ -325,7 +325,7 @@ fn end_orphans() {
     }
 }
 
-fn say_limit(outcome: &Outcome) {
+pub(super) fn say_limit(outcome: &Outcome) {
     let report = outcome.report();
     if let (Status::TimeLimit | Status::ResourceLimit, Some(limit)) = (report.status, &report.limit) {
         let cut = if report.resources.output_cut {

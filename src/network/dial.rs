@@ -40,6 +40,13 @@ pub fn addresses(
         |address: &SocketAddr| kind_of(address.ip()) == AddressKind::Public || clearance.address(address.ip(), port);
     let all = found.addresses.iter().map(|ip| SocketAddr::new(*ip, port));
     let (open, closed): (VecDeque<_>, VecDeque<_>) = all.partition(is_open);
+    for address in open
+        .iter()
+        .filter(|address| kind_of(address.ip()) != AddressKind::Public)
+    {
+        let asked = format!("{}:{port}", destination.name.as_str());
+        clearance.let_pass(Kind::Connect, &address.to_string(), &asked);
+    }
     (open, closed.into())
 }
 

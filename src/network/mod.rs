@@ -102,6 +102,10 @@ pub trait Clearance: Send {
     fn address(&self, address: IpAddr, port: u16) -> bool;
     /// Takes note of a refusal.
     fn refuse(&self, kind: Kind, target: &str, asked: &str, reason: Reason);
+    /// Takes note of what was let pass.
+    fn let_pass(&self, kind: Kind, target: &str, asked: &str) {
+        let _ = (kind, target, asked);
+    }
 }
 
 /// Messages to the relay.

@@ -601,6 +601,7 @@ impl Network {
             clearance.refuse(Kind::Resolve, name.as_str(), name.as_str(), Reason::NotGranted);
             return Reply::NoSuchName;
         }
+        clearance.let_pass(Kind::Resolve, name.as_str(), name.as_str());
         let found = match self.look_up(name) {
             Ok(found) => found,
             Err(Missing::NoSuchName) => return Reply::NoSuchName,

@@ -55,7 +55,14 @@ impl Sink {
 
     /// Writes the document, in place of whatever the run may have put there meanwhile. The run is over: it can't
     /// interfere any more.
-    pub fn write(mut self, report: &Report) -> io::Result<()> {
+    pub fn write(self, report: &Report) -> io::Result<()> {
+        let mut text = serde_json::to_string_pretty(report)?;
+        text.push('\n');
+        self.write_text(&text)
+    }
+
+    /// The same for another document.
+    pub fn write_text(mut self, text: &str) -> io::Result<()> {
         if let Some((directory, name)) = &self.place
             && !is_same(&self.file, directory, name)
         {
@@ -68,8 +75,6 @@ impl Sink {
         if self.file.metadata()?.is_file() && self.file.stream_position()? == 0 {
             self.file.set_len(0)?;
         }
-        let mut text = serde_json::to_string_pretty(report)?;
-        text.push('\n');
         self.file.write_all(text.as_bytes())
     }
 }

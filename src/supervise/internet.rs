@@ -18,6 +18,7 @@ use super::judge::CLOSED;
 use super::labels::Label;
 use super::refuse::Attempt;
 use super::shared::{Made, Shared};
+use crate::audit::{Record, Seen};
 use crate::network::{
     self, Clearance, Destination, Dial, Errand, Found, Interrupted, Missing, NAMES_PORT, NAMESERVER, Network,
     Synthetic, Visitor,
@@ -98,6 +99,8 @@ pub fn connect(desk: &Desk<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> R
                 desk.refuse(clearance.refusal(Kind::Connect, &host, &host, Reason::NotGranted));
                 return Err(REFUSED);
             };
+            let host = format!("{}:{port}", name.as_str());
+            clearance.let_pass(Kind::Connect, &host, &host);
             connect_host(desk, target, domain, Destination { name, port, speech }, clearance)
         }
         Peer::Address => {
@@ -139,7 +142,12 @@ fn judged(given: SocketAddr, address: SocketAddr, domain: i32) -> SocketAddr {
 /// That an address may be reached as one.
 fn require_address(desk: &Desk<'_>, clearance: &Cleared, address: SocketAddr) -> Result<(), Errno> {
     let (ip, port) = (address.ip(), address.port());
-    if clearance.address(ip, port) || ip.is_loopback() && is_own(desk, address) {
+    if ip.is_loopback() && is_own(desk, address) {
+        return Ok(());
+    }
+    if clearance.address(ip, port) {
+        let text = address.to_string();
+        clearance.let_pass(Kind::Connect, &text, &text);
         return Ok(());
     }
     if ip.is_loopback() && listens_beside(desk, port) {
@@ -497,8 +505,16 @@ pub fn listen(desk: &Desk<'_>) -> Result<Answer, Errno> {
             made.listeners.insert(number, address);
         }
     });
+    let_listen(desk, &clearance, address);
     desk.release_socket(registers.int(0));
     Ok(Answer::Value(0))
+}
+
+/// Tells of a port that is listened on, as it would be granted: 0 where the kernel chose it.
+fn let_listen(desk: &Desk<'_>, clearance: &Cleared, address: SocketAddr) {
+    let was_chosen = desk.judge.made(|made| made.chosen_ports.contains(&address.port()));
+    let granted = SocketAddr::new(address.ip(), if was_chosen { 0 } else { address.port() });
+    clearance.let_pass(Kind::Listen, &granted.to_string(), &address.to_string());
 }
 
 /// What can't be is looked at once more.
@@ -746,5 +762,12 @@ impl Clearance for Cleared {
 
     fn refuse(&self, kind: Kind, target: &str, asked: &str, reason: Reason) {
         self.shared.note(self.refusal(kind, target, asked, reason));
+    }
+
+    fn let_pass(&self, kind: Kind, target: &str, asked: &str) {
+        if self.shared.tells_all() {
+            let seen = Seen::of(&self.refusal(kind, target, asked, Reason::NotGranted));
+            self.shared.tell(|| Record::Allowed(seen));
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! `open`, `openat`, `openat2`, `creat`.
 
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::answer::{Answer, Effect, Errno, RegisterAccess};
 use super::caller::Alleged;
@@ -212,7 +215,12 @@ impl Open {
     fn served(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
         let is_read = self.access() == Access::READ && !self.creates() && !self.has(libc::O_PATH | libc::O_DIRECTORY);
         match served::text(desk, &self.path).filter(|_| is_read) {
-            Some(text) => Ok(Some(Answer::Descriptor(served::file(desk, &text)?, self.on_execute()))),
+            Some(text) => {
+                let made = served::file(desk, &text)?;
+                let attempt = Attempt::on(Kind::Read, self.path.bytes());
+                desk.tell_allowed(&attempt, Path::new(OsStr::from_bytes(self.path.bytes())));
+                Ok(Some(Answer::Descriptor(made, self.on_execute())))
+            }
             None => Ok(None),
         }
     }

@@ -1,0 +1,103 @@
+//! A directory in place of its files, where most of it was used; and nothing twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::used::{Scene, Wanted};
+use crate::report::{Fences, Flag, Grant, PathGrant};
+
+/// Fewer files than this stay files.
+const FEWEST_USED: usize = 3;
+/// Of the entries of a directory, so many in a hundred must have been used.
+const MOST_OF_IT: usize = 80;
+/// More new files than this in one directory are a grant of the directory.
+const MOST_MADE: usize = 3;
+/// Directories with more entries are never named for their files.
+const LARGEST: usize = 10_000;
+
+/// The fewest grants that cover all that was used, in the order of their kind and path.
+pub(super) fn fold(wanted: &[Wanted], scene: &Scene<'_>) -> Vec<Grant> {
+    let fences = Fences::new(scene.policy, scene.home, scene.command);
+    let mut paths: BTreeSet<(Flag, PathBuf)> = BTreeSet::new();
+    let mut others: Vec<Grant> = Vec::new();
+    for wanted in wanted {
+        match &wanted.grant {
+            Grant::Path(grant) => drop(paths.insert((grant.flag, grant.path.clone()))),
+            other if others.iter().any(|known| known.covers(other)) => {}
+            other => {
+                others.retain(|known| !other.covers(known));
+                others.push(other.clone());
+            }
+        }
+    }
+    let made: BTreeSet<&Path> = wanted
+        .iter()
+        .filter(|wanted| wanted.is_made())
+        .filter_map(Wanted::path)
+        .collect();
+    loop {
+        drop_covered(&mut paths);
+        let Some((flag, directory)) = foldable(&paths, &made, &fences, scene) else {
+            break;
+        };
+        paths.insert((flag, directory));
+    }
+    others.sort_by_key(|grant| grant.words());
+    let paths = paths
+        .into_iter()
+        .map(|(flag, path)| Grant::Path(PathGrant { flag, path }));
+    paths.chain(others).collect()
+}
+
+/// A directory that may stand for what was used in it, and isn't granted yet.
+fn foldable(
+    paths: &BTreeSet<(Flag, PathBuf)>,
+    made: &BTreeSet<&Path>,
+    fences: &Fences<'_>,
+    scene: &Scene<'_>,
+) -> Option<(Flag, PathBuf)> {
+    let mut used: BTreeMap<(Flag, &Path), usize> = BTreeMap::new();
+    let mut new: BTreeMap<&Path, usize> = BTreeMap::new();
+    for (flag, path) in paths {
+        let Some(directory) = path.parent() else { continue };
+        *used.entry((*flag, directory)).or_default() += 1;
+        if *flag == Flag::Write && made.contains(path.as_path()) {
+            *new.entry(directory).or_default() += 1;
+        }
+    }
+    let may_stand = |flag: Flag, directory: &Path| {
+        flag != Flag::Socket && !scene.policy.root.starts_with(directory) && fences.may_open(flag, directory)
+    };
+    let is_mostly_used = |directory: &Path, count: usize| {
+        count >= FEWEST_USED && entries(directory).is_some_and(|entries| count * 100 >= entries * MOST_OF_IT)
+    };
+    used.into_iter()
+        .find(|((flag, directory), count)| {
+            let is_made = *flag == Flag::Write && new.get(directory).is_some_and(|count| *count > MOST_MADE);
+            may_stand(*flag, directory) && (is_made || is_mostly_used(directory, *count))
+        })
+        .map(|((flag, directory), _)| (flag, directory.to_path_buf()))
+}
+
+/// How many entries a directory has now, after the run.
+fn entries(directory: &Path) -> Option<usize> {
+    let count = fs::read_dir(directory).ok()?.take(LARGEST + 1).count();
+    (count <= LARGEST).then_some(count)
+}
+
+/// Takes out what another grant allows as well.
+fn drop_covered(paths: &mut BTreeSet<(Flag, PathBuf)>) {
+    let all = paths.clone();
+    let grant = |(flag, path): &(Flag, PathBuf)| PathGrant {
+        flag: *flag,
+        path: path.clone(),
+    };
+    paths.retain(|one| {
+        let is_covered_by = |other: &(Flag, PathBuf)| other != one && grant(other).covers(&grant(one));
+        !one.1
+            .ancestors()
+            .flat_map(|above| [Flag::Read, Flag::Write, Flag::Exec].map(|flag| (flag, above.to_path_buf())))
+            .any(|other| all.contains(&other) && is_covered_by(&other))
+    });
+}

@@ -1,0 +1,145 @@
+//! Uses that need no grant: what every run has, and what programs look for at their start and do without.
+
+use std::path::Path;
+
+use super::observation::Use;
+use super::used::Scene;
+use crate::policy::{Access, Matcher};
+use crate::report::Kind;
+
+/// Settings of libraries and shells that are read where they are there, whatever the program is for.
+const SETTINGS: [&str; 13] = [
+    "/etc/bash.bashrc",
+    "/etc/gai.conf",
+    "/etc/gcrypt",
+    "/etc/krb5.conf",
+    "/etc/krb5.conf.d",
+    "/etc/libnl",
+    "/etc/malloc.conf",
+    "/etc/nodejs",
+    "/etc/perl",
+    "/etc/profile",
+    "/etc/profile.d",
+    "/etc/selinux",
+    "/sys/fs/cgroup",
+];
+
+/// The files by which names are found. Where hosts are named a run has its own.
+const OF_NAMES: [&str; 3] = ["/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf"];
+
+/// Calls that look whether something could be done.
+const LOOKS: [&str; 3] = ["access", "faccessat", "faccessat2"];
+
+/// Tells uses that need no grant.
+pub(super) struct Free<'a> {
+    scene: &'a Scene<'a>,
+    matcher: Matcher<'a>,
+    uses: &'a [Use],
+}
+
+impl<'a> Free<'a> {
+    pub(super) fn new(scene: &'a Scene<'a>, uses: &'a [Use]) -> Free<'a> {
+        Free {
+            scene,
+            matcher: Matcher::new(scene.free),
+            uses,
+        }
+    }
+
+    /// Whether a use of a path needs no grant.
+    pub(super) fn is_free(&self, used: &Use, path: &Path) -> bool {
+        // A pipe or file without a name, by way of `/dev/fd`: the run made it.
+        if !path.has_root() {
+            return true;
+        }
+        let access = match used.access {
+            Kind::Read => Access::READ,
+            Kind::Execute => Access::EXECUTE,
+            Kind::Socket => return !self.is_granted_socket(path),
+            _ => Access::WRITE,
+        };
+        if access == Access::EXECUTE {
+            let mut grants = self.scene.free.grants.iter();
+            return grants.any(|grant| grant.access.contains(access) && grant.covers(path));
+        }
+        self.matcher.decide(access, path).is_allowed()
+            || is_kernels(path)
+            || self.is_only_looked_at(used, path)
+            || used.access == Kind::Read
+                && (self.is_setting(path) || self.is_of_names(used) || self.is_probe(used, path))
+    }
+
+    /// The run's own sockets need no grant; others were granted by the ceiling.
+    fn is_granted_socket(&self, path: &Path) -> bool {
+        let mut sockets = self.scene.policy.sockets.iter();
+        sockets.any(|grant| path.starts_with(&grant.path))
+    }
+
+    /// Whether nothing came of it: programs ask whether they may write, and then don't.
+    fn is_only_looked_at(&self, used: &Use, path: &Path) -> bool {
+        used.calls.iter().all(|call| LOOKS.contains(&call.as_str())) && (used.access != Kind::Read || path.is_dir())
+    }
+
+    fn is_setting(&self, path: &Path) -> bool {
+        let is_named = || {
+            let path = path.to_string_lossy();
+            self.scene.command.iter().any(|word| word.contains(&*path))
+        };
+        SETTINGS.iter().any(|setting| path.starts_with(setting)) && !is_named()
+    }
+
+    /// Whether these files were read to find hosts, and not for themselves.
+    fn is_of_names(&self, used: &Use) -> bool {
+        let looks_names_up = |other: &&Use| {
+            matches!(other.access, Kind::Connect | Kind::Resolve) || other.target == "/etc/nsswitch.conf"
+        };
+        OF_NAMES.contains(&used.target.as_str())
+            && used.processes.iter().all(|process| {
+                let mut by_it = self.uses.iter().filter(|other| other.processes.contains(process));
+                by_it.any(|other| looks_names_up(&other))
+            })
+    }
+
+    /// What run-times look at of their own accord, once in each process and by the whole name: Python lists where the
+    /// script is before it imports anything, Node looks for a `package.json` from there upwards.
+    fn is_probe(&self, used: &Use, path: &Path) -> bool {
+        let is_once = used.count <= used.processes.len() as u64 && used.asked == used.target;
+        let all_are = |name: &str| {
+            used.programs
+                .iter()
+                .all(|program| program_name(program).starts_with(name))
+        };
+        if !is_once {
+            return false;
+        }
+        let is_beside_a_script = self.scene.scripts.iter().any(|script| script.parent() == Some(path));
+        let is_listed = is_beside_a_script || path == self.scene.policy.root;
+        is_listed && all_are("python") && !self.is_imported_from(path)
+            || all_are("node") && path.file_name().is_some_and(|name| name == "package.json")
+    }
+
+    /// Whether Python read modules there: it finds them by listing the directory.
+    fn is_imported_from(&self, directory: &Path) -> bool {
+        self.uses.iter().filter(|used| used.access == Kind::Read).any(|used| {
+            let path = Path::new(&used.target);
+            let is_module = path
+                .extension()
+                .is_some_and(|ending| ending == "py" || ending == "pyc" || ending == "so");
+            is_module && path.starts_with(directory) && self.scene.scripts.iter().all(|script| script != path)
+        })
+    }
+}
+
+/// What the kernel tells a process of itself, and devices: no tree of a profile reaches there.
+fn is_kernels(path: &Path) -> bool {
+    let mut parts = path.iter().skip(1).filter_map(|part| part.to_str());
+    match (parts.next(), parts.next()) {
+        (Some("dev"), _) => true,
+        (Some("proc"), Some(name)) => name == "self" || name.bytes().all(|byte| byte.is_ascii_digit()),
+        _ => false,
+    }
+}
+
+fn program_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}

@@ -1,0 +1,49 @@
+//! The lowest shipped profile that would have allowed all that was used, by the table of inference.
+
+use std::path::Path;
+
+use super::used::{Scene, Used, Wanted};
+use crate::infer::{Files, Hosts, Need};
+use crate::report::{Flag, Grant};
+
+/// From `minimal` to `trusted`.
+pub(super) fn least(used: &Used, scene: &Scene<'_>) -> &'static str {
+    let needs = used.wanted.iter().map(|wanted| need(wanted, scene));
+    let scratch = match used.scratch {
+        true => Need::files(Files::Data),
+        false => Need::default(),
+    };
+    // What no grant would open, `mcp-standard` may: it let it pass.
+    let withheld = match used.withheld.is_empty() {
+        true => Need::default(),
+        false => Need::files(Files::Limited),
+    };
+    needs.fold(scratch.and(withheld), Need::and).profile()
+}
+
+fn need(wanted: &Wanted, scene: &Scene<'_>) -> Need {
+    let Some(path) = wanted.path() else {
+        return match wanted.grant {
+            Grant::Listen(_) => Need::hosts(Hosts::Any),
+            _ => Need::hosts(Hosts::Named),
+        };
+    };
+    let flag = match &wanted.grant {
+        Grant::Path(grant) => grant.flag,
+        _ => return Need::default(),
+    };
+    let root = &scene.policy.root;
+    Need::files(match flag {
+        Flag::Socket => Files::All,
+        _ if path.starts_with("/tmp") => match flag {
+            Flag::Read if !path.starts_with(root) => Files::Root,
+            Flag::Read if path.starts_with(root.join("data")) => Files::Data,
+            _ => Files::Root,
+        },
+        Flag::Write => Files::All,
+        Flag::Read if path.starts_with(root.join("data")) => Files::Data,
+        _ if path.starts_with(root) => Files::Root,
+        _ if path == Path::new("/") => Files::Limited,
+        _ => Files::Limited,
+    })
+}

@@ -1,0 +1,160 @@
+//! What a run teaches: the lists, the lowest profile, what was refused, and the document.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::compare::Comparison;
+use super::folding::fold;
+use super::least::least;
+use super::used::{Scene, Used};
+use crate::audit::mask;
+use crate::profile::visible;
+use crate::quote::command_line;
+use crate::report::{Denial, Flag, Grant, Kind, Report};
+
+/// What was learnt of one run. Texts come from the confined program: escape them before they are shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Lesson {
+    /// The lowest shipped profile that would have allowed it all.
+    pub least: &'static str,
+    /// The shipped profile that the document builds on.
+    pub extends: &'static str,
+    /// Files and directories that were read: `./…`, `~/…` or absolute.
+    pub reads: Vec<String>,
+    /// Those that were made, changed or removed.
+    pub writes: Vec<String>,
+    /// Programs outside the base that were started.
+    pub executes: Vec<String>,
+    /// Hosts that were asked for or connected to.
+    pub hosts: Vec<String>,
+    /// Ports that were listened on; 0 is one that the kernel chose.
+    pub listens: Vec<u16>,
+    /// Uses that no grant is learnt from.
+    pub withheld: Vec<Withheld>,
+    /// What the ceiling refused.
+    pub refused: Vec<Refused>,
+    /// Uses that found no room and aren't here.
+    pub dropped: u64,
+    /// The program's exit code; `None` where it didn't end by itself.
+    pub exit_code: Option<i32>,
+    /// The profile, as TOML.
+    pub profile: String,
+    /// What its script asks for, beside what it used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Comparison>,
+}
+
+/// A use that is left to a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Withheld {
+    /// Of what kind.
+    pub access: Kind,
+    /// To what.
+    pub target: String,
+}
+
+/// Something that the ceiling refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Of what kind.
+    pub access: Kind,
+    /// To what.
+    pub target: String,
+    /// How often.
+    pub count: u64,
+    /// The flag that would grant it; `None` where none does.
+    pub grant: Option<String>,
+    /// What refused it; `None` where nothing grants it.
+    pub rule: Option<String>,
+}
+
+/// Paths as a profile writes them.
+pub(super) fn place(path: &Path, scene: &Scene<'_>) -> String {
+    let below = |anchor: &str, top: &Path| {
+        let rest = path.strip_prefix(top).ok()?;
+        Some(format!("{anchor}{}", rest.to_string_lossy()))
+    };
+    below("./", &scene.policy.root)
+        .or_else(|| below("~/", scene.home?))
+        .unwrap_or_else(|| path.to_string_lossy().into_owned())
+}
+
+/// What a run teaches, as a profile of this name.
+pub(crate) fn lesson(name: &str, used: &Used, report: &Report, scene: &Scene<'_>) -> Lesson {
+    let grants = fold(&used.wanted, scene);
+    let least = least(used, scene);
+    let refused: Vec<Refused> = report.denials.iter().map(Refused::of).collect();
+    let paths = |flag: Flag| {
+        let of_it = used.wanted.iter().filter_map(|wanted| match &wanted.grant {
+            Grant::Path(grant) if grant.flag == flag => Some(place(wanted.path()?, scene)),
+            _ => None,
+        });
+        of_it.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>()
+    };
+    let mut lesson = Lesson {
+        least,
+        extends: "minimal",
+        reads: paths(Flag::Read),
+        writes: paths(Flag::Write),
+        executes: paths(Flag::Exec),
+        hosts: Vec::new(),
+        listens: Vec::new(),
+        withheld: used.withheld.iter().map(Withheld::of).collect(),
+        refused,
+        dropped: used.dropped,
+        exit_code: report.exit_code,
+        profile: String::new(),
+        compare: None,
+    };
+    for grant in &grants {
+        match grant {
+            Grant::Host(pattern) => lesson.hosts.push(pattern.to_string()),
+            Grant::Listen(port) => lesson.listens.push(*port),
+            Grant::Path(_) => {}
+        }
+    }
+    lesson.profile = super::profile::document(name, &lesson, used, &grants, report, scene);
+    lesson
+}
+
+impl Withheld {
+    fn of(used: &super::observation::Use) -> Withheld {
+        Withheld {
+            access: used.access,
+            target: used.target.clone(),
+        }
+    }
+}
+
+impl Refused {
+    fn of(denial: &Denial) -> Refused {
+        Refused {
+            access: denial.access,
+            target: denial.target.clone(),
+            count: denial.count,
+            grant: denial.grant.as_ref().map(|words| command_line(words)),
+            rule: denial.rule.as_ref().map(|rule| rule.text.clone()),
+        }
+    }
+
+    /// `reading /etc/shadow: secret path; no flag grants it`.
+    pub(super) fn sentence(&self) -> String {
+        let how = match (&self.grant, &self.rule) {
+            (Some(flag), _) => format!("`{flag}` would grant it"),
+            (None, Some(rule)) => format!("{rule}; no flag grants it"),
+            (None, None) => "no flag grants it".to_string(),
+        };
+        format!("{} {}: {how}", self.access.name(), self.target)
+    }
+}
+
+/// The command's words on one line, secrets masked, for a comment.
+pub(super) fn command_text(command: &[String]) -> String {
+    const LONGEST: usize = 120;
+    let text = command_line(&mask::words(command));
+    let short: String = text.chars().take(LONGEST).collect();
+    let end = if short.len() < text.len() { "…" } else { "" };
+    format!("{}{end}", visible(&short))
+}

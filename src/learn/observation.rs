@@ -1,0 +1,105 @@
+//! What a run does, as its observer is told: each use once, with how often and by whom. Bounded.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use crate::audit::{Observer, Record, Seen};
+use crate::mutex::lock;
+use crate::report::Kind;
+
+/// Different uses that are kept; a run has some thousands.
+const MOST: usize = 65_536;
+/// Names that are kept of each use.
+const MOST_NAMES: usize = 64;
+
+/// Something that a run did, however often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Use {
+    /// Of what kind.
+    pub access: Kind,
+    /// To what, as the kernel names it.
+    pub target: String,
+    /// The same as the program named it first.
+    pub asked: String,
+    /// The system calls.
+    pub calls: BTreeSet<String>,
+    /// The programs.
+    pub programs: BTreeSet<String>,
+    /// The processes.
+    pub processes: BTreeSet<i32>,
+    /// How often.
+    pub count: u64,
+}
+
+/// Takes note for learning, and hands all on to whoever took note before.
+pub struct Observation {
+    next: Option<Arc<dyn Observer>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    uses: BTreeMap<(Kind, String), Use>,
+    dropped: u64,
+}
+
+impl Observation {
+    /// Begins; `next` is told of everything that it wants to hear.
+    pub fn new(next: Option<Arc<dyn Observer>>) -> Observation {
+        Observation {
+            next,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// What was seen, by kind and target, and how many found no room.
+    pub fn uses(&self) -> (Vec<Use>, u64) {
+        let kept = lock(&self.kept);
+        (kept.uses.values().cloned().collect(), kept.dropped)
+    }
+
+    fn keep(&self, seen: &Seen) {
+        let mut kept = lock(&self.kept);
+        let key = (seen.access, seen.target.clone());
+        if kept.uses.len() >= MOST && !kept.uses.contains_key(&key) {
+            kept.dropped += 1;
+            return;
+        }
+        let used = kept.uses.entry(key).or_insert_with(|| Use {
+            access: seen.access,
+            target: seen.target.clone(),
+            asked: seen.asked.clone(),
+            calls: BTreeSet::new(),
+            programs: BTreeSet::new(),
+            processes: BTreeSet::new(),
+            count: 0,
+        });
+        used.count += 1;
+        add(&mut used.calls, seen.syscall.clone());
+        add(&mut used.programs, seen.program.clone());
+        add(&mut used.processes, seen.pid);
+    }
+}
+
+fn add<T: Ord>(names: &mut BTreeSet<T>, name: T) {
+    if names.len() < MOST_NAMES {
+        names.insert(name);
+    }
+}
+
+impl Observer for Observation {
+    fn note(&self, run: &str, record: Record) {
+        if let Record::Allowed(seen) = &record {
+            self.keep(seen);
+        }
+        if let Some(next) = &self.next
+            && (next.wants_allowed() || !record.allows())
+        {
+            next.note(run, record);
+        }
+    }
+
+    fn wants_allowed(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,133 @@
+//! The tests of a profile that was learnt: what was used is allowed, and a few neighbours that weren't used are not.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::lesson::{Lesson, place};
+use super::used::{Scene, Wanted};
+use crate::policy::{Access, Matcher};
+use crate::profile::{Host, HostPattern, Name};
+use crate::report::{Flag, Grant, Kind};
+
+/// More of a kind prove nothing more.
+const MOST_ALLOWED: usize = 40;
+const MOST_NEIGHBOURS: usize = 3;
+/// Entries of a directory that are looked through for one that wasn't used.
+const MOST_ENTRIES: usize = 1000;
+
+/// What `stockade profile test` is to try.
+pub(super) struct Promises {
+    pub(super) must_allow: Vec<String>,
+    pub(super) must_deny: Vec<String>,
+}
+
+pub(super) fn promises(lesson: &Lesson, wanted: &[Wanted], grants: &[Grant], scene: &Scene<'_>) -> Promises {
+    let allowed: BTreeSet<String> = wanted.iter().filter_map(|wanted| allowed(wanted, scene)).collect();
+    let is_written = |path: &str| {
+        let starts = |grant: &Grant| matches!(grant, Grant::Path(grant) if grant.flag == Flag::Write && below(path, scene, &grant.path));
+        grants.iter().any(starts)
+    };
+    let files = wanted.iter().filter_map(Wanted::path).filter(|path| path.is_file());
+    let files: BTreeSet<String> = files.map(|path| place(path, scene)).collect();
+    let mut reads = lesson.reads.iter().filter(|path| files.contains(*path));
+    let unwritten = reads.find(|path| !is_written(path) && is_literal(path));
+    let mut must_deny: Vec<String> = neighbours(wanted, grants, scene)
+        .into_iter()
+        .map(|path| format!("read {}", place(&path, scene)))
+        .filter(|text| is_literal(text))
+        .collect();
+    must_deny.extend(unwritten.map(|path| format!("write {path}")));
+    let example = Name::parse("example.com").map(Host::Exact);
+    let reaches_it =
+        |grant: &Grant| matches!(grant, Grant::Host(HostPattern { host, .. }) if Some(host) == example.as_ref());
+    if !grants.iter().any(reaches_it) {
+        must_deny.push("connect example.com:443".into());
+    }
+    Promises {
+        must_allow: allowed.into_iter().take(MOST_ALLOWED).collect(),
+        must_deny,
+    }
+}
+
+fn below(shown: &str, scene: &Scene<'_>, top: &Path) -> bool {
+    Path::new(shown).starts_with(place(top, scene))
+}
+
+/// A test tries one path.
+fn is_literal(text: &str) -> bool {
+    !text.contains('*') && !text.contains("/../")
+}
+
+fn allowed(wanted: &Wanted, scene: &Scene<'_>) -> Option<String> {
+    let text = match &wanted.grant {
+        Grant::Host(pattern) => {
+            let port = wanted
+                .used
+                .target
+                .rsplit_once(':')
+                .and_then(|(_, port)| port.parse::<u16>().ok());
+            let port = port.filter(|_| wanted.used.access == Kind::Connect).unwrap_or(443);
+            let host = HostPattern {
+                host: pattern.host.clone(),
+                ports: crate::profile::Ports::one(port),
+            };
+            format!("connect {host}")
+        }
+        Grant::Listen(port) => format!("listen {port}"),
+        Grant::Path(grant) => {
+            let word = match (grant.flag, wanted.used.access) {
+                (Flag::Read, _) => "read",
+                (Flag::Exec, _) => "execute",
+                (Flag::Socket, _) => "socket",
+                (Flag::Write, Kind::Create) => "create",
+                (Flag::Write, Kind::Delete) => "delete",
+                (Flag::Write, _) => "write",
+            };
+            let path = wanted.path()?;
+            // A made-up name is another one the next time.
+            if grant.flag == Flag::Write && grant.path != path && wanted.is_made() {
+                return Some(format!("create {}", place(&grant.path.join("x"), scene)));
+            } else if grant.path != path && !path.exists() {
+                return None;
+            }
+            // The top of a tree is there in every test.
+            let path = match path == scene.policy.root || Some(path) == scene.home {
+                true => path.join("x"),
+                false => path.to_path_buf(),
+            };
+            format!("{word} {}", place(&path, scene))
+        }
+    };
+    is_literal(&text).then_some(text)
+}
+
+/// Files beside those that were read, which nothing grants.
+fn neighbours(wanted: &[Wanted], grants: &[Grant], scene: &Scene<'_>) -> Vec<PathBuf> {
+    let matcher = Matcher::new(scene.free);
+    let is_granted = |path: &Path| {
+        let mut paths = grants.iter().filter_map(|grant| match grant {
+            Grant::Path(grant) => Some(&grant.path),
+            _ => None,
+        });
+        paths.any(|top| path.starts_with(top)) || matcher.decide(Access::READ, path).is_allowed()
+    };
+    let read = wanted.iter().filter(|wanted| wanted.used.access == Kind::Read);
+    let directories = read.filter_map(Wanted::path).filter_map(Path::parent);
+    let directories: BTreeSet<&Path> = directories
+        .filter(|path| path.starts_with(&scene.policy.root))
+        .collect();
+    let unused = |directory: &Path| {
+        let entries = fs::read_dir(directory).ok()?.take(MOST_ENTRIES).flatten();
+        let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+        files
+            .map(|entry| entry.path())
+            .filter(|path| path.to_str().is_some() && !is_granted(path))
+            .min()
+    };
+    directories
+        .into_iter()
+        .filter_map(unused)
+        .take(MOST_NEIGHBOURS)
+        .collect()
+}

@@ -1,0 +1,144 @@
+//! From what was seen to what has to be granted.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::free::Free;
+use super::observation::Use;
+use crate::policy::Policy;
+use crate::report::{Fences, Flag, Grant, Kind, Reason, Refusal, least_grant};
+
+/// What is known of the run that was observed.
+pub(crate) struct Scene<'a> {
+    /// What it was allowed.
+    pub(crate) policy: &'a Policy,
+    /// What it would be allowed without any grant.
+    pub(crate) free: &'a Policy,
+    /// The caller's home.
+    pub(crate) home: Option<&'a Path>,
+    /// Stockade's own directories, where the scratch directory is.
+    pub(crate) own: &'a [PathBuf],
+    /// The command's words.
+    pub(crate) command: &'a [String],
+    /// The scripts that it runs.
+    pub(crate) scripts: &'a [PathBuf],
+}
+
+/// What has to be granted, before anything is folded.
+#[derive(Debug, Default)]
+pub(crate) struct Used {
+    /// Each use with the least grant of it.
+    pub(crate) wanted: Vec<Wanted>,
+    /// What was used and isn't granted: whoever runs it again decides.
+    pub(crate) withheld: Vec<Use>,
+    /// Whether the scratch directory was used, or would have been: a temporary file was made in `/tmp`.
+    pub(crate) scratch: bool,
+    /// Whether something in the home directory was used, which programs find by `HOME`.
+    pub(crate) home: bool,
+    /// Uses that weren't kept.
+    pub(crate) dropped: u64,
+}
+
+/// A use and its grant.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) used: Use,
+    pub(crate) grant: Grant,
+}
+
+impl Wanted {
+    /// The path that was used, where it is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        matches!(self.grant, Grant::Path(_)).then(|| Path::new(&self.used.target))
+    }
+
+    /// Whether it was made by this run.
+    pub(crate) fn is_made(&self) -> bool {
+        self.used.access == Kind::Create
+    }
+}
+
+/// Tells what of the uses needs a grant.
+pub(crate) fn used(uses: &[Use], dropped: u64, scene: &Scene<'_>) -> Used {
+    let free = Free::new(scene, uses);
+    let fences = Fences::new(scene.policy, scene.home, scene.command);
+    let mut found = Used {
+        dropped,
+        ..Used::default()
+    };
+    for one in uses {
+        let path = one.target.starts_with('/').then(|| Path::new(&one.target));
+        if let Some(path) = path {
+            if scene.own.iter().any(|own| path.starts_with(own)) {
+                found.scratch = true;
+                continue;
+            }
+            if free.is_free(one, path) {
+                continue;
+            }
+        }
+        if one.access == Kind::Resolve && is_connected(&one.target, uses) {
+            continue;
+        }
+        match grant(one, &fences) {
+            Some(grant) => {
+                found.home |= path.is_some_and(|path| is_in_home(path, scene));
+                found.scratch |= matches!(&grant, Grant::Path(made) if path.is_some_and(|path| made.path != path)
+                    && made.path == Path::new("/tmp"));
+                found.wanted.push(Wanted {
+                    used: one.clone(),
+                    grant,
+                });
+            }
+            None => found.withheld.push(one.clone()),
+        }
+    }
+    found
+}
+
+/// The least grant of it, as it would be named had it been refused.
+fn grant(used: &Use, fences: &Fences<'_>) -> Option<Grant> {
+    // What a profile can't say.
+    if used
+        .target
+        .chars()
+        .any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER)
+    {
+        return None;
+    }
+    let refusal = Refusal {
+        kind: used.access,
+        asked: used.asked.clone().into_bytes(),
+        target: used.target.clone().into_bytes(),
+        exists: true,
+        is_directory: false,
+        syscall: "",
+        pid: 0,
+        program: used.programs.first().cloned().unwrap_or_default().into_bytes(),
+        at: Duration::ZERO,
+        reason: Reason::NotGranted,
+    };
+    let grant = least_grant(&refusal, fences)?;
+    // A socket that is granted was named by the ceiling; a tree above a program that is started needn't be.
+    Some(match grant {
+        Grant::Path(mut path) if path.flag == Flag::Exec => {
+            path.path = PathBuf::from(&used.target);
+            Grant::Path(path)
+        }
+        Grant::Host(pattern) => Grant::Host(pattern.localhost_for_its_addresses()),
+        other => other,
+    })
+}
+
+/// Whether a name that was looked up was connected to as well: that names the port.
+fn is_connected(name: &str, uses: &[Use]) -> bool {
+    let mut connections = uses.iter().filter(|used| used.access == Kind::Connect);
+    connections.any(|used| {
+        let host = used.target.rsplit_once(':').map(|(host, _)| host);
+        host.is_some_and(|host| host.eq_ignore_ascii_case(name))
+    })
+}
+
+fn is_in_home(path: &Path, scene: &Scene<'_>) -> bool {
+    !path.starts_with(&scene.policy.root) && scene.home.is_some_and(|home| path.starts_with(home))
+}
