@@ -44,7 +44,10 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     }
     let mut running = task.clone();
     running.profile = Some(choice.script.profile.to_string_lossy().into_owned());
-    running.command = command;
+    running.command = command.words;
+    running.read.extend(command.read);
+    running.exec.extend(command.exec);
+    running.env.extend(command.env);
     running.script = Some(choice.script.hash.clone());
     let ended = run::run(&running);
     if let Some(state) = &state

@@ -10,11 +10,32 @@ use super::message::Failure;
 /// As a shell has it: no such program.
 const NOT_FOUND: u8 = 127;
 
+/// A command, and what its interpreter needs for itself beside its own installation.
+#[derive(Debug, Default)]
+pub struct Command {
+    /// The command.
+    pub words: Vec<OsString>,
+    /// Trees and files that the interpreter reads.
+    pub read: Vec<PathBuf>,
+    /// Trees of programs that it starts.
+    pub exec: Vec<PathBuf>,
+    /// Variables, with their values.
+    pub env: Vec<OsString>,
+}
+
 /// The command that runs a script.
 ///
 /// # Errors
 /// Nothing says which interpreter it is for, or none of them is here.
-pub fn command(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Failure> {
+pub fn command(script: &Path, text: &str, arguments: &[OsString]) -> Result<Command, Failure> {
+    let words = chosen(script, text, arguments)?;
+    Ok(loaded(&words, script).unwrap_or(Command {
+        words,
+        ..Command::default()
+    }))
+}
+
+fn chosen(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Failure> {
     let file = script.as_os_str();
     if text.starts_with("#!") {
         return Ok(named(script, text, arguments));
@@ -54,6 +75,36 @@ pub fn command(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<
     }
 }
 
+/// Node with tsx's loader, where tsx was chosen. By itself tsx starts Node as another process, to which it talks through a
+/// pipe in `TMPDIR`, and keeps a cache there: `minimal` has none. It fails on a `package.json` that it may not read.
+fn loaded(words: &[OsString], script: &Path) -> Option<Command> {
+    let tsx = Path::new(words.first()?);
+    if tsx.file_name()? != "tsx" {
+        return None;
+    }
+    let package = std::fs::canonicalize(tsx).ok()?.parent()?.parent()?.to_path_buf();
+    let loader = package.join("dist/loader.mjs");
+    let node = loader.is_file().then(|| found("node", script)).flatten()?;
+    let mut import = OsString::from("file://");
+    import.push(&loader);
+    let installed = |name: &str| Some(package.parent()?.join(name)).filter(|path| path.is_dir());
+    let nearest = |name: &str| {
+        let mut above = script.ancestors().skip(1).map(|above| above.join(name));
+        above.find(|path| path.is_file())
+    };
+    let own = [installed("esbuild"), nearest("package.json"), nearest("tsconfig.json")];
+    Some(Command {
+        words: words_of_node(&node, &import, &words[1..]),
+        read: own.into_iter().flatten().chain([package.clone()]).collect(),
+        exec: installed("@esbuild").into_iter().collect(),
+        env: vec!["TSX_DISABLE_CACHE=1".into()],
+    })
+}
+
+fn words_of_node(node: &Path, import: &OsStr, rest: &[OsString]) -> Vec<OsString> {
+    words([node.as_os_str(), "--import".as_ref(), import], rest)
+}
+
 /// As its first line says: the kernel takes it from there where the script may be executed, and otherwise we do.
 fn named(script: &Path, text: &str, arguments: &[OsString]) -> Vec<OsString> {
     let file = script.as_os_str();
@@ -75,15 +126,23 @@ fn named(script: &Path, text: &str, arguments: &[OsString]) -> Vec<OsString> {
 fn runtimes(extension: &str, text: &str) -> Vec<&'static str> {
     let is_typed = matches!(extension, "ts" | "mts" | "cts" | "tsx" | "jsx");
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if says(&[
-        "Deno.",
-        "from \"jsr:",
-        "from 'jsr:",
-        "from \"https://",
-        "from 'https://",
-    ]) {
+    // A name that the script itself gives is no run-time's.
+    let is_own = |name: &str| {
+        ["const ", "let ", "var "]
+            .iter()
+            .any(|word| text.contains(&format!("{word}{name} ")))
+    };
+    if !is_own("Deno")
+        && says(&[
+            "Deno.",
+            "from \"jsr:",
+            "from 'jsr:",
+            "from \"https://",
+            "from 'https://",
+        ])
+    {
         vec!["deno"]
-    } else if says(&["Bun.", "from \"bun", "from 'bun"]) {
+    } else if !is_own("Bun") && says(&["Bun.", "from \"bun", "from 'bun"]) {
         vec!["bun"]
     } else if is_typed {
         vec!["tsx", "bun", "deno"]
@@ -114,7 +173,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let script = directory.path().join(file);
         std::fs::write(&script, text).unwrap();
-        let words = command(&script, text, &["a b".into()]).unwrap();
+        let words = command(&script, text, &["a b".into()]).unwrap().words;
         let shown = |word: &OsString| {
             word.to_string_lossy()
                 .replace(&*directory.path().to_string_lossy(), "D")
@@ -139,6 +198,46 @@ mod tests {
         assert_eq!(runtimes("ts", "Deno.readTextFile()"), ["deno"]);
         assert_eq!(runtimes("ts", "await Bun.file()"), ["bun"]);
         assert_eq!(runtimes("ts", "x")[0], "tsx");
+        assert_eq!(runtimes("ts", "const Deno = fake(); Deno.readTextFile()")[0], "tsx");
         assert_eq!(runtimes("js", "x")[0], "node");
+    }
+
+    #[test]
+    fn tsx_is_node_with_its_loader_and_what_that_reads() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = std::fs::canonicalize(directory.path()).unwrap();
+        for file in [
+            "node_modules/tsx/dist/loader.mjs",
+            "node_modules/tsx/dist/cli.mjs",
+            "node_modules/esbuild/x",
+            "node_modules/@esbuild/x",
+            "src/a.ts",
+            "package.json",
+            "bin/node",
+        ] {
+            std::fs::create_dir_all(top.join(file).parent().unwrap()).unwrap();
+            std::fs::write(top.join(file), "").unwrap();
+        }
+        let tsx = top.join("bin/tsx");
+        std::os::unix::fs::symlink("../node_modules/tsx/dist/cli.mjs", &tsx).unwrap();
+        let script = top.join("src/a.ts");
+        let words = words([tsx.as_os_str(), script.as_os_str()], &[]);
+        let command = loaded(&words, &script);
+        // Where there's no Node at all it stays as it was.
+        let Some(command) = command else {
+            assert!(found("node", &script).is_none());
+            return;
+        };
+        let packages = top.join("node_modules");
+        assert_eq!(
+            command.read,
+            [packages.join("esbuild"), top.join("package.json"), packages.join("tsx")]
+        );
+        assert_eq!(command.exec, [packages.join("@esbuild")]);
+        let import = format!("file://{}", packages.join("tsx/dist/loader.mjs").display());
+        assert_eq!(
+            command.words[1..],
+            ["--import".into(), import.into(), OsString::from(&script)]
+        );
     }
 }

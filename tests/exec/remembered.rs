@@ -1,0 +1,89 @@
+//! What is remembered of a script, by the hash of its content.
+
+use serde_json::json;
+
+use crate::place::Place;
+
+const WRITES: &str = "open('out.txt', 'a').write('x')\n";
+
+#[test]
+fn what_a_person_approved_for_a_script_is_not_asked_again_until_it_changes() {
+    let place = Place::new();
+    place.file("write.py", WRITES);
+    let always = r#"{"answer":"yes","lifetime":"always"}"#;
+    assert_eq!(place.exec_with(always, &["write.py"]).code, 0);
+    let known = place.json(&["script", "show", "--json", "write.py"]);
+    assert_eq!(
+        (&known["source"], &known["basis"]),
+        (&json!("emergent"), &json!("approved"))
+    );
+    assert_eq!(known["approvals"].as_array().unwrap().len(), 1);
+    // The same content, under another name too.
+    let never = r#"{"answer":"no"}"#;
+    std::fs::copy(place.root().join("write.py"), place.root().join("copy.py")).unwrap();
+    for script in ["write.py", "copy.py"] {
+        let called = place.exec_with(never, &[script]);
+        assert_eq!(called.code, 0, "{}", called.stderr);
+        called.says("(emergent, approved)");
+    }
+    assert_eq!(std::fs::read_to_string(place.root().join("out.txt")).unwrap(), "xxx");
+    // One byte more is another script.
+    place.file("write.py", &format!("{WRITES}\n"));
+    assert_eq!(place.exec_with(never, &["write.py"]).code, 1);
+    // And what is forgotten isn't approved any more.
+    assert_eq!(place.call(&["script", "forget", "copy.py"]).code, 0);
+    assert_eq!(place.exec_with(never, &["copy.py"]).code, 1);
+}
+
+#[test]
+fn a_profile_that_a_person_chose_stays_with_the_content() {
+    let place = Place::new();
+    place.file("write.py", WRITES);
+    assert_eq!(place.exec(&["write.py"]).code, 1);
+    let called = place.exec(&["--profile", "workspace", "write.py"]);
+    assert_eq!(called.code, 0);
+    called.says("runs under `workspace`, as you say; remembered for this content");
+    let called = place.exec(&["write.py"]);
+    assert_eq!(called.code, 0);
+    called.says("(manual, approved)");
+    place.file("write.py", &format!("{WRITES}#"));
+    assert_eq!(place.exec(&["write.py"]).code, 1);
+}
+
+#[test]
+fn scripts_are_listed_shown_set_and_forgotten() {
+    let place = Place::new();
+    place.file("a.py", "print(1)\n");
+    place.file("b.py", "print(2)\n");
+    place.exec(&["a.py"]);
+    assert_eq!(
+        place
+            .call(&["script", "set", "b.py", "--profile", "readonly", "--observed"])
+            .code,
+        0
+    );
+    let listed = place.call(&["script", "list"]).stdout;
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    let listed = place.call(&["script", "list", "--profile", "readonly"]).stdout;
+    assert!(
+        listed.contains("manual, observed") && listed.contains("b.py"),
+        "{listed}"
+    );
+    assert_eq!(listed.lines().count(), 1);
+    let shown = place.json(&["script", "show", "--json", "a.py"]);
+    assert_eq!(
+        (
+            &shown["permission_set"],
+            &shown["permission_confidence"],
+            &shown["runs"]
+        ),
+        (&json!("minimal"), &json!(0.95), &json!(1))
+    );
+    let hash = shown["hash"].as_str().unwrap()[..12].to_string();
+    assert_eq!(place.call(&["script", "forget", &hash]).code, 0);
+    let called = place.call(&["script", "show", "a.py"]);
+    assert_eq!(called.code, 125);
+    called.says("no script is known as `a.py`");
+    let called = place.call(&["script", "set", "a.py", "--profile", "none-such"]);
+    assert_eq!(called.code, 125);
+}

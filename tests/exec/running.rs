@@ -1,0 +1,93 @@
+//! Which profile a script runs with.
+
+use serde_json::json;
+
+use crate::place::{Place, bare};
+
+#[test]
+fn a_script_runs_with_what_its_text_needs_and_no_more() {
+    let place = Place::new();
+    place.file("read.py", "print(open('data/a.csv').read(), end='')\n");
+    assert_eq!(bare(&place, &["python3", "read.py"]), Some(0));
+    let called = place.exec(&["read.py"]);
+    assert_eq!((called.code, &*called.stdout), (0, "shop,price\nmarket,3\n"));
+    assert_eq!(
+        called.stderr,
+        "stockade: `read.py` runs under `readonly`: reads ./data/a.csv (0.95)\n"
+    );
+    // What its text doesn't say stays closed: the same file, by a name that only running it shows.
+    place.file(
+        "hidden.py",
+        "print(open(''.join(map(chr, (110, 111)))  + 'tes.txt').read())\n",
+    );
+    assert_eq!(bare(&place, &["python3", "hidden.py"]), Some(0));
+    let answer = place.json(&["infer", "--json", "hidden.py"]);
+    assert_ne!(answer["profile"], "minimal");
+}
+
+#[test]
+fn trusted_is_never_given_by_a_text() {
+    let place = Place::new();
+    place.file("write.py", "open('out.txt', 'w').write(open('data/a.csv').read())\n");
+    let answer = place.json(&["infer", "--json", "write.py"]);
+    assert_eq!(
+        (&answer["profile"], &answer["runs_as"]),
+        (&json!("trusted"), &json!("readonly"))
+    );
+    assert_eq!(
+        answer["least_grants"],
+        json!({ "profile": "minimal", "flags": ["--write", "./out.txt", "--read", "./data/a.csv"] })
+    );
+    let called = place.exec(&["write.py"]);
+    assert_eq!(called.code, 1);
+    called.says("`write.py` runs under `readonly`, and the rest is asked: it seems to need `trusted`");
+    assert!(!place.root().join("out.txt").exists());
+    // Whoever is asked can let it happen.
+    let called = place.exec_with(r#"{"answer":"yes","lifetime":"session"}"#, &["write.py"]);
+    assert_eq!(called.code, 0);
+    assert!(place.root().join("out.txt").exists());
+}
+
+#[test]
+fn what_cannot_be_told_runs_under_minimal() {
+    let place = Place::new();
+    place.file("built.py", "exec(input())\n");
+    let called = place.exec(&["built.py"]);
+    called.says("`built.py` runs under `minimal`: what it needs can't be told (runs code that it builds");
+    place.file("broken.py", "def (:\n");
+    let called = place.exec(&["broken.py"]);
+    assert_eq!(called.code, 1);
+    called.says("runs under `minimal`: what it needs can't be told (doesn't parse");
+}
+
+#[test]
+fn a_script_runs_with_the_interpreter_that_it_is_for() {
+    let place = Place::new();
+    place.file("a.sh", "echo \"sh $1\"\n");
+    place.file("b", "#!/usr/bin/env bash\n[[ a == a ]] && echo \"bash $*\"\n");
+    place.file(
+        "c.mjs",
+        "import { basename } from 'node:path';\nconsole.log(basename('/x/node'));\n",
+    );
+    assert_eq!(place.exec(&["a.sh", "one"]).stdout, "sh one\n");
+    assert_eq!(place.exec(&["b", "one", "--two"]).stdout, "bash one --two\n");
+    assert_eq!(place.exec(&["c.mjs"]).stdout, "node\n");
+    let called = place.exec(&["nothing.py"]);
+    assert_eq!(called.code, 127);
+    called.says("can't read `nothing.py`");
+    place.file("d.txt", "words\n");
+    let called = place.exec(&["d.txt"]);
+    assert_eq!(called.code, 127);
+    called.says("nothing says which interpreter");
+}
+
+#[test]
+fn what_is_inferred_widens_no_agent() {
+    let place = Place::new();
+    place.configuration("version = 1\n[agents.narrow]\nprofile = \"readonly\"\nmode = \"accept-edits\"\n");
+    place.file("notes.py", "print(open('notes.txt').read())\n");
+    assert_eq!(place.exec(&["notes.py"]).code, 0);
+    let called = place.exec(&["--agent", "narrow", "notes.py"]);
+    assert_eq!(called.code, 1);
+    called.says("runs under `readonly`, which is all that its agent has");
+}
