@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the programs that tests/programs.rs, tests/same_as_bare and tests/network run, on Debian and its like. Quick
-# when everything is there, and then it needn't be root either.
+# Installs the programs that tests/programs.rs, tests/same_as_bare, tests/network and tests/inference run, on Debian and
+# its like. Quick when everything is there, and then it needn't be root either.
 #
-#   STOCKADE_TEST_NPM  where the MCP servers and undici go (default: target/test-npm)
+#   STOCKADE_TEST_NPM  where the MCP servers, tsx and undici go (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 everything=2026.8.31
 filesystem=2026.8.31
 memory=2026.8.31
+tsx=4.23.15
 undici=6.29.1
 uv=0.13.9
 
@@ -60,6 +61,10 @@ need script bsdutils
 need curl curl
 need openssl openssl
 need musl-gcc musl-tools
+need strace strace
+need unshare util-linux
+need setpriv util-linux
+need ip iproute2
 [ -x /usr/bin/python3 ] || packages="$packages python3"
 for module in requests httpx aiohttp; do
     /usr/bin/python3 -c "import $module" 2>/dev/null || packages="$packages python3-$module"
@@ -90,13 +95,14 @@ has_server() { # NAME VERSION
     has_package "@modelcontextprotocol/$1" "$2"
 }
 if ! { has_server server-everything $everything && has_server server-filesystem $filesystem &&
-    has_server server-memory $memory && has_package undici $undici; }; then
+    has_server server-memory $memory && has_package tsx $tsx && has_package undici $undici; }; then
     mkdir -p "$npm_directory"
     [ -e "$npm_directory/package.json" ] || echo '{ "private": true }' >"$npm_directory/package.json"
     npm install --prefix "$npm_directory" --no-audit --no-fund --ignore-scripts --loglevel=error --save-exact \
         "@modelcontextprotocol/server-everything@$everything" \
         "@modelcontextprotocol/server-filesystem@$filesystem" \
         "@modelcontextprotocol/server-memory@$memory" \
+        "tsx@$tsx" \
         "undici@$undici"
 fi
 

@@ -27,10 +27,13 @@ BASE = set(re.findall(r'entry\("([^"]+)"', (REPOSITORY / "src/policy/base.rs").r
 # What interpreters and libraries read for themselves: limits of memory, their own state, streams by name.
 THEIR_OWN = {"/sys/fs/cgroup", "/proc/self", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/pts"}
 NAME_LOOKUP = {"/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf", "/etc/netsvc.conf", "/etc/svc.conf"}
+# What runs TypeScript, wherever it is installed, and its cache.
+TSX = re.compile("/node_modules/(tsx|esbuild|@esbuild)/|^/tmp/tsx-")
+TSX_ASKS = ("package.json", "tsconfig.json")
 KINDS = ("reads", "writes", "connects", "listens", "starts")
 LIMITED = {"HOME", "PATH", "USER", "SHELL", "LOGNAME"}
 VARIABLES = {"PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8", "TERM": "dumb"}
-VARIABLES |= {"USER": "someone", "LOGNAME": "someone", "SHELL": "/bin/sh"}
+VARIABLES |= {"TSX_DISABLE_CACHE": "1", "USER": "someone", "LOGNAME": "someone", "SHELL": "/bin/sh"}
 ORDER = ["minimal", "readonly", "filesystem", "network-api", "mcp-standard", "trusted"]
 LINE = re.compile(r"(?P<pid>\d+) +(?P<name>\w+)\((?P<arguments>.*)\) += (?P<result>-?\d+|\?)")
 PLACE = re.compile(r'(?:(?:AT_FDCWD|\d+)<(?P<directory>[^>]*)>, )?"(?P<path>(?:[^"\\]|\\.)*)"')
@@ -46,6 +49,8 @@ class Touched:
     root: str
     script: str
     settings: tuple[str, str]
+    # What the interpreter may ask for again and again and does without.
+    ignored: set[str]
     seen: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in KINDS})
     # What the program in a process reads once for itself, by the name that it uses.
     allowance: dict[str, set[str]] = field(default_factory=dict)
@@ -76,15 +81,17 @@ class Touched:
             self.touch("writes", path)
         elif name in self.allowance.get(pid, ()):
             self.allowance[pid].discard(name)
-        elif "O_PATH" not in flags:
+        elif "O_PATH" not in flags and path not in self.ignored:
             self.touch("reads", path)
 
 
 def is_free(path: str) -> bool:
     """Whether the path is of the base, the interpreters' own, a pipe or a socket."""
+    if TSX.search(path):
+        return True
     path = re.sub(r"^/proc/\d+(?=/)", "/proc/self", path)
     around = {path, *map(str, Path(path).parents)}
-    return not path.startswith("/") or bool(around & (BASE | THEIR_OWN)) or path.startswith("/tmp/tsx-")
+    return not path.startswith("/") or bool(around & (BASE | THEIR_OWN))
 
 
 def whole_calls(trace: str) -> list[re.Match[str]]:
@@ -121,8 +128,9 @@ def read_trace(trace: str, touched: Touched) -> None:
                 touched.touch("writes", path)
         elif name in ("connect", "sendto", "sendmsg", "bind"):
             addresses = {f"{host}:{port}" for port, host in ADDRESS.findall(arguments)}
+            if name == "bind":
+                addresses -= {"0.0.0.0:0", "::1:0"}  # a sender of datagrams; urllib3, which asks whether there is IPv6
             touched.seen["listens" if name == "bind" else "connects"] |= addresses
-    touched.seen["listens"].discard("::1:0")  # urllib3 asks so, when it is imported, whether there is IPv6
     touched.seen["reads"] -= NAME_LOOKUP if touched.seen["connects"] else set()
 
 
@@ -147,18 +155,22 @@ def least_profile(seen: dict[str, set[str]], label: dict) -> str:
 def observe(corpus: Path, label: dict, tsx: str) -> dict:
     """Runs one script and says what it touched."""
     script = corpus / label["file"]
+    left = [p for p in label.get("writes", []) if p.startswith("/tmp/stockade-corpus-")]
+    subprocess.run(["rm", "-rf", "--", *left], check=True)
     with tempfile.TemporaryDirectory(prefix="stockade-corpus-", dir="/var/tmp") as place:
         root, home, trace = Path(place, "root"), Path(place, "home"), Path(place, "trace")
         shutil.copytree(corpus / "root", root)
         shutil.copy(script, root)
         home.mkdir()
         command = ["strace", "-f", "-y", "-qq", "-o", str(trace), "-e", "trace=%file,%network,%process,fchdir"]
-        shell = ["sh"] if script.read_text().startswith("#!/bin/sh") else ["bash"]
-        own = {".py": ["/usr/bin/python3"], ".sh": shell} | dict.fromkeys((".ts", ".tsx"), ["node", "--import", tsx])
+        text, tsx_runs = script.read_text(), script.suffix in (".ts", ".tsx")
+        own = {".py": ["/usr/bin/python3"], ".sh": ["sh"] if text.startswith("#!/bin/sh") else ["bash"]}
+        own |= {suffix: ["node", "--import", tsx] for suffix in (".ts", ".tsx")}
         command += [*own.get(script.suffix, ["node"]), f"./{script.name}"]
         environment, nothing = {"HOME": str(home), **VARIABLES}, subprocess.DEVNULL
         run = subprocess.run(command, cwd=root, env=environment, stdin=nothing, capture_output=True, timeout=30)
-        touched = Touched(str(root), f"{root}/{script.name}", (f"{home}/.", f"{Path.home()}/."))
+        ignored = {f"{root}/{name}" for name in TSX_ASKS if tsx_runs and name not in text}
+        touched = Touched(str(root), f"{root}/{script.name}", (f"{home}/.", f"{Path.home()}/."), ignored)
         read_trace(trace.read_text(errors="replace"), touched)
     seen = {kind: sorted(touched.seen[kind]) for kind in KINDS} | {"least": least_profile(touched.seen, label)}
     return {"file": label["file"], "exit": run.returncode, **seen}
