@@ -4,6 +4,7 @@ mod approved;
 mod asking;
 mod error;
 mod lowest;
+#[cfg(feature = "infer")]
 mod observing;
 mod outcome;
 mod own_sockets;

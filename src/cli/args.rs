@@ -221,8 +221,8 @@ pub enum ScriptTask {
     Set {
         /// Its file
         script: PathBuf,
-        /// Profile, by name or file
-        #[arg(long, value_name = "NAME|FILE")]
+        /// Profile, by name
+        #[arg(long, value_name = "NAME")]
         profile: String,
         /// It rests on what the script was seen to use, not on a person's reading
         #[arg(long)]

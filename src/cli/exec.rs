@@ -28,6 +28,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
     let known = state.as_deref().and_then(|state| script::known(state, &hash));
     let language = Language::of(Some(&path), &text.text);
+    let file_that_was_read = path.clone();
     let choice = Choice::make(
         task,
         known,
@@ -39,16 +40,25 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         },
     )?;
     note(&choice.said(given));
+    // A profile's file may change, and what is for an agent isn't for all.
+    let is_for_good = !profile_is_file(task) && task.agent.is_none() && task.tool.is_none();
+    let state = state.filter(|_| is_for_good || task.profile.is_none());
     if let Some(state) = &state {
         remember(state, &choice.script);
     }
     let mut running = task.clone();
-    running.profile = Some(choice.script.profile.to_string_lossy().into_owned());
+    running.profile = Some(choice.profile.to_string_lossy().into_owned());
     running.command = command.words;
     running.read.extend(command.read);
     running.exec.extend(command.exec);
     running.env.extend(command.env);
     running.script = Some(choice.script.hash.clone());
+    if script::hash(&file_that_was_read).map_err(failed)? != choice.script.hash {
+        return Err(Failure::text(
+            REFUSED,
+            format!("`{}` was changed while it was read", given.display()),
+        ));
+    }
     let ended = run::run(&running);
     if let Some(state) = &state
         && choice.script.source == Source::Emergent
@@ -65,6 +75,11 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     ended
 }
 
+/// Whether the profile that was named is a file's.
+fn profile_is_file(task: &Run) -> bool {
+    task.profile.as_ref().is_some_and(|profile| profile.contains('/'))
+}
+
 /// A script as it was found.
 struct Found {
     path: PathBuf,
@@ -75,7 +90,10 @@ struct Found {
 
 /// What a script runs with, and why.
 struct Choice {
+    /// As it is remembered.
     script: StoredScript,
+    /// What this run has.
+    profile: OsString,
     why: Why,
 }
 
@@ -105,14 +123,15 @@ impl Choice {
         if let Some(profile) = &task.profile {
             script.profile = ledger::profile_key(profile);
             (script.source, script.basis, script.confidence) = (Source::Manual, Basis::Approved, None);
-            return Ok(Choice { script, why: Why::Flag });
+            return Ok(Choice {
+                profile: script.profile.clone(),
+                script,
+                why: Why::Flag,
+            });
         }
         let is_chosen = known.is_some_and(|known| known.source == Source::Manual || known.basis != Basis::Inferred);
         if is_chosen {
-            return Ok(Choice {
-                script,
-                why: Why::Before,
-            });
+            return Choice::within_agent(task, script, Why::Before);
         }
         (script.source, script.basis) = (Source::Emergent, Basis::Inferred);
         let why = match found.language {
@@ -128,24 +147,31 @@ impl Choice {
         };
         script.profile = profile.into();
         script.confidence = Some(confidence);
-        match within_agent(task, profile)? {
-            Some(agents) => {
-                script.profile = agents.into();
-                Ok(Choice {
-                    script,
-                    why: Why::Agent,
-                })
-            }
-            None => Ok(Choice { script, why }),
-        }
+        Choice::within_agent(task, script, why)
+    }
+
+    /// What is inferred, or was chosen in other runs, widens no agent. What is remembered stays.
+    fn within_agent(task: &Run, script: StoredScript, why: Why) -> Result<Choice, Failure> {
+        Ok(match narrower_of_agent(task, &script.profile.to_string_lossy())? {
+            Some(own) => Choice {
+                script,
+                why: Why::Agent,
+                profile: own.into(),
+            },
+            None => Choice {
+                profile: script.profile.clone(),
+                script,
+                why,
+            },
+        })
     }
 
     /// One line: what it runs with and why.
     fn said(&self, file: &Path) -> String {
-        let profile = self.script.profile.to_string_lossy();
+        let profile = self.profile.to_string_lossy();
         let name = visible(&file.display().to_string()).into_owned();
         match &self.why {
-            Why::Flag => format!("`{name}` runs under `{profile}`, as you say; remembered for this content"),
+            Why::Flag => format!("`{name}` runs under `{profile}`, as you say"),
             Why::Before => {
                 let basis = self.script.basis.name();
                 format!(
@@ -154,7 +180,7 @@ impl Choice {
                 )
             }
             Why::Unread => format!("`{name}` runs under `{profile}`: its language isn't one that can be read"),
-            Why::Agent => format!("`{name}` runs under `{profile}`, which is all that its agent has"),
+            Why::Agent => format!("`{name}` runs under `{profile}`, which is all that its agent or tool has"),
             Why::Read(answer) if !answer.is_sure() => format!(
                 "`{name}` runs under `{profile}`: what it needs can't be told ({}; {})",
                 reasons(answer),
@@ -177,8 +203,8 @@ impl Choice {
     }
 }
 
-/// The agent's or tool's own profile where that isn't at least what was inferred. What nobody chose widens no agent.
-fn within_agent(task: &Run, inferred: &str) -> Result<Option<String>, Failure> {
+/// The agent's or tool's own profile where that doesn't give all that another one does.
+fn narrower_of_agent(task: &Run, inferred: &str) -> Result<Option<String>, Failure> {
     if task.agent.is_none() && task.tool.is_none() {
         return Ok(None);
     }
@@ -200,7 +226,7 @@ fn is_within(less: &str, more: &str) -> bool {
         "mcp-standard" => &["mcp-standard", "trusted"],
         _ => &["trusted"],
     };
-    wider.contains(&more)
+    less == more || wider.contains(&more)
 }
 
 fn remember(state: &Path, script: &StoredScript) {

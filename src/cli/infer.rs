@@ -1,13 +1,12 @@
 //! `stockade infer`: what a script needs, as its text tells.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::REFUSED;
 use super::args::Infer;
 use super::message::Failure;
-use super::reader;
+use super::{reader, script};
 use crate::infer::{Effect, Evidence, Inference, LONGEST, Language, Setting};
 use crate::profile::visible;
 use crate::quote::quoted;
@@ -59,10 +58,7 @@ impl Script {
         let most = LONGEST as u64 + 1;
         match file {
             Some(path) => {
-                let file = File::open(path).map_err(failed)?;
-                if !file.metadata().map_err(failed)?.is_file() {
-                    return Err(Failure::text(REFUSED, format!("`{name}` is no file")));
-                }
+                let file = script::open_file(path).map_err(failed)?;
                 file.take(most).read_to_end(&mut bytes).map_err(failed)?;
             }
             None => {

@@ -38,10 +38,10 @@ pub fn command(script: &Path, text: &str, arguments: &[OsString]) -> Result<Comm
 fn chosen(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Failure> {
     let file = script.as_os_str();
     if text.starts_with("#!") {
-        return Ok(named(script, text, arguments));
+        return named(script, text, arguments);
     }
     let extension = script.extension().and_then(OsStr::to_str).unwrap_or_default();
-    let is_here = |program: &&str| found(program, script).is_some();
+    let is_here = |program: &&str| found(program).is_some();
     match extension {
         "py" | "pyw" => Ok(words(["python3".as_ref(), file], arguments)),
         "sh" => Ok(words(["sh".as_ref(), file], arguments)),
@@ -54,9 +54,9 @@ fn chosen(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsStr
                 .find(|program| is_here(program))
                 .ok_or_else(|| {
                     Failure::text(NOT_FOUND, format!("no interpreter for `{}` is here", script.display()))
-                        .hint(format!("it would be {}", candidates.join(" or ")))
+                        .hint(format!("it would be {}, on your `PATH`", candidates.join(" or ")))
                 })?;
-            let program = found(chosen, script).unwrap_or_else(|| chosen.into());
+            let program = found(chosen).unwrap_or_else(|| chosen.into());
             Ok(match chosen {
                 // The profile decides what it may do: Deno's own permissions would only ask a second time.
                 "deno" => words(
@@ -83,14 +83,20 @@ fn loaded(words: &[OsString], script: &Path) -> Option<Command> {
         return None;
     }
     let package = std::fs::canonicalize(tsx).ok()?.parent()?.parent()?.to_path_buf();
+    // Whoever can write a link could have any directory read in the name of this installation.
+    let is_installed = package.file_name()? == "tsx" && package.parent()?.file_name()? == "node_modules";
+    if !is_installed {
+        return None;
+    }
     let loader = package.join("dist/loader.mjs");
-    let node = loader.is_file().then(|| found("node", script)).flatten()?;
+    let node = loader.is_file().then(|| found("node")).flatten()?;
     let mut import = OsString::from("file://");
     import.push(&loader);
-    let installed = |name: &str| Some(package.parent()?.join(name)).filter(|path| path.is_dir());
+    let is_itself = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|real| real == *path);
+    let installed = |name: &str| Some(package.parent()?.join(name)).filter(is_itself);
     let nearest = |name: &str| {
         let mut above = script.ancestors().skip(1).map(|above| above.join(name));
-        above.find(|path| path.is_file())
+        above.find(|path| path.is_file()).filter(is_itself)
     };
     let own = [installed("esbuild"), nearest("package.json"), nearest("tsconfig.json")];
     Some(Command {
@@ -106,20 +112,31 @@ fn words_of_node(node: &Path, import: &OsStr, rest: &[OsString]) -> Vec<OsString
 }
 
 /// As its first line says: the kernel takes it from there where the script may be executed, and otherwise we do.
-fn named(script: &Path, text: &str, arguments: &[OsString]) -> Vec<OsString> {
+fn named(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Failure> {
     let file = script.as_os_str();
+    let line = text.trim_start_matches("#!").lines().next().unwrap_or_default().trim();
+    let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    // One beside the caller is whatever somebody put there.
+    if !interpreter.starts_with('/') {
+        return Err(Failure::text(
+            NOT_FOUND,
+            format!(
+                "the first line of `{}` names no interpreter by its whole path",
+                script.display()
+            ),
+        )
+        .hint("`#!/usr/bin/env NAME` finds one by its name"));
+    }
     let is_executable = script
         .metadata()
         .is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0);
     if is_executable {
-        return words([file], arguments);
+        return Ok(words([file], arguments));
     }
-    let line = text.trim_start_matches("#!").lines().next().unwrap_or_default().trim();
-    let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
-    match argument.trim() {
+    Ok(match argument.trim() {
         "" => words([interpreter.as_ref(), file], arguments),
         argument => words([interpreter.as_ref(), argument.as_ref(), file], arguments),
-    }
+    })
 }
 
 /// The run-times that a script of this kind is for, the likeliest first.
@@ -151,16 +168,11 @@ fn runtimes(extension: &str, text: &str) -> Vec<&'static str> {
     }
 }
 
-/// A program of the caller's search path, or of the packages that are installed beside the script.
-fn found(program: &str, script: &Path) -> Option<PathBuf> {
+/// A program of the caller's search path. What lies beside the script, another run may have put there.
+fn found(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let named: Vec<PathBuf> = std::env::split_paths(&path)
+    std::env::split_paths(&path)
         .filter(|place| place.is_absolute())
-        .collect();
-    let beside = script.ancestors().skip(1).map(|above| above.join("node_modules/.bin"));
-    named
-        .into_iter()
-        .chain(beside)
         .map(|place| place.join(program))
         .find(|file| file.is_file())
 }
@@ -191,6 +203,7 @@ mod tests {
         );
         assert_eq!(words_of("a", "#!/bin/sh -eu\nx"), ["/bin/sh", "-eu", "D/a", "a b"]);
         assert!(command(Path::new("/x/a"), "x", &[]).is_err());
+        assert!(command(Path::new("/x/a"), "#!./python3\n", &[]).is_err());
     }
 
     #[test]
@@ -225,7 +238,7 @@ mod tests {
         let command = loaded(&words, &script);
         // Where there's no Node at all it stays as it was.
         let Some(command) = command else {
-            assert!(found("node", &script).is_none());
+            assert!(found("node").is_none());
             return;
         };
         let packages = top.join("node_modules");

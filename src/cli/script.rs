@@ -1,7 +1,8 @@
 //! `stockade script`: the scripts that `exec` knows, by the hash of their content.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::REFUSED;
@@ -9,6 +10,7 @@ use super::args::ScriptTask;
 use super::audit::state;
 use super::message::{Failure, note};
 use super::moment;
+use crate::infer::Language;
 use crate::profile::{Catalog, visible};
 use crate::quote::{command_line, quoted};
 use crate::store::{Basis, GrantStore, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
@@ -29,18 +31,35 @@ pub fn script(task: &ScriptTask, out: &mut dyn Write) -> Result<u8, Failure> {
     printed.map(|()| 0)
 }
 
-/// BLAKE3 of a file's content, in hexadecimal.
+/// BLAKE3 of a file's content, in hexadecimal; where its first line doesn't say what runs it, of the language that its
+/// name says as well, since the same text is another program there.
 ///
 /// # Errors
 /// It can't be read.
 pub fn hash(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    let mut file = File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
+    let mut file = open_file(path)?;
+    let mut head = Vec::new();
+    (&mut file).take(2).read_to_end(&mut head)?;
+    hasher.update(&head);
     io::copy(&mut file, &mut hasher)?;
+    if head != *b"#!" {
+        let language = Language::of(Some(path), "").map(Language::name);
+        hasher.update(b"\0").update(language.unwrap_or_default().as_bytes());
+    }
     Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// Opens a file to be read; anything else is refused, and a FIFO isn't waited for.
+///
+/// # Errors
+/// It can't be opened, or isn't a file.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no file")),
+    }
 }
 
 /// What is known of one content; damage is told and counts as nothing.
@@ -116,6 +135,12 @@ fn show(which: &str, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 fn set(file: &Path, profile: &str, observed: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    if profile.contains('/') {
+        return Err(
+            Failure::text(REFUSED, "a script's profile is named, since a file may change")
+                .hint("put it into `~/.config/stockade/profiles/`"),
+        );
+    }
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
     Catalog::new(surroundings.profiles())
         .load(profile)

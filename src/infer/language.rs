@@ -42,26 +42,59 @@ impl Language {
 
     /// By the first line (`#!`), else by the file's extension.
     pub fn of(path: Option<&Path>, source: &str) -> Option<Language> {
-        Self::of_first_line(source).or_else(|| {
-            let extension = path?.extension()?.to_str()?;
-            match extension {
-                "py" | "pyw" => Some(Language::Python),
-                "js" | "mjs" | "cjs" | "jsx" => Some(Language::JavaScript),
-                "ts" | "mts" | "cts" | "tsx" => Some(Language::TypeScript),
-                "sh" | "bash" => Some(Language::Shell),
-                _ => None,
-            }
-        })
+        if source.starts_with("#!") {
+            return Self::of_first_line(source);
+        }
+        match path?.extension()?.to_str()? {
+            "py" | "pyw" => Some(Language::Python),
+            "js" | "mjs" | "cjs" | "jsx" => Some(Language::JavaScript),
+            "ts" | "mts" | "cts" | "tsx" => Some(Language::TypeScript),
+            "sh" | "bash" => Some(Language::Shell),
+            _ => None,
+        }
     }
 
     fn of_first_line(source: &str) -> Option<Language> {
         let line = source.strip_prefix("#!")?.lines().next()?;
-        line.split([' ', '\t', '/'])
-            .filter(|word| !word.starts_with('-') && !word.contains('='))
-            .filter_map(|word| {
-                let name = word.trim_end_matches(|digit: char| digit.is_ascii_digit() || digit == '.');
-                Self::named(name)
-            })
-            .next_back()
+        let mut programs = line
+            .split_whitespace()
+            .map(|word| word.rsplit('/').next().unwrap_or(word));
+        let mut program = programs.next()?;
+        if program == "env" {
+            program = programs.find(|word| !word.starts_with('-') && !word.contains('='))?;
+        }
+        // What the line itself tells the interpreter to run isn't the text.
+        let language = Self::named(program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))?;
+        let others: &[&str] = match language {
+            Language::Shell => &["-c", "--"],
+            Language::Python => &["-c", "-m"],
+            Language::JavaScript => &["-e", "-p", "-r", "--"],
+            Language::TypeScript => &["eval", "-e", "-p", "-r"],
+        };
+        if programs.any(|word| others.iter().any(|option| word.starts_with(option))) {
+            return None;
+        }
+        Some(language)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_says_what_runs_a_text_and_else_its_name() {
+        let of = |name: &str, text: &str| Language::of(Some(Path::new(name)), text);
+        assert_eq!(of("a.py", "x"), Some(Language::Python));
+        assert_eq!(of("a.py", "#!/bin/bash\n"), Some(Language::Shell));
+        assert_eq!(of("a", "#!/usr/bin/env -S A=b python3.12 -u\n"), Some(Language::Python));
+        assert_eq!(
+            of("a", "#!/usr/bin/env -S deno run --allow-net\n"),
+            Some(Language::TypeScript)
+        );
+        assert_eq!(of("a.sh", "#!/bin/sh -eu\n"), Some(Language::Shell));
+        assert_eq!(of("a.py", "#!/usr/bin/python3 -cimport os\n"), None);
+        assert_eq!(of("a.py", "#!/opt/other\n"), None);
+        assert_eq!(of("a.txt", "x"), None);
     }
 }

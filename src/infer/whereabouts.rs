@@ -49,10 +49,13 @@ pub fn locate(path: &Text, access: Access, setting: &Setting) -> Located {
     let absolute = in_home(known, setting);
     let below = absolute.as_deref().and_then(|path| below_root(path, setting));
     let known = below.as_deref().unwrap_or(known);
-    let rest = path.shown();
-    let rest = rest.strip_prefix("file://").unwrap_or(&rest);
-    let rest = &rest[path.prefix().len().min(rest.len())..];
-    let (whereabouts, shown) = place(known, is_exact, access);
+    let all = path.shown();
+    let rest = all.get(path.prefix().len()..).unwrap_or_default();
+    let (mut whereabouts, shown) = place(known, is_exact, access);
+    let is_script = setting.script.is_some() && is_exact && shown == setting.script_path();
+    if is_script && access == Access::READ {
+        whereabouts = Whereabouts::Free;
+    }
     Located {
         whereabouts,
         shown: if is_exact { shown } else { format!("{shown}{rest}") },
@@ -195,6 +198,17 @@ mod tests {
         }
         assert_eq!(at(&"/dev/null".into(), Access::WRITE).0, Free);
         assert_eq!(at(&"/usr/bin/x".into(), Access::WRITE).0, Elsewhere);
+    }
+
+    #[test]
+    fn a_script_may_read_itself() {
+        let setting = Setting {
+            root: Some("/home/ada".into()),
+            script: Some("/home/ada/job.py".into()),
+            home: None,
+        };
+        let at = |access| locate(&"job.py".into(), access, &setting).whereabouts;
+        assert_eq!((at(Access::READ), at(Access::WRITE)), (Free, Root));
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct Observation {
 struct Kept {
     uses: BTreeMap<(Kind, String), Use>,
     dropped: u64,
+    /// What a change of was refused.
+    refused: BTreeSet<String>,
 }
 
 impl Observation {
@@ -52,10 +54,12 @@ impl Observation {
         }
     }
 
-    /// What was seen, by kind and target, and how many found no room.
+    /// What was seen, by kind and target, and how many found no room. A change of which a part was refused (an open that
+    /// cuts the file is two) was none.
     pub fn uses(&self) -> (Vec<Use>, u64) {
         let kept = lock(&self.kept);
-        (kept.uses.values().cloned().collect(), kept.dropped)
+        let was_done = |used: &&Use| !(used.access.changes() && kept.refused.contains(&used.target));
+        (kept.uses.values().filter(was_done).cloned().collect(), kept.dropped)
     }
 
     fn keep(&self, seen: &Seen) {
@@ -89,8 +93,15 @@ fn add<T: Ord>(names: &mut BTreeSet<T>, name: T) {
 
 impl Observer for Observation {
     fn note(&self, run: &str, record: Record) {
-        if let Record::Allowed(seen) = &record {
-            self.keep(seen);
+        match &record {
+            Record::Allowed(seen) => self.keep(seen),
+            Record::Denied(seen) if seen.access.changes() => {
+                let mut kept = lock(&self.kept);
+                if kept.refused.len() < MOST {
+                    kept.refused.insert(seen.target.clone());
+                }
+            }
+            _ => {}
         }
         if let Some(next) = &self.next
             && (next.wants_allowed() || !record.allows())

@@ -31,7 +31,9 @@ use crate::launch::Ending;
 use crate::plan::Trace;
 pub use denial::{Denial, Rule};
 pub use escalation::{Escalated, Escalation};
-pub(crate) use grant::{Fences, Flag, Grant, PathGrant, least as least_grant, path_of};
+#[cfg(feature = "infer")]
+pub(crate) use grant::{Fences, least as least_grant};
+pub(crate) use grant::{Flag, Grant, PathGrant, path_of};
 pub use host::Endpoint;
 pub(crate) use judge::profile_that_allows;
 pub use judge::{Ladder, Need, Scene};

@@ -27,6 +27,9 @@ fn what_a_person_approved_for_a_script_is_not_asked_again_until_it_changes() {
         called.says("(emergent, approved)");
     }
     assert_eq!(std::fs::read_to_string(place.root().join("out.txt")).unwrap(), "xxx");
+    // As a script of another language it is another program.
+    std::fs::copy(place.root().join("write.py"), place.root().join("write.sh")).unwrap();
+    assert_ne!(place.exec_with(never, &["write.sh"]).code, 0);
     // One byte more is another script.
     place.file("write.py", &format!("{WRITES}\n"));
     assert_eq!(place.exec_with(never, &["write.py"]).code, 1);
@@ -42,12 +45,30 @@ fn a_profile_that_a_person_chose_stays_with_the_content() {
     assert_eq!(place.exec(&["write.py"]).code, 1);
     let called = place.exec(&["--profile", "workspace", "write.py"]);
     assert_eq!(called.code, 0);
-    called.says("runs under `workspace`, as you say; remembered for this content");
+    called.says("runs under `workspace`, as you say");
     let called = place.exec(&["write.py"]);
     assert_eq!(called.code, 0);
     called.says("(manual, approved)");
     place.file("write.py", &format!("{WRITES}#"));
     assert_eq!(place.exec(&["write.py"]).code, 1);
+}
+
+#[test]
+fn a_profile_in_a_file_is_for_one_run() {
+    let place = Place::new();
+    place.file("write.py", WRITES);
+    place.file(
+        "wide.toml",
+        "version = 1\nname = \"wide\"\ndescription = \"Writes\"\nextends = \"workspace\"\n",
+    );
+    assert_eq!(place.exec(&["--profile", "./wide.toml", "write.py"]).code, 0);
+    assert_eq!(place.exec(&["write.py"]).code, 1);
+    assert_eq!(
+        place
+            .call(&["script", "set", "write.py", "--profile", "./wide.toml"])
+            .code,
+        125
+    );
 }
 
 #[test]

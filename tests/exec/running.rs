@@ -89,5 +89,39 @@ fn what_is_inferred_widens_no_agent() {
     assert_eq!(place.exec(&["notes.py"]).code, 0);
     let called = place.exec(&["--agent", "narrow", "notes.py"]);
     assert_eq!(called.code, 1);
-    called.says("runs under `readonly`, which is all that its agent has");
+    called.says("runs under `readonly`, which is all that its agent or tool has");
+    // Nor does what a person chose for this content in other runs.
+    assert_eq!(place.exec(&["--profile", "trusted", "notes.py"]).code, 0);
+    assert_eq!(place.exec(&["--agent", "narrow", "notes.py"]).code, 1);
+    assert_eq!(place.exec(&["notes.py"]).code, 0);
+}
+
+#[test]
+fn no_interpreter_is_taken_from_beside_a_script() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    std::fs::create_dir_all(place.root().join("node_modules/.bin")).unwrap();
+    for name in ["node_modules/.bin/tsx", "python3"] {
+        place.file(name, "#!/bin/sh\necho planted\n");
+        std::fs::set_permissions(place.root().join(name), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    place.file("a.ts", "console.log(1);\n");
+    place.file("b", "#!./python3\nprint(1)\n");
+    for script in ["a.ts", "b"] {
+        let called = place.exec(&[script]);
+        assert!(!called.stdout.contains("planted"), "{}", called.stderr);
+    }
+    assert_eq!(place.exec(&["b"]).code, 127);
+}
+
+#[test]
+fn a_fifo_is_no_script() {
+    let place = Place::new();
+    let fifo = place.root().join("fifo.py");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for words in [&["infer", "fifo.py"][..], &["exec", "fifo.py"]] {
+        let called = place.call(words);
+        assert_eq!(called.code, 125);
+        called.says("it is no file");
+    }
 }

@@ -281,6 +281,10 @@ impl Reader<'_> {
     }
 
     fn evaluate(&mut self, arguments: &[Field]) {
+        const MOST_WORDS: usize = 1000;
+        if arguments.len() > MOST_WORDS {
+            return self.opaque(Opaque::TooMuch("too many words for one command"), "eval");
+        }
         let mut code: Field = vec!["".into()];
         for field in arguments {
             join(&mut code, field);

@@ -2,6 +2,7 @@
 
 use super::expand::Part;
 use super::pattern::{matches, without_prefix, without_suffix};
+use super::scan::closing;
 use super::state::Field;
 use super::walk::{Reader, joined};
 use crate::infer::finding::Act;
@@ -178,7 +179,8 @@ impl Reader<'_> {
     /// Looks at the variables of an arithmetic expression, and sets those that it sets.
     pub fn arithmetic(&mut self, expression: &str) {
         let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let mut rest = expression;
+        let expression = self.without_commands(expression);
+        let mut rest = &*expression;
         while let Some(at) = rest.find(is_letter) {
             let before = rest[..at].chars().next_back();
             rest = &rest[at..];
@@ -197,6 +199,23 @@ impl Reader<'_> {
                 self.state.set(name, Value::Unknown);
             }
         }
+    }
+
+    /// An expression without the commands in it, which are read.
+    fn without_commands(&mut self, expression: &str) -> String {
+        let (mut plain, mut rest) = (String::new(), expression);
+        while let Some((before, inner)) = rest.split_once("$(") {
+            plain.push_str(before);
+            if inner.starts_with('(') {
+                rest = inner;
+                continue;
+            }
+            let length = closing(inner, ')').unwrap_or(inner.len());
+            self.output(&inner[..length]);
+            rest = inner.get(length + 1..).unwrap_or_default();
+        }
+        plain.push_str(rest);
+        plain
     }
 
     fn operated(&mut self, name: &str, index: Option<&str>, operator: &str) -> Field {

@@ -112,6 +112,11 @@ pub(super) fn acts(words: &[Text]) -> Vec<Act> {
     let Some(path) = program.exact() else {
         return vec![Act::Opaque(Opaque::UnknownProgram(program.shown()))];
     };
+    // Programs that start programs are followed word by word.
+    const MOST_WORDS: usize = 1000;
+    if words.len() > MOST_WORDS {
+        return vec![Act::Opaque(Opaque::TooMuch("too many words for one command"))];
+    }
     let name = base_name(path);
     let arguments = &words[1..];
     let is_system = !path.contains('/') || ["/usr/", "/bin/", "/sbin/"].iter().any(|from| path.starts_with(from));

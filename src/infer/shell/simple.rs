@@ -123,7 +123,13 @@ impl Reader<'_> {
                 self.state.set(name, value);
             }
             AssignmentName::ArrayElementName(name, index) => {
-                self.arithmetic(index);
+                // A word alone is mostly the key of an associative array.
+                if !index
+                    .chars()
+                    .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+                {
+                    self.arithmetic(index);
+                }
                 let mut items = match self.state.variables.get(name) {
                     Some(Value::List(items)) => items.to_vec(),
                     _ => Vec::new(),

@@ -343,8 +343,16 @@ impl<'s> Reader<'s> {
                 };
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-                self.list(&clause.0);
-                self.perhaps(|reader| reader.list(&clause.1.list));
+                // Once more with what the first round left: the next page's address, say.
+                for _ in 0..2 {
+                    let before = self.state.variables.clone();
+                    self.steps += before.len() / 8;
+                    self.list(&clause.0);
+                    self.perhaps(|reader| reader.list(&clause.1.list));
+                    if self.state.variables == before {
+                        break;
+                    }
+                }
             }
             CompoundCommand::Coprocess(coprocess) => self.apart(|reader| reader.command(&coprocess.body)),
         }
