@@ -7,7 +7,7 @@ SERVER = ("127.0.0.1", 8123)
 
 def talk(message: bytes) -> bytes:
     with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as s:
-        s.settimeout(1)
+        s.settimeout(10)
         s.connect(SERVER)
         s.sendall(message)
         return s.recv(1024)
