@@ -33,7 +33,7 @@ pub enum Task {
     Run(Box<Run>),
     /// Run a script inside the profile that its text seems to need, or that a person chose for it
     #[command(mut_arg("command", |arg| arg.value_name("SCRIPT").help("The script and its arguments")))]
-    #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file, for this content from now on [default: what is inferred]")))]
+    #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file; by name for this content from now on [default: what is inferred]")))]
     Exec(Box<Run>),
     /// Read a script and say the least profile that it needs
     Infer(Infer),

@@ -28,7 +28,6 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
     let known = state.as_deref().and_then(|state| script::known(state, &hash));
     let language = Language::of(Some(&path), &text.text);
-    let file_that_was_read = path.clone();
     let choice = Choice::make(
         task,
         known,
@@ -40,9 +39,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         },
     )?;
     note(&choice.said(given));
-    // A profile's file may change, and what is for an agent isn't for all.
-    let is_for_good = !profile_is_file(task) && task.agent.is_none() && task.tool.is_none();
-    let state = state.filter(|_| is_for_good || task.profile.is_none());
+    let state = state.filter(|_| is_remembered(task));
     if let Some(state) = &state {
         remember(state, &choice.script);
     }
@@ -53,7 +50,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     running.exec.extend(command.exec);
     running.env.extend(command.env);
     running.script = Some(choice.script.hash.clone());
-    if script::hash(&file_that_was_read).map_err(failed)? != choice.script.hash {
+    if script::hash(&choice.script.path).map_err(failed)? != choice.script.hash {
         return Err(Failure::text(
             REFUSED,
             format!("`{}` was changed while it was read", given.display()),
@@ -75,9 +72,13 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     ended
 }
 
-/// Whether the profile that was named is a file's.
-fn profile_is_file(task: &Run) -> bool {
-    task.profile.as_ref().is_some_and(|profile| profile.contains('/'))
+/// Whether what the script runs with is kept. Of profiles that are named: a file may change, and what is for an agent
+/// isn't for all.
+fn is_remembered(task: &Run) -> bool {
+    let is_for_all = task.agent.is_none() && task.tool.is_none();
+    task.profile
+        .as_ref()
+        .is_none_or(|profile| is_for_all && !profile.contains('/'))
 }
 
 /// A script as it was found.

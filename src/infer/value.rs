@@ -51,6 +51,11 @@ impl Value {
         }
     }
 
+    /// Any of several; `None` where there is none.
+    pub fn any(all: &[Value]) -> Option<Value> {
+        all.iter().cloned().reduce(|one, other| one.or(&other))
+    }
+
     /// Each that it could be; itself where it is one.
     pub fn alternatives(&self) -> Vec<Value> {
         match self {

@@ -88,7 +88,7 @@ impl Called {
     }
 }
 
-/// What Python says when its script does something, without Stockade.
+/// The exit code of a command in the root, without Stockade.
 pub fn bare(place: &Place, words: &[&str]) -> Option<i32> {
     let (program, arguments) = words.split_first().unwrap();
     let mut command = Command::new(program);

@@ -150,12 +150,7 @@ impl<'a> Reader<'a, '_> {
             }
             elements => {
                 let element = match elements {
-                    Ok(all) => all
-                        .iter()
-                        .skip(1)
-                        .fold(all.first().cloned().unwrap_or(Value::Unknown), |one, other| {
-                            one.or(other)
-                        }),
+                    Ok(all) => Value::any(&all).unwrap_or(Value::Unknown),
                     Err(element) => element,
                 };
                 self.twice(&each.body, |reader| reader.assign(&each.target, element.clone()));

@@ -299,12 +299,7 @@ impl<'a> Reader<'a, '_> {
                         (None, None) => Err(Value::Unknown),
                     };
                     let value = match elements {
-                        Ok(all) => all
-                            .iter()
-                            .skip(1)
-                            .fold(all.first().cloned().unwrap_or(Value::Unknown), |one, other| {
-                                one.or(other)
-                            }),
+                        Ok(all) => Value::any(&all).unwrap_or(Value::Unknown),
                         Err(element) => element,
                     };
                     self.assign(&generator.target, value);

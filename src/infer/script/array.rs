@@ -214,10 +214,7 @@ fn inner(value: &Value) -> Vec<Value> {
 
 /// Any of these.
 pub fn any(all: &[Value]) -> Value {
-    all.iter()
-        .cloned()
-        .reduce(|all, value| all.or(&value))
-        .unwrap_or(Value::Nothing)
+    Value::any(all).unwrap_or(Value::Nothing)
 }
 
 fn joined(all: &[Value], separator: &Value) -> Value {

@@ -8,6 +8,7 @@ use super::expression::printed;
 use super::listing::below;
 use super::member::entries;
 use super::{binding::set_field, binding::some};
+use crate::infer::base64::base64;
 use crate::infer::text::Text;
 use crate::infer::value::Value;
 
@@ -309,31 +310,6 @@ fn decoded(value: &Value, encoding: &str) -> Value {
     bytes
         .and_then(|bytes| String::from_utf8(bytes).ok())
         .map_or(Value::Unknown, |text| text.as_str().into())
-}
-
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let (mut held, mut bits) = (0u32, 0);
-    for letter in text
-        .bytes()
-        .filter(|letter| !letter.is_ascii_whitespace() && *letter != b'=')
-    {
-        let value = match letter {
-            b'A'..=b'Z' => letter - b'A',
-            b'a'..=b'z' => letter - b'a' + 26,
-            b'0'..=b'9' => letter - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        held = (held << 6 | u32::from(value)) & 0xff_ffff;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push((held >> bits) as u8);
-        }
-    }
-    Some(bytes)
 }
 
 fn hex(text: &str) -> Option<Vec<u8>> {

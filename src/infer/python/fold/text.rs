@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::super::super::base64::base64;
 use super::super::super::text::Text;
 use super::super::super::value::Value;
 use super::super::call::Arguments;
@@ -241,27 +242,6 @@ fn decoded(bytes: Option<Vec<u8>>) -> Value {
         Some(text) => text.as_str().into(),
         None => Value::Text(Text::unknown()),
     }
-}
-
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let (mut bits, mut count, mut bytes) = (0_u32, 0_u32, Vec::new());
-    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6 | u32::from(digit)) & 0xfff_ffff;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count & 0xff) as u8);
-        }
-    }
-    Some(bytes)
 }
 
 fn hex(text: &str) -> Option<Vec<u8>> {
