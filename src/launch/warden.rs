@@ -148,6 +148,21 @@ fn close_all_but_one(first: RawFd, kept: Option<&OwnedFd>) {
     let _ = confine::close_from(kept as u32 + 1);
 }
 
+/// How many descendants are collected before the socket is looked at again: where each process starts the next and
+/// ends, there's always one more to collect.
+const COLLECTED_AT_ONCE: usize = 64;
+
+/// What a round of collecting left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// No descendant.
+    Nobody,
+    /// Descendants that live.
+    Living,
+    /// Perhaps more that have ended.
+    More,
+}
+
 /// The warden while the target runs.
 struct Watch {
     socket: RawFd,
@@ -197,12 +212,13 @@ impl Watch {
     fn until_over(&mut self) {
         // Without a signal descriptor (out of descriptors) a short time-out does the same.
         let children = self.signals.as_ref().map_or(-1, AsRawFd::as_raw_fd);
-        let timeout = if children < 0 { 20 } else { -1 };
+        let idle = if children < 0 { 20 } else { -1 };
         loop {
-            self.collect(false);
+            let left = self.collect(false);
             if self.ended.is_some() {
                 return;
             }
+            let timeout = if left == Left::More { 0 } else { idle };
             let Ok(ready) = wire::wait_readable([self.socket, children], timeout) else {
                 return;
             };
@@ -242,23 +258,25 @@ impl Watch {
         // each round meets what the last one orphaned; the pause lets processes that are being torn down go.
         loop {
             self.signal_all(libc::SIGKILL);
-            if !self.collect(self.domain.is_some()) {
-                return;
+            match self.collect(self.domain.is_some()) {
+                Left::Nobody => return,
+                Left::Living => drop(wire::wait_readable([-1, -1], 1)),
+                Left::More => {}
             }
-            let _ = wire::wait_readable([-1, -1], 1);
         }
     }
 
-    /// Collects ended descendants and notes what happened to the target; whether any child is left.
-    fn collect(&mut self, block: bool) -> bool {
-        loop {
+    /// Collects ended descendants, a bounded number, and notes what happened to the target.
+    fn collect(&mut self, block: bool) -> Left {
+        for _ in 0..COLLECTED_AT_ONCE {
             match process::wait_any(block) {
-                Waited::NoChildren => return false,
-                Waited::Nothing => return true,
+                Waited::NoChildren => return Left::Nobody,
+                Waited::Nothing => return Left::Living,
                 Waited::Changed(change) if change.pid == self.target => self.note(change.status),
                 Waited::Changed(_) => {}
             }
         }
+        Left::More
     }
 
     fn note(&mut self, status: i32) {
