@@ -48,3 +48,4 @@ pub use plan::{Shortfall, Trace};
 pub use policy::NetworkChoice;
 pub use report::Status;
 pub use sandbox::{Child, Command, Error, Outcome, Output, Ready, Sandbox};
+pub use supervise::ServedTo;

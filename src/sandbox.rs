@@ -380,7 +380,11 @@ impl Command {
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
         own_sockets::close(&mut policy, &sandbox.surroundings.own())?;
-        let plan = plan::compile(&policy, ability, &sandbox.accepted, sandbox.trace)?;
+        let trace = match sandbox.serves_its_script() {
+            true => Trace::Exact,
+            false => sandbox.trace,
+        };
+        let plan = plan::compile(&policy, ability, &sandbox.accepted, trace)?;
         let mut streams = self.streams;
         streams.inherit_output &= plan.limits.output.is_none();
         let report = outcome::begin(&policy, &plan, &self.argv, ability);

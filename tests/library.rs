@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use stockade::{Event, Sandbox, Status};
+use stockade::{Event, Sandbox, ServedTo, Status};
 
 fn minimal() -> Sandbox {
     let root = std::env::temp_dir();
@@ -82,4 +82,44 @@ fn the_tree_ends_on_kernels_without_signal_scopes_too() {
     };
     assert!(start.elapsed() < Duration::from_secs(60), "took {:?}", start.elapsed());
     assert_eq!(child.outcome(&ending).exit_code(), 0);
+}
+
+/// What a path leads to may change until the interpreter opens it.
+#[test]
+fn a_script_is_what_was_read_whatever_lies_at_its_path() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = std::fs::canonicalize(directory.path()).unwrap();
+    let printed = |interpreter: &[&str], read: &str, to_whom: ServedTo| {
+        let script = root.join("script");
+        let sandbox = Sandbox::profile("readonly").unwrap().root(&root);
+        let sandbox = sandbox.script_text(script.clone(), read.as_bytes(), to_whom);
+        let mut command = sandbox.command(interpreter[0]);
+        command.args(&interpreter[1..]).arg(&script);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let file = root.join("script");
+    std::fs::write(&file, "echo another").unwrap();
+    assert_eq!(printed(&["/bin/sh"], "echo this", ServedTo::First), "this\n");
+    assert_eq!(printed(&["/bin/sh"], "cat \"$0\"", ServedTo::First), "echo another");
+    std::fs::write(&file, "print('another')").unwrap();
+    for interpreter in [&["python3"], &["/usr/bin/python3"]] {
+        assert_eq!(printed(interpreter, "print('this')", ServedTo::All), "this\n");
+    }
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(root.join("other"), "console.log('another')").unwrap();
+    std::os::unix::fs::symlink("other", &file).unwrap();
+    let node = ["node", "--preserve-symlinks-main"];
+    assert_eq!(printed(&node, "console.log('this')", ServedTo::All), "this\n");
+}
+
+#[test]
+fn a_script_is_told_from_others_by_its_path() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = std::fs::canonicalize(directory.path()).unwrap();
+    std::fs::write(root.join("other"), "echo other").unwrap();
+    let sandbox = Sandbox::profile("readonly").unwrap().root(&root);
+    let sandbox = sandbox.script_text(root.join("script"), &b"echo this"[..], ServedTo::All);
+    let mut command = sandbox.command("/bin/sh");
+    let output = command.arg(root.join("other")).output().unwrap();
+    assert_eq!(output.stdout, b"other\n");
 }

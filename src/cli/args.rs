@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
@@ -17,7 +18,7 @@ use crate::infer::Language;
 use crate::policy::{Capabilities, Mode};
 use crate::profile::{parse_count, parse_duration, parse_size};
 use crate::store::Level;
-use crate::{NetworkChoice, Shortfall, Trace};
+use crate::{NetworkChoice, ServedTo, Shortfall, Trace};
 
 /// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
 #[derive(Debug, Parser)]
@@ -174,9 +175,22 @@ pub struct Run {
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
-    /// The hash of the script that it runs, where `exec` runs it
+    /// The script that it runs, where `exec` runs it
     #[arg(skip)]
-    pub script: Option<String>,
+    pub script: Option<Script>,
+}
+
+/// A script as `exec` read it.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// The hash of its content.
+    pub hash: String,
+    /// Its real path.
+    pub path: PathBuf,
+    /// What it holds.
+    pub content: Arc<[u8]>,
+    /// Who is given this content.
+    pub to_whom: ServedTo,
 }
 
 #[derive(Debug, Args)]

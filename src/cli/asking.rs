@@ -194,7 +194,7 @@ pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &R
         version: VERSION,
         id: format!("{}-again", report.run),
         run: report.run.clone(),
-        capability_id: run.script.clone(),
+        capability_id: run.script.as_ref().map(|script| script.hash.clone()),
         current_profile: report.profile.clone(),
         requested: Requested::Grants(vec![grant.iter().map(words).collect()]),
         wider: None,

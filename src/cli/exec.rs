@@ -5,12 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::REFUSED;
-use super::args::Run;
+use super::args::{self, Run};
 use super::infer::{Script, reasons, setting};
 use super::interpreter;
 use super::layers::Here;
 use super::message::{Failure, note};
 use super::{acting, ledger, run, script};
+use crate::ServedTo;
 use crate::infer::{Inference, Language};
 use crate::profile::visible;
 use crate::store::{Basis, ScriptStore, Source, StoredScript, now_ms};
@@ -22,8 +23,10 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     let given = Path::new(file);
     let failed = |error: io::Error| unreadable(given, &error);
     let path = std::fs::canonicalize(given).map_err(failed)?;
-    let hash = script::hash(&path).map_err(failed)?;
-    let text = Script::read(Some(&path), &given.display().to_string())?;
+    // Read once: what is judged is what runs.
+    let content = script::content(&path).map_err(failed)?;
+    let hash = script::hash_of(&path, &content);
+    let text = Script::of(&content);
     let command = interpreter::command(&path, &text.text, arguments)?;
     let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
     let known = state.as_deref().and_then(|state| script::known(state, &hash));
@@ -49,13 +52,16 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     running.read.extend(command.read);
     running.exec.extend(command.exec);
     running.env.extend(command.env);
-    running.script = Some(choice.script.hash.clone());
-    if script::hash(&choice.script.path).map_err(failed)? != choice.script.hash {
-        return Err(Failure::text(
-            REFUSED,
-            format!("`{}` was changed while it was read", given.display()),
-        ));
-    }
+    running.script = Some(args::Script {
+        hash: choice.script.hash.clone(),
+        path: choice.script.path.clone(),
+        content: content.into(),
+        // What opens a shell's script again is the script itself, and may hold a lock on it.
+        to_whom: match language {
+            Some(Language::Shell) => ServedTo::First,
+            _ => ServedTo::All,
+        },
+    });
     let ended = run::run(&running);
     if let Some(state) = &state
         && choice.script.source == Source::Emergent

@@ -1,7 +1,6 @@
 //! Which interpreter a script is for: what its first line names, else what its name and its text say.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::exec::words;
@@ -28,11 +27,26 @@ pub struct Command {
 /// # Errors
 /// Nothing says which interpreter it is for, or none of them is here.
 pub fn command(script: &Path, text: &str, arguments: &[OsString]) -> Result<Command, Failure> {
-    let words = chosen(script, text, arguments)?;
+    let mut words = chosen(script, text, arguments)?;
+    keep_in_place(&mut words, script);
     Ok(loaded(&words, script).unwrap_or(Command {
         words,
         ..Command::default()
     }))
+}
+
+/// Node looks where links lead before it opens a script. It gets the real path, and what is there now is what is meant.
+fn keep_in_place(words: &mut Vec<OsString>, script: &Path) {
+    let place = words
+        .iter()
+        .position(|word| word == script.as_os_str())
+        .unwrap_or_default();
+    let interpreter = place
+        .checked_sub(1)
+        .and_then(|before| Path::new(&words[before]).file_name());
+    if interpreter == Some("node".as_ref()) {
+        words.insert(place, "--preserve-symlinks-main".into());
+    }
 }
 
 fn chosen(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Failure> {
@@ -108,10 +122,16 @@ fn loaded(words: &[OsString], script: &Path) -> Option<Command> {
 }
 
 fn words_of_node(node: &Path, import: &OsStr, rest: &[OsString]) -> Vec<OsString> {
-    words([node.as_os_str(), "--import".as_ref(), import], rest)
+    let flags: [&OsStr; 4] = [
+        node.as_os_str(),
+        "--preserve-symlinks-main".as_ref(),
+        "--import".as_ref(),
+        import,
+    ];
+    words(flags, rest)
 }
 
-/// As its first line says: the kernel takes it from there where the script may be executed, and otherwise we do.
+/// As its first line says. The kernel would do the same, with whatever line is there by then.
 fn named(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Failure> {
     let file = script.as_os_str();
     let line = text.trim_start_matches("#!").lines().next().unwrap_or_default().trim();
@@ -126,12 +146,6 @@ fn named(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsStri
             ),
         )
         .hint("`#!/usr/bin/env NAME` finds one by its name"));
-    }
-    let is_executable = script
-        .metadata()
-        .is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0);
-    if is_executable {
-        return Ok(words([file], arguments));
     }
     Ok(match argument.trim() {
         "" => words([interpreter.as_ref(), file], arguments),
@@ -201,6 +215,10 @@ mod tests {
             words_of("a.py", "#!/usr/bin/env bash\n"),
             ["/usr/bin/env", "bash", "D/a.py", "a b"]
         );
+        assert_eq!(
+            words_of("a.js", "#!/usr/bin/env node\n"),
+            ["/usr/bin/env", "node", "--preserve-symlinks-main", "D/a.js", "a b"]
+        );
         assert_eq!(words_of("a", "#!/bin/sh -eu\nx"), ["/bin/sh", "-eu", "D/a", "a b"]);
         assert!(command(Path::new("/x/a"), "x", &[]).is_err());
         assert!(command(Path::new("/x/a"), "#!./python3\n", &[]).is_err());
@@ -250,7 +268,12 @@ mod tests {
         let import = format!("file://{}", packages.join("tsx/dist/loader.mjs").display());
         assert_eq!(
             command.words[1..],
-            ["--import".into(), import.into(), OsString::from(&script)]
+            [
+                "--preserve-symlinks-main".into(),
+                "--import".into(),
+                import.into(),
+                OsString::from(&script)
+            ]
         );
     }
 }

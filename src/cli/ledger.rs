@@ -60,7 +60,7 @@ impl Ledger {
             project: sandbox.project()?,
             profile: profile_key(profile),
             agent: run.agent.clone(),
-            script: run.script.clone(),
+            script: run.script.as_ref().map(|script| script.hash.clone()),
         };
         let stored = self.stored(&key);
         let mut sandbox = sandbox;

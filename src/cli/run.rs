@@ -174,7 +174,8 @@ fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn App
         sandbox = sandbox.agent(agent);
     }
     if let Some(script) = &run.script {
-        sandbox = sandbox.script(script);
+        let text = (script.path.clone(), Arc::clone(&script.content), script.to_whom);
+        sandbox = sandbox.script(&script.hash).script_text(text.0, text.1, text.2);
     }
     sandbox.ask_timeout(run.ask_timeout).escalate(run.escalate)
 }

@@ -37,17 +37,32 @@ pub fn script(task: &ScriptTask, out: &mut dyn Write) -> Result<u8, Failure> {
 /// # Errors
 /// It can't be read.
 pub fn hash(path: &Path) -> io::Result<String> {
+    Ok(hash_of(path, &content(path)?))
+}
+
+/// The same for content that was read.
+pub fn hash_of(path: &Path, content: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
-    let mut file = open_file(path)?;
-    let mut head = Vec::new();
-    (&mut file).take(2).read_to_end(&mut head)?;
-    hasher.update(&head);
-    io::copy(&mut file, &mut hasher)?;
-    if head != *b"#!" {
+    hasher.update(content);
+    if !content.starts_with(b"#!") {
         let language = Language::of(Some(path), "").map(Language::name);
         hasher.update(b"\0").update(language.unwrap_or_default().as_bytes());
     }
-    Ok(hasher.finalize().to_hex().to_string())
+    hasher.finalize().to_hex().to_string()
+}
+
+/// All that a script holds.
+///
+/// # Errors
+/// It can't be read, or is no script by its length.
+pub fn content(path: &Path) -> io::Result<Vec<u8>> {
+    const LONGEST: u64 = 64 << 20;
+    let mut content = Vec::new();
+    open_file(path)?.take(LONGEST + 1).read_to_end(&mut content)?;
+    match content.len() as u64 > LONGEST {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is longer than 64 MiB")),
+        false => Ok(content),
+    }
 }
 
 /// Opens a file to be read; anything else is refused, and a FIFO isn't waited for.

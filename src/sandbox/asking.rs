@@ -12,7 +12,7 @@ use crate::audit::{Observer, Record, Started};
 use crate::plan::{Ability, Supervisor};
 use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
 use crate::report::{Refusal, Scene, profile_that_allows};
-use crate::supervise::{Aides, Asking, Profiles};
+use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo};
 
 /// How long a question stays open where nobody says.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -25,6 +25,7 @@ pub(super) struct Escalating {
     unit: Unit,
     agent: Option<String>,
     script: Option<String>,
+    text: Option<(PathBuf, Arc<[u8]>, ServedTo)>,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -36,6 +37,7 @@ impl Escalating {
         unit: Unit::Grants,
         agent: None,
         script: None,
+        text: None,
         observer: None,
     };
 }
@@ -95,6 +97,14 @@ impl Sandbox {
         self
     }
 
+    /// Gives the interpreter that opens the script by this path the text that was read, whatever is there by then. The path
+    /// has no links. Needs a supervisor of the run's own.
+    #[must_use]
+    pub fn script_text(mut self, path: PathBuf, text: impl Into<Arc<[u8]>>, to_whom: ServedTo) -> Self {
+        self.escalating.text = Some((path, text.into(), to_whom));
+        self
+    }
+
     /// Tells somebody what happens in the runs of this sandbox.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
@@ -115,6 +125,11 @@ impl Sandbox {
     /// The root can't be used.
     pub fn project(&self) -> Result<PathBuf, Error> {
         self.resolved_root()
+    }
+
+    /// What is served in place of a file has to be seen.
+    pub(super) fn serves_its_script(&self) -> bool {
+        self.escalating.text.is_some()
     }
 
     /// What may be granted while a run lives.
@@ -148,6 +163,10 @@ impl Ready {
                 .filter(|_| self.asks())
                 .map(|approver| self.asking(approver)),
             observer: observer.map(|observer| (self.report.run.clone(), observer)),
+            script: escalating
+                .text
+                .clone()
+                .map(|(path, text, to_whom)| Script::new(path, text, to_whom)),
         }
     }
 

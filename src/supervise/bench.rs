@@ -163,6 +163,11 @@ impl Bench<'_> {
         self.labels.is_certain.then_some(innermost)
     }
 
+    /// Whether the caller is in the run itself, and in none inside it.
+    pub fn is_in_no_inner_run(&self) -> bool {
+        self.labels.is_certain && self.labels.list.is_empty()
+    }
+
     /// Whether all count something as made by their own run.
     pub fn made(&self, is_among: impl Fn(&Made) -> bool) -> bool {
         self.realms().all(|realm| is_among(&realm.made()))

@@ -63,7 +63,7 @@ impl Subject {
     /// Whether the run sees a file of its own in this one's place.
     pub fn is_served(&self, desk: &Desk<'_>) -> bool {
         match self {
-            Subject::Path(_, path, _) => super::served::text(desk, path).is_some(),
+            Subject::Path(_, path, _) => super::served::names(desk, path).is_some(),
             Subject::PathOrDescriptor(..) | Subject::Descriptor(_) => false,
         }
     }

@@ -44,4 +44,5 @@ mod worker;
 pub use approvals::{Approvals, Asking, Profiles};
 pub use first::Supervisor;
 pub use nested::request;
+pub use served::{Script, ServedTo};
 pub use shared::{Aides, Brief, Shared};

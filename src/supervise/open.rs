@@ -210,13 +210,14 @@ impl Open {
         Err(Errno(libc::EAGAIN))
     }
 
-    /// The files by which programs find names, where the run finds them through the relay. What is served holds nothing
-    /// of the machine's that the run may not know, so the text of the path will do.
+    /// The files by which programs find names, where the run finds them through the relay, and the run's script. What is
+    /// served holds nothing that the run may not know, so the text of the path will do.
     fn served(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
         let is_read = self.access() == Access::READ && !self.creates() && !self.has(libc::O_PATH | libc::O_DIRECTORY);
-        match served::text(desk, &self.path).filter(|_| is_read) {
-            Some(text) => {
-                let made = served::file(desk, &text)?;
+        let content = is_read.then(|| served::content(desk, &self.path)).flatten();
+        match content {
+            Some(content) => {
+                let made = served::file(desk, &content)?;
                 let attempt = Attempt::on(Kind::Read, self.path.bytes());
                 desk.tell_allowed(&attempt, Path::new(OsStr::from_bytes(self.path.bytes())));
                 Ok(Some(Answer::Descriptor(made, self.on_execute())))

@@ -1,7 +1,13 @@
-//! Files that the run sees in place of the machine's: those by which programs find names.
+//! Files that the run sees in place of the machine's: those by which programs find names, and the script that it is
+//! for, as it was when somebody read it.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::answer::Errno;
 use super::caller::Alleged;
@@ -11,8 +17,58 @@ use crate::sys::file;
 const MFD_ALLOW_SEALING: u32 = 2;
 const MFD_NOEXEC_SEAL: u32 = 8;
 
-/// The text of such a file; `None` for all others, and where no hosts are named.
-pub fn text(desk: &Desk<'_>, path: &Alleged) -> Option<String> {
+/// A script as it was read. Its interpreter finds it by its path, and by then somebody may have put another one there.
+#[derive(Debug)]
+pub struct Script {
+    path: PathBuf,
+    text: Arc<[u8]>,
+    to_whom: ServedTo,
+    was_served: AtomicBool,
+}
+
+/// Who is given a script as it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServedTo {
+    /// Who opens it first, for interpreters that do so once. Afterwards the file itself is there, on which shell scripts
+    /// hold locks.
+    First,
+    /// Whoever opens it to read.
+    All,
+}
+
+impl Script {
+    /// A script at its real path, which is how its interpreter will be given it.
+    pub fn new(path: PathBuf, text: Arc<[u8]>, to_whom: ServedTo) -> Script {
+        Script {
+            path,
+            text,
+            to_whom,
+            was_served: AtomicBool::new(false),
+        }
+    }
+
+    fn serve(&self, path: &Alleged) -> Option<&[u8]> {
+        let is_it = self.path.as_os_str().as_bytes() == path.bytes();
+        let is_due = is_it && (self.to_whom == ServedTo::All || !self.was_served.swap(true, Ordering::Relaxed));
+        is_due.then_some(&self.text)
+    }
+}
+
+/// What is served in place of a file; `None` for all that are the machine's own.
+pub fn content<'a>(desk: &'a Desk<'_>, path: &Alleged) -> Option<Cow<'a, [u8]>> {
+    let script = desk
+        .shared()
+        .script
+        .as_ref()
+        .filter(|_| desk.judge.is_in_no_inner_run());
+    match script.and_then(|script| script.serve(path)) {
+        Some(text) => Some(text.into()),
+        None => names(desk, path).map(|text| text.into_bytes().into()),
+    }
+}
+
+/// The text of a file by which names are found; `None` where no hosts are named.
+pub fn names(desk: &Desk<'_>, path: &Alleged) -> Option<String> {
     let network = desk.shared().network.as_deref()?;
     let reach = &desk.shared().run.brief.policy.reach;
     let text = network.file(path.bytes(), reach)?;
@@ -32,11 +88,11 @@ fn is_looking_for_hosts(desk: &Desk<'_>, path: &Alleged) -> bool {
 }
 
 /// A file without a name that holds this text, and can't be changed.
-pub fn file(desk: &Desk<'_>, text: &str) -> Result<OwnedFd, Errno> {
+pub fn file(desk: &Desk<'_>, text: &[u8]) -> Result<OwnedFd, Errno> {
     desk.caller().confirm()?;
     let made = file::memory_file(c"stockade", MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL | libc::MFD_CLOEXEC)?;
     let mut written = std::fs::File::from(made);
-    written.write_all(text.as_bytes())?;
+    written.write_all(text)?;
     let made = OwnedFd::from(written);
     file::seal(made.as_fd())?;
     Ok(desk.station().reopen(made.as_fd(), libc::O_RDONLY)?)

@@ -13,6 +13,7 @@ use super::approvals::{Approvals, Asking};
 use super::labels::Labels;
 use super::pinned::Identity;
 use super::realm::Realm;
+use super::served::Script;
 use super::terminals::Terminal;
 use crate::approve::{Answer, EscalationRequest};
 use crate::audit::{Observer, Record, Seen};
@@ -46,6 +47,8 @@ pub struct Aides {
     pub asking: Option<Asking>,
     /// Who is told what happens, and by which id of the run.
     pub observer: Option<(String, Arc<dyn Observer>)>,
+    /// The script that the run is for, as it was read.
+    pub script: Option<Script>,
 }
 
 /// Shared by the workers, and by the launcher, who reads what was refused.
@@ -59,6 +62,8 @@ pub struct Shared {
     /// What may be granted while it lives, where somebody can be asked.
     pub approvals: Option<Arc<Approvals>>,
     observer: Option<(String, Arc<dyn Observer>)>,
+    /// The script that the run is for, as it was read.
+    pub script: Option<Script>,
     /// Processes that have begun to look for hosts, where none is named.
     resolving: Mutex<HashSet<i32>>,
     /// The run's start.
@@ -170,6 +175,7 @@ impl Shared {
             network,
             approvals: aides.asking.map(|asking| Arc::new(Approvals::new(asking))),
             observer: aides.observer,
+            script: aides.script,
             resolving: Mutex::default(),
             started: Instant::now(),
             refusals: Mutex::default(),

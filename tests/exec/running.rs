@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::common::tries;
 use crate::place::{Place, bare};
 
 #[test]
@@ -124,4 +125,50 @@ fn a_fifo_is_no_script() {
         assert_eq!(called.code, 125);
         called.says("it is no file");
     }
+}
+
+/// Somebody who may write beside a script puts another in its place, again and again.
+#[test]
+fn what_runs_under_a_chosen_profile_is_what_was_chosen() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let place = Place::new();
+    // Not in /tmp, where a text may get to write.
+    let outside = tempfile::tempdir_in("/var/tmp").unwrap();
+    let mark = outside.path().join("mark");
+    let planted = format!("echo planted > '{}'\n", mark.display());
+    for (file, text) in [
+        ("script.sh", "echo chosen\n"),
+        ("chosen", "echo chosen\n"),
+        ("planted", &planted),
+    ] {
+        place.file(file, text);
+    }
+    place.call(&["script", "set", "script.sh", "--profile", "trusted"]);
+    let bare = std::process::Command::new("sh")
+        .arg(place.root().join("planted"))
+        .status();
+    assert!(bare.unwrap().success() && mark.exists());
+    std::fs::remove_file(&mark).unwrap();
+    let over = AtomicBool::new(false);
+    let mut chosen = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let put = |text: &str| {
+                std::fs::copy(place.root().join(text), place.root().join("new")).unwrap();
+                std::fs::rename(place.root().join("new"), place.root().join("script.sh")).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            };
+            while !over.load(Ordering::Relaxed) {
+                put("chosen");
+                put("planted");
+            }
+        });
+        for _ in 0..tries(30, 400) {
+            let called = place.exec(&["script.sh"]);
+            chosen += usize::from(called.stdout == "chosen\n");
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    assert!(!mark.exists(), "what was planted ran under `trusted`");
+    assert!(chosen > 0, "the script never ran");
 }
