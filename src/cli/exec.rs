@@ -14,7 +14,7 @@ use super::{acting, ledger, run, script};
 use crate::ServedTo;
 use crate::infer::{Inference, Language};
 use crate::profile::visible;
-use crate::store::{Basis, ScriptStore, Source, StoredScript, now_ms};
+use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use crate::surroundings::Surroundings;
 
 /// Runs a script; the exit code of `stockade run`.
@@ -29,7 +29,10 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     let text = Script::of(&content);
     let command = interpreter::command(&path, &text.text, arguments)?;
     let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
-    let known = state.as_deref().and_then(|state| script::known(state, &hash));
+    let known = match &state {
+        Some(state) => known_here(state, task, &hash, &path)?,
+        None => None,
+    };
     let language = Language::of(Some(&path), &text.text);
     let choice = Choice::make(
         task,
@@ -44,6 +47,9 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     note(&choice.said(given));
     let state = state.filter(|_| is_remembered(task));
     if let Some(state) = &state {
+        if let Some(profile) = &task.profile {
+            script::must_load(profile)?;
+        }
         remember(state, &choice.script);
     }
     let mut running = task.clone();
@@ -76,6 +82,21 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         );
     }
     ended
+}
+
+/// What is known of a script that counts in this root. What was approved for it elsewhere doesn't, and it is read again.
+fn known_here(state: &Path, task: &Run, hash: &str, path: &Path) -> Result<Option<StoredScript>, Failure> {
+    let Some(mut known) = script::known(state, hash) else {
+        return Ok(None);
+    };
+    if known.source == Source::Emergent && known.basis == Basis::Approved {
+        let root = setting(task.root.as_deref(), Some(path))?.root;
+        let is_for_here = |grant: &StoredGrant| Some(&grant.key.project) == root.as_ref();
+        if !script::approvals(state, hash).iter().any(is_for_here) {
+            known.basis = Basis::Inferred;
+        }
+    }
+    Ok(Some(known))
 }
 
 /// Whether what the script runs with is kept. Of profiles that are named: a file may change, and what is for an agent

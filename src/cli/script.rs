@@ -100,6 +100,9 @@ pub fn approvals(state: &Path, hash: &str) -> Vec<StoredGrant> {
 
 fn list(profile: Option<&str>, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let state = state()?;
+    if let Some(profile) = profile {
+        must_load(profile)?;
+    }
     let Some(mut store) = ScriptStore::open_existing(&state)? else {
         return Ok(());
     };
@@ -149,6 +152,18 @@ fn show(which: &str, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A profile that is chosen is one that there is.
+///
+/// # Errors
+/// There's none, or it has faults.
+pub fn must_load(profile: &str) -> Result<(), Failure> {
+    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+    Catalog::new(surroundings.profiles())
+        .load(profile)
+        .map_err(crate::Error::from)?;
+    Ok(())
+}
+
 fn set(file: &Path, profile: &str, observed: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if profile.contains('/') {
         return Err(
@@ -156,10 +171,7 @@ fn set(file: &Path, profile: &str, observed: bool, out: &mut dyn Write) -> Resul
                 .hint("put it into `~/.config/stockade/profiles/`"),
         );
     }
-    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
-    Catalog::new(surroundings.profiles())
-        .load(profile)
-        .map_err(crate::Error::from)?;
+    must_load(profile)?;
     let failed = |error: io::Error| Failure::text(REFUSED, format!("can't read `{}`: {error}", file.display()));
     let hash = hash(file).map_err(failed)?;
     let path = std::fs::canonicalize(file).map_err(failed)?;
@@ -183,13 +195,20 @@ fn forget(which: &str, out: &mut dyn Write) -> Result<(), Failure> {
     let script = find(&state, which)?;
     // A yes that isn't remembered any more mustn't count either.
     let mut grants = GrantStore::open_existing(&state)?;
-    for grant in approvals(&state, &script.hash) {
+    let approved = approvals(&state, &script.hash);
+    for grant in &approved {
         if let Some(grants) = &mut grants {
             grants.revoke(&grant.id)?;
         }
     }
     ScriptStore::open(&state)?.forget(&script.hash)?;
-    say(out, &visible(&format!("forgot {}", script.path.display())))
+    say(out, &visible(&format!("forgot {}", script.path.display())))?;
+    for grant in &approved {
+        let words = command_line(&grant.grant.given.words());
+        let text = format!("took back {words} in {}", grant.key.project.display());
+        say(out, &visible(&text))?;
+    }
+    Ok(())
 }
 
 /// A script by its file, or by the beginning of its hash.

@@ -27,6 +27,13 @@ fn what_a_person_approved_for_a_script_is_not_asked_again_until_it_changes() {
         called.says("(emergent, approved)");
     }
     assert_eq!(std::fs::read_to_string(place.root().join("out.txt")).unwrap(), "xxx");
+    // In another root it isn't: there nothing was approved.
+    let elsewhere = place.root().join("data");
+    std::fs::copy(place.root().join("write.py"), elsewhere.join("write.py")).unwrap();
+    let root = elsewhere.to_str().unwrap();
+    let called = place.exec_with(never, &["--root", root, "data/write.py"]);
+    assert_ne!(called.code, 0);
+    called.says("and the rest is asked");
     // As a script of another language it is another program.
     std::fs::copy(place.root().join("write.py"), place.root().join("write.sh")).unwrap();
     assert_ne!(place.exec_with(never, &["write.sh"]).code, 0);
@@ -34,7 +41,12 @@ fn what_a_person_approved_for_a_script_is_not_asked_again_until_it_changes() {
     place.file("write.py", &format!("{WRITES}\n"));
     assert_eq!(place.exec_with(never, &["write.py"]).code, 1);
     // And what is forgotten isn't approved any more.
-    assert_eq!(place.call(&["script", "forget", "copy.py"]).code, 0);
+    let called = place.call(&["script", "forget", "copy.py"]);
+    let told = format!(
+        "took back --write {}/out.txt in {0}",
+        place.root().canonicalize().unwrap().display()
+    );
+    assert!(called.stdout.contains(&told), "{}", called.stdout);
     assert_eq!(place.exec_with(never, &["copy.py"]).code, 1);
 }
 
@@ -105,6 +117,12 @@ fn scripts_are_listed_shown_set_and_forgotten() {
     let called = place.call(&["script", "show", "a.py"]);
     assert_eq!(called.code, 125);
     called.says("no script is known as `a.py`");
-    let called = place.call(&["script", "set", "a.py", "--profile", "none-such"]);
-    assert_eq!(called.code, 125);
+    for words in [
+        &["script", "set", "a.py", "--profile", "none-such"][..],
+        &["script", "list", "--profile", "none-such"],
+        &["exec", "--profile", "none-such", "a.py"],
+    ] {
+        assert_eq!(place.call(words).code, 125);
+    }
+    assert_eq!(place.call(&["script", "show", "a.py"]).code, 125);
 }
