@@ -175,6 +175,9 @@ impl Confined {
         if let Some(name) = label.env.iter().find(|name| !is_passed(name)) {
             return Some(format!("`{profile}` doesn't pass the variable {name}"));
         }
+        if profile == "minimal" && label.writes.iter().any(|path| path == "/tmp") {
+            return Some("`minimal` has no directory for temporary files".into());
+        }
         let denials = self.report["denials"].as_array()?;
         denials.iter().find_map(|denial| {
             let rule = denial["rule"]["text"].as_str().unwrap_or_default();
