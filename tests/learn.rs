@@ -16,6 +16,7 @@ fn stockade(place: &Place, words: &[&str]) -> Finished {
 /// Learns a command; the profile's text.
 fn learnt(place: &Place, flags: &[&str], command: &[&str]) -> String {
     let words = [&["learn", "-o", "learnt.toml"], flags, &["--"], command].concat();
+    let _ = std::fs::remove_file(place.path("learnt.toml"));
     let finished = stockade(place, &words);
     assert_eq!(
         finished.status.code(),
@@ -205,14 +206,24 @@ fn what_the_ceiling_refuses_is_told_and_secrets_are_never_granted() {
 #[test]
 fn the_exit_code_is_the_program_s_and_a_bad_name_is_refused_before_it_runs() {
     let place = Place::new();
+    place.file("mine.toml", "version = 1\n");
     assert_eq!(
         stockade(&place, &["learn", "--", "sh", "-c", "exit 7"]).status.code(),
         Some(7)
     );
-    for words in [["-o", "Bad Name.toml"], ["-o", "x.txt"], ["--name", "minimal"]] {
+    for words in [
+        ["-o", "Bad Name.toml"],
+        ["-o", "x.txt"],
+        ["-o", "mine.toml"],
+        ["--name", "minimal"],
+    ] {
         let all = [&["learn"], &words[..], &["--", "touch", "/tmp/ran"]].concat();
         assert_eq!(stockade(&place, &all).status.code(), Some(125), "{words:?}");
     }
+    assert_eq!(
+        std::fs::read_to_string(place.path("mine.toml")).unwrap(),
+        "version = 1\n"
+    );
 }
 
 #[test]

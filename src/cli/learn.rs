@@ -54,6 +54,11 @@ struct Printed {
 /// file and nothing else is printed.
 fn printed(task: &Learn) -> Result<Printed, Failure> {
     let failed = |error: io::Error| Failure::new(REFUSED, &error);
+    let holds_something = |path: &&Path| path.metadata().is_ok_and(|file| file.is_file() && file.len() > 0);
+    if let Some(path) = task.output.as_deref().filter(holds_something) {
+        let told = format!("`{}` is there already, and would be lost", path.display());
+        return Err(Failure::text(REFUSED, told).hint("name another, or remove it first"));
+    }
     let profile = task.output.as_deref().map(|path| {
         Sink::file(path).map_err(|error| {
             let path = path.display();
