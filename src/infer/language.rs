@@ -63,18 +63,39 @@ impl Language {
         if program == "env" {
             program = programs.find(|word| !word.starts_with('-') && !word.contains('='))?;
         }
-        // What the line itself tells the interpreter to run isn't the text.
         let language = Self::named(program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))?;
-        let others: &[&str] = match language {
-            Language::Shell => &["-c", "--"],
-            Language::Python => &["-c", "-m"],
-            Language::JavaScript => &["-e", "-p", "-r", "--"],
-            Language::TypeScript => &["eval", "-e", "-p", "-r"],
+        // An option may have the interpreter run or load what isn't the text.
+        programs
+            .all(|word| language.runs_the_text_with(word))
+            .then_some(language)
+    }
+
+    /// Whether an interpreter with this word on the script's first line still runs the script and nothing else.
+    /// Sources: bash(1), python(1), node(1), the manual of `deno run`.
+    fn runs_the_text_with(self, word: &str) -> bool {
+        let letters = |known: &str| {
+            let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty());
+            letters.is_some_and(|letters| letters.chars().all(|letter| known.contains(letter)))
         };
-        if programs.any(|word| others.iter().any(|option| word.starts_with(option))) {
-            return None;
+        let begins = |known: &[&str]| known.iter().any(|beginning| word.starts_with(beginning));
+        match self {
+            Language::Shell => letters("aefuvxCEo") || matches!(word, "pipefail" | "errexit" | "nounset" | "--posix"),
+            Language::Python => letters("BEIOPRSsuvq") || begins(&["-W", "-Xdev", "-Xutf8"]),
+            Language::JavaScript => begins(&[
+                "--no-",
+                "--harmony",
+                "--max-",
+                "--stack-size=",
+                "--unhandled-rejections=",
+                "--enable-source-maps",
+                "--disable-warning=",
+                "--experimental-vm-modules",
+                "--experimental-strip-types",
+            ]),
+            Language::TypeScript => {
+                word == "run" || word == "-A" || begins(&["--allow-", "--deny-", "--no-", "--quiet", "--unstable"])
+            }
         }
-        Some(language)
     }
 }
 
@@ -95,6 +116,16 @@ mod tests {
         assert_eq!(of("a.sh", "#!/bin/sh -eu\n"), Some(Language::Shell));
         assert_eq!(of("a.py", "#!/usr/bin/python3 -cimport os\n"), None);
         assert_eq!(of("a.py", "#!/opt/other\n"), None);
+        assert_eq!(of("a", "#!/bin/bash -euo pipefail\n"), Some(Language::Shell));
+        for line in [
+            "node --require ./x.js",
+            "python3 -i",
+            "bash --rcfile x",
+            "bash -s",
+            "deno run --preload=./x.ts",
+        ] {
+            assert_eq!(of("a", &format!("#!/usr/bin/env -S {line}\n")), None, "{line}");
+        }
         assert_eq!(of("a.txt", "x"), None);
     }
 }
