@@ -99,12 +99,14 @@ fn a_script_is_what_was_read_whatever_lies_at_its_path() {
     };
     let file = root.join("script");
     std::fs::write(&file, "echo another").unwrap();
-    assert_eq!(printed(&["/bin/sh"], "echo this", ServedTo::First), "this\n");
-    assert_eq!(printed(&["/bin/sh"], "cat \"$0\"", ServedTo::First), "echo another");
+    assert_eq!(printed(&["/bin/sh"], "echo this", ServedTo::First(1)), "this\n");
+    assert_eq!(printed(&["/bin/sh"], "cat \"$0\"", ServedTo::First(1)), "echo another");
     std::fs::write(&file, "print('another')").unwrap();
     for interpreter in [&["python3"], &["/usr/bin/python3"]] {
-        assert_eq!(printed(interpreter, "print('this')", ServedTo::All), "this\n");
+        assert_eq!(printed(interpreter, "print('this')", ServedTo::First(2)), "this\n");
     }
+    let itself = "print(open(__file__).read())";
+    assert_eq!(printed(&["python3"], itself, ServedTo::First(2)), "print('another')\n");
     std::fs::remove_file(&file).unwrap();
     std::fs::write(root.join("other"), "console.log('another')").unwrap();
     std::os::unix::fs::symlink("other", &file).unwrap();

@@ -27,7 +27,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     let content = script::content(&path).map_err(failed)?;
     let hash = script::hash_of(&path, &content);
     let text = Script::of(&content);
-    let command = interpreter::command(&path, &text.text, arguments)?;
+    let command = interpreter::command(&path, &text.text, arguments, &search(task, &path)?)?;
     let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
     let known = match &state {
         Some(state) => known_here(state, task, &hash, &path)?,
@@ -62,9 +62,10 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         hash: choice.script.hash.clone(),
         path: choice.script.path.clone(),
         content: content.into(),
-        // What opens a shell's script again is the script itself, and may hold a lock on it.
         to_whom: match language {
-            Some(Language::Shell) => ServedTo::First,
+            Some(Language::Shell) => ServedTo::First(1),
+            // The first time to see whether it is an archive.
+            Some(Language::Python) => ServedTo::First(2),
             _ => ServedTo::All,
         },
     });
@@ -82,6 +83,16 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         );
     }
     ended
+}
+
+/// Where interpreters are looked for: an earlier run may have written what lies in the root.
+fn search(task: &Run, path: &Path) -> Result<interpreter::Search, Failure> {
+    let root = setting(task.root.as_deref(), Some(path))?.root.unwrap_or_default();
+    let trusted = task.exec.iter().map(|tree| root.join(tree));
+    Ok(interpreter::Search {
+        trusted: trusted.filter_map(|tree| std::fs::canonicalize(tree).ok()).collect(),
+        root,
+    })
 }
 
 /// What is known of a script that counts in this root. What was approved for it elsewhere doesn't, and it is read again.

@@ -22,14 +22,84 @@ pub struct Command {
     pub env: Vec<OsString>,
 }
 
+/// Where interpreters are looked for.
+#[derive(Debug)]
+pub struct Search {
+    /// The run's root. An earlier run may have written what is below it.
+    pub root: PathBuf,
+    /// Trees of programs that the caller names.
+    pub trusted: Vec<PathBuf>,
+}
+
+impl Search {
+    /// A program of the caller's search path, and whether one was passed over because it lies below the root.
+    fn find(&self, program: &str) -> Result<PathBuf, Option<PathBuf>> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut passed_over = None;
+        for place in std::env::split_paths(&path).filter(|place| place.is_absolute()) {
+            let file = place.join(program);
+            if !file.is_file() {
+                continue;
+            }
+            if !self.is_the_runs(&file) {
+                return Ok(file);
+            }
+            passed_over.get_or_insert(file);
+        }
+        Err(passed_over)
+    }
+
+    /// Whether an earlier run may have put a program, or the link that leads to it, there.
+    fn is_the_runs(&self, program: &Path) -> bool {
+        /// The system's own, for a root that is above it.
+        const SYSTEM: [&str; 4] = ["/usr", "/bin", "/sbin", "/nix/store"];
+        let directory = program.parent().and_then(|parent| std::fs::canonicalize(parent).ok());
+        let names = [
+            Some(program.to_path_buf()),
+            directory,
+            std::fs::canonicalize(program).ok(),
+        ];
+        let is_known = |name: &Path| {
+            let system = SYSTEM.map(Path::new).into_iter().filter(|tree| *tree != self.root);
+            let mut trusted = self.trusted.iter().map(PathBuf::as_path).chain(system);
+            trusted.any(|tree| name.starts_with(tree))
+        };
+        let mut names = names.iter().flatten();
+        names.any(|name| name.starts_with(&self.root) && !is_known(name))
+    }
+
+    /// The same, where no other will do.
+    fn need(&self, program: &str, script: &Path) -> Result<PathBuf, Failure> {
+        self.find(program).map_err(|passed_over| {
+            let failure = Failure::text(
+                NOT_FOUND,
+                format!("no `{program}` for `{}` is on your `PATH`", script.display()),
+            );
+            match passed_over {
+                Some(file) => failure.hint(below_the_root(&file)),
+                None => failure,
+            }
+        })
+    }
+}
+
+fn below_the_root(program: &Path) -> String {
+    let directory = program.parent().unwrap_or(program);
+    format!(
+        "`{}` lies in the root, where an earlier run may have put it; if it is yours: `--exec {}`",
+        program.display(),
+        directory.display()
+    )
+}
+
 /// The command that runs a script.
 ///
 /// # Errors
 /// Nothing says which interpreter it is for, or none of them is here.
-pub fn command(script: &Path, text: &str, arguments: &[OsString]) -> Result<Command, Failure> {
-    let mut words = chosen(script, text, arguments)?;
+pub fn command(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Command, Failure> {
+    let mut words = chosen(script, text, arguments, search)?;
     keep_in_place(&mut words, script);
-    Ok(loaded(&words, script).unwrap_or(Command {
+    Ok(loaded(&words, script, search).unwrap_or(Command {
         words,
         ..Command::default()
     }))
@@ -49,28 +119,26 @@ fn keep_in_place(words: &mut Vec<OsString>, script: &Path) {
     }
 }
 
-fn chosen(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Failure> {
+fn chosen(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Vec<OsString>, Failure> {
     let file = script.as_os_str();
     if text.starts_with("#!") {
-        return named(script, text, arguments);
+        return named(script, text, arguments, search);
     }
     let extension = script.extension().and_then(OsStr::to_str).unwrap_or_default();
-    let is_here = |program: &&str| found(program).is_some();
+    let by = |program: &str| Ok(words([search.need(program, script)?.as_os_str(), file], arguments));
     match extension {
-        "py" | "pyw" => Ok(words(["python3".as_ref(), file], arguments)),
-        "sh" => Ok(words(["sh".as_ref(), file], arguments)),
-        "bash" => Ok(words(["bash".as_ref(), file], arguments)),
+        "py" | "pyw" => by("python3"),
+        "sh" => by("sh"),
+        "bash" => by("bash"),
         "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => {
             let candidates = runtimes(extension, text);
-            let chosen = candidates
-                .iter()
-                .copied()
-                .find(|program| is_here(program))
-                .ok_or_else(|| {
-                    Failure::text(NOT_FOUND, format!("no interpreter for `{}` is here", script.display()))
-                        .hint(format!("it would be {}, on your `PATH`", candidates.join(" or ")))
-                })?;
-            let program = found(chosen).unwrap_or_else(|| chosen.into());
+            let here = |name: &&'static str| Some((*name, search.find(name).ok()?));
+            let (chosen, program) = candidates.iter().find_map(here).ok_or_else(|| {
+                let passed_over = candidates.iter().find_map(|name| search.find(name).err()?);
+                let hint = passed_over.as_deref().map(below_the_root);
+                Failure::text(NOT_FOUND, format!("no interpreter for `{}` is here", script.display()))
+                    .hint(hint.unwrap_or_else(|| format!("it would be {}, on your `PATH`", candidates.join(" or "))))
+            })?;
             Ok(match chosen {
                 // The profile decides what it may do: Deno's own permissions would only ask a second time.
                 "deno" => words(
@@ -91,7 +159,7 @@ fn chosen(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsStr
 
 /// Node with tsx's loader, where tsx was chosen. By itself tsx starts Node as another process, to which it talks through a
 /// pipe in `TMPDIR`, and keeps a cache there: `minimal` has none. It fails on a `package.json` that it may not read.
-fn loaded(words: &[OsString], script: &Path) -> Option<Command> {
+fn loaded(words: &[OsString], script: &Path, search: &Search) -> Option<Command> {
     let tsx = Path::new(words.first()?);
     if tsx.file_name()? != "tsx" {
         return None;
@@ -103,7 +171,7 @@ fn loaded(words: &[OsString], script: &Path) -> Option<Command> {
         return None;
     }
     let loader = package.join("dist/loader.mjs");
-    let node = loader.is_file().then(|| found("node")).flatten()?;
+    let node = loader.is_file().then(|| search.find("node").ok()).flatten()?;
     let mut import = OsString::from("file://");
     import.push(&loader);
     let is_itself = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|real| real == *path);
@@ -131,8 +199,9 @@ fn words_of_node(node: &Path, import: &OsStr, rest: &[OsString]) -> Vec<OsString
     words(flags, rest)
 }
 
-/// As its first line says. The kernel would do the same, with whatever line is there by then.
-fn named(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Failure> {
+/// As its first line says. The kernel would do the same, with whatever line is there by then, and `env` with whatever
+/// program is found first.
+fn named(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Vec<OsString>, Failure> {
     let file = script.as_os_str();
     let line = text.trim_start_matches("#!").lines().next().unwrap_or_default().trim();
     let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
@@ -146,6 +215,18 @@ fn named(script: &Path, text: &str, arguments: &[OsString]) -> Result<Vec<OsStri
             ),
         )
         .hint("`#!/usr/bin/env NAME` finds one by its name"));
+    }
+    if search.is_the_runs(Path::new(interpreter)) {
+        let told = format!("the interpreter of `{}` isn't used", script.display());
+        return Err(Failure::text(NOT_FOUND, told).hint(below_the_root(Path::new(interpreter))));
+    }
+    if Path::new(interpreter).file_name() == Some("env".as_ref())
+        && let Some((program, rest)) = found_by_env(argument.trim())
+    {
+        let program = search.need(program, script)?;
+        let rest: Vec<&OsStr> = rest.map(OsStr::new).collect();
+        let own = [program.as_os_str()].into_iter().chain(rest).chain([file]);
+        return Ok(own.map(OsString::from).chain(arguments.iter().cloned()).collect());
     }
     Ok(match argument.trim() {
         "" => words([interpreter.as_ref(), file], arguments),
@@ -182,13 +263,18 @@ fn runtimes(extension: &str, text: &str) -> Vec<&'static str> {
     }
 }
 
-/// A program of the caller's search path. What lies beside the script, another run may have put there.
-fn found(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .filter(|place| place.is_absolute())
-        .map(|place| place.join(program))
-        .find(|file| file.is_file())
+/// The program that `env` would look for, and the words behind it. `None` where it does more, which it does itself then.
+fn found_by_env(argument: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
+    let (words, several) = match argument.strip_prefix("-S") {
+        Some(words) => (words, true),
+        None => (argument, false),
+    };
+    let is_plain = !words.contains(['=', '"', '\'', '\\', '$', '#']) && (several || !words.contains([' ', '\t']));
+    let mut words = words.split_whitespace();
+    let program = words
+        .next()
+        .filter(|word| is_plain && !word.starts_with('-') && !word.contains('/'))?;
+    Some((program, words))
 }
 
 #[cfg(test)]
@@ -199,29 +285,51 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let script = directory.path().join(file);
         std::fs::write(&script, text).unwrap();
-        let words = command(&script, text, &["a b".into()]).unwrap().words;
-        let shown = |word: &OsString| {
-            word.to_string_lossy()
-                .replace(&*directory.path().to_string_lossy(), "D")
+        let words = command(&script, text, &["a b".into()], &search(directory.path()))
+            .unwrap()
+            .words;
+        let shown = |(at, word): (usize, &OsString)| match Path::new(word).file_name().filter(|_| at == 0) {
+            Some(program) => program.to_string_lossy().into_owned(),
+            None => word
+                .to_string_lossy()
+                .replace(&*directory.path().to_string_lossy(), "D"),
         };
-        words.iter().map(shown).collect()
+        words.iter().enumerate().map(shown).collect()
+    }
+
+    fn search(root: &Path) -> Search {
+        Search {
+            root: root.join("root"),
+            trusted: Vec::new(),
+        }
     }
 
     #[test]
     fn the_first_line_or_the_name_says_which_interpreter() {
         assert_eq!(words_of("a.py", "x"), ["python3", "D/a.py", "a b"]);
         assert_eq!(words_of("a.sh", "x"), ["sh", "D/a.sh", "a b"]);
-        assert_eq!(
-            words_of("a.py", "#!/usr/bin/env bash\n"),
-            ["/usr/bin/env", "bash", "D/a.py", "a b"]
-        );
+        assert_eq!(words_of("a.py", "#!/usr/bin/env bash\n"), ["bash", "D/a.py", "a b"]);
         assert_eq!(
             words_of("a.js", "#!/usr/bin/env node\n"),
-            ["/usr/bin/env", "node", "--preserve-symlinks-main", "D/a.js", "a b"]
+            ["node", "--preserve-symlinks-main", "D/a.js", "a b"]
         );
-        assert_eq!(words_of("a", "#!/bin/sh -eu\nx"), ["/bin/sh", "-eu", "D/a", "a b"]);
-        assert!(command(Path::new("/x/a"), "x", &[]).is_err());
-        assert!(command(Path::new("/x/a"), "#!./python3\n", &[]).is_err());
+        assert_eq!(
+            words_of("a", "#!/usr/bin/env -S bash -eu\n"),
+            ["bash", "-eu", "D/a", "a b"]
+        );
+        assert_eq!(
+            words_of("a", "#!/usr/bin/env -S A=b bash\n"),
+            ["env", "-S A=b bash", "D/a", "a b"]
+        );
+        assert_eq!(words_of("a", "#!/bin/sh -eu\nx"), ["sh", "-eu", "D/a", "a b"]);
+        for text in [
+            "x",
+            "#!./python3\n",
+            "#!/x/root/bin/python3\n",
+            "#!/usr/bin/env none-such\n",
+        ] {
+            assert!(command(Path::new("/x/a"), text, &[], &search(Path::new("/x"))).is_err());
+        }
     }
 
     #[test]
@@ -253,10 +361,10 @@ mod tests {
         std::os::unix::fs::symlink("../node_modules/tsx/dist/cli.mjs", &tsx).unwrap();
         let script = top.join("src/a.ts");
         let words = words([tsx.as_os_str(), script.as_os_str()], &[]);
-        let command = loaded(&words, &script);
+        let command = loaded(&words, &script, &search(&top));
         // Where there's no Node at all it stays as it was.
         let Some(command) = command else {
-            assert!(found("node").is_none());
+            assert!(search(&top).find("node").is_err());
             return;
         };
         let packages = top.join("node_modules");

@@ -6,12 +6,12 @@ use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::answer::Errno;
 use super::caller::Alleged;
 use super::desk::Desk;
+use crate::mutex::lock;
 use crate::sys::file;
 
 const MFD_ALLOW_SEALING: u32 = 2;
@@ -23,16 +23,22 @@ pub struct Script {
     path: PathBuf,
     text: Arc<[u8]>,
     to_whom: ServedTo,
-    was_served: AtomicBool,
+    opens: Mutex<Opens>,
 }
 
-/// Who is given a script as it was read.
+/// How often a script was served, and to which process.
+#[derive(Debug, Default)]
+struct Opens {
+    process: Option<i32>,
+    count: u32,
+}
+
+/// How often the first process that opens a script, its interpreter, is given it as it was read. Others have the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServedTo {
-    /// Who opens it first, for interpreters that do so once. Afterwards the file itself is there, on which shell scripts
-    /// hold locks.
-    First,
-    /// Whoever opens it to read.
+    /// As often as it opens it before it runs it. Afterwards there is the file: scripts hold locks on it.
+    First(u32),
+    /// Always.
     All,
 }
 
@@ -43,13 +49,21 @@ impl Script {
             path,
             text,
             to_whom,
-            was_served: AtomicBool::new(false),
+            opens: Mutex::default(),
         }
     }
 
-    fn serve(&self, path: &Alleged) -> Option<&[u8]> {
-        let is_it = self.path.as_os_str().as_bytes() == path.bytes();
-        let is_due = is_it && (self.to_whom == ServedTo::All || !self.was_served.swap(true, Ordering::Relaxed));
+    fn serve(&self, process: i32, path: &Alleged) -> Option<&[u8]> {
+        if self.path.as_os_str().as_bytes() != path.bytes() {
+            return None;
+        }
+        let mut opens = lock(&self.opens);
+        let is_due = *opens.process.get_or_insert(process) == process
+            && match self.to_whom {
+                ServedTo::First(most) => opens.count < most,
+                ServedTo::All => true,
+            };
+        opens.count = opens.count.saturating_add(u32::from(is_due));
         is_due.then_some(&self.text)
     }
 }
@@ -61,7 +75,7 @@ pub fn content<'a>(desk: &'a Desk<'_>, path: &Alleged) -> Option<Cow<'a, [u8]>> 
         .script
         .as_ref()
         .filter(|_| desk.judge.is_in_no_inner_run());
-    match script.and_then(|script| script.serve(path)) {
+    match script.and_then(|script| script.serve(desk.caller().process(), path)) {
         Some(text) => Some(text.into()),
         None => names(desk, path).map(|text| text.into_bytes().into()),
     }

@@ -113,6 +113,21 @@ fn no_interpreter_is_taken_from_beside_a_script() {
         assert!(!called.stdout.contains("planted"), "{}", called.stderr);
     }
     assert_eq!(place.exec(&["b"]).code, 127);
+    // Nor where the search path or a first line leads into the root; what the caller names is used.
+    let planted = place.root().canonicalize().unwrap();
+    place.file("c.py", "print('mine')\n");
+    place.file("d", "#!/usr/bin/env python3\nprint('mine')\n");
+    place.file("e", &format!("#!{}/python3\nprint('mine')\n", planted.display()));
+    let path = format!("{}:{}", planted.display(), std::env::var("PATH").unwrap());
+    for (script, stdout) in [("c.py", "mine\n"), ("d", "mine\n"), ("e", "")] {
+        let words = |more: &[&str]| {
+            let mut command = place.command(&[&["exec", "--ask", "never", "--profile", "trusted"], more].concat());
+            let output = command.arg(script).env("PATH", &path).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        assert_eq!(words(&[]), stdout, "{script}");
+        assert_eq!(words(&["--exec", "."]), "planted\n", "{script}");
+    }
 }
 
 #[test]
