@@ -103,7 +103,9 @@ pub fn setting(root: Option<&Path>, script: Option<&Path>) -> Result<Setting, Fa
         root: Some(root),
         script,
         home: surroundings.home,
-    })
+        ..Setting::default()
+    }
+    .with_modules())
 }
 
 /// For people: the answer, its evidence, what would do with less.

@@ -211,8 +211,9 @@ impl Observed {
                 root: Some(self.policy.root.clone()),
                 script: Some(script.clone()),
                 home: self.home.clone(),
+                ..Setting::default()
             };
-            let inference = reader::read(&source, language, &setting);
+            let inference = reader::read(&source, language, &setting.with_modules());
             Some(Asked {
                 profile: inference.profile.to_string(),
                 reads: inference.reads,

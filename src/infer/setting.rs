@@ -1,5 +1,6 @@
 //! What is known of where a script will run.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,35 @@ pub struct Setting {
     pub script: Option<PathBuf>,
     /// The user's home directory, absolute.
     pub home: Option<PathBuf>,
+    /// The Python modules beside the script: files without their ending, and directories.
+    #[serde(default)]
+    pub modules: BTreeSet<String>,
 }
 
 impl Setting {
+    /// With the modules that lie beside the script now.
+    #[must_use]
+    pub fn with_modules(mut self) -> Setting {
+        /// Beside a script there are few.
+        const MOST: usize = 1024;
+        let entries = self
+            .script
+            .as_deref()
+            .and_then(|script| script.parent()?.read_dir().ok());
+        let names = entries.into_iter().flatten().flatten().take(MOST).filter_map(|entry| {
+            let path = PathBuf::from(entry.file_name());
+            let is_module = match path.extension() {
+                None => entry.path().is_dir(),
+                Some(ending) => ending == "py",
+            };
+            is_module
+                .then(|| path.file_stem()?.to_str().map(str::to_owned))
+                .flatten()
+        });
+        self.modules = names.collect();
+        self
+    }
+
     /// The script's file as a path that `whereabouts` understands: `./job.py` below the root, else absolute.
     pub fn script_path(&self) -> String {
         let Some(script) = &self.script else {

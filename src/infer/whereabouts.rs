@@ -160,6 +160,7 @@ mod tests {
             root: Some("/home/ada/project".into()),
             script: None,
             home: Some("/home/ada".into()),
+            ..Setting::default()
         };
         let located = locate(path, access, &setting);
         (located.whereabouts, located.shown)
@@ -205,7 +206,7 @@ mod tests {
         let setting = Setting {
             root: Some("/home/ada".into()),
             script: Some("/home/ada/job.py".into()),
-            home: None,
+            ..Setting::default()
         };
         let at = |access| locate(&"job.py".into(), access, &setting).whereabouts;
         assert_eq!((at(Access::READ), at(Access::WRITE)), (Free, Root));

@@ -70,7 +70,9 @@ fn answer(label: Label) -> Answered {
         script: Some(root.join(label.name())),
         root: Some(root),
         home: Some("/home/someone".into()),
-    };
+        ..Setting::default()
+    }
+    .with_modules();
     let source = std::fs::read_to_string(label.path()).unwrap();
     let language = Language::of(Some(&label.path()), &source);
     let named = Language::named(label.language());

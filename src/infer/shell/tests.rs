@@ -7,6 +7,7 @@ fn setting() -> Setting {
         root: Some("/work/project".into()),
         script: Some("/work/project/job.sh".into()),
         home: Some("/home/ada".into()),
+        ..Setting::default()
     }
 }
 
