@@ -75,6 +75,7 @@ impl Reader<'_> {
                     self.state.arguments = Some(Rc::new(all.iter().skip(count).cloned().collect()));
                 }
             }
+            "set" if arguments.is_empty() => self.act(Act::Variable(Text::unknown()), name),
             "set" if arguments.first().and_then(exact).as_deref() == Some("--") => {
                 self.state.arguments = Some(Rc::new(arguments[1..].to_vec()));
             }
@@ -228,6 +229,31 @@ impl Reader<'_> {
                 _ if is_array => self.state.set(&declared, Value::List(Rc::new(Vec::new()))),
                 _ => self.state.set(&declared, "".into()),
             }
+        }
+    }
+
+    /// `export -p`, `declare -x` and their like without names print every variable, `declare -p NAME` that one.
+    pub fn list_variables(&mut self, fields: &[Field]) {
+        let Some((name, arguments)) = fields.split_first() else {
+            return;
+        };
+        let name = exact(name).unwrap_or_default();
+        if !matches!(&*name, "export" | "declare" | "typeset") {
+            return;
+        }
+        let words: Vec<String> = arguments.iter().map(|field| exact(field).unwrap_or_default()).collect();
+        let options: String = words.iter().filter_map(|word| word.strip_prefix('-')).collect();
+        let (prints, functions) = (options.contains('p'), options.contains(['f', 'F']));
+        if functions {
+            return;
+        }
+        if words.iter().all(|word| word.starts_with('-')) {
+            self.act(Act::Variable(Text::unknown()), &name);
+        } else if prints {
+            let named = arguments
+                .iter()
+                .filter(|field| exact(field).is_none_or(|word| !word.starts_with('-')));
+            named.for_each(|field| self.touch_each(field));
         }
     }
 

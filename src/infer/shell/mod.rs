@@ -3,19 +3,24 @@
 //! `parse` has brush take a text apart, within bounds. `walk` goes through the commands as a shell would, every branch of
 //! them, and keeps what is known of variables, functions and the current directory in a `State`. `expand` and `parameter`
 //! say what a word stands for. `simple`, `builtin` and `feed` say what a command does and prints, `program` what a program
-//! does with its words: rows of `table/commands.toml`, and `special` for those with a grammar of their own.
+//! does with its words: rows of `table/commands.toml`, and `special` for those with a grammar of their own; `sed`, `awk` and
+//! `git` start and write what their own programs and settings say, `started` what variables say.
 
 mod arguments;
+mod awk;
 mod builtin;
 mod expand;
 mod feed;
+mod git;
 mod parameter;
 mod parse;
 mod pattern;
 mod program;
 mod scan;
+mod sed;
 mod simple;
 mod special;
+mod started;
 mod state;
 mod transfer;
 mod walk;

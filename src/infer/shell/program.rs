@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::arguments::Arguments;
-use super::{base_name, special};
+use super::{base_name, sed, special};
 use crate::infer::finding::{Act, Opaque};
 use crate::infer::text::Text;
 
@@ -132,6 +132,7 @@ pub(super) fn acts(words: &[Text]) -> Vec<Act> {
         return acts;
     }
     match ROWS.get(name) {
+        Some(row) if matches!(name, "sed" | "gsed") => [row.acts(arguments), sed::acts(arguments)].concat(),
         Some(row) => row.acts(arguments),
         None => vec![Act::Opaque(Opaque::UnknownProgram(name.to_string()))],
     }

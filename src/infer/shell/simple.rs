@@ -8,6 +8,7 @@ use brush_parser::ast::{SimpleCommand, SourceLocation, SubshellCommand};
 
 use super::feed::{Feed, fetches};
 use super::parameter::texts;
+use super::started;
 use super::state::Field;
 use super::walk::{Reader, join, joined};
 use crate::infer::finding::{Act, Opaque};
@@ -65,6 +66,9 @@ impl Reader<'_> {
             .collect();
         assignments.iter().for_each(|assignment| self.assign(assignment));
         declared.iter().for_each(|assignment| self.assign(assignment));
+        if declared.is_empty() {
+            self.list_variables(&fields);
+        }
         self.start(fields);
         for (name, value) in kept {
             match value {
@@ -100,6 +104,7 @@ impl Reader<'_> {
             let fed = self.feed.words();
             words.extend(fed.into_iter().filter_map(|field| field.into_iter().next()));
         }
+        self.started_by_variables(&words);
         self.feed_program(&words);
         self.print_program(&words);
         self.act(Act::Start(words), &by);
@@ -285,6 +290,20 @@ fn choices(fields: &[Field]) -> Vec<Vec<Text>> {
 }
 
 impl Reader<'_> {
+    /// What a program starts because a variable that the script has set says so: `PAGER`.
+    fn started_by_variables(&mut self, words: &[Text]) {
+        for name in started::variables(&words[0]) {
+            let Some(value) = self.state.variables.get(name) else {
+                continue;
+            };
+            for value in texts(value) {
+                for act in started::by_variable(&words[0], name, &value) {
+                    self.act(act, name);
+                }
+            }
+        }
+    }
+
     /// Says that what runs can't be told.
     pub fn opaque(&mut self, opaque: Opaque, by: &str) {
         self.act(Act::Opaque(opaque), by);

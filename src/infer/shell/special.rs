@@ -1,7 +1,7 @@
 //! Programs whose words have a grammar of their own.
 
 use super::arguments::Arguments;
-use super::transfer;
+use super::{awk, git, started, transfer};
 use crate::infer::finding::{Act, Opaque};
 use crate::infer::language::Language;
 use crate::infer::text::Text;
@@ -20,7 +20,7 @@ pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
         "xargs" => xargs(words),
         "dd" => dd(words),
         "tar" => tar(words),
-        "git" => git(words),
+        "git" => git::acts(words),
         "timeout" => wrapper(words, &["-k", "-s", "--signal", "--kill-after"], 1),
         "nice" | "ionice" | "stdbuf" | "nohup" | "time" | "setsid" | "chronic" => {
             wrapper(words, &["-n", "-c", "-i", "-o", "-e", "--adjustment"], 0)
@@ -32,7 +32,7 @@ pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
             transfer::acts(name, words)
         }
         "sqlite3" => sqlite(words),
-        "awk" | "gawk" | "mawk" => awk(words),
+        "awk" | "gawk" | "mawk" | "nawk" => awk::acts(words),
         "node" | "deno" | "bun" | "tsx" => interpreter(name, Language::JavaScript, words),
         "perl" | "ruby" | "php" => unknown_interpreter(name, words),
         _ if matches!(language, "python" | "pypy") => interpreter(name, Language::Python, words),
@@ -99,10 +99,19 @@ fn env(words: &[Text]) -> Vec<Act> {
         .iter()
         .take_while(|word| word.prefix().contains('='))
         .count();
-    match &arguments.operands[count..] {
-        [] => vec![Act::Variable(Text::unknown())],
-        command => vec![Act::Start(command.to_vec())],
-    }
+    let command = match &arguments.operands[count..] {
+        [] => return vec![Act::Variable(Text::unknown())],
+        command => command,
+    };
+    let set = arguments.operands[..count].iter().filter_map(|word| {
+        let (name, _) = word.prefix().split_once('=')?;
+        Some((name, word.without_prefix(name.len() + 1)))
+    });
+    let mut acts: Vec<Act> = set
+        .flat_map(|(name, value)| started::by_variable(&command[0], name, &value))
+        .collect();
+    acts.push(Act::Start(command.to_vec()));
+    acts
 }
 
 /// mktemp(1): in /tmp, or where its template stands.
@@ -234,82 +243,6 @@ fn tar(words: &[Text]) -> Vec<Act> {
     acts
 }
 
-/// git(1): what reads the repository, what changes it, what asks a host.
-fn git(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-C", "-c", "--git-dir", "--work-tree"], true);
-    let at = arguments
-        .values(&["-C", "--work-tree"])
-        .next()
-        .cloned()
-        .unwrap_or_else(|| ".".into());
-    let Some((sub, rest)) = arguments.operands.split_first() else {
-        return Vec::new();
-    };
-    let operand = |at: usize| rest.iter().filter(|word| !word.prefix().starts_with('-')).nth(at);
-    match sub.exact() {
-        Some(
-            "status" | "log" | "diff" | "show" | "rev-parse" | "ls-files" | "describe" | "blame" | "grep" | "shortlog"
-            | "rev-list" | "cat-file" | "ls-tree" | "merge-base" | "for-each-ref" | "symbolic-ref" | "name-rev"
-            | "whatchanged" | "reflog" | "check-ignore" | "diff-index" | "diff-tree" | "diff-files" | "show-ref"
-            | "count-objects" | "var" | "cherry",
-        ) => reads([at]),
-        Some("branch" | "tag" | "remote" | "config" | "stash" | "worktree") if lists(sub.prefix(), rest) => reads([at]),
-        Some("version" | "help") => Vec::new(),
-        Some("clone") => {
-            let target = operand(1).cloned().unwrap_or_else(|| ".".into());
-            let from = operand(0).cloned().unwrap_or_else(Text::unknown);
-            vec![transfer::remote(&from), Act::Write(target)]
-        }
-        Some("ls-remote") => {
-            let from = operand(0).filter(|word| word.prefix().contains([':', '/']));
-            let mut acts = vec![Act::Connect(from.cloned().unwrap_or_else(Text::unknown))];
-            // Without a URL the repository says where; with one its configuration is read as well.
-            acts.extend(reads([at]));
-            acts
-        }
-        Some("fetch" | "pull" | "push") => {
-            let from = operand(0).filter(|word| word.prefix().contains([':', '/']));
-            vec![
-                Act::Read(at.clone()),
-                Act::Connect(from.cloned().unwrap_or_else(Text::unknown)),
-                Act::Write(at),
-            ]
-        }
-        Some(_) => vec![Act::Read(at.clone()), Act::Write(at)],
-        None => vec![Act::Opaque(Opaque::UnknownProgram("git …".into()))],
-    }
-}
-
-/// Whether such a subcommand only lists.
-fn lists(sub: &str, rest: &[Text]) -> bool {
-    let words: Vec<&str> = rest.iter().map(Text::prefix).collect();
-    match (sub, &words[..]) {
-        ("branch" | "tag" | "remote", []) => true,
-        ("remote", ["-v" | "get-url" | "show", ..]) => true,
-        ("branch" | "tag", [option, ..]) => {
-            matches!(
-                *option,
-                "-l" | "--list"
-                    | "-a"
-                    | "-r"
-                    | "-v"
-                    | "-vv"
-                    | "--show-current"
-                    | "--contains"
-                    | "--merged"
-                    | "--no-merged"
-            ) || option.starts_with("--sort")
-                || option.starts_with("--format")
-                || option.starts_with("--points-at")
-        }
-        ("config", [option, ..]) => {
-            matches!(*option, "--get" | "--list" | "-l" | "--get-all" | "get" | "list") || words.len() == 1
-        }
-        ("stash" | "worktree", ["list", ..]) => true,
-        _ => false,
-    }
-}
-
 fn wrapper(words: &[Text], valued: &[&str], skip: usize) -> Vec<Act> {
     let arguments = Arguments::of(words, valued, true);
     match arguments.operands.get(skip..) {
@@ -396,42 +329,6 @@ fn sqlite(words: &[Text]) -> Vec<Act> {
         true => reads([database.clone()]),
         false => vec![Act::Read(database.clone()), Act::Write(database.clone())],
     }
-}
-
-/// awk(1): its program may read, write and start.
-fn awk(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(
-        words,
-        &["-F", "-v", "-f", "--file", "--assign", "--field-separator"],
-        true,
-    );
-    let programs: Vec<Text> = arguments.values(&["-f", "--file"]).cloned().collect();
-    let mut acts = Vec::new();
-    let operands = match programs.is_empty() {
-        true => {
-            let code = arguments.operands.first().cloned().unwrap_or_else(Text::unknown);
-            let known = code.with_unknown_as("");
-            if known.contains("system(") || known.contains("| getline") || known.contains("print |") {
-                acts.push(Act::Opaque(Opaque::UnknownProgram("awk's system()".into())));
-            }
-            if known.contains("ENVIRON") {
-                acts.push(Act::Variable(Text::unknown()));
-            }
-            arguments.operands.get(1..).unwrap_or_default()
-        }
-        false => {
-            acts.extend(programs.iter().map(|file| Act::Opaque(Opaque::OtherFile(file.shown()))));
-            acts.extend(reads(programs));
-            &arguments.operands[..]
-        }
-    };
-    // `name=value` sets a variable of the program's.
-    let is_path = |word: &&Text| match word.prefix().split_once('=') {
-        Some((name, _)) => name.contains('/'),
-        None => true,
-    };
-    acts.extend(reads(operands.iter().filter(is_path).cloned()));
-    acts
 }
 
 /// python3, node and their like: code, a module, a script's file.

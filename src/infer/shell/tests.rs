@@ -226,6 +226,106 @@ fn redirections_and_embedded_code_are_read() {
 }
 
 #[test]
+fn programs_of_sed_and_awk_are_read() {
+    check(&[
+        ("sed 'w out' data/x", "reads ./data/x; writes ./out; starts sed"),
+        (
+            "sed -n '/a\\/w/,$w /tmp/o' data/x",
+            "reads ./data/x; writes /tmp/o; starts sed",
+        ),
+        ("sed 's/a/b/gw out' data/x", "reads ./data/x; writes ./out; starts sed"),
+        (
+            "sed -e 's|w x|/w y|;s/[/w]/w/' -e '$d;2,3p' data/x",
+            "reads ./data/x; starts sed",
+        ),
+        (
+            "sed 's/a/b/e' data/x",
+            "reads ./data/x; starts sed; dynamic runs code that it builds",
+        ),
+        ("sed '1e cat src/a' data/x", "reads ./data/x ./src/a; starts cat sed"),
+        ("sed --sandbox 'w out' data/x", "reads ./data/x; starts sed"),
+        (
+            "n=$(cat data/n); sed \"${n}p;s/a/$n/\" data/x",
+            "reads ./data/n ./data/x; starts cat sed",
+        ),
+        (
+            "sed \"$(cat data/n)\" data/x",
+            "reads ./data/n ./data/x; starts cat sed; dynamic runs code that it builds",
+        ),
+        (
+            "awk '{ print > \"out\" }' data/x",
+            "reads ./data/x; writes ./out; starts awk",
+        ),
+        (
+            "awk -v o=/tmp/q '$3 > 5 { print $1, ($2 > 3) >> o }' data/x",
+            "reads ./data/x; writes /tmp/q; starts awk",
+        ),
+        (
+            "awk '{ print > (\"/tmp/\" $1 \".csv\") }' data/x",
+            "reads ./data/x; writes /tmp/….csv; starts awk",
+        ),
+        (
+            "awk '{ print | \"sort -o data/y\" }' data/x",
+            "reads ./data/x; writes ./data/y; starts awk sort",
+        ),
+        (
+            "awk 'BEGIN { while ((getline l < \"src/y\") > 0) n++ }'",
+            "reads ./src/y; starts awk",
+        ),
+        (
+            "awk 'BEGIN { c = \"cat src/a\"; c | getline l }'",
+            "reads ./src/a; starts awk cat",
+        ),
+        (
+            "awk '{ print | $1 }' data/x",
+            "reads ./data/x; starts awk; dynamic runs code that it builds",
+        ),
+        ("awk 'BEGIN { print ENVIRON[\"TOKEN\"] }'", "env TOKEN; starts awk"),
+        (
+            "awk '/a>b/ || $1 / 2 > 3 { print \"a > b\" > \"/dev/stderr\" }' data/x",
+            "reads ./data/x; starts awk",
+        ),
+    ]);
+}
+
+#[test]
+fn what_git_is_told_to_write_and_to_start_is_seen() {
+    check(&[
+        ("git diff --output=/tmp/x", "reads .; writes /tmp/x; starts git"),
+        (
+            "git archive -o /tmp/x.tgz HEAD",
+            "reads .; writes /tmp/x.tgz; starts git",
+        ),
+        (
+            "git format-patch -o /tmp/p HEAD~1",
+            "reads .; writes /tmp/p; starts git",
+        ),
+        ("GIT_PAGER='rm x' git log", "reads .; writes ./x; starts git rm"),
+        ("export PAGER=cat; git log", "reads .; starts cat git"),
+        ("env GIT_PAGER='rm y' git log", "reads .; writes ./y; starts env git rm"),
+        ("git -c core.pager='rm x' log", "reads .; writes ./x; starts git rm"),
+        ("git -c alias.z='!rm x' z", "reads .; writes . ./x; starts git rm"),
+        ("git -c user.name=x log", "reads .; starts git"),
+        (
+            "LD_PRELOAD=./x.so ls data",
+            "reads ./data; starts ls; dynamic runs the code of `./x.so`",
+        ),
+    ]);
+}
+
+#[test]
+fn lists_of_all_variables_are_seen() {
+    check(&[
+        ("export -p", "env *"),
+        ("declare -p", "env *"),
+        ("declare -x", "env *"),
+        ("set", "env *"),
+        ("declare -p TOKEN", "env TOKEN"),
+        ("set -eu; export A; declare -x B=1; declare -A m; declare -f", ""),
+    ]);
+}
+
+#[test]
 fn what_does_not_parse_says_where() {
     let answer = infer("echo a\nif true; then\n", Language::Shell, &setting());
     assert_eq!(answer.dynamic.len(), 1);
