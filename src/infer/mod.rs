@@ -19,6 +19,7 @@ mod python;
 mod script;
 mod setting;
 mod shell;
+mod sql;
 mod table;
 mod text;
 mod unfold;

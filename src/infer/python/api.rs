@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::finding::{Act, Finding};
+use super::super::sql;
 use super::super::table::Call;
 use super::super::text::Text;
 use super::super::value::Value;
@@ -20,6 +21,7 @@ impl Reader<'_, '_> {
         if !self.step(1) {
             return Value::Unknown;
         }
+        self.run_code(name, arguments, &at);
         if let Some(value) = self.special(name, arguments, &at) {
             return value;
         }
@@ -97,11 +99,21 @@ impl Reader<'_, '_> {
         given
     }
 
+    /// Files that a statement of SQL names.
+    fn open_databases(&mut self, name: &str, arguments: &Arguments, at: &Range<usize>) {
+        let statements = arguments.positional.first().map_or(Vec::new(), Value::alternatives);
+        for file in statements.iter().flat_map(|statement| sql::files(&statement.text())) {
+            for act in database(&file) {
+                self.find(act, name, at);
+            }
+        }
+    }
+
     /// A method of something unknown whose name hardly means anything else.
     pub fn guess(&mut self, name: &str, arguments: &Arguments, at: Range<usize>) {
         let api = match name {
             // A parser of a subcommand.
-            "add_argument" => return self.declare_option(arguments),
+            "add_argument" => return self.declare_option(arguments, &at),
             "set_defaults" => return self.declare_defaults(arguments),
             "read_text" | "write_text" | "read_bytes" | "write_bytes" | "iterdir" | "rglob" | "unlink" | "rmdir" => {
                 format!("{}.{name}", fold::PATH)
@@ -109,10 +121,21 @@ impl Reader<'_, '_> {
             "mkdir" => format!("{}.{name}", fold::PATH),
             "to_csv" | "to_excel" | "to_parquet" => format!("pandas.DataFrame.{name}"),
             "savefig" => "matplotlib.pyplot.savefig".to_string(),
+            "tofile" => "numpy.ndarray.tofile".to_string(),
+            "dump" if is_path(arguments) => "numpy.ndarray.dump".to_string(),
+            "execute" | "executescript" => return self.open_databases(name, arguments, &at),
             "urlopen" => "urllib.request.urlopen".to_string(),
             _ => return,
         };
         self.table_call(&api, Some(&Text::unknown()), arguments, &at, true);
+    }
+}
+
+/// Whether a path is all that is given.
+fn is_path(arguments: &Arguments) -> bool {
+    match &arguments.positional[..] {
+        [only] => arguments.named.is_empty() && !only.text().is_unknown(),
+        _ => false,
     }
 }
 
@@ -223,9 +246,36 @@ fn adjusted(name: &str, receiver: Option<&Text>, arguments: &Arguments, act: Act
 
 /// What a row can't say of a call.
 fn further(name: &str, arguments: &Arguments) -> Vec<Act> {
-    if !matches!(name, "fileinput.input" | "fileinput.FileInput") {
-        return Vec::new();
+    match name {
+        "fileinput.input" | "fileinput.FileInput" => input_files(arguments),
+        "logging.config.dictConfig" => arguments.get(0, "config").map_or(Vec::new(), handlers),
+        _ => Vec::new(),
     }
+}
+
+/// Files and hosts of the handlers in a configuration of `logging`.
+fn handlers(configuration: &Value) -> Vec<Act> {
+    let mut acts = Vec::new();
+    for one in configuration.alternatives() {
+        match one.field("handlers") {
+            Some(Value::Record(handlers)) => {
+                for (_, handler) in handlers.iter() {
+                    acts.extend(handler.field("filename").map(|file| Act::Write(file.text())));
+                    let hosts = ["host", "mailhost"].iter().filter_map(|name| handler.field(name));
+                    acts.extend(hosts.map(|host| Act::Connect(host.text())));
+                    if *handler == Value::Unknown {
+                        acts.push(Act::Write(Text::unknown()));
+                    }
+                }
+            }
+            None if matches!(one, Value::Record(_)) => {}
+            _ => acts.push(Act::Write(Text::unknown())),
+        }
+    }
+    acts
+}
+
+fn input_files(arguments: &Arguments) -> Vec<Act> {
     let files: Vec<Text> = match arguments.get(0, "files") {
         // Those that the command line names.
         None | Some(Value::Nothing) => vec![Text::unknown()],

@@ -1,5 +1,8 @@
 //! Options of the command line, as `argparse` declares them: what the attributes of its answer may be.
 
+use std::ops::Range;
+
+use super::super::finding::Act;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::call::Arguments;
@@ -8,7 +11,8 @@ use super::reader::Reader;
 
 impl Reader<'_, '_> {
     /// `parser.add_argument(…)`: remembers what the option is like.
-    pub fn declare_option(&mut self, arguments: &Arguments) {
+    pub fn declare_option(&mut self, arguments: &Arguments, at: &Range<usize>) {
+        self.opened_options(arguments, at);
         let names: Vec<String> = arguments
             .positional
             .iter()
@@ -47,6 +51,29 @@ impl Reader<'_, '_> {
         let before = self.options.get(&name).cloned();
         self.options
             .insert(name, before.map_or(value.clone(), |before| before.or(&value)));
+    }
+
+    /// `type=argparse.FileType("w")`: opens what the caller names, and its default.
+    fn opened_options(&mut self, arguments: &Arguments, at: &Range<usize>) {
+        let Some(Value::Instance(class, mode)) = arguments.get(usize::MAX, "type").cloned() else {
+            return;
+        };
+        if &*class != "argparse.FileType" {
+            return;
+        }
+        let default = arguments
+            .get(usize::MAX, "default")
+            .map_or(Vec::new(), Value::alternatives);
+        let defaults = default
+            .iter()
+            .filter(|value| matches!(value, Value::Text(_)))
+            .map(Value::text);
+        let mode = mode.unwrap_or_else(Text::unknown);
+        let is_read = mode.exact().is_some_and(|mode| !mode.contains(['w', 'a', 'x', '+']));
+        for path in defaults.chain([Text::unknown()]) {
+            let act = if is_read { Act::Read(path) } else { Act::Write(path) };
+            self.find(act, &class, at);
+        }
     }
 
     /// `parser.set_defaults(func=…)`.

@@ -10,6 +10,23 @@ use super::super::value::Value;
 use super::fold;
 use super::reader::Reader;
 
+/// What has no row, because the reader knows it by itself.
+const BY_HAND: &[&str] = &[
+    "os.environ",
+    "os.getenv",
+    "os.getenvb",
+    "os.path",
+    "importlib.import_module",
+    "operator.attrgetter",
+    "operator.methodcaller",
+    "runpy.run_path",
+    "runpy.run_module",
+    "marshal.loads",
+    "timeit.timeit",
+    "timeit.repeat",
+    "doctest.testmod",
+];
+
 impl<'a> Reader<'a, '_> {
     pub fn import(&mut self, import: &'a StmtImport) {
         for alias in &import.names {
@@ -78,6 +95,11 @@ impl<'a> Reader<'a, '_> {
         self.star = Some(module.to_string());
         for name in self.table.members(module) {
             self.bind(name, Value::Api(fold::canonical(&format!("{module}.{name}")).into()));
+        }
+        let below = |whole: &&&str| whole.rsplit_once('.').is_some_and(|(of, _)| of == module);
+        for whole in BY_HAND.iter().filter(below) {
+            let name = whole.rsplit('.').next().unwrap_or_default();
+            self.bind(name, Value::Api((*whole).into()));
         }
     }
 }

@@ -13,6 +13,7 @@ mod attribute;
 mod branch;
 mod call;
 mod class;
+mod code;
 mod command_line;
 mod depth;
 mod environment;

@@ -28,6 +28,8 @@ pub struct Reader<'a, 's> {
     pub visited: HashSet<usize>,
     /// Modules that aren't known, and were said to be.
     pub strangers: HashSet<String>,
+    /// The examples in the script's documentation.
+    pub examples: String,
     /// The last known module all of whose names were imported.
     pub star: Option<String>,
     /// Options of the command line by name: their defaults and types.
@@ -95,6 +97,7 @@ impl<'a, 's> Reader<'a, 's> {
             is_referenced: HashSet::new(),
             visited: HashSet::new(),
             strangers: HashSet::new(),
+            examples: String::new(),
             star: None,
             options: HashMap::new(),
             has_left: false,
@@ -110,6 +113,7 @@ impl<'a, 's> Reader<'a, 's> {
 
     /// Runs a module, and then what it only refers to.
     pub fn run(mut self, body: &'a [Stmt]) -> Vec<Finding> {
+        self.examples = super::code::examples(body);
         self.block(body);
         self.has_left = false;
         self.visit_referenced();

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::super::finding::{Act, Opaque};
-use super::super::language::Language;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::call::{Arguments, COMPUTED};
@@ -79,6 +78,9 @@ impl Reader<'_, '_> {
                 Value::Nothing
             }
             "runpy.run_path" | "runpy.run_module" => {
+                if name == "runpy.run_path" {
+                    self.find(Act::Read(first.text()), name, at);
+                }
                 self.opaque(Opaque::OtherFile(first.text().shown()), name, at);
                 Value::Unknown
             }
@@ -88,20 +90,10 @@ impl Reader<'_, '_> {
             }
             _ => {
                 return self
-                    .parser(name, arguments)
+                    .parser(name, arguments, at)
                     .or_else(|| self.given_function(name, arguments, at));
             }
         })
-    }
-
-    fn code(&mut self, code: &Value, name: &str, at: &Range<usize>) -> Value {
-        for code in code.alternatives() {
-            match code.text() {
-                text if text.exact().is_some() => self.find(Act::Code(Language::Python, text), name, at),
-                _ => self.opaque(Opaque::BuiltCode, name, at),
-            }
-        }
-        Value::Unknown
     }
 
     fn import_computed(&mut self, name: &Value, at: &Range<usize>) -> Value {
@@ -215,11 +207,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn parser(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
+    fn parser(&mut self, name: &str, arguments: &Arguments, at: &Range<usize>) -> Option<Value> {
         let method = name.strip_prefix("argparse.ArgumentParser.")?;
         Some(match method {
             "add_argument" => {
-                self.declare_option(arguments);
+                self.declare_option(arguments, at);
                 Value::Unknown
             }
             "set_defaults" => {

@@ -4,6 +4,7 @@ use super::arguments::Arguments;
 use super::{awk, git, started, transfer};
 use crate::infer::finding::{Act, Opaque};
 use crate::infer::language::Language;
+use crate::infer::sql;
 use crate::infer::text::Text;
 
 /// What such a program does; `None` for all others.
@@ -318,17 +319,20 @@ fn sqlite(words: &[Text]) -> Vec<Act> {
         return Vec::new();
     }
     let only_reads = words.iter().any(|word| word.exact() == Some("-readonly")) || is_flag("-readonly");
-    let sql = arguments
+    let first = arguments
         .operands
         .get(1)
         .and_then(Text::exact)
         .unwrap_or_default()
         .trim_start()
         .to_ascii_lowercase();
-    match only_reads || sql.starts_with("select") || sql.starts_with('.') {
+    let mut acts = match only_reads || first.starts_with("select") || first.starts_with('.') {
         true => reads([database.clone()]),
         false => vec![Act::Read(database.clone()), Act::Write(database.clone())],
-    }
+    };
+    let files = arguments.operands.iter().skip(1).flat_map(sql::files);
+    acts.extend(files.map(Act::Write));
+    acts
 }
 
 /// python3, node and their like: code, a module, a script's file.

@@ -26,6 +26,10 @@ fn names_are_followed_through_imports() {
         ),
         ("import strange\nstrange.run()", &["unknown module strange"]),
         ("from .helpers import run", &["unknown module .helpers"]),
+        (
+            "from os import *\ngetenv('A')\nenviron['B']",
+            &["variable A", "variable B"],
+        ),
         ("import os\ng = getattr(os, 're' + 'move')\ng('a')", &["write a"]),
         ("import os\ngetattr(os, input())('a')", &["ComputedName"]),
         (

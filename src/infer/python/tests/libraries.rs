@@ -69,3 +69,71 @@ fn files_are_found() {
         ("x = object()\ndef f(p):\n  p.write_text('')\nprint(f)", &["write …"]),
     ]);
 }
+
+#[test]
+fn files_that_calls_write_by_the_way_are_found() {
+    check(&[
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('-o', type=argparse.FileType('w'), default='/tmp/x')",
+            &["write /tmp/x", "write …"],
+        ),
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('f', type=argparse.FileType())",
+            &["read …"],
+        ),
+        ("import numpy as np\nnp.zeros(3).tofile('a')", &["write a"]),
+        ("import numpy as np\nnp.zeros(3).dump('a')", &["write a"]),
+        ("import numpy as np\nnp.memmap('a', mode='w+')", &["write a"]),
+        ("import numpy as np\nnp.memmap('a', mode='r')", &["read a"]),
+        ("import numpy as np\nnp.memmap('a')", &["write a"]),
+        ("import numpy as np\nnp.savetxt(fname='a', X=1)", &["write a"]),
+        (
+            "import sqlite3\nsqlite3.connect(':memory:').execute(\"ATTACH DATABASE 'a.db' AS b\")",
+            &["read a.db", "write a.db"],
+        ),
+        (
+            "import tracemalloc\ntracemalloc.start()\ntracemalloc.take_snapshot().dump('a')",
+            &["write a"],
+        ),
+        (
+            "from logging.config import dictConfig\ndictConfig({'handlers': {'f': {'class': 'logging.FileHandler', 'filename': 'a'}}})",
+            &["write a"],
+        ),
+        (
+            "import logging.config\nlogging.config.dictConfig({'handlers': {}})",
+            &[],
+        ),
+        (
+            "import logging.config, json\nlogging.config.dictConfig(json.load(open('a')))",
+            &["read a", "write …"],
+        ),
+        (
+            "import logging.config\nlogging.config.fileConfig('a')",
+            &["read a", "write …"],
+        ),
+    ]);
+}
+
+#[test]
+fn code_that_calls_run_is_found() {
+    check(&[
+        (
+            "import cProfile\ndef f():\n  open('a')\ncProfile.run('f()', 'b')",
+            &["code f()", "read a", "write b"],
+        ),
+        (
+            "import timeit\ntimeit.timeit('f(1)', setup='from os import *')",
+            &["code from os import *\nf(1)"],
+        ),
+        ("import timeit\ntimeit.timeit(input())", &["BuiltCode"]),
+        (
+            "import doctest\ndef f():\n  \"\"\"x\n  >>> f()\n  1\n  \"\"\"\n  open('a')\ndoctest.testmod()",
+            &["code f()\n", "read a"],
+        ),
+        ("def f():\n  open('a')\neval('f()')", &["code f()", "read a"]),
+        (
+            "import runpy\nrunpy.run_path('a.py')",
+            &["OtherFile(\"a.py\")", "read a.py"],
+        ),
+    ]);
+}
