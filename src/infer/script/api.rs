@@ -110,8 +110,16 @@ impl<'a> Reader<'a, '_> {
         self.escape_all(arguments, at);
         let Some(row) = self.row(name) else {
             return match name.strip_prefix("global.").and_then(|name| name.rsplit_once('.')) {
-                Some((_, method)) => self.unknown_method(method, arguments, at),
-                None => Value::Unknown,
+                Some((object, method)) => {
+                    if !matches!(object, "console" | "jest" | "vi") {
+                        self.hand_away(arguments, at);
+                    }
+                    self.unknown_method(method, arguments, at)
+                }
+                None => {
+                    self.hand_to(name, arguments, at);
+                    Value::Unknown
+                }
             };
         };
         if row.starts_with("node:fs.")
@@ -188,7 +196,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The name under which the table has an API: as it is, without `Sync`, as another package's.
-    fn row(&self, name: &str) -> Option<String> {
+    pub fn row(&self, name: &str) -> Option<String> {
         let alone = name.strip_suffix("Sync").unwrap_or(name);
         if let Some(name) = [name, alone].into_iter().find(|name| self.table.has(name)) {
             return Some(name.to_string());
@@ -274,6 +282,17 @@ impl<'a> Reader<'a, '_> {
             | "node:vm.compileFunction" => self.code(&first, name, at),
             "global.setTimeout" | "global.setInterval" => match &first {
                 Value::Text(_) => self.code(&first, name, at),
+                Value::Api(_) => return Some(self.call_value(&first, None, &arguments.behind(2), at)),
+                _ => return None,
+            },
+            "global.setImmediate" | "global.queueMicrotask" | "node:process.nextTick" => match &first {
+                Value::Api(_) => return Some(self.call_value(&first, None, &arguments.behind(1), at)),
+                _ => return None,
+            },
+            "global.Array.from" => match (&first, arguments.get(1)) {
+                (Value::List(_), function @ Value::Api(_)) => {
+                    return Some(self.method(&first, "map", &Arguments::of(vec![function]), at));
+                }
                 _ => return None,
             },
             "node:os.homedir" | "Deno.homeDir" => {

@@ -28,6 +28,14 @@ impl Arguments {
         }
     }
 
+    /// Without the first ones.
+    pub fn behind(&self, count: usize) -> Arguments {
+        Arguments {
+            values: self.values.iter().skip(count).cloned().collect(),
+            has_more: self.has_more,
+        }
+    }
+
     pub fn get(&self, at: usize) -> Value {
         match self.values.get(at) {
             Some(value) => value.clone(),
@@ -164,7 +172,11 @@ impl<'a> Reader<'a, '_> {
     pub fn call_value(&mut self, callee: &Value, this: Option<Value>, arguments: &Arguments, at: Span) -> Value {
         match callee {
             Value::Own(own) => self.call_own(*own, this, arguments, at),
-            Value::Api(name) => self.call_api(name, None, arguments, at),
+            Value::Api(name) => match (function_method(name), this) {
+                // `Function.prototype.call.call(f, this, …)`.
+                (Some(method), Some(function)) => self.method(&function, method, arguments, at),
+                _ => self.call_api(name, None, arguments, at),
+            },
             Value::Instance(class, text) => self.call_api(class, text.as_ref(), arguments, at),
             Value::OneOf(all) => {
                 let mut joined: Option<Value> = None;
@@ -175,6 +187,7 @@ impl<'a> Reader<'a, '_> {
                 joined.unwrap_or(Value::Unknown)
             }
             _ => {
+                self.hand_away(arguments, at);
                 self.escape_all(arguments, at);
                 Value::Unknown
             }
@@ -195,7 +208,7 @@ impl<'a> Reader<'a, '_> {
             return value;
         }
         match receiver {
-            Value::Api(api) if matches!(name, "call" | "apply" | "bind") => {
+            Value::Api(api) if matches!(name, "call" | "apply" | "bind") && &**api != "global.Reflect" => {
                 self.called(receiver, name, arguments, at, !api.is_empty())
             }
             Value::Own(own) => match self.own.get(*own) {
@@ -215,7 +228,10 @@ impl<'a> Reader<'a, '_> {
             Value::List(all) => self.array_method(&all.clone(), name, arguments, at),
             Value::Record(_) => self.record_method(receiver, name, arguments, at),
             Value::Number(_) if name == "toString" => Value::Text(receiver.text()),
-            _ => self.unknown_method(name, arguments, at),
+            _ => {
+                self.hand_away(arguments, at);
+                self.unknown_method(name, arguments, at)
+            }
         }
     }
 
@@ -273,7 +289,7 @@ impl<'a> Reader<'a, '_> {
                 };
                 self.call_value(callee, this, &rest, at)
             }
-            "bind" if !rest.values.is_empty() => {
+            "bind" if !rest.values.is_empty() || is_function_method(callee) => {
                 let callee = callee.clone();
                 self.add(Own::Bound {
                     callee,
@@ -375,6 +391,16 @@ impl<'a> Reader<'a, '_> {
             self.escape(value, at);
         }
     }
+}
+
+/// `call` of `Function.prototype.call`, and its like.
+fn function_method(name: &str) -> Option<&str> {
+    let (_, last) = name.rsplit_once('.')?;
+    matches!(last, "call" | "apply" | "bind").then_some(last)
+}
+
+fn is_function_method(value: &Value) -> bool {
+    matches!(value, Value::Api(name) if function_method(name).is_some())
 }
 
 /// Namespaces of which no function does anything outside.

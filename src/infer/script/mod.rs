@@ -16,6 +16,7 @@ mod environment;
 mod expression;
 mod fold;
 mod function;
+mod handed;
 mod listing;
 mod member;
 mod module;

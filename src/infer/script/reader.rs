@@ -86,6 +86,8 @@ pub struct Reader<'a, 'r> {
     waiting: VecDeque<usize>,
     visits: HashMap<u32, usize>,
     escaped: HashSet<usize>,
+    /// Whether what is found is only likely.
+    pub is_guessing: bool,
     steps: usize,
     depth: usize,
 }
@@ -107,6 +109,7 @@ impl<'a, 'r> Reader<'a, 'r> {
             waiting: VecDeque::new(),
             visits: HashMap::new(),
             escaped: HashSet::new(),
+            is_guessing: false,
             steps: 0,
             depth: 0,
         }
@@ -132,6 +135,7 @@ impl<'a, 'r> Reader<'a, 'r> {
     }
 
     fn note_finding(&mut self, finding: Finding) {
+        let finding = if self.is_guessing { finding.guessed() } else { finding };
         let key = (finding.at.start as u32, format!("{:?}", finding.act));
         if self.seen.insert(key) {
             self.found.push(finding);

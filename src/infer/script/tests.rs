@@ -316,3 +316,44 @@ fn values_that_are_changed_or_bound_are_followed() {
         ("import fs from 'fs'; fs.readFileSync(0); fs.writeSync(1, 'x')", &[]),
     ]);
 }
+
+#[test]
+fn functions_that_are_handed_away_count() {
+    check(&[
+        (
+            "import fs from 'fs'; Reflect.apply(fs.unlinkSync, fs, ['a'])",
+            &["write a"],
+        ),
+        (
+            "import fs from 'fs'; Function.prototype.call.call(fs.unlinkSync, fs, 'a')",
+            &["write a"],
+        ),
+        (
+            "import fs from 'fs'; const c = Function.prototype.call.bind(fs.unlinkSync); c(fs, 'a')",
+            &["write a"],
+        ),
+        ("import fs from 'fs'; setTimeout(fs.unlinkSync, 1, 'a')", &["write a"]),
+        (
+            "import fs from 'fs'; process.nextTick(fs.unlinkSync, 'a')",
+            &["write a"],
+        ),
+        ("import fs from 'fs'; Array.from(['a'], fs.unlinkSync)", &["write a"]),
+        ("import fs from 'fs'; x.on('y', fs.unlinkSync)", &["write …"]),
+        (
+            "import fs from 'fs'; import E from 'events'; new E().emit('y', { f: [fs.unlinkSync] })",
+            &["write …"],
+        ),
+        ("import { exec } from 'child_process'; x(exec)", &["shell …"]),
+        ("import fs from 'fs'; x(fs); x.y(fs.constants)", &[]),
+        ("import fs from 'fs'; ['a'].map(fs.readFileSync)", &["read a"]),
+        (
+            "import fs from 'fs'; import { promisify } from 'util'; promisify(fs.readFile)('a')",
+            &["read a"],
+        ),
+        (
+            "import fs from 'fs'; const load = (f, p) => f.readFileSync(p); load(fs, 'a')",
+            &["read a"],
+        ),
+        ("import fs from 'fs'; console.log(fs.unlinkSync)", &[]),
+    ]);
+}
