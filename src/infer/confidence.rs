@@ -10,6 +10,8 @@ pub enum Doubt {
     PartlyKnown,
     /// It is likely an act, by its name alone.
     Guess,
+    /// Code of the script's own in another file, which isn't read.
+    Unfollowed,
     /// A path, host, variable or command that is computed.
     Computed,
     /// Code that can't be seen through.
@@ -23,7 +25,7 @@ impl Doubt {
     fn most(self) -> f64 {
         match self {
             Doubt::PartlyKnown => 0.93,
-            Doubt::Guess => 0.8,
+            Doubt::Guess | Doubt::Unfollowed => 0.8,
             Doubt::Computed => 0.91,
             Doubt::Opaque => 0.5,
             Doubt::Unparsed => 0.1,

@@ -60,8 +60,10 @@ pub enum Opaque {
     UnknownModule(String),
     /// It starts a program of which nothing is known.
     UnknownProgram(String),
-    /// It runs another file's code: a module beside it, a sourced script.
+    /// It runs another file's code: a script that it starts, a worker.
     OtherFile(String),
+    /// It imports or sources a file beside it, whose code isn't read.
+    Unfollowed(String),
     /// It doesn't parse.
     Unparsed(String),
     /// It is more than is read: too deep, too much.

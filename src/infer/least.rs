@@ -351,17 +351,23 @@ impl Judged {
             Opaque::UnknownModule(name) => format!("uses the module `{name}`, which isn't known"),
             Opaque::UnknownProgram(name) => format!("starts `{name}`, which isn't known"),
             Opaque::OtherFile(name) => format!("runs the code of `{name}`"),
+            Opaque::Unfollowed(name) => format!("uses the code of `{name}`, which isn't read"),
             Opaque::Unparsed(why) => format!("doesn't parse: {why}"),
             Opaque::TooMuch(why) => why.to_string(),
         };
         Judged {
             effect: Effect::Dynamic,
             target: why,
-            // It may do anything.
-            need: Need::files(Files::All),
+            need: match opaque {
+                // That its file is read stands beside it.
+                Opaque::Unfollowed(_) => Need::default(),
+                // It may do anything.
+                _ => Need::files(Files::All),
+            },
             flags: None,
             doubt: Some(match opaque {
                 Opaque::Unparsed(_) => Doubt::Unparsed,
+                Opaque::Unfollowed(_) => Doubt::Unfollowed,
                 _ => Doubt::Opaque,
             }),
         }

@@ -57,7 +57,7 @@ impl<'a> Reader<'a, '_> {
             "string.ascii_lowercase" => "abcdefghijklmnopqrstuvwxyz".into(),
             "string.digits" => "0123456789".into(),
             "tempfile.tempdir" => "/tmp".into(),
-            "sys.argv" | "sys.path" | "sys.version_info" | "sys.orig_argv" => Value::Unknown,
+            "sys.argv" | "sys.version_info" | "sys.orig_argv" => Value::Unknown,
             "site.USER_BASE" | "site.USER_SITE" => {
                 let home = self.home(at);
                 Value::Instance(fold::PATH.into(), Some(home))

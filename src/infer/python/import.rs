@@ -5,7 +5,8 @@ use std::ops::Range;
 use ruff_python_ast::{StmtImport, StmtImportFrom};
 use ruff_text_size::Ranged;
 
-use super::super::finding::Opaque;
+use super::super::finding::{Act, Opaque};
+use super::super::text::Text;
 use super::super::value::Value;
 use super::fold;
 use super::reader::Reader;
@@ -57,8 +58,12 @@ impl<'a> Reader<'a, '_> {
         let module = match import.level {
             0 => self.module(&name, &at),
             level => {
+                let directory = match level {
+                    1 => Text::from(self.setting.script_path()).directory(),
+                    _ => Text::from(self.setting.script_path()).directory().joined(&"..".into()),
+                };
                 let name = format!("{}{name}", ".".repeat(level.min(8) as usize));
-                self.opaque(Opaque::UnknownModule(name), "import", &at);
+                self.own_module(directory, name, &at);
                 Value::Unknown
             }
         };
@@ -84,10 +89,28 @@ impl<'a> Reader<'a, '_> {
             return Value::Api(fold::canonical(name).into());
         }
         let top = name.split('.').next().unwrap_or_default().to_string();
-        if self.strangers.insert(top.clone()) {
+        if let (true, Some(path)) = (!self.strangers.contains(&top), self.own_path()) {
+            self.strangers.insert(top.clone());
+            self.own_module(path, top, at);
+        } else if self.strangers.insert(top.clone()) {
             self.opaque(Opaque::UnknownModule(top), "import", at);
         }
         Value::Unknown
+    }
+
+    /// A directory of the script's own in which modules are looked for: `sys.path.insert(0, "src")`.
+    fn own_path(&self) -> Option<Text> {
+        let is_own = |path: &&Text| {
+            path.exact()
+                .is_some_and(|path| !path.is_empty() && !path.starts_with(['/', '~']))
+        };
+        self.module_paths.iter().rfind(is_own).cloned()
+    }
+
+    /// A module whose file lies beside the script: that is read, what it does isn't known.
+    fn own_module(&mut self, directory: Text, name: String, at: &Range<usize>) {
+        self.find(Act::Read(directory), "import", at);
+        self.opaque(Opaque::Unfollowed(name), "import", at);
     }
 
     /// `from os import *`: every name that has a row.

@@ -28,6 +28,8 @@ pub struct Reader<'a, 's> {
     pub visited: HashSet<usize>,
     /// Modules that aren't known, and were said to be.
     pub strangers: HashSet<String>,
+    /// Directories in which the script has modules looked for.
+    pub module_paths: Vec<Text>,
     /// The examples in the script's documentation.
     pub examples: String,
     /// The last known module all of whose names were imported.
@@ -97,6 +99,7 @@ impl<'a, 's> Reader<'a, 's> {
             is_referenced: HashSet::new(),
             visited: HashSet::new(),
             strangers: HashSet::new(),
+            module_paths: Vec::new(),
             examples: String::new(),
             star: None,
             options: HashMap::new(),

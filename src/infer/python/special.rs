@@ -84,6 +84,11 @@ impl Reader<'_, '_> {
                 self.opaque(Opaque::OtherFile(first.text().shown()), name, at);
                 Value::Unknown
             }
+            "sys.path.insert" | "sys.path.append" => {
+                let path = arguments.positional.last().map_or(Text::unknown(), Value::text);
+                self.module_paths.push(path);
+                Value::Nothing
+            }
             "marshal.loads" | "marshal.load" | "types.CodeType" | "types.FunctionType" => {
                 self.opaque(Opaque::BuiltCode, name, at);
                 Value::Unknown

@@ -56,7 +56,7 @@ fn modules_are_followed_to_their_functions() {
             &["connect https://a.example/x"],
         ),
         ("import x from 'unheard-of'; x()", &["UnknownModule(\"unheard-of\")"]),
-        ("import './lib.js'", &["read .", "OtherFile(\"./lib.js\")"]),
+        ("import './lib.js'", &["read .", "Unfollowed(\"./lib.js\")"]),
         ("const c = require('./c.json')", &["read ./c.json"]),
         ("require(name)", &["ComputedImport"]),
     ]);

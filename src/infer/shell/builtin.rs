@@ -302,7 +302,12 @@ impl Reader<'_> {
             if locate(path, Access::READ, self.setting).whereabouts == Whereabouts::Free {
                 continue;
             }
-            self.opaque(Opaque::OtherFile(path.shown()), "source");
+            let is_own = path.exact().is_some_and(|path| !path.starts_with(['/', '~']));
+            let opaque = match is_own {
+                true => Opaque::Unfollowed(path.shown()),
+                false => Opaque::OtherFile(path.shown()),
+            };
+            self.opaque(opaque, "source");
         }
     }
 

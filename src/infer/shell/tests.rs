@@ -215,7 +215,10 @@ fn redirections_and_embedded_code_are_read() {
         ),
         ("eval 'cat data/x'", "reads ./data/x; starts cat"),
         ("eval \"$1\"", "dynamic runs code that it builds"),
-        ("source lib.sh", "reads ./lib.sh; dynamic runs the code of `lib.sh`"),
+        (
+            "source lib.sh",
+            "reads ./lib.sh; dynamic uses the code of `lib.sh`, which isn't read",
+        ),
         (
             "diff <(sort data/a) <(sort data/b)",
             "reads ./data/a ./data/b; starts diff sort",

@@ -25,7 +25,11 @@ fn names_are_followed_through_imports() {
             &[],
         ),
         ("import strange\nstrange.run()", &["unknown module strange"]),
-        ("from .helpers import run", &["unknown module .helpers"]),
+        ("from .helpers import run", &["Unfollowed(\".helpers\")", "read ."]),
+        (
+            "import sys\nsys.path.insert(0, 'src')\nfrom app import run\nimport app.x",
+            &["Unfollowed(\"app\")", "read src"],
+        ),
         (
             "from os import *\ngetenv('A')\nenviron['B']",
             &["variable A", "variable B"],
