@@ -97,6 +97,19 @@ fn a_directory_stands_for_its_files_where_most_of_them_were_used() {
     holds(&place, &profile, &few);
 }
 
+/// Process substitution: the program opens its own pipe by `/dev/fd`.
+#[test]
+fn pipes_are_nothing_to_grant() {
+    let place = with_data();
+    let profile = learnt(&place, &[], &["bash", "-c", "cat <(head -n 1 notes.txt)"]);
+    assert!(!profile.contains("pipe:"), "{profile}");
+    assert!(
+        profile.contains("would have allowed it all is `filesystem`"),
+        "{profile}"
+    );
+    holds(&place, &profile, &["bash", "-c", "cat <(head -n 1 notes.txt)"]);
+}
+
 #[test]
 fn a_computation_needs_nothing() {
     let place = Place::new();

@@ -63,6 +63,9 @@ impl Observation {
     }
 
     fn keep(&self, seen: &Seen) {
+        if is_nameless(seen) {
+            return;
+        }
         let mut kept = lock(&self.kept);
         let key = (seen.access, seen.target.clone());
         if kept.uses.len() >= MOST && !kept.uses.contains_key(&key) {
@@ -83,6 +86,12 @@ impl Observation {
         add(&mut used.programs, seen.program.clone());
         add(&mut used.processes, seen.pid);
     }
+}
+
+/// Pipes and their like, opened once more by `/dev/fd`: who has one holds it already, and no grant names it.
+fn is_nameless(seen: &Seen) -> bool {
+    matches!(seen.access, Kind::Read | Kind::Write)
+        && (!seen.target.starts_with('/') || seen.target.starts_with("/memfd:"))
 }
 
 fn add<T: Ord>(names: &mut BTreeSet<T>, name: T) {
