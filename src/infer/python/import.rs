@@ -89,17 +89,21 @@ impl<'a> Reader<'a, '_> {
             return Value::Api(fold::canonical(name).into());
         }
         let top = name.split('.').next().unwrap_or_default().to_string();
-        if let (true, Some(path)) = (!self.strangers.contains(&top), self.own_path()) {
-            self.strangers.insert(top.clone());
-            self.own_module(path, top, at);
-        } else if self.strangers.insert(top.clone()) {
-            self.opaque(Opaque::UnknownModule(top), "import", at);
+        if self.strangers.insert(top.clone()) {
+            match self.own_path(&top) {
+                Some(path) => self.own_module(path, top, at),
+                None => self.opaque(Opaque::UnknownModule(top), "import", at),
+            }
         }
         Value::Unknown
     }
 
-    /// A directory of the script's own in which modules are looked for: `sys.path.insert(0, "src")`.
-    fn own_path(&self) -> Option<Text> {
+    /// The directory of the script's own that has a module: its own place, or one that it names,
+    /// `sys.path.insert(0, "src")`.
+    fn own_path(&self, module: &str) -> Option<Text> {
+        if self.setting.modules.contains(module) {
+            return Some(Text::from(self.setting.script_path()).directory());
+        }
         let is_own = |path: &&Text| {
             path.exact()
                 .is_some_and(|path| !path.is_empty() && !path.starts_with(['/', '~']))

@@ -303,6 +303,7 @@ impl Reader<'_> {
                 continue;
             }
             let is_own = path.exact().is_some_and(|path| !path.starts_with(['/', '~']));
+            self.state.has_unread_functions |= is_own;
             let opaque = match is_own {
                 true => Opaque::Unfollowed(path.shown()),
                 false => Opaque::OtherFile(path.shown()),

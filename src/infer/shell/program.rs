@@ -104,6 +104,11 @@ fn parse(text: &str) -> HashMap<String, Row> {
     rows
 }
 
+/// Whether anything is known of a program.
+pub(super) fn is_known(name: &str) -> bool {
+    ROWS.contains_key(name) || special::acts(name, &[]).is_some()
+}
+
 /// What a program does; `words` begins with its name.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
     let Some(program) = words.first() else {

@@ -8,6 +8,7 @@ use brush_parser::ast::{SimpleCommand, SourceLocation, SubshellCommand};
 
 use super::feed::{Feed, fetches};
 use super::parameter::texts;
+use super::program;
 use super::started;
 use super::state::Field;
 use super::walk::{Reader, join, joined};
@@ -89,6 +90,9 @@ impl Reader<'_> {
                 return self.call(&function, fields[1..].to_vec());
             }
             if self.builtin(name, &fields[1..]) {
+                return;
+            }
+            if self.state.has_unread_functions && !name.contains('/') && !program::is_known(name) {
                 return;
             }
         }

@@ -29,6 +29,8 @@ pub(super) struct State {
     pub directories: Vec<Text>,
     /// Whether another file's code may have set any variable.
     pub has_sourced: bool,
+    /// Whether one of them is the script's own and isn't read: commands that aren't known are its functions.
+    pub has_unread_functions: bool,
     /// Behind `exit` or `return`: nothing runs any more.
     pub is_over: bool,
 }
@@ -44,6 +46,7 @@ impl State {
             arguments: None,
             directories: Vec::new(),
             has_sourced: false,
+            has_unread_functions: false,
             is_over: false,
         }
     }
@@ -63,6 +66,7 @@ impl State {
         }
         let mut both = self;
         both.has_sourced |= other.has_sourced;
+        both.has_unread_functions |= other.has_unread_functions;
         for (name, value) in other.variables {
             match both.variables.get_mut(&name) {
                 Some(known) if *known == value => {}

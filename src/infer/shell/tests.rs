@@ -220,6 +220,14 @@ fn redirections_and_embedded_code_are_read() {
             "reads ./lib.sh; dynamic uses the code of `lib.sh`, which isn't read",
         ),
         (
+            "source lib.sh; log hello; ls",
+            "reads . ./lib.sh; starts ls; dynamic uses the code of `lib.sh`, which isn't read",
+        ),
+        (
+            "source /etc/os-release; ledgerctl",
+            "starts ledgerctl; dynamic starts `ledgerctl`, which isn't known",
+        ),
+        (
             "diff <(sort data/a) <(sort data/b)",
             "reads ./data/a ./data/b; starts diff sort",
         ),

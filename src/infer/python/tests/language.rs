@@ -25,6 +25,7 @@ fn names_are_followed_through_imports() {
             &[],
         ),
         ("import strange\nstrange.run()", &["unknown module strange"]),
+        ("import beside\nbeside.run()", &["Unfollowed(\"beside\")", "read ."]),
         ("from .helpers import run", &["Unfollowed(\".helpers\")", "read ."]),
         (
             "import sys\nsys.path.insert(0, 'src')\nfrom app import run\nimport app.x",

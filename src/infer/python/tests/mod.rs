@@ -11,7 +11,11 @@ use super::super::text::Text;
 
 /// The acts of a script, as `read data/a.csv`.
 fn acts(source: &str) -> Vec<String> {
-    let mut acts: Vec<String> = super::read(source, &Setting::default())
+    let setting = Setting {
+        modules: ["beside".to_string()].into(),
+        ..Setting::default()
+    };
+    let mut acts: Vec<String> = super::read(source, &setting)
         .iter()
         .map(|found| shown(&found.act))
         .collect();
