@@ -181,7 +181,15 @@ impl Row {
         for path in texts(&self.opens) {
             acts.extend(self.opened(path, call));
         }
-        acts.extend(texts(&self.connects).into_iter().map(Act::Connect));
+        match self
+            .connects
+            .as_ref()
+            .and_then(|place| place.value(call))
+            .and_then(|value| address(&value))
+        {
+            Some(host) => acts.push(Act::Connect(host)),
+            None => acts.extend(texts(&self.connects).into_iter().map(Act::Connect)),
+        }
         if self.listens {
             acts.push(Act::Listen);
         }
@@ -253,6 +261,21 @@ impl Row {
             }
         }
         acts
+    }
+}
+
+/// The host of a socket's address: `("example.com", 80)`.
+fn address(value: &Value) -> Option<Text> {
+    let Value::List(parts) = value else { return None };
+    match &parts[..] {
+        [host, Value::Number(port), ..] => match host.text() {
+            host if host.exact().is_some_and(|host| !host.contains(':')) => {
+                Some(host.then(&format!(":{port}").as_str().into()))
+            }
+            host => Some(host),
+        },
+        [host, Value::Unknown] => Some(host.text()),
+        _ => None,
     }
 }
 

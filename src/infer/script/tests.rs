@@ -55,6 +55,8 @@ fn modules_are_followed_to_their_functions() {
             "import axios from 'axios'; axios.get('https://a.example/x')",
             &["connect https://a.example/x"],
         ),
+        ("require('v8').writeHeapSnapshot('a')", &["write a"]),
+        ("require('inspector').open(9229)", &["listen"]),
         ("import x from 'unheard-of'; x()", &["UnknownModule(\"unheard-of\")"]),
         ("import './lib.js'", &["read .", "Unfollowed(\"./lib.js\")"]),
         ("const c = require('./c.json')", &["read ./c.json"]),

@@ -23,6 +23,22 @@ fn hosts_are_found() {
         ),
         ("import socket\ns = socket.socket()\ns.bind(('', 1))", &["listen"]),
         (
+            "import socket\nsocket.socket().connect(('a.example', 80))",
+            &["connect a.example:80"],
+        ),
+        (
+            "import socket\nsocket.create_connection(('a.example', int(input())))",
+            &["connect a.example"],
+        ),
+        (
+            "from multiprocessing.connection import Client, Listener\nListener(('', 1))\nClient(('a.example', 1))",
+            &["connect a.example:1", "listen"],
+        ),
+        (
+            "from multiprocessing.managers import BaseManager\nBaseManager(('', 1)).get_server()",
+            &["listen"],
+        ),
+        (
             "import pandas as pd\npd.read_csv('https://a.example/x.csv')",
             &["connect https://a.example/x.csv"],
         ),
