@@ -89,6 +89,9 @@ struct Program {
 }
 
 impl Program {
+    /// Tokens that are looked at; people write some hundred.
+    const MOST: usize = 4096;
+
     fn of<'t>(text: &Text, assigned: impl Iterator<Item = &'t Text>) -> Program {
         let tokens = tokens(&text.with_unknown_as(&PART.to_string()));
         let mut variables = HashMap::new();
@@ -163,6 +166,9 @@ impl Program {
     }
 
     fn read(&self, acts: &mut Vec<Act>) {
+        if self.tokens.len() >= Program::MOST {
+            return acts.push(Act::Opaque(Opaque::TooMuch("a long program for awk")));
+        }
         let mut depth = 0usize;
         // Within a `print`: the depth at which it stands.
         let mut printing: Option<usize> = None;
@@ -248,7 +254,7 @@ fn started(line: Text) -> Act {
 fn tokens(source: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = source;
-    while let Some(letter) = rest.chars().next() {
+    while let Some(letter) = rest.chars().next().filter(|_| tokens.len() < Program::MOST) {
         let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let length = match letter {
             '#' => rest.find('\n').unwrap_or(rest.len()),

@@ -123,7 +123,7 @@ impl Program {
         let end = self.take()?;
         while let Some(letter) = self.take() {
             match letter {
-                '\\' => self.at += 1,
+                '\\' => drop(self.take()),
                 '[' if end != '[' => self.class(),
                 letter if letter == end => break,
                 _ => {}
@@ -148,7 +148,7 @@ impl Program {
     fn text(&mut self, end: char) {
         while let Some(letter) = self.take() {
             match letter {
-                '\\' => self.at += 1,
+                '\\' => drop(self.take()),
                 letter if letter == end => break,
                 _ => {}
             }
@@ -159,7 +159,7 @@ impl Program {
     fn lines(&mut self) {
         while let Some(letter) = self.take() {
             match letter {
-                '\\' => self.at += 1,
+                '\\' => drop(self.take()),
                 '\n' => return,
                 _ => {}
             }

@@ -244,6 +244,7 @@ fn programs_of_sed_and_awk_are_read() {
             "sed -n '/a\\/w/,$w /tmp/o' data/x",
             "reads ./data/x; writes /tmp/o; starts sed",
         ),
+        ("sed 's/a\\' data/x", "reads ./data/x; starts sed"),
         ("sed 's/a/b/gw out' data/x", "reads ./data/x; writes ./out; starts sed"),
         (
             "sed -e 's|w x|/w y|;s/[/w]/w/' -e '$d;2,3p' data/x",
@@ -377,5 +378,41 @@ fn hostile_texts_end() {
         let text = piece.repeat(count);
         infer(&text, Language::Shell, &setting());
         infer(&format!("echo {text}"), Language::Shell, &setting());
+    }
+    for piece in [
+        "getline<x ",
+        "print >a ",
+        "a=",
+        "b c ",
+        "\"\\",
+        "/",
+        "[",
+        "s/a\\",
+        "/[",
+        "w\\",
+        "\\",
+        "1,e",
+        "y/\\/",
+        "s;",
+        "{",
+    ] {
+        for count in [1, 3, 30_000] {
+            for program in ["awk", "sed"] {
+                infer(
+                    &format!("{program} '{}' x", piece.repeat(count)),
+                    Language::Shell,
+                    &setting(),
+                );
+            }
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_program_of_awk_or_sed_breaks_the_reader(text in r#"[aesw/\\\[\]{};,!$~<>|@#"(0=\n \x01]{0,24}"#) {
+        for program in ["awk", "sed"] {
+            infer(&format!("{program} '{text}' x"), Language::Shell, &setting());
+        }
     }
 }
