@@ -1,6 +1,6 @@
 //! Child processes of the tests: with a time limit, and none left behind.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,12 +35,11 @@ pub fn finish(command: &mut Command, input: &[u8]) -> Finished {
 
 /// The same, for a program that has more work to do.
 pub fn finish_within(command: &mut Command, input: &[u8], patience: Duration) -> Finished {
-    let mut child = command
+    command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap_or_else(|error| panic!("{command:?} can't be started: {error}"));
+        .stderr(Stdio::piped());
+    let mut child = spawn(command);
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
@@ -52,6 +51,21 @@ pub fn finish_within(command: &mut Command, input: &[u8], patience: Duration) ->
         status,
         stdout: stdout.join().unwrap(),
         stderr: stderr.join().unwrap(),
+    }
+}
+
+/// A program that was written a moment ago may be held by a child that another thread has forked and that hasn't executed
+/// its own yet.
+fn spawn(command: &mut Command) -> Child {
+    let started = Instant::now();
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && started.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => panic!("{command:?} can't be started: {error}"),
+            Ok(child) => return child,
+        }
     }
 }
 

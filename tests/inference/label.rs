@@ -45,6 +45,9 @@ pub struct Label {
     /// What its programs read where they may, and do without.
     #[serde(default)]
     pub tries: Vec<String>,
+    /// Whether it prints something else at another time: a load, a size, a port.
+    #[serde(default)]
+    pub varies: bool,
     /// Whether it was written after the readers, which weren't mended by it.
     #[serde(default)]
     pub held_out: bool,
