@@ -48,6 +48,7 @@ fn is_held(mode: &str) {
     for name in [literal.as_str(), NAME] {
         let mut command = vec![attacker.program().to_str().unwrap().to_string(), mode.into()];
         command.extend(words(name, granted.address, witness.address));
+        command.extend((mode != "kind").then(|| "both".to_string()));
         let ran = outcome(net.run("minimal").command(command));
         let said = ran.stdout();
         let counts: Vec<u64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();

@@ -1,5 +1,6 @@
-/* flip MODE HOST PORT WITNESS PORT: connects to HOST for two seconds while a thread turns what is said to the witness.
- * Prints "allowed N refused N". */
+/* flip MODE HOST PORT WITNESS PORT [both]: connects to HOST for two seconds while a thread turns what is said to the
+ * witness; with `both` for longer, until something was allowed and something refused, as on a machine with more to do than
+ * processors. Prints "allowed N refused N". */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -90,7 +91,7 @@ static void once(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 6) return 2;
+    if (argc != 6 && argc != 7) return 2;
     mode = argv[1];
     allowed = look_up(argv[2], argv[3]);
     forbidden = look_up(argv[4], argv[5]);
@@ -99,7 +100,8 @@ int main(int argc, char **argv) {
     memcpy((void *)&said, &allowed, sizeof allowed);
     pthread_t thread;
     pthread_create(&thread, NULL, turn, NULL);
-    for (double end = now() + 2; now() < end;) once();
+    double end = now() + 2, last = argc == 7 ? end + 25 : end;
+    while (now() < end || (now() < last && !(yes && no))) once();
     stop = 1;
     pthread_join(thread, NULL);
     printf("allowed %ld refused %ld\n", yes, no);
