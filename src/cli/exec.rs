@@ -12,7 +12,7 @@ use super::layers::Here;
 use super::message::{Failure, note};
 use super::{acting, ledger, run, script};
 use crate::ServedTo;
-use crate::infer::{Inference, Language};
+use crate::infer::{Inference, Language, Setting};
 use crate::profile::visible;
 use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use crate::surroundings::Surroundings;
@@ -27,12 +27,10 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     let content = script::content(&path).map_err(failed)?;
     let hash = script::hash_of(&path, &content);
     let text = Script::of(&content);
-    let command = interpreter::command(&path, &text.text, arguments, &search(task, &path)?)?;
+    let setting = setting(task.root.as_deref(), Some(&path))?;
+    let command = interpreter::command(&path, &text.text, arguments, &search(task, &setting))?;
     let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
-    let known = match &state {
-        Some(state) => known_here(state, task, &hash, &path)?,
-        None => None,
-    };
+    let known = state.as_deref().and_then(|state| known_here(state, &hash, &setting));
     let language = Language::of(Some(&path), &text.text);
     let choice = Choice::make(
         task,
@@ -42,6 +40,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
             hash,
             language,
             text,
+            setting,
         },
     )?;
     note(&choice.said(given));
@@ -86,28 +85,25 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
 }
 
 /// Where interpreters are looked for: an earlier run may have written what lies in the root.
-fn search(task: &Run, path: &Path) -> Result<interpreter::Search, Failure> {
-    let root = setting(task.root.as_deref(), Some(path))?.root.unwrap_or_default();
+fn search(task: &Run, setting: &Setting) -> interpreter::Search {
+    let root = setting.root.clone().unwrap_or_default();
     let trusted = task.exec.iter().map(|tree| root.join(tree));
-    Ok(interpreter::Search {
+    interpreter::Search {
         trusted: trusted.filter_map(|tree| std::fs::canonicalize(tree).ok()).collect(),
         root,
-    })
+    }
 }
 
 /// What is known of a script that counts in this root. What was approved for it elsewhere doesn't, and it is read again.
-fn known_here(state: &Path, task: &Run, hash: &str, path: &Path) -> Result<Option<StoredScript>, Failure> {
-    let Some(mut known) = script::known(state, hash) else {
-        return Ok(None);
-    };
+fn known_here(state: &Path, hash: &str, setting: &Setting) -> Option<StoredScript> {
+    let mut known = script::known(state, hash)?;
     if known.source == Source::Emergent && known.basis == Basis::Approved {
-        let root = setting(task.root.as_deref(), Some(path))?.root;
-        let is_for_here = |grant: &StoredGrant| Some(&grant.key.project) == root.as_ref();
+        let is_for_here = |grant: &StoredGrant| Some(&grant.key.project) == setting.root.as_ref();
         if !script::approvals(state, hash).iter().any(is_for_here) {
             known.basis = Basis::Inferred;
         }
     }
-    Ok(Some(known))
+    Some(known)
 }
 
 /// Whether what the script runs with is kept. Of profiles that are named: a file may change, and what is for an agent
@@ -125,6 +121,7 @@ struct Found {
     hash: String,
     language: Option<Language>,
     text: Script,
+    setting: Setting,
 }
 
 /// What a script runs with, and why.
@@ -175,10 +172,7 @@ impl Choice {
         (script.source, script.basis) = (Source::Emergent, Basis::Inferred);
         let why = match found.language {
             None => Why::Unread,
-            Some(language) => {
-                let setting = setting(task.root.as_deref(), Some(&found.path))?;
-                Why::Read(Box::new(found.text.infer(language, &setting)))
-            }
+            Some(language) => Why::Read(Box::new(found.text.infer(language, &found.setting))),
         };
         let (profile, confidence) = match &why {
             Why::Read(answer) => (answer.runs_as.as_str(), answer.confidence),

@@ -174,8 +174,9 @@ fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn App
         sandbox = sandbox.agent(agent);
     }
     if let Some(script) = &run.script {
-        let text = (script.path.clone(), Arc::clone(&script.content), script.to_whom);
-        sandbox = sandbox.script(&script.hash).script_text(text.0, text.1, text.2);
+        let content = Arc::clone(&script.content);
+        sandbox = sandbox.script(&script.hash);
+        sandbox = sandbox.script_text(script.path.clone(), content, script.to_whom);
     }
     sandbox.ask_timeout(run.ask_timeout).escalate(run.escalate)
 }
