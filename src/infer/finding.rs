@@ -70,6 +70,16 @@ pub enum Opaque {
     TooMuch(&'static str),
 }
 
+impl Opaque {
+    /// Another file's code that is loaded by this name: one that is relative leads to the script's own files.
+    pub fn loaded(name: &str, shown: String) -> Opaque {
+        match name.starts_with(['/', '~']) {
+            true => Opaque::OtherFile(shown),
+            false => Opaque::Unfollowed(shown),
+        }
+    }
+}
+
 impl Finding {
     /// A sure one.
     pub fn new(act: Act, by: impl Into<String>, at: Range<usize>) -> Finding {

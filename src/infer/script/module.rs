@@ -100,12 +100,7 @@ impl<'a> Reader<'a, '_> {
             return Value::Unknown;
         }
         self.note(Act::Read(path.directory()), "import", at);
-        let is_own = !name.starts_with(['/', '~']);
-        let opaque = match is_own {
-            true => Opaque::Unfollowed(path.shown()),
-            false => Opaque::OtherFile(path.shown()),
-        };
-        self.opaque(opaque, "import", at);
+        self.opaque(Opaque::loaded(name, path.shown()), "import", at);
         Value::Unknown
     }
 

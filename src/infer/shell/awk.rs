@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::PART;
 use super::arguments::Arguments;
 use crate::infer::finding::{Act, Opaque};
 use crate::infer::text::Text;
-
-/// Stands for what isn't known of a program: no program has it.
-const PART: char = '\u{1}';
 
 /// What awk does with its words.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {

@@ -302,12 +302,11 @@ impl Reader<'_> {
             if locate(path, Access::READ, self.setting).whereabouts == Whereabouts::Free {
                 continue;
             }
-            let is_own = path.exact().is_some_and(|path| !path.starts_with(['/', '~']));
-            self.state.has_unread_functions |= is_own;
-            let opaque = match is_own {
-                true => Opaque::Unfollowed(path.shown()),
-                false => Opaque::OtherFile(path.shown()),
+            let opaque = match path.exact() {
+                Some(name) => Opaque::loaded(name, path.shown()),
+                None => Opaque::OtherFile(path.shown()),
             };
+            self.state.has_unread_functions |= matches!(opaque, Opaque::Unfollowed(_));
             self.opaque(opaque, "source");
         }
     }

@@ -1,11 +1,9 @@
 //! sed(1): what its programs do. They have a small language, some of whose commands open files and start programs.
 
+use super::PART;
 use super::arguments::Arguments;
 use crate::infer::finding::{Act, Opaque};
 use crate::infer::text::Text;
-
-/// Stands for what isn't known of a program: no program has it.
-const PART: char = '\u{1}';
 
 /// What sed's own programs do; files that are edited stand in its row.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
