@@ -2,6 +2,7 @@
 
 mod approved;
 mod asking;
+mod closed_places;
 mod error;
 mod lowest;
 #[cfg(feature = "infer")]
@@ -26,8 +27,8 @@ use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
 use crate::policy::{
-    self, Access, Additions, Capabilities, Circumstances, Denial, Extent, Grant, HostGrant, ListenGrant, Matcher, Mode,
-    NetworkChoice, Policy, Reach, Role, Target,
+    self, Access, Additions, Capabilities, Circumstances, Extent, Grant, HostGrant, ListenGrant, Matcher, Mode,
+    NetworkChoice, Policy, Reach, Role,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
 use crate::report::{Report, Scene};
@@ -315,22 +316,6 @@ fn files_of_names(policy: &Policy) -> Vec<Grant> {
     files.into()
 }
 
-/// Closed names may be links, or lie behind one: what they lead to is closed under its own name too, also where it is
-/// still to be made.
-fn behind_links(denials: &[Denial]) -> Vec<Denial> {
-    let real = |denial: &Denial| {
-        let Target::Path(path) = &denial.target else {
-            return None;
-        };
-        let real = launch::real_path(path);
-        (real != *path).then(|| Denial {
-            target: Target::Path(real),
-            ..denial.clone()
-        })
-    };
-    denials.iter().filter_map(real).collect()
-}
-
 /// A program and its arguments, to be run in a sandbox.
 #[derive(Debug, Clone)]
 pub struct Command {
@@ -507,9 +492,7 @@ impl Sandbox {
     /// The policy with what links on this machine make of it.
     fn policy_here(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
         let mut policy = self.policy(root, command)?;
-        if policy.grants.iter().any(Grant::is_chosen) {
-            policy.denials.extend(behind_links(&policy.denials));
-        }
+        policy.denials.extend(closed_places::behind_links(&policy.denials));
         policy.grants.extend(files_of_names(&policy));
         Ok(policy)
     }

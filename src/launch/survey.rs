@@ -10,7 +10,7 @@ use landlock::{AccessFs, BitFlags, make_bitflags};
 
 use super::LaunchError;
 use crate::plan::{Cover, FileRule, Plan};
-use crate::policy::{Access, Denial, DenialKind, Matcher, Policy, Target};
+use crate::policy::{Access, Denial, Matcher, Policy, Target};
 
 /// More files than this aren't granted one by one: a rule costs some microseconds of every launch.
 const MOST_FILES: usize = 16_384;
@@ -63,26 +63,22 @@ struct Closed {
     taken: u64,
 }
 
-/// The closed paths that are named; each under its own name and where its links lead.
+/// The closed paths that are named. Where links lead to is among the denials of a policy.
 fn closed_paths(denials: &[Denial]) -> Vec<Closed> {
     let mut closed = Vec::new();
     for denial in denials {
         let Target::Path(path) = &denial.target else {
             continue;
         };
-        let taken = if denial.kind == DenialKind::Guarded {
-            WRITING.bits()
-        } else {
+        let taken = if denial.access.contains(Access::READ) {
             u64::MAX
+        } else {
+            WRITING.bits()
         };
-        let real = real_path(path);
-        if real != *path {
-            closed.push(Closed {
-                path: path.clone(),
-                taken,
-            });
-        }
-        closed.push(Closed { path: real, taken });
+        closed.push(Closed {
+            path: path.clone(),
+            taken,
+        });
     }
     closed
 }

@@ -78,10 +78,17 @@ impl Denial {
             Target::GitDirectories => Some(PathBuf::from("/")),
             Target::AllBut { below, .. } => Some(below.clone()),
             Target::Glob { below, glob } => {
-                let literal = glob.split('/').take_while(|part| !part.contains(SPECIAL));
+                let literal = glob.split('/').take(Target::literal_parts(glob));
                 Some(literal.fold(below.clone(), |path, part| path.join(part)))
             }
         }
+    }
+}
+
+impl Target {
+    /// How many components a glob begins with that are names and nothing more.
+    pub fn literal_parts(glob: &str) -> usize {
+        glob.split('/').take_while(|part| !part.contains(SPECIAL)).count()
     }
 }
 

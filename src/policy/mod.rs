@@ -47,6 +47,7 @@ pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable, looks_secret};
 pub use git::{git_directories, is_in_git_directory};
 pub use mode::{Mode, Role, Scope, scope_glob};
+pub use moving::Arrival;
 pub use reach::{HostGrant, ListenGrant, Reach, Speech};
 pub use resolve::{Additions, Circumstances, NetworkChoice, resolve};
 pub use secrets::{GUARDED, SECRET_PATTERNS, is_powerful_socket};

@@ -1,8 +1,9 @@
-//! Whether moving a directory would open something in it.
+//! Whether a move would open something that is closed, or put something where nothing may be made.
 //!
-//! It looks at names alone, so that the answer holds whatever the directory contains, now and later. A glob is an
-//! automaton over components: it is in a set of positions after the components of a path, and what follows is closed
-//! under the new name as it was under the old where the old positions are among the new.
+//! Both look at names alone, so that the answer holds whatever a directory contains, now and later. A glob is an
+//! automaton over components: it is in a set of positions after the components of a path. A move *opens* nothing where
+//! the old positions are among the new: what follows stays closed. It *fills* nothing where the new positions are among
+//! the old: what would be closed under the new name was closed when it was made.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,9 +13,27 @@ use globset::GlobMatcher;
 
 use super::closed::{compile, essence};
 use super::decide::holds_packages;
-use super::{Denial, DenialKind, Matcher, Target, git};
+use super::{Access, Denial, DenialKind, Matcher, Target, git};
+
+/// What comes to have a name, by a move, a link or a symlink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival<'p> {
+    /// A directory that had this name, with all it holds.
+    Directory(&'p Path),
+    /// A symbolic link, which may lead to anything.
+    Link,
+}
 
 impl<'a> Matcher<'a> {
+    /// A denial that closes something below `new`, so that what arrives there may hold, or lead to, what the run could
+    /// not have made under that name. `new` itself is judged as any other entry. The kernel's names.
+    pub fn filled_by(&self, arrival: Arrival<'_>, new: &Path) -> Option<&'a Denial> {
+        let denials = &self.policy().denials;
+        let mut all = denials.iter().zip(self.closed().courses(denials));
+        all.find(|(denial, course)| denial.access.intersects(Access::CHANGE) && course.is_filled(arrival, new))
+            .map(|(denial, _)| denial)
+    }
+
     /// A denial that closes something at or below `old` and would no longer do so when that is `new`, unless another
     /// denial closes all of `new`. Strict where it can't tell, and about everything that git trusts. Both are the
     /// kernel's names. Exempt grants make no difference here.
@@ -106,6 +125,28 @@ impl Course {
             Course::Steps(steps) => !positions(steps, old).is_among(&positions(steps, new)),
             Course::Somewhere(below) => touches(below),
             Course::Everything | Course::Nothing => false,
+        }
+    }
+}
+
+impl Course {
+    /// Whether something is closed strictly below `new` that wasn't where this comes from.
+    fn is_filled(&self, arrival: Arrival<'_>, new: &Path) -> bool {
+        match self {
+            Course::Path(closed) => closed.starts_with(new) && closed != new,
+            Course::Steps(steps) => {
+                let from = match arrival {
+                    Arrival::Directory(old) => old,
+                    // It leads anywhere. A glob that closes names at any depth says nothing of that: so it counts
+                    // where this very name takes the glob a step further.
+                    Arrival::Link => new.parent().unwrap_or(new),
+                };
+                let (before, after) = (positions(steps, from), positions(steps, new));
+                matches!(after, Positions::Before(_)) && !after.is_among(&before)
+            }
+            Course::Somewhere(below) => new.starts_with(below) || below.starts_with(new),
+            // What git trusts has a rule of its own; the others refuse the name itself.
+            Course::Git | Course::Everything | Course::Nothing => false,
         }
     }
 }

@@ -110,6 +110,26 @@ proptest! {
         }
     }
 
+    /// The other direction: what is closed under the new name, by a denial with components, was closed under the old.
+    #[test]
+    fn a_move_that_fills_nothing_brings_nothing_to_a_closed_name(
+        denials in any_denials(),
+        (old, new) in (any_path(4), any_path(4)),
+        suffixes in proptest::collection::vec(any_path(4), 8),
+    ) {
+        let denials: Vec<_> = denials.into_iter().filter(|denial| !denial.guards_git()).collect();
+        let policy = policy(vec![grant(Access::all(), "/")], denials);
+        let matcher = Matcher::new(&policy);
+        let closed = |path: &Path| matcher.denial(Access::WRITE, path, false).is_some();
+        if matcher.filled_by(Arrival::Directory(&old), &new).is_none() && !closed(&new) && !closed(&old) {
+            for suffix in suffixes {
+                let suffix = suffix.strip_prefix("/").unwrap();
+                let (before, after) = (old.join(suffix), new.join(suffix));
+                prop_assert!(!closed(&after) || closed(&before), "{:?} to {:?}", before, after);
+            }
+        }
+    }
+
     #[test]
     fn a_grant_covers_what_lies_below_it_by_component(top in "/?[a./]{0,6}", probe in "/[a./]{0,8}") {
         let expected = Path::new(&probe).starts_with(&top);
@@ -171,6 +191,37 @@ fn a_directory_moves_where_what_is_closed_in_it_stays_closed() {
         (path("/w/a/b"), "/w/c", "/w/d", false),
     ] {
         assert_eq!(opens(target.clone(), old, new), expected, "{target:?}: {old} to {new}");
+    }
+}
+
+#[test]
+fn nothing_arrives_above_a_closed_name_that_could_not_be_made_there() {
+    let glob = |below: &str, glob: &str| Target::Glob {
+        below: PathBuf::from(below),
+        glob: glob.to_owned(),
+    };
+    for (target, old, new, by_directory, by_link) in [
+        (path("/h/.config/own"), "/h/x", "/h/.config", true, true),
+        (path("/h/.config/own"), "/x", "/h", true, true),
+        (path("/h/.config/own"), "/h/x", "/h/.configs", false, false),
+        (path("/h/.config/own"), "/h/x", "/h/.config/other", false, false),
+        (glob("/w", "vendor/*.json"), "/w/x", "/w/vendor", true, true),
+        (glob("/w", "vendor/*.json"), "/w/x", "/w/y", false, false),
+        (glob("/w", "*/vendor/**"), "/v/x", "/w/web", true, true),
+        (glob("/w", "*/vendor/**"), "/w/x", "/w/web", false, true),
+        (glob("/", "**/.config/gh/**"), "/w/x", "/w/.config", true, true),
+        (glob("/", "**/.config/gh/**"), "/w/x", "/w/y", false, false),
+        // At any depth below a place: a link may lead to anything in any case, and a directory is copied in.
+        (glob("/w", "**/secrets/**"), "/v/x", "/w/x", true, false),
+        (glob("/w", "**/secrets/**"), "/w/x", "/w/y/x", false, false),
+        (glob("/", "**/secrets/**"), "/v/x", "/w/x", false, false),
+        (glob("/w", "{a/b,c}"), "/v/x", "/w/x", true, true),
+    ] {
+        let policy = policy(vec![], vec![closing(target.clone(), Access::WRITE, DenialKind::Explicit)]);
+        let matcher = Matcher::new(&policy);
+        let filled = |arrival| matcher.filled_by(arrival, Path::new(new)).is_some();
+        let found = (filled(Arrival::Directory(Path::new(old))), filled(Arrival::Link));
+        assert_eq!(found, (by_directory, by_link), "{target:?}: {old} to {new}");
     }
 }
 

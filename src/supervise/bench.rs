@@ -14,7 +14,7 @@ use super::pinned::{Identity, Pinned, Place};
 use super::realm::Realm;
 use super::shared::{Made, Shared};
 use super::station::Station;
-use crate::policy::{Access, Capabilities};
+use crate::policy::{Access, Arrival, Capabilities};
 use crate::report::Reason;
 
 /// What the report says of a refusal by an inner run's policy. Its own words come from a program of the run, and no
@@ -99,6 +99,11 @@ impl Bench<'_> {
     /// That nothing is brought into a `.git` from outside but by writing it.
     pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
         self.all(|judge| judge.bringing(old, new))
+    }
+
+    /// That what comes to be called `new` holds nothing, and leads to nothing, that could not be made there.
+    pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> Verdict {
+        self.all(|judge| judge.filling(arrival, new))
     }
 
     /// That moving `old` to `new` opens nothing that was closed.

@@ -1,6 +1,7 @@
 //! Calls that make, remove and rename directory entries, and `truncate`.
 
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
@@ -11,7 +12,7 @@ use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
 use super::shared::Made;
-use crate::policy::{Access, is_in_git_directory};
+use crate::policy::{Access, Arrival, is_in_git_directory};
 use crate::report::Kind;
 use crate::sys::file;
 
@@ -173,6 +174,7 @@ pub fn symlink(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
         return Ok(answer);
     }
     desk.enforce(desk.judge.bringing(None, place.name()), &attempt, place.name(), CLOSED)?;
+    refuse_filling(desk, &[Arrival::Link], place.name(), &attempt)?;
     file::make_symlink(text.text(), place.parent.as_fd(), place.component())?;
     Ok(Answer::Value(0))
 }
@@ -246,12 +248,12 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
         return Err(Errno(libc::EINVAL));
     }
     let (old, new) = (from.place(desk)?, to.place(desk)?);
-    refuse_missing(&old)?;
+    let moved = refuse_missing(&old)?;
     desk.caller().confirm()?;
-    // Nobody else of the run renames meanwhile.
+    // Nothing else of the run renames meanwhile.
     let replaced = new.look();
     let exchanges = flags & libc::RENAME_EXCHANGE != 0;
-    let is_static = judge_move(desk, (from, &old), (to, &new, replaced), exchanges)?;
+    let is_static = judge_move(desk, (from, &old, moved), (to, &new, replaced), exchanges)?;
     if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
         return Ok(answer);
     }
@@ -274,7 +276,7 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
 /// Both names must be writable, and what moves must be no less closed where it goes.
 fn judge_move(
     desk: &Desk<'_>,
-    (from, old): (&Operand, &Place),
+    (from, old, moved): (&Operand, &Place, Option<Entry>),
     (to, new, replaced): (&Operand, &Place, Option<Entry>),
     exchanges: bool,
 ) -> Result<IsStatic, Errno> {
@@ -323,7 +325,9 @@ fn judge_move(
         new_name,
         CLOSED,
     )?;
+    refuse_filling(desk, &arrivals(moved, old_name, first), new_name, &arriving)?;
     if exchanges {
+        refuse_filling(desk, &arrivals(replaced, new_name, second), old_name, &leaving)?;
         desk.enforce(
             desk.judge.bringing(Some(new_name), old_name),
             &leaving,
@@ -333,6 +337,34 @@ fn judge_move(
         desk.enforce(desk.judge.moving(new_name, old_name), &arriving, new_name, CLOSED)?;
     }
     Ok(IsStatic::No)
+}
+
+/// As what a moved entry arrives. A file has nothing below it. In a static tree the run may put another entry in its
+/// place without being seen, so there it counts as both of the others.
+fn arrivals(moved: Option<Entry>, name: &Path, is_static: IsStatic) -> Vec<Arrival<'_>> {
+    let known = moved.filter(|_| is_static == IsStatic::No);
+    let directory = known.is_none_or(|entry| entry.is_directory());
+    let link = known.is_none_or(|entry| entry.is_symlink());
+    let directory = directory.then_some(Arrival::Directory(name));
+    directory.into_iter().chain(link.then_some(Arrival::Link)).collect()
+}
+
+/// Nothing comes to be at a closed place by a name above it. For a directory the answer is that of another file system:
+/// programs copy it then, file by file, and each is judged.
+fn refuse_filling(
+    desk: &Desk<'_>,
+    arrivals: &[Arrival<'_>],
+    new: &Path,
+    attempt: &Attempt<'_>,
+) -> Result<(), Errno> {
+    for arrival in arrivals {
+        let errno = match arrival {
+            Arrival::Directory(_) => Errno(libc::EXDEV),
+            Arrival::Link => CLOSED,
+        };
+        desk.enforce(desk.judge.filling(*arrival, new), attempt, new, errno)?;
+    }
+    Ok(())
 }
 
 pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
@@ -409,6 +441,9 @@ fn judge_link(
     }
     if object.has_name() {
         desk.enforce(desk.judge.bringing(Some(object.name()), name), &arriving, name, CLOSED)?;
+    }
+    if object.is_symlink() {
+        refuse_filling(desk, &[Arrival::Link], name, &arriving)?;
     }
     Ok(IsStatic::No)
 }

@@ -12,7 +12,7 @@ use super::procfs;
 use super::realm::Realm;
 use super::station::Station;
 use super::terminals::Terminal;
-use crate::policy::{Access, Capabilities, Decision, Grant, git_directories, is_in_git_directory};
+use crate::policy::{Access, Arrival, Capabilities, Decision, Grant, git_directories, is_in_git_directory};
 use crate::profile::Origin;
 use crate::report::Reason;
 use crate::sys::file;
@@ -307,6 +307,14 @@ impl Judge<'_> {
             .find(|denial| denial.guards_git());
         let reason = denial.map_or(Reason::NotGranted, |denial| Reason::Denied(Box::new(denial.clone())));
         Verdict::Refused(reason)
+    }
+
+    /// That what comes to be called `new` holds nothing, and leads to nothing, that could not be made there.
+    pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> Verdict {
+        match self.realm.matcher().filled_by(arrival, new) {
+            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.clone()))),
+            None => Verdict::Static,
+        }
     }
 
     /// That moving `old` to `new` opens nothing that was closed.

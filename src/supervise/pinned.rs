@@ -220,7 +220,15 @@ impl Entry {
     }
 
     pub fn is_directory(&self) -> bool {
-        u32::from(self.status.stx_mode) & libc::S_IFMT == libc::S_IFDIR
+        self.kind() == libc::S_IFDIR
+    }
+
+    pub fn is_symlink(&self) -> bool {
+        self.kind() == libc::S_IFLNK
+    }
+
+    fn kind(&self) -> u32 {
+        u32::from(self.status.stx_mode) & libc::S_IFMT
     }
 }
 
