@@ -31,6 +31,7 @@ pub mod plan;
 pub mod policy;
 pub mod profile;
 mod quote;
+mod real_path;
 pub mod report;
 mod sandbox;
 #[cfg(feature = "store")]

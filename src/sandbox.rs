@@ -31,6 +31,7 @@ use crate::policy::{
     NetworkChoice, Policy, Reach, Role,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
+use crate::real_path::real_path;
 use crate::report::{Report, Scene};
 use crate::surroundings::Surroundings;
 use crate::sys::signals::SignalSet;
@@ -116,7 +117,7 @@ impl Sandbox {
     pub fn socket(mut self, path: impl AsRef<Path>) -> Self {
         let flag = format!("--socket {}", path.as_ref().display());
         let path = self.absolute(path.as_ref());
-        let path = launch::real_path(&path);
+        let path = real_path(&path);
         self.additions.sockets.push((path, flag));
         self
     }
@@ -270,7 +271,7 @@ impl Sandbox {
     fn grant(mut self, access: Access, path: &Path, flag: &str) -> Self {
         let flag = format!("{flag} {}", path.display());
         let path = self.absolute(path);
-        let path = launch::real_path(&path);
+        let path = real_path(&path);
         self.additions.grants.push((access, path, flag));
         self
     }
@@ -307,7 +308,7 @@ fn files_of_names(policy: &Policy) -> Vec<Grant> {
     }
     let files = ["/etc/resolv.conf", "/etc/hosts"].map(|path| Grant {
         access: Access::READ,
-        path: launch::real_path(Path::new(path)),
+        path: real_path(Path::new(path)),
         extent: Extent::Single,
         exempt: false,
         origin: Origin::Base,
@@ -513,6 +514,7 @@ impl Sandbox {
                 command,
                 git_identity: &git_identity,
                 own: &self.surroundings.own(),
+                programs: &self.surroundings.programs(root),
                 models: &self.models,
                 additions: &self.additions,
             },
@@ -618,6 +620,7 @@ impl Ready {
     }
 
     fn launch(&self) -> Result<Running, LaunchError> {
+        self.sandbox.surroundings.keep_place_of_configuration(&self.policy);
         let places = Places {
             state: self.state.as_deref(),
             control_group: self.control_group.as_deref(),

@@ -3,7 +3,12 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use crate::policy::{Access, Grant, Policy};
+use crate::real_path::{Walker, real_path};
 
 /// The caller's world.
 #[derive(Debug, Clone)]
@@ -22,7 +27,7 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// Reads them from this process.
-    pub fn here() -> std::io::Result<Surroundings> {
+    pub fn here() -> io::Result<Surroundings> {
         let home = env::var_os("HOME")
             .map(PathBuf::from)
             .filter(|home| home.is_absolute() && home != Path::new("/"))
@@ -34,9 +39,13 @@ impl Surroundings {
                 .or_else(|| home.as_ref().map(|home| home.join(default)))
                 .map(|path| path.join("stockade"))
         };
+        let configuration = base("XDG_CONFIG_HOME", ".config");
+        if let Some(directory) = &configuration {
+            refuse_hands_of_others(directory)?;
+        }
         Ok(Surroundings {
             directory: env::current_dir()?,
-            configuration: base("XDG_CONFIG_HOME", ".config"),
+            configuration,
             state: base("XDG_STATE_HOME", ".local/state"),
             environment: env::vars_os().collect(),
             home,
@@ -63,15 +72,47 @@ impl Surroundings {
             .map(|directory| directory.join("models.toml"))
     }
 
-    /// Stockade's own directories, which no run may read or write.
+    /// Stockade's own directories, which no run may read or write, and the files elsewhere that links in the
+    /// configuration lead to.
     pub fn own(&self) -> Vec<PathBuf> {
         let homeless = self.state.is_none().then(crate::launch::scratch_without_home);
-        self.configuration
-            .iter()
-            .chain(&self.state)
-            .cloned()
-            .chain(homeless)
-            .collect()
+        let mut own: Vec<_> = self.configuration.iter().chain(&self.state).cloned().collect();
+        own.extend(homeless);
+        for directory in self.configuration.iter().cloned().chain(self.profiles()) {
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+            own.extend(links.map(|entry| entry.path()));
+        }
+        own
+    }
+
+    /// What the user starts by name, in a home that a run may be allowed to write: Stockade's own program, and the
+    /// directories of `PATH`, but for those in the run's root, or around it, which the run works on.
+    pub fn programs(&self, root: &Path) -> Vec<PathBuf> {
+        let search_path = self.variable("PATH").unwrap_or_default();
+        let is_users = |directory: &PathBuf| {
+            let home = self.home.as_deref().filter(|home| directory.starts_with(home));
+            home.is_some_and(|home| {
+                let is_of_root = directory.starts_with(root) && !home.starts_with(root);
+                directory != home && !is_of_root && !root.starts_with(directory)
+            })
+        };
+        let directories = env::split_paths(&search_path).filter(is_users);
+        env::current_exe().into_iter().chain(directories).collect()
+    }
+
+    /// Makes the directory of the user's configuration where a run could otherwise be the first to make it. Its denials
+    /// refuse that already; a directory that is there can't be replaced by another either.
+    pub fn keep_place_of_configuration(&self, policy: &Policy) {
+        let Some(directory) = &self.configuration else {
+            return;
+        };
+        let real = real_path(directory);
+        let is_written = |grant: &Grant| grant.access.contains(Access::WRITE) && grant.covers(&real);
+        if policy.grants.iter().any(is_written) && fs::symlink_metadata(directory).is_err() {
+            // Where that fails nothing less holds.
+            let _ = crate::launch::make_private(directory);
+        }
     }
 
     /// The user's name and e-mail for commits, as git's variables: a run that has a home of its own doesn't see
@@ -98,6 +139,49 @@ impl Surroundings {
             }
         }
         variables
+    }
+}
+
+/// That no other user could have put this configuration here: it may name programs that run unconfined. Each directory
+/// on the way belongs to the caller or to root, and so does each link; others may write in it only where it is sticky.
+/// One that isn't there holds nothing.
+fn refuse_hands_of_others(configuration: &Path) -> io::Result<()> {
+    if fs::metadata(configuration).is_err() {
+        return Ok(());
+    }
+    let walked = Walker::default().walk(configuration);
+    let files = ["config.toml", "models.toml", "profiles"].map(|name| configuration.join(name));
+    let files = files.iter().filter(|file| file.exists()).map(|file| real_path(file));
+    let places = walked.links.into_iter().chain([walked.real]).chain(files);
+    for path in places.flat_map(|place| place.ancestors().map(Path::to_path_buf).collect::<Vec<_>>()) {
+        let metadata = fs::symlink_metadata(&path)?;
+        if let Some(fault) = fault_of(&metadata) {
+            return Err(io::Error::other(format!(
+                "the configuration in `{}` isn't used, since `{}` {fault}; give it back to yourself (chown, chmod go-w) \
+                 and look at what is in there",
+                configuration.display(),
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn fault_of(metadata: &fs::Metadata) -> Option<&'static str> {
+    // What root owns outside of a user namespace has this number inside (user_namespaces(7)).
+    const OVERFLOW: u32 = 65534;
+    let is_ours = [0, OVERFLOW, nix::unistd::geteuid().as_raw()].contains(&metadata.uid());
+    let is_sticky = metadata.is_dir() && metadata.mode() & libc::S_ISVTX != 0;
+    let own_group = [0, nix::unistd::getegid().as_raw()].contains(&metadata.gid());
+    let mode = if metadata.is_symlink() { 0 } else { metadata.mode() };
+    if !is_ours {
+        Some("belongs to another user")
+    } else if is_sticky {
+        None
+    } else if mode & 0o002 != 0 || mode & 0o020 != 0 && !own_group {
+        Some("may be written by other users")
+    } else {
+        None
     }
 }
 

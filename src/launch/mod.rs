@@ -27,7 +27,6 @@ pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
 #[cfg(feature = "store")]
 pub(crate) use scratch::make_private;
 pub use scratch::without_home as scratch_without_home;
-pub use survey::real_path;
 pub use tree::{StatFields, Tree, status_field};
 pub use warden::Duty;
 pub use workers::{enter_with, make_sockets_only_below};

@@ -11,6 +11,7 @@ use landlock::{AccessFs, BitFlags, make_bitflags};
 use super::LaunchError;
 use crate::plan::{Cover, FileRule, Plan};
 use crate::policy::{Access, Denial, Matcher, Policy, Target};
+use crate::real_path::real_path;
 
 /// More files than this aren't granted one by one: a rule costs some microseconds of every launch.
 const MOST_FILES: usize = 16_384;
@@ -81,17 +82,6 @@ fn closed_paths(denials: &[Denial]) -> Vec<Closed> {
         });
     }
     closed
-}
-
-/// The real path as far as it exists: the rest is appended as it is.
-pub fn real_path(path: &Path) -> PathBuf {
-    if let Ok(real) = fs::canonicalize(path) {
-        return real;
-    }
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => real_path(parent).join(name),
-        _ => path.to_path_buf(),
-    }
 }
 
 /// Grants `path` as a whole, or around what is closed in it.

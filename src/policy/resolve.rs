@@ -113,6 +113,8 @@ pub struct Circumstances<'a> {
     pub git_identity: &'a [(OsString, OsString)],
     /// Stockade's own configuration and state directories.
     pub own: &'a [PathBuf],
+    /// Stockade's program, and directories of `PATH` in the caller's home: what the user starts by name.
+    pub programs: &'a [PathBuf],
     /// The endpoints of language models that `llm` means; empty where nobody asked.
     pub models: &'a [Model],
     /// Flags.
@@ -340,7 +342,7 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> 
         origin: Origin::BuiltIn,
     };
     let names = secrets::secret_names(circumstances.home, circumstances.own);
-    let guarded = secrets::guarded_names(circumstances.home);
+    let guarded = secrets::guarded_names(circumstances.home, circumstances.programs);
     let mut denials: Vec<Denial> = names
         .into_iter()
         .map(|path| built_in(Target::Path(path), both, DenialKind::SecretName))

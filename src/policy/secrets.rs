@@ -80,6 +80,7 @@ const HOME_GUARDED: &[&str] = &[
     ".xsessionrc",
     ".config/environment.d",
     ".local/share/systemd",
+    ".cargo/config",
     ".cargo/config.toml",
     ".config/fish",
     ".config/autostart",
@@ -116,12 +117,15 @@ pub fn secret_names(home: Option<&Path>, own: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Guarded by name: absolute paths below the caller's home, and crontabs.
-pub fn guarded_names(home: Option<&Path>) -> Vec<PathBuf> {
+/// Guarded by name: absolute paths below the caller's home, crontabs, and what the user starts by name (`programs`).
+pub fn guarded_names(home: Option<&Path>, programs: &[PathBuf]) -> Vec<PathBuf> {
     let of_home = home
         .into_iter()
         .flat_map(|home| HOME_GUARDED.iter().map(move |name| home.join(name)));
-    of_home.chain([PathBuf::from("/etc/crontab")]).collect()
+    of_home
+        .chain([PathBuf::from("/etc/crontab")])
+        .chain(programs.iter().cloned())
+        .collect()
 }
 
 /// Sockets behind which somebody does whatever is asked: each needs a grant of its own name.

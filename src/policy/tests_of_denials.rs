@@ -217,11 +217,39 @@ fn nothing_arrives_above_a_closed_name_that_could_not_be_made_there() {
         (glob("/", "**/secrets/**"), "/v/x", "/w/x", false, false),
         (glob("/w", "{a/b,c}"), "/v/x", "/w/x", true, true),
     ] {
-        let policy = policy(vec![], vec![closing(target.clone(), Access::WRITE, DenialKind::Explicit)]);
+        let policy = policy(
+            vec![],
+            vec![closing(target.clone(), Access::WRITE, DenialKind::Explicit)],
+        );
         let matcher = Matcher::new(&policy);
         let filled = |arrival| matcher.filled_by(arrival, Path::new(new)).is_some();
         let found = (filled(Arrival::Directory(Path::new(old))), filled(Arrival::Link));
         assert_eq!(found, (by_directory, by_link), "{target:?}: {old} to {new}");
+    }
+}
+
+/// Shipped denials with a place, those of the machine too: no directory and no link arrives above one.
+#[test]
+fn nothing_arrives_above_any_place_that_is_closed_by_name() {
+    let home = Path::new("/home/ada");
+    let own = ["/home/ada/.config/stockade", "/data/state/stockade"].map(PathBuf::from);
+    let programs = [PathBuf::from("/opt/tools/bin/stockade")];
+    let names = secrets::secret_names(Some(home), &own).into_iter();
+    let names: Vec<_> = names.chain(secrets::guarded_names(Some(home), &programs)).collect();
+    let denials = names
+        .iter()
+        .map(|name| closing(Target::Path(name.clone()), Access::CHANGE, DenialKind::Guarded));
+    let policy = policy(vec![grant(Access::all(), "/")], denials.collect());
+    let matcher = Matcher::new(&policy);
+    for above in names.iter().flat_map(|name| name.ancestors().skip(1)) {
+        assert!(matcher.filled_by(Arrival::Link, above).is_some(), "{}", above.display());
+        for from in ["/tmp/x", "/home/ada/x", "/x"].map(Path::new) {
+            assert!(
+                matcher.filled_by(Arrival::Directory(from), above).is_some(),
+                "{}",
+                above.display()
+            );
+        }
     }
 }
 

@@ -33,6 +33,7 @@ fn resolved(profile: Profile) -> (Profile, Policy) {
             command: &command,
             git_identity: &[],
             own: &[],
+            programs: &[],
             models: &crate::profile::models(None).unwrap(),
             additions: &Additions::NONE,
         },

@@ -299,6 +299,7 @@ fn resolved(lines: &str, additions: &Additions) -> Policy {
             command: &Command::nothing(),
             git_identity: &[],
             own: &[],
+            programs: &[],
             models: &models(Some(&list)).unwrap(),
             additions,
         },

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::Sandbox;
-use crate::launch;
 use crate::policy::{Access, Extent, HostGrant, ListenGrant};
 use crate::profile::{Catalog, HostPattern, Network, Origin};
+use crate::real_path::real_path;
 
 impl Sandbox {
     /// Grants once more what was granted for always: the words of one flag, and on whose answer. `None` where they can't
@@ -18,7 +18,7 @@ impl Sandbox {
         };
         let origin = Origin::Approval(by.to_string());
         let path = Path::new(value);
-        let is_itself = || path.is_absolute() && launch::real_path(path) == path;
+        let is_itself = || path.is_absolute() && real_path(path) == path;
         let access = match flag.to_str()? {
             "--read" => Access::READ,
             "--write" => Access::WRITING,

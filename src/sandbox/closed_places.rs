@@ -2,15 +2,11 @@
 //! under its own name too, also where it is still to be made, and the links on the way are kept as they are, or the
 //! closed name would soon lead elsewhere.
 
-use std::collections::{BTreeSet, HashMap};
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use crate::policy::{Access, Denial, DenialKind, Target};
-
-/// As many links as the kernel follows in one path (path_resolution(7)).
-const MOST_LINKS: usize = 40;
+use crate::real_path::Walker;
 
 /// The denials that links on this machine add.
 pub(super) fn behind_links(denials: &[Denial]) -> Vec<Denial> {
@@ -53,7 +49,10 @@ fn split(target: &Target) -> Option<(PathBuf, Option<String>)> {
         Target::Path(path) => Some((path.clone(), None)),
         Target::Glob { below, glob } => {
             let literal = Target::literal_parts(glob);
-            let place = glob.split('/').take(literal).fold(below.clone(), |path, part| path.join(part));
+            let place = glob
+                .split('/')
+                .take(literal)
+                .fold(below.clone(), |path, part| path.join(part));
             let rest: Vec<_> = glob.split('/').skip(literal).collect();
             (place != Path::new("/")).then(|| (place, Some(rest.join("/"))))
         }
@@ -68,85 +67,9 @@ fn joined(real: PathBuf, rest: Option<String>) -> Target {
     }
 }
 
-/// A path as the file system resolves it.
-struct Walked {
-    /// Without links, as far as it exists: the rest is appended as it is.
-    real: PathBuf,
-    /// The links on the way, each by its real name.
-    links: Vec<PathBuf>,
-}
-
-/// What was found at a real name.
-#[derive(Clone)]
-enum Found {
-    Link(PathBuf),
-    /// Nothing that leads further.
-    Nothing,
-    Directory,
-}
-
-/// Walks paths and looks at no name twice: closed places share the directories above them.
-#[derive(Default)]
-struct Walker {
-    found: HashMap<PathBuf, Found>,
-}
-
-impl Walker {
-    fn walk(&mut self, path: &Path) -> Walked {
-        let mut walked = Walked {
-            real: PathBuf::from("/"),
-            links: Vec::new(),
-        };
-        let mut ahead = names(path);
-        let mut exists = true;
-        while let Some(name) = ahead.pop() {
-            if name == ".." {
-                walked.real.pop();
-                continue;
-            }
-            walked.real.push(name);
-            match exists.then(|| self.look(&walked.real)) {
-                Some(Found::Link(target)) if walked.links.len() < MOST_LINKS => {
-                    walked.links.push(walked.real.clone());
-                    walked.real.pop();
-                    if target.is_absolute() {
-                        walked.real = PathBuf::from("/");
-                    }
-                    ahead.extend(names(&target));
-                }
-                Some(Found::Directory) => {}
-                _ => exists = false,
-            }
-        }
-        walked
-    }
-
-    fn look(&mut self, path: &Path) -> Found {
-        if let Some(found) = self.found.get(path) {
-            return found.clone();
-        }
-        let found = match fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_symlink() => fs::read_link(path).map_or(Found::Nothing, Found::Link),
-            Ok(metadata) if metadata.is_dir() => Found::Directory,
-            _ => Found::Nothing,
-        };
-        self.found.insert(path.to_path_buf(), found.clone());
-        found
-    }
-}
-
-/// The names of a path, the last one first.
-fn names(path: &Path) -> Vec<OsString> {
-    let name = |part: Component<'_>| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some(OsStr::new("..").to_owned()),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    };
-    path.components().rev().filter_map(name).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -156,7 +79,9 @@ mod tests {
     fn added(links: &[(&str, &str)], directories: &[&str], closed: &str) -> Vec<(String, Access)> {
         let place = tempfile::tempdir().unwrap();
         let place = place.path().canonicalize().unwrap();
-        directories.iter().for_each(|name| fs::create_dir_all(place.join(name)).unwrap());
+        directories
+            .iter()
+            .for_each(|name| fs::create_dir_all(place.join(name)).unwrap());
         for (link, target) in links {
             symlink(target, place.join(link)).unwrap();
         }
@@ -195,7 +120,10 @@ mod tests {
     fn what_a_link_leads_to_is_closed_and_the_link_is_kept() {
         assert_eq!(added(&[], &["a"], "a/b"), []);
         assert_eq!(added(&[("a", "d")], &["d"], "a/b"), [closed("d/b"), kept("a")]);
-        assert_eq!(added(&[("a", "absent/x")], &[], "a/b"), [closed("absent/x/b"), kept("a")]);
+        assert_eq!(
+            added(&[("a", "absent/x")], &[], "a/b"),
+            [closed("absent/x/b"), kept("a")]
+        );
         let chain = [("a", "one/l"), ("one/l", "../two/l"), ("two/l", "../three")];
         assert_eq!(
             added(&chain, &["one", "two", "three/b"], "a/b/c"),

@@ -33,8 +33,8 @@ pub enum Error {
         /// The kernel's answer.
         source: io::Error,
     },
-    /// The caller's directory can't be told.
-    #[error("can't tell which directory this is")]
+    /// The caller's directory can't be told, or another user could have written the configuration.
+    #[error("the caller's directories can't be used")]
     Surroundings(#[source] io::Error),
     /// The root isn't there or isn't a directory.
     #[error("the root `{}` can't be used", .path.display())]

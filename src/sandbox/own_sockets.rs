@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use crate::launch;
 use crate::policy::{Denial, Policy, Target};
 use crate::profile::Origin;
+use crate::real_path::real_path;
 
 /// Refuses a flag that names one. A profile or an earlier answer opens none, whatever it names.
 pub(super) fn close(policy: &mut Policy, own: &[PathBuf]) -> Result<(), Error> {
@@ -14,7 +14,7 @@ pub(super) fn close(policy: &mut Policy, own: &[PathBuf]) -> Result<(), Error> {
     }
     let owner = |path: &Path| {
         let mut owners = own.iter();
-        owners.find(|own| path.starts_with(own) || path.starts_with(launch::real_path(own)))
+        owners.find(|own| path.starts_with(own) || path.starts_with(real_path(own)))
     };
     for grant in &policy.sockets {
         let (Origin::Flag(flag), Some(directory)) = (&grant.origin, owner(&grant.path)) else {

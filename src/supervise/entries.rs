@@ -212,21 +212,22 @@ fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errn
         return Ok(answer);
     }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
+    look_at_shared_names(desk, &[&place]);
     if let Some(found) = found.filter(|found| !found.has_other_names()) {
         desk.judge.forget(found.identity());
     }
     Ok(Answer::Value(0))
 }
 
-/// The name to remove it by when the run is over.
-fn rename_shared_memory(desk: &Desk<'_>, identity: Identity, place: &Place) {
-    if let Some(name) = desk.shared().made().shared_memory.get_mut(&identity) {
-        *name = place.name().to_path_buf();
+/// The names to remove when the run is over.
+fn look_at_shared_names(desk: &Desk<'_>, places: &[&Place]) {
+    for place in places.iter().filter(|place| judge::is_shared_memory(place.name())) {
+        desk.shared().made().look_at_shared_name(place.name());
     }
 }
 
 fn is_own_shared_memory(desk: &Desk<'_>, identity: Identity) -> bool {
-    desk.judge.made(|made| made.shared_memory.contains_key(&identity))
+    desk.judge.made(|made| made.shared_memory.contains(&identity))
 }
 
 pub fn rename(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
@@ -265,11 +266,7 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     if let Some(replaced) = replaced.filter(|replaced| !exchanges && !replaced.has_other_names()) {
         desk.judge.forget(replaced.identity());
     }
-    if judge::is_shared_memory(new.name())
-        && let Some(moved) = new.look()
-    {
-        rename_shared_memory(desk, moved.identity(), &new);
-    }
+    look_at_shared_names(desk, &[&old, &new]);
     Ok(Answer::Value(0))
 }
 
@@ -351,12 +348,7 @@ fn arrivals(moved: Option<Entry>, name: &Path, is_static: IsStatic) -> Vec<Arriv
 
 /// Nothing comes to be at a closed place by a name above it. For a directory the answer is that of another file system:
 /// programs copy it then, file by file, and each is judged.
-fn refuse_filling(
-    desk: &Desk<'_>,
-    arrivals: &[Arrival<'_>],
-    new: &Path,
-    attempt: &Attempt<'_>,
-) -> Result<(), Errno> {
+fn refuse_filling(desk: &Desk<'_>, arrivals: &[Arrival<'_>], new: &Path, attempt: &Attempt<'_>) -> Result<(), Errno> {
     for arrival in arrivals {
         let errno = match arrival {
             Arrival::Directory(_) => Errno(libc::EXDEV),
@@ -395,12 +387,11 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
         return Ok(answer);
     }
-    link_pinned(&object, &place)?;
-    if judge::is_shared_memory(place.name())
-        && let Some(identity) = object.identity()
-    {
-        rename_shared_memory(desk, identity, &place);
+    if judge::is_shared_memory(place.name()) {
+        super::memory::refuse_one_more_name(desk)?;
     }
+    link_pinned(&object, &place)?;
+    look_at_shared_names(desk, &[&place]);
     Ok(Answer::Value(0))
 }
 

@@ -75,7 +75,7 @@ impl Judge<'_> {
         if object.name().starts_with("/dev/shm")
             && object
                 .identity()
-                .is_some_and(|identity| self.realm.made().shared_memory.contains_key(&identity))
+                .is_some_and(|identity| self.realm.made().shared_memory.contains(&identity))
         {
             return Verdict::OnBehalf;
         }

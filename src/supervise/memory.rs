@@ -7,7 +7,6 @@ use super::answer::{Answer, Errno, MayContinue};
 use super::desk::Desk;
 use super::pinned::Identity;
 use super::refuse::Attempt;
-use super::shared::Made;
 use crate::plan;
 use crate::report::Kind;
 use crate::sys::file;
@@ -56,13 +55,20 @@ pub fn create(desk: &Desk<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Descriptor(made, on_execute))
 }
 
+/// Every name that a run has in `/dev/shm` is removed at its end, so there are only as many as are kept in mind.
+pub fn refuse_one_more_name(desk: &Desk<'_>) -> Result<(), Errno> {
+    match desk.shared().made().has_all_shared_names() {
+        true => Err(Errno(libc::ENOSPC)),
+        false => Ok(()),
+    }
+}
+
 /// A new file in `/dev/shm` is the run's, and so is whatever name it is given there.
 pub fn note_shared(desk: &Desk<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
     let identity = Identity::of(made.as_fd())?;
     desk.judge.note_made(|made| {
-        if made.shared_memory.len() < Made::MOST {
-            made.shared_memory.insert(identity, name.to_path_buf());
-        }
+        made.shared_memory.insert(identity);
     });
+    desk.shared().made().look_at_shared_name(name);
     Ok(())
 }

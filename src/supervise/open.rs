@@ -433,7 +433,9 @@ impl Open {
         let attempt = Attempt::without(Kind::Create, self.path.bytes());
         refuse_set_user_id(desk, self.mode, self.path.bytes())?;
         let is_shared_memory = super::judge::is_shared_memory(place.name());
-        if !is_shared_memory {
+        if is_shared_memory {
+            super::memory::refuse_one_more_name(desk)?;
+        } else {
             let is_static = desk.enforce(desk.judge.new_entry(&place), &attempt, place.name(), CLOSED)?;
             if is_static == IsStatic::Yes
                 && let Some(proof) = desk.judge.may_open(self.from_registers)

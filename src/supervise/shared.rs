@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::hash::Hash;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
@@ -90,8 +90,10 @@ pub struct Made {
     pub sockets: HashSet<Identity>,
     /// Directories: a `.git` among them isn't guarded.
     pub directories: HashSet<Identity>,
-    /// Files in `/dev/shm`, with the names that they were given last.
-    pub shared_memory: HashMap<Identity, PathBuf>,
+    /// Files in `/dev/shm`.
+    pub shared_memory: HashSet<Identity>,
+    /// The names that they have there, to be removed at the end. Kept for the whole run in the outermost one.
+    shared_names: HashMap<PathBuf, Identity>,
     /// Pseudo-terminals.
     pub terminals: HashSet<Terminal>,
     /// Sockets that listen, by the number that the kernel's tables have for them, and where.
@@ -122,9 +124,22 @@ impl Made {
         self.shared_memory.remove(&identity);
     }
 
+    /// Whether one more name in `/dev/shm` is too many.
+    pub fn has_all_shared_names(&self) -> bool {
+        self.shared_names.len() >= Made::MOST
+    }
+
+    /// Takes note of what a name in `/dev/shm` stands for now.
+    pub fn look_at_shared_name(&mut self, name: &Path) {
+        match Identity::at(name).filter(|identity| self.shared_memory.contains(identity)) {
+            Some(identity) => self.shared_names.insert(name.to_path_buf(), identity),
+            None => self.shared_names.remove(name),
+        };
+    }
+
     /// Removes what the run left in `/dev/shm`.
     pub fn clear_shared_memory(&mut self) {
-        for (identity, name) in self.shared_memory.drain() {
+        for (name, identity) in self.shared_names.drain() {
             if Identity::at(&name) == Some(identity) {
                 let _ = std::fs::remove_file(&name);
             }

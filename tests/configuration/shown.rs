@@ -91,3 +91,60 @@ fn texts_of_a_project_are_escaped() {
         }
     }
 }
+
+/// It may name programs that run unconfined, so it counts only where no other user could have put it there.
+#[test]
+fn a_configuration_that_other_users_could_have_written_stops_everything() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let begin = || {
+        let place = Place::new();
+        place.file("~/.config/stockade/config.toml", "version = 1\n");
+        place
+    };
+    let answer = |place: &Place| {
+        let finished = stockade(place, &["run", "--ask", "never", "--", "true"]);
+        let stderr = finished.stderr().replace(place.home.to_str().unwrap(), "@HOME");
+        (finished.status.code(), stderr)
+    };
+    assert_eq!(answer(&begin()), (Some(0), String::new()));
+    for name in ["~/.config/stockade/config.toml", "~/.config/stockade", "~/.config"] {
+        let place = begin();
+        mode(&place.path(name), 0o777);
+        let (code, stderr) = answer(&place);
+        assert_eq!(code, Some(125), "{name}: {stderr}");
+        let named = name.replace("~", "@HOME");
+        assert!(
+            stderr.contains(&format!("`{named}` may be written by other users")),
+            "{name}: {stderr}"
+        );
+        assert!(stderr.contains("chmod go-w"), "{stderr}");
+    }
+    // A link that leads through a directory of everybody's. Where others can't remove what isn't theirs, it counts.
+    let place = begin();
+    place.file("public/x", "");
+    std::fs::rename(place.path("~/.config/stockade"), place.path("~/kept")).unwrap();
+    symlink(place.path("public/through"), place.path("~/.config/stockade")).unwrap();
+    symlink(place.path("~/kept"), place.path("public/through")).unwrap();
+    assert_eq!(answer(&place), (Some(0), String::new()));
+    mode(&place.path("public"), 0o1777);
+    assert_eq!(answer(&place), (Some(0), String::new()));
+    mode(&place.path("public"), 0o777);
+    assert_eq!(answer(&place).0, Some(125));
+    if crate::common::is_root() {
+        let place = begin();
+        std::os::unix::fs::chown(place.path("~/.config"), Some(1), None).unwrap();
+        let (code, stderr) = answer(&place);
+        assert_eq!(code, Some(125));
+        assert!(stderr.contains("`@HOME/.config` belongs to another user"), "{stderr}");
+    } else {
+        crate::common::skipped("only root can give a directory to another user");
+    }
+    // One that isn't there is nobody's.
+    let place = Place::new();
+    place.file("~/.config/x", "");
+    mode(&place.path("~/.config"), 0o777);
+    assert_eq!(answer(&place), (Some(0), String::new()));
+}

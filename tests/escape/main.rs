@@ -13,6 +13,7 @@ mod links;
 mod metadata;
 mod moves;
 mod off_switch;
+mod planting;
 mod pointers;
 mod proc_entries;
 mod processes;

@@ -1,7 +1,7 @@
 //! Memory and queues that others can name are closed; what Python's `multiprocessing` makes for itself works.
 
 use super::cases::SUPERVISED;
-use crate::common::{Probe, python};
+use crate::common::{Place, Probe, finish, python, run};
 
 #[test]
 fn system_v_and_posix_queues() {
@@ -111,5 +111,40 @@ fn shared_memory_of_the_runs_own_works() {
                 "m = mmap.mmap(-1, 4096); os.fork() or (m.write(b'x'), os._exit(0)); os.wait(); expect(m[:1] == b'x')",
             )
             .refused(profile, "ok");
+    }
+}
+
+/// Every name that a run gives is removed with it, so it may give only as many as are kept in mind.
+#[test]
+fn no_name_in_shared_memory_outlives_the_run() {
+    let prefix = format!("stockade-many-{}", std::process::id());
+    let left = || {
+        let entries = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+        let named = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&prefix);
+        entries.filter(named).map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let code = |most: usize| {
+        format!(
+            "import errno, os\n\
+             top = '/dev/shm/{prefix}-'\n\
+             made = 0\n\
+             try:\n  \
+               for made in range({most}): os.close(os.open(top + str(made), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))\n\
+             except OSError as error: print(errno.errorcode[error.errno], made)\n\
+             for n in (0, 1): os.unlink(top + str(n))\n\
+             os.link(top + '2', top + 'linked')\n\
+             os.rename(top + '3', top + 'renamed')\n\
+             os.rename(top + '4', top + '5')\n"
+        )
+    };
+    let free = finish(Place::new().command(python()).args(["-I", "-c", &code(20_000)]), b"");
+    let made = left();
+    made.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    if !free.status.success() || made.len() < 19_000 {
+        return crate::common::skipped("unconfined not so many names can be made in /dev/shm");
+    }
+    for (most, printed) in [(10, ""), (20_000, "ENOSPC 16384\n")] {
+        run().profile("workspace").python(&code(most)).stdout(printed).ends();
+        assert_eq!(left(), Vec::<std::path::PathBuf>::new());
     }
 }

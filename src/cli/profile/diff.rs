@@ -42,6 +42,7 @@ fn resolve(profile: &Profile, caller: &Surroundings, root: &Path, models: &[Mode
             command: &command,
             git_identity: &[],
             own: &caller.own(),
+            programs: &caller.programs(root),
             models,
             additions: &Additions::NONE,
         },

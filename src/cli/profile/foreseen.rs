@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-use crate::launch::real_path;
 use crate::policy::{Access, Decision, HostGrant, Matcher, Policy, Reach, is_powerful_socket};
 use crate::profile::{Attempt, Deed, Host, Origin};
+use crate::real_path::real_path;
 
 /// An answer of the policy.
 pub struct Foreseen {

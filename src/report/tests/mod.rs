@@ -62,6 +62,7 @@ fn resolved(profile: &str, command: &str) -> Policy {
             },
             git_identity: &[],
             own: &[PathBuf::from("/home/ada/.local/state/stockade")],
+            programs: &[],
             models: &[],
             additions: &Additions::NONE,
         },

@@ -1,0 +1,92 @@
+//! Paths as the file system resolves them, also where their end doesn't exist yet.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// As many links as the kernel follows in one path (path_resolution(7)).
+const MOST_LINKS: usize = 40;
+
+/// The real path as far as it exists: the rest is appended as it is.
+pub fn real_path(path: &Path) -> PathBuf {
+    Walker::default().walk(path).real
+}
+
+/// A path as the file system resolves it.
+pub struct Walked {
+    /// Without links, as far as it exists: the rest is appended as it is.
+    pub real: PathBuf,
+    /// The links on the way, each by its real name.
+    pub links: Vec<PathBuf>,
+}
+
+/// What was found at a real name.
+#[derive(Clone)]
+enum Found {
+    Link(PathBuf),
+    /// Nothing that leads further.
+    Nothing,
+    Directory,
+}
+
+/// Walks paths and looks at no name twice: many paths share the directories above them.
+#[derive(Default)]
+pub struct Walker {
+    found: HashMap<PathBuf, Found>,
+}
+
+impl Walker {
+    /// Resolves an absolute path.
+    pub fn walk(&mut self, path: &Path) -> Walked {
+        let mut walked = Walked {
+            real: PathBuf::from("/"),
+            links: Vec::new(),
+        };
+        let mut ahead = names(path);
+        let mut exists = true;
+        while let Some(name) = ahead.pop() {
+            if name == ".." {
+                walked.real.pop();
+                continue;
+            }
+            walked.real.push(name);
+            match exists.then(|| self.look(&walked.real)) {
+                Some(Found::Link(target)) if walked.links.len() < MOST_LINKS => {
+                    walked.links.push(walked.real.clone());
+                    walked.real.pop();
+                    if target.is_absolute() {
+                        walked.real = PathBuf::from("/");
+                    }
+                    ahead.extend(names(&target));
+                }
+                Some(Found::Directory) => {}
+                _ => exists = false,
+            }
+        }
+        walked
+    }
+
+    fn look(&mut self, path: &Path) -> Found {
+        if let Some(found) = self.found.get(path) {
+            return found.clone();
+        }
+        let found = match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_symlink() => fs::read_link(path).map_or(Found::Nothing, Found::Link),
+            Ok(metadata) if metadata.is_dir() => Found::Directory,
+            _ => Found::Nothing,
+        };
+        self.found.insert(path.to_path_buf(), found.clone());
+        found
+    }
+}
+
+/// The names of a path, the last one first.
+fn names(path: &Path) -> Vec<OsString> {
+    let name = |part: Component<'_>| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsStr::new("..").to_owned()),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    };
+    path.components().rev().filter_map(name).collect()
+}

@@ -1,0 +1,418 @@
+//! Nothing is planted at a closed place: not by the names above it, whether these are absent, there, links, or replaced.
+//! What is planted there would be Stockade's own configuration, a key that opens the account, a program that the user
+//! starts.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use stockade::policy::{Access, Target};
+
+use super::cases::{WRITING, attempts};
+use crate::common::{Place, Probe, STOCKADE, finish, python, run, until};
+
+const SCRIPT: &str = include_str!("planting.py");
+
+/// The directory of `PATH` that the fresh home has.
+const PROGRAMS: &str = ".local/bin";
+
+/// How the directories above the closed places are found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Home {
+    /// There are none.
+    Bare,
+    /// All are there, empty of what is closed.
+    Prepared,
+    /// The topmost are links to directories elsewhere in the home.
+    Linked,
+}
+
+/// All that is closed for writing by its place in a home, and not by the machine's.
+fn places() -> Vec<String> {
+    let sandbox = stockade::Sandbox::profile("trusted").unwrap().root("/var/tmp");
+    let policy = sandbox.policy_of_any_command().unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let home = PathBuf::from(std::env::var_os("HOME").expect("tests have a home"));
+    let home = fs::canonicalize(&home).unwrap_or(home);
+    let closed = policy
+        .denials
+        .iter()
+        .filter(|denial| denial.access.contains(Access::WRITE));
+    let below = |target: &Target| match target {
+        Target::Path(path) => path
+            .strip_prefix(&home)
+            .ok()
+            .map(|rest| rest.to_str().unwrap().to_owned()),
+        _ => None,
+    };
+    let mut places: BTreeSet<_> = closed.filter_map(|denial| below(&denial.target)).collect();
+    // Of the programs that a user starts by name, the fresh home has others.
+    let own = |place: &String| std::env::split_paths(&path).any(|directory| directory == home.join(place));
+    places.retain(|place| !own(place) && std::env::current_exe().unwrap() != home.join(place));
+    places.insert(PROGRAMS.to_owned());
+    assert!(places.len() > 40, "{places:?}");
+    assert!(places.contains(".config/stockade") && places.contains(".local/state/stockade"));
+    places.into_iter().collect()
+}
+
+/// The first place of each directory, tried in all ways; of the others all or none.
+fn tried(places: &[String], others: bool) -> Vec<String> {
+    let mut directories = BTreeSet::new();
+    let mut marked = |place: &String| match directories.insert(Path::new(place).parent().map(Path::to_owned)) {
+        true => Some(format!("+{place}")),
+        false => others.then(|| place.clone()),
+    };
+    places.iter().filter_map(&mut marked).collect()
+}
+
+fn tops(places: &[String]) -> BTreeSet<&str> {
+    let parts = places.iter().filter_map(|place| place.split_once('/'));
+    parts.map(|(top, _)| top).collect()
+}
+
+fn prepare(place: &Place, places: &[String], home: Home) {
+    for directory in places.iter().filter_map(|place| Path::new(place).parent()) {
+        let mut directory = directory.to_owned();
+        if let (Home::Linked, Some(top)) = (home, directory.iter().next().map(PathBuf::from)) {
+            let rest = directory.strip_prefix(&top).unwrap().to_owned();
+            directory = Path::new("kept").join(&top).join(rest);
+            let _ = symlink(Path::new("kept").join(&top), place.home.join(&top));
+        }
+        if home != Home::Bare {
+            fs::create_dir_all(place.home.join(directory)).unwrap();
+        }
+    }
+}
+
+/// What stands at the closed places and above them.
+fn seen(home: &Path, places: &[String]) -> Vec<String> {
+    let evil = |place: &&String| {
+        let at = home.join(place);
+        fs::read_to_string(at).is_ok_and(|text| text == "EVIL")
+    };
+    let planted = places
+        .iter()
+        .filter(evil)
+        .map(|place| format!("{place} holds the text"));
+    let link = |top: &&str| fs::symlink_metadata(home.join(top)).is_ok_and(|entry| entry.is_symlink());
+    let links = tops(places)
+        .into_iter()
+        .filter(link)
+        .map(|top| format!("{top} is a link to {:?}", fs::read_link(home.join(top)).unwrap()));
+    planted.chain(links).collect()
+}
+
+fn script(place: &Place, mode: &str, scratch: &str, places: &[String]) -> Vec<String> {
+    let words = ["-I", "-c", SCRIPT, place.home.to_str().unwrap(), mode, scratch];
+    words
+        .into_iter()
+        .map(str::to_owned)
+        .chain(tried(places, false))
+        .collect()
+}
+
+/// That each way puts the text there unconfined.
+fn assert_proved(places: &[String], home: Home) {
+    let place = Place::new();
+    prepare(&place, places, home);
+    let was = place.home.with_extension("was");
+    let copied = std::process::Command::new("cp")
+        .arg("-a")
+        .arg(&place.home)
+        .arg(&was)
+        .status();
+    assert!(copied.unwrap().success());
+    fs::create_dir(place.root.join("scratch")).unwrap();
+    let scratch = place.root.join("scratch");
+    let mut command = place.command(python());
+    command.args(script(&place, "free", scratch.to_str().unwrap(), places));
+    let output = finish(&mut command, b"").stdout();
+    let ways = SCRIPT
+        .lines()
+        .filter(|line| line.starts_with("    \"") && line.contains("\": ("))
+        .count();
+    assert_eq!(ways, 16);
+    for way in output
+        .lines()
+        .map(|line| line.split('\t').nth(1).unwrap())
+        .collect::<BTreeSet<_>>()
+    {
+        let planted = |line: &&str| line.starts_with("planted") && line.split('\t').nth(1) == Some(way);
+        assert!(
+            output.lines().any(|line| planted(&line)),
+            "unconfined, {home:?}: {way} plants nothing:\n{output}"
+        );
+    }
+}
+
+fn assert_held(places: &[String], home: Home, flags: &[&str]) {
+    let place = Place::new();
+    prepare(&place, places, home);
+    let before = seen(&place.home, places);
+    let flags: Vec<_> = flags.iter().map(|flag| place.fill(flag)).collect();
+    let mut command = place.command(STOCKADE);
+    let programs = place.home.join(PROGRAMS);
+    command.env("PATH", format!("{}:/usr/bin:/bin", programs.display()));
+    command.arg("run").args(["--ask", "never"]).args(&flags).arg("--").args([
+        "sh",
+        "-c",
+        // The scratch directory's name is known inside alone.
+        "script=$1; home=$2; shift 2; exec /usr/bin/python3 -I -c \"$script\" \"$home\" held \"${TMPDIR:-/tmp}\" \"$@\"",
+        "sh",
+        SCRIPT,
+        place.home.to_str().unwrap(),
+    ]);
+    command.args(tried(places, flags[1] == "trusted"));
+    let finished = finish(&mut command, b"");
+    let output = finished.stdout();
+    assert!(
+        output.lines().count() > 500,
+        "{flags:?} {home:?}: {output}\n{}",
+        finished.stderr()
+    );
+    let planted: Vec<_> = output.lines().filter(|line| line.starts_with("planted")).collect();
+    assert!(planted.is_empty(), "{flags:?} {home:?}: {planted:#?}");
+    assert_eq!(seen(&place.home, places), before, "{flags:?} {home:?}");
+}
+
+const WRITING_THE_HOME: [&[&str]; 4] = [
+    &["--profile", "trusted", "--root", "@ROOT"],
+    &["--profile", "trusted", "--root", "@ROOT", "--trace", "fast"],
+    &["--profile", "workspace", "--root", "@HOME"],
+    &["--profile", "minimal", "--root", "@ROOT", "--write", "@HOME"],
+];
+
+fn in_a_home(home: Home) {
+    let places = places();
+    assert_proved(&places, home);
+    for flags in WRITING_THE_HOME {
+        assert_held(&places, home, flags);
+    }
+}
+
+#[test]
+fn nothing_is_planted_where_the_names_above_are_absent() {
+    in_a_home(Home::Bare);
+}
+
+#[test]
+fn nothing_is_planted_where_the_directories_above_are_there() {
+    in_a_home(Home::Prepared);
+}
+
+#[test]
+fn nothing_is_planted_where_the_names_above_are_links() {
+    in_a_home(Home::Linked);
+}
+
+const REFUSED: &str = "EACCES|EPERM|EXDEV|ENOTEMPTY|EEXIST|ENOENT";
+
+/// Everything that could put a prepared directory, or a link to it, onto a name. `@NAME` is made where it is missing.
+const ONTO: &[&str] = &[
+    "os.rename('@DIR', '@NAME')",
+    "os.path.lexists('@NAME') and os.rename('@NAME', '@NAME.old'); os.rename('@DIR', '@NAME')",
+    "os.makedirs('@NAME', exist_ok=True); renameat2('@DIR', '@NAME', 2) # EXCHANGE",
+    "os.makedirs('@NAME', exist_ok=True); renameat2('@NAME', '@DIR', 2) # EXCHANGE, the other way round",
+    "os.path.isdir('@NAME') and os.rmdir('@NAME'); renameat2('@DIR', '@NAME', 1) # NOREPLACE",
+    "os.path.isdir('@NAME') and os.rmdir('@NAME'); os.symlink('@DIR', '@NAME')",
+    "os.path.isdir('@NAME') and os.rmdir('@NAME'); os.symlink('@DIR', '@DIR/l'); os.rename('@DIR/l', '@NAME')",
+    "os.path.isdir('@NAME') and os.rmdir('@NAME'); os.symlink('@DIR', '@DIR/l'); \
+     os.link('@DIR/l', '@NAME', follow_symlinks=False)",
+    "os.makedirs('@NAME', exist_ok=True); os.symlink('@DIR', '@DIR/l'); renameat2('@DIR/l', '@NAME', 2)",
+    "os.makedirs('@NAME', exist_ok=True); \
+     [os.rename(os.path.join('@DIR', n), os.path.join('@NAME', n)) for n in os.listdir('@DIR')]",
+];
+
+/// Between two tries the name is as it was.
+const CLEAR: &str = "import shutil; shutil.rmtree('@NAME', True); shutil.rmtree('@NAME.old', True); \
+                     os.path.islink('@NAME') and os.unlink('@NAME')";
+
+/// Each way, then whether the closed file holds the text. `files` are below the prepared directory.
+fn onto(probe: Probe, name: &str, files: &[(&str, &str)], closed: &str) -> Probe {
+    let whole = |form: &&str| {
+        let form = format!("{CLEAR}; {form}; expect(open('{closed}').read() == 'EVIL')");
+        form.replace("@NAME", name)
+    };
+    let forms: Vec<_> = ONTO.iter().map(whole).collect();
+    let forms: Vec<_> = forms.iter().map(String::as_str).collect();
+    attempts(probe, files, &forms)
+}
+
+#[test]
+fn a_denied_file_is_not_made_by_moving_its_directory() {
+    for profile in WRITING {
+        let probe = Probe::new()
+            .flags(["--deny", "./out/config.json"])
+            .works("write('plain')");
+        onto(probe, "@ROOT/out", &[("config.json", "EVIL")], "@ROOT/out/config.json").refused(profile, REFUSED);
+    }
+}
+
+#[test]
+fn what_a_denied_glob_closes_is_not_made_by_moving_what_is_above_it() {
+    for (deny, name, file) in [
+        ("./web/*/vendor/**", "@ROOT/web", "a/vendor/x"),
+        ("./web/*/vendor/**", "@ROOT/web/a", "vendor/x"),
+        ("**/.settings/own/**", "@ROOT/deep/.settings", "own/x"),
+    ] {
+        let probe = Probe::new()
+            .flags(["--deny", deny])
+            .works("os.makedirs('@ROOT/web', exist_ok=True)");
+        let probe = probe.works("os.makedirs('@ROOT/deep', exist_ok=True)");
+        let closed = format!("{name}/{file}");
+        onto(probe, name, &[(file, "EVIL")], &closed).refused("workspace", REFUSED);
+    }
+}
+
+#[test]
+fn what_a_scope_keeps_is_not_replaced_by_moving_what_is_above_it() {
+    let agent = "version = 1\n[agents.helper]\nprofile = \"workspace\"\nmode = \"accept-edits\"\n\
+                 [agents.helper.scope]\nread_only = [\"web/vendor/**\"]\n";
+    let probe = Probe::new()
+        .flags(["--agent", "helper"])
+        .file("~/.config/stockade/config.toml", agent)
+        .works("write('plain')");
+    onto(probe, "@ROOT/web", &[("vendor/x", "EVIL")], "@ROOT/web/vendor/x").refused("workspace", REFUSED);
+}
+
+/// Programs that move a directory copy it then, and what isn't closed arrives.
+#[test]
+fn what_is_open_is_moved_file_by_file() {
+    run()
+        .profile("workspace")
+        .file("new/config.json", "EVIL")
+        .file("new/page.html", "page\n")
+        .flags(["--deny", "./out/config.json"])
+        .bash("mv new out; cat out/page.html; test -e out/config.json || echo kept out")
+        .stdout("page\nkept out\n")
+        .stderr_has("config.json")
+        .ends();
+}
+
+/// In the scratch directory the run changes entries without being seen, so what is moved out of it may be anything.
+#[test]
+fn what_arrives_from_the_scratch_directory_is_never_taken_for_a_file() {
+    let race = "import threading\n\
+        top = os.environ['TMPDIR']; source = top + '/source'; goal = '@HOME/.docker'; stop = []\n\
+        os.mkdir(top + '/tree'); write(top + '/tree/config.json'); write(top + '/file')\n\
+        os.symlink(top + '/tree', top + '/link')\n\
+        def flip():\n  \
+          while not stop:\n    \
+            for other in ('/tree', '/link'):\n      \
+              try: renameat2(top + '/file', top + other, 2)\n      \
+              except OSError: pass\n\
+        os.link(top + '/file', source)\n\
+        thread = threading.Thread(target=flip); thread.start()\n\
+        for _ in range(20000 if os.environ.get('FREE') else 2000):\n  \
+          try: os.rename(top + '/file', goal)\n  \
+          except OSError: pass\n  \
+          if os.path.isdir(goal) or os.path.islink(goal): break\n  \
+          if os.path.exists(goal): os.rename(goal, top + '/file')\n\
+        stop.append(1); thread.join()\n\
+        expect(os.path.isdir(goal) or os.path.islink(goal))";
+    let place = Place::new();
+    let script = format!("{}\n{}", include_str!("../common/prelude.py"), place.fill(race));
+    let mut command = place.command(python());
+    command
+        .args(["-I", "-c", &script])
+        .env("TMPDIR", place.path("scratch"))
+        .env("FREE", "1");
+    fs::create_dir(place.path("scratch")).unwrap();
+    let finished = finish(&mut command, b"");
+    assert!(
+        finished.status.success(),
+        "unconfined nothing arrives: {}",
+        finished.stderr()
+    );
+    for profile in [["--profile", "filesystem"], ["--profile", "workspace"]] {
+        let place = Place::new();
+        let script = format!("{}\n{}", include_str!("../common/prelude.py"), place.fill(race));
+        let mut command = place.command(STOCKADE);
+        command
+            .args(["run", "--ask", "never"])
+            .args(profile)
+            .arg("--root")
+            .arg(&place.root);
+        command.arg("--write").arg(&place.home);
+        command.args(["--", "sh", "-c", "exec /usr/bin/python3 -I -c \"$1\"", "sh", &script]);
+        let finished = finish(&mut command, b"");
+        assert!(!finished.status.success(), "{profile:?}: {}", finished.stderr());
+        let goal = fs::symlink_metadata(place.home.join(".docker"));
+        assert!(goal.is_err(), "{profile:?}: {}", finished.stderr());
+        assert!(
+            finished.stderr().contains("[Errno 74]"),
+            "{profile:?}: {}",
+            finished.stderr()
+        );
+    }
+}
+
+/// The user keeps the configuration elsewhere, in a place that a run may write.
+#[test]
+fn what_links_in_the_configuration_lead_to_is_closed() {
+    for profile in WRITING {
+        let probe = Probe::new()
+            .file("dotfiles/stockade.toml", "version = 1\n")
+            .file("dotfiles/profile.toml", "version = 1\n")
+            .link("~/.config/stockade/config.toml", "@ROOT/dotfiles/stockade.toml")
+            .link(
+                "~/.config/stockade/profiles/own.toml",
+                "../../../../root/dotfiles/profile.toml",
+            )
+            .works("write('@ROOT/dotfiles/other')")
+            .attempt("write('@ROOT/dotfiles/stockade.toml')")
+            .attempt("os.truncate('@ROOT/dotfiles/profile.toml', 0)")
+            .attempt("os.rename('@ROOT/dotfiles/other', '@ROOT/dotfiles/profile.toml')")
+            .attempt("os.rename('@ROOT/dotfiles', '@ROOT/away')");
+        probe.refused(profile, "EACCES|EXDEV");
+    }
+}
+
+/// All of it: a run under the widest profile, then a run whose refusal would start the planted program.
+#[test]
+fn a_run_gets_no_program_started_outside_by_planting_the_configuration() {
+    let config = "version = 1\non_violation = \"echo planted > @HOME/proof\"\n";
+    let plants = [
+        "mkdir -p ~/x/stockade; cp config.toml ~/x/stockade/; mv ~/x ~/.config",
+        "mkdir -p ~/x/stockade; cp config.toml ~/x/stockade/; ln -s ~/x ~/.config",
+        "mkdir -p stockade; cp config.toml stockade/; rm -rf ~/.config; ln -s $PWD ~/.config",
+        "mkdir -p ~/.config; cp config.toml ~/.config; cd ~/.config; mkdir stockade; mv config.toml stockade/",
+        "rm -rf ~/.config; mkdir -p ~/x/stockade; cp config.toml ~/x/stockade; mv -T ~/x ~/.config",
+    ];
+    for plant in plants {
+        let begin = || {
+            let place = Place::new();
+            place.file("config.toml", place.fill(config));
+            place
+        };
+        let violate = |place: &Place| {
+            let mut command = place.command(STOCKADE);
+            finish(command.args(["run", "--ask", "never", "--", "cat", "/etc/shadow"]), b"");
+            let planted = place.home.join(".config/stockade/config.toml").exists();
+            // The alert isn't waited for.
+            planted && until(Duration::from_secs(10), || place.home.join("proof").exists())
+        };
+        let free = begin();
+        finish(free.command("sh").args(["-c", plant]), b"");
+        assert!(violate(&free), "`{plant}` plants nothing unconfined");
+        let held = begin();
+        let mut command = held.command(STOCKADE);
+        command.args([
+            "run",
+            "--ask",
+            "never",
+            "--profile",
+            "trusted",
+            "--env",
+            "HOME",
+            "--",
+            "sh",
+            "-c",
+            plant,
+        ]);
+        finish(&mut command, b"");
+        assert!(!violate(&held), "`{plant}`");
+    }
+}
