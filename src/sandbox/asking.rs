@@ -132,6 +132,11 @@ impl Sandbox {
         self.escalating.text.is_some()
     }
 
+    /// Whether an answer may add to what its runs may do.
+    pub(super) fn may_ask(&self) -> bool {
+        self.escalating.approver.is_some()
+    }
+
     /// What may be granted while a run lives.
     pub(super) fn asks(&self, ability: Ability) -> Asks {
         if self.escalating.approver.is_none() || ability.supervisor != Supervisor::Own {
