@@ -1,11 +1,9 @@
 //! `stockade audit` and `stockade grant`: what they print, what they find, and that nothing in a row reaches a terminal
 //! as it is. Rows and grants are written through the library.
 
-mod common;
-
 use std::process::Command;
 
-use common::{Finished, Place, STOCKADE, faults, finish};
+use crate::common::{Finished, Place, STOCKADE, faults, finish};
 use serde_json::{Value, json};
 use stockade::approve::{Answer, EscalationRequest, Evidence, Lifetime, Requested};
 use stockade::audit::{Decided, Ended, Granted, Judged, Lost, Record, Seen, Started};

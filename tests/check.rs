@@ -1,12 +1,10 @@
 //! `stockade check`, as it is called: answers, exit codes, batches, and what the trail keeps.
 
-mod common;
-
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::{STOCKADE, faults};
+use crate::common::{STOCKADE, faults};
 use serde_json::{Value, json};
 
 /// A root with a configuration and a state of its own.

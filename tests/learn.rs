@@ -1,10 +1,8 @@
 //! `stockade learn`: what a program did becomes a profile that loads, under which it does the same, and nothing besides.
 
-mod common;
-
 use std::process::Command;
 
-use common::{Finished, Place, STOCKADE, finish, python, skipped};
+use crate::common::{Finished, Place, STOCKADE, finish, python, skipped};
 
 /// `stockade WORDS` in a place.
 fn stockade(place: &Place, words: &[&str]) -> Finished {
@@ -243,7 +241,15 @@ fn the_exit_code_is_the_program_s_and_a_bad_name_is_refused_before_it_runs() {
 fn a_run_inside_a_run_teaches_nothing_and_says_so() {
     let place = with_data();
     for profile in ["mcp-standard", "filesystem"] {
-        let outer = ["run", "--ask", "never", "--profile", "mcp-standard", "--", STOCKADE];
+        let outer = [
+            "run",
+            "--ask",
+            "never",
+            "--profile",
+            "mcp-standard",
+            "--",
+            STOCKADE.path(),
+        ];
         let words = [&outer[..], &["learn", "--ceiling", profile, "--", "cat", "notes.txt"]].concat();
         let finished = stockade(&place, &words);
         assert_eq!(finished.status.code(), Some(125), "{}", finished.stderr());

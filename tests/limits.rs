@@ -1,8 +1,6 @@
 //! Limits hold for the whole tree, and the report and the exit code say which one ended a run.
 
-mod common;
-
-use common::{Ran, run};
+use crate::common::{Ran, run};
 
 fn ended_by(ran: &Ran, limit: &str) {
     let report = ran.report();
@@ -16,7 +14,7 @@ const BUSY: &str = "while True: pass";
 #[test]
 fn the_cpu_limit_ends_a_busy_program() {
     let begun = run().flags(["--cpu-limit", "1s"]).python(BUSY).reporting();
-    let process = common::finish(&mut begun.process(), b"");
+    let process = crate::common::finish(&mut begun.process(), b"");
     // SIGXCPU by the kernel, or SIGKILL by the launcher: whoever looks first.
     let code = process.status.code().unwrap();
     assert!([128 + 24, 128 + 9].contains(&code), "{code}");

@@ -1,12 +1,10 @@
 //! The report: one JSON document whose field names programs rely on, written where the caller said and nowhere else.
 
-mod common;
-
 use std::fs;
 
 use serde_json::Value;
 
-use common::{finish, run};
+use crate::common::{finish, run};
 
 fn fields(value: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
@@ -187,7 +185,7 @@ fn an_old_report_is_overwritten_whole() {
 
 #[test]
 fn a_run_that_could_not_start_has_a_report() {
-    let refused = |begun: common::Run, code: i32| {
+    let refused = |begun: crate::common::Run, code: i32| {
         let ran = begun.reporting().status(code).any_stderr().ends();
         let report = ran.report();
         assert_eq!(report["status"], "not_started");
@@ -258,8 +256,8 @@ fn a_link_above_a_report_is_not_followed() {
 }
 
 /// `stockade explain FILE` with this on standard input.
-fn explain(place: &common::Place, file: &str, input: &[u8]) -> common::Finished {
-    finish(place.command(common::STOCKADE).args(["explain", file]), input)
+fn explain(place: &crate::common::Place, file: &str, input: &[u8]) -> crate::common::Finished {
+    finish(place.command(crate::common::STOCKADE).args(["explain", file]), input)
 }
 
 #[test]
@@ -299,7 +297,7 @@ fn a_denial_of_a_report_is_explained() {
 
 #[test]
 fn what_is_no_report_is_refused() {
-    let place = common::Place::new();
+    let place = crate::common::Place::new();
     let ran = run().reporting().ends();
     let newer = ran.report().to_string().replacen("\"version\":1", "\"version\":2", 1);
     let refused = |file: &str, input: &[u8], message: &str| {

@@ -1,11 +1,9 @@
 //! Reports are what `schemas/report.schema.json` promises, whichever way a run goes.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::faults;
+use crate::common::faults;
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../schemas/report.schema.json");
@@ -21,7 +19,7 @@ fn report(arguments: &[&str]) -> Value {
     std::fs::write(&unexecutable, b"\x7fELF, and nothing that a kernel starts").unwrap();
     make_executable(&unexecutable);
     let file = root.path().join("report.json");
-    let ended = Command::new(env!("CARGO_BIN_EXE_stockade"))
+    let ended = Command::new(crate::common::STOCKADE)
         .args(["run", "--root"])
         .arg(root.path())
         .arg("--report")
@@ -91,7 +89,7 @@ fn a_run_with_accepted_shortfalls_lists_them() {
     // Inside another run nobody tells hosts apart.
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("inner.json");
-    let stockade = env!("CARGO_BIN_EXE_stockade");
+    let stockade = crate::common::STOCKADE.path();
     let inner = [
         "run",
         "--host",

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use stockade::approve::{Answer, Choice, Extent, Lifetime, SocketApprover, Waiting};
 
+use crate::approvals::question::{ask, ask_for, request};
 use crate::common::Place;
 use crate::common::watch;
-use crate::question::{ask, ask_for, request};
 
 const PLAIN: &[&str] = &["--watch", "--plain"];
 

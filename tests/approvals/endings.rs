@@ -5,9 +5,9 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use stockade::approve::{Answer, SocketApprover, Waiting};
 
+use crate::approvals::question::{ask, request};
 use crate::common::Place;
 use crate::common::{sockets, watch};
-use crate::question::{ask, request};
 
 const PLAIN: &[&str] = &["--watch", "--plain"];
 
@@ -39,7 +39,7 @@ fn a_stopped_watcher_costs_no_more_than_patience() {
     let watch = watch(&place, PLAIN);
     watch.signals(Signal::SIGSTOP);
     let time = Duration::from_millis(400);
-    let open = crate::question::ask_for(&place.state(), Waiting::OnlyWatched, request("/x"), time);
+    let open = crate::approvals::question::ask_for(&place.state(), Waiting::OnlyWatched, request("/x"), time);
     let (answer, took) = open.answer();
     assert_eq!(answer, Answer::silence("nobody answered within 400ms"));
     assert!(took < Duration::from_secs(5));

@@ -1,8 +1,5 @@
 //! Questions of runs that have no terminal, asked in one process and answered in another.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod answering;
 mod endings;
 mod question;

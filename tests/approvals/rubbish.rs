@@ -8,9 +8,9 @@ use std::thread;
 
 use stockade::approve::{Answer, Choice, Waiting};
 
+use crate::approvals::question::{ask, request};
 use crate::common::Place;
 use crate::common::{sockets, watch};
-use crate::question::{ask, request};
 
 /// A watcher that says this to whoever asks, whatever is asked.
 fn parrot(state: &Path, words: Vec<u8>) {

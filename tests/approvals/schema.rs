@@ -7,8 +7,8 @@ use stockade::approve::{
     Answer, Approver, Choice, CommandApprover, EscalationRequest, Extent, Lifetime, Patience, Requested,
 };
 
+use crate::approvals::question::{LONG, request};
 use crate::common::{Place, faults};
-use crate::question::{LONG, request};
 
 fn schema() -> Value {
     serde_json::from_str(include_str!("../../schemas/escalation.schema.json")).expect("the schema is JSON")

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use stockade::approve::{Choice, Waiting};
 
+use crate::approvals::question::{ask, request};
 use crate::common::sockets;
 use crate::common::{Place, STOCKADE, skipped, until};
-use crate::question::{ask, request};
 
 /// A terminal with a shell in it. It ends with the value.
 struct Tmux {
@@ -87,7 +87,7 @@ fn it_ends_when_its_terminal_is_closed() {
                   time.sleep(0.01)\n\
                 print('ended')";
     let mut command = place.command(crate::common::python());
-    command.args(["-I", "-c", code, STOCKADE]).env("TERM", "xterm");
+    command.args(["-I", "-c", code, STOCKADE.path()]).env("TERM", "xterm");
     let output = command.output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "ended\n", "{output:?}");
     assert!(sockets(&place.state()).is_empty());

@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use stockade::approve::socket::{WatchError, Watcher};
 use stockade::approve::{Answer, Choice, SocketApprover, Waiting};
 
+use crate::approvals::question::{ask, request};
 use crate::common::{Place, is_root, python, skipped};
 use crate::common::{sockets, watch};
-use crate::question::{ask, request};
 
 fn open_to(directory: &Path, mode: u32) {
     std::fs::set_permissions(directory, std::fs::Permissions::from_mode(mode)).unwrap();

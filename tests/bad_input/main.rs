@@ -1,14 +1,11 @@
 //! Bad input: one clear message on standard error, the right exit code, nothing started and nothing left behind.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod profiles;
 mod roots;
 mod surroundings;
 mod words;
 
-use common::{Ran, Run};
+use crate::common::{Ran, Run};
 
 /// Says `ran` where it was started after all.
 pub fn refused(begun: Run) -> Run {

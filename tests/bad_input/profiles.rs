@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use crate::bad_input::{left_nothing, refused};
 use crate::common::run;
-use crate::{left_nothing, refused};
 
 #[test]
 fn a_broken_profile_is_refused_with_line_and_column() {

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::bad_input::refused;
 use crate::common::{STOCKADE, finish, is_root, python, run, skipped};
-use crate::refused;
 
 #[test]
 fn a_root_that_is_no_directory_is_refused() {
@@ -83,7 +83,7 @@ fn a_root_deeper_than_a_path_may_be_is_refused_or_works() {
     // A relative walk makes what no absolute path can name.
     let code = "import os\nos.chdir('@ROOT')\nfor _ in range(30):\n  os.mkdir('d' * 200)\n  os.chdir('d' * 200)\n\
                 os.execv('@BIN', ['stockade', 'run', '--root', '.', '--', 'echo', 'ran'])";
-    let code = begun.place.fill(code).replace("@BIN", STOCKADE);
+    let code = begun.place.fill(code).replace("@BIN", STOCKADE.path());
     let finished = finish(begun.place.command(python()).args(["-I", "-c", &code]), b"");
     let said = finished.stderr();
     assert!(
@@ -102,7 +102,7 @@ fn a_directory_that_was_removed_is_no_root() {
         "-c",
         &begun.place.fill(code),
         "bash",
-        STOCKADE,
+        STOCKADE.path(),
         "run",
         "--",
         "echo",

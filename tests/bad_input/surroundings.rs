@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::bad_input::{left_nothing, refused};
 use crate::common::{finish, is_root, run, skipped};
-use crate::{left_nothing, refused};
 
 #[test]
 fn without_a_home_it_runs_all_the_same() {

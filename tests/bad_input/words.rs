@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::bad_input::refused;
 use crate::common::{Run, STOCKADE, finish, is_root, python, run, skipped};
-use crate::refused;
 
 #[test]
 fn odd_names_of_variables_are_refused() {

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, unused_imports, reason = "each test program uses another part")]
 
+mod binary;
 mod place;
 mod probe;
 mod process;
@@ -11,6 +12,7 @@ mod schema;
 mod terminal;
 mod watch;
 
+pub use binary::{STOCKADE, checkout};
 pub use place::Place;
 pub use probe::{Probe, results};
 pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, until};
@@ -18,9 +20,6 @@ pub use run::{Ran, Run, run};
 pub use schema::faults;
 pub use terminal::Terminal;
 pub use watch::{Watch, sockets, watch};
-
-/// The program under test.
-pub const STOCKADE: &str = env!("CARGO_BIN_EXE_stockade");
 
 /// The system's Python; shims on `PATH` are tested elsewhere.
 pub fn python() -> &'static str {

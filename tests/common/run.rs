@@ -189,7 +189,7 @@ impl Run {
             None => self.place.command(STOCKADE),
             Some(shell) => {
                 let mut command = self.place.command("bash");
-                command.args(["-c", &format!("{shell}\nexec \"$@\""), "bash", STOCKADE]);
+                command.args(["-c", &format!("{shell}\nexec \"$@\""), "bash", STOCKADE.path()]);
                 command
             }
         };

@@ -1,7 +1,7 @@
 //! The question of `stockade trust`, on a terminal.
 
-use crate::ALLOW;
 use crate::common::{STOCKADE, Terminal, run};
+use crate::configuration::ALLOW;
 
 fn ends(answer: &str) -> (i32, bool) {
     let run = run().file(".stockade/config.toml", ALLOW);

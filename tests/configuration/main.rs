@@ -1,8 +1,5 @@
 //! What users and projects configure, through the program: shown, trusted, remembered.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod asked;
 mod schema;
 mod shown;
@@ -10,7 +7,7 @@ mod trusted;
 
 use std::process::Command;
 
-use common::{Finished, Place, STOCKADE, finish};
+use crate::common::{Finished, Place, STOCKADE, finish};
 
 /// Rules that a project would like.
 const ALLOW: &str = "version = 1\n[[permissions.allow]]\ntool = 'bash'\ncommand = 'git push'\n";

@@ -5,7 +5,7 @@ use stockade::config::{Layers, SCHEMA};
 use toml::de::{DeTable, DeValue};
 
 use crate::common::{Place, faults};
-use crate::told;
+use crate::configuration::told;
 
 /// TOML as JSON.
 fn json_of(value: &DeValue<'_>) -> Value {

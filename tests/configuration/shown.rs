@@ -1,7 +1,7 @@
 //! `stockade config show`, `stockade rules list`.
 
 use crate::common::Place;
-use crate::{ALLOW, stockade, told};
+use crate::configuration::{ALLOW, stockade, told};
 
 #[test]
 fn each_line_that_counts_is_shown_with_its_origin_and_what_does_not_count_with_the_reason() {

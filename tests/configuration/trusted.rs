@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::common::{Place, STOCKADE, finish};
-use crate::{ALLOW, stockade, told};
+use crate::configuration::{ALLOW, stockade, told};
 
 /// The hash that `stockade trust` shows.
 fn hash(place: &Place) -> String {
@@ -184,7 +184,7 @@ fn a_run_trusts_and_remembers_nothing() {
             "--audit",
             "off",
             "--exec",
-            STOCKADE,
+            STOCKADE.path(),
             "--",
             "sh",
             "-c",

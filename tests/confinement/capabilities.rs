@@ -218,7 +218,7 @@ fn a_run_inside_has_what_both_it_and_the_run_around_it_have() {
     let outer = |capabilities: &str, inner: String| {
         run()
             .profile("workspace")
-            .flags(["--exec", STOCKADE, "--cap", capabilities])
+            .flags(["--exec", STOCKADE.path(), "--cap", capabilities])
             .file("a", "text\n")
             .bash(&format!("{inner}; ls"))
             .any_stderr()
@@ -234,7 +234,7 @@ fn a_run_inside_has_what_both_it_and_the_run_around_it_have() {
     assert_eq!(outer(all, inner("WRITE,EXECUTE,SPAWN")), "a\n");
     run()
         .profile("workspace")
-        .flags(["--exec", STOCKADE])
+        .flags(["--exec", STOCKADE.path()])
         .file("a", "text\n")
         .bash(&inner(reading))
         .status(2)

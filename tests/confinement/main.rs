@@ -1,8 +1,5 @@
 //! Each denial of ring 1, seen from inside a confined process, after the same probe was proved to work unconfined.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod capabilities;
 mod execution;
 mod flags;

@@ -2,7 +2,7 @@
 
 use stockade::approve::{Answer, Lifetime};
 
-use crate::person::{asking, no, once, session};
+use crate::escalation::person::{asking, no, once, session};
 
 #[test]
 fn a_path_that_changes_while_the_person_thinks_is_judged_again() {

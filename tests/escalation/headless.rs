@@ -89,7 +89,7 @@ fn a_run_that_asks_only_where_somebody_watches_is_refused_at_once_without() {
     let begun = Instant::now();
     // `auto`, in a session without a terminal.
     let mut command = place.command("setsid");
-    command.args(["-w", STOCKADE, "run", "--", "cat", "file"]);
+    command.args(["-w", STOCKADE.path(), "run", "--", "cat", "file"]);
     let finished = finish(&mut command, b"");
     assert_eq!((finished.status.code(), finished.stdout().as_str()), (Some(1), ""));
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());

@@ -1,6 +1,6 @@
 //! A yes: the very access is made, and the program never notices.
 
-use crate::person::{asking, once, session, wider};
+use crate::escalation::person::{asking, once, session, wider};
 
 const DEFINED: &str = "import os, sys\n";
 
@@ -145,7 +145,7 @@ fn a_server_on_no_address_gets_loopback_after_a_yes() {
 
 #[test]
 fn other_threads_go_on_while_one_waits() {
-    use crate::person::patiently;
+    use crate::escalation::person::patiently;
     use stockade::approve::{Answer, Lifetime, Manner};
     let asking = patiently("minimal", Manner::Beside, |request, _| {
         let sign = std::path::Path::new(&request.evidence.root).join("sign");

@@ -1,7 +1,5 @@
 //! Asking a person while the program waits: what is asked, what a yes opens, what a no leaves, and what nobody is asked.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod person;
 
 mod abuse;

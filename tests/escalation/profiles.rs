@@ -3,7 +3,7 @@
 use stockade::approve::{Answer, Choice, EscalationRequest, Extent, Lifetime, Requested, Unit};
 
 use crate::common::{Terminal, run};
-use crate::person::{Asking, asking, no, session};
+use crate::escalation::person::{Asking, asking, no, session};
 
 fn by_profile(rule: impl Fn(&EscalationRequest) -> Answer + Send + Sync + 'static) -> Asking {
     asking("minimal", rule).with(|sandbox| sandbox.escalate(Unit::Profile))

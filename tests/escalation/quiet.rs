@@ -1,7 +1,7 @@
 //! Ordinary programs ask nothing.
 
 use crate::common::{python, skipped};
-use crate::person::{asking, once};
+use crate::escalation::person::{asking, once};
 
 const PROFILES: [&str; 7] = [
     "minimal",

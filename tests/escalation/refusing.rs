@@ -5,7 +5,7 @@ use std::time::Duration;
 use stockade::Status;
 use stockade::approve::{Answer, Choice, Extent, Lifetime, Manner};
 
-use crate::person::{asking, no, once, patiently, session};
+use crate::escalation::person::{asking, no, once, patiently, session};
 
 const TRY: &str = "try: print(open('/etc/hosts').read() != '')\nexcept OSError as e: print(type(e).__name__)";
 

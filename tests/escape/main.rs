@@ -1,9 +1,6 @@
 //! Attacks, one test a trick or promise: each reaches its goal unconfined and must fail in a run.
 #![cfg(target_arch = "x86_64")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod appearing;
 mod cases;
 mod devices;

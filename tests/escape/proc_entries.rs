@@ -183,7 +183,7 @@ fn another_mount_of_proc_is_no_way_round() {
         let mut command = place.command("unshare");
         command.args(["-m", "sh", "-c", "mount -t proc proc proc2 && exec \"$@\"", "sh"]);
         if let Some(profile) = profile {
-            command.args([STOCKADE, "run", "--profile", profile, "--"]);
+            command.args([STOCKADE.path(), "run", "--profile", profile, "--"]);
         }
         command.args([python(), "-I", "-c", &code]);
         let finished = finish(&mut command, b"");

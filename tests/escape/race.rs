@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -85,7 +84,7 @@ fn built(attacker: &'static str) -> Option<Vec<u8>> {
     if !built.contains_key(attacker) {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join(attacker);
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/escape/attackers");
+        let sources = crate::common::checkout().join("tests/escape/attackers");
         let status = Command::new("gcc")
             .args(["-O1", "-pthread", "-o"])
             .arg(&program)

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::place::Place;
+use crate::exec::place::Place;
 
 const LANGUAGES: [&str; 4] = ["python", "javascript", "typescript", "shell"];
 

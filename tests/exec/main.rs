@@ -1,8 +1,5 @@
 //! `stockade infer`, `exec` and `script`, as they are called: which profile a script runs with, and what is remembered.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod hostile;
 mod place;
 mod remembered;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::place::Place;
+use crate::exec::place::Place;
 
 const WRITES: &str = "open('out.txt', 'a').write('x')\n";
 

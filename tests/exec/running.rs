@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::common::tries;
-use crate::place::{Place, bare};
+use crate::exec::place::{Place, bare};
 
 #[test]
 fn a_script_runs_with_what_its_text_needs_and_no_more() {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::common::{Finished, Place, STOCKADE, finish, python};
+use crate::common::{Finished, Place, STOCKADE, finish, python};
 
 /// A script that needs one access which its profile doesn't give.
 ///

@@ -4,9 +4,6 @@
 //! Each script is run three times on equal files: unconfined, where it must succeed; under its profile, where it must
 //! fail; and with the suggested flags added, where it must succeed again.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod case;
 mod node;
 mod python;

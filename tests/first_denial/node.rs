@@ -1,7 +1,7 @@
 //! Node scripts.
 
 use super::case::{Case, each_names_its_denial_first};
-use super::common::skipped;
+use crate::common::skipped;
 
 const fn case(profile: &'static str, access: &'static str, target: &'static str, script: &'static str) -> Case {
     Case {

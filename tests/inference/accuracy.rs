@@ -1,6 +1,6 @@
 //! How well profiles are inferred, by the labels: one table, and the bounds that it has to keep.
 //!
-//! `cargo test --test inference accuracy -- --nocapture` prints it.
+//! `cargo test --test programs inference::accuracy -- --nocapture` prints it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

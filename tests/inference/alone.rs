@@ -1,11 +1,11 @@
 //! A script of the corpus in a place of its own: a copy of the corpus' tree, and no network but loopback.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
-use super::common::{Place, skipped};
 use super::label::{Label, corpus};
+use crate::common::{Place, skipped};
 
 /// What the scripts see besides `HOME`, as `tests/infer/observe.py` has it.
 const VARIABLES: [(&str, &str); 6] = [
@@ -113,6 +113,6 @@ pub fn tsx() -> PathBuf {
 
 /// Where `tests/setup-programs.sh` puts packages of npm.
 fn npm() -> PathBuf {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-npm");
+    let default = || crate::common::checkout().join("target/test-npm");
     std::env::var_os("STOCKADE_TEST_NPM").map_or_else(default, PathBuf::from)
 }

@@ -1,10 +1,10 @@
 //! The labels of the corpus: what each script needs, as its authors found by thinking and by running.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::common::tries;
+use crate::common::tries;
 
 /// The files of labels, by language.
 pub const LANGUAGES: [&str; 4] = ["python", "javascript", "typescript", "shell"];
@@ -91,7 +91,7 @@ pub fn runnable() -> Vec<Label> {
 }
 
 pub fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/infer/corpus")
+    crate::common::checkout().join("tests/infer/corpus")
 }
 
 /// All labels, language by language.

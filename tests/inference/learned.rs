@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use super::alone::{alone, can_run, one_test_at_a_time, place};
-use super::common::{STOCKADE, finish, python};
 use super::label::{Label, runnable};
 use super::order::{Standing, steps};
+use crate::common::{STOCKADE, finish, python};
 
 /// The command of a script; `None` for TypeScript, since what runs that reads and writes on its own behalf.
 fn command(label: &Label) -> Option<Vec<String>> {
@@ -32,7 +32,7 @@ fn fault(label: &Label) -> Option<String> {
         "trusted" => "trusted",
         _ => "mcp-standard",
     };
-    let words = [STOCKADE, "learn", "--json", "--ceiling", ceiling, "--"].map(str::to_string);
+    let words = [STOCKADE.path(), "learn", "--json", "--ceiling", ceiling, "--"].map(str::to_string);
     let words: Vec<String> = words.into_iter().chain(command).collect();
     let finished = finish(&mut alone(&place, &words), b"");
     let Ok(learnt) = serde_json::from_slice::<Value>(&finished.stdout) else {

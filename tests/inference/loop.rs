@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use super::alone::{alone, can_run, one_test_at_a_time, place, state};
-use super::common::{Finished, Place, STOCKADE, finish};
 use super::label::{Label, labels, runnable};
 use super::within::{is_host, is_named};
+use crate::common::{Finished, Place, STOCKADE, finish};
 
 /// How a run ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ impl Confined {
             asked.display()
         );
         let mut words = vec![
-            STOCKADE,
+            STOCKADE.path(),
             "exec",
             "--ask",
             &answers,

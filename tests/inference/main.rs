@@ -4,9 +4,6 @@
 //! The scripts run where there is no network but loopback. A test whose programs aren't installed says so and passes,
 //! unless `STOCKADE_TEST_ALL=1` is set; `tests/setup-programs.sh` installs them.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod accuracy;
 mod alone;
 mod label;

@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use super::alone::{can_run, one_test_at_a_time, tsx};
-use super::common::{is_root, python, skipped, tries};
 use super::label::corpus;
+use crate::common::{is_root, python, skipped, tries};
 
 /// Runs the observer of one language; what it prints besides its rows are the labels that aren't true.
 fn observed(language: &str) {

@@ -1,7 +1,5 @@
 //! The corpora of command lines, through the whole decision: no hostile line is allowed, no ordinary one asks.
 
-use std::path::Path;
-
 use stockade::judge::{Answer, Call, Decision, Judge, Permissions, SHELL, permissions_of};
 
 const HOSTILE: &str = include_str!("hostile.txt");
@@ -19,7 +17,7 @@ fn lines(corpus: &str) -> Vec<String> {
 }
 
 fn usual() -> Permissions {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/judge/usual.toml");
+    let file = crate::common::checkout().join("tests/judge/usual.toml");
     permissions_of(&file).unwrap_or_else(|error| panic!("{error}"))
 }
 

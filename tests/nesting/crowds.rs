@@ -1,6 +1,6 @@
 //! Several inner runs, beside each other and one after the other.
 
-use crate::inner::{inner, outer, shows};
+use crate::nesting::inner::{inner, outer, shows};
 
 #[test]
 fn runs_beside_each_other_have_labels_of_their_own() {

@@ -6,7 +6,7 @@ use crate::common::{Run, STOCKADE, python, run};
 pub fn outer(profile: &str) -> Run {
     run()
         .profile(profile)
-        .flags(["--exec", STOCKADE])
+        .flags(["--exec", STOCKADE.path()])
         .file("plain", "plain\n")
         .file("data/x", "x\n")
         .any_stderr()

@@ -2,9 +2,6 @@
 //! run alone, or its refusal inside would prove nothing.
 #![cfg(target_arch = "x86_64")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod crowds;
 mod inner;
 mod narrowing;

@@ -1,6 +1,6 @@
 //! Files: what both runs allow, whoever of the inner run asks and however.
 
-use crate::inner::{inner, outer, python_words, shows};
+use crate::nesting::inner::{inner, outer, python_words, shows};
 
 /// Runs a command in the outer run alone, then inside inner ones.
 fn prints(profile: &str, command: &str, alone: &str, inside: &[(&str, &str)]) {

@@ -1,7 +1,7 @@
 //! Processes: an inner run sees and signals its own alone, and whoever it leaves behind stays narrowed.
 
 use crate::common::until;
-use crate::inner::{inner, outer, python_words};
+use crate::nesting::inner::{inner, outer, python_words};
 use std::time::Duration;
 
 const SHOWS: &str = "def shows(path):\n  \

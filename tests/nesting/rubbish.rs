@@ -1,6 +1,6 @@
 //! What a program of the run may say to the address at which inner runs ask to be narrowed.
 
-use crate::inner::{inner, outer, python_words, shows};
+use crate::nesting::inner::{inner, outer, python_words, shows};
 
 const ASK: &str = "import socket, struct, os, time\n\
                    def ask(request, answer=True):\n  \

@@ -3,8 +3,8 @@
 use stockade::approve::{Answer, EscalationRequest, Lifetime};
 
 use crate::common::{Run, Terminal, run};
-use crate::person::{Asking, asking, no, once, session};
-use crate::servers::{Http, Names, Streams, Witness};
+use crate::network::person::{Asking, asking, no, once, session};
+use crate::network::servers::{Http, Names, Streams, Witness};
 
 const CONNECT: &str = "import socket\n\
                        s = socket.create_connection((NAME, PORT), 20); s.sendall(b'ping'); print(s.recv(4).decode())";
@@ -237,7 +237,7 @@ fn a_person_at_the_terminal_says_no_and_the_report_says_who_and_why() {
 fn the_local_machine_by_any_spelling_is_asked_for_once_at_most() {
     let echo = Streams::at(
         std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap(),
-        |stream, _| crate::servers::echo(stream),
+        |stream, _| crate::network::servers::echo(stream),
     );
     let port = echo.address.port();
     asking("minimal", session)

@@ -34,7 +34,7 @@ pub fn has_modules(modules: &[&str]) -> bool {
 
 /// A directory that `tests/setup-programs.sh` fills with an npm package.
 pub fn npm_package(name: &str) -> Option<PathBuf> {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-npm");
+    let default = || crate::common::checkout().join("target/test-npm");
     let directory = env::var_os("STOCKADE_TEST_NPM").map_or_else(default, PathBuf::from);
     let package = directory.join("node_modules").join(name);
     (package.is_dir() || missing(&format!("the npm package {name}"))).then_some(package)
@@ -50,7 +50,7 @@ pub fn missing(what: &str) -> bool {
 
 /// A file of this test program's sources.
 pub fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/network").join(name)
+    crate::common::checkout().join("tests/network").join(name)
 }
 
 /// A compiled program, removed with the value.

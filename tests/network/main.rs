@@ -6,9 +6,6 @@
 //! what they need. Ports 80 and 443 can be served by root alone, mostly.
 #![cfg(target_arch = "x86_64")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod asking;
 mod begun;
 mod behaviour;

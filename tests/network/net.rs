@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::common::{Finished, Place, Run, finish_within, run};
-use crate::servers::Names;
+use crate::network::servers::Names;
 
 /// No run of these tests takes this long unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(120);

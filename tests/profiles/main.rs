@@ -1,8 +1,5 @@
 //! `stockade profile test`, `diff` and `schema`.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod comparing;
 mod schema;
 mod testing;
@@ -12,7 +9,7 @@ use std::process::{Command, Output};
 
 /// Runs `stockade profile …` at a home of the test's own.
 fn profile(home: &Path, words: &[&str]) -> Output {
-    Command::new(common::STOCKADE)
+    Command::new(crate::common::STOCKADE)
         .arg("profile")
         .args(words)
         .current_dir(home)

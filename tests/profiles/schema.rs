@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 use stockade::profile::{SCHEMA, SHIPPED, Source, parse};
 use toml::de::{DeTable, DeValue};
 
-use super::{common, profile, stdout};
+use super::{profile, stdout};
+use crate::common;
 
 fn faults(text: &str) -> Vec<String> {
     let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");

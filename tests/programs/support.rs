@@ -141,7 +141,7 @@ impl Pair {
 
 /// The arguments that confine a command.
 pub fn stockade(profile: &str) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = vec![env!("CARGO_BIN_EXE_stockade").into()];
+    let mut arguments: Vec<OsString> = vec![crate::common::STOCKADE.into()];
     arguments.extend(["run", "--profile", profile].map(OsString::from));
     arguments.push("--".into());
     arguments
@@ -200,8 +200,5 @@ pub fn find(program: &str) -> Option<PathBuf> {
 
 /// A directory that `tests/setup-programs.sh` fills: the variable's, or this one of `target`.
 pub fn prepared(variable: &str, default: &str) -> PathBuf {
-    env::var_os(variable).map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("target").join(default),
-        PathBuf::from,
-    )
+    env::var_os(variable).map_or_else(|| crate::common::checkout().join("target").join(default), PathBuf::from)
 }

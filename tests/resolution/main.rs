@@ -3,14 +3,11 @@
 //!
 //! `trees.py` makes trees and cases from a seed, `drive.py` performs them: bare, and confined on the same trees.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Finished, Place, STOCKADE, finish_within, python};
+use crate::common::{Finished, Place, STOCKADE, finish_within, python};
 use serde_json::Value;
 
 const TREES: &str = include_str!("trees.py");

@@ -82,7 +82,7 @@ int main(void) {
 fn cargo_builds_tests_and_runs_a_crate() {
     // The cargo that runs the tests, not a shim that looks into the home.
     let Some(cargo) = std::env::var_os("CARGO").filter(|_| installed(&["gcc"])) else {
-        super::common::skipped("no cargo runs this test");
+        crate::common::skipped("no cargo runs this test");
         return;
     };
     let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";

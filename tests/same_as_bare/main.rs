@@ -4,9 +4,6 @@
 //! A test whose program isn't installed says so and passes, unless `STOCKADE_TEST_ALL=1` is set.
 //! `tests/setup-programs.sh` installs what they need.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod archives;
 mod compilers;
 mod files;

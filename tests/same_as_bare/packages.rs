@@ -1,7 +1,7 @@
 //! Package managers, with what they install lying in the directory.
 
-use super::common::skipped;
 use super::twins::{Twins, installed};
+use crate::common::skipped;
 
 #[test]
 fn npm_installs_a_local_package_and_runs_its_scripts() {

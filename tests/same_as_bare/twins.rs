@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::common::{Finished, Place, STOCKADE, finish, finish_within, python, skipped};
+use crate::common::{Finished, Place, STOCKADE, finish, finish_within, python, skipped};
 
 const TREE: &str = include_str!("tree.py");
 /// Long enough for a compiler on a machine that is busy with other tests.
@@ -96,7 +96,7 @@ impl Twins {
         let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         let bare = self.run(self.command(&self.bare, command[0]).args(&command[1..]));
         assert!(bare.status.success(), "bare, {command:?}: {}", told(&bare));
-        let mut confined = self.command(&self.confined, STOCKADE);
+        let mut confined = self.command(&self.confined, STOCKADE.path());
         confined.args(["run", "--profile", "workspace", "--root"]);
         confined.arg(&self.confined.root).arg("--").args(command);
         let confined = self.run(&mut confined);

@@ -109,7 +109,7 @@ impl Both {
         let mut words: Vec<String> = Vec::new();
         if is_confined {
             let root = place.root.to_str().unwrap();
-            words.extend([STOCKADE, "run", "--profile", "workspace", "--root", root, "--"].map(String::from));
+            words.extend([STOCKADE.path(), "run", "--profile", "workspace", "--root", root, "--"].map(String::from));
         }
         words.extend(self.argv.iter().map(|word| place.fill(word)));
         if let Some(shell) = &self.shell {

@@ -1,6 +1,6 @@
 //! Many at once: right results, and nobody hangs.
 
-use crate::both::both;
+use crate::supervision::both::both;
 
 /// Opens, makes and renames as a thread or process of its own, and checks each result.
 const WORK: &str = r#"
@@ -35,8 +35,8 @@ def children(count, rounds):
     return sum(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0 for pid in pids)
 "#;
 
-fn crowd(code: &str) -> crate::both::Both {
-    both(&format!("{WORK}\n{}", crate::both::dedent(code))).file("plain", "plain")
+fn crowd(code: &str) -> crate::supervision::both::Both {
+    both(&format!("{WORK}\n{}", crate::supervision::both::dedent(code))).file("plain", "plain")
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The descriptors that a run gets are those that it would have got without a supervisor.
 
-use crate::both::both;
+use crate::supervision::both::both;
 
 #[test]
 fn flags_of_an_open_file_are_those_that_were_asked_for() {

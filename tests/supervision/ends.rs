@@ -93,7 +93,7 @@ fn nothing_of_fifty_runs_is_left_in_their_host() {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([
         "--exact",
-        "ends::fifty_runs_of_a_host",
+        "supervision::ends::fifty_runs_of_a_host",
         "--ignored",
         "--nocapture",
         "--test-threads=1",

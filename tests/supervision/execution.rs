@@ -1,7 +1,7 @@
 //! Executing what was just written, what mustn't be read, and what has no name.
 
-use crate::both::{both, both_of, compile, has_compiler};
 use crate::common::{Place, tries};
+use crate::supervision::both::{both, both_of, compile, has_compiler};
 
 const TINY: &[&str] = &["-nostdlib", "-static", "-Wl,--build-id=none"];
 

@@ -3,8 +3,8 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::both::both;
 use crate::common::run;
+use crate::supervision::both::both;
 
 const SETUP: &str = r#"
 import threading
@@ -28,8 +28,8 @@ def waiting(what, seconds=0.3):
     return result
 "#;
 
-fn fifos(code: &str) -> crate::both::Both {
-    both(&format!("{SETUP}\n{}", crate::both::dedent(code))).file("plain", "plain")
+fn fifos(code: &str) -> crate::supervision::both::Both {
+    both(&format!("{SETUP}\n{}", crate::supervision::both::dedent(code))).file("plain", "plain")
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The supervisor's own copy of a descriptor is gone once the run has closed its own: whatever depends on the last
 //! close happens at once.
 
-use crate::both::both;
 use crate::common::tries;
+use crate::supervision::both::both;
 
 #[test]
 fn a_lock_ends_with_the_close() {

@@ -1,6 +1,6 @@
 //! Locks and watches between the processes of a run. Leases there are none.
 
-use crate::both::both;
+use crate::supervision::both::both;
 
 const LOCKS: &str = r#"
 import fcntl, threading
@@ -21,8 +21,8 @@ def in_child(what):
     with os.fdopen(reader) as file: return file.read()
 "#;
 
-fn locks(code: &str) -> crate::both::Both {
-    both(&format!("{LOCKS}\n{}", crate::both::dedent(code))).file("plain", "plain")
+fn locks(code: &str) -> crate::supervision::both::Both {
+    both(&format!("{LOCKS}\n{}", crate::supervision::both::dedent(code))).file("plain", "plain")
 }
 
 #[test]
@@ -94,7 +94,7 @@ def watch(fd, path, mask): return answer(libc.inotify_add_watch(fd, os.fsencode(
 fn a_watch_on_a_directory_of_the_run_shows_its_changes() {
     both(&format!(
         "{WATCH}\n{}",
-        crate::both::dedent(
+        crate::supervision::both::dedent(
             r#"
             fd = answer(libc.inotify_init1(0o2000000))
             CHANGES = 2 | 4 | 8 | 64 | 128 | 256 | 512
@@ -125,7 +125,7 @@ fn a_watch_on_a_directory_of_the_run_shows_its_changes() {
 fn a_watcher_sees_each_file_closed_once() {
     both(&format!(
         "{WATCH}\n{}",
-        crate::both::dedent(
+        crate::supervision::both::dedent(
             r#"
             fd = answer(libc.inotify_init1(0o2000000))
             watch(fd, '.', 8 | 256)

@@ -2,9 +2,6 @@
 //! test runs the same code twice, bare and under `workspace`, and compares.
 #![cfg(target_arch = "x86_64")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod both;
 mod crowds;
 mod descriptors;

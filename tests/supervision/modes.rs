@@ -3,8 +3,8 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::both::both;
 use crate::common::{is_root, skipped, tries};
+use crate::supervision::both::both;
 
 /// Makes one thing of each kind, and tells its mode and group.
 const MAKE: &str = r#"
@@ -45,8 +45,8 @@ def make(directory='.'):
 MASKS = 0o000, 0o022, 0o027, 0o077, 0o777
 "#;
 
-fn modes(code: &str) -> crate::both::Both {
-    both(&format!("{MAKE}\n{}", crate::both::dedent(code)))
+fn modes(code: &str) -> crate::supervision::both::Both {
+    both(&format!("{MAKE}\n{}", crate::supervision::both::dedent(code)))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `/proc/self` and its like, however they are reached: the caller's own entries, never the supervisor's.
 
-use crate::both::both;
+use crate::supervision::both::both;
 
 /// Marks its own environment, so that nobody else's passes for it. `check` looks at what a path leads to.
 const CHECKS: &str = r#"

@@ -1,7 +1,7 @@
 //! Signals in the middle of calls: each call happens once, and none is lost.
 
-use crate::both::{both, both_of, compile, has_compiler};
 use crate::common::tries;
+use crate::supervision::both::{both, both_of, compile, has_compiler};
 
 fn interrupted(restarts: &str) {
     if !has_compiler() {

@@ -1,7 +1,7 @@
 //! `/dev/stdout` and its like are what the program holds, wherever that leads.
 
-use crate::both::{both, both_of};
 use crate::common::{Terminal, run};
+use crate::supervision::both::{both, both_of};
 
 const FORMS: [&str; 5] = [
     "/dev/stdout",

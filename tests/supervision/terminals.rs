@@ -1,7 +1,7 @@
 //! `/dev/tty` is the caller's own terminal: the one that the run made for it, or none.
 
-use crate::both::both;
 use crate::common::{Beside, Place, Terminal, python, run};
+use crate::supervision::both::both;
 
 /// Starts a child with a pseudo-terminal of its own and tells what it wrote there.
 const IN_A_TERMINAL: &str = r#"
@@ -37,8 +37,8 @@ def word(what):
     except OSError as error: return errno.errorcode[error.errno]
 "#;
 
-fn in_a_terminal(code: &str) -> crate::both::Both {
-    both(&format!("{IN_A_TERMINAL}\n{}", crate::both::dedent(code)))
+fn in_a_terminal(code: &str) -> crate::supervision::both::Both {
+    both(&format!("{IN_A_TERMINAL}\n{}", crate::supervision::both::dedent(code)))
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn the_terminal_of_another_run_is_refused() {
          inner = \"import os, time; m, s = os.openpty(); open('name', 'w').write(os.ttyname(s)); \
          print('ready', flush=True); time.sleep(60)\"\n\
          os.execv('{}', ['stockade', 'run', '--profile', 'workspace', '--', '{}', '-I', '-c', inner])\n",
-        crate::common::STOCKADE,
+        crate::common::STOCKADE.path(),
         python()
     );
     let _other = Beside::new(&place, &code);

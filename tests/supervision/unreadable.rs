@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::both::{Both, both, both_of, compile, has_compiler};
 use crate::common::{finish, is_root, skipped};
+use crate::supervision::both::{Both, both, both_of, compile, has_compiler};
 
 fn program(words: &[&str], mode: u32) -> Both {
     both_of(words)
@@ -64,7 +64,7 @@ fn another_users_program_that_cannot_be_read_is_refused() {
     let program = compile(&place, "program", include_str!("programs/unreadable.c"), &["-static"]);
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o711)).unwrap();
     let stockade = place.root.join("stockade");
-    std::fs::copy(crate::common::STOCKADE, &stockade).unwrap();
+    std::fs::copy(crate::common::STOCKADE.path(), &stockade).unwrap();
     for path in [
         &place.root,
         &place.home,

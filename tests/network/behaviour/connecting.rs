@@ -4,8 +4,8 @@ use std::net::Ipv6Addr;
 use std::time::{Duration, Instant};
 
 use crate::common::skipped;
-use crate::net::Net;
-use crate::servers::{Answer, Streams, Witness, nobody, web_listener};
+use crate::network::net::Net;
+use crate::network::servers::{Answer, Streams, Witness, nobody, web_listener};
 
 /// Python that has `NAME`, `PORT`, and what the tests share.
 fn code(net: &mut Net, server: std::net::SocketAddr, body: &str) -> String {
@@ -113,7 +113,7 @@ fn sockets_of_ipv6_connect() {
         return skipped("there's no IPv6 here");
     };
     let echo = Streams::at(std::net::TcpListener::bind("[::1]:0").unwrap(), |stream, _| {
-        crate::servers::echo(stream)
+        crate::network::servers::echo(stream)
     });
     let v4 = Streams::echo();
     let mut net = Net::new();
@@ -145,7 +145,7 @@ fn sockets_of_ipv6_connect() {
 #[test]
 fn a_name_with_several_addresses_is_reached_by_the_one_that_answers() {
     let echo = Streams::echo();
-    let down = crate::servers::address();
+    let down = crate::network::servers::address();
     let mut net = Net::new();
     net.grant("api.shop.test", echo.address)
         .host(&format!("{down}:{}", echo.address.port()));

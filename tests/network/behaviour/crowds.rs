@@ -1,7 +1,7 @@
 //! Many connections, one after the other and at once.
 
-use crate::net::Net;
-use crate::servers::Streams;
+use crate::network::net::Net;
+use crate::network::servers::Streams;
 
 fn prints(net: &mut Net, server: &Streams, body: &str, text: &str) {
     net.grant("api.shop.test", server.address);
@@ -63,7 +63,7 @@ fn three_hundred_blocking_connections_kept_open() {
 /// Failures leave nothing behind either.
 #[test]
 fn a_thousand_failures() {
-    let (echo, down) = (Streams::echo(), crate::servers::nobody());
+    let (echo, down) = (Streams::echo(), crate::network::servers::nobody());
     let mut net = Net::new();
     net.grant("down.shop.test", down);
     prints(

@@ -1,8 +1,8 @@
 //! What a pattern of hosts lets through, and what it doesn't.
 
 use crate::common::run;
-use crate::net::Net;
-use crate::servers::{Streams, Witness};
+use crate::network::net::Net;
+use crate::network::servers::{Streams, Witness};
 
 /// Which of some hosts answer under a pattern; `@P` is the server's port.
 fn reached(patterns: &[&str], hosts: &[&str]) -> String {
@@ -17,8 +17,10 @@ fn reached(patterns: &[&str], hosts: &[&str]) -> String {
                 .replace("@A", &echo.address.ip().to_string()),
         );
     }
-    net.names
-        .answer("*.test", crate::servers::Answer::Addresses(vec![echo.address.ip()]));
+    net.names.answer(
+        "*.test",
+        crate::network::servers::Answer::Addresses(vec![echo.address.ip()]),
+    );
     let hosts: Vec<String> = hosts
         .iter()
         .map(|host| host.replace("@A", &echo.address.ip().to_string()))

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use crate::net::Net;
-use crate::servers::{Answer, Streams, address};
+use crate::network::net::Net;
+use crate::network::servers::{Answer, Streams, address};
 
 #[test]
 fn every_way_to_look_a_name_up_works() {

@@ -4,10 +4,10 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use crate::begun::Begun;
-use crate::built::installed;
 use crate::common::run;
-use crate::net::Net;
+use crate::network::begun::Begun;
+use crate::network::built::installed;
+use crate::network::net::Net;
 
 fn free_port() -> u16 {
     TcpListener::bind(("0.0.0.0", 0)).unwrap().local_addr().unwrap().port()
@@ -114,7 +114,7 @@ fn a_server_of_the_run_is_reached_from_the_run() {
 #[test]
 fn a_server_of_the_run_beside_granted_hosts() {
     let port = free_port();
-    let echo = crate::servers::Streams::echo();
+    let echo = crate::network::servers::Streams::echo();
     let mut net = Net::new();
     net.grant("api.shop.test", echo.address)
         .flag(["--listen", &port.to_string()]);

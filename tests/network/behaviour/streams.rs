@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::begun::Begun;
 use crate::common::until;
-use crate::net::{Net, Outcome, outcome};
-use crate::servers::{Http, Streams, checksum, pattern};
+use crate::network::begun::Begun;
+use crate::network::net::{Net, Outcome, outcome};
+use crate::network::servers::{Http, Streams, checksum, pattern};
 
 const MANY: usize = 50 << 20;
 

@@ -1,7 +1,7 @@
 //! Programs that resolve names in their own way: static ones with musl, Go's without C, the JVM's.
 
 use super::Client;
-use crate::built::Built;
+use crate::network::built::Built;
 
 /// musl asks for names by datagram only, and finds those that are granted exactly in the hosts file.
 #[test]

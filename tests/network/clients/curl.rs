@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::Client;
-use crate::built::installed;
 use crate::common::until;
-use crate::net::{Net, outcome, outcome_of};
-use crate::servers::{Http, Streams, checksum, pattern};
+use crate::network::built::installed;
+use crate::network::net::{Net, outcome, outcome_of};
+use crate::network::servers::{Http, Streams, checksum, pattern};
 
 fn curl() -> Client {
     Client::new(["curl", "-sS", "--max-time", "60"]).complains("Could not resolve host: other.shop.test")
@@ -87,7 +87,7 @@ fn curl_says_that_a_server_is_down_or_breaks_off() {
     }
     let breaker = Streams::breaker();
     let mut net = Net::new();
-    let down = crate::servers::nobody();
+    let down = crate::network::servers::nobody();
     net.grant("down.shop.test", down)
         .grant("breaker.shop.test", breaker.address);
     let fetch = |name: &str, port: u16| {

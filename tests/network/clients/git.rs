@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr};
 use std::process::{Child, Command, Stdio};
 
-use crate::built::installed;
 use crate::common::{Place, python};
-use crate::net::{Net, outcome};
-use crate::servers::{Http, address};
+use crate::network::built::installed;
+use crate::network::net::{Net, outcome};
+use crate::network::servers::{Http, address};
 
 /// `git http-backend` behind a Python server, with a repository that has one commit.
 struct Backend {

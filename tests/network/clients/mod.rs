@@ -9,8 +9,8 @@ mod web_ports;
 
 use std::net::SocketAddr;
 
-use crate::net::{Net, Outcome, outcome};
-use crate::servers::{Authority, Http, Secure, address};
+use crate::network::net::{Net, Outcome, outcome};
+use crate::network::servers::{Authority, Http, Secure, address};
 
 const GRANTED: &str = "api.shop.test";
 const OTHER: &str = "other.shop.test";
@@ -77,7 +77,7 @@ impl Client {
 
     /// The same over HTTPS.
     pub fn reaches_what_is_granted_by_tls(&self) {
-        if !crate::built::installed(&["openssl"]) {
+        if !crate::network::built::installed(&["openssl"]) {
             return;
         }
         let authority = Authority::new();

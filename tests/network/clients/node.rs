@@ -1,9 +1,9 @@
 //! Node's clients.
 
 use super::Client;
-use crate::built::{installed, npm_package};
-use crate::net::{Net, outcome};
-use crate::servers::Http;
+use crate::network::built::{installed, npm_package};
+use crate::network::net::{Net, outcome};
+use crate::network::servers::Http;
 
 fn client(code: &str) -> Client {
     Client::new(["node", "-e", code, "--"]).complains("ENOTFOUND")

@@ -1,8 +1,8 @@
 //! Python's clients.
 
 use super::Client;
-use crate::built::has_modules;
 use crate::common::python;
+use crate::network::built::has_modules;
 
 const UNKNOWN: &str = "Name or service not known";
 

@@ -1,10 +1,10 @@
 //! Hosts granted without a port: 80 and 443, which mostly only root can serve.
 
 use super::{Client, GRANTED, OTHER};
-use crate::built::installed;
 use crate::common::python;
-use crate::net::{Net, outcome};
-use crate::servers::{Authority, Http, Secure, address, web_listener};
+use crate::network::built::installed;
+use crate::network::net::{Net, outcome};
+use crate::network::servers::{Authority, Http, Secure, address, web_listener};
 
 fn clients() -> Vec<Vec<&'static str>> {
     vec![

@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::attack::{Attack, NAME};
-use crate::built::installed;
 use crate::common::skipped;
-use crate::net::outcome;
-use crate::servers::{Http, Witness, address};
+use crate::network::built::installed;
+use crate::network::net::outcome;
+use crate::network::servers::{Http, Witness, address};
 
 #[test]
 fn a_literal_address() {
@@ -127,7 +127,7 @@ fn curl_takes_no_form_of_an_address() {
         return;
     }
     let (granted, other) = (Http::new(), Http::new());
-    let mut net = crate::net::Net::new();
+    let mut net = crate::network::net::Net::new();
     net.grant(NAME, granted.address);
     let IpAddr::V4(ip) = other.address.ip() else {
         unreachable!()
@@ -162,7 +162,7 @@ fn curl_takes_no_form_of_an_address() {
 #[test]
 fn a_range_of_addresses_ends_where_it_ends() {
     let attack = Attack::new();
-    let mut net = crate::net::Net::new();
+    let mut net = crate::network::net::Net::new();
     // The granted address alone, as a range of one.
     net.host(&format!(
         "{}/32:{}",

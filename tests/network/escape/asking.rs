@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::attack::{Attack, NAME, REFUSED};
 use crate::common::{skipped, until};
-use crate::net::Net;
-use crate::servers::{Answer, Streams, Witness, address};
+use crate::network::net::Net;
+use crate::network::servers::{Answer, Streams, Witness, address};
 
 /// A question for `stolen-data.evil.test`, in the wire format.
 const QUESTION: &str =

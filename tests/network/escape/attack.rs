@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::common::{Place, STOCKADE, finish, python, results, skipped};
-use crate::net::Net;
-use crate::servers::{Streams, Witness};
+use crate::network::net::Net;
+use crate::network::servers::{Streams, Witness};
 
 const PRELUDE: &str = include_str!("../../common/prelude.py");
 

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use super::attack::NAME;
 use crate::common::{finish, python};
-use crate::net::{Net, outcome};
-use crate::servers::{Http, Witness, address, web_listener};
+use crate::network::net::{Net, outcome};
+use crate::network::servers::{Http, Witness, address, web_listener};
 
 /// Says the pieces of `forms` on connections of their own, each to its end.
 const SAY: &str = r#"

@@ -4,8 +4,8 @@ use std::net::Ipv6Addr;
 
 use super::attack::{Attack, REFUSED};
 use crate::common::{Probe, skipped};
-use crate::net::Net;
-use crate::servers::Witness;
+use crate::network::net::Net;
+use crate::network::servers::Witness;
 
 #[test]
 fn a_datagram_to_an_address() {

@@ -2,8 +2,8 @@
 
 use super::attack::Attack;
 use crate::common::{Probe, run};
-use crate::net::{Net, outcome};
-use crate::servers::{Http, Streams, Witness};
+use crate::network::net::{Net, outcome};
+use crate::network::servers::{Http, Streams, Witness};
 
 #[test]
 fn clouds_hand_out_no_credentials() {

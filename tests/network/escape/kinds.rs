@@ -2,8 +2,8 @@
 
 use super::attack::Attack;
 use crate::common::Probe;
-use crate::net::Net;
-use crate::servers::{Witness, address};
+use crate::network::net::Net;
+use crate::network::servers::{Witness, address};
 
 #[test]
 fn sockets_of_no_other_kind_are_made() {

@@ -4,11 +4,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use super::attack::REFUSED;
-use crate::begun::Begun;
-use crate::built::Built;
 use crate::common::{Probe, finish, run, skipped, until};
-use crate::net::{Net, outcome};
-use crate::servers::Witness;
+use crate::network::begun::Begun;
+use crate::network::built::Built;
+use crate::network::net::{Net, outcome};
+use crate::network::servers::Witness;
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 

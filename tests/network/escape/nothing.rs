@@ -2,7 +2,7 @@
 
 use super::attack::{Attack, REFUSED};
 use crate::common::run;
-use crate::net::Net;
+use crate::network::net::Net;
 
 const FORMS: &[&str] = &[
     "socket.create_connection(W)",
@@ -53,7 +53,7 @@ fn an_empty_list_of_hosts_is_none() {
 #[test]
 fn a_run_without_hosts_asks_for_no_names() {
     let net = Net::new();
-    net.names.lead("api.shop.test", crate::servers::address());
+    net.names.lead("api.shop.test", crate::network::servers::address());
     let ran =
         net.python("import socket\ntry: socket.getaddrinfo('api.shop.test', 80)\nexcept OSError: print('refused')");
     ran.prints("refused\n");

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use super::attack::NAME;
-use crate::built::Built;
 use crate::common::finish;
-use crate::net::{Net, outcome};
-use crate::servers::{Streams, Witness, address};
+use crate::network::built::Built;
+use crate::network::net::{Net, outcome};
+use crate::network::servers::{Streams, Witness, address};
 
 /// What flips, for two seconds: the address, its length, or the socket behind a number.
 fn is_held(mode: &str) {

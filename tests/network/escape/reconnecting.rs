@@ -4,8 +4,8 @@ use std::process::Command;
 
 use super::attack::Attack;
 use crate::common::{finish, python};
-use crate::net::outcome;
-use crate::servers::Witness;
+use crate::network::net::outcome;
+use crate::network::servers::Witness;
 
 /// Ends a connection, so that the socket may be connected again (connect(2)).
 const UNSPEC: &str = "connect(s, struct.pack('=H14x', 0))";
@@ -183,7 +183,7 @@ fn a_socket_as_a_standard_stream() {
         let run = attack.net.run("minimal").python(&inner);
         let mut command = run.place.command(python());
         command
-            .args(["-I", "-c", &begin, crate::common::STOCKADE])
+            .args(["-I", "-c", &begin, crate::common::STOCKADE.path()])
             .args(run.words());
         let held = finish(&mut command, b"");
         // Through a datagram socket everybody can be reached, so no run gets one as a stream.

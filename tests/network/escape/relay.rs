@@ -10,10 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::attack::NAME;
-use crate::begun::Begun;
 use crate::common::{run, skipped};
-use crate::net::{Net, outcome};
-use crate::servers::{Streams, listener};
+use crate::network::begun::Begun;
+use crate::network::net::{Net, outcome};
+use crate::network::servers::{Streams, listener};
 
 /// An echo that tells what it got.
 fn recorder() -> Streams {

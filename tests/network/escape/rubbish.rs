@@ -1,7 +1,7 @@
 //! What no library says: Stockade's own listeners take it, and serve the next one.
 
-use crate::net::Net;
-use crate::servers::{Streams, address};
+use crate::network::net::Net;
+use crate::network::servers::{Streams, address};
 
 const ASK: &str = "import os, random, socket, struct\n\
     def say(data, wait=True):\n  \

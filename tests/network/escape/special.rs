@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use crate::net::Net;
-use crate::servers::{Witness, address};
+use crate::network::net::Net;
+use crate::network::servers::{Witness, address};
 
 const ADDRESSES: &[&str] = &[
     "10.1.2.3",

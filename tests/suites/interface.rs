@@ -1,0 +1,23 @@
+//! What people, programs and files say to Stockade, and what it says to them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+#[path = "../audit.rs"]
+mod audit;
+#[path = "../bad_input/main.rs"]
+mod bad_input;
+#[path = "../check.rs"]
+mod check;
+#[path = "../configuration/main.rs"]
+mod configuration;
+#[path = "../judge/main.rs"]
+mod judge;
+#[path = "../library.rs"]
+mod library;
+#[path = "../profiles/main.rs"]
+mod profiles;
+#[path = "../report.rs"]
+mod report;
+#[path = "../schema.rs"]
+mod schema;
