@@ -1,4 +1,4 @@
-# What CI runs, but for other targets and the tests' second round as another user.
+# What CI runs, but for other targets, each feature alone, and the release build.
 check: format lint doc test
 
 format:

@@ -16,8 +16,10 @@ fn without_a_home_it_runs_all_the_same() {
         assert_eq!(finished.stdout(), "ran\n", "{}", finished.stderr());
     }
     let scratch = format!("stockade-{}", nix::unistd::getuid());
-    let left = fs::read_dir(std::path::Path::new("/var/tmp").join(scratch)).map_or(0, |entries| entries.count());
+    let scratch = std::path::Path::new("/var/tmp").join(scratch);
+    let left = fs::read_dir(&scratch).map_or(0, |entries| entries.count());
     assert_eq!(left, 0);
+    fs::remove_dir(scratch).unwrap();
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn without_write_nothing_is_made_or_changed_and_what_is_there_can_be_deleted() {
         .attempt("os.link('a', 'hard')")
         .attempt("os.truncate('a', 1)")
         .attempt("os.rename('sub', 'moved')")
-        .attempt("write('/tmp/stockade-' + os.urandom(8).hex())")
+        .attempt("name = '/tmp/stockade-' + os.urandom(8).hex(); write(name); os.unlink(name)")
         .answers("os.chmod('a', 0o600)", "ok", "EPERM")
         .attempt(&format!("{SCRATCH}; write(s + '/n'); renameat2('b', s + '/n', 2)"))
         .attempt(&format!(

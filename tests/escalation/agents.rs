@@ -152,8 +152,11 @@ read_only = ["docs/**"]
 
 #[test]
 fn a_scope_holds_while_the_program_runs_and_nobody_is_asked_about_it() {
-    let code = "for f in src/new docs/b.md top /tmp/stockade-scope-$$; do echo x 2>/dev/null > $f && echo $f; done; \
-                cat src/a.log 2>/dev/null || echo closed; rm src/a.rs 2>/dev/null || echo kept; cat docs/b.md; true";
+    let temporary = format!("/tmp/stockade-scope-{}", std::process::id());
+    let code = format!(
+        "for f in src/new docs/b.md top {temporary}; do echo x 2>/dev/null > $f && echo $f; done; \
+         cat src/a.log 2>/dev/null || echo closed; rm src/a.rs 2>/dev/null || echo kept; cat docs/b.md; true"
+    );
     let ran = answered(configured(agent("scoped"), SCOPED))
         .file("src/a.log", "log\n")
         .bash(&format!("({code}) 2>/dev/null | sed s,/tmp/.*,tmp,"))
@@ -161,6 +164,7 @@ fn a_scope_holds_while_the_program_runs_and_nobody_is_asked_about_it() {
         .any_stderr()
         .reporting()
         .ends();
+    std::fs::remove_file(temporary).unwrap();
     assert_eq!(asked(&ran.place).len(), 0);
     let report = ran.report();
     let rules: Vec<String> = report["denials"]

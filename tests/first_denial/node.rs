@@ -1,6 +1,6 @@
 //! Node scripts.
 
-use super::case::{Case, each_names_its_denial_first};
+use super::case::{Case, each_names_its_denial_first, in_thirds};
 use crate::common::skipped;
 
 const fn case(profile: &'static str, access: &'static str, target: &'static str, script: &'static str) -> Case {
@@ -167,11 +167,12 @@ const CASES: &[Case] = &[
     ),
 ];
 
-#[test]
-fn node_scripts_are_told_what_they_lack() {
+fn node_is_told_what_it_lacks(third: usize) {
     if std::process::Command::new("node").arg("--version").output().is_err() {
         skipped("node isn't installed");
         return;
     }
-    each_names_its_denial_first(&["node", "-e"], CASES);
+    each_names_its_denial_first(&["node", "-e"], CASES, third);
 }
+
+in_thirds!(node_scripts_are_told_what_they_lack, node_is_told_what_it_lacks);

@@ -1,6 +1,6 @@
 //! Python scripts.
 
-use super::case::{Case, each_names_its_denial_first, python_words};
+use super::case::{Case, each_names_its_denial_first, in_thirds, python_words};
 
 const fn case(profile: &'static str, access: &'static str, target: &'static str, script: &'static str) -> Case {
     Case {
@@ -135,17 +135,16 @@ const OTHERS: &[Case] = &[
     ),
 ];
 
-#[test]
-fn python_scripts_that_read_outside_are_told_what_they_lack() {
-    each_names_its_denial_first(&python_words(), READING);
-}
+in_thirds!(python_scripts_that_read_outside_are_told_what_they_lack, |third| {
+    each_names_its_denial_first(&python_words(), READING, third)
+});
 
-#[test]
-fn python_scripts_that_change_what_is_outside_are_told_what_they_lack() {
-    each_names_its_denial_first(&python_words(), CHANGING);
-}
+in_thirds!(
+    python_scripts_that_change_what_is_outside_are_told_what_they_lack,
+    |third| { each_names_its_denial_first(&python_words(), CHANGING, third) }
+);
 
-#[test]
-fn python_scripts_that_start_or_connect_to_what_is_outside_are_told_what_they_lack() {
-    each_names_its_denial_first(&python_words(), OTHERS);
-}
+in_thirds!(
+    python_scripts_that_start_or_connect_to_what_is_outside_are_told_what_they_lack,
+    |third| { each_names_its_denial_first(&python_words(), OTHERS, third) }
+);

@@ -10,6 +10,7 @@ where `exit` or `least` differ from a label; where it says `hard`, less may have
 """
 
 import argparse
+import fcntl
 import json
 import os
 import re
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -152,12 +154,23 @@ def least_profile(seen: dict[str, set[str]], label: dict) -> str:
     return "readonly" if reads else "minimal"
 
 
+@contextmanager
+def claimed(script: Path, label: dict):
+    """Nobody else runs the script meanwhile: it has fixed names below /tmp, which are removed. The tests take the same lock."""
+    left = [p for p in label.get("writes", []) if p.startswith("/tmp/stockade-corpus-")]
+    with script.open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(["rm", "-rf", "--", *left], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["rm", "-rf", "--", *left], check=True)
+
+
 def observe(corpus: Path, label: dict, tsx: str) -> dict:
     """Runs one script and says what it touched."""
     script = corpus / label["file"]
-    left = [p for p in label.get("writes", []) if p.startswith("/tmp/stockade-corpus-")]
-    subprocess.run(["rm", "-rf", "--", *left], check=True)
-    with tempfile.TemporaryDirectory(prefix="stockade-corpus-", dir="/var/tmp") as place:
+    with claimed(script, label), tempfile.TemporaryDirectory(prefix="stockade-corpus-", dir="/var/tmp") as place:
         root, home, trace = Path(place, "root"), Path(place, "home"), Path(place, "trace")
         shutil.copytree(corpus / "root", root)
         shutil.copy(script, root)
@@ -187,7 +200,7 @@ def enter_empty_network() -> None:
     """Starts this program again, as the same user, where there is no network but loopback."""
     if not os.environ.get("OBSERVE_ALONE"):
         alone = ["unshare", "--user", "--map-current-user", "--net", "--keep-caps", "sh", "-c"]
-        alone += ['ip link set lo up && exec setpriv --ambient-caps=-all "$@"', "sh", sys.executable, *sys.argv]
+        alone += ['PATH=$PATH:/usr/sbin:/sbin ip link set lo up && exec setpriv --ambient-caps=-all "$@"', "sh", sys.executable, *sys.argv]
         os.execvpe(alone[0], alone, {**os.environ, "OBSERVE_ALONE": "1"})
 
 

@@ -1,8 +1,10 @@
 //! A script of the corpus in a place of its own: a copy of the corpus' tree, and no network but loopback.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard};
+
+use nix::fcntl::{Flock, FlockArg};
 
 use super::label::{Label, corpus};
 use crate::common::{Place, skipped};
@@ -28,10 +30,37 @@ const ALONE: [&str; 7] = [
     "PATH=$PATH:/usr/sbin:/sbin ip link set lo up && exec setpriv --ambient-caps=-all \"$@\"",
 ];
 
-/// Scripts have fixed names below `/tmp`: one test at a time runs them.
-pub fn one_test_at_a_time() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+/// A script that nobody else runs meanwhile: it has fixed names below `/tmp`, which are removed with the value.
+/// `tests/infer/observe.py` takes the same lock.
+pub struct Claimed<'a> {
+    pub label: &'a Label,
+    _lock: Flock<File>,
+}
+
+impl Claimed<'_> {
+    pub fn new(label: &Label) -> Claimed<'_> {
+        let script = File::open(label.path()).unwrap();
+        let lock = Flock::lock(script, FlockArg::LockExclusive).map_err(|(_, error)| error);
+        Claimed {
+            label,
+            _lock: lock.unwrap(),
+        }
+    }
+
+    /// Removes what a run left.
+    fn tidy(&self) {
+        let left = self.label.writes.iter();
+        for left in left.filter(|path| path.starts_with("/tmp/stockade-corpus-")) {
+            let _ = std::fs::remove_dir_all(left);
+            let _ = std::fs::remove_file(left);
+        }
+    }
+}
+
+impl Drop for Claimed<'_> {
+    fn drop(&mut self) {
+        self.tidy();
+    }
 }
 
 /// Whether what runs the scripts is here. Says what isn't; with `STOCKADE_TEST_ALL=1` that is a failure.
@@ -68,21 +97,15 @@ pub fn can_run() -> bool {
 }
 
 /// A fresh copy of the corpus' tree with the script in it, and nothing left of an earlier run.
-pub fn place(label: &Label) -> Place {
+pub fn place(claimed: &Claimed<'_>) -> Place {
+    let label = claimed.label;
     let place = Place::new();
     let tree = corpus().join("root").join(".");
     let copied = Command::new("cp").arg("-r").arg(tree).arg(&place.root).status();
     assert!(copied.is_ok_and(|status| status.success()), "the tree can't be copied");
     std::fs::copy(label.path(), place.path(label.name())).unwrap();
     std::fs::create_dir(state(&place)).unwrap();
-    for left in label
-        .writes
-        .iter()
-        .filter(|path| path.starts_with("/tmp/stockade-corpus-"))
-    {
-        let _ = std::fs::remove_dir_all(left);
-        let _ = std::fs::remove_file(left);
-    }
+    claimed.tidy();
     place
 }
 

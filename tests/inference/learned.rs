@@ -1,11 +1,8 @@
 //! What `learn` finds by running a script is what its label says.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde_json::Value;
 
-use super::alone::{alone, can_run, one_test_at_a_time, place};
+use super::alone::{Claimed, alone, can_run, place};
 use super::label::{Label, runnable};
 use super::order::{Standing, steps};
 use crate::common::{STOCKADE, finish, python};
@@ -26,7 +23,8 @@ fn command(label: &Label) -> Option<Vec<String>> {
 /// What is wrong with what was learnt of a script.
 fn fault(label: &Label) -> Option<String> {
     let command = command(label)?;
-    let place = place(label);
+    let claimed = Claimed::new(label);
+    let place = place(&claimed);
     // What it writes has to be allowed for it to go on.
     let ceiling = match label.profile.as_str() {
         "trusted" => "trusted",
@@ -73,24 +71,28 @@ fn is_unseen(label: &Label) -> bool {
     label.hard || stops_early || !label.env.is_empty() || any(&label.reads) || any(&label.writes) || any(&label.hosts)
 }
 
-#[test]
-fn what_is_learnt_of_a_script_is_what_its_label_says() {
-    let _one = one_test_at_a_time();
+/// Learns the scripts of a language.
+fn is_as_labelled(language: &str) {
     if !can_run() {
         return;
     }
-    let labels = runnable();
-    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(label) = labels.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let fault = fault(label).map(|fault| format!("{} ({}): {fault}", label.file, label.profile));
-                    wrong.lock().unwrap().extend(fault);
-                }
-            });
-        }
-    });
-    let wrong = wrong.into_inner().unwrap();
+    let labels = runnable().into_iter().filter(|label| label.language() == language);
+    let told = |label: Label| fault(&label).map(|fault| format!("{} ({}): {fault}", label.file, label.profile));
+    let wrong: Vec<String> = labels.filter_map(told).collect();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+#[test]
+fn what_is_learnt_of_python_is_what_its_label_says() {
+    is_as_labelled("python");
+}
+
+#[test]
+fn what_is_learnt_of_javascript_is_what_its_label_says() {
+    is_as_labelled("javascript");
+}
+
+#[test]
+fn what_is_learnt_of_the_shell_is_what_its_label_says() {
+    is_as_labelled("shell");
 }

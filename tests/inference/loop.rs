@@ -3,13 +3,9 @@
 //! Each script runs under what is inferred, under its label's profile where that is another, both with somebody who says
 //! yes to every question once, and unconfined by the command that `exec` chose.
 
-use std::sync::LazyLock;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde_json::Value;
 
-use super::alone::{alone, can_run, one_test_at_a_time, place, state};
+use super::alone::{Claimed, alone, can_run, place, state};
 use super::label::{Label, labels, runnable};
 use super::within::{is_host, is_named};
 use crate::common::{Finished, Place, STOCKADE, finish};
@@ -42,9 +38,8 @@ struct Round {
     labelled: Option<Confined>,
 }
 
-/// All rounds, taken once for all tests; none where the scripts can't be run.
-static ROUNDS: LazyLock<Vec<Round>> = LazyLock::new(|| {
-    let _one = one_test_at_a_time();
+/// All rounds of a language; none where the scripts can't be run. `STOCKADE_TEST_SCRIPT` names those wanted.
+fn rounds(language: &str) -> Vec<Round> {
     if !can_run() {
         return Vec::new();
     }
@@ -56,31 +51,20 @@ static ROUNDS: LazyLock<Vec<Round>> = LazyLock::new(|| {
             .filter(|label| label.runs && label.file.contains(&only))
             .collect(),
     };
-    let (next, rounds) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(label) = labels.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let round = Round::of(label);
-                    rounds.lock().unwrap().push(round);
-                }
-            });
-        }
-    });
-    let mut rounds = rounds.into_inner().unwrap();
-    rounds.sort_by(|one, other| one.label.file.cmp(&other.label.file));
-    rounds
-});
+    let of_language = labels.iter().filter(|label| label.language() == language);
+    of_language.map(Round::of).collect()
+}
 
 impl Round {
     fn of(label: &Label) -> Round {
-        let inferred = Confined::of(label, &[]);
+        let claimed = Claimed::new(label);
+        let inferred = Confined::of(&claimed, &[]);
         let is_label = inferred.report["profile"] == label.profile.as_str();
-        let labelled = (!is_label).then(|| Confined::of(label, &["--profile", &label.profile]));
+        let labelled = (!is_label).then(|| Confined::of(&claimed, &["--profile", &label.profile]));
         let command = command_of(&inferred.report);
-        let bare = bare(label, &command);
+        let bare = bare(&claimed, &command);
         let is_same = |confined: &Confined| confined.ended.stdout == bare.stdout;
-        let is_same_again = || bare.stdout == self::bare(label, &command).stdout;
+        let is_same_again = || bare.stdout == self::bare(&claimed, &command).stdout;
         let is_steady = !label.varies && (is_same(&inferred) && labelled.iter().all(is_same) || is_same_again());
         Round {
             label: label.clone(),
@@ -131,8 +115,8 @@ impl Round {
 }
 
 impl Confined {
-    fn of(label: &Label, flags: &[&str]) -> Confined {
-        let place = place(label);
+    fn of(claimed: &Claimed<'_>, flags: &[&str]) -> Confined {
+        let place = place(claimed);
         let (asked, report) = (state(&place).join("asked"), state(&place).join("report.json"));
         let answers = format!(
             "command={{ cat; echo; }} >> {}; echo '{{\"answer\":\"yes\",\"lifetime\":\"once\"}}'",
@@ -147,7 +131,7 @@ impl Confined {
             report.to_str().unwrap(),
         ];
         words.extend(flags);
-        words.extend(["--", label.name()]);
+        words.extend(["--", claimed.label.name()]);
         let words: Vec<String> = words.into_iter().map(str::to_string).collect();
         let mut command = alone(&place, &words);
         let ended = finish(&mut command, b"");
@@ -203,8 +187,8 @@ impl Ended {
 }
 
 /// Unconfined, by the command that `exec` chose.
-fn bare(label: &Label, command: &[String]) -> Ended {
-    let place = place(label);
+fn bare(claimed: &Claimed<'_>, command: &[String]) -> Ended {
+    let place = place(claimed);
     let words: Vec<String> = command.iter().map(|word| place.fill(word)).collect();
     Ended::of(&finish(&mut alone(&place, &words), b""), &place)
 }
@@ -255,52 +239,64 @@ fn refused(report: &Value) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
+/// What is wrong with a script: unconfined it doesn't end as its label says, or under what is inferred or labelled not as
+/// unconfined, or it asked for more than was missing.
+fn faults(round: &Round) -> Vec<String> {
+    let is_right = round.bare.code == round.label.exit || round.inferred.report.is_null();
+    let unconfined = (!is_right).then(|| format!("unconfined, exit code {}\n{}", round.bare.code, round.bare.stderr));
+    let of_inferred = round.faults(&round.inferred).into_iter();
+    let of_labelled = beyond_label(round).into_iter().chain(round.faults(round.labelled()));
+    unconfined
+        .into_iter()
+        .chain(of_inferred.map(|fault| format!("by exec, {fault}")))
+        .chain(of_labelled.map(|fault| format!("under its label, {fault}")))
+        .collect()
+}
+
+/// Under its label a script asks for hosts alone.
+fn beyond_label(round: &Round) -> Vec<String> {
+    let asked = round.labelled().asked.iter();
+    // `network-api` has `api.*` alone.
+    let is_more = |access: &str| round.label.profile != "network-api" || access != "connect";
+    let is_tried = |target: &String| round.label.tries.contains(target);
+    let more = asked.filter(|(access, target)| is_more(access) && !is_tried(target));
+    more.map(|(access, target)| format!("asked beyond its label: {access} {target}"))
+        .collect()
+}
+
 /// Fails with all that is wrong, script by script.
-fn all_are_well(faults: impl Fn(&Round) -> Vec<String>) {
-    let of_each = ROUNDS.iter().map(|round| (round, faults(round)));
+fn all_are_well(language: &str) {
+    let rounds = rounds(language);
+    let of_each = rounds.iter().map(|round| (&round.label, faults(round)));
     let wrong: Vec<String> = of_each
         .filter(|(_, faults)| !faults.is_empty())
-        .map(|(round, faults)| {
-            format!(
-                "{} ({}): {}",
-                round.label.file,
-                round.label.profile,
-                faults.join("\n  ")
-            )
-        })
+        .map(|(label, faults)| format!("{} ({}): {}", label.file, label.profile, faults.join("\n  ")))
         .collect();
     assert!(
         wrong.is_empty(),
         "{} of {}:\n{}",
         wrong.len(),
-        ROUNDS.len(),
+        rounds.len(),
         wrong.join("\n\n")
     );
 }
 
 #[test]
-fn unconfined_a_script_ends_as_its_label_says() {
-    all_are_well(|round| {
-        let is_right = round.bare.code == round.label.exit || round.inferred.report.is_null();
-        let fault = format!("exit code {}\n{}", round.bare.code, round.bare.stderr);
-        if is_right { Vec::new() } else { vec![fault] }
-    });
+fn python_ends_as_unconfined_and_asks_for_what_was_missing_alone() {
+    all_are_well("python");
 }
 
 #[test]
-fn under_its_label_a_script_ends_as_unconfined_and_asks_for_hosts_alone() {
-    all_are_well(|round| {
-        let asked = round.labelled().asked.iter();
-        // `network-api` has `api.*` alone.
-        let is_more = |access: &str| round.label.profile != "network-api" || access != "connect";
-        let is_tried = |target: &String| round.label.tries.contains(target);
-        let more = asked.filter(|(access, target)| is_more(access) && !is_tried(target));
-        let more = more.map(|(access, target)| format!("asked beyond its label: {access} {target}"));
-        more.chain(round.faults(round.labelled())).collect()
-    });
+fn javascript_ends_as_unconfined_and_asks_for_what_was_missing_alone() {
+    all_are_well("javascript");
 }
 
 #[test]
-fn by_exec_a_script_ends_as_unconfined_and_asks_for_what_was_missing_alone() {
-    all_are_well(|round| round.faults(&round.inferred));
+fn typescript_ends_as_unconfined_and_asks_for_what_was_missing_alone() {
+    all_are_well("typescript");
+}
+
+#[test]
+fn the_shell_ends_as_unconfined_and_asks_for_what_was_missing_alone() {
+    all_are_well("shell");
 }

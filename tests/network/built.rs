@@ -129,9 +129,10 @@ impl Built {
     }
 }
 
-/// Go's standard library takes a minute to compile; it is kept where this user may.
+/// Go's standard library takes a minute to compile; it is kept in `STOCKADE_TEST_CACHE`, or where this user may.
 fn kept_cache() -> Option<PathBuf> {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-cache");
+    let directory = env::var_os("STOCKADE_TEST_CACHE").unwrap_or_else(|| env!("CARGO_TARGET_TMPDIR").into());
+    let cache = Path::new(&directory).join("go-cache");
     std::fs::create_dir_all(&cache).ok()?;
     tempfile::tempfile_in(&cache).ok().map(|_| cache)
 }

@@ -133,6 +133,7 @@ impl Pair {
     fn command(&self, directory: &Path, before: &[OsString], command: &[&str]) -> Command {
         let mut run = Command::new("timeout");
         run.arg(TOO_LONG).args(before).args(command).current_dir(directory);
+        run.env("XDG_STATE_HOME", self.place.path().join("state"));
         run.envs(self.variables.iter().map(|(name, value)| (name, value)));
         run.stdin(Stdio::null());
         run
