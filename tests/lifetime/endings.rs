@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use crate::common::{Run, is_alive, python, run, until};
 
 /// Long enough for a loaded machine, shorter than anything that the runs here sleep.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Starts a daemon that ignores every signal it can, holds standard output, and has nobody above it.
 const DAEMON: &str = "import os, signal, sys, time\n\
@@ -25,11 +25,15 @@ const DAEMON: &str = "import os, signal, sys, time\n\
         try: signal.signal(number, signal.SIG_IGN)\n    \
         except (OSError, ValueError): pass\n  \
       print('daemon', os.getpid(), flush=True)\n  \
+      os.write(writer, b'x')\n  \
       time.sleep(90)\n  \
       os._exit(0)\n\
     reader, writer = os.pipe()\n\
     daemon()\n\
-    time.sleep(0.3)\n";
+    os.read(reader, 1)\n";
+
+/// Says that the command is where the signal is to meet it.
+const READY: &str = "print('ready', os.getpid(), flush=True)";
 
 /// A run with a daemon, whose output is read here.
 struct Watched {
@@ -37,11 +41,22 @@ struct Watched {
     /// Closed when nobody holds the output any more.
     over: mpsc::Receiver<()>,
     daemon: i32,
+    /// The command, where it said that it is ready.
+    command: Option<i32>,
     _place: Option<Run>,
 }
 
 impl Watched {
     fn start(begun: Run) -> Watched {
+        Watched::start_to(begun, false)
+    }
+
+    /// The same, and waits until the command is ready (see [`READY`]).
+    fn start_until_ready(begun: Run) -> Watched {
+        Watched::start_to(begun, true)
+    }
+
+    fn start_to(begun: Run, ready: bool) -> Watched {
         let mut process = begun.process();
         let child = process
             .stdin(Stdio::null())
@@ -49,22 +64,18 @@ impl Watched {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        Watched::over(child, Some(begun))
+        Watched::over(child, Some(begun), ready)
     }
 
-    fn over(mut child: Child, place: Option<Run>) -> Watched {
+    fn over(mut child: Child, place: Option<Run>, ready: bool) -> Watched {
         let mut reader = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        let daemon = line
-            .trim()
-            .strip_prefix("daemon ")
-            .and_then(|pid| pid.parse().ok())
-            .unwrap_or_else(|| panic!("no daemon was started: {line:?}"));
+        let daemon = told(&mut reader, "daemon");
+        let command = ready.then(|| told(&mut reader, "ready"));
         Watched {
             child,
             over: end_of(reader),
             daemon,
+            command,
             _place: place,
         }
     }
@@ -96,6 +107,22 @@ impl Drop for Watched {
     }
 }
 
+/// The process that says this of itself in the next line.
+fn told(reader: &mut BufReader<ChildStdout>, word: &str) -> i32 {
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    let pid = line.trim().strip_prefix(word).and_then(|pid| pid.trim().parse().ok());
+    pid.unwrap_or_else(|| panic!("nobody says {word:?}: {line:?}"))
+}
+
+/// Whether a process is stopped.
+fn is_stopped(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')')
+        .next()
+        .is_some_and(|rest| rest.trim_start().starts_with('T'))
+}
+
 fn end_of(mut reader: BufReader<ChildStdout>) -> mpsc::Receiver<()> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -117,7 +144,7 @@ fn unconfined_the_daemon_survives() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let watched = Watched::over(child, None);
+    let watched = Watched::over(child, None, false);
     assert!(!watched.is_over_within(Duration::from_secs(1)));
     assert!(is_alive(watched.daemon));
     kill(Pid::from_raw(watched.daemon), Signal::SIGKILL).unwrap();
@@ -145,18 +172,16 @@ fn a_daemon_ends_when_stockade_is_told_to() {
 
 #[test]
 fn a_command_that_ignores_the_signal_is_ended_all_the_same() {
-    let ignoring = "signal.signal(15, signal.SIG_IGN); time.sleep(60)";
-    let watched = Watched::start(with_daemon(ignoring));
-    thread::sleep(Duration::from_millis(500));
+    let ignoring = format!("signal.signal(15, signal.SIG_IGN); {READY}; time.sleep(60)");
+    let watched = Watched::start_until_ready(with_daemon(&ignoring));
     watched.signal(Signal::SIGTERM);
     assert_eq!(watched.ends(), 143);
 }
 
 #[test]
 fn a_command_may_tidy_up_before_it_ends() {
-    let tidy = "signal.signal(15, lambda *_: sys.exit(9)); print('ready'); time.sleep(60)";
-    let watched = Watched::start(with_daemon(tidy));
-    thread::sleep(Duration::from_millis(500));
+    let tidy = format!("signal.signal(15, lambda *_: sys.exit(9)); {READY}; time.sleep(60)");
+    let watched = Watched::start_until_ready(with_daemon(&tidy));
     watched.signal(Signal::SIGTERM);
     assert_eq!(watched.ends(), 9);
 }
@@ -176,8 +201,10 @@ fn a_daemon_ends_when_stockade_is_killed() {
 
 #[test]
 fn a_stopped_run_ends_when_stockade_is_killed() {
-    let watched = Watched::start(with_daemon("os.kill(os.getpid(), signal.SIGSTOP)"));
-    thread::sleep(Duration::from_millis(500));
+    let stopping = format!("{READY}; os.kill(os.getpid(), signal.SIGSTOP)");
+    let watched = Watched::start_until_ready(with_daemon(&stopping));
+    let command = watched.command.unwrap();
+    assert!(until(PATIENCE, || is_stopped(command)), "the command isn't stopped");
     watched.signal(Signal::SIGKILL);
     assert_eq!(watched.ends(), -9);
 }
@@ -202,6 +229,7 @@ fn a_fork_storm_ends_when_stockade_is_killed() {
                        if os.fork(): os._exit(0)\n\
                  time.sleep(60)";
     let watched = Watched::start(with_daemon(storm));
+    // It is to rage for a while.
     thread::sleep(Duration::from_millis(500));
     watched.signal(Signal::SIGKILL);
     assert_eq!(watched.ends(), -9);

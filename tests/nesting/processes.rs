@@ -77,21 +77,24 @@ fn orphans_of_a_killed_inner_warden_stay_narrowed() {
          time.sleep(60)"
     );
     let words = python_words(&daemon);
+    // What is said goes to a file, so that the shell can wait for it.
+    let said = |lines: u32| format!("while test $(wc -l <said) -lt {lines}; do sleep 0.02; done");
+    let (ready, answered) = (said(1), said(2));
     outer("workspace")
         .bash(&format!(
-            "{words} & v=$!; sleep 0.5; kill -9 $v; touch data/go; sleep 1; cat plain"
+            ">said; {words} >>said & v=$!; {ready}; kill -9 $v; touch data/go; {answered}; cat said plain"
         ))
         .stdout("ready\nplain x\nplain\n")
         .ends();
     // The inner launcher, which would end what its warden left, is stopped.
     outer("workspace")
         .bash(&format!(
-            "{} & l=$!; sleep 1; w=$(cat /proc/$l/task/$l/children); kill -STOP $l; kill -9 $w && echo killed; \
-             touch data/go; sleep 1; cat plain; {}; kill -9 $l",
+            ">said; {} >>said & l=$!; {ready}; w=$(cat /proc/$l/task/$l/children); kill -STOP $l; \
+             kill -9 $w && echo killed; touch data/go; {answered}; cat said plain; {}; kill -9 $l",
             inner("readonly", &words),
             inner("workspace", "cat plain")
         ))
-        .stdout("ready\nkilled\n- x\nplain\nplain\n")
+        .stdout("killed\nready\n- x\nplain\nplain\n")
         .ends();
 }
 

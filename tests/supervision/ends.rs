@@ -147,7 +147,11 @@ fn fifty_runs_of_a_host() {
             count("/proc/self/task") == threads && count("/proc/self/fd") == files
         })
     };
-    std::thread::sleep(Duration::from_millis(500));
+    until(Duration::from_secs(10), || {
+        let files = count("/proc/self/fd");
+        std::thread::sleep(Duration::from_millis(100));
+        count("/proc/self/task") <= 2 && count("/proc/self/fd") == files
+    });
     let (threads, files, mask) = (count("/proc/self/task"), count("/proc/self/fd"), umask());
     assert!(threads <= 2, "a thread of the first run is left: {threads}");
     for _ in 0..50 {
