@@ -495,7 +495,10 @@ impl Sandbox {
         let mut policy = self.policy(root, command)?;
         // In the base, and in what is found below it, nothing is closed by a link of the user's.
         let is_found_there = |grant: &Grant| grant.origin == Origin::Base || command::is_below_base(&grant.path);
-        let needs_links = policy.grants.iter().any(|grant| grant.is_chosen() || !is_found_there(grant));
+        let needs_links = policy
+            .grants
+            .iter()
+            .any(|grant| grant.is_chosen() || !is_found_there(grant));
         if needs_links || self.may_ask() {
             policy.denials.extend(closed_places::behind_links(&policy.denials));
         }

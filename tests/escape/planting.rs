@@ -415,22 +415,14 @@ fn a_run_gets_no_program_started_outside_by_planting_the_configuration() {
         let free = begin();
         finish(free.command("sh").args(["-c", plant]), b"");
         assert!(violate(&free), "`{plant}` plants nothing unconfined");
-        let held = begin();
-        let mut command = held.command(STOCKADE);
-        command.args([
-            "run",
-            "--ask",
-            "never",
-            "--profile",
-            "trusted",
-            "--env",
-            "HOME",
-            "--",
-            "sh",
-            "-c",
-            plant,
-        ]);
-        finish(&mut command, b"");
-        assert!(!violate(&held), "`{plant}`");
+        let confined = ["run", "--ask", "never", "--profile", "trusted", "--env", "HOME", "--"];
+        let inner: Vec<_> = [STOCKADE.path()].into_iter().chain(confined).collect();
+        for words in [vec![], inner] {
+            let held = begin();
+            let mut command = held.command(STOCKADE);
+            command.args(confined).args(&words).args(["sh", "-c", plant]);
+            finish(&mut command, b"");
+            assert!(!violate(&held), "`{plant}` after {words:?}");
+        }
     }
 }
