@@ -43,6 +43,7 @@ pub mod store;
 mod supervise;
 mod surroundings;
 mod sys;
+mod visible;
 
 pub use launch::{Ending, Event};
 pub use plan::{Shortfall, Trace};

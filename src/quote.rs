@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::profile::visible;
+use crate::visible::is_visible;
 
 /// All of them, with spaces between.
 pub fn command_line<T: AsRef<OsStr>>(words: &[T]) -> String {
@@ -18,7 +18,9 @@ pub fn quoted(word: &OsStr) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(&byte);
     match word.to_str() {
         Some(text) if !text.is_empty() && text.bytes().all(is_plain) => text.to_string(),
-        Some(text) if visible(text) == text && !text.contains(BLANKS) => format!("'{}'", text.replace('\'', r"'\''")),
+        Some(text) if text.chars().all(is_visible) && !text.contains(BLANKS) => {
+            format!("'{}'", text.replace('\'', r"'\''"))
+        }
         _ => escaped(word.as_bytes()),
     }
 }
@@ -34,7 +36,7 @@ fn escaped(bytes: &[u8]) -> String {
             match c {
                 ' ' if shown.ends_with(' ') || shown.ends_with("\\040") => push_bytes(&mut shown, b" "),
                 '\'' | '\\' => shown.extend(['\\', c]),
-                _ if visible(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8() => shown.push(c),
+                _ if is_visible(c) => shown.push(c),
                 _ => push_bytes(&mut shown, c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
@@ -67,6 +69,8 @@ mod tests {
         b"/r/\x1b[2J'\\ \n",
         "/r/\u{202e}gpj.exe\u{200b}".as_bytes(),
         "/r/ünï".as_bytes(),
+        "/r/a\u{a0}\u{2800}\u{3000} \u{301}א".as_bytes(),
+        b"  a  ",
     ];
 
     #[test]
@@ -85,7 +89,7 @@ mod tests {
     fn nothing_in_it_moves_a_terminal() {
         for word in WORDS {
             let text = quoted(OsStr::from_bytes(word));
-            assert_eq!(visible(&text), text);
+            assert!(text.chars().all(is_visible) && !text.contains(BLANKS), "{text}");
         }
         assert_eq!(quoted(OsStr::new("/etc/hosts")), "/etc/hosts");
         assert_eq!(quoted(OsStr::new("/r/a b")), "'/r/a b'");

@@ -135,20 +135,20 @@ fn shown(answer: &Answer) -> String {
         None => answer.reason.clone(),
     };
     let mut lines = vec![format!("{}: {reason}", answer.decision.name())];
-    lines.extend(answer.matched.as_ref().map(|matched| format!("  rule: {matched}")));
+    lines.extend(answer.matched.as_ref().map(|matched| format!("rule: {matched}")));
     if let (Some(title), Some(message)) = (&answer.title, &answer.message) {
-        lines.push(format!("  question: {title} {message}"));
+        lines.push(format!("question: {title} {message}"));
     }
-    lines.extend(answer.danger.map(|danger| format!("  danger: {}", danger.name())));
+    lines.extend(answer.danger.map(|danger| format!("danger: {}", danger.name())));
     if answer.decision == Decision::Confirm {
         let stored: Vec<String> = answer.remember.iter().map(remember_text).collect();
         let stored = match stored.is_empty() {
             true => "nothing".to_string(),
             false => stored.join(", "),
         };
-        lines.push(format!("  a yes to remember stores: {stored}"));
+        lines.push(format!("a yes to remember stores: {stored}"));
     }
-    lines.iter().map(|line| format!("{}\n", visible(line))).collect()
+    lines.iter().map(|line| visible(line)).collect::<Vec<_>>().join("\n  ") + "\n"
 }
 
 fn remember_text(remember: &Remember) -> String {

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use crate::profile::visible;
+use crate::visible::visible_but_for_blanks;
 
 /// A failure of the command, ready to be printed.
 #[derive(Debug)]
@@ -101,8 +101,9 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "stockade: {}", escaped(text));
 }
 
-/// Names of files and programs are the target's to choose: control, bidi and zero-width characters are spelled out.
+/// Names of files and programs are the target's to choose: what a terminal doesn't show by itself is spelled out.
+/// Blanks stay, since lines of ours are indented; who quotes such a name takes [`crate::visible::visible`].
 /// Line ends of our own (several faults of one document) stay.
 fn escaped(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+    text.lines().map(visible_but_for_blanks).collect::<Vec<_>>().join("\n")
 }

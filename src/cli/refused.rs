@@ -10,6 +10,7 @@ use super::message::Failure;
 use crate::profile::visible;
 use crate::quote::{command_line, quoted};
 use crate::report::{Denial, Kind, Report};
+use crate::visible::fit;
 
 /// The message; `None` where no denial explains a failure. `file` is where the report goes.
 pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
@@ -157,15 +158,8 @@ fn reason(denial: &Denial) -> String {
 
 /// A name that would fill the screen is cut in the middle.
 fn shortened(text: &str) -> String {
-    const LONGEST: usize = 160;
-    const END: usize = 100;
-    let count = text.chars().count();
-    if count <= LONGEST {
-        return text.to_string();
-    }
-    let start: String = text.chars().take(LONGEST - END).collect();
-    let end: String = text.chars().skip(count - END).collect();
-    format!("{start}…{end}")
+    const MOST_COLUMNS: usize = 160;
+    fit::shortened(text, MOST_COLUMNS)
 }
 
 #[cfg(test)]

@@ -115,13 +115,13 @@ fn list(profile: Option<&str>, json: bool, out: &mut dyn Write) -> Result<(), Fa
             false => format!(
                 "{}  {:<12} {}{}  {}",
                 &script.hash[..12.min(script.hash.len())],
-                script.profile.to_string_lossy(),
+                visible(&script.profile.to_string_lossy()),
                 source(&script),
                 sureness(&script),
                 quoted(script.path.as_os_str())
             ),
         };
-        say(out, &visible(&line))?;
+        say(out, &line)?;
     }
     Ok(())
 }
@@ -146,8 +146,8 @@ fn show(which: &str, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     }
     for grant in approvals(&state, &script.hash) {
         let words = command_line(&grant.grant.given.words());
-        let text = format!("approved  {words} by {} ({})", grant.grant.by, grant.id);
-        say(out, &visible(&text))?;
+        let by = format!("{words} by {} ({})", grant.grant.by, grant.id);
+        say(out, &format!("approved  {}", visible(&by)))?;
     }
     Ok(())
 }

@@ -126,17 +126,10 @@ fn describe_search(searched: &[PathBuf]) -> String {
     }
 }
 
-/// A name as text in which nothing can move the cursor or hide: control, bidi and zero-width characters are
-/// escaped. Interpreters' names come from scripts that nobody trusts.
+/// A name as text in which nothing can move the cursor, pad or hide. Interpreters' names come from scripts of unknown
+/// origin.
 pub(super) fn visible(name: &OsStr) -> String {
-    let mut text = String::new();
-    for character in name.to_string_lossy().chars() {
-        match character {
-            '\'' | '"' | '\\' => text.push(character),
-            other => text.extend(other.escape_debug()),
-        }
-    }
-    text
+    crate::visible::visible(&name.to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::judge;
 use crate::policy::{Capabilities, Mode, scope_glob};
 use crate::profile::reading::{Complaint, Reader, Value, host, profile_name, read_with};
 use crate::profile::{Fault, Glob, Origin, Rule, Source, visible};
+use crate::visible::is_invisible;
 
 const FIELDS: [&str; 5] = ["version", "on_violation", "permissions", "agents", "tools"];
 const AGENT_FIELDS: [&str; 7] = ["mode", "profile", "capabilities", "tools", "hosts", "scope", "limits"];
@@ -123,9 +124,7 @@ fn named<'v, 't>(
 
 /// A name that can be shown in a line.
 fn name(text: &str) -> Result<String, Complaint> {
-    let is_name = !text.trim().is_empty()
-        && text.chars().count() <= LONGEST_NAME
-        && matches!(visible(text), std::borrow::Cow::Borrowed(_));
+    let is_name = !text.trim().is_empty() && text.chars().count() <= LONGEST_NAME && !text.chars().any(is_invisible);
     if is_name {
         return Ok(text.to_owned());
     }

@@ -3,6 +3,7 @@
 use super::Danger;
 use super::shell::{self, Line};
 use crate::policy::Capabilities;
+use crate::visible::is_invisible;
 
 /// Commands that delete, take over or reach far, whatever their options.
 const GRAVE: [&str; 38] = [
@@ -32,10 +33,7 @@ pub(super) fn of_line(text: &str, line: &Line, is_unfit: bool) -> Danger {
 
 /// Whether a person can't see what it does: something is put in before it runs, or can't be seen at all.
 fn hides(line: &Line, text: &str) -> bool {
-    let has_hidden = || {
-        let shown = text.replace(['\n', '\t'], " ");
-        crate::profile::visible(&shown) != shown
-    };
+    let has_hidden = || text.chars().any(|c| is_invisible(c) && !matches!(c, '\n' | '\t'));
     matches!(line, Line::NotPlain(_)) && (text.contains(['$', '`', '(', '{']) || text.contains("<<") || has_hidden())
 }
 

@@ -10,6 +10,7 @@ use super::known;
 use super::{PermissionRule, Permissions, SHELL, SKILL_LOAD};
 use crate::profile::reading::{Complaint, Reader, Value};
 use crate::profile::visible;
+use crate::visible::is_invisible;
 
 const LISTS: [&str; 2] = ["allow", "deny"];
 const FIELDS: [&str; 6] = ["tool", "command", "command_glob", "skill_name", "match", "not_match"];
@@ -213,7 +214,7 @@ fn command_glob(text: &str) -> Result<String, Complaint> {
         .hint("one `*` stands for any string"));
     }
     // A newline may be meant: it separates commands. What else can't be seen can't be meant.
-    if visible(text.replace(['\n', '\t'], " ").as_str()) != text.replace(['\n', '\t'], " ") {
+    if text.chars().any(|c| is_invisible(c) && !matches!(c, '\n' | '\t')) {
         return Err(Complaint::new(format!(
             "the pattern `{}` has control or invisible characters",
             visible(text)
@@ -233,7 +234,7 @@ fn named(field: &str, text: &str) -> Result<(), Complaint> {
     if text.len() > LONGEST {
         return Err(Complaint::new(format!("this `{field}` is longer than {LONGEST} bytes")));
     }
-    if visible(text) != text {
+    if text.chars().any(is_invisible) {
         return Err(Complaint::new(format!(
             "the {field} `{}` has control or invisible characters",
             visible(text)

@@ -3,7 +3,7 @@
 
 use super::shell::{self, Line, Part};
 use super::{Call, Remember, SHELL, SKILL_LOAD};
-use crate::profile::visible;
+use crate::visible::is_visible;
 
 /// Commands with sub-commands, which are remembered by two words.
 const WITH_SUBCOMMANDS: [&str; 20] = [
@@ -96,6 +96,6 @@ fn command(part: &Part) -> Option<String> {
 
 /// A word that a rule can hold.
 fn is_name(word: &str) -> bool {
-    let is_plain = |c: char| c.is_alphanumeric() || "._-/:@%,=+".contains(c);
-    !word.is_empty() && word.len() <= LONGEST && word.chars().all(is_plain) && visible(word) == word
+    let is_plain = |c: char| (c.is_alphanumeric() || "._-/:@%,=+".contains(c)) && is_visible(c);
+    !word.is_empty() && word.len() <= LONGEST && word.chars().all(is_plain)
 }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::attempt::Attempt;
-use super::error::visible;
 use super::limits::Limits;
 use super::rule::{Glob, Origin, PathSpec, Rule};
 use super::{Network, Pass};
+use crate::visible::visible;
 
 /// Where a document's text comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 //!
 //! A remark never changes what a profile means and never stops a run.
 
-use super::error::visible;
 use super::host::{Host, HostPattern};
 use super::rule::{Anchor, Glob, Origin, PathSpec, Rule};
 use super::{Network, Profile};
+use crate::visible::visible;
 
 /// Trees of the runtime base, which every profile grants without a line.
 const BASE: [&str; 7] = ["usr", "lib", "lib64", "bin", "etc", "dev", "proc"];

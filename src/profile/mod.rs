@@ -21,7 +21,7 @@ mod value;
 pub use attempt::{Attempt, Deed};
 pub use catalog::{Catalog, Layer, Listed, SHIPPED};
 pub use document::{Document, Extends, Source, Tests};
-pub use error::{Fault, ProfileError, visible};
+pub use error::{Fault, ProfileError};
 pub use host::{Host, HostError, HostPattern, Name, Ports, is_localhost};
 pub use limits::{
     Limits, LimitsParseError, Quantity, duration_text, parse_count, parse_duration, parse_size, size_text,
@@ -32,6 +32,8 @@ pub use read::parse;
 pub use rule::{Anchor, Glob, Origin, PathSpec, Rule};
 pub use schema::SCHEMA;
 pub use value::is_unsecure_variable;
+
+pub use crate::visible::visible;
 
 /// How documents of any kind are read, with the place of every fault.
 pub(crate) mod reading {

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 
 use globset::{GlobBuilder, GlobSetBuilder};
 
-use super::error::{Complaint, excerpt, is_invisible};
+use super::error::{Complaint, excerpt};
 use super::host::HostPattern;
 use super::rule::{Anchor, Glob, PathSpec};
+use crate::visible::is_invisible;
 
 /// `PATH_MAX`: no path that the kernel takes is longer, and no pattern needs to be.
 const LONGEST_PATH: usize = 4096;

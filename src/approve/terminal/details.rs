@@ -2,18 +2,18 @@
 
 use std::fmt::Write;
 
-use super::fit::shortened;
 use super::offer::Offer;
 use super::question::{granted, verb};
 use crate::approve::EscalationRequest;
 use crate::profile::visible;
 use crate::quote::{command_line, quoted};
+use crate::visible::fit::{broken, shortened};
 
 /// Of each text from the program: a command line may fill hundreds of screens.
 const MOST_COLUMNS: usize = 600;
 
-/// All of it, one line each, with what the answers mean below.
-pub fn details(request: &EscalationRequest, offer: &Offer) -> String {
+/// All of it, one line each, with what the answers mean below. No row begins with a text from the program.
+pub fn details(request: &EscalationRequest, offer: &Offer, width: usize) -> String {
     let evidence = &request.evidence;
     let mut text = String::new();
     let mut say = |name: &str, value: &str| {
@@ -46,7 +46,7 @@ pub fn details(request: &EscalationRequest, offer: &Offer) -> String {
     let (seconds, tenths) = (evidence.at_ms / 1000, evidence.at_ms % 1000 / 100);
     say("after", &format!("{seconds}.{tenths} s"));
     text.push_str(&meanings(request, offer));
-    text
+    text.lines().map(|line| broken(line, width) + "\n").collect()
 }
 
 /// What is granted on which answer; not shortened.
@@ -59,12 +59,12 @@ fn meanings(request: &EscalationRequest, offer: &Offer) -> String {
             Word::Session => "until this run ends",
             Word::Always => "for later runs too, until it is revoked",
             Word::Wider if offer.has_wider_always() => {
-                "what `wider grants` says, until this run ends; `wider always` for later runs too"
+                "`wider grants`, until this run ends; `wider always` for later runs too"
             }
             Word::Wider => "what `wider grants` says, until this run ends",
             Word::Yes if request.live => "as `session`, where that is offered; otherwise as the shortest that is",
             Word::Yes => "the program is started once more with it",
-            Word::No => "refused; what stands behind it is passed on; `no all` refuses everything from here on",
+            Word::No => "refused; what stands behind it is passed on; `no all` refuses the rest",
             Word::Details => continue,
         };
         let _ = writeln!(text, "  {} = {meaning}", word.text());

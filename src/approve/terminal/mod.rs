@@ -7,7 +7,6 @@
 
 mod details;
 mod device;
-mod fit;
 mod held;
 mod line;
 mod mode;
@@ -26,7 +25,8 @@ use nix::unistd::getpgrp;
 
 use super::{Answer, Approver, Choice, EscalationRequest, Extent, Manner, Patience, person};
 use crate::mutex::lock;
-use crate::profile::visible;
+use crate::quote::quoted;
+use crate::visible::{fit, visible};
 use device::Device;
 use held::Held;
 use line::Line;
@@ -93,12 +93,17 @@ impl Terminal {
     }
 
     fn answer(&self, request: &EscalationRequest, patience: &Patience) -> Result<Answer, Unanswered> {
-        let question = question::question(request, self.device.size())?;
+        let offer = Offer::of(request);
+        let size = self.device.size();
+        let prompt = question::prompt(&offer, seconds(patience));
+        let question = question::question(request, &prompt, size)?;
+        let width = question::width(size).ok_or(Unanswered::TooLong)?;
         let held = Held::take(&self.device, self.erase, &*self.owns)?;
         held.quieten(&self.screen.undo(), patience)?;
-        let asked = self.converse(&held, &question, request, patience);
+        let details = || details::details(request, &offer, width) + &question;
+        let asked = self.converse(&held, &question, details, &offer, patience);
         let closing = match &asked {
-            Ok(answer) => Some(closing_line(request, answer)),
+            Ok(answer) => Some(fit::broken(&closing_line(request, answer), width)),
             Err(unanswered) => unanswered.ending().map(|ending| format!("\n{ending}")),
         };
         if let Some(closing) = closing {
@@ -113,23 +118,22 @@ impl Terminal {
         &self,
         held: &Held<'_>,
         question: &str,
-        request: &EscalationRequest,
+        details: impl Fn() -> String,
+        offer: &Offer,
         patience: &Patience,
     ) -> Result<Answer, Unanswered> {
-        let offer = Offer::of(request);
         let mut shown = format!("{}{question}", self.screen.fresh());
         let mut unclear = 0;
         loop {
-            let seconds = patience.left().unwrap_or_default().as_secs_f64().ceil() as u64;
             self.device
-                .write(&(shown + &question::prompt(&offer, seconds)), patience)?;
+                .write(&(shown + &question::prompt(offer, seconds(patience))), patience)?;
             let line = Line::of(&self.device.read_line(patience)?);
             if line == Line::Broken {
                 self.device.write("\n", patience)?;
             }
             match offer.meaning(&line) {
                 Said::Answer(choice, reason) => return Ok(answer(choice, reason)),
-                Said::Details => shown = format!("{}{question}", details::details(request, &offer)),
+                Said::Details => shown = details(),
                 Said::Unclear if unclear == TRIES => return Ok(answer(Choice::No { all: false }, None)),
                 Said::Unclear => {
                     unclear += 1;
@@ -140,6 +144,11 @@ impl Terminal {
             }
         }
     }
+}
+
+/// What is left of the time, begun ones counted.
+fn seconds(patience: &Patience) -> u64 {
+    patience.left().unwrap_or_default().as_secs_f64().ceil() as u64
 }
 
 impl Approver for Terminal {
@@ -172,7 +181,7 @@ fn closing_line(request: &EscalationRequest, answer: &Answer) -> String {
     match &answer.choice {
         Choice::Yes { lifetime, extent } => {
             let granted = match (extent, &request.wider) {
-                (Extent::Profile(name), _) => format!("all of the profile {}", visible(name)),
+                (Extent::Profile(name), _) => format!("all of the profile {}", quoted(name.as_ref())),
                 (Extent::Wider, Some(wider)) => question::granted(wider),
                 _ => question::granted(&request.requested),
             };

@@ -1,31 +1,43 @@
 //! The question: six lines that tell who wants what, and what exactly would be granted.
 //!
-//! What comes from the program is quoted, so that nothing in it moves the terminal or begins a line. What tells who and
-//! what is shortened to the width; what would be granted never is: where it doesn't fit on the screen, nobody is asked.
+//! What comes from the program is quoted, so that nothing in it moves the terminal. No row on the screen begins with it:
+//! each line begins with a word of ours, and where one goes on in the next row, that begins with [`fit::GOES_ON`]. What
+//! tells who and what is shortened to the width; what would be granted never is: where it doesn't fit on the screen,
+//! the question isn't asked.
 
-use super::fit::{columns, rows, shortened};
 use super::offer::{Offer, Word};
 use super::unanswered::Unanswered;
 use crate::approve::{EscalationRequest, Requested};
 use crate::profile::visible;
 use crate::quote::{command_line, quoted};
 use crate::report::Kind;
+use crate::visible::fit::{self, columns, rows, shortened};
 
 /// The target can tell its terminal any size. A question of more columns in all isn't asked, whatever the size: on a
 /// screen of 80 columns and 24 rows its beginning would be gone.
 const MOST_COLUMNS: usize = 1500;
 
-/// Narrower isn't believed, and wider isn't used.
-const WIDTHS: std::ops::RangeInclusive<usize> = 40..=200;
+/// Columns that a shortened text has in any case.
+const LEAST: usize = 16;
 
-/// The lines above the prompt, with their line ends.
-pub fn question(request: &EscalationRequest, size: (usize, usize)) -> Result<String, Unanswered> {
-    let width = size.0.clamp(*WIDTHS.start(), *WIDTHS.end());
+/// On a narrower one a question has too many rows. Of a wider one no more is used: where the target has told its terminal
+/// a larger size than there is, the terminal would break the lines where the target wants it.
+const WIDTHS: std::ops::RangeInclusive<usize> = 20..=80;
+
+/// The columns that rows may have; `None` where they are too few.
+pub fn width(size: (usize, usize)) -> Option<usize> {
+    (size.0 >= *WIDTHS.start()).then(|| size.0.min(*WIDTHS.end()))
+}
+
+/// The lines above the prompt, with their line ends; the prompt has to fit below.
+pub fn question(request: &EscalationRequest, prompt: &str, size: (usize, usize)) -> Result<String, Unanswered> {
+    let width = width(size).ok_or(Unanswered::TooLong)?;
     let lines = lines(request, width);
-    let height: usize = lines.iter().map(|line| rows(line, width)).sum();
     let length: usize = lines.iter().map(|line| columns(line)).sum();
-    // One row for the prompt, one for the line before the question.
-    if height + 2 > size.1 || length > MOST_COLUMNS {
+    let lines: Vec<String> = lines.iter().map(|line| fit::broken(line, width)).collect();
+    let height: usize = lines.iter().map(|line| line.lines().count()).sum();
+    // One row for the line before the question.
+    if height + rows(prompt, width) + 1 > size.1 || length > MOST_COLUMNS {
         return Err(Unanswered::TooLong);
     }
     Ok(lines.join("\n") + "\n")
@@ -59,17 +71,19 @@ pub fn granted(requested: &Requested) -> String {
 }
 
 fn lines(request: &EscalationRequest, width: usize) -> Vec<String> {
+    const REFUSED: &str = "  refused: ";
     let evidence = &request.evidence;
     let why = visible(&evidence.why);
     let mut lines = vec![who(request, width)];
     match (&evidence.warning, &request.wider) {
         (Some(_), Some(_)) => {
             let why = shortened(&format!(" ({why})"), width / 2);
-            lines.push(format!("{}{why}", what(request, width - columns(&why))));
+            lines.push(format!("{}{why}", what(request, width.saturating_sub(columns(&why)))));
         }
         _ => {
             lines.push(what(request, width));
-            lines.push(shortened(&format!("  refused: {why}"), width));
+            let room = width.saturating_sub(REFUSED.len()).max(LEAST);
+            lines.push(format!("{REFUSED}{}", shortened(&why, room)));
         }
     }
     lines.extend(
@@ -96,7 +110,6 @@ fn lines(request: &EscalationRequest, width: usize) -> Vec<String> {
 
 /// `stockade: /usr/bin/python3 (pid 4711, agent coder) wants to read`.
 fn who(request: &EscalationRequest, width: usize) -> String {
-    const LEAST: usize = 16;
     let evidence = &request.evidence;
     let agent = match &evidence.agent {
         Some(agent) => format!(", agent {}", shortened(&quoted(agent.as_ref()), LEAST)),
@@ -111,19 +124,20 @@ fn who(request: &EscalationRequest, width: usize) -> String {
 
 /// As asked → as resolved.
 fn what(request: &EscalationRequest, width: usize) -> String {
+    const TARGET: &str = "  target: ";
     const ARROW: &str = " → ";
     let evidence = &request.evidence;
     let target = quoted(evidence.target.as_ref());
-    let room = width.saturating_sub(2);
+    let room = width.saturating_sub(TARGET.len()).max(LEAST);
     if evidence.asked.is_empty() || evidence.asked == evidence.target {
-        return format!("  {}", shortened(&target, room));
+        return format!("{TARGET}{}", shortened(&target, room));
     }
     let asked = quoted(evidence.asked.as_ref());
     let room = room.saturating_sub(columns(ARROW));
     // Where both are long each has half; otherwise the short one leaves its room to the other.
     let asked = shortened(&asked, (room / 2).max(room.saturating_sub(columns(&target))));
     let target = shortened(&target, room.saturating_sub(columns(&asked)));
-    format!("  {asked}{ARROW}{target}")
+    format!("{TARGET}{asked}{ARROW}{target}")
 }
 
 /// What it wants to do.

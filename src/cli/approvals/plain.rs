@@ -15,6 +15,8 @@ use crate::approve::person;
 use crate::approve::socket::{News, Question, Watcher};
 use crate::cli::REFUSED;
 use crate::cli::message::{Failure, note};
+use crate::sys::terminal;
+use crate::visible::fit;
 
 /// How long runs have to find this watcher: they look every 200 ms.
 const QUIET: Duration = Duration::from_secs(1);
@@ -220,10 +222,13 @@ fn print_question(question: &Question) -> io::Result<()> {
     Ok(())
 }
 
-/// A script reads line by line, so each goes out at once.
+/// A script reads line by line, so each goes out at once. On a terminal no row begins with a text from a run.
 fn print(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{line}")?;
+    match terminal::size(out.as_fd()) {
+        Ok((columns, _)) if columns > 0 => writeln!(out, "{}", fit::broken(line, columns.into()))?,
+        _ => writeln!(out, "{line}")?,
+    }
     out.flush()
 }
 

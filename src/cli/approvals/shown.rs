@@ -1,30 +1,34 @@
-//! Questions as texts for a person. Everything from a request is escaped here.
+//! Questions as texts for a person. Everything from a request is quoted or escaped here, and no line begins with it.
 
 use std::time::Instant;
 
 use crate::approve::socket::Question;
 use crate::approve::{EscalationRequest, Evidence, Requested};
 use crate::profile::visible;
-use crate::quote::command_line;
+use crate::quote::{command_line, quoted};
+use crate::visible::fit;
+use crate::visible::visible_but_for_blanks;
 
-/// Characters of a text that must fit one line.
+/// Columns of a text that must fit one line.
 const LINE: usize = 120;
 
 /// What is wanted, on one line: `read /etc/hosts`.
 pub fn wanted(request: &EscalationRequest) -> String {
     let evidence = &request.evidence;
-    format!("{} {}", kind(evidence), short(&evidence.target))
+    format!("{} {}", kind(evidence), short(&quoted(evidence.target.as_ref())))
 }
 
 /// The run that a question belongs to, on one line.
 pub fn run(request: &EscalationRequest) -> String {
     let agent = request.evidence.agent.as_deref();
-    let agent = agent.map_or_else(String::new, |agent| format!(", agent {}", short(agent)));
+    let agent = agent.map_or_else(String::new, |agent| {
+        format!(", agent {}", short(&quoted(agent.as_ref())))
+    });
     format!(
         "run {}: {} ({}{agent})",
-        short(&request.run),
+        short(&quoted(request.run.as_ref())),
         short(&command_line(&request.evidence.command)),
-        short(&request.current_profile),
+        short(&quoted(request.current_profile.as_ref())),
     )
 }
 
@@ -40,8 +44,8 @@ pub fn question(question: &Question) -> Vec<String> {
     let evidence = &request.evidence;
     let mut lines = vec![
         format!(
-            "{} (pid {}) wants to {}",
-            visible(&evidence.program),
+            "program: {} (pid {}) wants to {}",
+            quoted(evidence.program.as_ref()),
             evidence.pid,
             asked(evidence)
         ),
@@ -69,11 +73,11 @@ pub fn details(question: &Question) -> Vec<String> {
     let mut lines = vec![
         format!(
             "run: {}, profile {}",
-            visible(&request.run),
-            visible(&request.current_profile)
+            quoted(request.run.as_ref()),
+            quoted(request.current_profile.as_ref())
         ),
         format!("command: {}", command_line(&evidence.command)),
-        format!("root: {}", visible(&evidence.root)),
+        format!("root: {}", quoted(evidence.root.as_ref())),
         format!("reason: {}", visible(&request.reason)),
         format!(
             "call: {}, {} ms after the start",
@@ -83,7 +87,7 @@ pub fn details(question: &Question) -> Vec<String> {
     ];
     let named = [("agent", &evidence.agent), ("capability", &request.capability_id)];
     for (name, text) in named {
-        lines.extend(text.as_deref().map(|text| format!("{name}: {}", visible(text))));
+        lines.extend(text.as_deref().map(|text| format!("{name}: {}", quoted(text.as_ref()))));
     }
     lines.push(match request.live {
         true => "the program waits for the answer".to_string(),
@@ -107,17 +111,17 @@ pub fn requested(requested: &Requested) -> String {
             let grants: Vec<String> = grants.iter().map(|words| command_line(words)).collect();
             grants.join(" ")
         }
-        Requested::Profile(name) => format!("all of the profile `{}`", visible(name)),
+        Requested::Profile(name) => format!("all of the profile {}", quoted(name.as_ref())),
     }
 }
 
 /// `read /etc/hosts`, and as it was asked for where that was another name.
 fn asked(evidence: &Evidence) -> String {
-    let target = visible(&evidence.target);
+    let target = quoted(evidence.target.as_ref());
     match evidence.asked.as_str() {
         "" => format!("{} {target}", kind(evidence)),
         same if same == evidence.target => format!("{} {target}", kind(evidence)),
-        asked => format!("{} {target} (asked for as {})", kind(evidence), visible(asked)),
+        asked => format!("{} {target} (asked for as {})", kind(evidence), quoted(asked.as_ref())),
     }
 }
 
@@ -130,9 +134,5 @@ fn kind(evidence: &Evidence) -> String {
 
 /// Escaped, and short enough for a line.
 pub fn short(text: &str) -> String {
-    let text = visible(text);
-    match text.char_indices().nth(LINE) {
-        None => text.into_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
+    fit::shortened(&visible_but_for_blanks(text), LINE)
 }

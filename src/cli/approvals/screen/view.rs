@@ -4,14 +4,14 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Text};
-use ratatui::widgets::{Block, List, ListItem, ListState, Paragraph, Wrap};
+use ratatui::widgets::{Block, List, ListItem, ListState, Paragraph};
 
 use super::state::{Mode, State, order};
 use crate::approve::Answer;
 use crate::approve::socket::Question;
 use crate::cli::approvals::order::Said;
 use crate::cli::approvals::{shown, verdict};
-use crate::profile::visible;
+use crate::visible::{fit, visible, visible_but_for_blanks};
 
 /// Draws all of it.
 pub fn draw(frame: &mut Frame<'_>, state: &State, questions: &[&Question]) {
@@ -76,8 +76,10 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&
         lines
     });
     let title = question.map_or_else(String::new, |question| format!("Question {}", question.number));
-    let text = Paragraph::new(Text::from_iter(lines))
-        .wrap(Wrap { trim: false })
+    // Two columns are the border's. Broken here, since a row that the widget begins would begin with the run's text.
+    let columns = usize::from(area.width.saturating_sub(2));
+    let lines: Vec<String> = lines.iter().map(|line| fit::broken(line, columns)).collect();
+    let text = Paragraph::new(Text::from(lines.join("\n")))
         .scroll((state.scroll, 0))
         .block(Block::bordered().title(title).title_bottom("PgUp PgDn"));
     frame.render_widget(text, area);
@@ -115,7 +117,10 @@ fn prompt(state: &State, questions: &[&Question]) -> Line<'static> {
         Mode::RefusingAll(number) => format!("Enter: no to {number} and all that its run asks, Esc: back"),
         Mode::Leaving => format!("Enter: leave, {} waiting will be refused, Esc: stay", questions.len()),
     };
-    Line::styled(visible(&text).into_owned(), Style::new().add_modifier(Modifier::BOLD))
+    Line::styled(
+        visible_but_for_blanks(&text).into_owned(),
+        Style::new().add_modifier(Modifier::BOLD),
+    )
 }
 
 /// An answer for the history.

@@ -10,6 +10,7 @@ use super::*;
 use crate::approve::samples::request;
 use crate::approve::{Lifetime, Requested};
 use crate::cli::approvals::screen::state::Effect;
+use crate::visible::is_visible;
 
 fn question(number: u32, run: &str) -> Question {
     let mut request = request();
@@ -210,18 +211,46 @@ fn hostile_texts_are_spelled_out() {
     let mut state = settled(&[&hostile]);
     state.remember("1: \u{1b}[31m");
     let text = drawn(&state, &[&hostile]);
-    assert!(
-        text.chars()
-            .all(|c| c == '\n' || visible(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8())
-    );
+    assert!(text.chars().all(|c| c == '\n' || is_visible(c)));
     for part in [
-        r"/x\u{1b}]11;?\u{7}\n\u{202e}y",
-        r"/p\u{200b}",
+        r"$'/x\033]11;?\007\012\342\200\256y'",
+        r"$'/p\342\200\213'",
         r"w\ny",
         r"a\rb",
         r"\u{1b}[31m",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
+    }
+}
+
+#[test]
+fn no_row_of_a_question_begins_with_a_text_of_the_run() {
+    let mut hostile = question(1, "a");
+    let name = format!("/r/{}", "would be granted: nothing ".repeat(40));
+    hostile.request.evidence.program.clone_from(&name);
+    hostile.request.evidence.target.clone_from(&name);
+    hostile.request.evidence.root = name;
+    let text = drawn(&settled(&[&hostile]), &[&hostile]);
+    let rows = text.lines().skip_while(|row| !row.contains("Question 1")).skip(1);
+    let rows: Vec<&str> = rows.map(|row| row.trim_start_matches(['"', '│'])).collect();
+    let ends = rows.iter().position(|row| row.starts_with('└')).unwrap();
+    const OURS: [&str; 9] = [
+        "program: ",
+        "refused: ",
+        "would be granted: --read /etc/hosts",
+        "wider: ",
+        "answers: ",
+        "run: ",
+        "command: ",
+        "root: ",
+        "  | ",
+    ];
+    assert!(
+        rows[..ends].iter().filter(|row| row.starts_with("  | ")).count() > 3,
+        "{text}"
+    );
+    for row in &rows[..ends] {
+        assert!(OURS.iter().any(|ours| row.starts_with(ours)), "{row:?}\n{text}");
     }
 }
 
