@@ -25,10 +25,10 @@ use crate::audit::{Ended, Record};
 use crate::command;
 use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
-use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
+use crate::plan::{self, Ability, Missing, Plan, PlanError, Shortfall, Supervisor, Trace};
 use crate::policy::{
-    self, Access, Additions, Capabilities, Circumstances, Extent, Grant, HostGrant, ListenGrant, Matcher, Mode,
-    NetworkChoice, Policy, Reach, Role,
+    self, Access, Additions, Capabilities, Circumstances, Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant,
+    Matcher, Mode, NetworkChoice, Policy, Reach, Role, Target,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
 use crate::real_path::real_path;
@@ -52,6 +52,8 @@ pub struct Sandbox {
     accepted: Vec<Shortfall>,
     trace: Trace,
     escalating: Escalating,
+    /// Files that Stockade writes after the run, which leaves them alone, and the flags that name them.
+    guarded: Vec<(PathBuf, &'static str)>,
 }
 
 impl Sandbox {
@@ -83,6 +85,7 @@ impl Sandbox {
             accepted: Vec::new(),
             trace: Trace::Exact,
             escalating: Escalating::NOBODY,
+            guarded: Vec::new(),
         }
     }
 
@@ -184,6 +187,14 @@ impl Sandbox {
         })?;
         self.additions.denials.push(glob);
         Ok(self)
+    }
+
+    /// Keeps the run from changing a file that is written after it, by the kernel's name.
+    #[must_use]
+    #[cfg(feature = "cli")]
+    pub(crate) fn guard(mut self, path: &Path, flag: &'static str) -> Self {
+        self.guarded.push((path.to_path_buf(), flag));
+        self
     }
 
     /// Passes a variable: with this value, or with the caller's where none is given.
@@ -363,6 +374,7 @@ impl Command {
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.is_some());
         let mut policy = sandbox.policy_here(&root, &command)?;
+        policy.denials.extend(sandbox.guards(ability));
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
         own_sockets::close(&mut policy, &sandbox.surroundings.own())?;
@@ -504,6 +516,20 @@ impl Sandbox {
         }
         policy.grants.extend(files_of_names(&policy));
         Ok(policy)
+    }
+
+    /// Without a supervisor the ruleset would go round such a file, and nothing could be made beside it.
+    fn guards(&self, ability: Ability) -> impl Iterator<Item = Denial> {
+        let can_close = ability.supervisor != Supervisor::Nobody;
+        self.guarded
+            .iter()
+            .filter(move |_| can_close)
+            .map(|(path, flag)| Denial {
+                target: Target::Path(path.clone()),
+                access: Access::CHANGE,
+                kind: DenialKind::Guarded,
+                origin: Origin::Flag((*flag).to_string()),
+            })
     }
 
     fn policy(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {

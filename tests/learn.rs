@@ -238,6 +238,20 @@ fn the_exit_code_is_the_program_s_and_a_bad_name_is_refused_before_it_runs() {
 }
 
 #[test]
+fn what_is_observed_cannot_touch_the_file_of_its_profile() {
+    let place = with_data();
+    const FORGING: &str = "cat notes.txt; echo forged > learnt.toml; rm -f learnt.toml; mkdir learnt.toml; \
+                           head -c 100000 /dev/zero >> learnt.toml; chmod 000 learnt.toml; touch beside";
+    let profile = learnt(&place, &["--ceiling", "workspace"], &["sh", "-c", FORGING]);
+    assert!(
+        profile.contains("name = \"learnt\"") && !profile.contains("forged\n"),
+        "{profile}"
+    );
+    assert!(place.path("beside").exists(), "the tree is open");
+    assert!(profile.contains("extends = "), "{profile}");
+}
+
+#[test]
 fn a_run_inside_a_run_teaches_nothing_and_says_so() {
     let place = with_data();
     for profile in ["mcp-standard", "filesystem"] {

@@ -223,23 +223,98 @@ fn a_report_is_for_the_user_alone() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+/// All that a shell can do to a report in `sub`. It says which of these succeeded, and leaves with 3.
+const MEDDLING: &str = "\
+    try() { \"$@\" 2>/dev/null && echo \"done: $*\"; }
+    forge() { echo forged > sub/report.json; }
+    pad() { head -c 100000 /dev/zero >> sub/report.json; }
+    touch sub/beside && rm sub/beside || echo 'the tree is not open at all'
+    try forge
+    try pad
+    try truncate -s 0 sub/report.json
+    try chmod 000 sub/report.json
+    try ln sub/report.json sub/other
+    try ln sub/report.json other
+    try mv sub/report.json moved
+    try mv sub swapped
+    try mv -T sub/beside sub/report.json
+    try rm -f sub/report.json
+    try ln -sf /etc/passwd sub/report.json
+    try mkdir sub/report.json
+    exit 3";
+
 #[test]
-fn a_run_cannot_touch_its_report_in_a_root_that_it_writes() {
+fn a_run_cannot_touch_its_report_in_a_tree_that_it_writes() {
+    for (profile, flags) in [
+        ("workspace", &[][..]),
+        ("workspace", &["--trace", "fast"]),
+        ("workspace", &["--net", "all"]),
+        ("minimal", &["--write", "@ROOT"]),
+        ("minimal", &["--write", "@ROOT", "--exec", "@ROOT"]),
+        ("readonly", &["--write", "@ROOT/sub", "--trace", "fast"]),
+        ("mcp-standard", &["--write", "@ROOT"]),
+        ("filesystem", &["--write", "@ROOT"]),
+        ("trusted", &[]),
+    ] {
+        let begun = run().file("sub/old", "old");
+        fs::write(begun.place.path("sub/report.json"), "x".repeat(9000)).unwrap();
+        let ran = begun
+            .profile(profile)
+            .flags(flags.iter().copied())
+            .flags(["--report", "@ROOT/sub/report.json"])
+            .bash(MEDDLING)
+            .status(3)
+            .any_stderr()
+            .ends();
+        let path = ran.place.path("sub/report.json");
+        assert!(
+            fs::symlink_metadata(&path).unwrap().is_file(),
+            "{profile} {flags:?}: it is what was opened"
+        );
+        let report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(report["exit_code"], 3, "{profile} {flags:?}");
+        assert!(
+            !ran.finished.stderr().contains("taken away"),
+            "{}",
+            ran.finished.stderr()
+        );
+        assert!(!ran.place.path("moved").exists() && !ran.place.path("swapped").exists());
+    }
+}
+
+/// Otherwise the test above would prove nothing.
+#[test]
+fn without_a_sandbox_a_report_would_be_gone() {
+    let place = common::Place::new();
+    fs::create_dir(place.path("sub")).unwrap();
+    fs::write(place.path("sub/report.json"), "").unwrap();
+    let mut bash = place.command("bash");
+    let finished = finish(bash.current_dir(&place.root).args(["-c", MEDDLING]), b"");
+    assert_eq!(finished.status.code(), Some(3));
+    for deed in ["forge", "pad", "truncate", "chmod", "ln sub", "mv sub/report.json"] {
+        assert!(
+            finished.stdout().contains(&format!("done: {deed}")),
+            "{}",
+            finished.stdout()
+        );
+    }
+}
+
+#[test]
+fn a_refused_change_of_a_report_is_in_it() {
     let ran = run()
         .profile("workspace")
         .flags(["--report", "@ROOT/report.json"])
-        .bash("echo forged > report.json; rm report.json; ln -s /etc/passwd report.json; exit 3")
+        .bash("rm -f report.json; exit 3")
         .status(3)
         .any_stderr()
         .ends();
-    let path = ran.place.path("report.json");
-    assert!(
-        fs::symlink_metadata(&path).unwrap().is_file(),
-        "the run's link was replaced"
-    );
-    assert!(fs::read_to_string(&path).unwrap().contains("\"exit_code\": 3"));
-    let finished = finish(ran.place.command("cat").arg("/etc/passwd"), b"");
-    assert!(!finished.stdout().contains("\"version\""));
+    let text = fs::read_to_string(ran.place.path("report.json")).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let denial = &report["denials"][0];
+    assert_eq!(denial["access"], "delete");
+    assert_eq!(denial["rule"]["origin"], "`--report`");
+    assert!(denial["grant"].is_null() && report["suggestion"].is_null());
 }
 
 #[test]

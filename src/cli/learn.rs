@@ -17,7 +17,7 @@ use crate::learn::{self, Asked, Lesson, Observation, Scene};
 use crate::plan::Supervisor;
 use crate::policy::Policy;
 use crate::profile::visible;
-use crate::report::Sink;
+use crate::report::{Sink, Written};
 use crate::store::Level;
 use crate::{Outcome, Ready, Sandbox};
 
@@ -27,7 +27,7 @@ pub fn learn(task: &Learn) -> Result<u8, Failure> {
     let printed = printed(task)?;
     let ledger = Ledger::at(Level::Denials)?;
     let observation = Arc::new(Observation::new(ledger.observer()));
-    let observed = observe(task, &observation);
+    let observed = observe(task, &observation, printed.profile.as_ref().and_then(Sink::path));
     ledger.close();
     let (run, outcome) = observed?;
     run::say_limit(&outcome);
@@ -79,8 +79,12 @@ fn printed(task: &Learn) -> Result<Printed, Failure> {
 
 fn print(task: &Learn, lesson: &Lesson, printed: Printed) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::text(REFUSED, format!("can't write what was learnt: {error}"));
-    if let Some(sink) = printed.profile {
-        sink.write_text(&lesson.profile).map_err(failed)?;
+    let written = printed.profile.map(|sink| sink.write_text(&lesson.profile));
+    if let Some(Written::Elsewhere(path)) = written.transpose().map_err(failed)? {
+        note(&format!(
+            "the profile's name was taken away during the run, and what has it now isn't the profile, which is `{}`",
+            visible(&path.to_string_lossy())
+        ));
     }
     let text = match (task.json, task.output.is_some()) {
         (true, _) => format!("{:#}\n", serde_json::to_value(lesson).unwrap_or_default()),
@@ -134,8 +138,15 @@ struct Observed {
     scripts: Vec<PathBuf>,
 }
 
-fn observe(task: &Learn, observation: &Arc<Observation>) -> Result<(Observed, Outcome), Failure> {
+fn observe(
+    task: &Learn,
+    observation: &Arc<Observation>,
+    output: Option<PathBuf>,
+) -> Result<(Observed, Outcome), Failure> {
     let mut sandbox = Sandbox::profile(&task.ceiling)?.observer(Arc::clone(observation) as Arc<_>);
+    if let Some(output) = output {
+        sandbox = sandbox.guard(&output, "--output");
+    }
     if let Some(root) = &task.root {
         sandbox = sandbox.root(root);
     }

@@ -16,8 +16,8 @@ use super::refused;
 use super::relay::Relay;
 use super::signals::{self, Signals};
 use crate::approve::Approver;
-use crate::profile::Limits;
-use crate::report::{Report, Sink, Status};
+use crate::profile::{Limits, visible};
+use crate::report::{Report, Sink, Status, Written};
 use crate::sys::{confine, process};
 use crate::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
@@ -25,6 +25,7 @@ use crate::{Child, Ending, Event, Outcome, Ready, Sandbox};
 pub fn run(run: &Run) -> Result<u8, Failure> {
     let sink = run.report.as_deref().map(open_report).transpose()?;
     let begun = begin(run);
+    let report_path = sink.as_ref().and_then(Sink::path);
     let (acting, approver, ledger) = match begun {
         Ok(begun) => begun,
         Err(failure) => {
@@ -34,7 +35,12 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
     };
     let (mut granted, mut asked) = (Vec::new(), Vec::new());
     let outcome = loop {
-        let outcome = match attempt(run, &acting, (approver.as_ref(), &ledger), &granted) {
+        let outcome = match attempt(
+            run,
+            &acting,
+            (approver.as_ref(), &ledger),
+            (&granted, report_path.as_deref()),
+        ) {
             Ok(outcome) => outcome,
             Err((failure, report)) => {
                 ledger.close();
@@ -90,10 +96,10 @@ fn attempt(
     run: &Run,
     acting: &Acting,
     aides: (Option<&Arc<dyn Approver>>, &Ledger),
-    granted: &[PathBuf],
+    paths: (&[PathBuf], Option<&Path>),
 ) -> Result<Outcome, (Failure, Box<Report>)> {
     let mut ready =
-        ready(run, acting, aides, granted).map_err(|failure| (failure, Box::new(refused(run, &acting.profile))))?;
+        ready(run, acting, aides, paths).map_err(|failure| (failure, Box::new(refused(run, &acting.profile))))?;
     let report = Box::new(ready.report().clone());
     let failed = |failure: Failure| (failure, report.clone());
     // Before the start: a key that is pressed at once is answered like any later one.
@@ -115,7 +121,7 @@ fn ready(
     run: &Run,
     acting: &Acting,
     (approver, ledger): (Option<&Arc<dyn Approver>>, &Ledger),
-    granted: &[PathBuf],
+    (granted, report): (&[PathBuf], Option<&Path>),
 ) -> Result<Ready, Failure> {
     let mut sandbox = acting.sandbox()?.limits(limits(run)).trace(run.trace);
     if let Some(root) = &run.root {
@@ -132,6 +138,9 @@ fn ready(
     }
     for path in &run.socket {
         sandbox = sandbox.socket(path);
+    }
+    if let Some(report) = report {
+        sandbox = sandbox.guard(report, "--report");
     }
     sandbox = with_network(sandbox, run)?;
     for glob in &run.deny {
@@ -252,14 +261,21 @@ fn open_report(place: &OsStr) -> Result<Sink, Failure> {
     }
 }
 
-/// Whether the report, if one was asked for, is written.
+/// Whether the report, if one was asked for, is written. Where the run took its name away, it is said and no failure.
 fn write_report(sink: Option<Sink>, report: &Report) -> bool {
     match sink.map(|sink| sink.write(report)) {
         Some(Err(error)) => {
             note(&format!("can't write the report: {error}"));
             false
         }
-        Some(Ok(())) | None => true,
+        Some(Ok(Written::Elsewhere(path))) => {
+            note(&format!(
+                "the report's name was taken away during the run, and what has it now isn't the report, which is `{}`",
+                visible(&path.to_string_lossy())
+            ));
+            true
+        }
+        Some(Ok(Written::InPlace)) | None => true,
     }
 }
 

@@ -40,7 +40,7 @@ pub use judge::{Ladder, Need, Scene};
 pub use parse::ParseError;
 pub(crate) use question::{Setting, offer};
 pub use refusal::{Counted, Declined, Kind, Reason, Refusal, Refusals};
-pub use sink::Sink;
+pub use sink::{Sink, Written};
 pub use suggestion::Suggestion;
 
 /// The version of the document's format.

@@ -1,23 +1,44 @@
-//! Where a report goes. Opened before the launch, never through a link, written after the run's end.
+//! Where a report goes. Opened before the launch, never through a link, and written after the run's end through the
+//! descriptor of that time, never by name.
+//!
+//! A reader of the file sees it empty until the document is there. Whatever the run did to the file meanwhile, it holds
+//! the document afterwards and nothing else; what it did to the name is told.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsString};
 use std::fs::File;
-use std::io::{self, Seek, Write};
-use std::os::fd::AsFd;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use super::Report;
 use crate::sys::file::{self, OpenHow};
 
-/// Where a report goes: opened before the launch, so that no run can put a link in its place.
+/// Where a report goes: opened before the launch, so that no run can put another thing in its place.
 #[derive(Debug)]
 pub struct Sink {
     file: File,
-    /// The directory and the name in it, where it is a file of the caller's choosing. The directory is held since the
-    /// start: its path may lead elsewhere by the end of the run.
-    place: Option<(File, CString)>,
+    /// Where it is a regular file of the caller's choosing. What is there else (a device, a FIFO) is written as it comes.
+    place: Option<Place>,
+}
+
+/// A file's name at the start.
+#[derive(Debug)]
+struct Place {
+    /// Held since the start: its path may lead elsewhere by the end of the run.
+    directory: File,
+    name: CString,
+}
+
+/// Where a document got to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// Where it was meant to.
+    InPlace,
+    /// Into the file that was opened, to which the name doesn't lead any more. The kernel's name for it, which ends with
+    /// ` (deleted)` where it has none.
+    Elsewhere(PathBuf),
 }
 
 impl Sink {
@@ -38,13 +59,19 @@ impl Sink {
             .open(above)?;
         let name = CString::new(name.as_bytes())?;
         let file = open(&directory, &name)?;
-        if file.metadata()?.is_file() {
+        let is_regular = file.metadata()?.is_file();
+        if is_regular {
             file.set_len(0)?;
         }
-        Ok(Sink {
-            file,
-            place: Some((directory, name)),
-        })
+        let place = is_regular.then_some(Place { directory, name });
+        Ok(Sink { file, place })
+    }
+
+    /// The kernel's name of the file, which a run must leave alone; `None` for what is no regular file of its own.
+    pub fn path(&self) -> Option<PathBuf> {
+        let place = self.place.as_ref()?;
+        let above = kernel_name(&place.directory).ok()?;
+        Some(above.join(OsString::from(std::ffi::OsStr::from_bytes(place.name.to_bytes()))))
     }
 
     /// Takes a descriptor that the caller opened; the caller's own stays open.
@@ -53,30 +80,31 @@ impl Sink {
         Ok(Sink { file, place: None })
     }
 
-    /// Writes the document, in place of whatever the run may have put there meanwhile. The run is over: it can't
-    /// interfere any more.
-    pub fn write(self, report: &Report) -> io::Result<()> {
+    /// Writes the document. The run is over: it can't interfere any more.
+    pub fn write(self, report: &Report) -> io::Result<Written> {
         let mut text = serde_json::to_string_pretty(report)?;
         text.push('\n');
         self.write_text(&text)
     }
 
     /// The same for another document.
-    pub fn write_text(mut self, text: &str) -> io::Result<()> {
-        if let Some((directory, name)) = &self.place
-            && !is_same(&self.file, directory, name)
-        {
-            file::remove(directory.as_fd(), name, 0).or_else(|error| match error.kind() {
-                io::ErrorKind::NotFound => Ok(()),
-                _ => Err(error),
-            })?;
-            self.file = open(directory, name)?;
-        }
-        if self.file.metadata()?.is_file() && self.file.stream_position()? == 0 {
-            self.file.set_len(0)?;
-        }
-        self.file.write_all(text.as_bytes())
+    pub fn write_text(mut self, text: &str) -> io::Result<Written> {
+        let Some(place) = &self.place else {
+            self.file.write_all(text.as_bytes())?;
+            return Ok(Written::InPlace);
+        };
+        // The run may have filled it, by another name or a descriptor of its own.
+        self.file.set_len(0)?;
+        self.file.write_all_at(text.as_bytes(), 0)?;
+        Ok(match is_same(&self.file, &place.directory, &place.name) {
+            true => Written::InPlace,
+            false => Written::Elsewhere(kernel_name(&self.file)?),
+        })
     }
+}
+
+fn kernel_name(file: &File) -> io::Result<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 fn open(directory: &File, name: &CStr) -> io::Result<File> {
@@ -97,5 +125,87 @@ fn is_same(file: &File, directory: &File, name: &CStr) -> bool {
             (opened.dev(), opened.ino()) == (device, found.stx_ino)
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// What a document that was written after `meddle` became.
+    fn written(meddle: impl Fn(&Path)) -> (tempfile::TempDir, Written) {
+        let place = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(place.path()).unwrap();
+        let sink = Sink::file(&real.join("report")).unwrap();
+        assert_eq!(sink.path(), Some(real.join("report")));
+        meddle(&real);
+        let written = sink.write_text("document").unwrap();
+        (place, written)
+    }
+
+    #[test]
+    fn the_file_holds_the_document_alone_whatever_was_written_to_it() {
+        for meddle in [
+            |place: &Path| fs::write(place.join("report"), "x".repeat(100_000)).unwrap(),
+            |place: &Path| fs::hard_link(place.join("report"), place.join("other")).unwrap(),
+            |place: &Path| fs::set_permissions(place.join("report"), fs::Permissions::from_mode(0o000)).unwrap(),
+        ] {
+            let (place, written) = written(meddle);
+            assert_eq!(written, Written::InPlace);
+            let report = place.path().join("report");
+            fs::set_permissions(&report, fs::Permissions::from_mode(0o600)).unwrap();
+            assert_eq!(fs::read_to_string(report).unwrap(), "document");
+        }
+    }
+
+    #[test]
+    fn nothing_that_took_the_name_is_touched_and_it_is_told() {
+        let (place, told) = written(|place| {
+            fs::rename(place.join("report"), place.join("moved")).unwrap();
+            fs::create_dir(place.join("report")).unwrap();
+        });
+        let moved = fs::canonicalize(place.path()).unwrap().join("moved");
+        assert_eq!(told, Written::Elsewhere(moved.clone()));
+        assert_eq!(fs::read_to_string(moved).unwrap(), "document");
+        assert!(place.path().join("report").is_dir());
+
+        let (place, told) = written(|place| {
+            fs::write(place.join("precious"), "precious").unwrap();
+            fs::remove_file(place.join("report")).unwrap();
+            std::os::unix::fs::symlink("precious", place.join("report")).unwrap();
+        });
+        let Written::Elsewhere(name) = told else {
+            panic!("{told:?}");
+        };
+        assert!(name.to_string_lossy().ends_with("report (deleted)"), "{name:?}");
+        assert_eq!(fs::read_to_string(place.path().join("precious")).unwrap(), "precious");
+    }
+
+    #[test]
+    fn a_directory_that_was_swapped_changes_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(place.path()).unwrap();
+        fs::create_dir(real.join("a")).unwrap();
+        let sink = Sink::file(&real.join("a/report")).unwrap();
+        fs::rename(real.join("a"), real.join("b")).unwrap();
+        fs::create_dir(real.join("a")).unwrap();
+        assert_eq!(sink.write_text("document").unwrap(), Written::InPlace);
+        assert_eq!(fs::read_to_string(real.join("b/report")).unwrap(), "document");
+        assert_eq!(fs::read_dir(real.join("a")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_descriptor_is_written_where_it_stands() {
+        use std::io::Seek;
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"before ").unwrap();
+        let sink = Sink::descriptor(file.as_raw_fd()).unwrap();
+        assert_eq!(sink.path(), None);
+        sink.write_text("document").unwrap();
+        file.rewind().unwrap();
+        assert_eq!(io::read_to_string(file).unwrap(), "before document");
     }
 }
