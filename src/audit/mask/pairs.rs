@@ -18,8 +18,9 @@ pub(super) fn mask(text: &str, extent: Extent) -> String {
     let mut copied = 0;
     let mut from = 0;
     while let Some(at) = text[from..].find(['=', ':']).map(|at| at + from) {
+        let name = name_before(text, from, at);
         from = at + 1;
-        let Some((start, end)) = value_at(text, at, copied, extent) else {
+        let Some((start, end)) = name.and_then(|name| value_at(text, at, &name, extent)) else {
             continue;
         };
         masked.push_str(&text[copied..start]);
@@ -31,69 +32,133 @@ pub(super) fn mask(text: &str, extent: Extent) -> String {
     masked
 }
 
+/// Whether it can be the name of an option, a variable, a header or a field.
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(is_part_of_name)
+}
+
+fn is_part_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-.".contains(c)
+}
+
 /// Whether a name, of an option, a variable, a header or a field, says that its value is secret.
 pub(super) fn names_secret(name: &str) -> bool {
-    const SHORT: [&str; 6] = ["sig", "signature", "pwd", "otp", "pin", "authorization"];
+    const SHORT: [&str; 7] = ["sig", "signature", "pwd", "otp", "pin", "authorization", "masterauth"];
+    const ENDS: [&str; 6] = ["authorization", "signature", "pass", "passwd", "passphrase", "bearer"];
+    // The value of such a name is a place, a kind or a number.
+    const PLACES: [&str; 10] = [
+        "_file", "_stdin", "_path", "_dir", "_name", "_jar", "_type", "_format", "_size", "_length",
+    ];
+    // No name that anybody chose is longer, and all of it is looked at.
+    const LONGEST: usize = 128;
+    if name.len() > LONGEST {
+        return false;
+    }
     let name = name.trim_start_matches('-').replace(['-', '.'], "_");
+    let lower = name.to_ascii_lowercase();
+    if PLACES.iter().any(|place| lower.ends_with(place)) || matches!(lower.as_str(), "bypass" | "compass") {
+        return false;
+    }
     // `PWD` is the working directory, `pwd` a password.
     SHORT.iter().any(|short| name == *short)
-        || name.to_ascii_lowercase().ends_with("authorization")
-        || name.to_ascii_lowercase().ends_with("signature")
+        || ENDS.iter().any(|end| lower.ends_with(end))
         || looks_secret(name.as_ref())
 }
 
-/// Where the value behind the sign at `at` starts and ends, if its name is secret.
-fn value_at(text: &str, at: usize, floor: usize, extent: Extent) -> Option<(usize, usize)> {
-    let before = text[floor..at].trim_end_matches(['"', '\'', ']']);
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    let name = &before[before.trim_end_matches(is_name).len()..];
-    if name.is_empty() || !names_secret(name) {
+/// A name before a sign.
+struct Name<'t> {
+    text: &'t str,
+    start: usize,
+    /// Whether blanks stand between it and the sign.
+    is_apart: bool,
+    /// Whether it is in quotes of its own, as in JSON.
+    is_quoted: bool,
+}
+
+/// The secret name before the sign at `at`, behind the sign before.
+fn name_before(text: &str, floor: usize, at: usize) -> Option<Name<'_>> {
+    let whole = &text[floor..at];
+    let before = whole.trim_end_matches([' ', '\t']);
+    let is_apart = before.len() < whole.len();
+    let unquoted = before.trim_end_matches(['"', '\'', '\\', ']']);
+    let start = unquoted.trim_end_matches(is_part_of_name).len();
+    let name = &unquoted[start..];
+    (!name.is_empty() && names_secret(name)).then_some(Name {
+        text: name,
+        start: floor + start,
+        is_apart,
+        is_quoted: unquoted.len() < before.len() && unquoted[..start].ends_with(['"', '\'']),
+    })
+}
+
+/// Where the value behind the sign at `at` starts and ends.
+fn value_at(text: &str, at: usize, name: &Name<'_>, extent: Extent) -> Option<(usize, usize)> {
+    let after = &text[at + 1..];
+    let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
+    let is_assigned = text.as_bytes()[at] == b'=';
+    if after.starts_with(['=', ':', '~', '>']) {
         return None;
     }
-    let name_start = floor + before.len() - name.len();
-    let after = &text[at + 1..];
-    let start = at + 1 + (after.len() - after.trim_start_matches([' ', '\t']).len());
-    let is_assigned = text.as_bytes()[at] == b'=';
-    if is_assigned && extent == Extent::Word && name_start == 0 {
+    if is_assigned && extent == Extent::Word && name.start == 0 && !name.is_apart {
         return (at + 1 < text.len()).then_some((at + 1, text.len()));
     }
-    let start = if is_assigned { at + 1 } else { start };
-    if !is_assigned && !is_said(after, name) || after.starts_with(['=', ':']) {
+    if !is_assigned && !name.is_quoted && !is_said(after, name) {
         return None;
     }
-    let quote = text[..name_start].chars().next_back().filter(|c| "\"'".contains(*c));
-    let end = end_of_value(text, start, is_assigned, quote);
-    let start = start + usize::from(text[start..].starts_with(['"', '\'']));
-    (start < end).then_some((start, end))
+    // `NAME= command` sets nothing; `name = value` has blanks on both sides.
+    let start = at + 1 + if is_assigned && !name.is_apart { 0 } else { blanks };
+    let quote = text[..name.start].chars().next_back().filter(|c| "\"'".contains(*c));
+    let sign = match (is_assigned, name.is_quoted) {
+        (true, _) | (false, true) => Sign::Assigns,
+        (false, false) => Sign::Says,
+    };
+    let (opening, length) = value(&text[start..], sign, quote.filter(|_| !name.is_quoted));
+    (length > 0).then_some((start + opening, start + opening + length))
 }
 
 /// Whether a colon is a field's or a header's and not a part of a name (`image:tag`, `crate::token`).
-fn is_said(after: &str, name: &str) -> bool {
-    after.starts_with([' ', '\t', '"', '\'']) || name.to_ascii_lowercase().ends_with("authorization")
+fn is_said(after: &str, name: &Name<'_>) -> bool {
+    let lower = name.text.to_ascii_lowercase();
+    !name.is_apart
+        && (after.starts_with([' ', '\t', '"', '\'']) || lower.ends_with("authorization") || lower.starts_with("x-"))
 }
 
-fn end_of_value(text: &str, start: usize, is_assigned: bool, quote: Option<char>) -> usize {
-    let value = &text[start..];
-    let opened = value.chars().next().filter(|c| "\"'".contains(*c));
-    let length = match (opened, is_assigned, quote) {
-        (Some(closing), ..) => end_of_quoted(value, closing),
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    /// The value is a word.
+    Assigns,
+    /// The value is the rest of the line, as a header's is.
+    Says,
+}
+
+/// Where a value starts behind its quotes, and how long it is.
+fn value(text: &str, sign: Sign, outside: Option<char>) -> (usize, usize) {
+    for (quote, closing) in [("\\\"", '"'), ("\"", '"'), ("'", '\'')] {
+        if let Some(rest) = text.strip_prefix(quote) {
+            return (
+                quote.len(),
+                end_of_quoted(rest, closing, quote.len() > 1).unwrap_or(rest.len()),
+            );
+        }
+    }
+    let length = match (sign, outside) {
         // The whole header stands in quotes, `'Authorization: Bearer …'`.
-        (None, false, Some(closing)) => value.find(closing),
-        (None, false, None) => value.find(['\n', '\r']),
-        (None, true, _) => value.find(|c: char| c.is_whitespace() || "&;|\"'`)#".contains(c)),
+        (Sign::Says, Some(closing)) => text.find([closing, '\n', '\r']),
+        (Sign::Says, None) => text.find(['\n', '\r']),
+        (Sign::Assigns, _) => text.find(|c: char| c.is_whitespace() || "&;|\"'`)#,}".contains(c)),
     };
-    start + length.unwrap_or(value.len())
+    (0, length.unwrap_or(text.len()))
 }
 
-/// Where the text in quotes ends, its first character being the quote.
-fn end_of_quoted(value: &str, quote: char) -> Option<usize> {
-    let mut is_escaped = false;
-    for (at, c) in value.char_indices().skip(1) {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            _ if c == quote => return Some(at),
-            _ => {}
+/// Where the text in quotes ends; in quotes that are escaped themselves, at the backslash.
+fn end_of_quoted(value: &str, quote: char, is_escaped_itself: bool) -> Option<usize> {
+    let mut backslash = None;
+    for (at, c) in value.char_indices() {
+        match (c, backslash) {
+            (c, Some(before)) if c == quote && is_escaped_itself => return Some(before),
+            (c, None) if c == quote => return Some(at),
+            ('\\', None) => backslash = Some(at),
+            _ => backslash = None,
         }
     }
     None

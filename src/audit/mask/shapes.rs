@@ -1,38 +1,70 @@
 //! Secrets by their shape: well-known tokens, private keys, the user's part of a URL.
 
+use std::sync::LazyLock;
+
 use super::MASK;
 
-/// How a token begins, and how many of its characters must follow.
-const TOKENS: &[(&str, usize)] = &[
-    ("ghp_", 16),
-    ("gho_", 16),
-    ("ghu_", 16),
-    ("ghs_", 16),
-    ("ghr_", 16),
-    ("github_pat_", 16),
-    ("glpat-", 16),
-    ("xoxa-", 8),
-    ("xoxb-", 8),
-    ("xoxe-", 8),
-    ("xoxp-", 8),
-    ("xoxr-", 8),
-    ("xoxs-", 8),
-    ("xapp-", 8),
-    ("AIza", 30),
-    ("npm_", 30),
-    ("pypi-", 30),
-    ("dckr_pat_", 16),
-    ("hf_", 24),
-];
+/// The table of tokens, read when the first text is masked: a run that records nothing never does.
+static TOKENS: LazyLock<[Vec<Token>; 128]> = LazyLock::new(|| table(include_str!("tokens.txt")));
 
-/// Tokens whose beginning also ends common words (`task-`, `mask-`): these begin a word.
-const TOKENS_AT_A_START: &[(&str, usize)] = &[("sk-", 16), ("sk_live_", 8), ("sk_test_", 8), ("rk_live_", 8)];
+/// The first part of a web token is no longer. What is looked at from each place is bounded, so that the time stays in
+/// proportion to the text.
+const LONGEST: usize = 1024;
+
+/// A kind of token.
+#[derive(Debug)]
+struct Token {
+    prefix: &'static str,
+    least: usize,
+    is_part: fn(u8) -> bool,
+    /// Its beginning also ends common words (`task-`, `mask-`): this one begins a word.
+    is_at_start: bool,
+}
+
+/// By the first letter.
+fn table(text: &'static str) -> [Vec<Token>; 128] {
+    let mut table = [const { Vec::new() }; 128];
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&'static str> = line.split(' ').collect();
+        let [prefix, least, kind, ..] = fields[..] else {
+            continue;
+        };
+        let token = Token {
+            prefix,
+            least: least.parse().unwrap_or(usize::MAX),
+            is_part: kind_of(kind),
+            is_at_start: fields.len() > 3,
+        };
+        table[usize::from(prefix.as_bytes()[0] & 127)].push(token);
+    }
+    table
+}
+
+fn kind_of(kind: &str) -> fn(u8) -> bool {
+    match kind {
+        "a" => |byte| byte.is_ascii_alphanumeric(),
+        "x" => |byte| byte.is_ascii_hexdigit(),
+        "u" => |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+        "d" => |byte| byte.is_ascii_alphanumeric() || b"_-.=/+:".contains(&byte),
+        _ => |byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-',
+    }
+}
 
 const KEY: &str = "-----BEGIN";
 
+/// Letters and digits in a row that any token without a separator has at least.
+const SHORTEST: usize = 16;
+
 /// Whether a text without any separator may still hold one.
 pub(super) fn may_hold(text: &str) -> bool {
-    text.contains("AKIA") || text.contains("ASIA") || text.contains("eyJ") || text.contains("AIza")
+    let longest = text
+        .bytes()
+        .try_fold(0_usize, |row, byte| match byte.is_ascii_alphanumeric() {
+            true if row + 1 >= SHORTEST => None,
+            true => Some(row + 1),
+            false => Some(0),
+        });
+    longest.is_none()
 }
 
 /// Masks them.
@@ -59,11 +91,8 @@ fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
     match here.as_bytes()[0] {
         b'-' if here.starts_with(KEY) => Some((0, key_length(here))),
         b':' if here.starts_with("://") => user_of_url(&here[3..]).map(|length| (3, length)),
-        b'e' => web_token(here).map(|length| (0, length)),
-        b'A' if here.starts_with("AKIA") || here.starts_with("ASIA") => {
-            let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
-            token(here, 4, 16, is_part).map(|length| (0, length))
-        }
+        b'e' if !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) => web_token(here).map(|length| (0, length)),
+        b':' if text[..at].ends_with(|c: char| c.is_ascii_digit()) => bot_token(text, at).map(|length| (1, length)),
         byte if byte.is_ascii_alphabetic() => prefixed(text, at).map(|length| (0, length)),
         _ => None,
     }
@@ -71,32 +100,38 @@ fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
 
 fn prefixed(text: &str, at: usize) -> Option<usize> {
     let here = &text[at..];
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    let begins = |known: &[(&str, usize)]| {
-        known
-            .iter()
-            .find(|(prefix, _)| here.starts_with(prefix))
-            .and_then(|(prefix, least)| token(here, prefix.len(), *least, is_part))
-    };
-    let is_start = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_');
-    begins(TOKENS).or_else(|| begins(TOKENS_AT_A_START).filter(|_| is_start))
+    let is_start = || !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_');
+    TOKENS[usize::from(here.as_bytes()[0] & 127)]
+        .iter()
+        .filter(|token| here.starts_with(token.prefix) && (!token.is_at_start || is_start()))
+        .find_map(|token| length(here, token.prefix.len(), token.least, token.is_part))
 }
 
 /// The length of a prefix and at least so many characters of a token.
-fn token(text: &str, prefix: usize, least: usize, is_part: impl Fn(u8) -> bool) -> Option<usize> {
+fn length(text: &str, prefix: usize, least: usize, is_part: impl Fn(u8) -> bool) -> Option<usize> {
     let rest = text.bytes().skip(prefix).take_while(|byte| is_part(*byte)).count();
     (rest >= least).then_some(prefix + rest)
 }
 
+/// `123456789:AA…`, from the colon on: what a bot of Telegram is known by.
+fn bot_token(text: &str, at: usize) -> Option<usize> {
+    let digits = text[..at].bytes().rev().take(8).take_while(u8::is_ascii_digit).count();
+    let secret = &text[at + 1..];
+    let is_one = digits == 8 && secret.starts_with("AA");
+    is_one.then(|| length(secret, 0, 35, kind_of("w"))).flatten()
+}
+
 /// `eyJ….eyJ….…`: a JSON web token; its two first parts are objects in base64.
 fn web_token(text: &str) -> Option<usize> {
-    let (head, rest) = text.strip_prefix("eyJ")?.split_once('.')?;
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.=".contains(&byte);
-    if !head.bytes().all(is_part) || !rest.starts_with("eyJ") {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte);
+    if !text.starts_with("eyJ") {
         return None;
     }
-    let length = text.bytes().take_while(|byte| is_part(*byte)).count();
-    Some(length)
+    let head = text.bytes().take(LONGEST).take_while(|byte| is_part(*byte)).count();
+    if !text[head..].starts_with(".eyJ") {
+        return None;
+    }
+    Some(text.bytes().take_while(|byte| is_part(*byte) || *byte == b'.').count())
 }
 
 /// A private key in PEM: to its end mark, or all the rest.
@@ -112,6 +147,8 @@ fn key_length(text: &str) -> usize {
 
 /// The length of `user:password` in front of a URL's host.
 fn user_of_url(rest: &str) -> Option<usize> {
+    // Up to the next URL: so nothing is looked at twice.
+    let rest = &rest[..rest.find("://").unwrap_or(rest.len())];
     let is_end = |c: char| c.is_whitespace() || "\"'`<>".contains(c);
     let whole = &rest[..rest.find(is_end).unwrap_or(rest.len())];
     let authority = &whole[..whole.find(['/', '?', '#']).unwrap_or(whole.len())];

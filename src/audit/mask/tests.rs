@@ -106,6 +106,24 @@ fn secrets_in_texts_are_masked_and_the_rest_stays() {
 }
 
 #[test]
+fn every_token_of_the_table_is_masked_and_what_is_too_short_stays() {
+    let lines = include_str!("tokens.txt").lines().filter(|line| !line.starts_with('#'));
+    for line in lines {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let letter = if fields[2] == "u" { "A" } else { "a" };
+        let least: usize = fields[1].parse().unwrap();
+        let token = |length| format!("{}{}", fields[0], letter.repeat(length));
+        assert_eq!(text(&format!("x {} y", token(least))), "x *** y", "{line}");
+        assert_eq!(text(&token(least + 9)), "***", "{line}");
+        let short = token(least - 1);
+        assert_eq!(text(&short), short, "{line}");
+        assert!(matches!(fields[2], "w" | "a" | "x" | "u" | "d") && fields.get(3).is_none_or(|word| *word == "start"));
+    }
+    let bot = "bot 123456789:AAabcdefghijklmnopqrstuvwxyz0123456";
+    assert_eq!(text(bot), "bot 123456789:***");
+}
+
+#[test]
 fn every_text_of_a_value_is_masked_wherever_it_stands() {
     let mut value = serde_json::json!({
         "command": ["x", "--token", "abc"],

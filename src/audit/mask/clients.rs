@@ -1,0 +1,122 @@
+//! Programs whose options take secrets without saying so.
+
+/// What a program's options mean.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Client {
+    pub name: &'static str,
+    /// Letters of options whose value is secret.
+    pub letters: &'static str,
+    /// Letters that may stand before them in one word.
+    pub before: &'static str,
+    /// Whole options, with their dashes, whose value is secret.
+    pub options: &'static [&'static str],
+    /// How a letter's value is given.
+    pub value: Value,
+}
+
+/// Where the value of a letter stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// In the same word or in the next.
+    SameOrNext,
+    /// In the same word alone: without it, the program asks.
+    Same,
+}
+
+/// The program of this name.
+pub(super) fn find(name: &str) -> Option<&'static Client> {
+    CLIENTS.iter().find(|client| client.name == name)
+}
+
+const fn letters(name: &'static str, letters: &'static str) -> Client {
+    Client {
+        name,
+        letters,
+        before: "",
+        options: &[],
+        value: Value::SameOrNext,
+    }
+}
+
+/// `-p` asks; what follows it is a database, or an archive.
+const fn attached(name: &'static str) -> Client {
+    Client {
+        value: Value::Same,
+        ..letters(name, "p")
+    }
+}
+
+const fn options(name: &'static str, options: &'static [&'static str]) -> Client {
+    Client {
+        options,
+        ..letters(name, "")
+    }
+}
+
+const CLIENTS: &[Client] = &[
+    Client {
+        before: "sSLkfvigINOJG",
+        options: &["--user", "--proxy-user", "--oauth2-bearer", "--cookie"],
+        ..letters("curl", "uUb")
+    },
+    options("wget", &["--user", "--proxy-user"]),
+    attached("mysql"),
+    attached("mysqldump"),
+    attached("mysqladmin"),
+    attached("mysqlimport"),
+    attached("mariadb"),
+    attached("mariadb-dump"),
+    attached("mariadb-admin"),
+    attached("7z"),
+    attached("7za"),
+    attached("7zz"),
+    attached("rar"),
+    attached("unrar"),
+    letters("sshpass", "p"),
+    letters("redis-cli", "a"),
+    letters("valkey-cli", "a"),
+    letters("http", "a"),
+    letters("https", "a"),
+    letters("xh", "a"),
+    letters("lftp", "u"),
+    Client {
+        before: "xZ",
+        ..letters("ldapsearch", "w")
+    },
+    Client {
+        before: "xZ",
+        ..letters("ldapmodify", "w")
+    },
+    Client {
+        before: "xZ",
+        ..letters("ldapadd", "w")
+    },
+    letters("smbclient", "U"),
+    letters("mongo", "p"),
+    letters("mongosh", "p"),
+    letters("mongodump", "p"),
+    letters("mongorestore", "p"),
+    letters("sqlcmd", "P"),
+    letters("bcp", "P"),
+    letters("ipmitool", "P"),
+    letters("mosquitto_pub", "P"),
+    letters("mosquitto_sub", "P"),
+    letters("twine", "p"),
+    letters("useradd", "p"),
+    letters("usermod", "p"),
+    letters("zip", "P"),
+    letters("unzip", "P"),
+    options("openssl", &["-k", "-K"]),
+    options("ssh-keygen", &["-N", "-P"]),
+    options("snmpwalk", &["-A", "-X", "-c"]),
+    options("snmpget", &["-A", "-X", "-c"]),
+    // `docker login -p SECRET`; elsewhere their `-p` is a port.
+    letters("login", "p"),
+    // Started by one of the above, or before one: their own options are others.
+    letters("ssh", ""),
+    letters("scp", ""),
+    letters("sftp", ""),
+    letters("rsync", ""),
+    letters("docker", ""),
+    letters("podman", ""),
+];

@@ -1,0 +1,146 @@
+//! What the words of a command say of the next one.
+
+use super::clients::{self, Client, Value};
+use super::{MASK, pairs};
+
+/// What the words so far say.
+#[derive(Default)]
+pub(super) struct Context {
+    next: Next,
+    /// Whether `set` came before: each secret name has its value behind it.
+    sets: bool,
+    client: Option<&'static Client>,
+}
+
+/// What the next word is.
+#[derive(Default, PartialEq, Eq)]
+enum Next {
+    #[default]
+    Anything,
+    /// A secret, unless it is an option itself.
+    Secret,
+    /// `Name: value`.
+    Header,
+    /// `config` came before: a name, and its value behind it.
+    Setting,
+    /// A secret name came before: `=`, and its value behind it.
+    Equals,
+}
+
+impl Context {
+    /// A word, and the same without quotes around it; masked by itself by `otherwise`.
+    pub(super) fn word(&mut self, word: &str, bare: &str, otherwise: impl Fn(&str) -> String) -> String {
+        if word.is_empty() {
+            return String::new();
+        }
+        let is_option = bare.starts_with('-') && bare.len() > 1;
+        let names_setting =
+            || !is_option && !bare.contains('=') && bare.split([':', '/', '.']).any(pairs::names_secret);
+        match std::mem::take(&mut self.next) {
+            Next::Secret if !is_option => return MASK.to_string(),
+            Next::Header => return header(word).unwrap_or_else(|| otherwise(word)),
+            Next::Setting if is_option => self.next = Next::Setting,
+            Next::Setting if names_setting() => {
+                self.next = Next::Secret;
+                return word.to_string();
+            }
+            Next::Anything if self.sets && names_setting() => {
+                self.next = Next::Secret;
+                return word.to_string();
+            }
+            Next::Equals if bare == "=" => {
+                self.next = Next::Secret;
+                return word.to_string();
+            }
+            Next::Secret | Next::Setting | Next::Equals | Next::Anything => {}
+        }
+        self.sets |= bare == "set";
+        let name = bare.rsplit('/').next().unwrap_or(bare);
+        self.client = clients::find(name).or(self.client);
+        if let Some(masked) = self.option_of_client(bare) {
+            return masked;
+        }
+        self.next = next(bare).unwrap_or_else(|| std::mem::take(&mut self.next));
+        if self.next == Next::Secret {
+            return word.to_string();
+        }
+        let joined = ["-H", "--header=", "/p:"].iter().find_map(|option| {
+            let value = bare.strip_prefix(option).filter(|value| !value.is_empty())?;
+            match *option {
+                "/p:" => Some(format!("/p:{MASK}")),
+                _ => header(value).map(|masked| format!("{option}{masked}")),
+            }
+        });
+        match (joined, bare.strip_prefix("pass:")) {
+            (Some(masked), _) => masked,
+            (None, Some(secret)) if !secret.is_empty() => format!("pass:{MASK}"),
+            (None, _) => otherwise(word),
+        }
+    }
+
+    /// `-pSECRET`, or `-p` before a secret, or `--user=SECRET`, of the program that is called.
+    fn option_of_client(&mut self, word: &str) -> Option<String> {
+        let client = self.client?;
+        if client.options.contains(&word) {
+            self.next = Next::Secret;
+            return None;
+        }
+        if let Some((option, value)) = word.split_once('=')
+            && client.options.contains(&option)
+        {
+            return (!value.is_empty()).then(|| format!("{option}={MASK}"));
+        }
+        let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
+        let at = letters.find(|letter| !client.before.contains(letter))?;
+        let option = letters[at..].chars().next()?;
+        if !client.letters.contains(option) {
+            return None;
+        }
+        let end = at + option.len_utf8();
+        if letters[end..].is_empty() {
+            if client.value == Value::SameOrNext {
+                self.next = Next::Secret;
+            }
+            return None;
+        }
+        Some(format!("-{}{MASK}", &letters[..end]))
+    }
+}
+
+/// What a word says of the next by itself.
+fn next(bare: &str) -> Option<Next> {
+    match bare {
+        "-H" | "--header" => Some(Next::Header),
+        "config" => Some(Next::Setting),
+        _ if is_secret_option(bare) => Some(Next::Secret),
+        _ if !bare.starts_with('-') && pairs::is_name(bare) && pairs::names_secret(bare) => Some(Next::Equals),
+        _ => None,
+    }
+}
+
+/// A header whose name says that its value is secret, with or without quotes around it.
+fn header(word: &str) -> Option<String> {
+    let (name, value) = word.split_once(':')?;
+    let bare = name.trim_start_matches(['"', '\'', '\\', '$']);
+    if value.is_empty() || !pairs::is_name(bare) || !pairs::names_secret(bare) {
+        return None;
+    }
+    let blank = if value.starts_with(' ') { " " } else { "" };
+    let quote = value.len() - value.trim_end_matches(['"', '\'', '\\']).len();
+    let closing = if bare.len() < name.len() {
+        &value[value.len() - quote..]
+    } else {
+        ""
+    };
+    Some(format!("{name}:{blank}{MASK}{closing}"))
+}
+
+/// `--token`, before its value. `--password-file` and its like name places.
+fn is_secret_option(word: &str) -> bool {
+    let Some(name) = word.strip_prefix('-') else {
+        return false;
+    };
+    let name = name.strip_prefix('-').unwrap_or(name);
+    // One letter is no name, and one dash before a word is how some programs write long options.
+    name.len() > 2 && pairs::is_name(name) && !name.starts_with("no-") && pairs::names_secret(name)
+}
