@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::{finish, run};
+use crate::common::{Place, finish, run};
 
 fn fields(value: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
@@ -285,7 +285,7 @@ fn a_run_cannot_touch_its_report_in_a_tree_that_it_writes() {
 /// Otherwise the test above would prove nothing.
 #[test]
 fn without_a_sandbox_a_report_would_be_gone() {
-    let place = common::Place::new();
+    let place = Place::new();
     fs::create_dir(place.path("sub")).unwrap();
     fs::write(place.path("sub/report.json"), "").unwrap();
     let mut bash = place.command("bash");
@@ -331,7 +331,7 @@ fn a_link_above_a_report_is_not_followed() {
 }
 
 /// `stockade explain FILE` with this on standard input.
-fn explain(place: &crate::common::Place, file: &str, input: &[u8]) -> crate::common::Finished {
+fn explain(place: &Place, file: &str, input: &[u8]) -> crate::common::Finished {
     finish(place.command(crate::common::STOCKADE).args(["explain", file]), input)
 }
 
@@ -372,7 +372,7 @@ fn a_denial_of_a_report_is_explained() {
 
 #[test]
 fn what_is_no_report_is_refused() {
-    let place = crate::common::Place::new();
+    let place = Place::new();
     let ran = run().reporting().ends();
     let newer = ran.report().to_string().replacen("\"version\":1", "\"version\":2", 1);
     let refused = |file: &str, input: &[u8], message: &str| {
