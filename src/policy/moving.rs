@@ -14,12 +14,15 @@ use globset::GlobMatcher;
 use super::closed::{compile, essence};
 use super::decide::holds_packages;
 use super::{Access, Denial, DenialKind, Matcher, Target, git};
+use crate::profile::Origin;
 
 /// What comes to have a name, by a move, a link or a symlink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival<'p> {
     /// A directory that had this name, with all it holds.
     Directory(&'p Path),
+    /// A file, as far as that could be seen: another supervisor's run may have put a directory in its place by now.
+    File,
     /// A symbolic link, which may lead to anything.
     Link,
 }
@@ -30,13 +33,42 @@ impl<'a> Matcher<'a> {
     pub fn filled_by(&self, arrival: Arrival<'_>, new: &Path) -> Option<&'a Denial> {
         let denials = &self.policy().denials;
         let mut all = denials.iter().zip(self.closed().courses(denials));
-        all.find(|(denial, course)| denial.access.intersects(Access::CHANGE) && course.is_filled(arrival, new))
-            .map(|(denial, _)| denial)
+        let filled =
+            all.find(|(denial, course)| denial.access.intersects(Access::CHANGE) && course.is_filled(arrival, new));
+        match arrival {
+            Arrival::Directory(old) => filled.map(|(denial, _)| denial).or_else(|| self.crossed(old, new)),
+            Arrival::File | Arrival::Link => filled.map(|(denial, _)| denial),
+        }
+    }
+
+    /// A denial that holds below one of the names and not below the other: patterns are off in exempt grants, secret ones
+    /// in directories of packages too. What is closed in a directory would be open after a move into one of these, and
+    /// what was made in one would come to be closed after a move out of it.
+    fn crossed(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
+        let exempt = || self.policy().grants.iter().filter(|grant| grant.exempt);
+        let is_exempt = |path: &Path| exempt().any(|grant| grant.covers(path));
+        let holds_exempt = |path: &Path| exempt().any(|grant| grant.path != path && grant.path.starts_with(path));
+        let mut denials = self.policy().denials.iter();
+        if is_exempt(old) != is_exempt(new) || holds_exempt(old) || holds_exempt(new) {
+            denials.find(|denial| denial.is_pattern())
+        } else if holds_packages(old) != holds_packages(new) {
+            denials.find(|denial| denial.kind == DenialKind::SecretPattern)
+        } else {
+            None
+        }
+    }
+
+    /// A denial by built-in name that closes something strictly below this directory.
+    pub fn built_in_below(&self, directory: &Path) -> Option<&'a Denial> {
+        self.policy().denials.iter().find(|denial| match &denial.target {
+            Target::Path(path) => denial.origin == Origin::BuiltIn && path.starts_with(directory) && path != directory,
+            _ => false,
+        })
     }
 
     /// A denial that closes something at or below `old` and would no longer do so when that is `new`, unless another
     /// denial closes all of `new`. Strict where it can't tell, and about everything that git trusts. Both are the
-    /// kernel's names. Exempt grants make no difference here.
+    /// kernel's names. Where denials are off is a matter of [`Matcher::filled_by`].
     pub fn opens_by_moving(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
         self.opens_of(old, new, |_| true)
     }
@@ -48,10 +80,6 @@ impl<'a> Matcher<'a> {
 
     fn opens_of(&self, old: &Path, new: &Path, counts: impl Fn(&Denial) -> bool) -> Option<&'a Denial> {
         let denials = &self.policy().denials;
-        if holds_packages(new) && !holds_packages(old) {
-            // There patterns are off, and who knows what the directory holds.
-            return denials.iter().find(|denial| denial.kind == DenialKind::SecretPattern);
-        }
         let mut lost = denials.iter().zip(self.closed().courses(denials));
         lost.find(|(denial, course)| counts(denial) && course.opens(old, new) && !self.closes_wholly(new, denial))
             .map(|(denial, _)| denial)
@@ -136,6 +164,7 @@ impl Course {
             Course::Path(closed) => closed.starts_with(new) && closed != new,
             Course::Steps(steps) => {
                 let from = match arrival {
+                    Arrival::File => return false,
                     Arrival::Directory(old) => old,
                     // It leads anywhere. A glob that closes names at any depth says nothing of that: so it counts
                     // where this very name takes the glob a step further.
@@ -144,6 +173,7 @@ impl Course {
                 let (before, after) = (positions(steps, from), positions(steps, new));
                 matches!(after, Positions::Before(_)) && !after.is_among(&before)
             }
+            Course::Somewhere(_) if arrival == Arrival::File => false,
             Course::Somewhere(below) => new.starts_with(below) || below.starts_with(new),
             // What git trusts has a rule of its own; the others refuse the name itself.
             Course::Git | Course::Everything | Course::Nothing => false,

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use super::answer::{Answer, Errno};
 use super::desk::Desk;
-use super::metadata::Subject;
+use super::metadata::{Subject, shareable};
 use super::pinned::Pinned;
 use crate::policy::Access;
 use crate::sys::file;
@@ -92,7 +92,7 @@ pub fn set(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     }
     let mut value = vec![0; buffer.size];
     desk.caller().read(buffer.address, &mut value)?;
-    let object = subject.writable(desk)?;
+    let object = shareable(desk, &subject)?;
     refuse_powers(&name)?;
     refuse_link(&object)?;
     file::set_attribute(&object.path(), &name, &value, buffer.flags)?;
@@ -102,7 +102,7 @@ pub fn set(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
 pub fn remove(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     let (subject, next) = form.subject(desk)?;
     let name = name(desk, desk.caller().registers.long(next))?;
-    let object = subject.writable(desk)?;
+    let object = shareable(desk, &subject)?;
     refuse_powers(&name)?;
     refuse_link(&object)?;
     file::remove_attribute(&object.path(), &name)?;

@@ -106,6 +106,11 @@ impl Bench<'_> {
         self.all(|judge| judge.filling(arrival, new))
     }
 
+    /// That a directory's mode, owner and access list may change.
+    pub fn keeping(&self, directory: &Path) -> Verdict {
+        self.all(|judge| judge.keeping(directory))
+    }
+
     /// That moving `old` to `new` opens nothing that was closed.
     pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
         self.all(|judge| judge.moving(old, new))

@@ -336,14 +336,16 @@ fn judge_move(
     Ok(IsStatic::No)
 }
 
-/// As what a moved entry arrives. A file has nothing below it. In a static tree the run may put another entry in its
-/// place without being seen, so there it counts as both of the others.
+/// As what a moved entry arrives. In a static tree the run may put another entry in its place without being seen, so
+/// there it counts as all that it may be.
 fn arrivals(moved: Option<Entry>, name: &Path, is_static: IsStatic) -> Vec<Arrival<'_>> {
-    let known = moved.filter(|_| is_static == IsStatic::No);
-    let directory = known.is_none_or(|entry| entry.is_directory());
-    let link = known.is_none_or(|entry| entry.is_symlink());
-    let directory = directory.then_some(Arrival::Directory(name));
-    directory.into_iter().chain(link.then_some(Arrival::Link)).collect()
+    let directory = Arrival::Directory(name);
+    match moved.filter(|_| is_static == IsStatic::No) {
+        None => vec![directory, Arrival::Link],
+        Some(entry) if entry.is_directory() => vec![directory],
+        Some(entry) if entry.is_symlink() => vec![Arrival::Link],
+        Some(_) => vec![Arrival::File],
+    }
 }
 
 /// Nothing comes to be at a closed place by a name above it. For a directory the answer is that of another file system:
@@ -351,7 +353,7 @@ fn arrivals(moved: Option<Entry>, name: &Path, is_static: IsStatic) -> Vec<Arriv
 fn refuse_filling(desk: &Desk<'_>, arrivals: &[Arrival<'_>], new: &Path, attempt: &Attempt<'_>) -> Result<(), Errno> {
     for arrival in arrivals {
         let errno = match arrival {
-            Arrival::Directory(_) => Errno(libc::EXDEV),
+            Arrival::Directory(_) | Arrival::File => Errno(libc::EXDEV),
             Arrival::Link => CLOSED,
         };
         desk.enforce(desk.judge.filling(*arrival, new), attempt, new, errno)?;

@@ -87,6 +87,9 @@ impl Judge<'_> {
         if !place.parent.has_name() {
             return Verdict::Refused(Reason::NotGranted);
         }
+        if self.realm.brief.scratch.as_deref() == Some(place.name()) {
+            return Verdict::Refused(Reason::Never("the scratch directory stays where it is"));
+        }
         kernels_elsewhere(access, place.parent.file_system(), place.parent.name())
             .unwrap_or_else(|| self.name(access, place.name()))
     }
@@ -311,9 +314,27 @@ impl Judge<'_> {
 
     /// That what comes to be called `new` holds nothing, and leads to nothing, that could not be made there.
     pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> Verdict {
+        // No denial holds in the scratch directory.
+        if let Arrival::Directory(old) = arrival
+            && self.is_in_scratch(old) != self.is_in_scratch(new)
+        {
+            let reason = "directories are copied into the scratch directory and out of it, and not moved";
+            return Verdict::Refused(Reason::Never(reason));
+        }
         match self.realm.matcher().filled_by(arrival, new) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.clone()))),
             None => Verdict::Static,
+        }
+    }
+
+    /// That a directory's mode, owner and access list may change: not where Stockade or the user's programs are to find
+    /// what is closed below it.
+    pub fn keeping(&self, directory: &Path) -> Verdict {
+        match self.realm.matcher().built_in_below(directory) {
+            Some(denial) if !self.is_in_scratch(directory) => {
+                Verdict::Refused(Reason::Denied(Box::new(denial.clone())))
+            }
+            _ => Verdict::Static,
         }
     }
 

@@ -102,6 +102,17 @@ impl Subject {
     }
 }
 
+/// The object, if the run may write it and who may use it is the run's to say. The directories above what is closed by
+/// name stay as they are: without its own configuration Stockade would enforce less, and others could put theirs there.
+pub fn shareable(desk: &Desk<'_>, subject: &Subject) -> Result<Pinned, Errno> {
+    let object = subject.writable(desk)?;
+    if object.is_directory() && object.has_name() {
+        let attempt = Attempt::with(Kind::Metadata, subject.asked(), &object);
+        desk.enforce(desk.judge.keeping(object.name()), &attempt, object.name(), NOT_YOURS)?;
+    }
+    Ok(object)
+}
+
 pub fn chmod(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let registers = desk.caller().registers;
     change_mode(desk, &Subject::followed(desk, registers.long(0))?, registers.word(1))
@@ -125,7 +136,7 @@ pub fn fchmodat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
 }
 
 fn change_mode(desk: &Desk<'_>, subject: &Subject, mode: u32) -> Result<Answer, Errno> {
-    let object = subject.writable(desk)?;
+    let object = shareable(desk, subject)?;
     if object.is_symlink() {
         return Err(Errno(libc::EOPNOTSUPP));
     }
@@ -159,7 +170,7 @@ pub fn fchownat(desk: &Desk<'_>) -> Result<Answer, Errno> {
 
 fn change_owner(desk: &Desk<'_>, subject: &Subject, first: usize) -> Result<Answer, Errno> {
     let registers = desk.caller().registers;
-    let object = subject.writable(desk)?;
+    let object = shareable(desk, subject)?;
     file::change_owner(object.as_fd(), registers.word(first), registers.word(first + 1))?;
     Ok(Answer::Value(0))
 }

@@ -426,3 +426,126 @@ fn a_run_gets_no_program_started_outside_by_planting_the_configuration() {
         }
     }
 }
+
+/// In some trees no pattern holds: the scratch directory, the command's own installation, directories of packages. What
+/// is closed isn't opened by a move into one, and nothing is made closed by a move out of it.
+#[test]
+fn a_directory_is_not_moved_over_the_border_of_a_tree_where_patterns_are_off() {
+    let tree: &[(&str, &str)] = &[
+        ("sub/.env", "KEY"),
+        ("sub/prod.toml", "KEY"),
+        ("sub/proj/.git/hooks/x", "x"),
+        ("new/plain", "x"),
+    ];
+    let into_and_out_of = |free: &str| {
+        [
+            format!("os.rename('@DIR/sub', '{free}/@N'); read('{free}/@N/.env')"),
+            format!("os.rename('@DIR/sub', '{free}/@N'); read('{free}/@N/prod.toml')"),
+            format!("os.mkdir('{free}/@N'); renameat2('@DIR/sub', '{free}/@N', 2); read('{free}/@N/.env') # EXCHANGE"),
+            format!("os.mkdir('{free}/@N'); renameat2('{free}/@N', '@DIR/sub', 2); read('{free}/@N/.env') # EXCHANGE"),
+            format!("os.mkdir('{free}/@N'); write('{free}/@N/.env'); os.rename('{free}/@N', '@DIR/@N')"),
+            format!("os.mkdir('{free}/@N'); write('{free}/@N/prod.toml'); os.rename('{free}/@N', '@DIR/@N')"),
+            format!("os.mkdir('{free}/@N'); renameat2('{free}/@N', '@DIR/new', 2) # EXCHANGE"),
+        ]
+    };
+    let hooks = "os.rename('@DIR/sub', '@SCRATCH/@N'); write('@SCRATCH/@N/proj/.git/hooks/x'); \
+                 os.rename('@SCRATCH/@N', '@DIR/sub')";
+    for profile in ["workspace", "filesystem"] {
+        let scratch = "(os.environ.get('TMPDIR') or '@HOME/tmp')";
+        let mut forms: Vec<_> = into_and_out_of("@SCRATCH")
+            .into_iter()
+            .chain([hooks.to_owned()])
+            .collect();
+        forms.extend(
+            into_and_out_of("@ROOT/node_modules")
+                .into_iter()
+                .filter(|form| !form.contains("prod.toml")),
+        );
+        let mut probe = Probe::new()
+            .flags(["--deny", "**/prod.toml", "--write", "@ROOT"])
+            .file("node_modules/a/x", "x")
+            .works("write('@ROOT/node_modules/a/y'); os.rename('@ROOT/node_modules/a', '@ROOT/node_modules/b')")
+            .works(&format!("t = {scratch}; os.makedirs(t, exist_ok=True); write(t + '/f'); os.mkdir(t + '/d'); os.rename(t + '/d', t + '/e')"));
+        for (number, form) in forms.iter().enumerate() {
+            let form = form.replace("@N", &format!("n{number}"));
+            // The scratch directory's name is known inside alone; unconfined it is a directory beside the root.
+            let form = form.replace("'@SCRATCH/", &format!("{scratch} + '/"));
+            probe = attempts(probe, tree, &[&form]);
+        }
+        probe.refused(profile, "EXDEV");
+    }
+}
+
+/// The command's own installation is one of these trees.
+#[test]
+fn a_directory_is_not_moved_into_the_installation_that_a_command_belongs_to() {
+    let code = "import os, sys\nfor a, b in [('sub', 'env/sub'), ('env/made', 'made')]:\n  \
+                try: os.rename(a, b); print('moved', a)\n  \
+                except OSError as error: print(error.strerror)\n";
+    let begun = run().file("sub/.env", "KEY");
+    let made = std::process::Command::new(python())
+        .args(["-m", "venv", "--without-pip"])
+        .arg(begun.place.path("env"))
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        return crate::common::skipped("Python makes no virtual environment here");
+    }
+    begun
+        .file("env/made/.env", "KEY")
+        .profile("workspace")
+        .command(["env/bin/python", "-I", "-c", code])
+        .stdout("Invalid cross-device link\nInvalid cross-device link\n")
+        .any_stderr()
+        .ends();
+}
+
+/// Where programs move something that can't be moved they copy it, and each file is judged.
+#[test]
+fn what_is_moved_out_of_the_scratch_directory_arrives_as_a_copy() {
+    run()
+        .profile("workspace")
+        .bash(
+            "mkdir -p $TMPDIR/new/.vscode; echo open >$TMPDIR/new/a; echo evil >$TMPDIR/new/.vscode/tasks.json; \
+             echo file >$TMPDIR/f; mv $TMPDIR/f f; mv $TMPDIR/new new; cat f new/a; test -e new/.vscode/tasks.json || echo kept",
+        )
+        .stdout("file\nopen\nkept\n")
+        .stderr_has(".vscode")
+        .ends();
+}
+
+#[test]
+fn the_scratch_directory_stays_where_it_is() {
+    for flags in [["--root", "@HOME"], ["--write", "@HOME"]] {
+        let begun = run();
+        let begun = match flags[0] {
+            "--root" => begun.without_root(),
+            _ => begun,
+        };
+        begun
+            .profile("workspace")
+            .flags(flags)
+            .bash("mv -T \"$TMPDIR\" @HOME/stolen; mkdir -p @HOME/d; mv -T --exchange \"$TMPDIR\" @HOME/d; test -d \"$TMPDIR\" && test ! -e @HOME/stolen && echo there")
+            .stdout("there\n")
+            .any_stderr()
+            .ends();
+    }
+}
+
+/// A directory on the way to the configuration that can't be read, or that others may write, would switch it off.
+#[test]
+fn who_may_use_the_directories_above_a_closed_name_stays_as_it_is() {
+    for profile in ["workspace", "minimal", "trusted"] {
+        let probe = Probe::new()
+            .flags(["--write", "@HOME"])
+            .file("~/.config/stockade/config.toml", "version = 1\n")
+            .file("~/.config/other/file", "x")
+            .works("os.chmod('@HOME/.config/other', 0o700); os.utime('@HOME/.config')")
+            .attempt("os.chmod('@HOME/.config', 0o000); os.chmod('@HOME/.config', 0o700)")
+            .attempt("os.chmod('@HOME/.config', 0o777)")
+            .attempt("os.fchmod(os.open('@HOME/.config', os.O_RDONLY), 0o777)")
+            .attempt("os.chmod('@HOME', 0o777)")
+            .attempt("os.chown('@HOME/.config', os.getuid(), os.getgid())")
+            .attempt_if_possible("os.setxattr('@HOME/.config', 'user.stockade', b'x')");
+        probe.refused(profile, "EPERM");
+    }
+}
