@@ -87,10 +87,16 @@ pub fn receive(socket: RawFd) -> io::Result<Option<Message>> {
             return Ok(whole.then_some(message));
         }
         let error = io::Error::last_os_error();
-        if error.raw_os_error() != Some(libc::EINTR) {
+        if !is_passing(&error) {
             return Err(error);
         }
     }
+}
+
+/// Whether the next try may succeed: a signal came, or the other end was closed with a message of ours unread. The kernel
+/// says that once (`ECONNRESET`), before what the other end had sent.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINTR | libc::ECONNRESET))
 }
 
 /// Waits until one of the descriptors can be read or has hung up; which ones, as a bit set.
@@ -164,7 +170,7 @@ pub fn receive_with(socket: RawFd) -> io::Result<Option<(Message, Option<OwnedFd
         header.msg_controllen = size_of::<OneDescriptor>() as _;
         let got = loop {
             let got = libc::recvmsg(socket, &raw mut header, libc::MSG_CMSG_CLOEXEC);
-            if got >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+            if got >= 0 || !is_passing(&io::Error::last_os_error()) {
                 break got;
             }
         };
@@ -181,4 +187,25 @@ pub fn receive_with(socket: RawFd) -> io::Result<Option<(Message, Option<OwnedFd
         return Err(io::Error::last_os_error());
     }
     Ok((got as usize == size_of::<Message>()).then_some((message, descriptor)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn what_was_sent_before_the_end_is_heard_though_a_message_crossed_it() {
+        let (ours, theirs) = pair().unwrap();
+        let order = Message::new(1, 2, 3);
+        let last = Message::new(4, 5, 6);
+        for _ in 0..2 {
+            send(ours.as_raw_fd(), &order).unwrap();
+        }
+        send(theirs.as_raw_fd(), &last).unwrap();
+        drop(theirs);
+        assert_eq!(receive(ours.as_raw_fd()).unwrap(), Some(last));
+        assert_eq!(receive(ours.as_raw_fd()).unwrap(), None);
+    }
 }
