@@ -1,6 +1,6 @@
 //! From the fork to the exec: the target takes its own powers away, step by step, then becomes the program.
 //!
-//! This code runs in memory that it shares with the warden (`sys::process::run_until_exec`), in a process
+//! This code runs in memory that it shares with the warden (`sys::spawn::run_until_exec`), in a process
 //! whose host may have had threads: system calls only, no allocation, no lock, no formatting. A failure is
 //! (step, errno); the launcher phrases it.
 
@@ -14,6 +14,7 @@ use crate::sys::confine;
 use crate::sys::notify;
 use crate::sys::process::{self, PointerArray};
 use crate::sys::signals::{self, SignalSet};
+use crate::sys::spawn::Signpost;
 use crate::sys::wire::{self, Message};
 
 /// The steps of a launch, in their order. The number travels; the launcher has the words.
@@ -52,6 +53,8 @@ pub enum Step {
     Listener,
     /// The target: closing what it shouldn't inherit.
     Descriptors,
+    /// The warden: leaving the launcher's session.
+    Session,
     /// The target: executing the program.
     Execute,
 }
@@ -77,6 +80,7 @@ impl Step {
             Seccomp,
             Listener,
             Descriptors,
+            Session,
             Execute,
         ]
         .into_iter()
@@ -102,6 +106,7 @@ impl Step {
             Step::Seccomp => "install the seccomp filter",
             Step::Listener => "install the seccomp filter with the supervisor's listener",
             Step::Descriptors => "close inherited descriptors",
+            Step::Session => "have the warden leave the session",
             Step::Execute => "execute the program",
         }
     }
@@ -152,20 +157,25 @@ pub struct Image {
 pub struct Birth<'a> {
     /// What to become.
     pub image: &'a Image,
+    /// The warden's process id.
+    pub warden: i32,
+    /// Whether the warden has left the launcher's session.
+    pub apart: &'a Signpost,
     /// The step that failed and its errno.
     pub failure: Option<(Step, i32)>,
 }
 
 /// The new process's main function. Never answers where it succeeds.
 pub fn begin(birth: &mut Birth<'_>) -> i32 {
-    let (step, error) = become_program(birth.image);
+    let (step, error) = become_program(birth);
     birth.failure = Some((step, error.raw_os_error().unwrap_or(libc::EIO)));
     127
 }
 
 /// Confines the calling process and executes the program; returns only where a step failed.
-fn become_program(image: &Image) -> (Step, io::Error) {
-    match confine_self(image) {
+fn become_program(birth: &Birth<'_>) -> (Step, io::Error) {
+    let image = birth.image;
+    match confine_self(birth) {
         Ok(()) => {
             let error = process::execute(&image.program, &image.arguments, &image.environment);
             (Step::Execute, error)
@@ -175,11 +185,16 @@ fn become_program(image: &Image) -> (Step, io::Error) {
 }
 
 /// The order matters where a comment says so.
-fn confine_self(image: &Image) -> Result<(), (Step, io::Error)> {
+fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     let at = |step: Step| move |error: io::Error| (step, error);
+    let image = birth.image;
 
     // First, so that a warden killed from here on takes the target along. Exec keeps it: nothing is set-user-ID.
     confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
+    // One that was killed before sends no signal.
+    if process::parent() != birth.warden {
+        return Err((Step::DeathSignal, io::Error::from_raw_os_error(libc::ESRCH)));
+    }
 
     // Before Landlock, which doesn't grant writing to the control group.
     if image.control_group >= 0 {
@@ -206,6 +221,10 @@ fn confine_self(image: &Image) -> Result<(), (Step, io::Error)> {
     }
     // Last, since the ruleset's descriptor is among them.
     confine::close_from(3).map_err(at(Step::Descriptors))?;
+    // Nothing of the run begins while one signal to the launcher's process group could end launcher and warden.
+    if !birth.apart.follow() {
+        return Err((Step::Session, io::Error::from_raw_os_error(libc::EPERM)));
+    }
     // Signals that came meanwhile act on the target now, with default actions.
     image.signal_mask.set().map_err(at(Step::Descriptors))?;
     Ok(())

@@ -31,8 +31,9 @@ use crate::plan::{Handled, Home, Plan, Supervisor as Supervises};
 use crate::policy::{Access, Policy, Reach};
 use crate::profile::Limits;
 use crate::supervise::{self, Aides, Brief, Shared, Supervisor};
-use crate::sys::process::{ChildStack, PointerArray};
+use crate::sys::process::PointerArray;
 use crate::sys::signals::{self, SignalSet};
+use crate::sys::spawn::ChildStack;
 use crate::sys::wire;
 use crate::sys::{confine, socket};
 

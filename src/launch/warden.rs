@@ -3,7 +3,9 @@
 //! *Why a process of its own.* It is the subreaper, so every orphan of the run stays below it, and it lives in
 //! a Landlock domain that scopes signals, with the target in a domain nested inside: `kill(-1)` from here
 //! reaches exactly the run, and the target can't signal the warden. A parent-death signal would not do: it
-//! isn't inherited.
+//! isn't inherited. It is in a session of its own: whoever kills the launcher's process group, or all of its session,
+//! would kill both at once otherwise, and leave what had left the group. The target stays in the launcher's, so keys and
+//! job control reach it.
 //!
 //! *When it ends.* When the target has ended, when it is told to end the run, or when the launcher's end of
 //! the socket closes, which the kernel does however the launcher dies. It always kills and collects the rest
@@ -12,13 +14,15 @@
 //! It is a fork of a program that may have had threads, and it never executes: everything here is child-safe
 //! (system calls only, no allocation). All signals are blocked in it, so no key at a terminal stops it.
 
+use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::child::{self, Birth, Image, Step};
-use crate::sys::process::{self, ChildStack, SignalDomain, Waited};
+use crate::sys::process::{self, SignalDomain, Waited};
 use crate::sys::signals::SignalSet;
+use crate::sys::spawn::{self, ChildStack, Signpost};
 use crate::sys::wire::{self, Message};
-use crate::sys::{confine, outer, signals};
+use crate::sys::{confine, outer, signals, title};
 
 /// What the warden tells the launcher. `first` and `second` of the message in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +74,10 @@ pub struct Duty {
     pub stack: ChildStack,
 }
 
+/// Its name and command line. Nothing of the launcher's, which names the program too: `pkill stockade` and `pkill -f
+/// program` would end both at once.
+const NAME: &CStr = c"sandbox-warden";
+
 /// The warden's main function.
 pub fn serve(duty: &Duty) -> ! {
     let status = match begin(duty) {
@@ -98,7 +106,6 @@ struct Begun {
 /// Confines the warden and starts the target, or answers the step that failed.
 fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
-    let _ = confine::set_process_name(c"stockade-warden");
     confine::become_subreaper().map_err(at(Step::Subreaper))?;
     confine::no_new_privs().map_err(at(Step::NoNewPrivs))?;
     confine::drop_capabilities(duty.holds_capabilities).map_err(at(Step::Capabilities))?;
@@ -111,11 +118,16 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
         Some(request) => Some(ask_outer(request).map_err(at(Step::Outer))?),
         None => None,
     };
+    let apart = Signpost::new();
     let mut birth = Birth {
         image: &duty.image,
+        warden: process::id(),
+        apart: &apart,
         failure: None,
     };
-    let target = process::run_until_exec(&duty.stack, child::begin, &mut birth).map_err(at(Step::Fork))?;
+    // Once there is a target in the launcher's session, and before it executes anything.
+    let leave_session = || apart.point(process::begin_session().is_ok());
+    let target = spawn::run_until_exec(&duty.stack, child::begin, &mut birth, leave_session).map_err(at(Step::Fork))?;
     match birth.failure {
         Some(failure) => {
             say_goodbye(outer.as_ref());
@@ -180,6 +192,8 @@ impl Watch {
         const SOCKET: RawFd = 3;
         let Begun { target, domain, outer } = begun;
         tell(socket, News::Started, target, 0);
+        // Inside another run its filter refuses the second half, and that run's warden is there.
+        let _ = title::rename(NAME);
         let socket = match confine::place_descriptor(socket, SOCKET) {
             Ok(()) => SOCKET,
             Err(_) => socket,

@@ -127,12 +127,6 @@ pub fn become_subreaper() -> io::Result<()> {
     prctl(libc::PR_SET_CHILD_SUBREAPER, 1)
 }
 
-/// The name that `ps` shows; at most 15 bytes count.
-pub fn set_process_name(name: &'static CStr) -> io::Result<()> {
-    // SAFETY: the name is NUL-terminated and static; the kernel copies 16 bytes at most.
-    check(unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) }).map(drop)
-}
-
 fn prctl(option: libc::c_int, value: libc::c_ulong) -> io::Result<()> {
     let none: libc::c_ulong = 0;
     // SAFETY: the options used here take integers only.

@@ -1,6 +1,6 @@
 //! The only `unsafe` of Stockade: one system call a function, `io::Result` and `OwnedFd` out.
 //!
-//! `process` starts processes, `confine` takes powers away from the calling one, `wire` carries fixed-size
+//! `spawn` and `process` start processes, `confine` takes powers away from the calling one, `wire` carries fixed-size
 //! messages between the launcher and the warden. The functions marked *child-safe* do nothing but their
 //! system call, so they may run between fork and exec: no allocation, no lock, no formatting.
 
@@ -14,7 +14,9 @@ pub mod process;
 pub mod random;
 pub mod signals;
 pub mod socket;
+pub mod spawn;
 pub mod terminal;
+pub mod title;
 pub mod wire;
 
 use std::io;

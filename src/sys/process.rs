@@ -1,8 +1,7 @@
 //! Starting, awaiting and ending processes.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 
 use super::{check, check_long, confine};
@@ -30,45 +29,6 @@ pub fn fork() -> io::Result<Forked> {
     } else {
         Forked::Parent(pid as i32)
     })
-}
-
-/// Memory for the stack of [`run_until_exec`]'s child, made before the first fork.
-pub struct ChildStack(Box<[MaybeUninit<u128>]>);
-
-impl ChildStack {
-    /// 64 KiB: the child calls a dozen small functions. Left as it comes, so that only what is used is ever paged in.
-    pub fn new() -> Self {
-        ChildStack(Box::new_uninit_slice(4096))
-    }
-
-    fn top(&self) -> *mut c_void {
-        // Both supported architectures grow the stack downwards from a 16-byte boundary.
-        self.0.as_ptr_range().end.cast_mut().cast()
-    }
-}
-
-/// Runs `task` in a new process that shares this memory, and waits until it has executed a program or ended
-/// (vfork(2)'s contract): starting costs no copy of the page tables, and what `task` writes is seen here.
-///
-/// The answer of `task`, which must be child-safe, is the exit status. Answers the process id.
-///
-/// Child-safe itself.
-pub fn run_until_exec<T>(stack: &ChildStack, task: fn(&mut T) -> libc::c_int, argument: &mut T) -> io::Result<i32> {
-    struct Call<'a, T> {
-        task: fn(&mut T) -> libc::c_int,
-        argument: &'a mut T,
-    }
-    extern "C" fn enter<T>(call: *mut c_void) -> libc::c_int {
-        // SAFETY: the pointer is the `Call<T>` below, which outlives this process's use of it: its owner is
-        // suspended until then, so the borrow is exclusive too.
-        let call = unsafe { &mut *call.cast::<Call<'_, T>>() };
-        (call.task)(call.argument)
-    }
-    let mut call = Call { task, argument };
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the stack is ours, large enough, and outlives the child's use of this memory, because
-    // CLONE_VFORK suspends the caller until then; `call` is what `enter::<T>` expects.
-    check(unsafe { libc::clone(enter::<T>, stack.top(), flags, (&raw mut call).cast()) })
 }
 
 /// Executes a program; returns only the error. The arrays end with a null pointer.
@@ -182,6 +142,24 @@ pub fn signal(pid: i32, signal: i32) -> io::Result<()> {
 pub fn signal_thread(pid: i32, thread: i32, signal: i32) -> io::Result<()> {
     // SAFETY: integers only.
     check_long(unsafe { libc::syscall(libc::SYS_tgkill, pid, thread, signal) }).map(drop)
+}
+
+/// The calling process's id. Child-safe.
+pub fn id() -> i32 {
+    // SAFETY: takes nothing and can't fail.
+    unsafe { libc::getpid() }
+}
+
+/// The id of the calling process's parent. Child-safe.
+pub fn parent() -> i32 {
+    // SAFETY: takes nothing and can't fail.
+    unsafe { libc::getppid() }
+}
+
+/// Makes the calling process the leader of a session, and so of a process group, of its own. Child-safe.
+pub fn begin_session() -> io::Result<()> {
+    // SAFETY: takes nothing.
+    check(unsafe { libc::setsid() }).map(drop)
 }
 
 /// Ends the calling process at once. Child-safe.

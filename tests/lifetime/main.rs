@@ -1,5 +1,8 @@
 //! When a run ends, all of it ends: with the command, on signals, on the time limit, when Stockade is killed.
 
+mod by_name;
 mod endings;
 mod exit_codes;
+mod harnesses;
 mod keys;
+mod watched;

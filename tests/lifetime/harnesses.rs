@@ -1,0 +1,263 @@
+//! The ways in which harnesses end what they have started. Whatever the way, nothing of the run goes on. Each is first
+//! seen to leave a daemon alive that runs without Stockade.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+
+use crate::common::{Run, STOCKADE, is_alive, python, run, skipped, until};
+use super::watched::{DAEMON, PATIENCE, Watched, with_daemon};
+
+/// Deaf to every signal that asks.
+const DEAF: &str = "for number in 1, 2, 3, 15: signal.signal(number, signal.SIG_IGN)\ntime.sleep(60)";
+
+/// The words of a command that has a daemon and would stay, with Stockade or without.
+fn words(begun: &Run, is_confined: bool) -> Vec<OsString> {
+    if is_confined {
+        return std::iter::once(STOCKADE.into()).chain(begun.words()).collect();
+    }
+    [python(), "-I", "-c", &format!("{DAEMON}{DEAF}")]
+        .map(OsString::from)
+        .to_vec()
+}
+
+/// Both, started by a harness and watched.
+fn started_by(is_confined: bool, harness: &[&str], prepare: impl Fn(&mut Command)) -> Watched {
+    let begun = with_daemon(DEAF);
+    let mut words = harness.iter().map(OsString::from).chain(words(&begun, is_confined));
+    let mut command = begun.place.command(words.next().unwrap());
+    command.args(words);
+    prepare(&mut command);
+    Watched::started(&mut command, Some(begun))
+}
+
+/// `end` leaves the daemon of a plain program and ends all of a run.
+fn ends_all(harness: &[&str], prepare: impl Fn(&mut Command), end: impl Fn(&Watched)) {
+    for is_confined in [false, true] {
+        let watched = started_by(is_confined, harness, &prepare);
+        end(&watched);
+        if is_confined {
+            watched.ends();
+        } else {
+            watched.survives();
+        }
+    }
+}
+
+fn pid(watched: &Watched) -> Pid {
+    Pid::from_raw(watched.child.id().cast_signed())
+}
+
+fn in_a_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+#[test]
+fn the_tree_ends_when_stockades_process_group_is_killed() {
+    ends_all(&[], in_a_group, |watched| {
+        killpg(pid(watched), Signal::SIGKILL).unwrap();
+    });
+}
+
+#[test]
+fn the_tree_ends_when_stockades_session_is_killed() {
+    // A shell leads the session, as a harness does that gives each of its children one.
+    ends_all(
+        &["setsid", "sh", "-c", "\"$@\" & wait", "sh"],
+        |_| {},
+        |watched| {
+            let session = watched.child.id().to_string();
+            assert!(
+                Command::new("pkill")
+                    .args(["-9", "-s", &session])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+        },
+    );
+}
+
+#[test]
+fn the_tree_ends_when_its_group_is_asked_to() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGHUP] {
+        let watched = started_by(true, &[], in_a_group);
+        killpg(pid(&watched), signal).unwrap();
+        assert_eq!(watched.ends(), 128 + signal as i32);
+    }
+}
+
+#[test]
+fn the_tree_ends_when_timeout_kills_it() {
+    ends_all(
+        &["timeout", "-s", "KILL", "1"],
+        |_| {},
+        |_| thread::sleep(Duration::from_millis(1200)),
+    );
+}
+
+/// `subprocess.run(…, timeout=1)` kills the one process and waits for whoever holds the output.
+#[test]
+fn pythons_timeout_ends_the_tree_and_returns() {
+    let harness = "import subprocess, sys, time\n\
+                   begun = time.monotonic()\n\
+                   try: subprocess.run(sys.argv[1:], timeout=1, stderr=subprocess.PIPE)\n\
+                   except subprocess.TimeoutExpired: pass\n\
+                   sys.exit(time.monotonic() - begun > 10)";
+    let watched = started_by(true, &[python(), "-I", "-c", harness], |_| {});
+    assert_eq!(watched.ends(), 0);
+    let watched = started_by(false, &[python(), "-I", "-c", harness], |_| {});
+    thread::sleep(Duration::from_millis(1200));
+    watched.survives();
+}
+
+/// What a terminal's window does when it is closed.
+#[test]
+fn the_tree_ends_when_its_terminal_is_closed() {
+    let window = "import os, pty, sys, time\n\
+                  pid, master = pty.fork()\n\
+                  if pid == 0: os.execv(sys.argv[1], sys.argv[1:])\n\
+                  said = b''\n\
+                  while b'\\n' not in said: said += os.read(master, 100)\n\
+                  os.write(1, said.replace(b'\\r', b''))\n\
+                  os.close(1); os.close(master); os.waitpid(pid, 0)";
+    for is_confined in [false, true] {
+        let mut watched = started_by(is_confined, &[python(), "-I", "-c", window], |_| {});
+        if is_confined {
+            assert!(until(PATIENCE, || !is_alive(watched.daemon)), "the daemon survives");
+            watched.child.wait().unwrap();
+        } else {
+            thread::sleep(Duration::from_millis(500));
+            assert!(is_alive(watched.daemon));
+            kill(Pid::from_raw(watched.daemon), Signal::SIGKILL).unwrap();
+        }
+    }
+}
+
+/// A control group of the test's own, removed with the value.
+struct Group(PathBuf);
+
+impl Group {
+    fn new() -> Result<Group, String> {
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let top = mounts
+            .lines()
+            .find(|line| line.split(' ').nth(2) == Some("cgroup2"))
+            .and_then(|line| line.split(' ').nth(1))
+            .ok_or("there is no cgroup v2 here")?;
+        let of = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+        let own = of
+            .lines()
+            .find_map(|line| line.strip_prefix("0::/"))
+            .unwrap_or_default();
+        let group = Path::new(top)
+            .join(own)
+            .join(format!("stockade-test-{}", std::process::id()));
+        std::fs::create_dir(&group).map_err(|error| format!("no control group can be made: {error}"))?;
+        let group = Group(group);
+        if group.0.join("cgroup.kill").exists() {
+            Ok(group)
+        } else {
+            Err("control groups can't be killed before Linux 5.14".into())
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = until(PATIENCE, || std::fs::remove_dir(&self.0).is_ok());
+    }
+}
+
+#[test]
+fn the_tree_ends_when_its_control_group_is_killed() {
+    let group = match Group::new() {
+        Ok(group) => group,
+        Err(why) => return skipped(&why),
+    };
+    let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.0.display());
+    let watched = started_by(true, &["sh", "-c", &enter, "sh"], |_| {});
+    if std::fs::write(group.0.join("cgroup.kill"), "1").is_err() {
+        return skipped("the control group can't be killed by this user");
+    }
+    assert_eq!(watched.ends(), -9);
+}
+
+fn children(pid: i32) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    tasks
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
+        .flat_map(|text| {
+            text.split_whitespace()
+                .map(|pid| pid.parse().unwrap())
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Warden and target of a run.
+fn inner(watched: &Watched) -> (i32, i32) {
+    let warden = children(watched.child.id().cast_signed())[0];
+    let target = children(warden).into_iter().find(|pid| *pid != watched.daemon).unwrap();
+    (warden, target)
+}
+
+/// As the kernel does that runs out of memory: one process, without a word.
+#[test]
+fn the_tree_ends_when_any_of_its_three_processes_is_killed() {
+    let killed = |choose: fn(&Watched) -> i32| {
+        let watched = started_by(true, &[], |_| {});
+        kill(Pid::from_raw(choose(&watched)), Signal::SIGKILL).unwrap();
+        watched.ends()
+    };
+    assert_eq!(killed(|watched| watched.child.id().cast_signed()), -9);
+    assert_eq!(killed(|watched| inner(watched).0), 125);
+    assert_eq!(killed(|watched| inner(watched).1), 137);
+}
+
+#[test]
+fn the_warden_is_in_a_session_of_its_own_and_the_target_in_the_launchers() {
+    let watched = started_by(true, &[], in_a_group);
+    let place = |pid: i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let fields: Vec<String> = stat.rsplit(") ").next().unwrap().split(' ').map(String::from).collect();
+        (fields[2].clone(), fields[3].clone())
+    };
+    let launcher = watched.child.id().cast_signed();
+    let (warden, target) = inner(&watched);
+    assert_eq!(place(target), place(launcher));
+    assert_eq!(place(warden), (warden.to_string(), warden.to_string()));
+    watched.signal(Signal::SIGKILL);
+    watched.ends();
+}
+
+/// A killing at any moment of the start, the fork of the warden and of the target among them.
+#[test]
+fn the_tree_ends_whenever_the_process_group_is_killed() {
+    let daemons = "import os, time\n\
+                   while True:\n  \
+                     if os.fork() == 0:\n    \
+                       os.setsid(); open('alive.%d' % os.getpid(), 'w').close(); time.sleep(60); os._exit(0)\n  \
+                     time.sleep(0.01)";
+    for step in 0..30 {
+        let begun = run().profile("workspace").python(daemons);
+        let mut child = begun.process().process_group(0).spawn().unwrap();
+        thread::sleep(Duration::from_millis(4 * step));
+        let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
+        child.wait().unwrap();
+        let left = || {
+            let names = std::fs::read_dir(&begun.place.root).unwrap().flatten();
+            names
+                .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("alive.")?.parse().ok())
+                .any(is_alive)
+        };
+        assert!(until(PATIENCE, || !left()), "after {} ms", 4 * step);
+    }
+}
