@@ -86,16 +86,32 @@ const FCNTL_COMMANDS: &[u32] = &[
     1035, 1036, 1037, 1038, // F_GET_RW_HINT SET_RW_HINT GET_FILE_RW_HINT SET_FILE_RW_HINT
 ];
 
+const F_SETSIG: u32 = 10;
+
+/// SIGCONT as an argument: the kernel would send it one day, also while the run is stopped because a question is open at
+/// its terminal. The kernel takes no signal with a bit of the upper half.
+const fn continues(argument: u8) -> Condition {
+    Condition::low(argument, Test::Equals(libc::SIGCONT as u32))
+}
+
 pub(super) static FCNTL: Verdict = Verdict {
-    cases: &[Case {
-        when: &[Condition::low(1, Test::OneOf(FCNTL_COMMANDS))],
-        then: Action::Allow,
-    }],
+    cases: &[
+        Case {
+            when: &[Condition::low(1, Test::Equals(F_SETSIG)), continues(2)],
+            then: errno(libc::EINVAL),
+        },
+        Case {
+            when: &[Condition::low(1, Test::OneOf(FCNTL_COMMANDS))],
+            then: Action::Allow,
+        },
+    ],
     otherwise: errno(libc::EINVAL),
 };
 
 /// A process that isn't dumpable can't be read by the supervisor, who has to know what it asks.
 const PR_SET_DUMPABLE: u32 = 4;
+
+const PR_SET_PDEATHSIG: u32 = 1;
 
 /// Never `PR_SET_SECCOMP` (seccomp(2) does it, where the flags are seen), `PR_SET_MM`, `PR_SCHED_CORE`,
 /// `PR_SET_SYSCALL_USER_DISPATCH`. Those in parentheses are of other processors or long gone: the kernel answers
@@ -125,6 +141,10 @@ pub(super) static PRCTL: Verdict = Verdict {
         Case {
             when: &[Condition::low(0, Test::Equals(PR_SET_DUMPABLE))],
             then: Action::Errno(0),
+        },
+        Case {
+            when: &[Condition::low(0, Test::Equals(PR_SET_PDEATHSIG)), continues(1)],
+            then: errno(libc::EINVAL),
         },
         Case {
             when: &[Condition::low(0, Test::OneOf(PRCTL_OPTIONS))],

@@ -218,11 +218,27 @@ static UNKNOWN: Verdict = Verdict::always(super::UNKNOWN);
 /// `CLONE_NEWTIME` is 0x80, which `clone` takes for a part of the exit signal.
 const CLONE_NAMESPACES: u32 = 0x7e02_0000;
 
+/// The signal that the parent gets when the child ends is the low byte of the flags. SIGCONT would let a stopped parent go
+/// on, and the run is stopped while a question is open at its terminal.
+const CONTINUES_PARENT: Case = Case {
+    when: &[Condition::low(
+        0,
+        Test::Masked {
+            mask: 0xff,
+            value: libc::SIGCONT as u32,
+        },
+    )],
+    then: EPERM,
+};
+
 static CLONE: Verdict = Verdict {
-    cases: &[Case {
-        when: &[Condition::low(0, Test::NoBit(CLONE_NAMESPACES)), Condition::short(0)],
-        then: Action::Allow,
-    }],
+    cases: &[
+        CONTINUES_PARENT,
+        Case {
+            when: &[Condition::low(0, Test::NoBit(CLONE_NAMESPACES)), Condition::short(0)],
+            then: Action::Allow,
+        },
+    ],
     otherwise: EPERM,
 };
 
@@ -479,6 +495,7 @@ static SEEN_MKNODAT: Verdict = Verdict {
 /// Threads are free, processes are counted.
 static SEEN_CLONE: Verdict = Verdict {
     cases: &[
+        CONTINUES_PARENT,
         THREAD,
         Case {
             when: &[Condition::low(0, Test::NoBit(CLONE_NAMESPACES)), Condition::short(0)],

@@ -77,11 +77,18 @@ fn expressed(verdict: &Verdict) -> Option<Option<Vec<SeccompRule>>> {
             SeccompRule::new(vec![masked(*argument, u64::from(*bit), 0)]).unwrap(),
         ])),
         (_, Action::Allow) => None,
+        (cases, _) if cases.iter().any(is_exception) => None,
         (cases, _) => {
             let allowing = cases.iter().filter(|case| case.then == Action::Allow);
             Some(Some(allowing.flat_map(|case| alternatives(case.when)).collect()))
         }
     }
+}
+
+/// Whether a case refuses some of what a later one allows: `seccompiler` has alternatives and no order among them.
+fn is_exception(case: &Case) -> bool {
+    let tests: Vec<Test> = case.when.iter().map(|condition| condition.test).collect();
+    case.then != Action::Allow && !matches!(tests[..], [Test::Equals(_)])
 }
 
 fn masked(argument: u8, mask: u64, value: u64) -> SeccompCondition {
@@ -169,7 +176,7 @@ proptest! {
                     prop_assert_eq!(allows(&ours), allows(&theirs), "{} {:x?}", number, arguments);
                 }
             }
-            prop_assert!(compared >= 598, "only {} numbers are compared", compared);
+            prop_assert!(compared >= 595, "only {} numbers are compared", compared);
         }
     }
 }

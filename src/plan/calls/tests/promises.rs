@@ -47,6 +47,35 @@ fn processes_and_threads_are_made_with_flags_that_fit_in_32_bits() {
     }
 }
 
+/// The kernel would let a stopped run go on.
+#[test]
+fn nothing_has_the_kernel_send_sigcont_later() {
+    const F_SETSIG: u64 = 10;
+    let [pdeathsig, cont, chld, thread] = each![
+        libc::PR_SET_PDEATHSIG,
+        libc::SIGCONT,
+        libc::SIGCHLD,
+        libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_SIGHAND | libc::CLONE_THREAD,
+    ];
+    let supervised = Posture {
+        unjudged: Unjudged::Supervised,
+        ..strict()
+    };
+    let counted = Posture {
+        spawning: Spawning::Counted,
+        ..supervised.clone()
+    };
+    for posture in [strict(), open(), supervised, counted] {
+        for flags in [cont, cont | thread, cont | each![libc::CLONE_VFORK | libc::CLONE_VM][0]] {
+            assert_answer(&posture, "clone", &[flags], errno(libc::EPERM));
+        }
+        assert_int_answer(&posture, "prctl", &[pdeathsig, cont], errno(libc::EINVAL));
+        assert_int_answer(&posture, "fcntl", &[0, F_SETSIG, cont], errno(libc::EINVAL));
+        assert_allowed(&posture, "prctl", &[pdeathsig, each![libc::SIGKILL][0]]);
+        assert_allowed(&posture, "fcntl", &[0, F_SETSIG, chld]);
+    }
+}
+
 #[test]
 fn metadata_is_refused_where_nobody_can_judge_it() {
     let calls = "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat \
