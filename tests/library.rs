@@ -125,3 +125,38 @@ fn a_script_is_told_from_others_by_its_path() {
     let output = command.arg(root.join("other")).output().unwrap();
     assert_eq!(output.stdout, b"other\n");
 }
+
+/// Not a test: the host that the next one starts and kills.
+#[test]
+#[ignore = "started by another test"]
+fn a_host_with_threads() {
+    let daemon = "setsid sh -c 'trap \"\" HUP INT TERM; echo $$; sleep 300; sleep 300' & sleep 300";
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| minimal().command("/bin/sh").args(["-c", daemon]).run());
+        }
+    });
+}
+
+#[test]
+fn runs_end_with_a_host_that_is_killed() {
+    use std::io::BufRead;
+    let mut host = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_host_with_threads", "--ignored", "--nocapture", "--quiet"])
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = std::io::BufReader::new(host.stdout.take().unwrap()).lines();
+    let daemons = lines.map_while(Result::ok).filter_map(|line| line.parse::<i32>().ok());
+    let daemons: Vec<i32> = daemons.take(4).collect();
+    let lives = |pid: &i32| std::path::Path::new(&format!("/proc/{pid}")).exists();
+    assert!(daemons.len() == 4 && daemons.iter().all(lives));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    let begun = Instant::now();
+    while daemons.iter().any(lives) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "a daemon survives");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,15 +1,30 @@
 //! How long an approver may take.
 
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
+
+const WAITED_FOR: u8 = 0;
+const WITHDRAWN: u8 = 1;
+const BROKEN: u8 = 2;
 
 /// The time for one question. It also ends when nobody waits for the answer any more: the program was killed, or a
 /// signal took it out of the call.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Patience {
     deadline: Instant,
-    withdrawn: Arc<AtomicBool>,
+    state: Arc<AtomicU8>,
+    held: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl fmt::Debug for Patience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Patience")
+            .field("deadline", &self.deadline)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Patience {
@@ -17,7 +32,18 @@ impl Patience {
     pub fn of(time: Duration) -> Patience {
         Patience {
             deadline: Instant::now() + time,
-            withdrawn: Arc::default(),
+            state: Arc::new(AtomicU8::new(WAITED_FOR)),
+            held: None,
+        }
+    }
+
+    /// The same for [`Manner::InPlace`](super::Manner::InPlace): `held` tells whether the run is held still, and was all
+    /// the time.
+    #[must_use]
+    pub fn while_held(self, held: impl Fn() -> bool + Send + Sync + 'static) -> Patience {
+        Patience {
+            held: Some(Arc::new(held)),
+            ..self
         }
     }
 
@@ -32,11 +58,32 @@ impl Patience {
 
     /// Whether nobody waits for the answer any more.
     pub fn is_withdrawn(&self) -> bool {
-        self.withdrawn.load(Ordering::Relaxed)
+        self.state.load(Ordering::Relaxed) != WAITED_FOR
+    }
+
+    /// Whether something of the run has run since the question was asked where the run may draw over it. Whatever was
+    /// typed then is no answer.
+    pub fn is_broken(&self) -> bool {
+        match self.state.load(Ordering::Relaxed) {
+            WAITED_FOR => self.held.as_ref().is_some_and(|held| !held()),
+            state => state == BROKEN,
+        }
     }
 
     /// Ends it for all who hold a copy.
     pub fn withdraw(&self) {
-        self.withdrawn.store(true, Ordering::Relaxed);
+        self.end(WITHDRAWN);
+    }
+
+    /// The same, because the run has gone on.
+    pub fn break_off(&self) {
+        self.end(BROKEN);
+    }
+
+    /// The first reason counts.
+    fn end(&self, reason: u8) {
+        let _ = self
+            .state
+            .compare_exchange(WAITED_FOR, reason, Ordering::Relaxed, Ordering::Relaxed);
     }
 }

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 pub use bear::{Born, bear};
 pub use cgroup::find as find_control_group;
 pub use child::Step;
-pub use pause::Pause;
+pub use pause::{Look, Pause};
 pub use prepare::{Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
 #[cfg(feature = "store")]

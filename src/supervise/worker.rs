@@ -212,8 +212,16 @@ impl Worker {
         }
     }
 
-    /// Gives the answer.
+    /// Gives the answer, once the run isn't held still.
     pub fn answer(&self, notification: &Notification, answer: Result<Answer, Errno>) {
+        if let Some(approvals) = &self.shared.approvals {
+            approvals.wait_for_hold();
+        }
+        self.answer_now(notification, answer);
+    }
+
+    /// Gives the answer. For the one who holds the run still.
+    pub fn answer_now(&self, notification: &Notification, answer: Result<Answer, Errno>) {
         let listener = self.station.listener.as_fd();
         let id = notification.id;
         // A target that was killed meanwhile takes no answer.

@@ -3,11 +3,12 @@
 ["await", TEXT]   until the program has printed it (after what was awaited before)
 ["type", TEXT]    keys
 ["reply", [Q, A]] from now on the terminal answers the query Q with A, at once and without fingers
+["do", CODE]      shell code that is run beside it, with the program's number as $PROGRAM
 ["unsaid", TEXT]  the program hasn't printed it
 ["ended", N]      the program ends within N seconds; prints "status N"
 Whatever goes wrong is printed, with all that the program said.
 """
-import json, os, pty, select, sys, time
+import json, os, pty, select, subprocess, sys, time
 
 steps, argv = json.loads(sys.argv[1]), sys.argv[2:]
 pid, master = pty.fork()
@@ -56,6 +57,8 @@ for step, value in steps:
             time.sleep(0.15)  # A person's fingers; keys that come at once are one pending signal.
         typed = True
         os.write(master, value.encode())
+    elif step == "do":
+        subprocess.run(["sh", "-c", value], check=True, env=dict(os.environ, PROGRAM=str(pid)))
     elif step == "reply":
         query, text = (part.encode() for part in value)
         replies[query], replied[query] = text, said.count(query)

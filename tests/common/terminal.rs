@@ -27,6 +27,11 @@ impl Terminal {
         self.step("type", json!(keys))
     }
 
+    /// Somebody else does something meanwhile: shell code, with the program's process id as `$PROGRAM`.
+    pub fn meanwhile(self, code: &str) -> Self {
+        self.step("do", json!(code))
+    }
+
     /// The terminal answers a query from now on, as terminals do.
     pub fn replies(self, query: &str, answer: &str) -> Self {
         self.step("reply", json!([query, answer]))

@@ -14,3 +14,4 @@ mod reruns;
 mod self_approval;
 mod self_approval_at_the_terminal;
 mod trail;
+mod waking;

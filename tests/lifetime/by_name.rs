@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::process::Command;
 
-use crate::common::{python, run, until};
 use super::watched::{DAEMON, PATIENCE, Watched, with_daemon};
+use crate::common::{python, run, until};
 
 const STAYS: &str = "time.sleep(60)";
 

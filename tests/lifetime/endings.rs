@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::common::{is_alive, python, until};
 use super::watched::{DAEMON, PATIENCE, READY, Watched, is_stopped, with_daemon};
+use crate::common::{is_alive, python, until};
 
 #[test]
 fn unconfined_the_daemon_survives() {

@@ -11,8 +11,8 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
-use crate::common::{Run, STOCKADE, is_alive, python, run, skipped, until};
 use super::watched::{DAEMON, PATIENCE, Watched, with_daemon};
+use crate::common::{Run, STOCKADE, is_alive, python, run, skipped, until};
 
 /// Deaf to every signal that asks.
 const DEAF: &str = "for number in 1, 2, 3, 15: signal.signal(number, signal.SIG_IGN)\ntime.sleep(60)";

@@ -163,9 +163,13 @@ impl AsFd for Device {
 }
 
 fn left_of(patience: &Patience) -> Result<Duration, Unanswered> {
-    patience.left().ok_or(if patience.is_withdrawn() {
-        Unanswered::Withdrawn
-    } else {
-        Unanswered::Late
+    patience.left().ok_or_else(|| {
+        if !patience.is_withdrawn() {
+            Unanswered::Late
+        } else if patience.is_broken() {
+            Unanswered::WentOn
+        } else {
+            Unanswered::Withdrawn
+        }
     })
 }

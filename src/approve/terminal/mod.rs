@@ -104,6 +104,8 @@ impl Terminal {
         let asked = self.converse(&held, &question, details, &offer, patience);
         let closing = match &asked {
             Ok(answer) => Some(fit::broken(&closing_line(request, answer), width)),
+            // The program may have written anything below the question.
+            Err(Unanswered::WentOn) => Unanswered::WentOn.ending().map(|ending| self.screen.wiped() + ending),
             Err(unanswered) => unanswered.ending().map(|ending| format!("\n{ending}")),
         };
         if let Some(closing) = closing {
@@ -127,7 +129,7 @@ impl Terminal {
         loop {
             self.device
                 .write(&(shown + &question::prompt(offer, seconds(patience))), patience)?;
-            let line = Line::of(&self.device.read_line(patience)?);
+            let line = Line::of(&read_while_held(&self.device, patience)?);
             if line == Line::Broken {
                 self.device.write("\n", patience)?;
             }
@@ -149,6 +151,16 @@ impl Terminal {
 /// What is left of the time, begun ones counted.
 fn seconds(patience: &Patience) -> u64 {
     patience.left().unwrap_or_default().as_secs_f64().ceil() as u64
+}
+
+/// A line that was typed while nothing of the run had gone on. The look comes after the line: what was typed to a question
+/// that the run has drawn is no answer to ours.
+fn read_while_held(device: &Device, patience: &Patience) -> Result<Vec<u8>, Unanswered> {
+    let line = device.read_line(patience)?;
+    if patience.is_broken() {
+        return Err(Unanswered::WentOn);
+    }
+    Ok(line)
 }
 
 impl Approver for Terminal {

@@ -47,6 +47,14 @@ impl Screen {
         }
     }
 
+    /// What clears all of it, whatever was left in it.
+    pub fn wiped(self) -> String {
+        match self {
+            Screen::Obeys => self.undo() + "\x1b[2J\x1b[H",
+            Screen::Plain => "\n".into(),
+        }
+    }
+
     /// What begins a question: a line of its own, and nothing of the program's below or beside it.
     pub fn fresh(self) -> &'static str {
         match self {

@@ -42,6 +42,8 @@ pub enum Unanswered {
     Late,
     #[error("nobody waits for the answer any more")]
     Withdrawn,
+    #[error("the run went on while the question was open")]
+    WentOn,
 }
 
 impl Unanswered {
@@ -50,6 +52,7 @@ impl Unanswered {
         match self {
             Unanswered::Late => Some("no answer: refused"),
             Unanswered::Withdrawn => Some("nobody waits for the answer any more: refused"),
+            Unanswered::WentOn => Some("stockade: the program went on while the question was open: refused"),
             // What was there is said nowhere: the prompt isn't open, or nobody would see it.
             Unanswered::Raw | Unanswered::Background | Unanswered::TooLong | Unanswered::Gone => None,
         }

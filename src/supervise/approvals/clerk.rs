@@ -3,25 +3,25 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::asker::{Asker, Errand};
+use super::hold::Hold;
 use super::log::{Considered, not_opened};
 use super::question::{Group, Key, Message, Question};
 use super::{Approvals, decision, writing};
 use crate::approve::{Answer, Choice, EscalationRequest, Manner, Patience, Requested};
 use crate::audit::{Decided, Granted, Record};
-use crate::launch::Pause;
 use crate::report::{Declined, Escalated, Reason};
 use crate::supervise::answer::Errno;
 use crate::supervise::caller::Caller;
 use crate::supervise::dispatch;
 use crate::supervise::shared::Shared;
 use crate::supervise::worker::Worker;
+use crate::sys::notify::Notification;
 use decision::Decision;
 use writing::Offered;
 
@@ -41,7 +41,12 @@ pub struct Clerk {
     replies: Sender<Message>,
     open: Vec<Open>,
     waiting: VecDeque<Question>,
-    pause: Option<Pause>,
+    /// What was heard while only one answer was waited for.
+    early: VecDeque<Message>,
+    /// The run held still, while a question is open where it has its terminal.
+    hold: Option<Hold>,
+    /// Calls that are refused once it isn't.
+    held_back: Vec<(Notification, i32)>,
 }
 
 /// A question that somebody is asked.
@@ -69,7 +74,9 @@ impl Clerk {
             replies: sender.clone(),
             open: Vec::new(),
             waiting: VecDeque::new(),
-            pause: None,
+            early: VecDeque::new(),
+            hold: None,
+            held_back: Vec::new(),
         };
         thread::Builder::new()
             .name("stockade-clerk".into())
@@ -94,8 +101,10 @@ impl Clerk {
         self.approvals.count_time(false);
     }
 
-    fn hear(&self) -> Result<Message, RecvTimeoutError> {
-        if self.open.is_empty() && self.waiting.is_empty() {
+    fn hear(&mut self) -> Result<Message, RecvTimeoutError> {
+        if let Some(message) = self.early.pop_front() {
+            Ok(message)
+        } else if self.open.is_empty() && self.waiting.is_empty() {
             self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
         } else {
             self.inbox.recv_timeout(SLICE)
@@ -107,7 +116,8 @@ impl Clerk {
     }
 
     fn take(&mut self, question: Question) {
-        if let Considered::Refused(declined) = self.approvals.log().consider(&question.refusal) {
+        let considered = self.approvals.log().consider(&question.refusal);
+        if let Considered::Refused(declined) = considered {
             self.decline(question, declined);
             return;
         }
@@ -128,6 +138,10 @@ impl Clerk {
     /// Asks what may be asked now.
     fn ask_next(&mut self) {
         let in_place = self.approvals.asking.approver.manner() == Manner::InPlace;
+        if self.open.is_empty() && self.is_broken() {
+            // The next question needs another.
+            self.let_go();
+        }
         let mut index = 0;
         while index < self.waiting.len() && (!in_place || self.open.is_empty()) {
             let group = Group::of(&self.waiting[index].refusal);
@@ -138,7 +152,7 @@ impl Clerk {
             }
         }
         if self.open.is_empty() {
-            self.pause = None;
+            self.let_go();
         }
     }
 
@@ -168,7 +182,10 @@ impl Clerk {
         let asking = &self.approvals.asking;
         let request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
         self.shared().tell(|| Record::Asked(Box::new(request.clone())));
-        let patience = Patience::of(asking.timeout);
+        let patience = match &self.hold {
+            Some(hold) => Patience::of(asking.timeout).while_held(is_still_held(hold)),
+            None => Patience::of(asking.timeout),
+        };
         self.asker.send(Errand {
             number,
             request: request.clone(),
@@ -189,18 +206,31 @@ impl Clerk {
 
     /// Stops all of the run; an error says why it can't be.
     fn hold_still(&mut self) -> Result<(), &'static str> {
-        let station = &self.worker.station;
-        if station.is_interruptible {
-            // Stopping the run would take the very call back that is asked about.
-            return Err("before Linux 5.19 nothing can be asked where the run has its terminal");
+        if self.hold.is_none() {
+            self.hold = Some(Hold::begin(&self.worker.station, &self.approvals)?);
         }
-        if self.pause.is_none() {
-            let orders = station.orders.as_ref().map(AsFd::as_fd);
-            self.pause = Pause::begin(station.warden, orders);
+        Ok(())
+    }
+
+    fn is_broken(&self) -> bool {
+        self.hold.as_ref().is_some_and(|hold| !hold.is_unbroken())
+    }
+
+    /// Lets the run go on.
+    fn let_go(&mut self) {
+        if self.hold.take().is_some() {
+            for (notification, errno) in std::mem::take(&mut self.held_back) {
+                self.worker.answer_now(&notification, Err(Errno(errno)));
+            }
         }
-        match self.pause {
-            Some(_) => Ok(()),
-            None => Err("the run's processes can't be held still, so nothing is asked where they have their terminal"),
+    }
+
+    /// Refuses a call, once the run isn't held still.
+    fn reply(&mut self, notification: Notification, errno: i32) {
+        if self.hold.is_some() {
+            self.held_back.push((notification, errno));
+        } else {
+            self.worker.answer_now(&notification, Err(Errno(errno)));
         }
     }
 
@@ -210,7 +240,33 @@ impl Clerk {
             return;
         };
         let open = self.open.remove(at);
-        self.close(open, answer);
+        // After the answer was read and before anything is granted. The run stays held in between, so what it did not do by
+        // now it does only after the answer was carried out.
+        if self.is_broken() {
+            self.break_off(open);
+        } else {
+            self.close(open, answer);
+        }
+    }
+
+    /// Whatever is answered now may be to a question that the run has drawn.
+    fn break_off(&mut self, open: Open) {
+        open.patience.break_off();
+        self.close(open, &Answer::silence("the run went on while the question was open"));
+    }
+
+    /// Waits until whoever asks has given the terminal back, while the run is held: it may end the moment it goes on, and
+    /// Stockade with it.
+    fn wait_for_terminal(&mut self, number: usize) {
+        let end = Instant::now() + GRACE;
+        while self.hold.is_some() {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.inbox.recv_timeout(left) {
+                Ok(Message::Answered(answered, _)) if answered == number => return,
+                Ok(message) => self.early.push_back(message),
+                Err(_) => return,
+            }
+        }
     }
 
     /// Carries an answer out.
@@ -309,43 +365,54 @@ impl Clerk {
     }
 
     /// Makes the call anew, in the workers' domain; what that doesn't reach goes beyond it by itself.
-    fn go_on(&self, question: Question) {
+    fn go_on(&mut self, question: Question) {
         let notification = question.notification;
         let call = (notification, question.labels);
         let started = self.worker.work_apart(call, question.leave, dispatch::dispatch);
         if started.is_err() {
-            self.worker.answer(&notification, Err(Errno(libc::EAGAIN)));
+            self.reply(notification, libc::EAGAIN);
         }
     }
 
-    fn decline(&self, mut question: Question, declined: Declined) {
+    fn decline(&mut self, mut question: Question, declined: Declined) {
         question.refusal.reason = Reason::Declined(Box::new(declined));
         self.shared().note(question.refusal);
-        self.worker.answer(&question.notification, Err(Errno(question.errno)));
+        self.reply(question.notification, question.errno);
     }
 
     /// Lets go of calls that were interrupted, and of questions that took too long.
     fn look_after(&mut self) {
-        let worker = self.worker.clone();
-        let goes_on = |question: &Question| {
-            let waits = !Caller::new(&worker.station, &question.notification).is_interrupted();
+        let station = Arc::clone(&self.worker.station);
+        let mut interrupted = Vec::new();
+        let mut goes_on = |question: &Question| {
+            let waits = !Caller::new(&station, &question.notification).is_interrupted();
             if !waits {
-                worker.answer(&question.notification, Err(Errno(libc::EINTR)));
+                interrupted.push(question.notification);
             }
             waits
         };
-        self.waiting.retain(&goes_on);
+        self.waiting.retain(&mut goes_on);
         for open in &mut self.open {
-            open.calls.retain(&goes_on);
+            open.calls.retain(&mut goes_on);
         }
+        for notification in interrupted {
+            self.reply(notification, libc::EINTR);
+        }
+        let is_broken = !self.open.is_empty() && self.is_broken();
         let limit = self.approvals.asking.timeout + GRACE;
         let mut index = 0;
         while index < self.open.len() {
             let is_late = self.open[index].begun.elapsed() > limit;
-            if self.open[index].calls.is_empty() {
+            if is_broken {
+                let open = self.open.remove(index);
+                let number = open.number;
+                self.break_off(open);
+                self.wait_for_terminal(number);
+            } else if self.open[index].calls.is_empty() {
                 let open = self.open.remove(index);
                 open.patience.withdraw();
                 self.keep(&open, &Answer::silence("the program went on without an answer"), None);
+                self.wait_for_terminal(open.number);
             } else if is_late {
                 let open = self.open.remove(index);
                 let answer = Answer::silence(format!(
@@ -358,6 +425,12 @@ impl Clerk {
             }
         }
     }
+}
+
+/// Looked at by the one who asks.
+fn is_still_held(hold: &Hold) -> impl Fn() -> bool + Send + Sync + 'static {
+    let look = hold.look();
+    move || look.is_unbroken()
 }
 
 fn by_stockade(reason: &str) -> Declined {

@@ -13,6 +13,7 @@ mod asker;
 mod beyond;
 mod clerk;
 mod decision;
+mod hold;
 mod log;
 mod opened;
 mod question;
@@ -34,6 +35,7 @@ use crate::approve::{Approver, Lifetime, Unit};
 use crate::mutex::lock;
 use crate::policy::Policy;
 use crate::report::{self, Escalation, Refusal, Setting};
+use hold::Gate;
 use log::Log;
 
 /// Who is asked, and what has to be known for it.
@@ -76,6 +78,7 @@ pub struct Approvals {
     clerk: Mutex<Option<Sender<Message>>>,
     beyond: Mutex<Option<Sender<Job>>>,
     clock: Mutex<Clock>,
+    gate: Gate,
 }
 
 /// How long the run has waited for answers.
@@ -94,6 +97,7 @@ impl Approvals {
             clerk: Mutex::default(),
             beyond: Mutex::default(),
             clock: Mutex::default(),
+            gate: Gate::default(),
         }
     }
 
@@ -144,6 +148,11 @@ impl Approvals {
     pub fn employ(&self, clerk: Sender<Message>, beyond: Sender<Job>) {
         *lock(&self.clerk) = Some(clerk);
         *lock(&self.beyond) = Some(beyond);
+    }
+
+    /// Waits while no call may be answered, because the run is held still.
+    pub fn wait_for_hold(&self) {
+        self.gate.pass();
     }
 
     /// Nobody of the run is left.
