@@ -83,7 +83,7 @@ fn a_question_disappears_when_time_is_over_or_nobody_waits() {
         &place.state(),
         Waiting::OnlyWatched,
         request("/late"),
-        Duration::from_millis(700),
+        Duration::from_secs(3),
     );
     let withdrawn = ask(&place.state(), Waiting::OnlyWatched, request("/withdrawn"));
     watch.awaits("wants to read", 2);
@@ -92,7 +92,7 @@ fn a_question_disappears_when_time_is_over_or_nobody_waits() {
         withdrawn.answer().0,
         Answer::silence("nobody waits for the answer any more")
     );
-    assert_eq!(late.answer().0, Answer::silence("nobody answered within 700ms"));
+    assert_eq!(late.answer().0, Answer::silence("nobody answered within 3s"));
     watch.awaits("isn't asked any more", 2);
 }
 

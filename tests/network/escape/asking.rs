@@ -258,12 +258,12 @@ fn a_server_that_never_answers_holds_up_nobody_else() {
 #[test]
 fn a_run_that_waits_for_a_name_is_ended_on_its_limit() {
     let mut net = Net::new();
-    net.host("*.slow.test:80").flag(["--time-limit", "1500ms"]);
+    net.host("*.slow.test:80").flag(["--time-limit", "4s"]);
     net.names.answer("*.slow.test", Answer::Silence);
     let begun = std::time::Instant::now();
     let ran = net.python("import socket; socket.getaddrinfo('name.slow.test', 80)");
     assert_eq!(ran.finished.status.code(), Some(124), "{}", ran.told());
-    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     assert!(until(Duration::from_secs(1), || net
         .names
         .asked()
