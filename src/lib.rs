@@ -23,7 +23,7 @@ pub mod infer;
 pub mod judge;
 pub mod kernel;
 pub mod launch;
-#[cfg(feature = "infer")]
+#[cfg(feature = "cli")]
 pub mod learn;
 mod mutex;
 mod network;

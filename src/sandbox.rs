@@ -5,7 +5,7 @@ mod asking;
 mod closed_places;
 mod error;
 mod lowest;
-#[cfg(feature = "infer")]
+#[cfg(feature = "cli")]
 mod observing;
 mod outcome;
 mod own_sockets;

@@ -34,6 +34,7 @@ pub use language::Language;
 pub use least::{Inference, LeastGrants};
 pub use setting::Setting;
 
+#[cfg(feature = "cli")]
 pub(crate) use least::{Files, Hosts, Need};
 
 use finding::Finding;

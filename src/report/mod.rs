@@ -31,7 +31,7 @@ use crate::launch::Ending;
 use crate::plan::Trace;
 pub use denial::{Denial, Rule};
 pub use escalation::{Escalated, Escalation};
-#[cfg(feature = "infer")]
+#[cfg(feature = "cli")]
 pub(crate) use grant::{Fences, least as least_grant};
 pub(crate) use grant::{Flag, Grant, PathGrant, path_of};
 pub use host::Endpoint;
