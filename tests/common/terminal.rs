@@ -37,7 +37,7 @@ impl Terminal {
         self.step("reply", json!([query, answer]))
     }
 
-    /// The program must not have printed this so far.
+    /// The program must not have printed this before what was awaited last, or at all once it has ended.
     pub fn never_saw(self, text: &str) -> Self {
         self.step("unsaid", json!(text))
     }
