@@ -17,9 +17,16 @@ uv=0.13.9
 npm_directory=${STOCKADE_TEST_NPM:-target/test-npm}
 uv_directory=${STOCKADE_TEST_UV:-target/test-uv}
 
+# What root has at home, in a version manager's directory say, other users' tests can't run.
+pythons="python3 /usr/bin/python3 $HOME/.pyenv/versions/*/bin/python3"
+if [ "$(id -u)" -eq 0 ]; then
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+    pythons=/usr/bin/python3
+fi
+
 # A Python with its own tests: any that tests/programs/python.rs looks at.
 has_tests() {
-    for python in python3 /usr/bin/python3 "$HOME"/.pyenv/versions/*/bin/python3; do
+    for python in $pythons; do
         if "$python" -c 'import test.test_json, test.test_pathlib, test.test_subprocess, test.test_tempfile' \
             2>/dev/null; then
             return 0
