@@ -86,8 +86,7 @@ fn in_manual_a_refusal_says_so_and_its_hint_is_a_way_on() {
 
 #[test]
 fn in_manual_an_exchange_asks_for_both_names_and_an_answer_for_always_counts_later() {
-    let exchange = "import ctypes, os\nt = os.environ['TMPDIR'] + '/n'\nopen(t, 'w').write('EVIL')\n\
-                    print(ctypes.CDLL(None).syscall(316, -100, b'src/a.rs', -100, t.encode(), 2))";
+    let exchange = "import ctypes\nprint(ctypes.CDLL(None).syscall(316, -100, b'src/a.rs', -100, b'docs/b.md', 2))";
     let ran = answered(agent("judge")).python(exchange).stdout("0\n").ends();
     let asked = asked(&ran.place);
     assert_eq!(asked[0]["evidence"]["access"], "write", "{asked:#?}");
