@@ -18,7 +18,7 @@ fn bash_pipelines_read_the_project_and_write_to_tmp_under_filesystem() {
     if installed(&["bash"]) {
         let pair = Pair::new();
         pair.file("words", "b\na\nc\na\n").file("sub/more", "d\n");
-        let script = "sort words | uniq -c; cat words sub/more | tee \"$(mktemp)\" | wc -l; find . | sort
+        let script = "t=$(mktemp); sort words | uniq -c; cat words sub/more | tee $t | wc -l; rm $t; find . | sort
             work=$(mktemp -d); cp words \"$work/x\"; mv \"$work/x\" \"$work/y\"; ls \"$work\"; tar c sub | tar t
             grep -r a . | sort; printf '%s\\n' *; rm -r \"$work\"; trap 'echo bye' EXIT; kill -s USR1 $$";
         pair.same(&["filesystem", "workspace", "trusted"], &["bash", "-c", script]);
