@@ -43,6 +43,7 @@ pub mod store;
 mod supervise;
 mod surroundings;
 mod sys;
+mod unconfined;
 mod visible;
 
 pub use launch::{Ending, Event};

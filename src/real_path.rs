@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// As many links as the kernel follows in one path (path_resolution(7)).
@@ -11,6 +13,29 @@ const MOST_LINKS: usize = 40;
 /// The real path as far as it exists: the rest is appended as it is.
 pub fn real_path(path: &Path) -> PathBuf {
     Walker::default().walk(path).real
+}
+
+/// Whether something has this name; a dangling link is something. What can't be looked at isn't absent.
+pub fn is_there(path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if is_absence(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether nothing has the name that failed with this.
+pub fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Whether a path that can't be opened is closed by what confines this process, and not by its mode or one above it.
+pub fn is_closed_to_us(path: &Path, error: &io::Error) -> bool {
+    let reads = |metadata: fs::Metadata| match metadata.uid() == nix::unistd::geteuid().as_raw() {
+        true => metadata.mode() & 0o400 != 0,
+        false => metadata.mode() & 0o004 != 0,
+    };
+    error.kind() == io::ErrorKind::PermissionDenied && fs::metadata(path).is_ok_and(reads)
 }
 
 /// A path as the file system resolves it.

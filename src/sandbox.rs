@@ -8,6 +8,7 @@ mod lowest;
 #[cfg(feature = "cli")]
 mod observing;
 mod outcome;
+mod outside;
 mod own_sockets;
 
 use std::ffi::OsString;
@@ -25,10 +26,10 @@ use crate::audit::{Ended, Record};
 use crate::command;
 use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
-use crate::plan::{self, Ability, Missing, Plan, PlanError, Shortfall, Supervisor, Trace};
+use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
 use crate::policy::{
-    self, Access, Additions, Capabilities, Circumstances, Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant,
-    Matcher, Mode, NetworkChoice, Policy, Reach, Role, Target,
+    self, Access, Additions, Capabilities, Circumstances, Extent, Grant, HostGrant, ListenGrant, Matcher, Mode,
+    NetworkChoice, Policy, Reach, Role,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
 use crate::real_path::real_path;
@@ -187,14 +188,6 @@ impl Sandbox {
         })?;
         self.additions.denials.push(glob);
         Ok(self)
-    }
-
-    /// Keeps the run from changing a file that is written after it, by the kernel's name.
-    #[must_use]
-    #[cfg(feature = "cli")]
-    pub(crate) fn guard(mut self, path: &Path, flag: &'static str) -> Self {
-        self.guarded.push((path.to_path_buf(), flag));
-        self
     }
 
     /// Passes a variable: with this value, or with the caller's where none is given.
@@ -374,7 +367,8 @@ impl Command {
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.is_some());
         let mut policy = sandbox.policy_here(&root, &command)?;
-        policy.denials.extend(sandbox.guards(ability));
+        let guards = sandbox.guards(&policy, ability)?;
+        policy.denials.extend(guards);
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
         own_sockets::close(&mut policy, &sandbox.surroundings.own())?;
@@ -516,20 +510,6 @@ impl Sandbox {
         }
         policy.grants.extend(files_of_names(&policy));
         Ok(policy)
-    }
-
-    /// Without a supervisor the ruleset would go round such a file, and nothing could be made beside it.
-    fn guards(&self, ability: Ability) -> impl Iterator<Item = Denial> {
-        let can_close = ability.supervisor != Supervisor::Nobody;
-        self.guarded
-            .iter()
-            .filter(move |_| can_close)
-            .map(|(path, flag)| Denial {
-                target: Target::Path(path.clone()),
-                access: Access::CHANGE,
-                kind: DenialKind::Guarded,
-                origin: Origin::Flag((*flag).to_string()),
-            })
     }
 
     fn policy(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {

@@ -5,13 +5,17 @@
 
 mod conversation;
 
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use super::{Answer, Approver, EscalationRequest, Patience, question, reply};
+use crate::unconfined::Caller;
 use conversation::Conversation;
 
+const SHELL: &str = "/bin/sh";
 /// How often patience is looked at.
 const SLICE: Duration = Duration::from_millis(100);
 /// Characters of the command that a message quotes.
@@ -21,12 +25,40 @@ const QUOTED: usize = 200;
 #[derive(Debug, Clone)]
 pub struct CommandApprover {
     text: String,
+    /// Where it runs: the caller's directory, as it was in the beginning.
+    directory: PathBuf,
+    /// The absolute directories of `PATH`.
+    search_path: Option<OsString>,
+    programs: Vec<PathBuf>,
 }
 
 impl CommandApprover {
-    /// With the text of the command.
+    /// With the text of the command. The files that its words name are found now, as the caller's directory, `PATH` and
+    /// `HOME` are; entries of `PATH` that aren't absolute don't count.
     pub fn new(text: impl Into<String>) -> CommandApprover {
-        CommandApprover { text: text.into() }
+        let text = text.into();
+        let directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        let caller = Caller::of_process(directory);
+        let programs = caller.files(OsStr::new(SHELL), &[OsStr::new(&text)]);
+        let search_path = caller.search_path.as_deref().map(|path| {
+            let absolute = std::env::split_paths(path).filter(|directory| directory.is_absolute());
+            std::env::join_paths(absolute).unwrap_or_default()
+        });
+        CommandApprover {
+            text,
+            directory: caller.directory,
+            search_path,
+            programs,
+        }
+    }
+
+    fn shell(&self) -> Command {
+        let mut command = Command::new(SHELL);
+        command.args(["-c", &self.text]).current_dir(&self.directory);
+        if let Some(path) = &self.search_path {
+            command.env("PATH", path);
+        }
+        command
     }
 
     fn name(&self) -> String {
@@ -39,11 +71,15 @@ impl CommandApprover {
 }
 
 impl Approver for CommandApprover {
+    fn programs(&self) -> Vec<PathBuf> {
+        self.programs.clone()
+    }
+
     fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer {
         let Some(input) = question::line(request) else {
             return self.no("can't be: the question is too long");
         };
-        let mut conversation = match Conversation::begin(&self.text, input) {
+        let mut conversation = match Conversation::begin(self.shell(), input) {
             Ok(conversation) => conversation,
             Err(error) => return self.no(format_args!("can't be started: {error}")),
         };

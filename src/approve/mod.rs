@@ -17,6 +17,8 @@ pub(crate) mod samples;
 pub mod socket;
 mod terminal;
 
+use std::path::PathBuf;
+
 pub use answer::{Answer, Choice, Extent, Lifetime};
 pub use command::CommandApprover;
 pub use patience::Patience;
@@ -55,5 +57,10 @@ pub trait Approver: Send + Sync {
     /// How it asks.
     fn manner(&self) -> Manner {
         Manner::Beside
+    }
+
+    /// Files that it executes, by absolute paths: the runs that it is asked about can't change them.
+    fn programs(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 }

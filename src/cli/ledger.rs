@@ -4,7 +4,6 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -127,14 +126,16 @@ impl Ledger {
 
 /// The user's configuration. One that is closed to us, as it is in a run inside a run, tells nobody of violations.
 fn configuration(surroundings: &Surroundings) -> Result<Configuration, Failure> {
-    match Configuration::load(surroundings.configuration.as_deref()) {
-        Err(ConfigurationError::Unreadable { path, source }) if source.kind() == io::ErrorKind::PermissionDenied => {
-            let path = visible(&path.to_string_lossy()).into_owned();
-            note(&format!("`{path}` is closed to us, so nobody is told of violations"));
-            Ok(Configuration::default())
-        }
-        loaded => Ok(loaded?),
+    let directory = surroundings.configuration.as_deref();
+    if let Some(configuration) = Configuration::load_if_open(directory)? {
+        return Ok(configuration);
     }
+    let path = directory.unwrap_or(Path::new("")).to_string_lossy();
+    note(&format!(
+        "`{}/config.toml` is closed to us, so nobody is told of violations",
+        visible(&path)
+    ));
+    Ok(Configuration::default())
 }
 
 /// A profile by name, or by its file.

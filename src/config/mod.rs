@@ -31,11 +31,14 @@ mod trust_tests;
 mod widening;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use crate::judge::Permissions;
 use crate::profile::reading::text_of;
 use crate::profile::{Origin, Source};
+use crate::real_path::{is_closed_to_us, is_there};
+use crate::unconfined::Caller;
 use read::{Author, parse};
 
 pub use agent::{Agent, Tool};
@@ -98,20 +101,46 @@ pub struct OnViolation {
     pub arguments: Vec<String>,
 }
 
+impl OnViolation {
+    /// Where it runs: not in a run's root, whose files may be the target's.
+    pub(crate) const DIRECTORY: &str = "/";
+
+    /// The files that it is made of, found as it will be.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let caller = Caller::of_process(Self::DIRECTORY.into());
+        let arguments: Vec<&OsStr> = self.arguments.iter().map(OsStr::new).collect();
+        caller.files(OsStr::new(&self.program), &arguments)
+    }
+}
+
 impl Configuration {
     /// Reads the file in the user's configuration directory; nothing is set where there is none.
     ///
     /// # Errors
     /// The file can't be read, or has faults.
     pub fn load(directory: Option<&Path>) -> Result<Configuration, ConfigurationError> {
-        let path = directory.map(|directory| directory.join("config.toml"));
-        // A dangling link is a file that can't be read, not an absent one.
-        let Some(path) = path.filter(|path| std::fs::symlink_metadata(path).is_ok()) else {
+        let Some(path) = directory.map(|directory| directory.join("config.toml")) else {
             return Ok(Configuration::default());
         };
+        match is_there(&path) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Configuration::default()),
+            Err(source) => return Err(ConfigurationError::Unreadable { path, source }),
+        }
         let source = Source::File(path);
         let text = text_of(source.path().unwrap_or(Path::new("")), &source)?;
         parse(&text, &source, Author::User).map_err(ConfigurationError::faults)
+    }
+
+    /// The same where an outer run leaves it open; `None` where that closes it, as it does to a run inside a run.
+    ///
+    /// # Errors
+    /// The file can't be read for another reason, or has faults.
+    pub fn load_if_open(directory: Option<&Path>) -> Result<Option<Configuration>, ConfigurationError> {
+        match Configuration::load(directory) {
+            Err(ConfigurationError::Unreadable { path, source }) if is_closed_to_us(&path, &source) => Ok(None),
+            loaded => loaded.map(Some),
+        }
     }
 
     /// Where a field stands.

@@ -24,7 +24,6 @@ pub use child::Step;
 pub use pause::{Look, Pause};
 pub use prepare::{Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
-#[cfg(any(feature = "judge", feature = "store"))]
 pub(crate) use scratch::make_private;
 pub use scratch::without_home as scratch_without_home;
 pub use tree::{StatFields, Tree, status_field};

@@ -13,6 +13,7 @@ use super::position::Positions;
 use super::read::parse;
 use super::value::is_profile_name;
 use super::{Environment, Network, Pass, Profile};
+use crate::real_path::is_there;
 
 /// The profiles of this binary, by name, from the narrowest to the widest.
 pub const SHIPPED: &[(&str, &str)] = &[
@@ -139,7 +140,7 @@ impl Catalog {
     }
 
     fn find(&self, name: &str) -> Result<Source, ProfileError> {
-        let user_file = self.user_file(name);
+        let user_file = self.user_file(name)?;
         match (shipped(name), user_file) {
             (Some((name, _)), Some(path)) => Err(ProfileError::Shadowing {
                 path,
@@ -151,11 +152,15 @@ impl Catalog {
         }
     }
 
-    fn user_file(&self, name: &str) -> Option<PathBuf> {
-        let dir = self.user_dir.as_ref().filter(|_| is_profile_name(name))?;
+    fn user_file(&self, name: &str) -> Result<Option<PathBuf>, ProfileError> {
+        let Some(dir) = self.user_dir.as_ref().filter(|_| is_profile_name(name)) else {
+            return Ok(None);
+        };
         let path = dir.join(format!("{name}.toml"));
-        // A dangling link is a file that can't be read, not an absent one.
-        fs::symlink_metadata(&path).is_ok().then_some(path)
+        match is_there(&path) {
+            Ok(is_there) => Ok(is_there.then_some(path)),
+            Err(source) => Err(ProfileError::Unreadable { path, source }),
+        }
     }
 
     fn unknown(&self, name: &str) -> ProfileError {

@@ -12,6 +12,7 @@ use super::host::HostPattern;
 use super::read::{Reader, Value, read_with};
 use super::rule::{Origin, Rule};
 use super::value;
+use crate::real_path::is_there;
 
 /// The document of this binary.
 const SHIPPED: &str = include_str!("../../profiles/models.toml");
@@ -35,14 +36,19 @@ pub struct Model {
 /// # Errors
 /// The file can't be read, or has faults.
 pub fn models(user_file: Option<&Path>) -> Result<Vec<Model>, ProfileError> {
-    // A dangling link is a file that can't be read, not an absent one.
-    match user_file.filter(|path| std::fs::symlink_metadata(path).is_ok()) {
-        Some(path) => {
+    let is_users = |path: &&Path| {
+        is_there(path).map_err(|source| ProfileError::Unreadable {
+            path: path.to_path_buf(),
+            source,
+        })
+    };
+    match user_file {
+        Some(path) if is_users(&path)? => {
             let source = Source::File(path.to_path_buf());
             let text = text_of(path, &source)?;
             parse(&text, &source)
         }
-        None => parse(SHIPPED, &Source::Shipped("models")),
+        _ => parse(SHIPPED, &Source::Shipped("models")),
     }
     .map_err(ProfileError::Faults)
 }

@@ -132,6 +132,12 @@ impl Sandbox {
         self.escalating.text.is_some()
     }
 
+    /// What is executed to ask somebody.
+    pub(super) fn approver_programs(&self) -> Vec<PathBuf> {
+        let approver = self.escalating.approver.as_ref();
+        approver.map_or_else(Vec::new, |approver| approver.programs())
+    }
+
     /// Whether an answer may add to what its runs may do.
     pub(super) fn may_ask(&self) -> bool {
         self.escalating.approver.is_some()

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::command::CommandError;
+use crate::config::ConfigurationError;
 use crate::launch::{LaunchError, Step};
 use crate::plan::PlanError;
 use crate::policy::{Denial, DenialKind, NetworkChoice, Target};
@@ -22,6 +23,20 @@ pub enum Error {
     /// This machine can't enforce the policy.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The user's configuration can't be read, or has faults.
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
+    /// The run could change a program that Stockade starts outside of every confinement.
+    #[error(
+        "the run could change `{}`, which `{said}` starts unconfined, and there is no supervisor to keep it",
+        visible(&path.to_string_lossy())
+    )]
+    Unconfined {
+        /// The flag or the field that names the program.
+        said: String,
+        /// The file.
+        path: PathBuf,
+    },
     /// A step of the launch failed.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -164,6 +179,10 @@ impl Error {
             Error::Profile(error) => error.hint(),
             Error::Command(error) => error.hint(),
             Error::Plan(error) => plan_hint(error),
+            Error::Configuration(error) => error.hint().map(String::from),
+            Error::Unconfined { said, .. } => Some(format!(
+                "move it to where the run can't write, or leave `{said}` away; `stockade doctor` says what a supervisor needs"
+            )),
             Error::ImplicitRoot(path) => Some(format!(
                 "change to the directory that the run is about, or name it: `--root {}`",
                 path.display()

@@ -3,14 +3,17 @@
 //! It runs in the background, outside every confinement, as the user. Nothing waits for it: its input is a file in memory,
 //! its output is nobody's, and the kernel ends it after a while, also when the run is long over.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
 use crate::config::OnViolation;
 use crate::sys::{file, process};
+use crate::unconfined::Caller;
 
 /// Commands at once.
 const MOST: usize = 4;
@@ -21,9 +24,25 @@ const MOST_WAITING: usize = 256 * 1024;
 /// A command's time.
 const SECONDS: u32 = 10;
 
+/// A command as it was found before any run that it may tell of.
+struct Alert {
+    /// Nothing where there is no such program.
+    program: Option<PathBuf>,
+    arguments: Vec<String>,
+}
+
+impl Alert {
+    fn new(command: OnViolation) -> Alert {
+        Alert {
+            program: Caller::of_process(OnViolation::DIRECTORY.into()).program(OsStr::new(&command.program)),
+            arguments: command.arguments,
+        }
+    }
+}
+
 /// The commands.
 pub(super) struct Alerts {
-    command: Option<OnViolation>,
+    command: Option<Alert>,
     running: Vec<Child>,
     /// Rows for the next command, one a line.
     waiting: Vec<u8>,
@@ -36,7 +55,7 @@ pub(super) struct Alerts {
 impl Alerts {
     pub(super) fn new(command: Option<OnViolation>) -> Alerts {
         Alerts {
-            command,
+            command: command.map(Alert::new),
             running: Vec::new(),
             waiting: Vec::new(),
             waiting_rows: 0,
@@ -103,16 +122,17 @@ impl Alerts {
     }
 }
 
-fn start(on_violation: &OnViolation, rows: &[u8]) -> io::Result<Child> {
+fn start(alert: &Alert, rows: &[u8]) -> io::Result<Child> {
     // Not a pipe: whoever doesn't read it would hold up whoever writes.
     let mut input = File::from(file::memory_file(c"stockade-violation", libc::MFD_CLOEXEC)?);
     input.write_all(rows)?;
     input.rewind()?;
-    let mut command = Command::new(&on_violation.program);
+    // What appeared since may be the run's.
+    let program = alert.program.as_ref().ok_or(io::ErrorKind::NotFound)?;
+    let mut command = Command::new(program);
     command
-        .args(&on_violation.arguments)
-        // Not the run's root, whose files may be the target's.
-        .current_dir("/")
+        .args(&alert.arguments)
+        .current_dir(OnViolation::DIRECTORY)
         .stdin(input)
         .stdout(Stdio::null())
         .stderr(Stdio::null());

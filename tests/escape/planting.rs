@@ -547,5 +547,138 @@ fn who_may_use_the_directories_above_a_closed_name_stays_as_it_is() {
             .attempt("os.chown('@HOME/.config', os.getuid(), os.getgid())")
             .attempt_if_possible("os.setxattr('@HOME/.config', 'user.stockade', b'x')");
         probe.refused(profile, "EPERM");
+/// A program that Stockade starts outside of every confinement, and how a run could make another of it.
+struct Started {
+    /// The flags of the run.
+    flags: &'static [&'static str],
+    /// The user's configuration.
+    configuration: &'static str,
+    /// Where the program is, which says that it ran.
+    program: &'static str,
+    /// Shell words that make another of it.
+    plants: &'static [&'static str],
+}
+
+const EVIL: &str = "#!/bin/sh\necho planted > @HOME/proof\n";
+
+const STARTED: [Started; 3] = [
+    Started {
+        flags: &[
+            "--ask",
+            "never",
+            "--profile",
+            "minimal",
+            "--write",
+            "@HOME/hooks",
+            "--write",
+            "@ROOT",
+        ],
+        configuration: "version = 1\non_violation = [\"@HOME/hooks/n\", \"x\"]\n",
+        program: "~/hooks/n",
+        plants: &[
+            "cat evil > ~/hooks/n",
+            "cp evil ~/hooks/m; chmod 755 ~/hooks/m; mv -f ~/hooks/m ~/hooks/n",
+            "cp -p evil ~/hooks/m; ln -fs ~/hooks/m ~/hooks/n",
+            "mkdir ~/hooks/k; cp -p evil ~/hooks/k/n; mv ~/hooks/n ~/hooks/o; mv ~/hooks/k/n ~/hooks/n",
+        ],
+    },
+    Started {
+        flags: &["--ask", "never", "--profile", "workspace"],
+        configuration: "version = 1\non_violation = [\"notify-me\"]\n",
+        program: "tools/notify-me",
+        plants: &[
+            "cat evil > tools/notify-me",
+            "mv tools old; mkdir tools; cp -p evil tools/notify-me",
+            "rm tools/notify-me; cp -p evil tools/notify-me",
+        ],
+    },
+    Started {
+        flags: &["--profile", "workspace", "--ask", "command=./ask.sh --now"],
+        configuration: "version = 1\n",
+        program: "ask.sh",
+        plants: &[
+            "cat evil > ask.sh",
+            "mv -f evil ask.sh",
+            "ln -sf evil ask.sh",
+            "rm ask.sh; cp -p evil ask.sh",
+        ],
+    },
+];
+
+/// The run plants, and does what is refused; so does another one after it, which only reads.
+#[test]
+fn no_program_that_is_started_unconfined_is_another_than_before_the_run() {
+    for started in &STARTED {
+        for plant in started.plants {
+            let begin = || {
+                let place = Place::new();
+                place.file("~/.config/stockade/config.toml", place.fill(started.configuration));
+                place.file("~/outside", "x");
+                place.program(started.program, place.fill("#!/bin/sh\necho ran >> @HOME/ran\n"));
+                place.program("evil", place.fill(EVIL));
+                place
+            };
+            let violate = |place: &Place, before: &str| {
+                let mut command = place.command(STOCKADE);
+                let path = format!("{}:/usr/bin:/bin", place.path("tools").display());
+                command.env("PATH", path).arg("run").args(["--env", "HOME"]);
+                command.args(started.flags.iter().map(|flag| place.fill(flag)));
+                let script = format!("{before}; cat {}/outside", place.home.display());
+                finish(command.args(["--", "bash", "-c", &script]), b"");
+                let marks = || place.home.join("proof").exists() || place.home.join("ran").exists();
+                assert!(
+                    until(Duration::from_secs(10), marks),
+                    "nothing is started for `{plant}`"
+                );
+                place.home.join("proof").exists()
+            };
+            let free = begin();
+            let home = format!("export HOME={}; {plant}", free.home.display());
+            finish(free.command("bash").args(["-c", &home]), b"");
+            assert!(violate(&free, ":"), "`{plant}` plants nothing unconfined");
+            let held = begin();
+            assert!(!violate(&held, plant), "`{plant}`");
+            fs::remove_file(held.home.join("ran")).unwrap();
+            assert!(!violate(&held, ":"), "`{plant}`, a run later");
+        }
+    }
+}
+
+/// It is executed by the name that `PATH` led to before the run, and a shell finds nothing before it.
+#[test]
+fn what_a_run_puts_before_a_program_on_path_is_not_started() {
+    for (configuration, ask) in [
+        ("version = 1\non_violation = [\"notify-me\"]\n", "never"),
+        ("version = 1\non_violation = \"notify-me\"\n", "never"),
+        ("version = 1\n", "command=notify-me"),
+    ] {
+        let violate = |planted: bool| {
+            let place = Place::new();
+            place.file("~/.config/stockade/config.toml", configuration);
+            place.file("~/outside", "x");
+            place.program("second/notify-me", place.fill("#!/bin/sh\necho ran >> @HOME/ran\n"));
+            place.program("evil", place.fill(EVIL));
+            fs::create_dir(place.path("first")).unwrap();
+            let plant = "cp -p evil first/notify-me";
+            if planted {
+                finish(place.command("bash").args(["-c", plant]), b"");
+            }
+            let mut command = place.command(STOCKADE);
+            let [first, second] = ["first", "second"].map(|name| place.path(name));
+            let path = format!("{}:{}:/usr/bin:/bin", first.display(), second.display());
+            command
+                .env("PATH", path)
+                .args(["run", "--profile", "workspace", "--ask", ask]);
+            let script = format!("{plant}; cat {}/outside", place.home.display());
+            finish(command.args(["--", "bash", "-c", &script]), b"");
+            let marks = || place.home.join("proof").exists() || place.home.join("ran").exists();
+            assert!(until(Duration::from_secs(10), marks), "nothing is started");
+            place.home.join("proof").exists()
+        };
+        assert!(
+            violate(true),
+            "{configuration} {ask}: unconfined it isn't started either"
+        );
+        assert!(!violate(false), "{configuration} {ask}");
     }
 }

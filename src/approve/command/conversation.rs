@@ -27,11 +27,9 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Starts a shell with the command, to be told `input`.
-    pub fn begin(text: &str, input: Vec<u8>) -> io::Result<Conversation> {
-        let mut command = Command::new("/bin/sh");
+    /// Starts the command, to be told `input`.
+    pub fn begin(mut command: Command, input: Vec<u8>) -> io::Result<Conversation> {
         command
-            .args(["-c", text])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // A group of its own, which ends as one.

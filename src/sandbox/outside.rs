@@ -1,0 +1,88 @@
+//! Files outside of a run that Stockade writes after it, or executes beside it without any confinement: the run changes
+//! none of them.
+
+use std::path::{Path, PathBuf};
+
+use super::closed_places;
+use super::{Error, Sandbox};
+use crate::config::Configuration;
+use crate::plan::{Ability, Supervisor};
+use crate::policy::{Access, Denial, DenialKind, Policy, Target};
+use crate::profile::Origin;
+
+/// A program that Stockade starts outside of every confinement.
+struct Unconfined {
+    /// What names it, as a person wrote it.
+    said: &'static str,
+    files: Vec<PathBuf>,
+}
+
+impl Sandbox {
+    /// Keeps the run from changing a file that is written after it, by the kernel's name.
+    #[must_use]
+    #[cfg(feature = "cli")]
+    pub(crate) fn guard(mut self, path: &Path, flag: &'static str) -> Self {
+        self.guarded.push((path.to_path_buf(), flag));
+        self
+    }
+
+    /// The denials that keep all of them.
+    ///
+    /// # Errors
+    /// Nobody can keep a program that runs unconfined; the user's configuration can't be read.
+    pub(super) fn guards(&self, policy: &Policy, ability: Ability) -> Result<Vec<Denial>, Error> {
+        let programs = self.unconfined()?;
+        let of_programs = programs.iter().flat_map(|program| {
+            let origin = || Origin::Flag(program.said.to_string());
+            program.files.iter().map(move |path| guarded(path, origin()))
+        });
+        let of_programs: Vec<_> = of_programs.collect();
+        let behind = closed_places::behind_links(&of_programs);
+        let of_programs: Vec<_> = of_programs.into_iter().chain(behind).collect();
+        if ability.supervisor == Supervisor::Nobody {
+            // The ruleset would go round such a file, and nothing could be made beside it.
+            return refuse_changeable(policy, &of_programs).map(|()| Vec::new());
+        }
+        let files = self.guarded.iter();
+        let files = files.map(|(path, flag)| guarded(path, Origin::Flag((*flag).to_string())));
+        Ok(files.chain(of_programs).collect())
+    }
+
+    fn unconfined(&self) -> Result<Vec<Unconfined>, Error> {
+        let configuration = Configuration::load_if_open(self.surroundings.configuration.as_deref())?;
+        let of_configuration = configuration.and_then(|configuration| configuration.on_violation);
+        let of_configuration = of_configuration.map(|on_violation| Unconfined {
+            said: "on_violation",
+            files: on_violation.files(),
+        });
+        let asked = self.approver_programs();
+        let asked = (!asked.is_empty()).then_some(Unconfined {
+            said: "--ask",
+            files: asked,
+        });
+        Ok(of_configuration.into_iter().chain(asked).collect())
+    }
+}
+
+fn guarded(path: &Path, origin: Origin) -> Denial {
+    Denial {
+        target: Target::Path(path.to_path_buf()),
+        access: Access::CHANGE,
+        kind: DenialKind::Guarded,
+        origin,
+    }
+}
+
+fn refuse_changeable(policy: &Policy, denials: &[Denial]) -> Result<(), Error> {
+    for denial in denials {
+        let Target::Path(path) = &denial.target else { continue };
+        let covers = |grant: &&crate::policy::Grant| grant.access.intersects(Access::CHANGE) && grant.covers(path);
+        if policy.grants.iter().any(|grant| covers(&grant)) {
+            return Err(Error::Unconfined {
+                said: denial.origin.flag(),
+                path: path.clone(),
+            });
+        }
+    }
+    Ok(())
+}
