@@ -18,6 +18,7 @@ pub mod audit;
 pub mod cli;
 pub mod command;
 pub mod config;
+mod custody;
 #[cfg(feature = "infer")]
 pub mod infer;
 pub mod judge;

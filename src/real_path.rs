@@ -59,6 +59,7 @@ enum Found {
 #[derive(Default)]
 pub struct Walker {
     found: HashMap<PathBuf, Found>,
+    unseen: Option<(PathBuf, io::Error)>,
 }
 
 impl Walker {
@@ -92,6 +93,11 @@ impl Walker {
         walked
     }
 
+    /// The first name that couldn't be looked at in a directory of this user's, who could open it again.
+    pub fn unseen(self) -> Option<(PathBuf, io::Error)> {
+        self.unseen
+    }
+
     fn look(&mut self, path: &Path) -> Found {
         if let Some(found) = self.found.get(path) {
             return found.clone();
@@ -99,11 +105,21 @@ impl Walker {
         let found = match fs::symlink_metadata(path) {
             Ok(metadata) if metadata.is_symlink() => fs::read_link(path).map_or(Found::Nothing, Found::Link),
             Ok(metadata) if metadata.is_dir() => Found::Directory,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_below_ours(path) => {
+                self.unseen.get_or_insert_with(|| (path.to_path_buf(), error));
+                Found::Nothing
+            }
             _ => Found::Nothing,
         };
         self.found.insert(path.to_path_buf(), found.clone());
         found
     }
+}
+
+/// Whether the directory of a path belongs to this user.
+fn is_below_ours(path: &Path) -> bool {
+    let directory = path.parent().and_then(|directory| fs::metadata(directory).ok());
+    directory.is_some_and(|directory| directory.uid() == nix::unistd::geteuid().as_raw())
 }
 
 /// The names of a path, the last one first.

@@ -32,7 +32,7 @@ use crate::policy::{
     NetworkChoice, Policy, Reach, Role,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
-use crate::real_path::real_path;
+use crate::real_path::{Walker, real_path};
 use crate::report::{Report, Scene};
 use crate::surroundings::Surroundings;
 use crate::sys::signals::SignalSet;
@@ -53,8 +53,10 @@ pub struct Sandbox {
     accepted: Vec<Shortfall>,
     trace: Trace,
     escalating: Escalating,
-    /// Files that Stockade writes after the run, which leaves them alone, and the flags that name them.
+    /// Files that Stockade writes after the run, or reads before the next, and the flags that name them.
     guarded: Vec<(PathBuf, &'static str)>,
+    /// Paths as flags name them.
+    named: Vec<(PathBuf, String)>,
 }
 
 impl Sandbox {
@@ -65,13 +67,17 @@ impl Sandbox {
     pub fn profile(name_or_file: &str) -> Result<Sandbox, Error> {
         let surroundings = Surroundings::here().map_err(Error::Surroundings)?;
         let catalog = Catalog::new(surroundings.profiles());
-        let profile = catalog.load(name_or_file)?;
+        let (profile, files) = catalog.load_with_files(name_or_file)?;
         let models = if profile.llm {
             profile::models(surroundings.models().as_deref())?
         } else {
             Vec::new()
         };
-        Ok(Sandbox::of(profile, surroundings, models))
+        let mut sandbox = Sandbox::of(profile, surroundings, models);
+        // A profile may lie in the tree that it opens; the next run is to find it as it was.
+        let files = files.iter().map(|file| (sandbox.absolute(file), "--profile"));
+        sandbox.guarded = files.collect();
+        Ok(sandbox)
     }
 
     /// The same under a profile that is loaded already, in surroundings that needn't be this process's.
@@ -87,6 +93,7 @@ impl Sandbox {
             trace: Trace::Exact,
             escalating: Escalating::NOBODY,
             guarded: Vec::new(),
+            named: Vec::new(),
         }
     }
 
@@ -120,8 +127,7 @@ impl Sandbox {
     #[must_use]
     pub fn socket(mut self, path: impl AsRef<Path>) -> Self {
         let flag = format!("--socket {}", path.as_ref().display());
-        let path = self.absolute(path.as_ref());
-        let path = real_path(&path);
+        let path = self.named(path.as_ref(), &flag);
         self.additions.sockets.push((path, flag));
         self
     }
@@ -274,10 +280,17 @@ impl Sandbox {
 
     fn grant(mut self, access: Access, path: &Path, flag: &str) -> Self {
         let flag = format!("{flag} {}", path.display());
-        let path = self.absolute(path);
-        let path = real_path(&path);
+        let path = self.named(path, &flag);
         self.additions.grants.push((access, path, flag));
         self
+    }
+
+    /// The real path of one that a flag names.
+    fn named(&mut self, path: &Path, flag: &str) -> PathBuf {
+        let path = self.absolute(path);
+        let real = real_path(&path);
+        self.named.push((path, flag.to_string()));
+        real
     }
 
     /// Paths of flags and calls are relative to the caller's directory.
@@ -371,7 +384,7 @@ impl Command {
         policy.denials.extend(guards);
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
-        own_sockets::close(&mut policy, &sandbox.surroundings.own())?;
+        own_sockets::close(&mut policy, &sandbox.surroundings.own().map_err(Error::Surroundings)?)?;
         let trace = match sandbox.serves_its_script() {
             true => Trace::Exact,
             false => sandbox.trace,
@@ -483,6 +496,25 @@ impl Sandbox {
                 return Err(Error::LinkOut { path, real });
             }
         }
+        self.refuse_flags_out(root)
+    }
+
+    /// The same for the paths of flags: who names `./out` means what is in the root, and not what an earlier run made of it.
+    fn refuse_flags_out(&self, root: &Path) -> Result<(), Error> {
+        let mut walker = Walker::default();
+        for (path, flag) in &self.named {
+            let walked = walker.walk(path);
+            let link = walked.links.into_iter().rfind(|link| link.starts_with(root));
+            if let Some(link) = link
+                && !walked.real.starts_with(root)
+            {
+                return Err(Error::FlagLinkOut {
+                    flag: flag.clone(),
+                    link,
+                    real: walked.real,
+                });
+            }
+        }
         Ok(())
     }
 
@@ -506,7 +538,12 @@ impl Sandbox {
             .iter()
             .any(|grant| grant.is_chosen() || !is_found_there(grant));
         if needs_links || self.may_ask() {
-            policy.denials.extend(closed_places::behind_links(&policy.denials));
+            let behind = closed_places::behind_links(&policy.denials).map_err(Error::Surroundings)?;
+            policy.denials.extend(behind);
+            let home = self.surroundings.named_home.as_deref();
+            policy
+                .denials
+                .extend(home.into_iter().flat_map(closed_places::links_to));
         }
         policy.grants.extend(files_of_names(&policy));
         Ok(policy)
@@ -514,6 +551,11 @@ impl Sandbox {
 
     fn policy(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
         let writes = !self.profile.write.is_empty() || !self.additions.grants.is_empty();
+        // Without a grant to write, none of them can be reached.
+        let programs = match writes || self.may_ask() || !self.additions.approved.is_empty() {
+            true => self.surroundings.programs(root),
+            false => Vec::new(),
+        };
         let git_identity = if writes {
             self.surroundings.git_identity()
         } else {
@@ -527,8 +569,8 @@ impl Sandbox {
                 environment: &self.surroundings.environment,
                 command,
                 git_identity: &git_identity,
-                own: &self.surroundings.own(),
-                programs: &self.surroundings.programs(root),
+                own: &self.surroundings.own().map_err(Error::Surroundings)?,
+                programs: &programs,
                 models: &self.models,
                 additions: &self.additions,
             },

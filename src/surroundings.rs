@@ -4,19 +4,25 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::command::is_below_base;
+use crate::custody;
 use crate::policy::{Access, Grant, Policy};
-use crate::real_path::{Walker, real_path};
+use crate::real_path::{Walker, is_absence, is_closed_to_us, is_there, real_path};
+
+/// Entries of one directory of `PATH` that are looked at.
+const MOST_ENTRIES: usize = 4096;
 
 /// The caller's world.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The directory that the caller is in.
     pub directory: PathBuf,
-    /// The caller's home, where it has one.
+    /// The caller's home, where it has one, without links.
     pub home: Option<PathBuf>,
+    /// The same as `HOME` names it.
+    pub named_home: Option<PathBuf>,
     /// The caller's environment.
     pub environment: Vec<(OsString, OsString)>,
     /// `$XDG_CONFIG_HOME/stockade`.
@@ -28,10 +34,10 @@ pub struct Surroundings {
 impl Surroundings {
     /// Reads them from this process.
     pub fn here() -> io::Result<Surroundings> {
-        let home = env::var_os("HOME")
+        let named = env::var_os("HOME")
             .map(PathBuf::from)
-            .filter(|home| home.is_absolute() && home != Path::new("/"))
-            .map(|home| fs::canonicalize(&home).unwrap_or(home));
+            .filter(|home| home.is_absolute() && home != Path::new("/"));
+        let home = named.clone().map(|home| fs::canonicalize(&home).unwrap_or(home));
         let base = |variable: &str, default: &str| {
             env::var_os(variable)
                 .map(PathBuf::from)
@@ -41,10 +47,14 @@ impl Surroundings {
         };
         let configuration = base("XDG_CONFIG_HOME", ".config");
         if let Some(directory) = &configuration {
-            refuse_hands_of_others(directory)?;
+            custody::of_directory(directory).map_err(|error| match error.kind() {
+                io::ErrorKind::PermissionDenied => unseen(directory, &error),
+                _ => error,
+            })?;
         }
         Ok(Surroundings {
             directory: env::current_dir()?,
+            named_home: named,
             configuration,
             state: base("XDG_STATE_HOME", ".local/state"),
             environment: env::vars_os().collect(),
@@ -74,31 +84,66 @@ impl Surroundings {
 
     /// Stockade's own directories, which no run may read or write, and the files elsewhere that links in the
     /// configuration lead to.
-    pub fn own(&self) -> Vec<PathBuf> {
+    ///
+    /// # Errors
+    /// The configuration can't be looked into.
+    pub fn own(&self) -> io::Result<Vec<PathBuf>> {
         let homeless = self.state.is_none().then(crate::launch::scratch_without_home);
         let mut own: Vec<_> = self.configuration.iter().chain(&self.state).cloned().collect();
         own.extend(homeless);
         for directory in self.configuration.iter().cloned().chain(self.profiles()) {
-            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-            let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-            own.extend(links.map(|entry| entry.path()));
+            let entries = entries(&directory)?.into_iter();
+            own.extend(entries.filter(is_link).map(|entry| entry.path()));
         }
-        own
+        Ok(own)
     }
 
-    /// What the user starts by name, in a home that a run may be allowed to write: Stockade's own program, and the
-    /// directories of `PATH`, but for those in the run's root, or around it, which the run works on.
+    /// What the user starts by name: Stockade's own program with the link that it was started by, and in a home that a run
+    /// may be allowed to write the directories of `PATH`, with what links in them lead to. What is in the run's root, or
+    /// around it, the run works on.
     pub fn programs(&self, root: &Path) -> Vec<PathBuf> {
-        let search_path = self.variable("PATH").unwrap_or_default();
-        let is_users = |directory: &PathBuf| {
-            let home = self.home.as_deref().filter(|home| directory.starts_with(home));
-            home.is_some_and(|home| {
-                let is_of_root = directory.starts_with(root) && !home.starts_with(root);
-                directory != home && !is_of_root && !root.starts_with(directory)
-            })
+        let mut walker = Walker::default();
+        let is_around = |real: &Path| {
+            let is_of_root = |home: &Path| real.starts_with(root) && !home.starts_with(root);
+            self.home.as_deref().is_some_and(is_of_root) || root.starts_with(real)
         };
-        let directories = env::split_paths(&search_path).filter(is_users);
-        env::current_exe().into_iter().chain(directories).collect()
+        let search_path = self.variable("PATH").unwrap_or_default();
+        let directories: Vec<(PathBuf, PathBuf)> = env::split_paths(&search_path)
+            .filter(|directory| directory.is_absolute())
+            .map(|directory| (walker.walk(&directory).real, directory))
+            .collect();
+        let mut programs: Vec<PathBuf> = env::current_exe().into_iter().collect();
+        programs.extend(self.started_by(&directories));
+        for (real, directory) in directories {
+            let is_users = self
+                .home
+                .as_ref()
+                .is_some_and(|home| real.starts_with(home) && real != *home);
+            if !is_users || is_around(&real) {
+                continue;
+            }
+            let entries = fs::read_dir(&real).into_iter().flatten().flatten().take(MOST_ENTRIES);
+            let links = entries.filter(is_link).map(|entry| entry.path());
+            programs.extend(links.filter(|link| {
+                let leads_to = walker.walk(link).real;
+                !is_around(&leads_to) && !is_below_base(&leads_to)
+            }));
+            programs.push(directory);
+        }
+        programs
+    }
+
+    /// The link that this process was started by, where it was one.
+    fn started_by(&self, directories: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
+        let name = PathBuf::from(env::args_os().next()?);
+        let path = match name.components().count() {
+            1 => directories
+                .iter()
+                .map(|(_, directory)| directory.join(&name))
+                .find(|path| path.is_file())?,
+            _ => self.directory.join(name),
+        };
+        (real_path(&path) != path).then_some(path)
     }
 
     /// Makes the directory of the user's configuration where a run could otherwise be the first to make it. Its denials
@@ -109,7 +154,9 @@ impl Surroundings {
         };
         let real = real_path(directory);
         let is_written = |grant: &Grant| grant.access.contains(Access::WRITE) && grant.covers(&real);
-        if policy.grants.iter().any(is_written) && fs::symlink_metadata(directory).is_err() {
+        let is_absent = is_there(directory).is_ok_and(|is_there| !is_there);
+        // One that the next start would refuse helps nobody.
+        if policy.grants.iter().any(is_written) && is_absent && custody::of_path(directory).is_ok() {
             // Where that fails nothing less holds.
             let _ = crate::launch::make_private(directory);
         }
@@ -142,47 +189,22 @@ impl Surroundings {
     }
 }
 
-/// That no other user could have put this configuration here: it may name programs that run unconfined. Each directory
-/// on the way belongs to the caller or to root, and so does each link; others may write in it only where it is sticky.
-/// One that isn't there holds nothing.
-fn refuse_hands_of_others(configuration: &Path) -> io::Result<()> {
-    if fs::metadata(configuration).is_err() {
-        return Ok(());
-    }
-    let walked = Walker::default().walk(configuration);
-    let files = ["config.toml", "models.toml", "profiles"].map(|name| configuration.join(name));
-    let files = files.iter().filter(|file| file.exists()).map(|file| real_path(file));
-    let places = walked.links.into_iter().chain([walked.real]).chain(files);
-    for path in places.flat_map(|place| place.ancestors().map(Path::to_path_buf).collect::<Vec<_>>()) {
-        let metadata = fs::symlink_metadata(&path)?;
-        if let Some(fault) = fault_of(&metadata) {
-            return Err(io::Error::other(format!(
-                "the configuration in `{}` isn't used, since `{}` {fault}; give it back to yourself (chown, chmod go-w) \
-                 and look at what is in there",
-                configuration.display(),
-                path.display()
-            )));
-        }
-    }
-    Ok(())
+fn is_link(entry: &fs::DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_symlink())
 }
 
-fn fault_of(metadata: &fs::Metadata) -> Option<&'static str> {
-    // What root owns outside of a user namespace has this number inside (user_namespaces(7)).
-    const OVERFLOW: u32 = 65534;
-    let is_ours = [0, OVERFLOW, nix::unistd::geteuid().as_raw()].contains(&metadata.uid());
-    let is_sticky = metadata.is_dir() && metadata.mode() & libc::S_ISVTX != 0;
-    let own_group = [0, nix::unistd::getegid().as_raw()].contains(&metadata.gid());
-    let mode = if metadata.is_symlink() { 0 } else { metadata.mode() };
-    if !is_ours {
-        Some("belongs to another user")
-    } else if is_sticky {
-        None
-    } else if mode & 0o002 != 0 || mode & 0o020 != 0 && !own_group {
-        Some("may be written by other users")
-    } else {
-        None
+/// Reads a directory of Stockade's own. One that isn't there, or that an outer run closes, has nothing in it for us.
+fn entries(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(directory) {
+        Ok(entries) => entries.collect(),
+        Err(error) if is_absence(&error) || is_closed_to_us(directory, &error) => Ok(Vec::new()),
+        Err(error) => Err(unseen(directory, &error)),
     }
+}
+
+/// What can't be looked at isn't absent.
+fn unseen(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("can't look into `{}`: {error}", path.display()))
 }
 
 /// `key` of the section `[user]`, the last one wins (git-config(1)). Includes aren't followed.

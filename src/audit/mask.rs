@@ -80,7 +80,11 @@ fn commands(text: &str, depth: usize) -> String {
             }
             Piece::Word(word) => {
                 let (before, bare, after) = pieces::unquoted(word);
-                let inner = |_: &str| {
+                let inner = |word: &str| {
+                    // Each level is below the last one, or a word of nested ones would be read without end.
+                    if depth == 0 {
+                        return word.to_string();
+                    }
                     let depth = if before.is_empty() { 0 } else { depth.saturating_sub(1) };
                     format!("{before}{}{after}", commands(bare, depth))
                 };

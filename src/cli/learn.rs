@@ -153,7 +153,7 @@ fn observe(
     if let Some(time) = task.time_limit {
         sandbox = sandbox.time_limit(time);
     }
-    let (home, own) = (sandbox.home().map(Path::to_path_buf), sandbox.own_directories());
+    let (home, own) = (sandbox.home().map(Path::to_path_buf), sandbox.own_directories()?);
     let mut ready = ready(task, &sandbox)?;
     let observed = Observed {
         free: ready

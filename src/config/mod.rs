@@ -35,7 +35,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::judge::Permissions;
-use crate::profile::reading::text_of;
+use crate::profile::reading::own_text_of;
 use crate::profile::{Origin, Source};
 use crate::real_path::{is_closed_to_us, is_there};
 use crate::unconfined::Caller;
@@ -128,7 +128,7 @@ impl Configuration {
             Err(source) => return Err(ConfigurationError::Unreadable { path, source }),
         }
         let source = Source::File(path);
-        let text = text_of(source.path().unwrap_or(Path::new("")), &source)?;
+        let text = own_text_of(source.path().unwrap_or(Path::new("")), &source)?;
         parse(&text, &source, Author::User).map_err(ConfigurationError::faults)
     }
 

@@ -13,7 +13,8 @@ use super::position::Positions;
 use super::read::parse;
 use super::value::is_profile_name;
 use super::{Environment, Network, Pass, Profile};
-use crate::real_path::is_there;
+use crate::custody;
+use crate::real_path::{is_absence, is_closed_to_us, is_there};
 
 /// The profiles of this binary, by name, from the narrowest to the widest.
 pub const SHIPPED: &[(&str, &str)] = &[
@@ -73,13 +74,20 @@ impl Catalog {
 
     /// Loads a profile by name, or from a file where the argument contains a `/` or ends in `.toml`.
     pub fn load(&self, name_or_file: &str) -> Result<Profile, ProfileError> {
+        Ok(self.load_with_files(name_or_file)?.0)
+    }
+
+    /// The same, and the files that it was read from, as they were found.
+    pub(crate) fn load_with_files(&self, name_or_file: &str) -> Result<(Profile, Vec<PathBuf>), ProfileError> {
         let source = self.source(name_or_file)?;
-        Ok(merge(self.line_of(source)?))
+        let (documents, sources) = self.line_with_sources(source)?;
+        let files = sources.iter().filter_map(|source| source.path().map(Path::to_path_buf));
+        Ok((merge(documents), files.collect()))
     }
 
     /// Reads one document by name or file with its tests, without what it extends.
     pub fn document(&self, name_or_file: &str) -> Result<Document, ProfileError> {
-        read(&self.source(name_or_file)?)
+        self.read(&self.source(name_or_file)?)
     }
 
     /// Every profile there is, the shipped ones first, each checked as a run would.
@@ -91,7 +99,20 @@ impl Catalog {
             .user_files()
             .into_iter()
             .map(|path| self.listed(Source::File(path), Layer::User));
-        shipped.chain(users).collect()
+        shipped.chain(users).chain(self.unlisted()).collect()
+    }
+
+    /// A line for a directory that can't be listed. One that an outer run closes has nothing for this one.
+    fn unlisted(&self) -> Option<Listed> {
+        let directory = self.user_dir.as_ref()?;
+        let error = fs::read_dir(directory).err()?;
+        (!is_absence(&error) && !is_closed_to_us(directory, &error)).then(|| Listed {
+            name: "profiles".to_owned(),
+            description: String::new(),
+            layer: Layer::User,
+            path: Some(directory.clone()),
+            problem: Some(format!("can't be listed: {error}")),
+        })
     }
 
     fn listed(&self, source: Source, layer: Layer) -> Listed {
@@ -189,16 +210,22 @@ impl Catalog {
 
     /// A document and those that it extends, nearest first.
     fn line_of(&self, source: Source) -> Result<Vec<Document>, ProfileError> {
+        Ok(self.line_with_sources(source)?.0)
+    }
+
+    fn line_with_sources(&self, source: Source) -> Result<(Vec<Document>, Vec<Source>), ProfileError> {
+        let mut sources: Vec<Source> = Vec::new();
         let mut documents: Vec<Document> = Vec::new();
         let mut seen: Vec<Source> = Vec::new();
         let mut next = Some(source);
         while let Some(source) = next {
-            let document = read_for_a_run(&source)?;
+            let document = self.read_for_a_run(&source)?;
             next = match &document.extends {
                 Some(extends) => Some(self.parent(&source, extends)?),
                 None => None,
             };
             seen.push(identity(&source));
+            sources.push(source.clone());
             documents.push(document);
             if let (Some(parent), Some(extends)) = (&next, documents.last().and_then(|last| last.extends.as_ref())) {
                 if let Some(first) = seen.iter().position(|known| *known == identity(parent)) {
@@ -210,7 +237,7 @@ impl Catalog {
                 }
             }
         }
-        Ok(documents)
+        Ok((documents, sources))
     }
 
     /// What an `extends` means: a name, or for files also a relative path next to the file.
@@ -289,41 +316,63 @@ fn unknown_parent(child: &Source, extends: &Extends, error: &ProfileError) -> Pr
     }])
 }
 
-fn read(source: &Source) -> Result<Document, ProfileError> {
-    match source {
-        Source::Shipped(name) => {
-            let text = shipped(name).map_or("", |(_, text)| text);
-            parse(text, source).map_err(ProfileError::Faults)
+impl Catalog {
+    fn read(&self, source: &Source) -> Result<Document, ProfileError> {
+        match source {
+            Source::Shipped(name) => {
+                let text = shipped(name).map_or("", |(_, text)| text);
+                parse(text, source).map_err(ProfileError::Faults)
+            }
+            Source::File(path) => self.read_file(path, source),
         }
-        Source::File(path) => read_file(path, source),
     }
-}
 
-/// The same, without the tests of a shipped profile: this is part of every launch. They are the last table of each.
-fn read_for_a_run(source: &Source) -> Result<Document, ProfileError> {
-    match source {
-        Source::Shipped(name) => {
-            let text = shipped(name).map_or("", |(_, text)| text);
-            let rules = text.split(TESTS).next().unwrap_or(text);
-            parse(rules, source).map_err(ProfileError::Faults)
+    /// The same, without the tests of a shipped profile: this is part of every launch. They are the last table of each.
+    fn read_for_a_run(&self, source: &Source) -> Result<Document, ProfileError> {
+        match source {
+            Source::Shipped(name) => {
+                let text = shipped(name).map_or("", |(_, text)| text);
+                let rules = text.split(TESTS).next().unwrap_or(text);
+                parse(rules, source).map_err(ProfileError::Faults)
+            }
+            Source::File(_) => self.read(source),
         }
-        Source::File(_) => read(source),
     }
-}
 
-fn read_file(path: &Path, source: &Source) -> Result<Document, ProfileError> {
-    if let Some((name, _)) = source.name().and_then(shipped) {
-        return Err(ProfileError::Shadowing {
-            path: path.to_path_buf(),
-            name: name.to_owned(),
-        });
+    fn read_file(&self, path: &Path, source: &Source) -> Result<Document, ProfileError> {
+        if let Some((name, _)) = source.name().and_then(shipped) {
+            return Err(ProfileError::Shadowing {
+                path: path.to_path_buf(),
+                name: name.to_owned(),
+            });
+        }
+        let is_users = path
+            .parent()
+            .is_some_and(|parent| Some(parent) == self.user_dir.as_deref());
+        let text = match is_users {
+            true => own_text_of(path, source)?,
+            // Somebody named this very file.
+            false => text_of(path, source)?,
+        };
+        parse(&text, source).map_err(ProfileError::Faults)
     }
-    let text = text_of(path, source)?;
-    parse(&text, source).map_err(ProfileError::Faults)
 }
 
 /// The text of a user's document.
 pub(crate) fn text_of(path: &Path, source: &Source) -> Result<String, ProfileError> {
+    text_where(path, source, |_| Ok(()))
+}
+
+/// The same of a file that Stockade finds by itself: no other user could have written it or put it there.
+pub(crate) fn own_text_of(path: &Path, source: &Source) -> Result<String, ProfileError> {
+    text_where(path, source, |file| custody::of_file(path, file))
+}
+
+fn text_where(
+    path: &Path,
+    source: &Source,
+    may_be_used: impl Fn(&File) -> io::Result<()>,
+) -> Result<String, ProfileError> {
     let unreadable = |source| ProfileError::Unreadable {
         path: path.to_path_buf(),
         source,
@@ -334,6 +383,7 @@ pub(crate) fn text_of(path: &Path, source: &Source) -> Result<String, ProfileErr
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
         .open(path)
         .map_err(unreadable)?;
+    may_be_used(&file).map_err(unreadable)?;
     let bytes = bytes_of(file).map_err(unreadable)?;
     text_from(bytes, source).map_err(|fault| ProfileError::Faults(vec![fault]))
 }
@@ -472,7 +522,7 @@ mod tests {
             assert!(!document.tests.must_deny.is_empty(), "{name}");
             let (_, behind) = text.split_once(TESTS).expect(name);
             assert!(!behind.contains("\n["), "{name}: no table follows");
-            let rules = read_for_a_run(&Source::Shipped(name)).unwrap();
+            let rules = Catalog::new(None).read_for_a_run(&Source::Shipped(name)).unwrap();
             let tests = document.tests.clone();
             assert_eq!(Document { tests, ..rules }, document, "{name}");
         }

@@ -37,9 +37,9 @@ pub use crate::visible::visible;
 
 /// How documents of any kind are read, with the place of every fault.
 pub(crate) mod reading {
-    pub(crate) use super::catalog::text_of;
     #[cfg(feature = "judge")]
     pub(crate) use super::catalog::{bytes_of, text_from};
+    pub(crate) use super::catalog::{own_text_of, text_of};
     pub(crate) use super::error::Complaint;
     pub(crate) use super::read::{Reader, Value, read_root_with, read_with};
     pub(crate) use super::value::{host, profile_name};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use super::catalog::text_of;
+use super::catalog::own_text_of;
 use super::document::Source;
 use super::error::{Complaint, Fault, ProfileError, excerpt};
 use super::host::HostPattern;
@@ -45,7 +45,7 @@ pub fn models(user_file: Option<&Path>) -> Result<Vec<Model>, ProfileError> {
     match user_file {
         Some(path) if is_users(&path)? => {
             let source = Source::File(path.to_path_buf());
-            let text = text_of(path, &source)?;
+            let text = own_text_of(path, &source)?;
             parse(&text, &source)
         }
         _ => parse(SHIPPED, &Source::Shipped("models")),

@@ -3,13 +3,31 @@
 //! closed name would soon lead elsewhere.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use globset::Glob;
+
 use crate::policy::{Access, Denial, DenialKind, Target};
+use crate::profile::Origin;
 use crate::real_path::Walker;
 
+/// Directory entries that wildcards are compared with in one run.
+const MOST_ENTRIES: usize = 1000;
+
+/// The denials that keep the links on the way to a place.
+pub(super) fn links_to(place: &Path) -> Vec<Denial> {
+    let links = Walker::default().walk(place).links;
+    let kept = |link| link_on_the_way(&Origin::BuiltIn, link);
+    links.into_iter().map(kept).collect()
+}
+
 /// The denials that links on this machine add.
-pub(super) fn behind_links(denials: &[Denial]) -> Vec<Denial> {
+///
+/// # Errors
+/// A directory of the user's own can't be searched: a run could open it, and nobody knew what its links lead to.
+pub(super) fn behind_links(denials: &[Denial]) -> io::Result<Vec<Denial>> {
     let mut walker = Walker::default();
     let mut added = Vec::new();
     let mut kept = BTreeSet::new();
@@ -26,20 +44,97 @@ pub(super) fn behind_links(denials: &[Denial]) -> Vec<Denial> {
         }
         for link in walked.links {
             if denial.access.intersects(Access::CHANGE) && kept.insert(link.clone()) {
-                added.push(link_on_the_way(denial, link));
+                added.push(link_on_the_way(&denial.origin, link));
             }
         }
     }
-    added
+    let mut budget = MOST_ENTRIES;
+    for denial in denials {
+        for (closed, links) in behind_wildcards(denial, &mut walker, &mut budget) {
+            added.push(closed);
+            for link in links {
+                if denial.access.intersects(Access::CHANGE) && kept.insert(link.clone()) {
+                    added.push(link_on_the_way(&denial.origin, link));
+                }
+            }
+        }
+    }
+    match walker.unseen() {
+        Some((path, error)) => Err(io::Error::new(
+            error.kind(),
+            format!(
+                "can't look at `{}`, where something closed may be: {error}",
+                path.display()
+            ),
+        )),
+        None => Ok(added),
+    }
+}
+
+/// What a person's pattern with a place closes behind links that its wildcards match: `a/*/b` where `a/x` is a link. Each
+/// with the links on the way. Up to the first `**`, which may match names at any depth.
+fn behind_wildcards(denial: &Denial, walker: &mut Walker, budget: &mut usize) -> Vec<(Denial, Vec<PathBuf>)> {
+    let Target::Glob { below, glob } = &denial.target else {
+        return Vec::new();
+    };
+    if !matches!(denial.kind, DenialKind::Explicit | DenialKind::Scope) {
+        return Vec::new();
+    }
+    let parts: Vec<&str> = glob.split('/').collect();
+    let mut found = Vec::new();
+    let mut ahead = vec![(walker.walk(below).real, 0)];
+    while let Some((place, at)) = ahead.pop() {
+        let Some(part) = parts.get(at).filter(|part| !part.contains("**")) else {
+            continue;
+        };
+        for path in matches(&place, part, budget) {
+            let walked = walker.walk(&path);
+            // What is literal in the beginning was walked before.
+            if walked.real != path && at >= Target::literal_parts(glob) {
+                let closed = Denial {
+                    target: rest_of(walked.real.clone(), &parts[at + 1..]),
+                    ..denial.clone()
+                };
+                found.push((closed, walked.links));
+            }
+            ahead.push((walked.real, at + 1));
+        }
+    }
+    found
+}
+
+/// The entries of a directory that a component of a glob matches; the one that it names, where it has no wildcard.
+fn matches(directory: &Path, part: &str, budget: &mut usize) -> Vec<PathBuf> {
+    if Target::literal_parts(part) == 1 {
+        return vec![directory.join(part)];
+    }
+    let Ok(glob) = Glob::new(part) else { return Vec::new() };
+    let glob = glob.compile_matcher();
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut found = Vec::new();
+    for entry in entries.take(*budget) {
+        *budget -= 1;
+        if glob.is_match(entry.file_name()) {
+            found.push(entry.path());
+        }
+    }
+    found
+}
+
+fn rest_of(real: PathBuf, rest: &[&str]) -> Target {
+    match rest {
+        [] | ["**"] => Target::Path(real),
+        _ => joined(real, Some(rest.join("/"))),
+    }
 }
 
 /// Only the user makes such a link lead elsewhere. Reading it is reading what it leads to, which has its own denial.
-fn link_on_the_way(denial: &Denial, link: PathBuf) -> Denial {
+fn link_on_the_way(origin: &Origin, link: PathBuf) -> Denial {
     Denial {
         target: Target::Path(link),
         access: Access::CHANGE,
         kind: DenialKind::Guarded,
-        origin: denial.origin.clone(),
+        origin: origin.clone(),
     }
 }
 
@@ -69,11 +164,9 @@ fn joined(real: PathBuf, rest: Option<String>) -> Target {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::profile::Origin;
 
     /// What links in a directory make of a closed name in it.
     fn added(links: &[(&str, &str)], directories: &[&str], closed: &str) -> Vec<(String, Access)> {
@@ -95,7 +188,7 @@ mod tests {
         let denial = Denial {
             target,
             access: Access::WRITING,
-            kind: DenialKind::SecretName,
+            kind: DenialKind::Explicit,
             origin: Origin::BuiltIn,
         };
         let name = |path: &Path| path.strip_prefix(&place).unwrap().display().to_string();
@@ -104,7 +197,7 @@ mod tests {
             Target::Glob { below, glob } => format!("{}:{glob}", name(below)),
             other => format!("{other:?}"),
         };
-        let denials = behind_links(&[denial]);
+        let denials = behind_links(&[denial]).unwrap();
         denials.iter().map(|denial| (shown(denial), denial.access)).collect()
     }
 
@@ -139,6 +232,26 @@ mod tests {
             [closed("real:*.json"), kept("out")]
         );
         assert_eq!(added(&[("out", "real")], &["real"], "d:*.json"), []);
+    }
+
+    #[test]
+    fn what_wildcards_match_is_closed_behind_a_link_too() {
+        let directories = ["a/y", "t", "u", "v"];
+        let links = [("a/x", "../t"), ("a/y/b", "../../u"), ("t/b", "../v"), ("a/c", "../v")];
+        let mut found = added(&links, &directories, "a:[xy]/b/**");
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut wanted = [
+            closed("t:b/**"),
+            kept("a/x"),
+            closed("v"),
+            kept("t/b"),
+            closed("u"),
+            kept("a/y/b"),
+        ];
+        wanted.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(found, wanted);
+        assert_eq!(added(&links, &directories, "a:c*"), [closed("v"), kept("a/c")]);
+        assert_eq!(added(&links, &directories, "a:**/b"), []);
     }
 
     #[test]

@@ -70,6 +70,20 @@ pub enum Error {
         /// Where it leads.
         real: PathBuf,
     },
+    /// A path of a flag leads out of the root by a link in it.
+    #[error(
+        "`{flag}` leads out of the root: `{}` is a link on the way to `{}`",
+        visible(&link.to_string_lossy()),
+        visible(&real.to_string_lossy())
+    )]
+    FlagLinkOut {
+        /// The flag.
+        flag: String,
+        /// The link in the root.
+        link: PathBuf,
+        /// Where the path leads.
+        real: PathBuf,
+    },
     /// The script to run is always closed.
     #[error("the script `{}` can't be read: {}", .path.display(), describe(.denial))]
     SecretScript {
@@ -190,6 +204,10 @@ impl Error {
             Error::LinkOut { real, .. } => Some(format!(
                 "nothing was started, since an earlier run may have made the link; if you did, grant it: `--read {}`, \
                  and remove the link or use another profile",
+                real.display()
+            )),
+            Error::FlagLinkOut { real, .. } => Some(format!(
+                "nothing was started, since an earlier run may have made the link; if that is what you mean, name `{}`",
                 real.display()
             )),
             Error::Host { source, .. } => Some(source.hint.clone()),

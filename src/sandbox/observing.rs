@@ -30,8 +30,11 @@ impl Sandbox {
     }
 
     /// Stockade's own directories. All that a run is let into of them is its scratch directory.
-    pub(crate) fn own_directories(&self) -> Vec<PathBuf> {
-        self.surroundings.own()
+    ///
+    /// # Errors
+    /// The configuration can't be looked into.
+    pub(crate) fn own_directories(&self) -> Result<Vec<PathBuf>, super::Error> {
+        self.surroundings.own().map_err(super::Error::Surroundings)
     }
 }
 

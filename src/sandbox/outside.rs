@@ -1,5 +1,5 @@
-//! Files outside of a run that Stockade writes after it, or executes beside it without any confinement: the run changes
-//! none of them.
+//! Files outside of a run that Stockade reads before the next, writes after it, or executes beside it without any
+//! confinement: the run changes none of them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::closed_places;
 use super::{Error, Sandbox};
 use crate::config::Configuration;
 use crate::plan::{Ability, Supervisor};
-use crate::policy::{Access, Denial, DenialKind, Policy, Target};
+use crate::policy::{Access, Denial, DenialKind, Grant, Policy, Target};
 use crate::profile::Origin;
 
 /// A program that Stockade starts outside of every confinement.
@@ -36,16 +36,16 @@ impl Sandbox {
             let origin = || Origin::Flag(program.said.to_string());
             program.files.iter().map(move |path| guarded(path, origin()))
         });
-        let of_programs: Vec<_> = of_programs.collect();
-        let behind = closed_places::behind_links(&of_programs);
-        let of_programs: Vec<_> = of_programs.into_iter().chain(behind).collect();
+        let of_programs = with_links(of_programs.collect())?;
         if ability.supervisor == Supervisor::Nobody {
             // The ruleset would go round such a file, and nothing could be made beside it.
             return refuse_changeable(policy, &of_programs).map(|()| Vec::new());
         }
         let files = self.guarded.iter();
         let files = files.map(|(path, flag)| guarded(path, Origin::Flag((*flag).to_string())));
-        Ok(files.chain(of_programs).collect())
+        let mut denials = with_links(files.collect())?;
+        denials.extend(of_programs);
+        Ok(denials)
     }
 
     fn unconfined(&self) -> Result<Vec<Unconfined>, Error> {
@@ -64,6 +64,13 @@ impl Sandbox {
     }
 }
 
+/// The denials, and those that links on the way to their places add.
+fn with_links(mut denials: Vec<Denial>) -> Result<Vec<Denial>, Error> {
+    let behind = closed_places::behind_links(&denials).map_err(Error::Surroundings)?;
+    denials.extend(behind);
+    Ok(denials)
+}
+
 fn guarded(path: &Path, origin: Origin) -> Denial {
     Denial {
         target: Target::Path(path.to_path_buf()),
@@ -76,8 +83,8 @@ fn guarded(path: &Path, origin: Origin) -> Denial {
 fn refuse_changeable(policy: &Policy, denials: &[Denial]) -> Result<(), Error> {
     for denial in denials {
         let Target::Path(path) = &denial.target else { continue };
-        let covers = |grant: &&crate::policy::Grant| grant.access.intersects(Access::CHANGE) && grant.covers(path);
-        if policy.grants.iter().any(|grant| covers(&grant)) {
+        let covers = |grant: &Grant| grant.access.intersects(Access::CHANGE) && grant.covers(path);
+        if policy.grants.iter().any(covers) {
             return Err(Error::Unconfined {
                 said: denial.origin.flag(),
                 path: path.clone(),

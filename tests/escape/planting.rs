@@ -49,8 +49,14 @@ fn places() -> Vec<String> {
     };
     let mut places: BTreeSet<_> = closed.filter_map(|denial| below(&denial.target)).collect();
     // Of the programs that a user starts by name, the fresh home has others.
-    let own = |place: &String| std::env::split_paths(&path).any(|directory| directory == home.join(place));
-    places.retain(|place| !own(place) && std::env::current_exe().unwrap() != home.join(place));
+    let own = |place: &String| std::env::split_paths(&path).any(|directory| home.join(place).starts_with(directory));
+    let directories = std::env::split_paths(&path).filter_map(|directory| fs::read_dir(directory).ok());
+    let led_to: BTreeSet<_> = directories
+        .flatten()
+        .filter_map(|entry| fs::canonicalize(entry.ok()?.path()).ok())
+        .collect();
+    places.retain(|place| !own(place) && !led_to.contains(&home.join(place)));
+    places.retain(|place| std::env::current_exe().unwrap() != home.join(place));
     places.insert(PROGRAMS.to_owned());
     assert!(places.len() > 40, "{places:?}");
     assert!(places.contains(".config/stockade") && places.contains(".local/state/stockade"));
@@ -427,126 +433,6 @@ fn a_run_gets_no_program_started_outside_by_planting_the_configuration() {
     }
 }
 
-/// In some trees no pattern holds: the scratch directory, the command's own installation, directories of packages. What
-/// is closed isn't opened by a move into one, and nothing is made closed by a move out of it.
-#[test]
-fn a_directory_is_not_moved_over_the_border_of_a_tree_where_patterns_are_off() {
-    let tree: &[(&str, &str)] = &[
-        ("sub/.env", "KEY"),
-        ("sub/prod.toml", "KEY"),
-        ("sub/proj/.git/hooks/x", "x"),
-        ("new/plain", "x"),
-    ];
-    let into_and_out_of = |free: &str| {
-        [
-            format!("os.rename('@DIR/sub', '{free}/@N'); read('{free}/@N/.env')"),
-            format!("os.rename('@DIR/sub', '{free}/@N'); read('{free}/@N/prod.toml')"),
-            format!("os.mkdir('{free}/@N'); renameat2('@DIR/sub', '{free}/@N', 2); read('{free}/@N/.env') # EXCHANGE"),
-            format!("os.mkdir('{free}/@N'); renameat2('{free}/@N', '@DIR/sub', 2); read('{free}/@N/.env') # EXCHANGE"),
-            format!("os.mkdir('{free}/@N'); write('{free}/@N/.env'); os.rename('{free}/@N', '@DIR/@N')"),
-            format!("os.mkdir('{free}/@N'); write('{free}/@N/prod.toml'); os.rename('{free}/@N', '@DIR/@N')"),
-            format!("os.mkdir('{free}/@N'); renameat2('{free}/@N', '@DIR/new', 2) # EXCHANGE"),
-        ]
-    };
-    let hooks = "os.rename('@DIR/sub', '@SCRATCH/@N'); write('@SCRATCH/@N/proj/.git/hooks/x'); \
-                 os.rename('@SCRATCH/@N', '@DIR/sub')";
-    for profile in ["workspace", "filesystem"] {
-        let scratch = "(os.environ.get('TMPDIR') or '@HOME/tmp')";
-        let mut forms: Vec<_> = into_and_out_of("@SCRATCH")
-            .into_iter()
-            .chain([hooks.to_owned()])
-            .collect();
-        forms.extend(
-            into_and_out_of("@ROOT/node_modules")
-                .into_iter()
-                .filter(|form| !form.contains("prod.toml")),
-        );
-        let mut probe = Probe::new()
-            .flags(["--deny", "**/prod.toml", "--write", "@ROOT"])
-            .file("node_modules/a/x", "x")
-            .works("write('@ROOT/node_modules/a/y'); os.rename('@ROOT/node_modules/a', '@ROOT/node_modules/b')")
-            .works(&format!("t = {scratch}; os.makedirs(t, exist_ok=True); write(t + '/f'); os.mkdir(t + '/d'); os.rename(t + '/d', t + '/e')"));
-        for (number, form) in forms.iter().enumerate() {
-            let form = form.replace("@N", &format!("n{number}"));
-            // The scratch directory's name is known inside alone; unconfined it is a directory beside the root.
-            let form = form.replace("'@SCRATCH/", &format!("{scratch} + '/"));
-            probe = attempts(probe, tree, &[&form]);
-        }
-        probe.refused(profile, "EXDEV");
-    }
-}
-
-/// The command's own installation is one of these trees.
-#[test]
-fn a_directory_is_not_moved_into_the_installation_that_a_command_belongs_to() {
-    let code = "import os, sys\nfor a, b in [('sub', 'env/sub'), ('env/made', 'made')]:\n  \
-                try: os.rename(a, b); print('moved', a)\n  \
-                except OSError as error: print(error.strerror)\n";
-    let begun = run().file("sub/.env", "KEY");
-    let made = std::process::Command::new(python())
-        .args(["-m", "venv", "--without-pip"])
-        .arg(begun.place.path("env"))
-        .status();
-    if !made.is_ok_and(|status| status.success()) {
-        return crate::common::skipped("Python makes no virtual environment here");
-    }
-    begun
-        .file("env/made/.env", "KEY")
-        .profile("workspace")
-        .command(["env/bin/python", "-I", "-c", code])
-        .stdout("Invalid cross-device link\nInvalid cross-device link\n")
-        .any_stderr()
-        .ends();
-}
-
-/// Where programs move something that can't be moved they copy it, and each file is judged.
-#[test]
-fn what_is_moved_out_of_the_scratch_directory_arrives_as_a_copy() {
-    run()
-        .profile("workspace")
-        .bash(
-            "mkdir -p $TMPDIR/new/.vscode; echo open >$TMPDIR/new/a; echo evil >$TMPDIR/new/.vscode/tasks.json; \
-             echo file >$TMPDIR/f; mv $TMPDIR/f f; mv $TMPDIR/new new; cat f new/a; test -e new/.vscode/tasks.json || echo kept",
-        )
-        .stdout("file\nopen\nkept\n")
-        .stderr_has(".vscode")
-        .ends();
-}
-
-#[test]
-fn the_scratch_directory_stays_where_it_is() {
-    for flags in [["--root", "@HOME"], ["--write", "@HOME"]] {
-        let begun = run();
-        let begun = match flags[0] {
-            "--root" => begun.without_root(),
-            _ => begun,
-        };
-        begun
-            .profile("workspace")
-            .flags(flags)
-            .bash("mv -T \"$TMPDIR\" @HOME/stolen; mkdir -p @HOME/d; mv -T --exchange \"$TMPDIR\" @HOME/d; test -d \"$TMPDIR\" && test ! -e @HOME/stolen && echo there")
-            .stdout("there\n")
-            .any_stderr()
-            .ends();
-    }
-}
-
-/// A directory on the way to the configuration that can't be read, or that others may write, would switch it off.
-#[test]
-fn who_may_use_the_directories_above_a_closed_name_stays_as_it_is() {
-    for profile in ["workspace", "minimal", "trusted"] {
-        let probe = Probe::new()
-            .flags(["--write", "@HOME"])
-            .file("~/.config/stockade/config.toml", "version = 1\n")
-            .file("~/.config/other/file", "x")
-            .works("os.chmod('@HOME/.config/other', 0o700); os.utime('@HOME/.config')")
-            .attempt("os.chmod('@HOME/.config', 0o000); os.chmod('@HOME/.config', 0o700)")
-            .attempt("os.chmod('@HOME/.config', 0o777)")
-            .attempt("os.fchmod(os.open('@HOME/.config', os.O_RDONLY), 0o777)")
-            .attempt("os.chmod('@HOME', 0o777)")
-            .attempt("os.chown('@HOME/.config', os.getuid(), os.getgid())")
-            .attempt_if_possible("os.setxattr('@HOME/.config', 'user.stockade', b'x')");
-        probe.refused(profile, "EPERM");
 /// A program that Stockade starts outside of every confinement, and how a run could make another of it.
 struct Started {
     /// The flags of the run.
@@ -680,5 +566,309 @@ fn what_a_run_puts_before_a_program_on_path_is_not_started() {
             "{configuration} {ask}: unconfined it isn't started either"
         );
         assert!(!violate(false), "{configuration} {ask}");
+    }
+}
+
+/// Who leads `HOME` elsewhere chooses the configuration.
+#[test]
+fn the_link_by_which_a_home_is_named_leads_where_it_led() {
+    let config = "version = 1\non_violation = \"echo planted > @HOME/proof\"\n";
+    for plant in [
+        "ln -sfn x h",
+        "rm h; ln -s x h",
+        "mv h g; mv x h",
+        "rm h; mv x h",
+        "ln -s x y; mv -T y h",
+    ] {
+        let begin = || {
+            let place = Place::new();
+            symlink(&place.home, place.path("h")).unwrap();
+            place.file("x/.config/stockade/config.toml", place.fill(config));
+            place
+        };
+        let stockade = |place: &Place, words: &[&str]| {
+            let mut command = place.command(STOCKADE);
+            command
+                .env("HOME", place.path("h"))
+                .args(["run", "--ask", "never"])
+                .args(words);
+            finish(&mut command, b"")
+        };
+        let violate = |place: &Place| {
+            stockade(place, &["--", "cat", "/etc/shadow"]);
+            let leads_home = fs::read_link(place.path("h")).is_ok_and(|target| target == place.home);
+            !leads_home && until(Duration::from_secs(10), || place.home.join("proof").exists())
+        };
+        let free = begin();
+        finish(free.command("sh").args(["-c", plant]), b"");
+        assert!(violate(&free), "`{plant}` plants nothing unconfined");
+        let held = begin();
+        let root = held.root.to_str().unwrap().to_owned();
+        stockade(
+            &held,
+            &["--profile", "workspace", "--root", &root, "--", "sh", "-c", plant],
+        );
+        assert!(!violate(&held), "`{plant}`");
+    }
+}
+
+/// The home is behind a link, `PATH` names it by that link, and a program in it is one too. The last is how Stockade is
+/// started.
+#[test]
+fn programs_that_the_user_starts_by_name_are_kept_behind_links() {
+    let begin = || {
+        let place = Place::new();
+        symlink(&place.home, place.home.with_file_name("u")).unwrap();
+        place.program("~/bin/tool", "#!/bin/sh\n");
+        place.program("~/opt/sub/other", "#!/bin/sh\n");
+        place.file("~/opt/sub/free", "");
+        symlink("../opt/sub/other", place.path("~/bin/other")).unwrap();
+        fs::create_dir(place.path("~/own")).unwrap();
+        symlink(STOCKADE.path(), place.path("~/own/stk")).unwrap();
+        place
+    };
+    let script = "h=$1; echo x > $h/opt/sub/free && echo free; \
+        (echo x > $h/bin/tool) && echo tool; (echo x > $h/bin/new) && echo new; \
+        (echo x > $h/opt/sub/other) && echo other; mv $h/opt/sub/other $h/opt/sub/o && echo moved; \
+        mv $h/opt/sub $h/opt/s && echo above; ln -sfn x $h/own/stk && echo link; \
+        mv $h/own $h/o && echo link above; mv $h/../u $h/../v && echo home";
+    let place = begin();
+    let mut free = place.command("sh");
+    let told = finish(free.args(["-c", script, "sh"]).arg(&place.home), b"").stdout();
+    assert_eq!(told, "free\ntool\nnew\nother\nmoved\nabove\nlink\nlink above\nhome\n");
+    let place = begin();
+    let named = place.home.with_file_name("u");
+    let mut held = place.command(place.path("~/own/stk"));
+    held.env("HOME", &named)
+        .env("PATH", format!("{}/bin:/usr/bin:/bin", named.display()))
+        .args(["run", "--ask", "never", "--write"])
+        .arg(place.home.parent().unwrap())
+        .args(["--", "sh", "-c", script, "sh"])
+        .arg(&place.home);
+    let finished = finish(&mut held, b"");
+    assert_eq!(finished.stdout(), "free\n", "{}", finished.stderr());
+}
+
+/// What counts for the next run is what the user wrote.
+#[test]
+fn a_run_does_not_rewrite_the_profile_that_it_runs_under() {
+    let base = "version = 1\nname = \"base\"\ndescription = \"x\"\n[[read]]\npath = \"./\"\nwhy = \"x\"\n\
+                [[write]]\npath = \"./\"\nwhy = \"x\"\n";
+    let job = "version = 1\nname = \"job\"\ndescription = \"x\"\nextends = \"./base.toml\"\n";
+    for plant in [
+        "echo >> job.toml",
+        "echo >> base.toml",
+        "rm base.toml",
+        "cp base.toml b; mv b job.toml",
+        "mv l m",
+    ] {
+        let begin = || {
+            let place = Place::new();
+            place.file("job.toml", job);
+            place.file("base.toml", base);
+            symlink(".", place.path("l")).unwrap();
+            place
+        };
+        let seen = |place: &Place| {
+            let read = |name| fs::read_to_string(place.path(name)).unwrap_or_default();
+            ["job.toml", "base.toml", "l/job.toml"].map(read)
+        };
+        let before = seen(&begin());
+        let free = begin();
+        finish(free.command("sh").args(["-c", plant]), b"");
+        assert_ne!(seen(&free), before, "`{plant}` changes nothing unconfined");
+        let held = begin();
+        let mut command = held.command(STOCKADE);
+        command.args([
+            "run",
+            "--ask",
+            "never",
+            "--profile",
+            if plant == "mv l m" {
+                "./l/job.toml"
+            } else {
+                "./job.toml"
+            },
+        ]);
+        let finished = finish(
+            command.args(["--", "sh", "-c", &format!("echo > new && echo works; {plant}")]),
+            b"",
+        );
+        assert_eq!(finished.stdout(), "works\n", "{}", finished.stderr());
+        assert_eq!(seen(&held), before, "`{plant}`");
+    }
+}
+
+/// An earlier run may have put the link there.
+#[test]
+fn a_flag_does_not_follow_a_link_of_the_root_out_of_it() {
+    let begin = || {
+        let place = Place::new();
+        place.file("~/private/key", "x");
+        place.file("sub/x", "x");
+        symlink(place.path("~/private"), place.path("out")).unwrap();
+        symlink("sub", place.path("inner")).unwrap();
+        symlink(place.path("sub"), place.path("~/alias")).unwrap();
+        place
+    };
+    let run = |flag: &str, path: &str| {
+        let place = begin();
+        let mut command = place.command(STOCKADE);
+        let script = "cat \"$1\"/* >/dev/null && echo read";
+        command.args([
+            "run",
+            "--ask",
+            "never",
+            flag,
+            &place.fill(path),
+            "--",
+            "sh",
+            "-c",
+            script,
+            "sh",
+        ]);
+        let finished = finish(command.arg(place.fill(path)), b"");
+        let stderr = finished.stderr().replace(place.home.to_str().unwrap(), "@HOME");
+        let stderr = stderr.replace(place.root.to_str().unwrap(), "@ROOT");
+        (finished.status.code(), finished.stdout(), stderr)
+    };
+    for flag in ["--write", "--read", "--exec", "--socket"] {
+        for path in ["out", "./out", "@ROOT/out", "inner/../out/key"] {
+            let (code, _, stderr) = run(flag, path);
+            assert_eq!(code, Some(125), "{flag} {path}: {stderr}");
+            let says = stderr.contains("`@ROOT/out` is a link on the way to `@HOME/private")
+                && stderr.contains("name `@HOME/");
+            assert!(says, "{flag} {path}: {stderr}");
+        }
+    }
+    for path in ["inner", "@HOME/alias", "@HOME/private", "sub"] {
+        assert_eq!(
+            run("--write", path),
+            (Some(0), "read\n".into(), String::new()),
+            "{path}"
+        );
+    }
+}
+
+/// In some trees no pattern holds: the scratch directory, the command's own installation, directories of packages. What
+/// is closed isn't opened by a move into one, and nothing is made closed by a move out of it.
+#[test]
+fn a_directory_is_not_moved_over_the_border_of_a_tree_where_patterns_are_off() {
+    let tree: &[(&str, &str)] = &[
+        ("sub/.env", "KEY"),
+        ("sub/prod.toml", "KEY"),
+        ("sub/proj/.git/hooks/x", "x"),
+        ("new/plain", "x"),
+    ];
+    let into_and_out_of = |free: &str| {
+        [
+            format!("os.rename('@DIR/sub', '{free}/@N'); read('{free}/@N/.env')"),
+            format!("os.rename('@DIR/sub', '{free}/@N'); read('{free}/@N/prod.toml')"),
+            format!("os.mkdir('{free}/@N'); renameat2('@DIR/sub', '{free}/@N', 2); read('{free}/@N/.env') # EXCHANGE"),
+            format!("os.mkdir('{free}/@N'); renameat2('{free}/@N', '@DIR/sub', 2); read('{free}/@N/.env') # EXCHANGE"),
+            format!("os.mkdir('{free}/@N'); write('{free}/@N/.env'); os.rename('{free}/@N', '@DIR/@N')"),
+            format!("os.mkdir('{free}/@N'); write('{free}/@N/prod.toml'); os.rename('{free}/@N', '@DIR/@N')"),
+            format!("os.mkdir('{free}/@N'); renameat2('{free}/@N', '@DIR/new', 2) # EXCHANGE"),
+        ]
+    };
+    let hooks = "os.rename('@DIR/sub', '@SCRATCH/@N'); write('@SCRATCH/@N/proj/.git/hooks/x'); \
+                 os.rename('@SCRATCH/@N', '@DIR/sub')";
+    for profile in ["workspace", "filesystem"] {
+        let scratch = "(os.environ.get('TMPDIR') or '@HOME/tmp')";
+        let mut forms: Vec<_> = into_and_out_of("@SCRATCH")
+            .into_iter()
+            .chain([hooks.to_owned()])
+            .collect();
+        forms.extend(
+            into_and_out_of("@ROOT/node_modules")
+                .into_iter()
+                .filter(|form| !form.contains("prod.toml")),
+        );
+        let mut probe = Probe::new()
+            .flags(["--deny", "**/prod.toml", "--write", "@ROOT"])
+            .file("node_modules/a/x", "x")
+            .works("write('@ROOT/node_modules/a/y'); os.rename('@ROOT/node_modules/a', '@ROOT/node_modules/b')")
+            .works(&format!("t = {scratch}; os.makedirs(t, exist_ok=True); write(t + '/f'); os.mkdir(t + '/d'); os.rename(t + '/d', t + '/e')"));
+        for (number, form) in forms.iter().enumerate() {
+            let form = form.replace("@N", &format!("n{number}"));
+            // The scratch directory's name is known inside alone; unconfined it is a directory beside the root.
+            let form = form.replace("'@SCRATCH/", &format!("{scratch} + '/"));
+            probe = attempts(probe, tree, &[&form]);
+        }
+        probe.refused(profile, "EXDEV");
+    }
+}
+
+/// The command's own installation is one of these trees.
+#[test]
+fn a_directory_is_not_moved_into_the_installation_that_a_command_belongs_to() {
+    let code = "import os, sys\nfor a, b in [('sub', 'env/sub'), ('env/made', 'made')]:\n  \
+                try: os.rename(a, b); print('moved', a)\n  \
+                except OSError as error: print(error.strerror)\n";
+    let begun = run().file("sub/.env", "KEY");
+    let made = std::process::Command::new(python())
+        .args(["-m", "venv", "--without-pip"])
+        .arg(begun.place.path("env"))
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        return crate::common::skipped("Python makes no virtual environment here");
+    }
+    begun
+        .file("env/made/.env", "KEY")
+        .profile("workspace")
+        .command(["env/bin/python", "-I", "-c", code])
+        .stdout("Invalid cross-device link\nInvalid cross-device link\n")
+        .any_stderr()
+        .ends();
+}
+
+/// Where programs move something that can't be moved they copy it, and each file is judged.
+#[test]
+fn what_is_moved_out_of_the_scratch_directory_arrives_as_a_copy() {
+    run()
+        .profile("workspace")
+        .bash(
+            "mkdir -p $TMPDIR/new/.vscode; echo open >$TMPDIR/new/a; echo evil >$TMPDIR/new/.vscode/tasks.json; \
+             echo file >$TMPDIR/f; mv $TMPDIR/f f; mv $TMPDIR/new new; cat f new/a; test -e new/.vscode/tasks.json || echo kept",
+        )
+        .stdout("file\nopen\nkept\n")
+        .stderr_has(".vscode")
+        .ends();
+}
+
+#[test]
+fn the_scratch_directory_stays_where_it_is() {
+    for flags in [["--root", "@HOME"], ["--write", "@HOME"]] {
+        let begun = run();
+        let begun = match flags[0] {
+            "--root" => begun.without_root(),
+            _ => begun,
+        };
+        begun
+            .profile("workspace")
+            .flags(flags)
+            .bash("mv -T \"$TMPDIR\" @HOME/stolen; mkdir -p @HOME/d; mv -T --exchange \"$TMPDIR\" @HOME/d; test -d \"$TMPDIR\" && test ! -e @HOME/stolen && echo there")
+            .stdout("there\n")
+            .any_stderr()
+            .ends();
+    }
+}
+
+/// A directory on the way to the configuration that can't be read, or that others may write, would switch it off.
+#[test]
+fn who_may_use_the_directories_above_a_closed_name_stays_as_it_is() {
+    for profile in ["workspace", "minimal", "trusted"] {
+        let probe = Probe::new()
+            .flags(["--write", "@HOME"])
+            .file("~/.config/stockade/config.toml", "version = 1\n")
+            .file("~/.config/other/file", "x")
+            .works("os.chmod('@HOME/.config/other', 0o700); os.utime('@HOME/.config')")
+            .attempt("os.chmod('@HOME/.config', 0o000); os.chmod('@HOME/.config', 0o700)")
+            .attempt("os.chmod('@HOME/.config', 0o777)")
+            .attempt("os.fchmod(os.open('@HOME/.config', os.O_RDONLY), 0o777)")
+            .attempt("os.chmod('@HOME', 0o777)")
+            .attempt("os.chown('@HOME/.config', os.getuid(), os.getgid())")
+            .attempt_if_possible("os.setxattr('@HOME/.config', 'user.stockade', b'x')");
+        probe.refused(profile, "EPERM");
     }
 }

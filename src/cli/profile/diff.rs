@@ -1,7 +1,7 @@
 //! `stockade profile diff`: what a second profile allows that the first doesn't, and the other way round.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -25,13 +25,17 @@ pub fn compare(
         true => profile::models(caller.models().as_deref())?,
         false => Vec::new(),
     };
-    let [of_a, of_b] = [&a, &b].map(|profile| resolve(profile, caller, root, &models));
+    let own = caller.own().map_err(|source| ProfileError::Unreadable {
+        path: caller.configuration.clone().unwrap_or_default(),
+        source,
+    })?;
+    let [of_a, of_b] = [&a, &b].map(|profile| resolve(profile, caller, (root, &own), &models));
     let meaning = |profile, policy| Meaning { profile, policy };
     Ok(policy::differences(meaning(&a, &of_a), meaning(&b, &of_b)))
 }
 
 /// What a profile means for a command that brings nothing along.
-fn resolve(profile: &Profile, caller: &Surroundings, root: &Path, models: &[Model]) -> Policy {
+fn resolve(profile: &Profile, caller: &Surroundings, (root, own): (&Path, &[PathBuf]), models: &[Model]) -> Policy {
     let command = Command::nothing();
     policy::resolve(
         profile,
@@ -41,7 +45,7 @@ fn resolve(profile: &Profile, caller: &Surroundings, root: &Path, models: &[Mode
             environment: &caller.environment,
             command: &command,
             git_identity: &[],
-            own: &caller.own(),
+            own,
             programs: &caller.programs(root),
             models,
             additions: &Additions::NONE,

@@ -89,6 +89,7 @@ impl World {
             configuration: Some(home.join(".config/stockade")),
             state: Some(home.join(".local/state/stockade")),
             environment: caller.environment.clone(),
+            named_home: Some(home.clone()),
             home: Some(home),
         };
         Ok(World {
