@@ -33,7 +33,7 @@ pub enum Step {
     Outer,
     /// The warden: starting the target's process.
     Fork,
-    /// The target: ending with the warden.
+    /// The warden: ending with the launcher until it watches. The target: ending with the warden.
     DeathSignal,
     /// The target: its control group.
     ControlGroup,

@@ -149,6 +149,7 @@ pub fn prepare(
         signal_mask: SignalSet::of(&[]),
     };
     let duty = Duty {
+        launcher: crate::sys::process::id(),
         socket: held.keep(wardens_end)?,
         signal_ruleset: signal_ruleset.map(|fd| held.keep(fd)).transpose()?,
         workers_ruleset: rulesets.workers.map(|fd| held.keep(fd)).transpose()?,

@@ -56,6 +56,8 @@ pub enum Order {
 
 /// Everything the warden needs, made before the fork.
 pub struct Duty {
+    /// The process that this is forked from.
+    pub launcher: i32,
     /// The warden's end of the socket.
     pub socket: RawFd,
     /// The ruleset that scopes signals; `None` before Landlock ABI 6.
@@ -106,6 +108,12 @@ struct Begun {
 /// Confines the warden and starts the target, or answers the step that failed.
 fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
+    // Until the socket is watched. A target that waits for an answer to its first calls would wait for ever, and so would
+    // this; it dies with this in turn.
+    confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
+    if process::parent() != duty.launcher {
+        process::exit_now(1);
+    }
     confine::become_subreaper().map_err(at(Step::Subreaper))?;
     confine::no_new_privs().map_err(at(Step::NoNewPrivs))?;
     confine::drop_capabilities(duty.holds_capabilities).map_err(at(Step::Capabilities))?;
@@ -128,6 +136,8 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     // Once there is a target in the launcher's session, and before it executes anything.
     let leave_session = || apart.point(process::begin_session().is_ok());
     let target = spawn::run_until_exec(&duty.stack, child::begin, &mut birth, leave_session).map_err(at(Step::Fork))?;
+    // The launcher's thread that this was forked from may end before the run does.
+    confine::parent_death_signal(0).map_err(at(Step::DeathSignal))?;
     match birth.failure {
         Some(failure) => {
             say_goodbye(outer.as_ref());

@@ -240,24 +240,27 @@ fn the_warden_is_in_a_session_of_its_own_and_the_target_in_the_launchers() {
 
 /// A killing at any moment of the start, the fork of the warden and of the target among them.
 #[test]
-fn the_tree_ends_whenever_the_process_group_is_killed() {
+fn the_tree_ends_whenever_the_process_group_or_the_launcher_is_killed() {
     let daemons = "import os, time\n\
                    while True:\n  \
                      if os.fork() == 0:\n    \
-                       os.setsid(); open('alive.%d' % os.getpid(), 'w').close(); time.sleep(60); os._exit(0)\n  \
+                       os.setsid(); time.sleep(60); os._exit(0)\n  \
                      time.sleep(0.01)";
-    for step in 0..30 {
+    let kills: [fn(Pid) -> nix::Result<()>; 2] = [|pid| killpg(pid, Signal::SIGKILL), |pid| kill(pid, Signal::SIGKILL)];
+    for (step, end) in (0..30).flat_map(|step| kills.map(|end| (step, end))) {
         let begun = run().profile("workspace").python(daemons);
         let mut child = begun.process().process_group(0).spawn().unwrap();
-        thread::sleep(Duration::from_millis(4 * step));
-        let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
+        thread::sleep(Duration::from_millis(2 * step));
+        let _ = end(Pid::from_raw(child.id().cast_signed()));
         child.wait().unwrap();
-        let left = || {
-            let names = std::fs::read_dir(&begun.place.root).unwrap().flatten();
-            names
-                .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("alive.")?.parse().ok())
-                .any(is_alive)
-        };
-        assert!(until(PATIENCE, || !left()), "after {} ms", 4 * step);
+        assert!(until(PATIENCE, || !is_used(&begun.place.root)), "after {} ms", 2 * step);
     }
+}
+
+/// Whether a process works in a directory.
+fn is_used(directory: &std::path::Path) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter_map(|process| std::fs::read_link(process.path().join("cwd")).ok())
+        .any(|cwd| cwd.starts_with(directory))
 }

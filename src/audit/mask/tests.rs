@@ -148,3 +148,25 @@ fn masking_a_masked_text_changes_nothing() {
         assert_eq!(text(&once), once);
     }
 }
+
+/// A word may hold a blank also where quotes are letters: behind a backslash.
+#[test]
+fn a_blank_behind_a_backslash_is_not_read_without_end() {
+    for line in [
+        "a b\\ c -p d",
+        "x 'a\\\n b' -u\\ y",
+        "-I -c 'for a in b: \\\n print(a)'",
+        "a \\\n\\\n -H x\\ y: z",
+    ] {
+        text(line);
+        words(&["sh".into(), "-c".into(), line.into()]);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_masked_in_the_end(line in "[ab\\-'\"\\\\ \n=:;\u{a0}]{0,60}") {
+        text(&line);
+        words(&[line.clone(), "-c".into(), line]);
+    }
+}
