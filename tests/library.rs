@@ -141,8 +141,18 @@ fn a_host_with_threads() {
 #[test]
 fn runs_end_with_a_host_that_is_killed() {
     use std::io::BufRead;
+    // The test's name: what follows the test program's in the module's.
+    let host = module_path!()
+        .split_once("::")
+        .map_or(String::new(), |(_, module)| format!("{module}::"));
     let mut host = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_host_with_threads", "--ignored", "--nocapture", "--quiet"])
+        .args([
+            "--exact",
+            &format!("{host}a_host_with_threads"),
+            "--ignored",
+            "--nocapture",
+            "--quiet",
+        ])
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::piped())
         .spawn()

@@ -131,18 +131,19 @@ fn under_trusted_a_target_finds_no_way_to_approve_itself() {
 #[test]
 fn a_flag_that_names_a_socket_of_stockades_is_refused() {
     let state = "@HOME/.local/state/stockade";
-    for path in [
-        format!("{state}/approvals/1-a.sock"),
-        format!("{state}/approvals"),
-        state.to_string(),
-        "link".to_string(),
+    let void = "grants nothing";
+    for (path, why) in [
+        (format!("{state}/approvals/1-a.sock"), void),
+        (format!("{state}/approvals"), void),
+        (state.to_string(), void),
+        ("link".to_string(), "leads out of the root"),
     ] {
         let begun = run().file("~/.local/state/stockade/approvals/x.sock", "");
         std::os::unix::fs::symlink(begun.place.state().join("approvals/x.sock"), begun.place.path("link")).unwrap();
         begun
             .flags(["--socket", &path])
             .status(125)
-            .stderr_has(&format!("stockade: `--socket {path}` grants nothing"))
+            .stderr_has(&format!("stockade: `--socket {path}` {why}"))
             .ends();
     }
 }

@@ -201,12 +201,12 @@ fn line(promise: &Promise) -> String {
         Expected::Denied => "must deny",
     };
     let text = format!(
-        "{verdict:9}  {}: {expected} `{}`{}",
+        "{}: {expected} `{}`{}",
         promise.profile,
         promise.rule.value,
         promise.remark()
     );
-    visible(&text).into_owned()
+    format!("{verdict:9}  {}", visible(&text))
 }
 
 fn summary(promises: &[Promise]) -> String {

@@ -33,13 +33,15 @@ fn is_held(mode: &str) {
     command
         .arg(mode)
         .args(words(&literal, granted.address, witness.address));
-    let free = finish(&mut command, b"");
-    assert!(
-        free.stdout().starts_with("allowed "),
-        "{}{}",
-        free.stdout(),
-        free.stderr()
-    );
+    // On a busy machine two seconds may be too short for the two to meet.
+    for _ in 0..8 {
+        let free = finish(&mut command, b"");
+        let said = free.stdout();
+        assert!(said.starts_with("allowed "), "{said}{}", free.stderr());
+        if witness.is_met() {
+            break;
+        }
+    }
     witness.saw(1);
     witness.forget();
 

@@ -83,6 +83,11 @@ impl Witness {
         self.heard.lock().unwrap().clone()
     }
 
+    /// Whether somebody came, or comes within a moment.
+    pub fn is_met(&self) -> bool {
+        until(Duration::from_millis(500), || self.contacts() > 0)
+    }
+
     /// Waits until so many came.
     #[track_caller]
     pub fn saw(&self, count: usize) {
