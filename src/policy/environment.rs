@@ -76,7 +76,15 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "WEBHOOK",
         "CONNECTION",
     ];
-    const SECRET_PARTS: &[&str] = &["PASSWORD", "SECRET", "TOKEN", "APIKEY", "CREDENTIAL"];
+    const SECRET_PARTS: &[&str] = &[
+        "PASSWORD",
+        "SECRET",
+        "TOKEN",
+        "APIKEY",
+        "ACCESSKEY",
+        "ACCOUNTKEY",
+        "CREDENTIAL",
+    ];
     // Sockets that act for the user; reaching them is a grant of its own.
     const SOCKETS: &[&str] = &[
         "SSH_AUTH_SOCK",

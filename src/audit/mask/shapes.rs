@@ -93,9 +93,37 @@ fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
         b':' if here.starts_with("://") => user_of_url(&here[3..]).map(|length| (3, length)),
         b'e' if !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) => web_token(here).map(|length| (0, length)),
         b':' if text[..at].ends_with(|c: char| c.is_ascii_digit()) => bot_token(text, at).map(|length| (1, length)),
-        byte if byte.is_ascii_alphabetic() => prefixed(text, at).map(|length| (0, length)),
+        byte if byte.is_ascii_alphanumeric() => prefixed(text, at)
+            .or_else(|| without_prefix(text, at))
+            .map(|length| (0, length)),
         _ => None,
     }
+}
+
+/// `HEX-us12`, a key of Mailchimp's, and `M….….…`, a bot's of Discord's: words that begin as any other.
+fn without_prefix(text: &str, at: usize) -> Option<usize> {
+    if text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_' || c == '.') {
+        return None;
+    }
+    let here = &text[at..];
+    let run = |from: usize, kind: &str, most: usize| {
+        let is_part = kind_of(kind);
+        here.bytes()
+            .skip(from)
+            .take(most)
+            .take_while(|byte| is_part(*byte))
+            .count()
+    };
+    let hexes = run(0, "x", 33);
+    if hexes == 32 && here[32..].starts_with("-us") && here[35..].starts_with(|c: char| c.is_ascii_digit()) {
+        return Some(35 + run(35, "x", 2));
+    }
+    let first = run(0, "w", 27);
+    let second = first + 1 + run(first + 1, "w", 7);
+    let third = run(second + 1, "w", 64);
+    let dots = [first, second].map(|dot| here.as_bytes().get(dot) == Some(&b'.'));
+    let is_bots = here.starts_with(['M', 'N', 'O']) && (24..=26).contains(&first) && second == first + 7;
+    (is_bots && dots == [true, true] && third >= 27).then_some(second + 1 + third)
 }
 
 fn prefixed(text: &str, at: usize) -> Option<usize> {

@@ -170,3 +170,52 @@ proptest::proptest! {
         words(&[line.clone(), "-c".into(), line]);
     }
 }
+
+/// The formats that the plug-ins of `detect-secrets` 1.5 know by their shape.
+#[test]
+fn the_token_formats_of_a_well_kept_set_are_masked() {
+    let letters = |count: usize| {
+        "aB3dE5gH7jK9mN1pQ2sT4vX6"
+            .chars()
+            .cycle()
+            .take(count)
+            .collect::<String>()
+    };
+    let hexes = |count: usize| "3f9a0c7be1d84256".chars().cycle().take(count).collect::<String>();
+    let capitals = |count: usize| "Q7ZK2M9XW4TB".chars().cycle().take(count).collect::<String>();
+    let tokens = [
+        format!("AKCp{}", letters(69)),
+        format!("AKIA{}", capitals(16)),
+        format!("ASIA{}", capitals(16)),
+        format!("A3TX{}", capitals(16)),
+        format!("M{}.{}.{}", letters(24), letters(6), letters(27)),
+        format!("ghp_{}", letters(36)),
+        format!("ghs_{}", letters(36)),
+        format!("GR1348941{}", letters(20)),
+        format!("glpat-{}", letters(20)),
+        format!("glcbt-{}", letters(24)),
+        format!("glimt-{}", letters(25)),
+        format!("glptt-{}", letters(40)),
+        format!("glagent-{}", letters(50)),
+        format!("gloas-{}", letters(64)),
+        format!("eyJ{}.eyJ{}.{}", letters(30), letters(40), letters(43)),
+        format!("{}-us12", hexes(32)),
+        format!("sk-{}T3BlbkFJ{}", letters(20), letters(20)),
+        format!("pypi-AgEIcHlwaS5vcmc{}", letters(70)),
+        format!("SG.{}.{}", letters(22), letters(43)),
+        format!("xoxb-1234567890-1234567890-{}", hexes(24)),
+        format!("sq0csp-{}", letters(43)),
+        format!("rk_live_{}", letters(24)),
+        format!("sk_live_{}", letters(24)),
+        format!("123456789:AA{}", letters(33)),
+        format!("AC{}", hexes(32)),
+        format!("SK{}", hexes(32)),
+    ];
+    let shown: Vec<_> = tokens
+        .iter()
+        .filter(|token| text(&format!("send {token} now")).contains(&token[token.len() - 12..]))
+        .collect();
+    assert!(shown.is_empty(), "{shown:#?}");
+    let account = format!("AccountName=x;AccountKey={}==", letters(86));
+    assert!(!text(&account).contains(&letters(20)), "{}", text(&account));
+}
