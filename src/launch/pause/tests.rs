@@ -127,10 +127,12 @@ def say(goes_on, end=0):
 def by_timer():
     timer(signal.SIGCONT); say(os.getpid())
 def by_orphaned_group():
+    # Before the fork: the child may be stopped before it does anything.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     child = os.fork()
     if child == 0:
-        os.setpgid(0, 0); signal.signal(signal.SIGHUP, signal.SIG_IGN); time.sleep(60); os._exit(0)
-    timer(signal.SIGKILL); say(child)
+        os.setpgid(0, 0); time.sleep(60); os._exit(0)
+    os.setpgid(child, child); timer(signal.SIGKILL); say(child)
 def by_exit_signal():
     child = libc.syscall(56, signal.SIGCONT, 0, 0, 0, 0)
     assert child >= 0
