@@ -158,7 +158,8 @@ fn is_seen(way: &str, has_alarm: bool) {
     use std::os::unix::process::CommandExt;
     let script = format!("{WAYS}\n{way}()");
     let mut shell = Command::new("sh")
-        .args(["-c", "python3 -I -c \"$0\"; true", &script])
+        // The shell stays: its end would orphan its process group, and what is stopped in that would be hung up.
+        .args(["-c", "python3 -I -c \"$0\"; exec sleep 60", &script])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .process_group(0)
