@@ -1,6 +1,8 @@
 //! The fork of the warden, from whichever thread it is to inherit.
 
+use std::convert::Infallible;
 use std::io;
+use std::sync::mpsc::Sender;
 
 use super::warden::{self, Duty};
 use crate::sys::process::{self, Forked};
@@ -12,6 +14,9 @@ pub struct Born {
     pub warden: i32,
     /// What it already said.
     pub news: Option<Message>,
+    /// Dropped once the warden's first news was heard. Until then the warden dies with the thread that forked it, which
+    /// therefore waits.
+    pub hold: Option<Sender<Infallible>>,
 }
 
 /// Forks the warden. All signals must be blocked in the calling thread.
@@ -19,6 +24,10 @@ pub fn bear(duty: &Duty) -> io::Result<Born> {
     match process::fork()? {
         Forked::Child => warden::serve(duty),
         // The process stays a zombie until it is collected, so its number stays its own.
-        Forked::Parent(warden) => Ok(Born { warden, news: None }),
+        Forked::Parent(warden) => Ok(Born {
+            warden,
+            news: None,
+            hold: None,
+        }),
     }
 }

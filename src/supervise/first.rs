@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, SyncSender, sync_channel};
+use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 use super::approvals::{Asker, Beyond, Clerk, Job};
@@ -57,7 +57,7 @@ fn first(
 ) {
     match begin(duty, socket, asker.is_some()) {
         Ok(Begun {
-            born,
+            mut born,
             isolation,
             listener: Some(listener),
             copies,
@@ -73,12 +73,16 @@ fn first(
             });
             match station {
                 Ok(station) => {
+                    let (hold, heard) = channel();
+                    born.hold = Some(hold);
                     let _ = sender.send(Ok(born));
                     notify::wake_synchronously(station.listener.as_fd());
                     serve(shared, &station);
                     if let Some(approvals) = &shared.approvals {
                         approvals.close();
                     }
+                    // A short run is over before the warden watches.
+                    let _ = heard.recv();
                 }
                 Err(error) => drop(sender.send(Err(error))),
             }

@@ -1,6 +1,6 @@
 //! The exit code says how the run ended: the program's own, 128+n, 124, 125, 126, 127.
 
-use crate::common::run;
+use crate::common::{run, tries};
 
 #[test]
 fn the_programs_own_code_passes_through() {
@@ -89,6 +89,26 @@ fn what_the_kernel_will_not_execute_is_126() {
         .stderr_has("can't execute `@ROOT/broken`")
         .stderr_has("hint: ")
         .ends();
+}
+
+#[test]
+fn a_run_that_is_over_at_once_still_says_how_it_ended() {
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..tries(40, 400) {
+                    run().command(["sh", "-c", "kill -9 $$"]).status(137).ends();
+                    run()
+                        .profile("readonly")
+                        .program("broken", "\x7fELF and no more")
+                        .command(["./broken"])
+                        .status(126)
+                        .stderr_has("can't execute")
+                        .ends();
+                }
+            });
+        }
+    });
 }
 
 #[test]
