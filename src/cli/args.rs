@@ -183,7 +183,7 @@ pub struct Run {
 /// A script as `exec` read it.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// The hash of its content.
+    /// The hash of its content and directory.
     pub hash: String,
     /// Its real path.
     pub path: PathBuf,

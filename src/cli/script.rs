@@ -1,7 +1,8 @@
-//! `stockade script`: the scripts that `exec` knows, by the hash of their content.
+//! `stockade script`: the scripts that `exec` knows, by the hash of their content and directory.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -31,22 +32,27 @@ pub fn script(task: &ScriptTask, out: &mut dyn Write) -> Result<u8, Failure> {
     printed.map(|()| 0)
 }
 
-/// BLAKE3 of a file's content, in hexadecimal; where its first line doesn't say what runs it, of the language that its
-/// name says as well, since the same text is another program there.
+/// What a file is known by as a script ([`hash_of`]).
 ///
 /// # Errors
 /// It can't be read.
 pub fn hash(path: &Path) -> io::Result<String> {
-    Ok(hash_of(path, &content(path)?))
+    let path = std::fs::canonicalize(path)?;
+    Ok(hash_of(&path, &content(&path)?))
 }
 
-/// The same for content that was read.
+/// BLAKE3, in hexadecimal, of a script's content and of what makes the same text another program: the directory of its
+/// canonical path, whose modules and settings the interpreter loads, and the language that its name says where its first
+/// line says none.
 pub fn hash_of(path: &Path, content: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(content);
-    if !content.starts_with(b"#!") {
-        let language = Language::of(Some(path), "").map(Language::name);
-        hasher.update(b"\0").update(language.unwrap_or_default().as_bytes());
+    let directory = path.parent().unwrap_or(path).as_os_str().as_bytes();
+    let language = match content.starts_with(b"#!") {
+        true => None,
+        false => Language::of(Some(path), "").map(Language::name),
+    };
+    for part in [content, directory, language.unwrap_or_default().as_bytes()] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
     }
     hasher.finalize().to_hex().to_string()
 }
@@ -173,8 +179,8 @@ fn set(file: &Path, profile: &str, observed: bool, out: &mut dyn Write) -> Resul
     }
     must_load(profile)?;
     let failed = |error: io::Error| Failure::text(REFUSED, format!("can't read `{}`: {error}", file.display()));
-    let hash = hash(file).map_err(failed)?;
     let path = std::fs::canonicalize(file).map_err(failed)?;
+    let hash = hash(&path).map_err(failed)?;
     let state = state()?;
     let mut script = known(&state, &hash).unwrap_or_else(|| StoredScript::new(hash, path.clone(), profile.into()));
     script.path = path;
@@ -215,7 +221,7 @@ fn forget(which: &str, out: &mut dyn Write) -> Result<(), Failure> {
 fn find(state: &Path, which: &str) -> Result<StoredScript, Failure> {
     let unknown = || {
         Failure::text(REFUSED, format!("no script is known as `{which}`"))
-            .hint("`stockade script list` shows those that are; a file that was changed is another script")
+            .hint("`stockade script list` shows those that are; a file that was changed, or lies in another directory, is another script")
     };
     let all = ScriptStore::open_existing(state)?
         .map(|mut store| store.list())

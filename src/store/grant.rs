@@ -15,7 +15,7 @@ pub struct Key {
     pub profile: OsString,
     /// The agent that the run acts for.
     pub agent: Option<String>,
-    /// The hash of the script's content, where one is run as such.
+    /// The hash of the script's content and directory, where one is run as such.
     pub script: Option<String>,
 }
 

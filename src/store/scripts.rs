@@ -1,4 +1,4 @@
-//! The scripts that were run as such: by the hash of their content, with the profile that each runs with.
+//! The scripts that were run as such: by the hash of their content and directory, with the profile that each runs with.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -50,7 +50,7 @@ pub enum Basis {
 /// A script that is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredScript {
-    /// BLAKE3 of its content, in hexadecimal.
+    /// BLAKE3 of its content and its directory, in hexadecimal.
     pub hash: String,
     /// Where it was last found.
     pub path: PathBuf,

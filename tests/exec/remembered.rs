@@ -66,6 +66,28 @@ fn a_profile_that_a_person_chose_stays_with_the_content() {
 }
 
 #[test]
+fn a_choice_counts_in_the_scripts_directory_alone() {
+    let place = Place::new();
+    for directory in ["mine", "hostile"] {
+        std::fs::create_dir(place.root().join(directory)).unwrap();
+        place.file(&format!("{directory}/manage.py"), WRITES);
+    }
+    assert_eq!(
+        place
+            .call(&["script", "set", "mine/manage.py", "--profile", "workspace"])
+            .code,
+        0
+    );
+    std::os::unix::fs::symlink("mine/manage.py", place.root().join("link.py")).unwrap();
+    for (file, code) in [("mine/manage.py", 0), ("link.py", 0), ("hostile/manage.py", 1)] {
+        assert_eq!(place.exec(&[file]).code, code, "{file}");
+    }
+    for (file, source) in [("mine/manage.py", "manual"), ("hostile/manage.py", "emergent")] {
+        assert_eq!(place.json(&["script", "show", "--json", file])["source"], source);
+    }
+}
+
+#[test]
 fn a_profile_in_a_file_is_for_one_run() {
     let place = Place::new();
     place.file("write.py", WRITES);
