@@ -93,3 +93,24 @@ fn refuse_changeable(policy: &Policy, denials: &[Denial]) -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_supervisor_a_run_that_may_change_such_a_program_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let sandbox = Sandbox::profile("workspace").unwrap().root(root.path());
+        let policy = sandbox.policy_of_any_command().unwrap();
+        let refused = |path: &Path| refuse_changeable(&policy, &[guarded(path, Origin::Flag("on_violation".into()))]);
+        assert!(refused(Path::new("/usr/bin/notify-send")).is_ok());
+        let inside = std::fs::canonicalize(root.path()).unwrap().join("hook");
+        let error = refused(&inside).unwrap_err();
+        assert!(
+            matches!(&error, Error::Unconfined { path, .. } if *path == inside),
+            "{error}"
+        );
+        assert!(error.hint().unwrap().contains("leave `on_violation` away"));
+    }
+}

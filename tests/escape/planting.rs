@@ -291,6 +291,23 @@ fn what_a_denied_glob_closes_is_not_made_by_moving_what_is_above_it() {
 }
 
 #[test]
+fn what_a_denied_glob_closes_through_a_link_is_closed_by_every_name() {
+    Probe::new()
+        .flags(["--deny", "./a/*/b/**"])
+        .file("a/plain", "")
+        .file("real/b/kept", "kept")
+        .link("a/x", "../real")
+        .works("write('@ROOT/plain')")
+        .attempt("write('@ROOT/a/x/b/kept')")
+        .attempt("write('@ROOT/real/b/kept')")
+        .attempt("write('@ROOT/a/x/b/new')")
+        .attempt("write('@ROOT/real/b/other')")
+        .attempt("os.rename('@ROOT/real', '@ROOT/away'); os.rename('@ROOT/away', '@ROOT/real')")
+        .attempt("os.unlink('@ROOT/a/x'); os.symlink('../real', '@ROOT/a/x')")
+        .refused("workspace", REFUSED);
+}
+
+#[test]
 fn what_a_scope_keeps_is_not_replaced_by_moving_what_is_above_it() {
     let agent = "version = 1\n[agents.helper]\nprofile = \"workspace\"\nmode = \"accept-edits\"\n\
                  [agents.helper.scope]\nread_only = [\"web/vendor/**\"]\n";
