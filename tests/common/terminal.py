@@ -5,6 +5,8 @@
 ["reply", [Q, A]] from now on the terminal answers the query Q with A, at once and without fingers
 ["do", CODE]      shell code that is run beside it, with the program's number as $PROGRAM
 ["unsaid", TEXT]  the program hasn't printed it up to what was awaited last, or up to its end; more may have come already
+["rows", N]       no row up to what was awaited last, but for prompts, is longer than N columns, or holds more
+                  than ASCII and our own signs
 ["ended", N]      the program ends within N seconds; prints "status N"
 Whatever goes wrong is printed, with all that the program said.
 """
@@ -65,6 +67,12 @@ for step, value in steps:
     elif step == "unsaid":
         if value.encode() in said[:seen]:
             fail("said %r" % value)
+    elif step == "rows":
+        for row in said[:seen].decode(errors="replace").splitlines():
+            if row.endswith(("s)? ", "s)? no")):
+                continue
+            if len(row) > value or not all(c in "…→" or " " <= c <= "~" for c in row):
+                fail("has the row %r" % row)
     elif step == "ended":
         end = time.monotonic() + value
         while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:

@@ -42,6 +42,12 @@ impl Terminal {
         self.step("unsaid", json!(text))
     }
 
+    /// No row up to what was awaited last, but for prompts, is longer than this many columns or holds more than ASCII and
+    /// signs of ours.
+    pub fn rows_within(self, columns: u32) -> Self {
+        self.step("rows", json!(columns))
+    }
+
     /// The program must end within this time.
     pub fn ends_within(self, seconds: u32) -> Self {
         self.step("ended", json!(seconds))

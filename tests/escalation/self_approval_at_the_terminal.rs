@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Run, Terminal, is_root, python, run, skipped};
+use crate::common::{Run, STOCKADE, Terminal, is_root, python, run, skipped};
 
 /// What every prompt ends with.
 const PROMPT: &str = " s)? ";
@@ -278,4 +278,34 @@ fn a_chain_of_processes_is_held_still() {
              if time.monotonic() > begun + 0.7: draw(); os._exit(0)\n  \
            os._exit(0)",
     );
+}
+
+/// Its names pad a text to the next row, and it tells the terminal that there is room for it.
+#[test]
+fn no_name_draws_a_row_of_a_question_at_any_width() {
+    const OPENS: &str = "\nimport fcntl, os, struct, termios\n\
+         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('4H', 60, 400, 0, 0))\n\
+         for name in NAMES:\n  \
+           try: open(name)\n  \
+           except OSError: pass\n";
+    const PADS: [&str; 13] = [
+        "x", " ", "\u{a0}", "\u{2800}", "\u{2003}", "\u{3000}", "\u{1680}", "\u{3164}", "a\u{301}", "\u{202e}",
+        "\u{200b}", "\n", "\x1b[9C",
+    ];
+    for columns in [24, 80] {
+        let names: [_; 13] =
+            std::array::from_fn(|at| format!("{at}/{}  wider grants: everything", PADS[at].repeat(24)));
+        let begun = asking(&format!("NAMES = {}{OPENS}", Value::from(names.to_vec())));
+        let mut terminal = Terminal::new();
+        for name in &names {
+            begun.place.file(name, "x");
+            terminal = terminal.awaits(PROMPT).rows_within(columns).types("no\n");
+        }
+        let mut argv: Vec<_> = ["/bin/sh", "-c", "stty cols \"$0\" rows 60; exec \"$@\""]
+            .map(Into::into)
+            .into();
+        argv.extend([columns.to_string().into(), STOCKADE.into()]);
+        argv.extend(begun.words());
+        assert_eq!(terminal.ends_within(20).plays_command(&begun, argv), 0, "{columns}");
+    }
 }

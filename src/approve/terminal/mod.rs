@@ -52,6 +52,9 @@ pub struct Terminal {
     screen: Screen,
     /// The key that erases, as it was before the run could change it.
     erase: u8,
+    /// Columns before the run, which can tell the terminal any number. In a question of too many, the terminal would
+    /// break rows where the run wants it.
+    columns: usize,
     /// One question at a time.
     asking: Mutex<()>,
 }
@@ -84,6 +87,7 @@ impl Terminal {
             return Err(NoTerminal::Raw);
         }
         Ok(Terminal {
+            columns: device.size().0,
             device,
             owns,
             screen: Screen::of(std::env::var("TERM").ok().as_deref()),
@@ -94,7 +98,8 @@ impl Terminal {
 
     fn answer(&self, request: &EscalationRequest, patience: &Patience) -> Result<Answer, Unanswered> {
         let offer = Offer::of(request);
-        let size = self.device.size();
+        let (columns, rows) = self.device.size();
+        let size = (columns.min(self.columns), rows);
         let prompt = question::prompt(&offer, seconds(patience));
         let question = question::question(request, &prompt, size)?;
         let width = question::width(size).ok_or(Unanswered::TooLong)?;
