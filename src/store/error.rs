@@ -108,8 +108,8 @@ pub enum AuditError {
         /// Why the last of them couldn't.
         source: StoreError,
     },
-    /// Records came faster than they could be written.
-    #[error("the audit trail lacks {records} of this run's records: they came too fast to be written")]
+    /// Records came faster than they could be written, or were more than is kept of one run.
+    #[error("the audit trail lacks {records} of this run's records: there were too many")]
     Lost {
         /// How many.
         records: u64,

@@ -1,5 +1,6 @@
 //! The writer of a run's records: one thread, one transaction for all that waits.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// After so many failures it isn't tried again in this run.
 const MOST_FAILURES: u32 = 2;
+
+/// Bytes of a run's accesses that are kept: about a quarter of a million of them.
+const MOST_BYTES_OF_ACCESSES: usize = if cfg!(test) { 64 << 10 } else { 64 << 20 };
 
 /// Writes the records of one run, or of several, to the audit trail.
 ///
@@ -73,6 +77,7 @@ impl AuditWriter {
             notes: Arc::clone(&notes),
             trail: None,
             failures: 0,
+            accesses: HashMap::new(),
             unrecorded: 0,
             unwritten: 0,
             lost: 0,
@@ -187,6 +192,8 @@ struct Writing {
     notes: Arc<Notes>,
     trail: Option<Trail>,
     failures: u32,
+    /// Bytes of the accesses that each run has noted.
+    accesses: HashMap<String, usize>,
     /// Records that are missing, and no row says so yet.
     unrecorded: u64,
     unwritten: u64,
@@ -205,10 +212,13 @@ impl Writing {
                 Duration::from_secs(3600)
             };
             let taken = self.notes.queue.take(patience);
-            self.lost += taken.lost;
-            self.unrecorded += taken.lost;
             let last_run = taken.records.back().map(|noted| noted.run.clone());
+            let noted = taken.records.len();
             let mut entries: Vec<Entry> = taken.records.into_iter().map(entry).collect();
+            entries.retain(|entry| self.has_room(entry));
+            let lost = taken.lost + (noted - entries.len()) as u64;
+            self.lost += lost;
+            self.unrecorded += lost;
             if self.unrecorded > 0 && (!entries.is_empty() || taken.is_last) {
                 entries.push(entry(Noted {
                     time_ms: now_ms(),
@@ -226,6 +236,19 @@ impl Writing {
                 return self.ended();
             }
         }
+    }
+
+    /// Whether a record is kept. The accesses of one run, of which it makes as many as it likes, don't fill the disk.
+    fn has_room(&mut self, entry: &Entry) -> bool {
+        if !matches!(entry.kind, "allowed" | "denied") {
+            if entry.kind == "ended" {
+                self.accesses.remove(&entry.run);
+            }
+            return true;
+        }
+        let bytes = self.accesses.entry(entry.run.clone()).or_default();
+        *bytes += entry.body.len();
+        *bytes <= MOST_BYTES_OF_ACCESSES
     }
 
     /// All of them, or none and the reason is kept.

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::approve::{Answer, EscalationRequest, Lifetime};
-use crate::audit::{Record, Seen};
+use crate::audit::{Decided, Record, Seen};
 use crate::config::OnViolation;
 use crate::report::Kind;
 
@@ -44,6 +44,35 @@ fn each_level_records_what_it_says_and_secrets_are_masked() {
     write(&state, Level::All, 1).unwrap();
     assert_eq!(kinds(&state)[3..], ["allowed", "denied"]);
     assert_eq!(verify(&state.path()).unwrap().unwrap().fault, None);
+}
+
+#[test]
+fn a_flood_of_denials_does_not_fill_the_disk_and_displaces_nothing_else() {
+    let state = State::new();
+    let writer = AuditWriter::start(Some(&state.path()), Level::Denials, None);
+    let observer = writer.observer();
+    let long = "/x".repeat(1000);
+    let deny = |run: &str| observer.note(run, Record::Denied(seen(&long)));
+    (0..99).for_each(|_| deny("run-a"));
+    deny("run-b");
+    let answered = Decided {
+        request: "a".into(),
+        answer: Answer::no("Ada"),
+    };
+    observer.note("run-a", Record::Answered(answered));
+    let error = writer.finish().unwrap_err();
+    let kept = kinds(&state);
+    let denied = kept.iter().filter(|kind| *kind == "denied").count();
+    assert!(
+        kept.contains(&"answered".into()) && (2..99).contains(&denied),
+        "{kept:?}"
+    );
+    assert!(
+        matches!(error, AuditError::Lost { records } if records == 100 - denied as u64),
+        "{error}"
+    );
+    assert_eq!(kept.last().unwrap(), "lost");
+    assert_eq!(rows(&state.path()).iter().filter(|row| row.run == "run-b").count(), 1);
 }
 
 #[test]
