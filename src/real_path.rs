@@ -39,6 +39,7 @@ pub fn is_closed_to_us(path: &Path, error: &io::Error) -> bool {
 }
 
 /// A path as the file system resolves it.
+#[derive(Debug, Clone)]
 pub struct Walked {
     /// Without links, as far as it exists: the rest is appended as it is.
     pub real: PathBuf,

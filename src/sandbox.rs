@@ -32,7 +32,7 @@ use crate::policy::{
     NetworkChoice, Policy, Reach, Role,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
-use crate::real_path::{Walker, real_path};
+use crate::real_path::{Walked, Walker, real_path};
 use crate::report::{Report, Scene};
 use crate::surroundings::Surroundings;
 use crate::sys::signals::SignalSet;
@@ -55,8 +55,8 @@ pub struct Sandbox {
     escalating: Escalating,
     /// Files that Stockade writes after the run, or reads before the next, and the flags that name them.
     guarded: Vec<(PathBuf, &'static str)>,
-    /// Paths as flags name them.
-    named: Vec<(PathBuf, String)>,
+    /// The flags that name paths, with the walk that gave each its name in the policy: another could find other links.
+    named: Vec<(String, Walked)>,
 }
 
 impl Sandbox {
@@ -287,9 +287,9 @@ impl Sandbox {
 
     /// The real path of one that a flag names.
     fn named(&mut self, path: &Path, flag: &str) -> PathBuf {
-        let path = self.absolute(path);
-        let real = real_path(&path);
-        self.named.push((path, flag.to_string()));
+        let walked = Walker::default().walk(&self.absolute(path));
+        let real = walked.real.clone();
+        self.named.push((flag.to_string(), walked));
         real
     }
 
@@ -501,17 +501,15 @@ impl Sandbox {
 
     /// The same for the paths of flags: who names `./out` means what is in the root, and not what an earlier run made of it.
     fn refuse_flags_out(&self, root: &Path) -> Result<(), Error> {
-        let mut walker = Walker::default();
-        for (path, flag) in &self.named {
-            let walked = walker.walk(path);
-            let link = walked.links.into_iter().rfind(|link| link.starts_with(root));
+        for (flag, walked) in &self.named {
+            let link = walked.links.iter().rfind(|link| link.starts_with(root));
             if let Some(link) = link
                 && !walked.real.starts_with(root)
             {
                 return Err(Error::FlagLinkOut {
                     flag: flag.clone(),
-                    link,
-                    real: walked.real,
+                    link: link.clone(),
+                    real: walked.real.clone(),
                 });
             }
         }

@@ -100,6 +100,11 @@ impl<'a> Installation<'a> {
         let Ok(real) = fs::canonicalize(path) else {
             return false;
         };
+        let is_program = reason == THE_FILE_ALONE;
+        // A program's name was the kernel's: a link there was made since, perhaps by another run.
+        if is_program && real != path {
+            return false;
+        }
         if is_below_base(&real) || self.covers(&real, access) {
             return true;
         }
@@ -107,7 +112,6 @@ impl<'a> Installation<'a> {
         let fence = self
             .fence
             .get_or_init(|| Fence::new(request.root, request.home, request.variable));
-        let is_program = reason == THE_FILE_ALONE;
         if !fence.admits(&real) || !(is_program || fence.expects(&real, &self.trusted)) {
             return false;
         }

@@ -27,7 +27,7 @@ use super::survey::{Spot, survey};
 use super::warden::Duty;
 use super::workers;
 use crate::command::Command;
-use crate::plan::{Handled, Home, Plan, Supervisor as Supervises};
+use crate::plan::{Handled, Home, Links, Plan, Supervisor as Supervises};
 use crate::policy::{Access, Policy, Reach};
 use crate::profile::Limits;
 use crate::supervise::{self, Aides, Brief, Shared, Supervisor};
@@ -297,7 +297,7 @@ fn ruleset(
         } else {
             plan.handled.files & !(NOT_IN_SCRATCH | AccessFs::Execute).bits()
         },
-        exact: false,
+        links: Links::Followed,
     });
     if let (Some(workers), Some(scratch)) = (&workers, scratch) {
         let failed = |error| LaunchError::Open(scratch.path().to_path_buf(), error);
@@ -353,8 +353,12 @@ pub(super) fn descriptor(ruleset: RulesetCreated) -> Result<OwnedFd, LaunchError
 /// Opens one spot. What isn't there grants nothing, and so does what the user can't reach.
 fn open_spot(spot: &Spot) -> Result<Option<File>, LaunchError> {
     match File::options().read(true).custom_flags(libc::O_PATH).open(&spot.path) {
-        Ok(file) if spot.exact && !has_name(&file, &spot.path) => Ok(None),
-        Ok(file) => Ok(Some(file)),
+        Ok(file) if spot.links == Links::Followed || has_name(&file, &spot.path) => Ok(Some(file)),
+        Ok(_) if spot.links == Links::Refused => {
+            let error = io::Error::from_raw_os_error(libc::ELOOP);
+            Err(LaunchError::Open(spot.path.clone(), error))
+        }
+        Ok(_) => Ok(None),
         Err(error) => match error.raw_os_error() {
             Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP) => Ok(None),
             _ => Err(LaunchError::Open(spot.path.clone(), error)),
@@ -387,7 +391,7 @@ pub(super) fn allow_up_to(ruleset: BorrowedFd<'_>, file: &File, rights: u64, abi
     }
 }
 
-/// Whether the kernel calls the opened object by this name. Between the look at a tree and its opening, somebody
+/// Whether the kernel calls the opened object by this name. Between the look at a path and its opening, somebody
 /// who may write there (another run) could have put a link to anywhere in its place.
 fn has_name(file: &File, path: &Path) -> bool {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).is_ok_and(|name| name == path)
@@ -410,7 +414,7 @@ fn terminals(streams: Streams) -> Vec<Spot> {
         .map(|path| Spot {
             path,
             rights: rights.bits(),
-            exact: true,
+            links: Links::GrantNothing,
         })
         .collect()
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use landlock::{AccessFs, BitFlags, make_bitflags};
 
 use super::LaunchError;
-use crate::plan::{Cover, FileRule, Plan};
+use crate::plan::{Cover, FileRule, Links, Plan};
 use crate::policy::{Access, Denial, Matcher, Policy, Target};
 use crate::real_path::real_path;
 
@@ -30,8 +30,8 @@ pub struct Spot {
     pub path: PathBuf,
     /// Landlock's rights; those for directories are masked later on files.
     pub rights: u64,
-    /// Whether the object found there must have this very name.
-    pub exact: bool,
+    /// What a symbolic link in the path means.
+    pub links: Links,
 }
 
 /// All the spots of a plan.
@@ -49,13 +49,21 @@ pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
             Cover::Whole => spots.push(Spot {
                 path: rule.path.clone(),
                 rights: rule.rights,
-                exact: rule.exact,
+                links: rule.links,
             }),
-            Cover::AroundClosed => around(&real_path(&rule.path), rule.rights, &closed, &mut spots),
+            Cover::AroundClosed => around(&top(rule), rule.rights, &closed, &mut spots),
             Cover::FileByFile => file_by_file(rule, policy, &mut spots)?,
         }
     }
     Ok(spots)
+}
+
+/// Where a rule's tree is.
+fn top(rule: &FileRule) -> PathBuf {
+    match rule.links {
+        Links::Followed => real_path(&rule.path),
+        Links::GrantNothing | Links::Refused => rule.path.clone(),
+    }
 }
 
 /// A closed path and the rights that it takes away.
@@ -105,7 +113,7 @@ fn around(path: &Path, rights: u64, closed: &[Closed], spots: &mut Vec<Spot>) {
         spots.push(Spot {
             path: path.to_path_buf(),
             rights: whole,
-            exact: true,
+            links: Links::GrantNothing,
         });
     }
     if rights & lost == 0 {
@@ -130,8 +138,8 @@ fn is_kernel_tree(path: &Path) -> bool {
 
 /// Grants each file of a tree that no denial closes.
 fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Result<(), LaunchError> {
-    let top = real_path(&rule.path);
-    let Ok(metadata) = fs::metadata(&top) else {
+    let top = top(rule);
+    let Ok(metadata) = fs::symlink_metadata(&top) else {
         return Ok(());
     };
     let matcher = Matcher::new(policy);
@@ -143,7 +151,7 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
         spots.push(Spot {
             path: top,
             rights: rule.rights,
-            exact: true,
+            links: rule.links,
         });
         return Ok(());
     }
@@ -151,7 +159,7 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
     spots.push(Spot {
         path: top.clone(),
         rights: rule.rights & LISTING,
-        exact: true,
+        links: rule.links,
     });
     let mut waiting = vec![top.clone()];
     while let Some(directory) = waiting.pop() {
@@ -170,7 +178,7 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
                 spots.push(Spot {
                     path,
                     rights: rule.rights & !LISTING,
-                    exact: true,
+                    links: Links::GrantNothing,
                 });
             }
             if spots.len() - first + waiting.len() > MOST_FILES {

@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -18,7 +17,7 @@ use landlock::{
 
 use super::LaunchError;
 use super::prepare::{allow, allow_up_to, descriptor};
-use crate::plan::{self, Plan};
+use crate::plan::{self, Links, Plan};
 use crate::policy::Access;
 use crate::sys::confine;
 use crate::sys::file::{self, OpenHow};
@@ -35,13 +34,14 @@ pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
     let ruleset = descriptor(ruleset)?;
     for rule in &plan.workers_rules {
         let failed = |error| LaunchError::Open(rule.path.clone(), error);
-        if let Some(file) = nearest(&rule.path) {
+        if let Some(file) = nearest(&rule.path, rule.links).map_err(failed)? {
             allow(ruleset.as_fd(), &file, rule.rights & files.bits(), plan.handled).map_err(failed)?;
         }
         // Never the top, which is above everything.
         let above = rule.path.parent().filter(|above| *above != Path::new("/"));
         if rule.above != 0
-            && let Some(file) = above.and_then(nearest)
+            && let Some(above) = above
+            && let Some(file) = nearest(above, rule.links).map_err(failed)?
         {
             allow(ruleset.as_fd(), &file, rule.above & files.bits(), plan.handled).map_err(failed)?;
         }
@@ -88,15 +88,7 @@ fn above_of(access: Access, path: &Path) -> Option<File> {
 
 /// What is read by itself; of what is written the directory, since a file may be replaced.
 fn place_of(access: Access, path: &Path) -> Option<File> {
-    let open = |path: &Path| {
-        let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-        let how = OpenHow {
-            resolve: libc::RESOLVE_NO_SYMLINKS,
-            ..OpenHow::existing(libc::O_PATH)
-        };
-        let root = File::open("/").ok()?;
-        file::open(root.as_fd(), &path, how).map(File::from).ok()
-    };
+    let open = |path: &Path| pin(path, Links::GrantNothing).ok();
     if !access.intersects(Access::CHANGE) {
         return open(path);
     }
@@ -107,16 +99,35 @@ fn place_of(access: Access, path: &Path) -> Option<File> {
 }
 
 /// The directory in which a path is made, replaced or found: the path itself, if it is one. A device is never replaced.
-fn nearest(path: &Path) -> Option<File> {
+fn nearest(path: &Path, links: Links) -> io::Result<Option<File>> {
     use std::os::unix::fs::FileTypeExt;
     let is_device = |file: &File| {
         file.metadata()
             .is_ok_and(|metadata| metadata.file_type().is_char_device() || metadata.file_type().is_block_device())
     };
     let fits = |file: &File| file.metadata().is_ok_and(|metadata| metadata.is_dir()) || is_device(file);
-    let open = |path: &Path| {
-        let opened = File::options().read(true).custom_flags(libc::O_PATH).open(path);
-        opened.ok().filter(fits)
+    for path in path.ancestors() {
+        match pin(path, links) {
+            Ok(file) if fits(&file) => return Ok(Some(file)),
+            Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+                return if links == Links::Refused { Err(error) } else { Ok(None) };
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Opens what a rule is for (`O_PATH`). Between the look at a path and this, somebody who may write there (another run)
+/// could have put a link to anywhere in its place: `ELOOP`, where links aren't followed.
+fn pin(path: &Path, links: Links) -> io::Result<File> {
+    let how = OpenHow {
+        resolve: match links {
+            Links::Followed => 0,
+            Links::GrantNothing | Links::Refused => libc::RESOLVE_NO_SYMLINKS,
+        },
+        ..OpenHow::existing(libc::O_PATH)
     };
-    path.ancestors().find_map(open)
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    file::open(nix::fcntl::AT_FDCWD, &path, how).map(File::from)
 }

@@ -47,9 +47,29 @@ pub struct FileRule {
     pub rights: u64,
     /// How a tree is granted.
     pub cover: Cover,
-    /// Whether the path is the kernel's own name for the object, links resolved. What is found there at launch
-    /// under another name was put there meanwhile, and grants nothing.
-    pub exact: bool,
+    /// What a symbolic link in the path means.
+    pub links: Links,
+}
+
+/// What a symbolic link means that is in a rule's path at launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Links {
+    /// The machine's own, such as `/bin`: it is followed.
+    Followed,
+    /// What it leads to isn't what the policy names, so nothing is granted.
+    GrantNothing,
+    /// The path was resolved before, so the link was made since, perhaps by another run: nothing is started.
+    Refused,
+}
+
+impl Links {
+    fn of(origin: &Origin) -> Links {
+        match origin {
+            Origin::Base => Links::Followed,
+            Origin::Flag(_) | Origin::Approval(_) => Links::Refused,
+            _ => Links::GrantNothing,
+        }
+    }
 }
 
 /// How a tree is granted.
@@ -167,7 +187,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
                 _ => rights.of(grant.access, &grant.path),
             },
             cover: cover(policy, grant, watch),
-            exact: grant.origin != Origin::Base,
+            links: Links::of(&grant.origin),
         })
         .collect();
     if watch == Watch::Nobody {
@@ -175,7 +195,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
             path: PathBuf::from("/proc"),
             rights: rights_of_own_proc(),
             cover: Cover::Whole,
-            exact: true,
+            links: Links::Followed,
         });
     }
     if matches!(watch, Watch::Supervised(_)) {
@@ -206,6 +226,8 @@ pub struct WorkersRule {
     pub rights: u64,
     /// Rights on the directory above: a tree that is named by itself may be removed and made anew.
     pub above: u64,
+    /// What a symbolic link in the path means.
+    pub links: Links,
 }
 
 /// What the workers need beyond the run's own rules: the chosen trees, with what the policy grants there, and the
@@ -224,6 +246,7 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
         path: PathBuf::from(path),
         rights: rights.of_workers(access),
         above: 0,
+        links: Links::Followed,
     });
     let chosen = policy
         .grants
@@ -236,6 +259,7 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
                 (Origin::Flag(_) | Origin::Approval(_), true) => rights.of_entries(),
                 _ => 0,
             },
+            links: Links::of(&grant.origin),
         });
     chosen.chain(served).collect()
 }

@@ -14,7 +14,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use calls::Trace;
-pub use files::{Cover, FileRule, Handled, WorkersRule, rights_of_own_proc, rights_on_behalf, rights_on_entries};
+pub use files::{
+    Cover, FileRule, Handled, Links, WorkersRule, rights_of_own_proc, rights_on_behalf, rights_on_entries,
+};
 pub use filter::Instruction;
 pub use shortfall::{Missing, Shortfall};
 

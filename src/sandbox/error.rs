@@ -220,6 +220,11 @@ impl Error {
                 Some("the dynamic loader and libc obey it, so it could replace any program's code".into())
             }
             Error::Execute { source, .. } => execute_hint(source),
+            Error::Launch(LaunchError::Open(_, source)) if source.raw_os_error() == Some(libc::ELOOP) => Some(
+                "nothing was started, since a link was made on the way to it meanwhile, perhaps by another run; name a \
+                 path where no other run writes"
+                    .into(),
+            ),
             Error::Launch(LaunchError::Datagrams(_)) => Some("redirect it, as in `</dev/null`, or pipe it".into()),
             Error::Launch(LaunchError::TooManyFiles { .. }) => {
                 Some("grant a smaller tree, or leave `--trace fast` away".into())

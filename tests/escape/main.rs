@@ -6,6 +6,7 @@ mod cases;
 mod devices;
 mod failures;
 mod guarded;
+mod launching;
 mod links;
 mod metadata;
 mod moves;

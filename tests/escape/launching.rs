@@ -1,0 +1,103 @@
+//! A link that comes and goes while a run launches: what a flag names below the root is in the root, or nothing starts.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
+
+use stockade::{Error, Output, Sandbox, Trace};
+
+use crate::common::{Beside, Place, STOCKADE, finish, tries};
+
+/// A root, with a secret outside it that a link in it could lead to.
+fn place() -> Place {
+    let place = Place::new();
+    place.file("~/private/f", "SECRET");
+    place
+}
+
+/// A sandbox with one of the flags on `tgt`.
+fn sandbox(place: &Place, flag: &str, trace: Trace) -> Sandbox {
+    let sandbox = Sandbox::profile("minimal").unwrap().root(&place.root).trace(trace);
+    let path = place.path("tgt");
+    match flag {
+        "--read" => sandbox.read(path),
+        "--write" => sandbox.write(path),
+        "--exec" => sandbox.exec(path),
+        other => panic!("{other}"),
+    }
+}
+
+fn read_secret(place: &Place, sandbox: &Sandbox) -> Result<Output, Error> {
+    sandbox.command("cat").arg(place.path("~/private/f")).output()
+}
+
+fn unconfined_it_is_read(place: &Place) {
+    let finished = finish(place.command("cat").arg("tgt/f"), b"");
+    assert_eq!(finished.stdout(), "SECRET", "so this proves nothing");
+}
+
+const FLAGS: [&str; 3] = ["--read", "--write", "--exec"];
+
+#[test]
+fn a_link_out_of_the_root_that_is_gone_by_the_launch_grants_nothing() {
+    for flag in FLAGS {
+        let place = place();
+        symlink(place.path("~/private"), place.path("tgt")).unwrap();
+        unconfined_it_is_read(&place);
+        let sandbox = sandbox(&place, flag, Trace::Exact);
+        fs::remove_file(place.path("tgt")).unwrap();
+        fs::create_dir(place.path("tgt")).unwrap();
+        let refused = read_secret(&place, &sandbox);
+        assert!(matches!(refused, Err(Error::FlagLinkOut { .. })), "{flag}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_link_that_is_made_after_the_look_at_a_flag_stops_the_launch() {
+    for flag in FLAGS {
+        for trace in [Trace::Exact, Trace::Fast] {
+            let place = place();
+            fs::create_dir(place.path("tgt")).unwrap();
+            let sandbox = sandbox(&place, flag, trace);
+            fs::remove_dir(place.path("tgt")).unwrap();
+            symlink(place.path("~/private"), place.path("tgt")).unwrap();
+            unconfined_it_is_read(&place);
+            let error = read_secret(&place, &sandbox).expect_err(flag);
+            let expected = format!("can't open `{}`", place.path("tgt").display());
+            assert_eq!(error.to_string(), expected, "{flag} {trace:?}");
+            assert!(error.hint().unwrap().contains("link"), "{flag} {trace:?}");
+        }
+    }
+}
+
+/// Another process makes the link and takes it away, as fast as it can.
+#[test]
+fn a_run_that_swaps_a_link_while_another_launches_opens_nothing_outside_the_root() {
+    const SWAP: &str =
+        "import os\nprint('ready', flush=True)\nwhile True:\n  os.symlink('@HOME/private', 'tgt'); os.unlink('tgt')";
+    let place = place();
+    let _swapping = Beside::new(&place, &place.fill(SWAP));
+    let script = place.fill("cat @HOME/private/f; echo x >@HOME/private/planted; echo started");
+    let free = finish(place.command("sh").args(["-c", &script]), b"");
+    assert_eq!(free.stdout(), "SECRETstarted\n", "so this proves nothing");
+    fs::remove_file(place.path("~/private/planted")).unwrap();
+
+    let begun = Instant::now();
+    let mut seen = [0, 0];
+    // Until it was a link in one look and none in another, or the race isn't on.
+    while begun.elapsed() < Duration::from_secs(tries(3, 60)) || seen.contains(&0) {
+        for flag in ["--write=./tgt", "--read=./tgt", "--exec=./tgt", "--write=./tgt/f"] {
+            let mut command = place.command(STOCKADE);
+            command.args(["run", "--ask", "never", "--profile", "minimal", flag, "--", "sh", "-c"]);
+            let finished = finish(command.arg(&script), b"");
+            let (stdout, stderr) = (finished.stdout(), finished.stderr());
+            assert!(!stdout.contains("SECRET"), "{flag}: read after {seen:?}");
+            assert!(
+                !place.path("~/private/planted").exists(),
+                "{flag}: written after {seen:?}"
+            );
+            seen[usize::from(stderr.contains("leads out of the root"))] += 1;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(120), "no race: {seen:?}");
+    }
+}
