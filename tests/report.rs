@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::{Place, finish, run};
+use crate::common::{Place, STOCKADE, finish, run, skipped};
 
 fn fields(value: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
@@ -175,6 +175,28 @@ fn a_full_device_is_said() {
         .status(125)
         .stderr_has("can't write the report")
         .ends();
+}
+
+#[test]
+fn a_run_that_fills_the_file_system_leaves_the_report_its_space() {
+    let place = Place::new();
+    let filled = "cat /etc/shadow; cat /dev/zero >fill; cp fill another";
+    let script = "mount -t tmpfs -o size=3m none . && cd \"$PWD\" && \"$@\"; cat rep.json || echo no report; df . >&2";
+    let mut command = place.command("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", script, "sh"]);
+    if !finish(command.arg("true"), b"").status.success() {
+        return skipped("no file system can be mounted here");
+    }
+    let mut command = place.command("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", script, "sh"]);
+    command
+        .arg(STOCKADE)
+        .args(["run", "--ask", "never", "--profile", "workspace"]);
+    let finished = finish(command.args(["--report", "./rep.json", "--", "sh", "-c", filled]), b"");
+    let (stdout, stderr) = (finished.stdout(), finished.stderr());
+    assert!(stderr.contains("No space left on device"), "it wasn't filled: {stderr}");
+    let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    assert_eq!(report["denials"][0]["target"], "/etc/shadow");
 }
 
 #[test]

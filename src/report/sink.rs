@@ -12,8 +12,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{FallocateFlags, fallocate};
+
 use super::Report;
 use crate::sys::file::{self, OpenHow};
+
+/// Space that is set aside before the run, which may fill the file system.
+const RESERVED: i64 = 512 * 1024;
 
 /// Where a report goes: opened before the launch, so that no run can put another thing in its place.
 #[derive(Debug)]
@@ -62,6 +67,8 @@ impl Sink {
         let is_regular = file.metadata()?.is_file();
         if is_regular {
             file.set_len(0)?;
+            // Not every file system can, and one that is nearly full may hold the report all the same.
+            let _ = fallocate(&file, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, RESERVED);
         }
         let place = is_regular.then_some(Place { directory, name });
         Ok(Sink { file, place })
@@ -93,9 +100,12 @@ impl Sink {
             self.file.write_all(text.as_bytes())?;
             return Ok(Written::InPlace);
         };
-        // The run may have filled it, by another name or a descriptor of its own.
-        self.file.set_len(0)?;
-        self.file.write_all_at(text.as_bytes(), 0)?;
+        // The run may have filled it, by another name or a descriptor of its own. It is cut afterwards, since cutting
+        // gives back the space that was set aside.
+        let written = self.file.write_all_at(text.as_bytes(), 0);
+        let length = if written.is_ok() { text.len() } else { 0 };
+        self.file.set_len(length as u64)?;
+        written?;
         Ok(match is_same(&self.file, &place.directory, &place.name) {
             true => Written::InPlace,
             false => Written::Elsewhere(kernel_name(&self.file)?),
