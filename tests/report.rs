@@ -153,6 +153,20 @@ fn a_report_is_never_written_through_a_link() {
 }
 
 #[test]
+fn a_report_with_a_second_name_is_refused() {
+    let begun = run().file("~/report.json", "precious");
+    fs::hard_link(begun.place.path("~/report.json"), begun.place.path("other")).unwrap();
+    let ran = begun
+        .flags(["--report", "@HOME/report.json"])
+        .bash("echo ran")
+        .status(125)
+        .stderr_has("can't write the report to")
+        .stderr_has("hint: it is a file with a second name")
+        .ends();
+    assert_eq!(fs::read_to_string(ran.place.path("other")).unwrap(), "precious");
+}
+
+#[test]
 fn a_report_into_a_directory_is_refused() {
     run()
         .flags(["--report", "@HOME"])

@@ -251,8 +251,13 @@ fn open_report(place: &OsStr) -> Result<Sink, Failure> {
             Sink::descriptor(number).map_err(failed)
         }
         None => Sink::file(Path::new(place)).map_err(|error| {
-            let hint = (error.raw_os_error() == Some(libc::ELOOP))
-                .then_some("it is a symbolic link, and a report is never written through one");
+            let hint = match error.raw_os_error() {
+                Some(libc::ELOOP) => Some("it is a symbolic link, and a report is never written through one"),
+                Some(libc::EMLINK) => {
+                    Some("it is a file with a second name (a hard link), which another may write; remove it, or name another")
+                }
+                _ => None,
+            };
             Failure {
                 hint: hint.map(String::from),
                 ..failed(error)

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{FallocateFlags, fallocate};
@@ -47,7 +47,7 @@ pub enum Written {
 }
 
 impl Sink {
-    /// Opens a file of the caller's choosing, never through a link, and empties it.
+    /// Opens a file of the caller's choosing, never through a link, and empties it. One with a second name is refused.
     pub fn file(path: &Path) -> io::Result<Sink> {
         let path = std::path::absolute(path)?;
         for above in path.ancestors().skip(1) {
@@ -64,8 +64,13 @@ impl Sink {
             .open(above)?;
         let name = CString::new(name.as_bytes())?;
         let file = open(&directory, &name)?;
-        let is_regular = file.metadata()?.is_file();
+        let metadata = file.metadata()?;
+        let is_regular = metadata.is_file();
         if is_regular {
+            // What may be written by its other name could say anything after the run.
+            if metadata.nlink() > 1 {
+                return Err(io::Error::from_raw_os_error(libc::EMLINK));
+            }
             file.set_len(0)?;
             // Not every file system can, and one that is nearly full may hold the report all the same.
             let _ = fallocate(&file, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, RESERVED);
@@ -128,7 +133,6 @@ fn open(directory: &File, name: &CStr) -> io::Result<File> {
 
 /// Whether the name still means the file that was opened.
 fn is_same(file: &File, directory: &File, name: &CStr) -> bool {
-    use std::os::unix::fs::MetadataExt;
     match (file.metadata(), file::entry_status(directory.as_fd(), name)) {
         (Ok(opened), Ok(found)) => {
             let device = libc::makedev(found.stx_dev_major, found.stx_dev_minor);
