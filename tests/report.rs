@@ -123,12 +123,18 @@ fn the_run_does_not_get_the_descriptor_of_the_report() {
 }
 
 #[test]
-fn a_descriptor_that_is_not_open_is_refused() {
+fn a_descriptor_that_is_not_open_for_writing_is_refused() {
     run()
         .flags(["--report", "fd:77"])
         .bash("echo ran")
         .status(125)
         .stderr_has("can't write the report to `fd:77`")
+        .ends();
+    run()
+        .flags(["--report", "fd:0"])
+        .bash("echo ran")
+        .status(125)
+        .stderr_has("can't write the report to `fd:0`: it isn't open for writing")
         .ends();
     run()
         .flags(["--report", "fd:x"])

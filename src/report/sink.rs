@@ -86,9 +86,12 @@ impl Sink {
         Some(above.join(OsString::from(std::ffi::OsStr::from_bytes(place.name.to_bytes()))))
     }
 
-    /// Takes a descriptor that the caller opened; the caller's own stays open.
+    /// Takes a descriptor that the caller opened for writing; the caller's own stays open.
     pub fn descriptor(number: i32) -> io::Result<Sink> {
         let file = File::from(crate::sys::duplicate(number)?);
+        if file::open_flags(file.as_fd())? & libc::O_ACCMODE == libc::O_RDONLY {
+            return Err(io::Error::other("it isn't open for writing"));
+        }
         Ok(Sink { file, place: None })
     }
 
