@@ -5,13 +5,14 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
 use tempfile::TempDir;
 
 use super::LaunchError;
+use crate::real_path::is_there;
 
 /// One scratch directory; dropping it removes the tree.
 pub struct Scratch {
@@ -49,11 +50,10 @@ impl Drop for Scratch {
 
 /// The directory and what is missing above it, for the user alone. One that somebody else prepared isn't used.
 pub fn make_private(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::PermissionsExt;
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     let metadata = fs::symlink_metadata(path)?;
-    let is_ours = metadata.is_dir() && metadata.uid() == nix::unistd::geteuid().as_raw();
-    if !is_ours {
+    if !is_ours(path) {
         return Err(io::Error::other("it is a link, or belongs to somebody else"));
     }
     if metadata.permissions().mode() & 0o077 != 0 {
@@ -120,5 +120,67 @@ pub fn parent(state: Option<&Path>) -> PathBuf {
 
 /// The same where there's no home. Not in `/tmp`, which profiles grant, and which would have to be gone around.
 pub fn without_home() -> PathBuf {
-    Path::new("/var/tmp").join(format!("stockade-{}", nix::unistd::getuid()))
+    homeless(Path::new("/var/tmp"), &format!("stockade-{}", nix::unistd::getuid()))
+}
+
+/// The directory of this name, which runs share so that each keeps the others out of it. Any user can take the name: then
+/// one of this user's whose name begins like it, found or made.
+fn homeless(top: &Path, name: &str) -> PathBuf {
+    let usual = top.join(name);
+    if is_ours(&usual) || is_there(&usual).is_ok_and(|there| !there) {
+        return usual;
+    }
+    let prefix = format!("{name}-");
+    let entries = fs::read_dir(top).into_iter().flatten().flatten();
+    let ours = entries
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()))
+        .map(|entry| entry.path())
+        .filter(|path| is_ours(path));
+    let make = || {
+        let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(top);
+        made.map(TempDir::keep).ok()
+    };
+    ours.min().or_else(make).unwrap_or(usual)
+}
+
+fn is_ours(path: &Path) -> bool {
+    fs::symlink_metadata(path)
+        .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == nix::unistd::geteuid().as_raw())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn without_a_home_a_name_that_another_user_took_keeps_no_run_from_starting() {
+        let mut takes: Vec<fn(&Path)> = vec![
+            |name| drop(File::create(name).unwrap()),
+            |name| symlink("/nonexistent", name).unwrap(),
+            |name| symlink(name.parent().unwrap(), name).unwrap(),
+        ];
+        match nix::unistd::geteuid().is_root() {
+            true => takes.push(|name| {
+                fs::create_dir(name).unwrap();
+                std::os::unix::fs::chown(name, Some(65534), None).unwrap();
+            }),
+            false => eprintln!("skipped: only root makes a directory of another user's"),
+        }
+        for (index, take) in takes.iter().enumerate() {
+            let top = tempfile::tempdir().unwrap();
+            let usual = top.path().join("stockade-1");
+            assert_eq!(homeless(top.path(), "stockade-1"), usual);
+            take(&usual);
+            fs::write(top.path().join("stockade-1-a"), "").unwrap();
+            let parent = homeless(top.path(), "stockade-1");
+            assert_ne!(parent, usual, "{index}");
+            let scratch = Scratch::make(&parent).unwrap();
+            assert_eq!(fs::metadata(&parent).unwrap().mode() & 0o777, 0o700, "{index}");
+            assert_eq!(homeless(top.path(), "stockade-1"), parent, "the next run finds it");
+            drop(scratch);
+            assert_eq!(fs::read_dir(&parent).unwrap().count(), 0, "{index}");
+        }
+    }
 }
