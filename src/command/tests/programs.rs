@@ -1,6 +1,7 @@
 //! What is a program and what is not.
 
 use super::*;
+use crate::command::installation::Installation;
 
 #[test]
 fn a_system_program_needs_nothing_more() {
@@ -108,4 +109,31 @@ fn names_need_not_be_utf8_and_arguments_may_be_many() {
     direct.push(&name);
     machine.try_find_os(&[direct]).expect("a program");
     assert!(started.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_link_that_takes_the_name_of_a_program_meanwhile_opens_nothing() {
+    let machine = Machine::new();
+    machine.file("home/private/doc", "");
+    machine.link("home/work/root/tool", "@/home/private");
+    let (root, home) = (machine.path("home/work/root"), machine.path("home"));
+    let tool = root.join("tool");
+    let request = Request {
+        argv: &[],
+        root: &root,
+        search_path: None,
+        home: Some(&home),
+        variable: &|_| None,
+    };
+    let mut installation = Installation::new(&request);
+    // The kernel's name of a file is what `real` is, so there was one.
+    installation.add_program(&tool, &tool, false);
+    assert_eq!(installation.belongs, []);
+    let elsewhere = machine.path("home/private/doc");
+    installation.add_program(&tool, &elsewhere, false);
+    assert_eq!(
+        installation.belongs.len(),
+        1,
+        "a program that isn't below the base is granted"
+    );
 }
