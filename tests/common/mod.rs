@@ -15,7 +15,7 @@ mod watch;
 pub use binary::{STOCKADE, checkout};
 pub use place::Place;
 pub use probe::{Probe, results};
-pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, until};
+pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, is_in_call, until};
 pub use run::{Ran, Run, run};
 pub use schema::faults;
 pub use terminal::Terminal;

@@ -53,6 +53,17 @@ def wait_for(path, seconds=20):
         time.sleep(0.01)
 
 
+def wait_in_call(task, call=257, seconds=20):
+    """Until a process, or a thread as "self/task/N", waits in a system call: in openat unless another is named."""
+    end = time.monotonic() + seconds
+    while True:
+        with open("/proc/%s/syscall" % task) as file:
+            if file.read().startswith("%d " % call):
+                return
+        expect(time.monotonic() < end)
+        time.sleep(0.005)
+
+
 def openat2(path, flags=0, resolve=0, dirfd=AT_FDCWD, mode=0):
     return call(437, dirfd, path, struct.pack("QQQ", flags, mode, resolve), 24)
 

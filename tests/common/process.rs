@@ -113,6 +113,12 @@ pub fn is_alive(pid: i32) -> bool {
         .unwrap_or(false)
 }
 
+/// Whether a process or thread waits in a system call.
+pub fn is_in_call(task: i32, call: i64) -> bool {
+    let told = std::fs::read_to_string(format!("/proc/{task}/syscall")).unwrap_or_default();
+    told.split(' ').next() == Some(&call.to_string())
+}
+
 /// A process of the test's, outside every run: a victim. It ends with the value.
 pub struct Asleep(Child);
 

@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{finish, is_alive, run, until};
+use crate::common::{Run, finish, is_alive, run, until};
 
-/// Threads and processes that open, make, rename and remove all the time.
+/// Threads and processes that open, make, rename and remove all the time. The line with the processes is printed once each
+/// thread below the first process has done so `@ROUNDS` times.
 const HEAVY: &str = "import os, sys, threading, time\n\
     def loop(name):\n  \
       n = 0\n  \
@@ -15,7 +16,9 @@ const HEAVY: &str = "import os, sys, threading, time\n\
         path = '%s-%d' % (name, n)\n    \
         with open(path, 'w') as file: file.write('x')\n    \
         os.rename(path, path + 'm'); os.mkdir(path); open(path + 'm').close()\n    \
-        os.rmdir(path); os.unlink(path + 'm')\n\
+        os.rmdir(path); os.unlink(path + 'm')\n    \
+        if n == @ROUNDS: os.write(writer, b'x')\n\
+    reader, writer = os.pipe()\n\
     pids = [os.getpid()]\n\
     for child in range(5):\n  \
       pid = os.fork()\n  \
@@ -24,13 +27,21 @@ const HEAVY: &str = "import os, sys, threading, time\n\
         for n in range(3): threading.Thread(target=loop, args=('%d-%d' % (child, n),)).start()\n    \
         os.mkfifo('fifo%d' % child); open('fifo%d' % child)\n  \
       pids.append(pid)\n\
+    for _ in range(15): os.read(reader, 1)\n\
     print(*pids, flush=True)\n\
     loop('parent')\n";
+
+/// A run in the middle of that work.
+fn heavy(rounds: u32, code: &str) -> Run {
+    run()
+        .profile("workspace")
+        .python(&code.replace("@ROUNDS", &rounds.to_string()))
+}
 
 #[test]
 fn a_killed_supervisor_ends_a_run_in_the_middle_of_its_work() {
     for round in 0..4 {
-        let begun = run().profile("workspace").python(HEAVY);
+        let begun = heavy(1 + 7 * round, HEAVY);
         let mut child = begun
             .process()
             .stdin(Stdio::null())
@@ -43,7 +54,6 @@ fn a_killed_supervisor_ends_a_run_in_the_middle_of_its_work() {
         stdout.read_line(&mut line).unwrap();
         let pids: Vec<i32> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
         assert_eq!(pids.len(), 6, "{line}");
-        std::thread::sleep(Duration::from_millis(150 + 97 * round));
         child.kill().unwrap();
         child.wait().unwrap();
         for pid in pids {
@@ -62,6 +72,7 @@ fn a_killed_supervisor_ends_a_run_in_the_middle_of_its_work() {
             names.sort();
             names
         };
+        // Only time shows that something doesn't happen.
         let before = entries();
         std::thread::sleep(Duration::from_millis(200));
         assert_eq!(entries(), before);
@@ -70,15 +81,9 @@ fn a_killed_supervisor_ends_a_run_in_the_middle_of_its_work() {
 
 #[test]
 fn a_run_ends_in_the_middle_of_its_work_when_its_command_does() {
-    for _ in 0..5 {
-        let code = HEAVY.replace("loop('parent')", "time.sleep(0.3); os._exit(5)");
-        run()
-            .profile("workspace")
-            .python(&code)
-            .status(5)
-            .any_stdout()
-            .any_stderr()
-            .ends();
+    let code = HEAVY.replace("loop('parent')", "os._exit(5)");
+    for round in 0..5 {
+        heavy(1 + 7 * round, &code).status(5).any_stdout().any_stderr().ends();
     }
 }
 
@@ -147,6 +152,7 @@ fn fifty_runs_of_a_host() {
             count("/proc/self/task") == threads && count("/proc/self/fd") == files
         })
     };
+    // What ends with the first run has ended once nothing changes any more.
     until(Duration::from_secs(10), || {
         let files = count("/proc/self/fd");
         std::thread::sleep(Duration::from_millis(100));

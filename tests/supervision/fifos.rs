@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::run;
+use crate::common::{is_in_call, run, until};
 use crate::supervision::both::both;
 
 const SETUP: &str = r#"
@@ -15,12 +15,13 @@ def opens(path, flags):
     ctypes.set_errno(0)
     fd = libc.open(os.fsencode(path), flags | os.O_CLOEXEC)
     return fd if fd >= 0 else errno.errorcode[ctypes.get_errno()]
-def waiting(what, seconds=0.3):
-    """Starts a thread; it must still wait after a moment."""
+def waiting(what, moment=0.3):
+    """Starts a thread that opens a FIFO and must still wait a moment later: only time shows that an open doesn't end."""
     got = []
     thread = threading.Thread(target=lambda: got.append(what()), daemon=True)
     thread.start()
-    thread.join(seconds)
+    wait_in_call('self/task/%d' % thread.native_id)
+    thread.join(moment)
     print('waits' if thread.is_alive() else ('ended', got))
     def result():
         thread.join(20)
@@ -42,7 +43,7 @@ fn either_side_waits_for_the_other_while_others_go_on() {
         for n in range(200):
             expect(open('plain').read() == 'plain')
             write('new'); os.unlink('new')
-        print(time.monotonic() - start < 10)
+        print(time.monotonic() - start < 60)
         out = os.open('a', os.O_WRONLY); r = reader()
         into = os.open('b', os.O_RDONLY); w = writer()
         os.write(out, b'one'); os.write(w, b'two')
@@ -60,10 +61,9 @@ fn twenty_waiting_threads_hold_up_nobody() {
         r#"
         for n in range(20): os.mkfifo('f%d' % n)
         threads = [waiting(lambda n=n: os.open('f%d' % n, os.O_RDONLY if n % 2 else os.O_WRONLY), 0.01) for n in range(20)]
-        time.sleep(0.3)
         start = time.monotonic()
         for n in range(100): expect(open('plain').read() == 'plain')
-        print(time.monotonic() - start < 10)
+        print(time.monotonic() - start < 60)
         for n in range(20): os.open('f%d' % n, os.O_WRONLY if n % 2 else os.O_RDONLY)
         print([t() > 2 for t in threads] == [True] * 20)
         "#,
@@ -130,6 +130,7 @@ fn a_handler_interrupts_a_waiting_open() {
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
         reader = waiting(lambda: os.open('b', os.O_RDONLY))
         os.kill(os.getpid(), signal.SIGALRM)
+        # Whoever would interrupt the open has time to.
         time.sleep(0.3)
         w = os.open('b', os.O_WRONLY)
         print(reader() > 2)
@@ -172,7 +173,7 @@ fn a_killed_process_waits_no_more() {
             pid = os.fork()
             if pid == 0:
                 os.open(name + around, flags); os._exit(0)
-            time.sleep(0.1)
+            wait_in_call(pid)
             os.kill(pid, signal.SIGKILL)
             return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         def left(around, moment):
@@ -184,6 +185,7 @@ fn a_killed_process_waits_no_more() {
             # Nobody is left there: a new pair meets each other.
             got = []
             reader = threading.Thread(target=lambda: got.append(os.open('c' + around, os.O_RDONLY))); reader.start()
+            wait_in_call('self/task/%d' % reader.native_id)
             reader.join(0.3)
             waits = reader.is_alive()
             w = os.open('c' + around, os.O_WRONLY); reader.join(20)
@@ -203,12 +205,16 @@ fn a_killed_process_waits_no_more() {
 fn a_run_ends_although_somebody_waits() {
     fifos(
         r#"
+        pids = []
         for n in range(4):
-            if os.fork() == 0:
+            pids.append(os.fork())
+            if pids[-1] == 0:
                 os.close(1); os.close(2)
-                threading.Thread(target=lambda: os.open('b', os.O_WRONLY)).start()
-                signal.alarm(5)
+                thread = threading.Thread(target=lambda: os.open('b', os.O_WRONLY)); thread.start()
+                wait_in_call('self/task/%d' % thread.native_id)
+                signal.alarm(20)
                 os.open('a', os.O_RDONLY)
+        for pid in pids: wait_in_call(pid)
         waiting(lambda: os.open('c', os.O_RDONLY))
         print('end', flush=True)
         os._exit(0)
@@ -222,7 +228,7 @@ fn a_run_that_waits_ends_when_stockade_is_told_to() {
     for (signal, ends) in [("TERM", 143), ("INT", 130)] {
         let begun = run()
             .profile("workspace")
-            .bash("mkfifo f; (cat f &); (echo x >g &) 2>&-; echo begun; read line <f");
+            .bash("mkfifo f; (cat f &); (echo x >g &) 2>&-; echo $$; read line <f");
         let mut child = begun
             .process()
             .stdin(Stdio::null())
@@ -232,13 +238,14 @@ fn a_run_that_waits_ends_when_stockade_is_told_to() {
         let mut line = String::new();
         let mut reader = std::io::BufReader::new(child.stdout.take().unwrap());
         std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
-        assert_eq!(line, "begun\n");
-        std::thread::sleep(Duration::from_millis(300));
+        let shell = line.trim().parse().unwrap();
+        let waits = until(Duration::from_secs(20), || is_in_call(shell, nix::libc::SYS_openat));
+        assert!(waits, "the shell doesn't wait");
         let start = Instant::now();
         let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
         let signal: nix::sys::signal::Signal = format!("SIG{signal}").parse().unwrap();
         nix::sys::signal::kill(pid, signal).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(ends));
-        assert!(start.elapsed() < Duration::from_secs(10));
+        assert!(start.elapsed() < Duration::from_secs(30));
     }
 }

@@ -1,6 +1,8 @@
 //! Signals in the middle of calls: each call happens once, and none is lost.
 
-use crate::common::tries;
+use std::time::Duration;
+
+use crate::common::{tries, until};
 use crate::supervision::both::{both, both_of, compile, has_compiler};
 
 fn interrupted(restarts: &str) {
@@ -111,13 +113,14 @@ fn a_run_that_is_stopped_and_continued_loses_no_call() {
     let begun = crate::common::run().profile("workspace").python(&code);
     let mut child = begun.process().stdin(std::process::Stdio::null()).spawn().unwrap();
     let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let works = || std::fs::read_dir(&begun.place.root).unwrap().next().is_some();
+    assert!(until(Duration::from_secs(60), works), "the run doesn't begin");
     let mut stops = 0;
     for _ in 0..500 {
         kill(pid, Signal::SIGTSTP).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
         kill(pid, Signal::SIGCONT).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
         stops += 1;
         if child.try_wait().unwrap().is_some() {
             break;
@@ -126,9 +129,7 @@ fn a_run_that_is_stopped_and_continued_loses_no_call() {
     let status = match child.try_wait().unwrap() {
         Some(status) => status,
         None => {
-            let ends = crate::common::until(std::time::Duration::from_secs(60), || {
-                child.try_wait().unwrap().is_some()
-            });
+            let ends = until(Duration::from_secs(60), || child.try_wait().unwrap().is_some());
             if !ends {
                 child.kill().unwrap();
             }

@@ -15,7 +15,7 @@ def in_a_terminal(task, typed=b''):
         except BaseException as error: os.write(1, repr(error).encode())
         os._exit(0)
     if typed:
-        time.sleep(0.2)
+        wait_in_call(pid, 0)  # It reads.
         os.write(master, typed)
     said = b''
     while True:
