@@ -1,7 +1,6 @@
 //! No process of a run outlives it: with the command, on signals, on the time limit, when Stockade is killed.
 
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -73,28 +72,30 @@ fn a_stopped_run_ends_when_stockade_is_killed() {
     assert_eq!(watched.ends(), -9);
 }
 
+/// Begins chains of processes, each of which ends once it has made the next. The twentieth of the first chain tells of it:
+/// the storm rages, and whoever begins it may still be adding chains.
+fn storm(chains: u32, tells: &str) -> String {
+    format!(
+        "for chain in range({chains}):\n  \
+           if os.fork() == 0:\n    \
+             number = 0\n    \
+             while True:\n      \
+               number += 1\n      \
+               if (chain, number) == (0, 20): {tells}\n      \
+               if os.fork(): os._exit(0)\n"
+    )
+}
+
 #[test]
 fn a_fork_storm_ends_with_the_command() {
-    let storm = "for _ in range(20):\n  \
-                   if os.fork() == 0:\n    \
-                     while True:\n      \
-                       if os.fork(): os._exit(0)\n\
-                 time.sleep(0.5)\n\
-                 os._exit(3)";
-    assert_eq!(Watched::start(with_daemon(storm)).ends(), 3);
+    let code = storm(20, "os.write(writer, b'x')") + "os.read(reader, 1)\nos._exit(3)";
+    assert_eq!(Watched::start(with_daemon(&code)).ends(), 3);
 }
 
 /// There is always one more process that has ended: collecting them must not be all that is done.
 #[test]
 fn a_fork_storm_ends_when_stockade_is_killed() {
-    let storm = "for _ in range(400):\n  \
-                   if os.fork() == 0:\n    \
-                     while True:\n      \
-                       if os.fork(): os._exit(0)\n\
-                 time.sleep(60)";
-    let watched = Watched::start(with_daemon(storm));
-    // It is to rage for a while.
-    thread::sleep(Duration::from_millis(500));
+    let watched = Watched::start_until_ready(with_daemon(&(storm(400, READY) + "time.sleep(60)")));
     watched.signal(Signal::SIGKILL);
     assert_eq!(watched.ends(), -9);
 }
@@ -107,6 +108,7 @@ fn two_runs_do_not_disturb_each_other() {
     assert_eq!(short.ends(), -9);
     let third = Watched::start(with_daemon("try: os.kill(-1, 9)\nexcept OSError: pass\nsys.exit(4)"));
     assert_eq!(third.ends(), 4);
+    // The third had time to do it: its own end is behind us, and what it would have ended is told of at once.
     assert!(!long.is_over_within(Duration::from_millis(300)));
     assert!(is_alive(long.daemon));
     long.signal(Signal::SIGTERM);

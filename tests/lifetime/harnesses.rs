@@ -98,7 +98,7 @@ fn the_tree_ends_when_timeout_kills_it() {
     ends_all(
         &["timeout", "-s", "KILL", "1"],
         |_| {},
-        |_| thread::sleep(Duration::from_millis(1200)),
+        |watched| assert!(until(PATIENCE, || !is_alive(pid(watched).as_raw())), "no time-out"),
     );
 }
 
@@ -113,7 +113,10 @@ fn pythons_timeout_ends_the_tree_and_returns() {
     let watched = started_by(true, &[python(), "-I", "-c", harness], |_| {});
     assert_eq!(watched.ends(), 0);
     let watched = started_by(false, &[python(), "-I", "-c", harness], |_| {});
-    thread::sleep(Duration::from_millis(1200));
+    assert!(
+        until(PATIENCE, || !is_alive(watched.child.id().cast_signed())),
+        "no time-out"
+    );
     watched.survives();
 }
 
@@ -126,14 +129,16 @@ fn the_tree_ends_when_its_terminal_is_closed() {
                   said = b''\n\
                   while b'\\n' not in said: said += os.read(master, 100)\n\
                   os.write(1, said.replace(b'\\r', b''))\n\
-                  os.close(1); os.close(master); os.waitpid(pid, 0)";
+                  os.close(master); os.close(1); os.waitpid(pid, 0)";
     for is_confined in [false, true] {
         let mut watched = started_by(is_confined, &[python(), "-I", "-c", window], |_| {});
         if is_confined {
             assert!(until(PATIENCE, || !is_alive(watched.daemon)), "the daemon survives");
             watched.child.wait().unwrap();
         } else {
-            thread::sleep(Duration::from_millis(500));
+            assert!(watched.is_over_within(PATIENCE), "the terminal isn't closed");
+            // Only time shows that the signal of its end doesn't end the daemon.
+            thread::sleep(Duration::from_millis(300));
             assert!(is_alive(watched.daemon));
             kill(Pid::from_raw(watched.daemon), Signal::SIGKILL).unwrap();
         }

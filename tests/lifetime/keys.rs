@@ -8,7 +8,6 @@ const CTRL_BACKSLASH: &str = "\u{1c}";
 
 const IGNORES: &str = "import signal, time\n\
     signal.signal(signal.SIGINT, signal.SIG_IGN)\n\
-    time.sleep(0.3)\n\
     print('ready', flush=True)\n\
     time.sleep(60)";
 
@@ -35,7 +34,7 @@ fn an_interrupt_ends_a_plain_program() {
         .awaits("ready")
         .types(CTRL_C)
         .ends_within(5)
-        .plays(&run().bash("sleep 0.3; echo ready; sleep 60"));
+        .plays(&run().bash("echo ready; sleep 60"));
     assert_eq!(code, 130);
 }
 
@@ -103,7 +102,7 @@ fn a_quit_key_ends_a_plain_program() {
         .awaits("ready")
         .types(CTRL_BACKSLASH)
         .ends_within(5)
-        .plays(&run().bash("sleep 0.3; echo ready; exec sleep 60"));
+        .plays(&run().python("import time\nprint('ready', flush=True)\ntime.sleep(60)"));
     assert_eq!(code, 131);
 }
 

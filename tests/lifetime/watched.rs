@@ -65,6 +65,7 @@ impl Watched {
 
     /// Of a daemon that survives what would have ended a run. Ends it.
     pub fn survives(self) {
+        // Only time shows that something doesn't happen.
         assert!(!self.is_over_within(Duration::from_millis(500)));
         assert!(is_alive(self.daemon));
         kill(Pid::from_raw(self.daemon), Signal::SIGKILL).unwrap();
