@@ -79,7 +79,8 @@ const CHECKS: &str = "\n\
       return call(463, d, path, flags, 'user.x', s, 16)\n\
     before = os.stat('@F').st_ctime\n";
 
-/// Outside: every file `name` has an attribute when the run begins.
+/// Outside: every file `name` has an attribute when the run begins. A change's time is that of the kernel's last tick, so
+/// one passes before anything is changed again.
 fn with_attributes(name: &str) -> Probe {
     Probe::new().beside(&format!(
         "import glob\n\

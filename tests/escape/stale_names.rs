@@ -1,8 +1,9 @@
 //! Numbers and names that mean something else by the time they are used: terminals, descriptors, directories.
 
+use std::process::Stdio;
 use std::time::Duration;
 
-use crate::common::run;
+use crate::common::{python, run, until};
 
 /// The numbers of closed pseudo-terminals go to whoever opens the next ones.
 #[test]
@@ -18,24 +19,20 @@ fn the_number_of_a_closed_terminal_opens_nobody_elses() {
     let begun = run().profile("workspace").python(code).stdout("closed\n");
     let root = begun.place.root.clone();
     let victim = std::thread::spawn(move || {
-        for _ in 0..2000 {
-            if root.join("armed").exists() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        // Held until the run has tried.
-        let program = "import os, sys, time\n\
+        assert!(until(Duration::from_secs(30), || root.join("armed").exists()));
+        // Held until its input ends.
+        let program = "import os, sys\n\
                        m, s = os.openpty(); open('victim.new', 'w').write(os.ttyname(s))\n\
-                       os.rename('victim.new', 'victim'); time.sleep(3)";
-        let held = std::process::Command::new("python3")
-            .args(["-I", "-c", program])
+                       os.rename('victim.new', 'victim'); sys.stdin.read()";
+        let mut held = std::process::Command::new(python());
+        held.args(["-I", "-c", program])
             .current_dir(&root)
-            .status();
-        assert!(held.unwrap().success());
+            .stdin(Stdio::piped());
+        held.spawn().unwrap()
     });
     begun.ends();
-    victim.join().unwrap();
+    let held = victim.join().unwrap().wait_with_output();
+    assert!(held.unwrap().status.success());
 }
 
 /// While one name of a rename is walked slowly, what the other one means is changed.
@@ -49,7 +46,11 @@ fn a_slow_path_lets_no_secret_slip_into_a_directory_of_packages() {
                 def move():\n  \
                   try: os.rename('node_modules/p/d', 'slow/l0/got')\n  \
                   except OSError: pass\n\
-                thread = threading.Thread(target=move); thread.start(); time.sleep(0.02)\n\
+                def moves():\n  \
+                  try: return open('/proc/self/task/%d/syscall' % thread.native_id).read().startswith(('82 ', '264 ', '316 '))\n  \
+                  except OSError: return True\n\
+                thread = threading.Thread(target=move); thread.start()\n\
+                while not moves(): time.sleep(0.001)\n\
                 for old, new in (('node_modules/p', 'p2'), ('p2/d', 'p2/old'), ('s', 'p2/d')):\n  \
                   try: os.rename(old, new)\n  \
                   except OSError: pass\n\

@@ -32,33 +32,41 @@ fn outer_processes_are_neither_read_nor_signalled() {
 
 #[test]
 fn orphans_stay_narrowed_while_the_run_lives_and_end_with_it() {
+    // The command ends once its daemon, which is an orphan by then, is at `@UNTIL`.
     let daemon = format!(
         "import os, time\n{SHOWS}\
+         reader, writer = os.pipe()\n\
+         def at(step):\n  \
+           if step == \"@UNTIL\": os.write(writer, b\"x\")\n\
          if not os.fork():\n  \
            os.setsid()\n  \
+           parent = os.getpid()\n  \
            if not os.fork():\n    \
              os.chdir(\"@ROOT\")\n    \
-             while os.getppid() == 1 or not os.path.exists(\"data/go\"): time.sleep(0.01)\n    \
+             while os.getppid() in (1, parent): time.sleep(0.01)\n    \
+             at(\"waits\")\n    \
+             while not os.path.exists(\"data/go\"): time.sleep(0.01)\n    \
              os.write(1, (shows(\"plain\") + \" \" + shows(\"data/x\") + chr(10)).encode())\n    \
+             at(\"has read\")\n    \
              time.sleep(60)\n  \
            os._exit(0)\n\
-         time.sleep(@SECONDS)"
+         os.read(reader, 1)"
     );
-    let words = |seconds: &str| python_words(&daemon.replace("@SECONDS", seconds));
-    let started = |words: &str| format!("(sleep 0.7; touch data/go) & {words} & wait -n; wait %2; true");
+    let words = |until: &str| python_words(&daemon.replace("@UNTIL", until));
+    let started = |words: &str| format!("touch data/go; {words}");
     outer("workspace")
-        .bash(&started(&words("2")))
+        .bash(&started(&words("has read")))
         .stdout("plain x\n")
         .ends();
     outer("workspace")
-        .bash(&started(&inner("readonly", &words("2"))))
+        .bash(&started(&inner("readonly", &words("has read"))))
         .stdout("- x\n")
         .ends();
-    // The inner command ends before the daemon reads: the inner warden takes the daemon along.
+    // The inner command ends before the daemon reads: the inner warden takes the daemon along, which holds the pipe.
     outer("workspace")
         .bash(&format!(
-            "{}; touch data/go; sleep 0.5; echo end",
-            inner("readonly", &words("0.1"))
+            "{{ {}; touch data/go; }} | cat; echo end",
+            inner("readonly", &words("waits"))
         ))
         .stdout("end\n")
         .ends();
