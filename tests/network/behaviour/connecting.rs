@@ -1,7 +1,6 @@
 //! The call `connect` itself: blocking, in the background, failing, with options, on both kinds of addresses.
 
 use std::net::Ipv6Addr;
-use std::time::{Duration, Instant};
 
 use crate::common::skipped;
 use crate::network::net::Net;
@@ -179,14 +178,12 @@ fn a_signal_interrupts_a_connect_that_waits() {
         begun = time.monotonic()\n\
         try: socket.create_connection(('n.slow.test', 80)); print('reached')\n\
         except OSError as error: print(error, time.monotonic() - begun < 10)\n";
-    let begun = Instant::now();
     let ran = net.python(code);
     assert!(
         ran.finished.status.success() && ran.stdout().ends_with("True\n"),
         "{}",
         ran.told()
     );
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -132,8 +132,9 @@ fn nobody_slips_into_a_relay_that_is_being_made() {
     let mut held = Begun::new(net.run("minimal").python(&code));
     let stop = Arc::new(AtomicBool::new(false));
     let (stockade, stops) = (held.id(), Arc::clone(&stop));
-    let hammer = thread::spawn(move || hammer(stockade, &stops));
-    thread::sleep(Duration::from_millis(200));
+    let (sender, looks) = mpsc::channel();
+    let hammer = thread::spawn(move || hammer(stockade, &stops, &sender));
+    looks.recv().unwrap();
     held.say("");
     let wrong = held.line();
     stop.store(true, Ordering::SeqCst);
@@ -154,8 +155,8 @@ fn nobody_slips_into_a_relay_that_is_being_made() {
     );
 }
 
-/// All that it was answered, and how often it connected.
-fn hammer(stockade: u32, stop: &AtomicBool) -> (String, usize) {
+/// All that it was answered, and how often it connected. Says when it has looked for ports.
+fn hammer(stockade: u32, stop: &AtomicBool, looks: &mpsc::Sender<()>) -> (String, usize) {
     let (mut answers, mut tried) = (String::new(), 0);
     while !stop.load(Ordering::SeqCst) {
         for port in listening(stockade) {
@@ -170,6 +171,7 @@ fn hammer(stockade: u32, stop: &AtomicBool) -> (String, usize) {
             let length = stream.read(&mut answer).unwrap_or(0);
             answers.push_str(&String::from_utf8_lossy(&answer[..length]));
         }
+        let _ = looks.send(());
     }
     (answers, tried)
 }

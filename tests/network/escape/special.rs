@@ -55,7 +55,7 @@ fn names_that_lead_to_special_addresses_are_refused() {
         .map(|number| format!("{number} EACCES\n"))
         .collect();
     assert_eq!(ran.stdout(), wanted, "{}", ran.told());
-    assert!(begun.elapsed() < Duration::from_secs(20), "something was tried");
+    assert!(begun.elapsed() < Duration::from_secs(60), "something was tried");
     ran.was_refused("connect", "n0.shop.test:8080", &[]);
 }
 

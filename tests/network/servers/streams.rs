@@ -95,16 +95,18 @@ impl Streams {
         })
     }
 
-    /// Reads and says nothing; tells how the stream ended.
+    /// Reads and says nothing; tells that something has come, and how the stream ended.
     pub fn listener_to_the_end() -> Streams {
         Streams::at(listener(), |mut stream, log| {
-            let mut buffer = [0; 4096];
+            let (mut buffer, mut is_first) = ([0; 4096], true);
             loop {
                 match stream.read(&mut buffer) {
                     Ok(0) => return log.say("end"),
+                    Ok(_) if is_first => log.say("something"),
                     Ok(_) => {}
                     Err(error) => return log.say(format!("{:?}", error.kind())),
                 }
+                is_first = false;
             }
         })
     }

@@ -1,8 +1,7 @@
 //! Somebody whom a run must not reach: counts who came, by stream and by datagram.
 
 use std::io::Read;
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -13,7 +12,8 @@ use crate::common::until;
 /// Listens until the test program ends.
 pub struct Witness {
     pub address: SocketAddr,
-    contacts: Arc<AtomicUsize>,
+    datagrams: SocketAddr,
+    contacts: Arc<Mutex<Vec<SocketAddr>>>,
     heard: Arc<Mutex<Vec<u8>>>,
 }
 
@@ -44,19 +44,20 @@ impl Witness {
     }
 
     fn listening(address: SocketAddr, stream: TcpListener, datagram: UdpSocket) -> Witness {
-        let contacts = Arc::new(AtomicUsize::new(0));
+        let datagrams = datagram.local_addr().unwrap();
+        let contacts = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::new(Mutex::new(Vec::new()));
         let (by_stream, by_datagram) = (Arc::clone(&contacts), Arc::clone(&contacts));
         let hears = Arc::clone(&heard);
         thread::spawn(move || {
             let mut buffer = [0; 2048];
-            while datagram.recv_from(&mut buffer).is_ok() {
-                by_datagram.fetch_add(1, Ordering::SeqCst);
+            while let Ok((_, who)) = datagram.recv_from(&mut buffer) {
+                by_datagram.lock().unwrap().push(who);
             }
         });
         thread::spawn(move || {
-            for mut stream in stream.incoming().flatten() {
-                by_stream.fetch_add(1, Ordering::SeqCst);
+            while let Ok((mut stream, who)) = stream.accept() {
+                by_stream.lock().unwrap().push(who);
                 let hears = Arc::clone(&hears);
                 thread::spawn(move || {
                     let _ = stream.set_read_timeout(Some(Duration::from_secs(20)));
@@ -69,13 +70,14 @@ impl Witness {
         });
         Witness {
             address,
+            datagrams,
             contacts,
             heard,
         }
     }
 
     pub fn contacts(&self) -> usize {
-        self.contacts.load(Ordering::SeqCst)
+        self.contacts.lock().unwrap().len()
     }
 
     /// What came by stream.
@@ -83,9 +85,27 @@ impl Witness {
         self.heard.lock().unwrap().clone()
     }
 
-    /// Whether somebody came, or comes within a moment.
+    /// Whether somebody has come.
     pub fn is_met(&self) -> bool {
-        until(Duration::from_millis(500), || self.contacts() > 0)
+        self.catch_up();
+        self.contacts() > 0
+    }
+
+    /// Takes note of all who came before: the queues are in order, so they are through once somebody of our own is.
+    #[track_caller]
+    fn catch_up(&self) {
+        let stream = TcpStream::connect(self.address).unwrap();
+        let datagram = UdpSocket::bind((self.address.ip(), 0)).unwrap();
+        datagram.connect(self.datagrams).unwrap();
+        datagram.send(b"").unwrap();
+        for own in [stream.local_addr().unwrap(), datagram.local_addr().unwrap()] {
+            let is_through = || {
+                let mut contacts = self.contacts.lock().unwrap();
+                let at = contacts.iter().position(|who| *who == own);
+                at.map(|at| contacts.remove(at)).is_some()
+            };
+            assert!(until(Duration::from_secs(20), is_through), "{} is stuck", self.address);
+        }
     }
 
     /// Waits until so many came.
@@ -97,18 +117,14 @@ impl Witness {
 
     /// Whoever waited to be taken note of is forgotten too.
     pub fn forget(&self) {
-        let mut before = usize::MAX;
-        while self.contacts() != before {
-            before = self.contacts();
-            thread::sleep(Duration::from_millis(200));
-        }
-        self.contacts.store(0, Ordering::SeqCst);
+        self.catch_up();
+        self.contacts.lock().unwrap().clear();
     }
 
-    /// Nobody came, and nobody is on the way.
+    /// Nobody came, and nobody waits to be taken note of.
     #[track_caller]
     pub fn saw_nobody(&self) {
-        thread::sleep(Duration::from_millis(150));
+        self.catch_up();
         assert_eq!(self.contacts(), 0, "{} was reached", self.address);
     }
 }
