@@ -46,7 +46,7 @@ pub fn request(target: &str) -> EscalationRequest {
 
 /// A question that is open.
 pub struct Open {
-    asking: JoinHandle<(Answer, Duration)>,
+    pub asking: JoinHandle<(Answer, Duration)>,
     pub patience: Patience,
 }
 

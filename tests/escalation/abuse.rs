@@ -1,8 +1,15 @@
 //! What a program may try in order to be granted more than a person meant.
 
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
 use stockade::approve::{Answer, Lifetime};
 
-use crate::escalation::person::{asking, no, once, session};
+use crate::common::until;
+use crate::escalation::person::{asking, no, once, opening, session, signal, threads};
+
+/// Longer than anything takes but what hangs, shorter than a question is open.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
 fn a_path_that_changes_while_the_person_thinks_is_judged_again() {
@@ -27,16 +34,19 @@ fn a_path_that_changes_while_the_person_thinks_is_judged_again() {
 
 #[test]
 fn memory_that_changes_while_the_person_thinks_is_judged_again() {
-    let code = "import ctypes, threading, time\n\
+    let code = "import ctypes, signal, threading\n\
                 libc = ctypes.CDLL(None, use_errno=True)\n\
                 path = ctypes.create_string_buffer(b'harmless', 32)\n\
-                def flip(): time.sleep(0.2); path.value = b'precious'\n\
+                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n\
+                def flip(): signal.sigwait([signal.SIGUSR1]); path.value = b'precious'\n\
                 threading.Thread(target=flip).start()\n\
                 fd = libc.open(path, 0)\n\
                 print('closed' if fd < 0 else open(fd).read())";
     asking("minimal", |request| {
-        std::thread::sleep(std::time::Duration::from_millis(500));
         if request.evidence.target.ends_with("/harmless") {
+            signal(request, Signal::SIGUSR1);
+            let is_flipped = until(PATIENCE, || threads(request).count() == 1);
+            assert!(is_flipped, "the other thread doesn't end");
             Answer::yes(Lifetime::Once, "ada")
         } else {
             Answer::no("ada")
@@ -116,9 +126,9 @@ fn many_threads_that_ask_for_one_file_are_one_question() {
                 threads = [threading.Thread(target=read) for _ in range(20)]\n\
                 [t.start() for t in threads]; [t.join() for t in threads]\n\
                 print(results == [True] * 20)";
-    asking("minimal", |_| {
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        Answer::yes(Lifetime::Session, "ada")
+    asking("minimal", |request| {
+        assert!(until(PATIENCE, || opening(request) == 20), "{}", opening(request));
+        session(request)
     })
     .python(code)
     .was_asked(&["--read /etc/hosts"])
@@ -200,9 +210,14 @@ fn once_is_for_one_of_many_calls_that_wait() {
                 threads = [threading.Thread(target=task) for _ in range(8)]\n\
                 [t.start() for t in threads]; [t.join() for t in threads]\n\
                 print(read)";
-    asking("minimal", move |_| {
-        std::thread::sleep(std::time::Duration::from_millis(200));
-        match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+    asking("minimal", move |request| {
+        let before = asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        assert!(
+            until(PATIENCE, || opening(request) >= 8 - before),
+            "{}",
+            opening(request)
+        );
+        match before {
             0 => Answer::yes(Lifetime::Once, "ada"),
             _ => Answer::no("ada"),
         }

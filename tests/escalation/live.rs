@@ -1,6 +1,11 @@
 //! A yes: the very access is made, and the program never notices.
 
-use crate::escalation::person::{asking, once, session, wider};
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::common::until;
+use crate::escalation::person::{asking, once, session, signal, wider};
 
 const DEFINED: &str = "import os, sys\n";
 
@@ -145,26 +150,21 @@ fn a_server_on_no_address_gets_loopback_after_a_yes() {
 
 #[test]
 fn other_threads_go_on_while_one_waits() {
-    use crate::escalation::person::patiently;
-    use stockade::approve::{Answer, Lifetime, Manner};
-    let asking = patiently("minimal", Manner::Beside, |request, _| {
+    let asking = asking("minimal", |request| {
+        signal(request, Signal::SIGUSR1);
         let sign = std::path::Path::new(&request.evidence.root).join("sign");
-        let begun = std::time::Instant::now();
-        while !std::fs::exists(&sign).unwrap() {
-            assert!(begun.elapsed().as_secs() < 20, "the other thread waits too");
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        Answer::yes(Lifetime::Once, "ada")
+        let is_given = || std::fs::read_to_string(&sign).unwrap() == "given";
+        assert!(until(Duration::from_secs(20), is_given), "the other thread waits too");
+        once(request)
     });
-    let root = asking.place.root.clone();
-    let code = "import threading, time, sys\n\
+    let code = "import signal, threading\n\
+                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n\
                 t = threading.Thread(target=lambda: print(open('/etc/hosts').read() != ''))\n\
-                t.start(); time.sleep(0.2); print('on', flush=True); t.join()";
-    let watching = std::thread::spawn(move || {
-        // What the program prints is piped: the sign is given for it.
-        std::thread::sleep(std::time::Duration::from_millis(400));
-        std::fs::write(root.join("sign"), "").unwrap();
-    });
-    asking.python(code).prints("on\nTrue\n");
-    watching.join().unwrap();
+                t.start(); signal.sigwait([signal.SIGUSR1]); open('sign', 'w').write('given'); t.join()";
+    let sign = asking.place.file("sign", "");
+    asking
+        .with(|sandbox| sandbox.write(sign))
+        .python(code)
+        .was_asked(&["--read /etc/hosts"])
+        .prints("True\n");
 }

@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use stockade::approve::{Answer, Approver, Choice, EscalationRequest, Extent, Lifetime, Manner, Patience, Requested};
 use stockade::{Output, Sandbox};
 
-use crate::common::{Place, python};
+use crate::common::{Place, is_in_call, python};
 
 type Rule = dyn Fn(&EscalationRequest, &Patience) -> Answer + Send + Sync;
 
@@ -67,6 +69,25 @@ pub fn patiently(
         .time_limit(Duration::from_secs(60))
         .shared_approver(Arc::clone(&person) as Arc<dyn Approver>);
     Asking { place, person, sandbox }
+}
+
+/// Threads of the process that asks which wait in `openat`.
+pub fn opening(request: &EscalationRequest) -> usize {
+    threads(request)
+        .filter(|thread| is_in_call(*thread, nix::libc::SYS_openat))
+        .count()
+}
+
+/// Threads of the process that asks.
+pub fn threads(request: &EscalationRequest) -> impl Iterator<Item = i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", request.evidence.pid));
+    let names = tasks.into_iter().flatten().flatten().map(|task| task.file_name());
+    names.map(|name| name.to_str().unwrap().parse().unwrap())
+}
+
+/// Sends a signal to the process that asks.
+pub fn signal(request: &EscalationRequest, signal: Signal) {
+    kill(Pid::from_raw(request.evidence.pid), signal).unwrap();
 }
 
 /// A yes for this time.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use stockade::Status;
 use stockade::approve::{Answer, Choice, Extent, Lifetime, Manner};
 
-use crate::escalation::person::{asking, no, once, patiently, session};
+use nix::sys::signal::Signal;
+
+use crate::escalation::person::{asking, no, once, patiently, session, signal};
 
 const TRY: &str = "try: print(open('/etc/hosts').read() != '')\nexcept OSError as e: print(type(e).__name__)";
 
@@ -131,10 +133,11 @@ fn a_signal_takes_a_waiting_call_back() {
 
 #[test]
 fn a_program_that_is_killed_withdraws_its_question() {
-    let code = "import os, subprocess, sys, time\n\
+    let code = "import subprocess, sys\n\
                 p = subprocess.Popen([sys.executable, '-I', '-c', 'open(\"/etc/hosts\")'])\n\
-                time.sleep(0.5); p.kill(); p.wait(); print('gone')";
-    let asked = patiently("minimal", Manner::Beside, |_, patience| {
+                p.wait(); print('gone')";
+    let asked = patiently("minimal", Manner::Beside, |request, patience| {
+        signal(request, Signal::SIGKILL);
         while patience.left().is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -150,19 +153,23 @@ fn a_program_that_is_killed_withdraws_its_question() {
 fn a_run_with_an_unanswered_question_ends_when_it_is_told_to() {
     use std::time::Instant;
     let begun = Instant::now();
-    let asked = patiently("minimal", Manner::Beside, |_, patience| {
+    let asked = patiently("minimal", Manner::Beside, |request, patience| {
+        signal(request, Signal::SIGUSR1);
         while patience.left().is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
         Answer::silence("withdrawn")
     })
     .python(
-        "import threading, os\n\
+        "import os, signal, threading\n\
+         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n\
          threading.Thread(target=lambda: open('/etc/hosts'), daemon=True).start()\n\
-         __import__('time').sleep(0.3); os._exit(0)",
+         signal.sigwait([signal.SIGUSR1]); os._exit(0)",
     );
+    assert_eq!(asked.requests.len(), 1);
     assert_eq!(asked.output.outcome.exit_code(), 0);
-    assert!(begun.elapsed() < Duration::from_secs(20));
+    // The question would be open for a minute.
+    assert!(begun.elapsed() < Duration::from_secs(40));
 }
 
 #[test]

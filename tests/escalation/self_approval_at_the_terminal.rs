@@ -13,13 +13,17 @@ const REPLY: &str = "\x1b]11;rgb:0000/0000/0000\x1b\\\nonce\nalways\n";
 
 /// Four ways to have an answer before there is a question, each in a directory of its own.
 const TRICKS: &str = r#"
-import fcntl, os, sys, termios, time
+import fcntl, os, select, sys, termios
 def say(text): os.write(1, text.encode())
-def typed_ahead(): say('type ahead\n'); time.sleep(0.3)
+def typed_at(text):
+    """Says it, and goes on once something is typed."""
+    termios.tcflush(0, termios.TCIFLUSH)
+    say(text)
+    select.select([0], [], [], 20)
+def typed_ahead(): typed_at('type ahead\n')
 def queried(): say('\x1b]11;?\x1b\\')
 def faked():
-    say('\x1b[2J\x1b[8mstockade: python3 wants to read nothing\r\n  would grant: nothing\r\nonce, no or details (58 t)? ')
-    time.sleep(0.3)
+    typed_at('\x1b[2J\x1b[8mstockade: python3 wants to read nothing\r\n  would grant: nothing\r\nonce, no or details (58 t)? ')
 def pushed():
     try: [fcntl.ioctl(0, termios.TIOCSTI, bytes([byte])) for byte in b'once\nalways\n']
     except OSError: say('nothing is pushed\n')
@@ -120,16 +124,17 @@ fn what_comes_before_the_question_is_no_answer() {
 
 #[test]
 fn whoever_reads_the_terminal_all_the_time_reads_no_answer() {
-    let code = "import os, signal, sys, time\n\
+    let code = "import os, sys\n\
                 def say(text): os.write(1, text.encode())\n\
+                reader, writer = os.pipe()\n\
                 child = os.fork()\n\
                 if child == 0:\n  \
                   while True:\n    \
                     line = os.read(0, 4096)\n    \
-                    say('taken: %r\\n' % line)\n    \
+                    say('taken: %r\\n' % line); os.write(writer, b'x')\n    \
                     if line == b'second\\n': os._exit(0)\n\
                 ASKING\
-                say('ready\\n'); time.sleep(0.4)\n\
+                say('ready\\n'); os.read(reader, 1)\n\
                 ask('d'); os.waitpid(child, 0)\n";
     let begun = asking(&code.replace("ASKING", ASKING));
     begun.place.file("d/file", "x");
@@ -232,13 +237,15 @@ fn another_group_in_the_foreground_gets_the_terminal_back_and_answers_nothing() 
     assert_eq!(reasons(&begun), ["1", "2"]);
 }
 
-/// Nobody of the run draws or reads while the question is open, however it tries to go on.
+/// Nobody of the run draws or reads while the question is open, however it tries to go on. What draws does so a second
+/// after the call, when the question has been open for a while.
 fn is_held_still(beside: &str) {
     let code = format!(
         "import os, signal, sys, threading, time\n\
          def draw(): os.write(1, b'DRAWN')\n\
+         reader, writer = os.pipe()\n\
          {beside}\n\
-         time.sleep(0.2)\n\
+         os.read(reader, 1); os.read(reader, 1)\n\
          try: open('/etc/hosts').read(); print('is open')\n\
          except PermissionError: print('is closed', flush=True)\n\
          os._exit(0)"
@@ -249,6 +256,7 @@ fn is_held_still(beside: &str) {
         .types("what?\n")
         .awaits("that is no answer")
         .awaits(PROMPT)
+        .meanwhile("sleep 1.2")
         .types("no it was me\n")
         .awaits("stockade: refused: it was me")
         .never_saw("DRAWN")
@@ -261,8 +269,9 @@ fn is_held_still(beside: &str) {
 #[test]
 fn threads_beside_the_one_that_asks_are_held_still() {
     is_held_still(
-        "def late(): time.sleep(0.7); draw()\n\
+        "def late(): os.write(writer, b'x'); time.sleep(1); draw()\n\
          def read():\n  \
+           os.write(writer, b'x')\n  \
            while True: os.read(0, 100)\n\
          for task in late, read: threading.Thread(target=task, daemon=True).start()",
     );
@@ -272,10 +281,11 @@ fn threads_beside_the_one_that_asks_are_held_still() {
 fn a_chain_of_processes_is_held_still() {
     is_held_still(
         "if os.fork() == 0:\n  \
+           os.write(writer, b'xx')\n  \
            begun = time.monotonic()\n  \
            while time.monotonic() < begun + 20:\n    \
              if os.fork(): os._exit(0)\n    \
-             if time.monotonic() > begun + 0.7: draw(); os._exit(0)\n  \
+             if time.monotonic() > begun + 1: draw(); os._exit(0)\n  \
            os._exit(0)",
     );
 }

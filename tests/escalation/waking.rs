@@ -9,17 +9,18 @@ use crate::common::{Run, STOCKADE, Terminal, python, run};
 const PROMPT: &str = " s)? ";
 const WENT_ON: &str = "the program went on while the question was open: refused";
 
-/// Asks for a file, and has a thread that draws a false prompt whenever it runs.
+/// Asks for a file, and has a thread that draws a false prompt from when the run was let go on.
 const ASKS: &str = "import ctypes, fcntl, os, signal, struct, sys, threading, time\n\
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCONT])\n\
     libc = ctypes.CDLL(None, use_errno=True)\n\
     def say(text): os.write(1, text.encode())\n\
     def timer(number, seconds):\n  \
       event = ctypes.create_string_buffer(struct.pack('qii', 0, number, 0), 64)\n  \
       made = ctypes.c_void_p()\n  \
       assert libc.timer_create(1, event, ctypes.byref(made)) == 0\n  \
-      assert libc.timer_settime(made, 0, struct.pack('qqqq', 0, 0, 0, int(seconds * 1e9)), None) == 0\n\
+      assert libc.timer_settime(made, 0, struct.pack('qqqq', 0, 0, int(seconds), int(seconds % 1 * 1e9)), None) == 0\n\
     def draw():\n  \
-      time.sleep(0.4)\n  \
+      signal.sigwait([signal.SIGCONT])\n  \
       while True: say('DRAWN: once, no or details? '); time.sleep(0.02)\n\
     def ask(name):\n  \
       try: open(name + '/file').read(); say(name + ' is ' + 'open\\n')\n  \
@@ -89,7 +90,7 @@ fn an_answer_that_comes_right_after_the_run_went_on_counts_for_nothing() {
 #[test]
 fn a_run_that_stops_itself_again_is_found_out() {
     let code = "def flash():\n  \
-          time.sleep(0.4); say('DRAWN: once, no or details? '); signal.raise_signal(signal.SIGSTOP)\n\
+          signal.sigwait([signal.SIGCONT]); say('DRAWN: once, no or details? '); signal.raise_signal(signal.SIGSTOP)\n\
         if os.fork() == 0: flash(); time.sleep(20); os._exit(0)\n\
         ask('d'); say('over\\n'); os._exit(0)";
     let begun = asking(code);
@@ -156,12 +157,15 @@ fn a_run_inside_the_run_that_goes_on_is_found_out_too() {
 #[test]
 fn with_a_timer_that_would_let_the_run_go_on_nothing_is_asked() {
     // Its end orphans a process group that is stopped, to which the kernel then sends SIGHUP and SIGCONT.
-    let orphaning = "if os.fork() == 0:\n  \
-          if os.fork() == 0: os.setpgid(0, 0); signal.signal(signal.SIGHUP, signal.SIG_IGN); draw()\n  \
-          timer(signal.SIGKILL, 0.8); time.sleep(20)\n";
-    let ways = ["timer(signal.SIGCONT, 0.8)\n", orphaning];
+    let orphaning = "reader, writer = os.pipe()\n\
+        if os.fork() == 0:\n  \
+          if os.fork() == 0:\n    \
+            os.setpgid(0, 0); signal.signal(signal.SIGHUP, signal.SIG_IGN); os.write(writer, b'x'); draw()\n  \
+          timer(signal.SIGKILL, 20); os.write(writer, b'x'); time.sleep(20)\n\
+        os.read(reader, 1); os.read(reader, 1)\n";
+    let ways = ["timer(signal.SIGCONT, 20)\n", orphaning];
     for way in ways {
-        let begun = asking(&format!("{way}time.sleep(0.3); ask('d'); os._exit(0)"));
+        let begun = asking(&format!("{way}ask('d'); os._exit(0)"));
         let code = Terminal::new()
             .awaits("d is closed")
             .never_saw(PROMPT)
@@ -177,11 +181,12 @@ fn with_a_timer_that_would_let_the_run_go_on_nothing_is_asked() {
 
 #[test]
 fn with_a_timer_that_only_rings_it_is_asked() {
-    let begun = asking("signal.signal(14, lambda *_: say('rung\\n')); timer(14, 0.8); ask('d'); time.sleep(1)");
+    let begun = asking("signal.signal(14, lambda *_: say('rung\\n')); timer(14, 2); ask('d'); time.sleep(1)");
     let code = Terminal::new()
         .awaits("d/file")
         .awaits(PROMPT)
-        .meanwhile("sleep 1")
+        // It rings while all are held still.
+        .meanwhile("sleep 2")
         .never_saw("rung")
         .types("no\n")
         .awaits("d is closed")
