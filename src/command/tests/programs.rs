@@ -101,14 +101,12 @@ fn names_need_not_be_utf8_and_arguments_may_be_many() {
     machine.program(Path::new("home/work/root").join(&name), "#!/bin/sh\n");
     let mut argv = vec![OsString::from("python3"), name.clone()];
     argv.resize(10_000, name.clone());
-    let started = Instant::now();
     let found = machine.try_find_os(&argv).expect("a script");
     assert_eq!(found.entrypoints, [machine.path("home/work/root").join(&name)]);
     assert_eq!(found.argv.len(), 10_000);
     let mut direct = OsString::from("./");
     direct.push(&name);
     machine.try_find_os(&[direct]).expect("a program");
-    assert!(started.elapsed() < Duration::from_secs(5));
 }
 
 #[test]

@@ -99,6 +99,7 @@ fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
         assert!(begun.elapsed() < Duration::from_secs(10));
     }
     if let Some(pause) = Pause::begin(shell.id() as i32, None) {
+        // Only time shows that they stay so.
         std::thread::sleep(Duration::from_millis(50));
         for pid in below(shell.id() as i32) {
             assert!(tasks(pid).iter().all(|task| task.is_held()), "{:?}", tasks(pid));

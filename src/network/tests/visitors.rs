@@ -24,19 +24,17 @@ fn strangers_get_nothing_and_are_closed_after_a_while() {
     let stranger = patient(TcpStream::connect(relay.network.doors.v4).unwrap());
     assert_eq!(rest(&stranger), b"");
     let waited = started.elapsed();
-    assert!(
-        waited > Duration::from_secs(1) && waited < Duration::from_secs(4),
-        "{waited:?}"
-    );
+    assert!(waited > Duration::from_secs(1), "{waited:?}");
     eventually("its descriptor is closed", || relay.descriptors() == before);
 }
 
 #[test]
 fn a_stranger_that_is_announced_late_is_served() {
     let relay = Running::new();
+    let before = relay.descriptors();
     let client = patient(TcpStream::connect(relay.network.doors.v4).unwrap());
     (&client).write_all(b"early").unwrap();
-    thread::sleep(Duration::from_millis(500));
+    eventually("it is let in", || relay.descriptors() > before);
     let (host, server) = pair();
     let errand = to("api.test", 5000, Speech::Anything);
     relay.announce(client.local_addr().unwrap(), errand, Some(host));
@@ -48,8 +46,9 @@ fn a_stranger_that_is_announced_late_is_served() {
 fn who_comes_from_another_address_of_the_machine_is_served_too() {
     let relay = Running::new();
     let from = SocketAddr::from((Ipv4Addr::new(127, 0, 0, 9), 0));
+    let before = relay.descriptors();
     let client = from_address(from, relay.network.doors.v4);
-    thread::sleep(Duration::from_millis(100));
+    eventually("it is let in", || relay.descriptors() > before);
     let (host, server) = pair();
     let errand = to("api.test", 5000, Speech::Anything);
     relay.announce(client.local_addr().unwrap(), errand, Some(host));
@@ -108,6 +107,7 @@ fn an_announcement_before_the_connection_is_kept() {
     let from = free_address();
     let (host, server) = pair();
     relay.announce(from, to("api.test", 5000, Speech::Anything), Some(host));
+    // Only time shows that it isn't forgotten.
     thread::sleep(Duration::from_millis(300));
     let client = from_address(from, relay.network.doors.v4);
     check_way(&client, &server, b"x");
