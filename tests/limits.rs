@@ -52,20 +52,18 @@ fn the_cpu_limit_counts_processes_that_have_ended() {
     ended_by(&ran, "cpu");
 }
 
-/// Allocates in steps, so that somebody who looks now and then can see it.
+/// Allocates in steps, so that somebody who looks now and then can see it; what comes then follows.
 const HUNGRY: &str = "import time\n\
     held = []\n\
     for _ in range(40):\n  \
       held.append(b'x' * (10 << 20))\n  \
-      time.sleep(0.02)\n\
-    time.sleep(0.5)\n\
-    print('had it all')";
+      time.sleep(0.02)\n";
 
 #[test]
 fn the_memory_limit_ends_a_hungry_program() {
     let ran = run()
         .flags(["--memory-limit", "100M"])
-        .python(HUNGRY)
+        .python(&format!("{HUNGRY}time.sleep(60)"))
         .reporting()
         .status(137)
         .stderr("stockade: the run was ended past its memory limit\n")
@@ -73,7 +71,8 @@ fn the_memory_limit_ends_a_hungry_program() {
     ended_by(&ran, "memory");
     run()
         .flags(["--memory-limit", "1G"])
-        .python(HUNGRY)
+        // It is looked at a few times.
+        .python(&format!("{HUNGRY}time.sleep(0.5)\nprint('had it all')"))
         .stdout("had it all\n")
         .ends();
 }
@@ -98,7 +97,7 @@ fn the_memory_limit_counts_the_whole_tree() {
 
 #[test]
 fn workers_that_share_their_memory_live_under_the_limit() {
-    // 60M in each of five, but the same 60M.
+    // 60M in each of five, but the same 60M. They live long enough to be looked at together.
     let code = "import os, time\n\
                 held = b'x' * (60 << 20)\n\
                 children = [os.fork() for _ in range(4)] if True else []\n";
@@ -201,7 +200,14 @@ fn the_output_is_cut_at_the_byte() {
 fn the_output_limit_counts_both_streams() {
     let ran = run()
         .flags(["--output-limit", "1000"])
-        .bash("printf %600s x; sleep 0.2; printf %600s y >&2; sleep 60")
+        .python(
+            "import array, fcntl, os, termios, time\n\
+             os.write(1, b'%600s' % b'x')\n\
+             unread = array.array('i', [1])\n\
+             while unread[0]: fcntl.ioctl(1, termios.FIONREAD, unread); time.sleep(0.01)\n\
+             os.write(2, b'%600s' % b'y')\n\
+             time.sleep(60)",
+        )
         .stdout(&format!("{:>600}", "x"))
         .stderr_has(&" ".repeat(400))
         .reporting()
@@ -239,7 +245,7 @@ fn the_time_limit_ends_a_sleeper() {
     assert_eq!(report["status"], "time_limit");
     assert_eq!(report["limit"], "time");
     let duration = report["duration_ms"].as_u64().unwrap();
-    assert!((300..10_000).contains(&duration), "{duration}");
+    assert!((300..40_000).contains(&duration), "{duration}");
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn half_of_ten_runs_are_answered_and_the_others_refused_at_once_when_the_watcher
         let rule = &report["denials"][0]["rule"];
         assert!(rule.to_string().contains("whoever was asked went away"), "{report}");
     }
-    assert!(killed.elapsed() < Duration::from_secs(15), "{:?}", killed.elapsed());
+    assert!(killed.elapsed() < Duration::from_secs(40), "{:?}", killed.elapsed());
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
 }
 
@@ -92,6 +92,6 @@ fn a_run_that_asks_only_where_somebody_watches_is_refused_at_once_without() {
     command.args(["-w", STOCKADE.path(), "run", "--", "cat", "file"]);
     let finished = finish(&mut command, b"");
     assert_eq!((finished.status.code(), finished.stdout().as_str()), (Some(1), ""));
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
     assert!(sockets(&place.state()).is_empty());
 }

@@ -51,8 +51,10 @@ fn sqlite_keeps_a_database_with_a_rollback_journal() {
             "sqlite3 data.db 'begin; delete from t; rollback; select count(*) from t; vacuum; pragma integrity_check'",
         );
         twins.same("sqlite3 data.db '.backup copy.db' '.dump'; sqlite3 -readonly copy.db 'select sum(n) from t'");
-        twins.same("(echo 'begin exclusive;'; sleep 2; echo 'commit;') | sqlite3 data.db & sleep 1
-            sqlite3 data.db 'insert into t (word) values (9)' 2>&1 || echo locked; wait; sqlite3 data.db 'select count(*) from t'");
+        twins.same("awaits() { for n in {1..400}; do test ! -e $1 || break; sleep 0.05; done; rm $1; }
+            (echo 'begin exclusive;'; echo '.shell touch held'; awaits tried; echo 'commit;') | sqlite3 data.db & awaits held
+            sqlite3 data.db 'insert into t (word) values (9)' 2>&1 || echo locked; touch tried; wait
+            sqlite3 data.db 'select count(*) from t'");
     }
 }
 
