@@ -220,18 +220,37 @@ fn named(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> 
         let told = format!("the interpreter of `{}` isn't used", script.display());
         return Err(Failure::text(NOT_FOUND, told).hint(below_the_root(Path::new(interpreter))));
     }
-    if Path::new(interpreter).file_name() == Some("env".as_ref())
-        && let Some((program, rest)) = found_by_env(argument.trim())
-    {
+    let argument = argument.trim();
+    let name = Path::new(interpreter)
+        .file_name()
+        .and_then(OsStr::to_str)
+        .unwrap_or_default();
+    if name == "env" {
+        let (program, rest) = found_by_env(argument).ok_or_else(|| started_by_another(script))?;
         let program = search.need(program, script)?;
         let rest: Vec<&OsStr> = rest.map(OsStr::new).collect();
         let own = [program.as_os_str()].into_iter().chain(rest).chain([file]);
         return Ok(own.map(OsString::from).chain(arguments.iter().cloned()).collect());
     }
-    Ok(match argument.trim() {
+    if !(argument.is_empty() || argument.starts_with('-') || HAVE_COMMANDS.contains(&name)) {
+        return Err(started_by_another(script));
+    }
+    Ok(match argument {
         "" => words([interpreter.as_ref(), file], arguments),
         argument => words([interpreter.as_ref(), argument.as_ref(), file], arguments),
     })
+}
+
+/// Interpreters to which a word before the script is a command of their own. To others it is the file to run.
+const HAVE_COMMANDS: [&str; 5] = ["busybox", "toybox", "deno", "bun", "uv"];
+
+/// What would run isn't what was read, but what a program or a file by that name happens to be.
+fn started_by_another(script: &Path) -> Failure {
+    let told = format!(
+        "the first line of `{}` has one program start another, or gives it variables",
+        script.display()
+    );
+    Failure::text(NOT_FOUND, told).hint("`#!/usr/bin/env NAME` or `#!/usr/bin/env -S NAME OPTIONS` is understood")
 }
 
 /// The run-times that a script of this kind is for, the likeliest first.
@@ -263,7 +282,7 @@ fn runtimes(extension: &str, text: &str) -> Vec<&'static str> {
     }
 }
 
-/// The program that `env` would look for, and the words behind it. `None` where it does more, which it does itself then.
+/// The program that `env` would look for, and the words behind it. `None` where it does more.
 fn found_by_env(argument: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
     let (words, several) = match argument.strip_prefix("-S") {
         Some(words) => (words, true),
@@ -317,16 +336,21 @@ mod tests {
             words_of("a", "#!/usr/bin/env -S bash -eu\n"),
             ["bash", "-eu", "D/a", "a b"]
         );
-        assert_eq!(
-            words_of("a", "#!/usr/bin/env -S A=b bash\n"),
-            ["env", "-S A=b bash", "D/a", "a b"]
-        );
+        assert_eq!(words_of("a", "#!/bin/busybox sh\n"), ["busybox", "sh", "D/a", "a b"]);
         assert_eq!(words_of("a", "#!/bin/sh -eu\nx"), ["sh", "-eu", "D/a", "a b"]);
         for text in [
             "x",
             "#!./python3\n",
             "#!/x/root/bin/python3\n",
             "#!/usr/bin/env none-such\n",
+            "#!/usr/bin/env ./sh\n",
+            "#!/usr/bin/env -S ./sh\n",
+            "#!/usr/bin/env -S --chdir=. sh\n",
+            "#!/usr/bin/env -S PATH=. sh\n",
+            "#!/usr/bin/env -i sh\n",
+            "#!/usr/bin/nice ./sh\n",
+            "#!/usr/bin/nice sh\n",
+            "#!/bin/sh ./sh\n",
         ] {
             assert!(command(Path::new("/x/a"), text, &[], &search(Path::new("/x"))).is_err());
         }
