@@ -319,3 +319,32 @@ fn no_name_draws_a_row_of_a_question_at_any_width() {
         assert_eq!(terminal.ends_within(20).plays_command(&begun, argv), 0, "{columns}");
     }
 }
+
+/// A child asks first and is ended by its own timer; the parent's question stands in that one's place at once.
+#[test]
+fn an_answer_to_a_question_that_is_gone_is_none_to_the_next() {
+    const ASKS: &str = "import os, signal\n\
+         child = os.fork()\n\
+         if not child:\n  \
+           signal.setitimer(signal.ITIMER_REAL, 1)\n  \
+           ask('first')\n  \
+           os._exit(0)\n\
+         os.waitpid(child, 0)\n\
+         ask('second')\n";
+    let begun = asking(&format!("def say(text): os.write(1, text.encode())\n{ASKING}{ASKS}"));
+    for name in ["first", "second"] {
+        begun.place.file(&format!("{name}/file"), "x");
+    }
+    let code = Terminal::new()
+        .awaits("first/file")
+        .awaits(PROMPT)
+        .awaits("second/file")
+        .types("once\n")
+        .awaits(PROMPT)
+        .types("no mine\n")
+        .awaits("second is closed")
+        .ends_within(20)
+        .plays(&begun);
+    assert_eq!(code, 0);
+    assert_eq!(reasons(&begun).last().unwrap(), "mine");
+}

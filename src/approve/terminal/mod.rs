@@ -19,7 +19,7 @@ mod unanswered;
 mod tests;
 
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::unistd::getpgrp;
 
@@ -41,6 +41,10 @@ const TRIES: u32 = 3;
 /// The last line is for the person alone: nobody waits for it to be shown.
 const AFTERWARDS: Duration = Duration::from_millis(500);
 
+/// After a question that ended without an answer, the run may have chosen that moment: whoever was answering it is given so
+/// long to see that the next one is another, and what is typed meanwhile doesn't count.
+const PAUSE: Duration = Duration::from_secs(2);
+
 /// Asks on the controlling terminal.
 ///
 /// Whoever asks has stopped every process of the run before, lets it go on afterwards, and has blocked SIGTTOU and
@@ -55,8 +59,8 @@ pub struct Terminal {
     /// Columns before the run, which can tell the terminal any number. In a question of too many, the terminal would
     /// break rows where the run wants it.
     columns: usize,
-    /// One question at a time.
-    asking: Mutex<()>,
+    /// One question at a time, and when the last one ended that a person hadn't answered.
+    asking: Mutex<Option<Instant>>,
 }
 
 impl std::fmt::Debug for Terminal {
@@ -92,11 +96,16 @@ impl Terminal {
             owns,
             screen: Screen::of(std::env::var("TERM").ok().as_deref()),
             erase: mode::erase_key(&before),
-            asking: Mutex::new(()),
+            asking: Mutex::new(None),
         })
     }
 
-    fn answer(&self, request: &EscalationRequest, patience: &Patience) -> Result<Answer, Unanswered> {
+    fn answer(
+        &self,
+        request: &EscalationRequest,
+        patience: &Patience,
+        unanswered: Option<Instant>,
+    ) -> Result<Answer, Unanswered> {
         let offer = Offer::of(request);
         let (columns, rows) = self.device.size();
         let size = (columns.min(self.columns), rows);
@@ -106,7 +115,8 @@ impl Terminal {
         let held = Held::take(&self.device, self.erase, &*self.owns)?;
         held.quieten(&self.screen.undo(), patience)?;
         let details = || details::details(request, &offer, width) + &question;
-        let asked = self.converse(&held, &question, details, &offer, patience);
+        let pause = unanswered.map_or(Duration::ZERO, |ended| PAUSE.saturating_sub(ended.elapsed()));
+        let asked = self.converse(&held, &question, details, &offer, patience, pause);
         let closing = match &asked {
             Ok(answer) => Some(fit::broken(&closing_line(request, answer), width)),
             // The program may have written anything below the question.
@@ -128,8 +138,15 @@ impl Terminal {
         details: impl Fn() -> String,
         offer: &Offer,
         patience: &Patience,
+        pause: Duration,
     ) -> Result<Answer, Unanswered> {
         let mut shown = format!("{}{question}", self.screen.fresh());
+        if !pause.is_zero() {
+            self.device.write(&shown, patience)?;
+            shown = String::new();
+            std::thread::sleep(pause.min(patience.left().unwrap_or_default()));
+            held.quieten("", patience)?;
+        }
         let mut unclear = 0;
         loop {
             self.device
@@ -170,9 +187,12 @@ fn read_while_held(device: &Device, patience: &Patience) -> Result<Vec<u8>, Unan
 
 impl Approver for Terminal {
     fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer {
-        let _one = lock(&self.asking);
-        self.answer(request, patience)
-            .unwrap_or_else(|unanswered| Answer::silence(unanswered.to_string()))
+        let mut last = lock(&self.asking);
+        let answered = self.answer(request, patience, last.take());
+        answered.unwrap_or_else(|unanswered| {
+            *last = Some(Instant::now());
+            Answer::silence(unanswered.to_string())
+        })
     }
 
     fn manner(&self) -> Manner {

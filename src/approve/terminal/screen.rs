@@ -13,8 +13,13 @@ pub enum Screen {
 /// In this order: CAN and ST end what is unfinished, the rest is ordinary control sequences (ECMA-48, VT510, xterm). A
 /// terminal that lacks one ignores it. What DECSTR resets is reset singly too, because not every terminal has it.
 const UNDO: &[&str] = &[
-    "\x18",        // CAN: gives an unfinished sequence up
-    "\x1b\\",      // ST: ends an unfinished string
+    "\x18",           // CAN: gives an unfinished sequence up
+    "\x1b\\",         // ST: ends an unfinished string
+    "\x1b]104\x1b\\", // the palette, and the next: the colours of text, screen and cursor. Of one colour they'd hide all
+    "\x1b]110\x1b\\",
+    "\x1b]111\x1b\\",
+    "\x1b]112\x1b\\",
+    "\x1b[4i",     // MC: to the screen, not to a printer
     "\x0f",        // SI, and the next: letters are letters
     "\x1b(B",      // ASCII as G0
     "\x1b[!p",     // DECSTR: soft reset
@@ -74,6 +79,10 @@ mod tests {
             assert_eq!(Screen::of(term).undo(), "");
             assert_eq!(Screen::of(term).fresh(), "\n");
         }
-        assert!(Screen::of(Some("xterm")).undo().starts_with("\x18\x1b\\"));
+        let undo = Screen::of(Some("xterm")).undo();
+        assert!(undo.starts_with("\x18\x1b\\"));
+        for colour in ["104", "110", "111", "112"] {
+            assert!(undo.contains(&format!("\x1b]{colour}\x1b\\")), "{colour}");
+        }
     }
 }
