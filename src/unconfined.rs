@@ -122,7 +122,7 @@ impl Caller {
 }
 
 /// The words of a shell's command line, whatever they stand for. What a backslash or a quote hides belongs to the word.
-fn split(text: &str) -> Vec<String> {
+pub(crate) fn split(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
     let mut characters = text.chars();

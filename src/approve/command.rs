@@ -12,7 +12,7 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use super::{Answer, Approver, EscalationRequest, Patience, question, reply};
-use crate::unconfined::Caller;
+use crate::unconfined::{self, Caller};
 use conversation::Conversation;
 
 const SHELL: &str = "/bin/sh";
@@ -25,20 +25,20 @@ const QUOTED: usize = 200;
 #[derive(Debug, Clone)]
 pub struct CommandApprover {
     text: String,
-    /// Where it runs: the caller's directory, as it was in the beginning.
-    directory: PathBuf,
     /// The absolute directories of `PATH`.
     search_path: Option<OsString>,
     programs: Vec<PathBuf>,
 }
 
 impl CommandApprover {
-    /// With the text of the command. The files that its words name are found now, as the caller's directory, `PATH` and
-    /// `HOME` are; entries of `PATH` that aren't absolute don't count.
+    /// Where it runs. In the run's root interpreters and `make` would load files of the run by themselves.
+    pub const DIRECTORY: &str = "/";
+
+    /// With the text of the command. The files that its words name are found now, as `PATH` and `HOME` are; names are those
+    /// of [`CommandApprover::DIRECTORY`], and entries of `PATH` that aren't absolute don't count.
     pub fn new(text: impl Into<String>) -> CommandApprover {
         let text = text.into();
-        let directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        let caller = Caller::of_process(directory);
+        let caller = Caller::of_process(Self::DIRECTORY.into());
         let programs = caller.files(OsStr::new(SHELL), &[OsStr::new(&text)]);
         let search_path = caller.search_path.as_deref().map(|path| {
             let absolute = std::env::split_paths(path).filter(|directory| directory.is_absolute());
@@ -46,15 +46,22 @@ impl CommandApprover {
         });
         CommandApprover {
             text,
-            directory: caller.directory,
             search_path,
             programs,
         }
     }
 
+    /// A file of the caller's directory that a word of the text names by a path from there, where it isn't started.
+    pub fn relative_file(text: &str) -> Option<PathBuf> {
+        let here = std::env::current_dir().ok()?;
+        let words = unconfined::split(text).into_iter();
+        let mut paths = words.filter(|word| word.contains('/') && !word.starts_with(['/', '~', '$']));
+        paths.find_map(|word| std::fs::canonicalize(here.join(word)).ok())
+    }
+
     fn shell(&self) -> Command {
         let mut command = Command::new(SHELL);
-        command.args(["-c", &self.text]).current_dir(&self.directory);
+        command.args(["-c", &self.text]).current_dir(Self::DIRECTORY);
         if let Some(path) = &self.search_path {
             command.env("PATH", path);
         }

@@ -71,7 +71,16 @@ pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
                     .hint("set `HOME`, or `XDG_STATE_HOME` to an absolute path"),
             ),
         },
-        Ask::Command(text) => Ok(Some(Arc::new(CommandApprover::new(text)))),
+        Ask::Command(text) => match CommandApprover::relative_file(text) {
+            Some(file) => {
+                let told = format!(
+                    "the program of `--ask command` starts in `{}`",
+                    CommandApprover::DIRECTORY
+                );
+                Err(Failure::text(REFUSED, told).hint(format!("name the file by its whole path, `{}`", file.display())))
+            }
+            None => Ok(Some(Arc::new(CommandApprover::new(text)))),
+        },
     }
 }
 

@@ -496,7 +496,7 @@ const STARTED: [Started; 3] = [
         ],
     },
     Started {
-        flags: &["--profile", "workspace", "--ask", "command=./ask.sh --now"],
+        flags: &["--profile", "workspace", "--ask", "command=@ROOT/ask.sh --now"],
         configuration: "version = 1\n",
         program: "ask.sh",
         plants: &[
@@ -545,6 +545,44 @@ fn no_program_that_is_started_unconfined_is_another_than_before_the_run() {
             assert!(!violate(&held, ":"), "`{plant}`, a run later");
         }
     }
+}
+
+/// An interpreter loads modules from the directory where it starts, and that is none of the run's.
+#[test]
+fn what_a_run_puts_into_its_root_is_loaded_by_no_program_that_answers() {
+    let begin = || {
+        let place = Place::new();
+        place.file("~/outside", "x");
+        place.file(
+            "json.py",
+            place.fill("open('@HOME/proof', 'w')\ndumps = loads = print\n"),
+        );
+        place.file("answer/json.py", "");
+        place
+    };
+    let answers = "command=python3 -c 'import json, sys; print(json.dumps({\"answer\": \"no\"}))'";
+    let place = begin();
+    let imports = ["python3", "-c", "import json"];
+    finish(place.command(imports[0]).args(&imports[1..]), b"");
+    assert!(
+        place.home.join("proof").exists(),
+        "nothing is loaded from where it starts"
+    );
+    let place = begin();
+    let outside = place.home.join("outside");
+    let words = ["run", "--ask", answers, "--profile", "workspace", "--", "cat"];
+    let ended = finish(place.command(STOCKADE).args(words).arg(&outside), b"");
+    assert!(ended.stderr().contains("refused"), "{}", ended.stderr());
+    assert!(!place.home.join("proof").exists());
+
+    let words = ["run", "--ask", "command=python3 answer/json.py", "--", "true"];
+    let ended = finish(place.command(STOCKADE).args(words), b"");
+    assert_eq!(ended.status.code(), Some(125));
+    assert!(
+        ended.stderr().contains("name the file by its whole path"),
+        "{}",
+        ended.stderr()
+    );
 }
 
 /// It is executed by the name that `PATH` led to before the run, and a shell finds nothing before it.
