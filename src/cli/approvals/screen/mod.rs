@@ -6,7 +6,7 @@ mod state;
 mod view;
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
@@ -24,6 +24,9 @@ use state::{Effect, State};
 /// How often sockets, signals and the time that is left are looked at. A key is answered at once.
 const SLICE: Duration = Duration::from_millis(150);
 
+/// Keys of this time after the chosen question was taken away, and another stands there, are for the one that is gone.
+const PAUSE: Duration = Duration::from_secs(2);
+
 /// Keys that are taken in one go.
 const KEYS: usize = 1000;
 
@@ -35,6 +38,7 @@ pub fn watch(watcher: Watcher, signals: &Signals) -> Result<u8, Failure> {
         watcher,
         by: person::at("approvals"),
         state: State::new(),
+        has_answered: false,
     };
     let result = screen.watch(&mut terminal, signals);
     let restored = ratatui::try_restore();
@@ -46,10 +50,13 @@ struct Screen {
     watcher: Watcher,
     by: String,
     state: State,
+    /// Whether the last question that went was answered here.
+    has_answered: bool,
 }
 
 impl Screen {
     fn watch(&mut self, terminal: &mut DefaultTerminal, signals: &Signals) -> io::Result<u8> {
+        let mut taken_away: Option<Instant> = None;
         loop {
             for news in self.watcher.hear() {
                 if let News::Gone(question) = news {
@@ -58,12 +65,19 @@ impl Screen {
                 }
             }
             let questions: Vec<&Question> = self.watcher.questions().collect();
-            self.state.settle(&questions);
+            if self.state.settle(&questions) && !self.has_answered {
+                taken_away = Some(Instant::now());
+            }
+            self.has_answered = false;
             terminal.draw(|frame| view::draw(frame, &self.state, &questions))?;
             if let Some(code) = signals.exit_code() {
                 return Ok(code);
             }
-            match self.state.keys(&pressed()?, &questions) {
+            let pressed = pressed()?;
+            if taken_away.is_some_and(|then| then.elapsed() < PAUSE) {
+                continue;
+            }
+            match self.state.keys(&pressed, &questions) {
                 Effect::Nothing => {}
                 Effect::Quit => return Ok(0),
                 Effect::Answer(number, said) => self.answer(number, &said),
@@ -83,7 +97,10 @@ impl Screen {
         };
         let is_to_all = answer.choice == (Choice::No { all: true });
         match self.watcher.answer(number, &answer) {
-            Ok(question) => self.state.remember(&view::answered(&question, &answer)),
+            Ok(question) => {
+                self.has_answered = true;
+                self.state.remember(&view::answered(&question, &answer));
+            }
             Err(error) => return self.state.notice(&format!("{number}: {error}")),
         }
         if let Some(next) = next_of_run(&self.watcher, &run).filter(|_| is_to_all) {

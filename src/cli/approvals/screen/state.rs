@@ -80,8 +80,9 @@ impl State {
         self.notice = text.to_string();
     }
 
-    /// After questions came and went: what is chosen still waits, and nothing is begun for one that doesn't.
-    pub fn settle(&mut self, questions: &[&Question]) {
+    /// After questions came and went: what is chosen still waits, and nothing is begun for one that doesn't. Whether another
+    /// question stands where the one was that a person may be about to answer.
+    pub fn settle(&mut self, questions: &[&Question]) -> bool {
         let waits = |number: u32| questions.iter().any(|question| question.number == number);
         let begun_for = match self.mode {
             Mode::Confirming(number, _)
@@ -94,9 +95,11 @@ impl State {
             self.mode = Mode::Choosing;
             self.notice(&format!("{number}: isn't asked any more"));
         }
-        if !self.selected.is_some_and(waits) {
+        let before = self.selected;
+        if !before.is_some_and(waits) {
             self.select(order(questions).first().copied());
         }
+        before.is_some() && self.selected.is_some() && self.selected != before
     }
 
     fn select(&mut self, number: Option<u32>) {
