@@ -10,6 +10,8 @@ pub(super) struct Client {
     pub before: &'static str,
     /// Whole options, with their dashes, whose value is secret.
     pub options: &'static [&'static str],
+    /// Words of its own behind which the next one is secret.
+    pub words: &'static [&'static str],
     /// How a letter's value is given.
     pub value: Value,
 }
@@ -34,6 +36,7 @@ const fn letters(name: &'static str, letters: &'static str) -> Client {
         letters,
         before: "",
         options: &[],
+        words: &[],
         value: Value::SameOrNext,
     }
 }
@@ -53,16 +56,35 @@ const fn options(name: &'static str, options: &'static [&'static str]) -> Client
     }
 }
 
+/// `ngrok authtoken SECRET`.
+const fn words(name: &'static str, words: &'static [&'static str]) -> Client {
+    Client {
+        words,
+        ..letters(name, "")
+    }
+}
+
 const CLIENTS: &[Client] = &[
     Client {
         before: "sSLkfvigINOJG",
-        options: &["--user", "--proxy-user", "--oauth2-bearer", "--cookie"],
-        ..letters("curl", "uUb")
+        options: &[
+            "--user",
+            "--proxy-user",
+            "--oauth2-bearer",
+            "--cookie",
+            "--cert",
+            "--proxy",
+            "--preproxy",
+        ],
+        ..letters("curl", "uUbxE")
     },
     options("wget", &["--user", "--proxy-user"]),
     attached("mysql"),
     attached("mysqldump"),
-    attached("mysqladmin"),
+    Client {
+        words: &["password"],
+        ..attached("mysqladmin")
+    },
     attached("mysqlimport"),
     attached("mariadb"),
     attached("mariadb-dump"),
@@ -70,11 +92,20 @@ const CLIENTS: &[Client] = &[
     attached("7z"),
     attached("7za"),
     attached("7zz"),
-    attached("rar"),
+    Client {
+        before: "h",
+        ..attached("rar")
+    },
     attached("unrar"),
     letters("sshpass", "p"),
-    letters("redis-cli", "a"),
-    letters("valkey-cli", "a"),
+    Client {
+        words: &["auth", "AUTH"],
+        ..letters("redis-cli", "a")
+    },
+    Client {
+        words: &["auth", "AUTH"],
+        ..letters("valkey-cli", "a")
+    },
     letters("http", "a"),
     letters("https", "a"),
     letters("xh", "a"),
@@ -110,8 +141,37 @@ const CLIENTS: &[Client] = &[
     options("ssh-keygen", &["-N", "-P"]),
     options("snmpwalk", &["-A", "-X", "-c"]),
     options("snmpget", &["-A", "-X", "-c"]),
+    letters("cqlsh", "p"),
+    letters("snowsql", "p"),
+    letters("cadaver", "p"),
+    letters("ncftp", "p"),
+    letters("ncftpput", "p"),
+    letters("rdesktop", "p"),
+    letters("rabbitmqadmin", "p"),
+    letters("supabase", "p"),
+    letters("glab", "t"),
+    letters("vercel", "t"),
+    letters("influx", "t"),
+    letters("codecov", "t"),
+    letters("nuget", "k"),
+    options("kubectl", &["--from-literal"]),
+    options("helm", &["--set-string", "--set"]),
+    options("gh", &["--body", "-b"]),
+    options("aws", &["--value", "--secret-string"]),
+    options("az", &["--value"]),
+    words("vault", &["login", "unseal"]),
+    words("cargo", &["login"]),
+    words("wandb", &["login"]),
+    words("snyk", &["auth"]),
+    words("bw", &["unlock"]),
+    words("ngrok", &["authtoken", "add-authtoken"]),
+    words("nmcli", &["password", "802-11-wireless-security.psk"]),
+    words(
+        "rclone",
+        &["pass", "password", "token", "client_secret", "secret_access_key", "key"],
+    ),
     // `docker login -p SECRET`; elsewhere their `-p` is a port.
-    letters("login", "p"),
+    letters("login", "pt"),
     // Started by one of the above, or before one: their own options are others.
     letters("ssh", ""),
     letters("scp", ""),

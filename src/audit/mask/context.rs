@@ -23,8 +23,10 @@ enum Next {
     Header,
     /// `config` came before: a name, and its value behind it.
     Setting,
-    /// A secret name came before: `=`, and its value behind it.
+    /// A secret name came before: `=`, and its value behind it; or, in quotes, the value itself, as in SQL.
     Equals,
+    /// `IDENTIFIED` came before, and then `BY`.
+    By,
 }
 
 impl Context {
@@ -52,9 +54,18 @@ impl Context {
                 self.next = Next::Secret;
                 return word.to_string();
             }
-            Next::Secret | Next::Setting | Next::Equals | Next::Anything => {}
+            Next::Equals if bare.len() < word.len() => return MASK.to_string(),
+            Next::By if bare.eq_ignore_ascii_case("by") => {
+                self.next = Next::Secret;
+                return word.to_string();
+            }
+            Next::Secret | Next::Setting | Next::Equals | Next::By | Next::Anything => {}
         }
         self.sets |= bare == "set";
+        if self.client.is_some_and(|client| client.words.contains(&bare)) {
+            self.next = Next::Secret;
+            return word.to_string();
+        }
         let name = bare.rsplit('/').next().unwrap_or(bare);
         self.client = clients::find(name).or(self.client);
         if let Some(masked) = self.option_of_client(bare) {
@@ -112,6 +123,7 @@ fn next(bare: &str) -> Option<Next> {
     match bare {
         "-H" | "--header" => Some(Next::Header),
         "config" => Some(Next::Setting),
+        _ if bare.eq_ignore_ascii_case("identified") => Some(Next::By),
         _ if is_secret_option(bare) => Some(Next::Secret),
         _ if !bare.starts_with('-') && pairs::is_name(bare) && pairs::names_secret(bare) => Some(Next::Equals),
         _ => None,
@@ -142,5 +154,5 @@ fn is_secret_option(word: &str) -> bool {
     };
     let name = name.strip_prefix('-').unwrap_or(name);
     // One letter is no name, and one dash before a word is how some programs write long options.
-    name.len() > 2 && pairs::is_name(name) && !name.starts_with("no-") && pairs::names_secret(name)
+    (name.len() > 2 || name == "pw") && pairs::is_name(name) && !name.starts_with("no-") && pairs::names_secret(name)
 }

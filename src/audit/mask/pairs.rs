@@ -43,8 +43,33 @@ fn is_part_of_name(c: char) -> bool {
 
 /// Whether a name, of an option, a variable, a header or a field, says that its value is secret.
 pub(super) fn names_secret(name: &str) -> bool {
-    const SHORT: [&str; 7] = ["sig", "signature", "pwd", "otp", "pin", "authorization", "masterauth"];
-    const ENDS: [&str; 6] = ["authorization", "signature", "pass", "passwd", "passphrase", "bearer"];
+    const SHORT: [&str; 9] = [
+        "sig",
+        "signature",
+        "pwd",
+        "pw",
+        "otp",
+        "pin",
+        "creds",
+        "authorization",
+        "masterauth",
+    ];
+    const ENDS: [&str; 14] = [
+        "authorization",
+        "signature",
+        "pass",
+        "passwd",
+        "passphrase",
+        "bearer",
+        "_pwd",
+        "_pw",
+        "authkey",
+        "passwort",
+        "kennwort",
+        "contrasena",
+        "mot_de_passe",
+        "senha",
+    ];
     // The value of such a name is a place, a kind or a number.
     const PLACES: [&str; 10] = [
         "_file", "_stdin", "_path", "_dir", "_name", "_jar", "_type", "_format", "_size", "_length",
@@ -120,7 +145,11 @@ fn value_at(text: &str, at: usize, name: &Name<'_>, extent: Extent) -> Option<(u
 fn is_said(after: &str, name: &Name<'_>) -> bool {
     let lower = name.text.to_ascii_lowercase();
     !name.is_apart
-        && (after.starts_with([' ', '\t', '"', '\'']) || lower.ends_with("authorization") || lower.starts_with("x-"))
+        && (after.starts_with([' ', '\t', '"', '\''])
+            || ["authorization", "password", "passwd", "passphrase"]
+                .iter()
+                .any(|end| lower.ends_with(end))
+            || lower.starts_with("x-"))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
