@@ -19,6 +19,7 @@ pub mod cli;
 pub mod command;
 pub mod config;
 mod custody;
+mod fault;
 #[cfg(feature = "infer")]
 pub mod infer;
 pub mod judge;

@@ -2,6 +2,12 @@
 
 use std::process::ExitCode;
 
+// A panic in a thread that serves a run is contained there; it must not end the process.
+const _: () = assert!(
+    cfg!(panic = "unwind"),
+    "the binary has to be built with `panic = \"unwind\"`"
+);
+
 fn main() -> ExitCode {
     stockade::cli::main()
 }

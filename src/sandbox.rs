@@ -778,6 +778,7 @@ impl Child {
     pub fn outcome(mut self, ending: &launch::Ending) -> Outcome {
         self.report.ended(ending);
         self.report.escalation = self.running.escalation();
+        self.report.faults = self.running.faults();
         if let Some(refusals) = self.running.refusals() {
             let scene = Scene {
                 policy: &self.policy,

@@ -41,6 +41,7 @@ fn every_promised_field_is_there() {
             "denials_dropped",
             "suggestion",
             "escalation",
+            "faults",
             "resources",
         ],
     );

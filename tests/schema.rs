@@ -184,6 +184,9 @@ fn report_with_denials() -> Value {
     report["denials"] = json!(denials);
     report["denials_dropped"] = json!(7);
     report["suggestion"] = json!({ "flags": ["--read", "/r/x"], "profile": null });
+    let parts = schema().pointer("/$defs/fault/properties/part/enum").unwrap().clone();
+    let fault = |part| json!({ "part": part, "message": "index out of bounds (src/x.rs:1)", "count": 2 });
+    report["faults"] = parts.as_array().unwrap().iter().map(fault).collect();
     report
 }
 

@@ -65,6 +65,9 @@ fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             line(out, "", &format!("nothing more was asked: {why}"))?;
         }
     }
+    for fault in &report.faults {
+        line(out, "error", &super::run::told(fault))?;
+    }
     for (index, denial) in report.denials.iter().enumerate() {
         print_denial(index + 1, denial, out)?;
     }

@@ -30,7 +30,7 @@ pub fn learn(task: &Learn) -> Result<u8, Failure> {
     let observed = observe(task, &observation, printed.profile.as_ref().and_then(Sink::path));
     ledger.close();
     let (run, outcome) = observed?;
-    run::say_limit(&outcome);
+    run::say_ending(&outcome);
     if let Some(failure) = refused::explanation(outcome.report(), None) {
         failure.print();
     }

@@ -101,6 +101,11 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "stockade: {}", escaped(text));
 }
 
+/// What to do about the lines before.
+pub fn hint(text: &str) {
+    let _ = write!(std::io::stderr().lock(), "\nhint: {}\n", escaped(text));
+}
+
 /// Names of files and programs are the target's to choose: what a terminal doesn't show by itself is spelled out.
 /// Blanks stay, since lines of ours are indented; who quotes such a name takes [`crate::visible::visible`].
 /// Line ends of our own (several faults of one document) stay.

@@ -33,6 +33,7 @@ mod trust;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use crate::fault::{self, Fault};
 use args::{Arguments, Task};
 use message::Failure;
 
@@ -41,15 +42,34 @@ const REFUSED: u8 = 125;
 
 /// Parses, acts, answers the exit code.
 pub fn main() -> ExitCode {
-    let result = Arguments::read().and_then(|arguments| act(&arguments.task));
+    fault::install_hook();
+    let result = fault::contain(|| {
+        fault::point("main", "start");
+        Arguments::read().and_then(|arguments| act(&arguments.task))
+    });
     match result {
-        Ok(code) => ExitCode::from(code),
-        Err(failure) => {
+        Ok(Ok(code)) => ExitCode::from(code),
+        Ok(Err(failure)) => {
             failure.print();
             ExitCode::from(failure.exit_code)
         }
+        // A run that was going on has ended with the launcher's end of the warden's socket.
+        Err(fault) => {
+            tell_fault(&fault);
+            ExitCode::from(REFUSED)
+        }
     }
 }
+
+/// Tells of a panic that wasn't contained.
+pub(crate) fn tell_fault(fault: &Fault) {
+    Failure::text(REFUSED, format!("internal error: {fault}"))
+        .hint(REPORT_IT)
+        .print();
+}
+
+/// What a person can do about a mistake of ours.
+const REPORT_IT: &str = "this is a mistake in Stockade: please report it with these lines";
 
 fn act(task: &Task) -> Result<u8, Failure> {
     match task {

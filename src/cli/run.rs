@@ -6,18 +6,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::REFUSED;
 use super::acting::{Acting, LOWEST};
 use super::args::Run;
 use super::asking::{self, Ask};
 use super::ledger::Ledger;
-use super::message::{Failure, note};
+use super::message::{Failure, hint, note};
 use super::refused;
 use super::relay::Relay;
 use super::signals::{self, Signals};
+use super::{REFUSED, REPORT_IT};
 use crate::approve::Approver;
+use crate::fault;
 use crate::profile::{Limits, visible};
-use crate::report::{Report, Sink, Status, Written};
+use crate::report::{Fault, Report, Sink, Status, Written};
 use crate::sys::{confine, process};
 use crate::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
@@ -48,7 +49,7 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
                 return Err(failure);
             }
         };
-        say_limit(&outcome);
+        say_ending(&outcome);
         if let Some(failure) = refused::explanation(outcome.report(), run.report.as_deref()) {
             failure.print();
         }
@@ -298,6 +299,7 @@ pub(super) fn attend(mut child: Child, mut signals: Signals) -> Result<Outcome, 
                 return Err(error.into());
             }
         };
+        fault::point("main", "event");
         match event {
             Event::Attention => signals.answer(&child),
             Event::Stopped(signal) => signals::follow_stop(&child, signal),
@@ -348,8 +350,15 @@ fn end_orphans() {
     }
 }
 
-pub(super) fn say_limit(outcome: &Outcome) {
+/// Says what ended a run or went wrong in Stockade itself.
+pub(super) fn say_ending(outcome: &Outcome) {
     let report = outcome.report();
+    for fault in &report.faults {
+        note(&told(fault));
+    }
+    if !report.faults.is_empty() {
+        hint(REPORT_IT);
+    }
     if let (Status::TimeLimit | Status::ResourceLimit, Some(limit)) = (report.status, &report.limit) {
         let cut = if report.resources.output_cut {
             "; the output is cut"
@@ -358,4 +367,14 @@ pub(super) fn say_limit(outcome: &Outcome) {
         };
         note(&format!("the run was ended past its {limit} limit{cut}"));
     }
+}
+
+/// A mistake of Stockade's own, in one line.
+pub(super) fn told(fault: &Fault) -> String {
+    let (part, consequence) = fault.part.describe();
+    let times = match fault.count {
+        1 => String::new(),
+        count => format!(" ({count} times)"),
+    };
+    format!("internal error in {part}: {}; {consequence}{times}", fault.message)
 }

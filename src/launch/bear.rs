@@ -5,7 +5,7 @@ use std::io;
 use std::sync::mpsc::Sender;
 
 use super::warden::{self, Duty};
-use crate::sys::process::{self, Forked};
+use crate::sys::process::{self, ExitOnDrop, Forked};
 use crate::sys::wire::Message;
 
 /// A warden that was forked.
@@ -22,7 +22,10 @@ pub struct Born {
 /// Forks the warden. All signals must be blocked in the calling thread.
 pub fn bear(duty: &Duty) -> io::Result<Born> {
     match process::fork()? {
-        Forked::Child => warden::serve(duty),
+        Forked::Child => {
+            let _ends_here = ExitOnDrop;
+            warden::serve(duty)
+        }
         // The process stays a zombie until it is collected, so its number stays its own.
         Forked::Parent(warden) => Ok(Born {
             warden,

@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::warden::News;
+use crate::fault;
 use crate::plan::Instruction;
 use crate::sys::confine;
 use crate::sys::notify;
@@ -57,6 +58,8 @@ pub enum Step {
     Session,
     /// The target: executing the program.
     Execute,
+    /// The target: ending within these steps, by a panic or a kill.
+    Unfinished,
 }
 
 impl Step {
@@ -82,6 +85,7 @@ impl Step {
             Descriptors,
             Session,
             Execute,
+            Unfinished,
         ]
         .into_iter()
         .find(|step| *step as i32 == number)
@@ -108,6 +112,7 @@ impl Step {
             Step::Descriptors => "close inherited descriptors",
             Step::Session => "have the warden leave the session",
             Step::Execute => "execute the program",
+            Step::Unfinished => "become the program",
         }
     }
 }
@@ -167,27 +172,33 @@ pub struct Birth<'a> {
 
 /// The new process's main function. Never answers where it succeeds.
 pub fn begin(birth: &mut Birth<'_>) -> i32 {
+    // What ends the process within the steps leaves this behind.
+    birth.failure = Some((Step::Unfinished, libc::ECANCELED));
     let (step, error) = become_program(birth);
     birth.failure = Some((step, error.raw_os_error().unwrap_or(libc::EIO)));
     127
 }
 
 /// Confines the calling process and executes the program; returns only where a step failed.
-fn become_program(birth: &Birth<'_>) -> (Step, io::Error) {
-    let image = birth.image;
-    match confine_self(birth) {
-        Ok(()) => {
-            let error = process::execute(&image.program, &image.arguments, &image.environment);
-            (Step::Execute, error)
-        }
-        Err(failure) => failure,
+fn become_program(birth: &mut Birth<'_>) -> (Step, io::Error) {
+    if let Err(failure) = confine_self(birth) {
+        return failure;
     }
+    let image = birth.image;
+    birth.failure = None;
+    // Signals that came meanwhile act on the target now, with default actions.
+    if let Err(error) = image.signal_mask.set() {
+        return (Step::Descriptors, error);
+    }
+    let error = process::execute(&image.program, &image.arguments, &image.environment);
+    (Step::Execute, error)
 }
 
 /// The order matters where a comment says so.
 fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     let at = |step: Step| move |error: io::Error| (step, error);
     let image = birth.image;
+    fault::point("target", "");
 
     // First, so that a warden killed from here on takes the target along. Exec keeps it: nothing is set-user-ID.
     confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
@@ -225,8 +236,6 @@ fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     if !birth.apart.follow() {
         return Err((Step::Session, io::Error::from_raw_os_error(libc::EPERM)));
     }
-    // Signals that came meanwhile act on the target now, with default actions.
-    image.signal_mask.set().map_err(at(Step::Descriptors))?;
     Ok(())
 }
 

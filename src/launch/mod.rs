@@ -27,7 +27,7 @@ pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
 pub(crate) use scratch::make_private;
 pub use scratch::without_home as scratch_without_home;
 pub use tree::{StatFields, Tree, status_field};
-pub use warden::Duty;
+pub use warden::{Duty, Order};
 pub use workers::{enter_with, make_sockets_only_below};
 
 /// Why a run could not be started.
@@ -68,6 +68,12 @@ pub enum LaunchError {
     /// A step between the fork and the exec failed.
     #[error("could not {}", .0.describe())]
     Step(Step, #[source] io::Error),
+    /// The target's process ended between the fork and the exec, killed or by a mistake of ours.
+    #[error("the new process ended before it became the program")]
+    Unfinished,
+    /// A mistake of ours in a thread that serves the run.
+    #[error("internal error in the supervisor: {0}")]
+    Fault(String),
     /// The warden was killed while the program ran, and the program with it.
     #[error("the warden was killed, and with it the run")]
     WardenLost,

@@ -15,8 +15,10 @@ use landlock::AccessFs;
 
 use super::LaunchError;
 use super::prepare::{allow, create};
+use crate::fault;
 use crate::network::{self, Network, Relay, Source};
 use crate::plan::{Handled, Plan};
+use crate::report::Part;
 use crate::sys::{confine, file};
 
 /// What the relay's thread has on its stack at most: it calls nothing deep.
@@ -73,7 +75,10 @@ impl Exchange {
                 let _ = sender.send(said);
                 if let Some(relay) = relay {
                     // Who is left without a relay is left without hosts.
-                    let _ = relay.serve(&of_relay);
+                    let served = fault::contain(|| relay.serve(&of_relay));
+                    if let Err(fault) = served {
+                        of_relay.faults.note(Part::Relay, &fault);
+                    }
                 }
                 drop(has_ended);
             })?;

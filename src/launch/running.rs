@@ -18,7 +18,7 @@ use super::scratch::Scratch;
 use super::tree::Tree;
 use super::warden::{News, Order};
 use crate::profile::Limits;
-use crate::report::{Escalation, Refusals};
+use crate::report::{Escalation, Fault, Part, Refusals};
 use crate::supervise::{Approvals, Supervisor};
 use crate::sys::process;
 use crate::sys::wire::{self, Message};
@@ -181,7 +181,7 @@ impl Running {
             Some(message) if message.kind == News::Started as u32 => message.first,
             other => {
                 process::collect(warden);
-                return Err(start_failure(other));
+                return Err(fault_of(supervisor.as_ref()).unwrap_or_else(|| start_failure(other)));
             }
         };
         let piped = output.iter().any(Option::is_some);
@@ -349,6 +349,12 @@ impl Running {
         self.supervisor.as_ref()?.shared().approvals.as_deref()
     }
 
+    /// Mistakes of our own while it ran.
+    pub fn faults(&self) -> Vec<Fault> {
+        let supervisor = self.supervisor.as_ref();
+        supervisor.map_or_else(Vec::new, |supervisor| supervisor.shared().faults.list())
+    }
+
     /// What was asked while it ran.
     pub fn escalation(&self) -> Option<Escalation> {
         self.approvals()?.escalation()
@@ -418,7 +424,7 @@ impl Running {
         let Some(message) = news else {
             self.over = true;
             process::collect(self.warden);
-            return Err(LaunchError::WardenLost);
+            return Err(fault_of(self.supervisor.as_ref()).unwrap_or(LaunchError::WardenLost));
         };
         if message.kind == News::Stopped as u32 {
             return Ok(Some(Event::Stopped(message.first)));
@@ -547,9 +553,17 @@ fn hold_own_proc(target: i32) -> Option<File> {
         .ok()
 }
 
+/// The mistake of ours for which the run was ended, where there is one.
+fn fault_of(supervisor: Option<&Supervisor>) -> Option<LaunchError> {
+    let faults = supervisor?.shared().faults.list();
+    let ending = faults.into_iter().find(|fault| fault.part == Part::Supervisor)?;
+    Some(LaunchError::Fault(ending.message))
+}
+
 fn start_failure(news: Option<Message>) -> LaunchError {
     match news {
         Some(message) if message.kind == News::Failed as u32 => match Step::from_number(message.first) {
+            Some(Step::Unfinished) => LaunchError::Unfinished,
             Some(step) => LaunchError::Step(step, io::Error::from_raw_os_error(message.second)),
             None => LaunchError::WardenGone,
         },

@@ -12,12 +12,14 @@
 //! of the tree first.
 //!
 //! It is a fork of a program that may have had threads, and it never executes: everything here is child-safe
-//! (system calls only, no allocation). All signals are blocked in it, so no key at a terminal stops it.
+//! (system calls only, no allocation). A panic in it or in the target's first steps ends the process at once
+//! (`sys::process::ExitOnDrop`, and before that the binary's panic hook), so the run fails or ends. All signals are blocked in it, so no key at a terminal stops it.
 
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::child::{self, Birth, Image, Step};
+use crate::fault;
 use crate::sys::process::{self, SignalDomain, Waited};
 use crate::sys::signals::SignalSet;
 use crate::sys::spawn::{self, ChildStack, Signpost};
@@ -107,6 +109,7 @@ struct Begun {
 
 /// Confines the warden and starts the target, or answers the step that failed.
 fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
+    fault::point("warden", "begin");
     let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
     // Until the socket is watched. A target that waits for an answer to its first calls would wait for ever, and so would
     // this; it dies with this in turn.
@@ -224,6 +227,7 @@ impl Watch {
 
     /// Watches until the run is over, ends what is left of it and says so.
     fn run(mut self) -> i32 {
+        fault::point("warden", "watch");
         self.until_over();
         self.end_tree();
         say_goodbye(self.outer.as_ref());

@@ -20,13 +20,13 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::mutex::lock;
 use crate::policy::{Reach, Speech};
 use crate::profile::Name;
-use crate::report::{Kind, Reason};
+use crate::report::{Faults, Kind, Reason};
 use crate::sys::wire::{self, Message};
 
 pub use dial::{Dial, Interrupted, addresses, why_closed};
@@ -53,6 +53,8 @@ pub struct Network {
     questions: Mutex<VecDeque<Name>>,
     answered: Condvar,
     answers: Mutex<()>,
+    /// Mistakes of our own. The supervisor's are noted here too.
+    pub faults: Arc<Faults>,
 }
 
 /// Whoever connects to the relay, and what for.
@@ -139,6 +141,7 @@ impl Network {
             questions: Mutex::default(),
             answered: Condvar::new(),
             answers: Mutex::default(),
+            faults: Arc::default(),
         }
     }
 

@@ -8,7 +8,6 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,9 +19,10 @@ use super::connection::{Connection, Next};
 use super::flow::Pipes;
 use super::names::{self, Family, Patience, Reply};
 use super::{Call, Clearance, Errand, Found, Missing, Network, Visitor};
+use crate::fault;
 use crate::mutex::lock;
 use crate::profile::Name;
-use crate::report::{Kind, Reason};
+use crate::report::{Faults, Kind, Part, Reason};
 use crate::sys::{socket, wire};
 
 /// How long somebody who connected may wait for being announced.
@@ -141,6 +141,7 @@ struct Serving {
 struct Desk {
     found: Mutex<Vec<(u64, Result<Found, Missing>)>>,
     bell: EventFd,
+    faults: Arc<Faults>,
     /// What waits for a thread, and how many threads there are.
     tasks: Mutex<Tasks>,
 }
@@ -159,6 +160,7 @@ impl Serving {
         let desk = Desk {
             found: Mutex::default(),
             bell: EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?,
+            faults: Arc::clone(&network.faults),
             tasks: Mutex::default(),
         };
         let readable = |token| EpollEvent::new(EpollFlags::EPOLLIN, token);
@@ -193,34 +195,49 @@ impl Serving {
                 other => other?,
             };
             for event in &events[..count] {
-                match event.data() {
-                    DOOR_V4 => self.accept(false),
-                    DOOR_V6 => self.accept(true),
-                    INBOX => self.hear(),
-                    DONE => self.collect(),
-                    token => {
-                        if event.events().contains(EpollFlags::EPOLLPRI)
-                            && let Some(connection) = self.connections.get_mut(token)
-                        {
-                            connection.note_urgent();
-                        }
-                        self.advance(token);
-                        if event.events().contains(EpollFlags::EPOLLERR) {
-                            self.look_after(token);
-                        }
-                    }
-                }
+                self.contain(None, |serving| serving.handle(event));
             }
             for token in std::mem::take(&mut self.ready) {
                 self.advance(token);
             }
             if looked.elapsed() >= TICK {
                 looked = Instant::now();
-                self.tick();
+                self.contain(None, Serving::tick);
             }
             if self.has_ended() {
                 return Ok(());
             }
+        }
+    }
+
+    fn handle(&mut self, event: &EpollEvent) {
+        match event.data() {
+            DOOR_V4 => self.accept(false),
+            DOOR_V6 => self.accept(true),
+            INBOX => self.hear(),
+            DONE => self.collect(),
+            token => {
+                if event.events().contains(EpollFlags::EPOLLPRI)
+                    && let Some(connection) = self.connections.get_mut(token)
+                {
+                    connection.note_urgent();
+                }
+                self.advance(token);
+                if event.events().contains(EpollFlags::EPOLLERR) {
+                    self.look_after(token);
+                }
+            }
+        }
+    }
+
+    /// Does something, perhaps for one connection. Where that panics, the connection is reset; all others go on.
+    fn contain(&mut self, token: Option<u64>, task: impl FnOnce(&mut Serving)) {
+        if let Err(fault) = fault::contain(|| task(self)) {
+            self.network.faults.note(Part::Relay, &fault);
+            if let Some(token) = token {
+                self.close(token, Next::Reset);
+            }
+            self.dialling = self.connections.dialling().len();
         }
     }
 
@@ -368,6 +385,10 @@ impl Serving {
         let Some(token) = self.connections.add(connection, from) else {
             return;
         };
+        self.contain(Some(token), |serving| serving.begin_connection(token));
+    }
+
+    fn begin_connection(&mut self, token: u64) {
         let connection = self.connections.get(token).expect("just added");
         let (has_host, is_to_be_found) = (connection.host().is_some(), connection.is_to_be_found());
         if connection.client().set_nonblocking(true).is_err() || self.watch(token).is_err() {
@@ -415,9 +436,11 @@ impl Serving {
         }
         let network = Arc::clone(&self.network);
         let begun = self.spawn(move |desk| {
-            // A mistake of ours is a name that wasn't found, not a client that waits for ever.
-            let looked = panic::catch_unwind(AssertUnwindSafe(|| network.look_up(&name)));
-            let found = looked.unwrap_or(Err(Missing::Failed));
+            // A panic is a name that wasn't found, not a client that waits for ever.
+            let found = fault::contain(|| network.look_up(&name)).unwrap_or_else(|fault| {
+                desk.faults.note(Part::Names, &fault);
+                Err(Missing::Failed)
+            });
             lock(&desk.found).push((token, found));
             let _ = desk.bell.write(1);
         });
@@ -436,23 +459,28 @@ impl Serving {
     }
 
     fn found(&mut self, token: u64, found: &Result<Found, Missing>) {
-        if let Some(connection) = self.connections.get_mut(token) {
-            let next = connection.found(found);
-            self.dialling += usize::from(connection.is_dialling());
-            self.act(token, next);
-        }
+        self.contain(Some(token), |serving| {
+            if let Some(connection) = serving.connections.get_mut(token) {
+                let next = connection.found(found);
+                serving.dialling += usize::from(connection.is_dialling());
+                serving.act(token, next);
+            }
+        });
     }
 
     fn advance(&mut self, token: u64) {
-        let Some(connection) = self.connections.get_mut(token) else {
-            return;
-        };
-        let was_dialling = connection.is_dialling();
-        let next = connection.advance(&mut self.pipes);
-        if was_dialling && !connection.is_dialling() {
-            self.dialling -= 1;
-        }
-        self.act(token, next);
+        self.contain(Some(token), |serving| {
+            let Some(connection) = serving.connections.get_mut(token) else {
+                return;
+            };
+            fault::point("relay", connection.destination().name.as_str());
+            let was_dialling = connection.is_dialling();
+            let next = connection.advance(&mut serving.pipes);
+            if was_dialling && !connection.is_dialling() {
+                serving.dialling -= 1;
+            }
+            serving.act(token, next);
+        });
     }
 
     /// A client that was reset is heard of even where its bytes are held up and nothing of it is read.
@@ -478,7 +506,7 @@ impl Serving {
         let Some(connection) = self.connections.remove(token) else {
             return;
         };
-        self.dialling -= usize::from(connection.is_dialling());
+        self.dialling = self.dialling.saturating_sub(usize::from(connection.is_dialling()));
         if how == Next::Reset {
             let _ = socket::reset_on_close(connection.client().as_fd());
             if let Some(host) = connection.host() {
@@ -506,9 +534,15 @@ impl Serving {
     fn answer_names(&self, stream: TcpStream, clearance: Box<dyn Clearance>) {
         let network = Arc::clone(&self.network);
         // Where too much waits, the stream is closed.
-        self.spawn(move |_| {
+        self.spawn(move |desk| {
             if stream.set_nonblocking(false).is_ok() {
-                let mut reply = |name: &Name, family| network.reply(name, family, clearance.as_ref());
+                let mut reply = |name: &Name, family| {
+                    let replied = fault::contain(|| network.reply(name, family, clearance.as_ref()));
+                    replied.unwrap_or_else(|fault| {
+                        desk.faults.note(Part::Names, &fault);
+                        Reply::Failed
+                    })
+                };
                 // Whoever stops asking is left alone.
                 let _ = names::serve(stream, Patience::USUAL, &mut reply);
             }
@@ -549,8 +583,9 @@ impl Desk {
                 return;
             };
             drop(tasks);
-            // One that panics takes the thread from nobody else.
-            let _ = panic::catch_unwind(AssertUnwindSafe(|| task(self)));
+            if let Err(fault) = fault::contain(|| task(self)) {
+                self.faults.note(Part::Names, &fault);
+            }
         }
     }
 }
@@ -594,6 +629,7 @@ fn edges(token: u64) -> EpollEvent {
 impl Network {
     /// What the run is told of a name.
     fn reply(&self, name: &Name, family: Family, clearance: &dyn Clearance) -> Reply {
+        fault::point("names", name.as_str());
         if !clearance.knows(name) && clearance.may_be_asked_for(name) {
             return self.made_up(name, family);
         }

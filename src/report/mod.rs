@@ -7,6 +7,7 @@
 
 mod denial;
 mod escalation;
+mod fault;
 mod grant;
 mod host;
 mod judge;
@@ -31,6 +32,8 @@ use crate::launch::Ending;
 use crate::plan::Trace;
 pub use denial::{Denial, Rule};
 pub use escalation::{Escalated, Escalation};
+pub(crate) use fault::Faults;
+pub use fault::{Fault, Part};
 #[cfg(feature = "cli")]
 pub(crate) use grant::{Fences, least as least_grant};
 pub(crate) use grant::{Flag, Grant, PathGrant, path_of};
@@ -112,6 +115,8 @@ pub struct Report {
     pub suggestion: Option<Suggestion>,
     /// What was asked of a person, or of a program that stands for one.
     pub escalation: Option<Escalation>,
+    /// Mistakes of Stockade's own: panics, each of which cost the run what it was about.
+    pub faults: Vec<Fault>,
     /// What the tree used.
     pub resources: Resources,
 }
@@ -191,6 +196,11 @@ impl Report {
         if self.explanation().next().is_some() {
             self.status = Status::PermissionDenied;
         }
+    }
+
+    /// Whether a mistake of Stockade's own ended the run.
+    pub fn was_ended_by_fault(&self) -> bool {
+        self.faults.iter().any(|fault| fault.part == Part::Supervisor)
     }
 
     /// The denials that explain the failure, most likely first.

@@ -50,10 +50,15 @@ impl Outcome {
         &self.report
     }
 
-    /// The exit code by `stockade run`'s convention: the program's own, 128+n for a signal, 124 past the time limit.
+    /// The exit code by `stockade run`'s convention: the program's own, 128+n for a signal, 124 past the time limit,
+    /// 125 where a mistake of Stockade's own ended the run.
     pub fn exit_code(&self) -> u8 {
         const TIME_LIMIT: u8 = 124;
         const SIGNALLED: i32 = 128;
+        const FAILED: u8 = 125;
+        if self.report.was_ended_by_fault() {
+            return FAILED;
+        }
         if self.report.status == Status::TimeLimit {
             return TIME_LIMIT;
         }
@@ -99,6 +104,7 @@ impl Report {
             denials_dropped: 0,
             suggestion: None,
             escalation: None,
+            faults: Vec::new(),
             resources: Resources::default(),
         }
     }

@@ -11,6 +11,9 @@ pub enum StoreError {
     /// There is no state directory: neither `$XDG_STATE_HOME` nor a home.
     #[error("there is no state directory")]
     Stateless,
+    /// The thread that stores panicked.
+    #[error("internal error: {0}")]
+    Fault(String),
     /// The state directory can't be used.
     #[error("can't use the state directory `{}`", .path.display())]
     Directory {
@@ -86,7 +89,7 @@ impl StoreError {
                 let is_trail = path.file_name() == Some(AUDIT.name.as_ref());
                 Some(if is_trail { DAMAGED_TRAIL } else { DAMAGED_FILE })
             }
-            StoreError::Database { .. } => None,
+            StoreError::Database { .. } | StoreError::Fault(_) => None,
         }
     }
 }
@@ -123,6 +126,9 @@ pub enum AuditError {
     /// Writing hasn't ended in time.
     #[error("the audit trail may lack this run's last records: writing them took too long")]
     Late,
+    /// The thread that writes them panicked.
+    #[error("the audit trail lacks records of this run: internal error: {0}")]
+    Fault(String),
     /// The command of `on_violation` couldn't be started.
     #[error("`on_violation` wasn't run for {records} denials")]
     Unalerted {
@@ -139,7 +145,7 @@ impl AuditError {
         match self {
             AuditError::Unwritten { source, .. } | AuditError::Unkept(source) => source.hint(),
             AuditError::Lost { .. } => Some("`--audit denials` records less than `--audit all`"),
-            AuditError::Unstarted(_) | AuditError::Late | AuditError::Unalerted { .. } => None,
+            AuditError::Unstarted(_) | AuditError::Late | AuditError::Fault(_) | AuditError::Unalerted { .. } => None,
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::writer::drop_capabilities;
 use super::{GrantStore, Key, NewGrant, StoreError};
+use crate::fault;
 use crate::sys::signals::SignalSet;
 
 /// The thread. It ends with the value.
@@ -38,18 +39,23 @@ impl Keeper {
     pub(super) fn keep(&self, grant: NewGrant) -> Result<(), StoreError> {
         let (reply, stored) = channel();
         let _ = self.0.send(Job { grant, reply });
-        // Only a thread that panicked says nothing.
-        stored.recv().unwrap_or(Err(StoreError::Stateless))
+        stored
+            .recv()
+            .unwrap_or_else(|_| Err(StoreError::Fault("the thread has ended".to_string())))
     }
 }
 
 fn serve(state: Option<&Path>, key: &Key, jobs: &Receiver<Job>) {
     drop_capabilities();
     for job in jobs {
-        let state = state.ok_or(StoreError::Stateless);
-        let stored = state
-            .and_then(GrantStore::open)
-            .and_then(|mut store| store.add(key, &job.grant));
+        let stored = fault::contain(|| {
+            fault::point("keeper", "");
+            let state = state.ok_or(StoreError::Stateless);
+            state
+                .and_then(GrantStore::open)
+                .and_then(|mut store| store.add(key, &job.grant))
+        });
+        let stored = stored.unwrap_or_else(|fault| Err(StoreError::Fault(fault.to_string())));
         let _ = job.reply.send(stored.map(drop));
     }
 }

@@ -12,12 +12,13 @@ use std::time::Duration;
 use super::alert::Alerts;
 use super::chain::exported;
 use super::keeper::Keeper;
-use super::queue::{Noted, Queue};
+use super::queue::{Noted, Queue, Taken};
 use super::trail::{Entry, Trail};
 use super::{AuditError, Given, Key, Level, NewGrant, StoreError, now_ms};
 use crate::approve::{Answer, EscalationRequest};
 use crate::audit::{self, Lost, Observer, Record};
 use crate::config::OnViolation;
+use crate::fault::{self, Fault};
 use crate::mutex::lock;
 use crate::sys::signals::SignalSet;
 
@@ -82,6 +83,7 @@ impl AuditWriter {
             unwritten: 0,
             lost: 0,
             error: None,
+            fault: None,
             alerts: Alerts::new(on_violation),
         };
         let thread = match level {
@@ -182,7 +184,10 @@ fn spawn(writing: Writing) -> io::Result<Thread> {
     let spawned = std::thread::Builder::new()
         .name("stockade-audit".into())
         .stack_size(512 * 1024)
-        .spawn(move || drop(say.send(writing.serve())));
+        .spawn(move || {
+            let ended = fault::contain(|| writing.serve());
+            let _ = say.send(ended.unwrap_or_else(|fault| Err(AuditError::Fault(fault.to_string()))));
+        });
     before.set()?;
     spawned.map(|handle| Thread { handle, end })
 }
@@ -199,6 +204,8 @@ struct Writing {
     unwritten: u64,
     lost: u64,
     error: Option<StoreError>,
+    /// The last panic.
+    fault: Option<Fault>,
     alerts: Alerts,
 }
 
@@ -212,25 +219,14 @@ impl Writing {
                 Duration::from_secs(3600)
             };
             let taken = self.notes.queue.take(patience);
-            let last_run = taken.records.back().map(|noted| noted.run.clone());
-            let noted = taken.records.len();
-            let mut entries: Vec<Entry> = taken.records.into_iter().map(entry).collect();
-            entries.retain(|entry| self.has_room(entry));
-            let lost = taken.lost + (noted - entries.len()) as u64;
-            self.lost += lost;
-            self.unrecorded += lost;
-            if self.unrecorded > 0 && (!entries.is_empty() || taken.is_last) {
-                entries.push(entry(Noted {
-                    time_ms: now_ms(),
-                    run: last_run.unwrap_or_default(),
-                    record: Record::Lost(Lost {
-                        records: self.unrecorded,
-                    }),
-                }));
+            let (records, is_last) = (taken.records.len() as u64, taken.is_last);
+            if let Err(fault) = fault::contain(|| self.keep(taken)) {
+                self.unrecorded += records;
+                self.fault = Some(fault);
+                // Its transaction is rolled back.
+                self.trail = None;
             }
-            self.write(&entries);
-            self.alerts.go_on();
-            if taken.is_last {
+            if is_last {
                 self.trail = None;
                 self.alerts.end();
                 return self.ended();
@@ -249,6 +245,28 @@ impl Writing {
         let bytes = self.accesses.entry(entry.run.clone()).or_default();
         *bytes += entry.body.len();
         *bytes <= MOST_BYTES_OF_ACCESSES
+    }
+
+    /// Writes what was taken.
+    fn keep(&mut self, taken: Taken) {
+        let last_run = taken.records.back().map(|noted| noted.run.clone());
+        let noted = taken.records.len();
+        let mut entries: Vec<Entry> = taken.records.into_iter().map(entry).collect();
+        entries.retain(|entry| self.has_room(entry));
+        let lost = taken.lost + (noted - entries.len()) as u64;
+        self.lost += lost;
+        self.unrecorded += lost;
+        if self.unrecorded > 0 && (!entries.is_empty() || taken.is_last) {
+            entries.push(entry(Noted {
+                time_ms: now_ms(),
+                run: last_run.unwrap_or_default(),
+                record: Record::Lost(Lost {
+                    records: self.unrecorded,
+                }),
+            }));
+        }
+        self.write(&entries);
+        self.alerts.go_on();
     }
 
     /// All of them, or none and the reason is kept.
@@ -303,6 +321,9 @@ impl Writing {
                 records: self.unwritten,
                 source,
             }),
+            None if self.fault.is_some() => Err(AuditError::Fault(
+                self.fault.map_or_else(String::new, |fault| fault.to_string()),
+            )),
             None if self.lost > 0 => Err(AuditError::Lost { records: self.lost }),
             None if self.alerts.untold > 0 => Err(AuditError::Unalerted {
                 records: self.alerts.untold,
@@ -320,6 +341,7 @@ fn is_violation(kind: &str, body: &str) -> bool {
 }
 
 fn entry(noted: Noted) -> Entry {
+    fault::point("audit", noted.record.kind());
     Entry {
         time_ms: noted.time_ms,
         kind: noted.record.kind(),

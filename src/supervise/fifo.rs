@@ -9,6 +9,7 @@ use super::answer::{Answer, Errno};
 use super::desk::Desk;
 use super::pinned::Pinned;
 use super::station::Station;
+use crate::fault::{self, Fault};
 use crate::sys::notify::OnExecute;
 
 /// How often the target is looked at while it waits.
@@ -17,19 +18,24 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Opens a FIFO as the target asked, blocking.
 pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
     let station = desk.station();
-    let (sender, receiver) = channel::<Result<OwnedFd, Errno>>();
+    let (sender, receiver) = channel::<Result<Result<OwnedFd, Errno>, Fault>>();
     let opened = std::thread::scope(|scope| {
         let opening = std::thread::Builder::new()
             .stack_size(64 * 1024)
             .spawn_scoped(scope, || {
-                let _ = sender.send(station.reopen(object.as_fd(), flags).map_err(Errno::from));
+                let opened = fault::contain(|| {
+                    fault::point("fifo", "");
+                    station.reopen(object.as_fd(), flags).map_err(Errno::from)
+                });
+                let _ = sender.send(opened);
             });
         if opening.is_err() {
             return Err(Errno(libc::EAGAIN));
         }
         loop {
             match receiver.recv_timeout(LOOK_EVERY) {
-                Ok(opened) => return opened,
+                Ok(Ok(opened)) => return opened,
+                Ok(Err(fault)) => fault::pass_on(fault),
                 Err(RecvTimeoutError::Disconnected) => return Err(Errno(libc::EIO)),
                 Err(RecvTimeoutError::Timeout) if desk.caller().is_interrupted() => {
                     // Again and again: the thread may not be in its open yet.

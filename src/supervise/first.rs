@@ -10,10 +10,12 @@ use super::approvals::{Asker, Beyond, Clerk, Job};
 use super::shared::Shared;
 use super::station::{Copies, Isolation, Station};
 use super::worker::{STACK, Worker, serve};
+use crate::fault;
 use crate::launch::{Born, Duty};
 use crate::sys::notify;
 use crate::sys::signals::SignalSet;
-use crate::sys::{self, confine};
+use crate::sys::wire::{self, Message};
+use crate::sys::{self, confine, process};
 
 /// The supervisor of one run, as the launcher holds it.
 pub struct Supervisor {
@@ -28,13 +30,21 @@ impl Supervisor {
         let of_worker = Arc::clone(&shared);
         let (sender, receiver) = sync_channel(1);
         let asker = match &shared.approvals {
-            Some(approvals) => Some(Asker::start(approvals.approver(), duty.holds_capabilities)?),
+            Some(approvals) => {
+                let faults = Arc::clone(&shared.faults);
+                Some(Asker::start(approvals.approver(), faults, duty.holds_capabilities)?)
+            }
             None => None,
         };
         thread::Builder::new()
             .name("stockade-supervisor".into())
             .stack_size(STACK)
-            .spawn(move || first(&of_worker, &duty, socket, asker, &sender))?;
+            .spawn(move || {
+                let served = fault::contain(|| first(&of_worker, &duty, socket, asker, &sender));
+                if let Err(fault) = served {
+                    let _ = sender.send(Err(io::Error::other(format!("internal error: {fault}"))));
+                }
+            })?;
         let born = receiver
             .recv()
             .unwrap_or_else(|_| Err(io::Error::other("the supervisor ended at once")))?;
@@ -77,12 +87,15 @@ fn first(
                     born.hold = Some(hold);
                     let _ = sender.send(Ok(born));
                     notify::wake_synchronously(station.listener.as_fd());
-                    serve(shared, &station);
+                    let served = serve(shared, &station);
                     if let Some(approvals) = &shared.approvals {
                         approvals.close();
                     }
-                    // A short run is over before the warden watches.
-                    let _ = heard.recv();
+                    // A short run is over before the warden watches. A warden that waits for a target which nobody serves
+                    // has to die with this thread.
+                    if served.is_ok() {
+                        let _ = heard.recv();
+                    }
                 }
                 Err(error) => drop(sender.send(Err(error))),
             }
@@ -121,24 +134,25 @@ struct Begun {
 /// The warden inherits what this thread gave up. The first message of the run is the target's, with its listener, or the
 /// warden's, that it couldn't be started.
 fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
+    fault::point("supervisor", "");
     let isolation = give_up_powers(duty.holds_capabilities)?;
     // Before the domain is entered, and with the descriptors of this thread.
     let beyond = asks.then(Beyond::start).transpose()?;
     let copies = Copies {
         bell: duty.bell.map(sys::duplicate).transpose()?,
         domain: duty.workers_ruleset.filter(|_| asks).map(sys::duplicate).transpose()?,
-        orders: asks.then(|| sys::duplicate(socket)).transpose()?,
+        orders: sys::duplicate(socket)?,
     };
     if let Some(ruleset) = duty.workers_ruleset {
         confine::landlock_restrict_self(ruleset)?;
     }
     let mut born = crate::launch::bear(duty)?;
     // The launcher's own copies are its affair.
-    let own = [&copies.bell, &copies.domain, &copies.orders];
-    let own = own.into_iter().flatten().map(AsRawFd::as_raw_fd);
+    let own = [&copies.bell, &copies.domain].into_iter().flatten();
+    let own = own.chain([&copies.orders]).map(AsRawFd::as_raw_fd);
     let mut kept: Vec<_> = [socket].into_iter().chain(own).collect();
     isolation.close_all_but(&mut kept)?;
-    let listener = match crate::sys::wire::receive_with(socket)? {
+    let listener = match first_message(socket, born.warden)? {
         Some((_, Some(listener))) => Some(listener),
         Some((message, None)) => {
             born.news = Some(message);
@@ -153,6 +167,18 @@ fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
         copies,
         beyond,
     })
+}
+
+/// The first message of the run; `None` where the warden ended before there was one. Its end of the socket doesn't tell:
+/// the launcher's main thread, which waits for this one, has a copy of it.
+fn first_message(socket: RawFd, warden: i32) -> io::Result<Option<(Message, Option<OwnedFd>)>> {
+    const SLICE_MS: i32 = 50;
+    while wire::wait_readable([socket, -1], SLICE_MS)? == 0 {
+        if process::has_ended(warden)? && wire::wait_readable([socket, -1], 0)? == 0 {
+            return Ok(None);
+        }
+    }
+    wire::receive_with(socket)
 }
 
 /// What a worker needs no more than the target does.

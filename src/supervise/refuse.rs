@@ -9,6 +9,7 @@ use super::desk::{Desk, Detour};
 use super::judge::Verdict;
 use super::pinned::Pinned;
 use crate::audit::{Record, Seen};
+use crate::fault;
 use crate::report::{Kind, Reason, Refusal};
 
 /// What was refused to whom.
@@ -57,6 +58,7 @@ impl Desk<'_> {
         target: &Path,
         errno: Errno,
     ) -> Result<IsStatic, Errno> {
+        fault::point("worker", target.as_os_str().as_bytes());
         match verdict {
             Verdict::Static | Verdict::OnBehalf => {
                 self.tell_allowed(attempt, target);

@@ -22,7 +22,7 @@ use crate::mutex::lock;
 use crate::network::Network;
 use crate::plan::Supervision;
 use crate::policy::{Mode, Policy};
-use crate::report::{Reason, Refusal, Refusals};
+use crate::report::{Faults, Reason, Refusal, Refusals};
 
 /// Everything about a run that its supervisor has to know.
 pub struct Brief {
@@ -69,6 +69,8 @@ pub struct Shared {
     /// The run's start.
     pub started: Instant,
     refusals: Mutex<Refusals>,
+    /// Mistakes of our own.
+    pub faults: Arc<Faults>,
     /// Held by whoever renames alone, by everybody else together: what was judged by its name still has it when it is
     /// acted on.
     pub names: RwLock<()>,
@@ -184,6 +186,7 @@ impl Counter {
 
 impl Shared {
     pub fn new(brief: Brief, network: Option<Arc<Network>>, aides: Aides) -> Shared {
+        let faults = network.as_ref().map(|network| Arc::clone(&network.faults));
         Shared {
             run: Realm::new(brief),
             labels: Labels::default(),
@@ -194,6 +197,7 @@ impl Shared {
             resolving: Mutex::default(),
             started: Instant::now(),
             refusals: Mutex::default(),
+            faults: faults.unwrap_or_default(),
             names: RwLock::new(()),
             umasks_differ: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),

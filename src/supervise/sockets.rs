@@ -14,6 +14,7 @@ use super::resolve::{Last, Request};
 use super::shared::Made;
 use super::station::Isolation;
 use super::{internet, nested};
+use crate::fault;
 use crate::policy::{Access, is_powerful_socket};
 use crate::report::{Kind, Reason};
 use crate::sys::{confine, outer, socket};
@@ -209,11 +210,13 @@ fn bind_as_given(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place, address
             crate::launch::make_sockets_only_below(parent)?;
             socket::bind(socket.as_fd(), &bytes)
         };
-        let _ = sender.send(bind());
+        let _ = sender.send(fault::contain(bind));
     })?;
-    let bound = receiver.recv();
-    bound.unwrap_or_else(|_| Err(std::io::Error::from_raw_os_error(libc::EPERM)))?;
-    Ok(())
+    match receiver.recv() {
+        Ok(Ok(bound)) => Ok(bound?),
+        Ok(Err(fault)) => fault::pass_on(fault),
+        Err(_) => Err(Errno(libc::EPERM)),
+    }
 }
 
 /// In the directory itself: the worker goes there, since an address has room for a short path only.

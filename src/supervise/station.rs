@@ -72,8 +72,8 @@ pub struct Station {
     pub bell: Option<OwnedFd>,
     /// The workers' ruleset, where more may be granted later.
     pub domain: Option<OwnedFd>,
-    /// Where the warden takes orders, where the run is held still while somebody is asked.
-    pub orders: Option<OwnedFd>,
+    /// Where the warden takes orders.
+    pub orders: OwnedFd,
     /// The sockets that were made for the run, where its own can't be taken.
     pub kept: KeptSockets,
     /// Whether the workers have descriptors, directory and umask of their own.
@@ -89,11 +89,10 @@ pub struct Station {
 }
 
 /// Copies of the launcher's own descriptors.
-#[derive(Default)]
 pub struct Copies {
     pub bell: Option<OwnedFd>,
     pub domain: Option<OwnedFd>,
-    pub orders: Option<OwnedFd>,
+    pub orders: OwnedFd,
 }
 
 impl Station {
@@ -118,12 +117,12 @@ impl Station {
 
     /// The numbers to keep.
     pub fn numbers(&self) -> Vec<RawFd> {
-        let always = [self.listener.as_raw_fd(), self.proc.as_raw_fd(), self.root.as_raw_fd()];
+        let always = [&self.listener, &self.proc, &self.root, &self.orders];
         always
             .into_iter()
+            .map(AsRawFd::as_raw_fd)
             .chain(self.bell.as_ref().map(AsRawFd::as_raw_fd))
             .chain(self.domain.as_ref().map(AsRawFd::as_raw_fd))
-            .chain(self.orders.as_ref().map(AsRawFd::as_raw_fd))
             .collect()
     }
 

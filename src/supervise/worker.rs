@@ -5,8 +5,7 @@
 
 use std::cell::Cell;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
@@ -21,8 +20,12 @@ use super::dispatch;
 use super::labels::Applying;
 use super::shared::{Replay, Shared};
 use super::station::Station;
+use crate::fault::{self, Fault};
+use crate::launch::Order;
+use crate::report::Part;
 use crate::sys::file;
 use crate::sys::notify::{self, Notification, OnExecute};
+use crate::sys::wire::{self, Message};
 
 /// As many as can run at once, and one for a call that waits in the kernel.
 fn most_workers() -> usize {
@@ -53,15 +56,19 @@ impl Drop for Slow {
 /// Deep enough for paths of the kernel's longest; only what is used is paged in.
 pub(super) const STACK: usize = 512 * 1024;
 
-/// Answers until nobody of the run is left.
-pub(super) fn serve(shared: &Arc<Shared>, station: &Arc<Station>) {
+/// Answers until nobody of the run is left. An error is a panic between two calls, for which the run is ended.
+pub(super) fn serve(shared: &Arc<Shared>, station: &Arc<Station>) -> Result<(), Fault> {
     shared.workers.fetch_add(1, Ordering::Relaxed);
     let worker = Worker {
         shared: Arc::clone(shared),
         station: Arc::clone(station),
     };
-    while worker.next() {}
+    let served = fault::contain(|| while worker.next() {});
     shared.workers.fetch_sub(1, Ordering::Relaxed);
+    if let Err(fault) = &served {
+        worker.end_run(fault);
+    }
+    served
 }
 
 /// One thread that serves.
@@ -79,7 +86,7 @@ impl Worker {
         self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
         match received {
             Ok(notification) => {
-                self.handle(&notification);
+                self.attempt(&notification, |worker| worker.handle(&notification));
                 true
             }
             Err(error) => match error.raw_os_error() {
@@ -91,7 +98,23 @@ impl Worker {
         }
     }
 
+    /// Does something for a call. Where that panics, the call is refused, so that no target waits for ever.
+    pub(super) fn attempt(&self, notification: &Notification, task: impl FnOnce(&Worker)) {
+        if let Err(fault) = fault::contain(|| task(self)) {
+            self.shared.faults.note(Part::Worker, &fault);
+            self.answer(notification, Err(Errno(libc::EPERM)));
+        }
+    }
+
+    /// Ends the run: a worker panicked between two calls, and it isn't known whether another would do better.
+    fn end_run(&self, fault: &Fault) {
+        self.shared.faults.note(Part::Supervisor, fault);
+        let order = Message::new(Order::Kill as u32, 0, 0);
+        let _ = wire::send(self.station.orders.as_raw_fd(), &order);
+    }
+
     fn receive(&self) -> io::Result<Notification> {
+        fault::point("receiving", "");
         if !self.station.receive_ends_by_itself && !self.station.wait()? {
             return Err(io::Error::from_raw_os_error(libc::ENOENT));
         }
@@ -99,6 +122,7 @@ impl Worker {
     }
 
     fn handle(&self, notification: &Notification) {
+        fault::point("handling", notification.number.to_string());
         self.call_for_help();
         let call = (notification.number, notification.arguments);
         if let Some(result) = self.shared.recall(notification.thread, call) {
@@ -136,16 +160,15 @@ impl Worker {
             place: Cell::new(leave.place),
             detour: Cell::new(None),
         };
-        // A mistake of ours is a refusal, not a target that waits for ever.
-        let done = catch_unwind(AssertUnwindSafe(|| task(&desk)));
+        let done = task(&desk);
         let detour = desk.detour.take();
         match (done, detour) {
-            (Ok(Err(Errno(errno))), Some(detour)) => self.take_detour((notification, labels), leave, detour, errno),
+            (Err(Errno(errno)), Some(detour)) => self.take_detour((notification, labels), leave, detour, errno),
             (done, detour) => {
                 if let Some(Detour::Ask(refusal)) = detour {
                     self.shared.note(*refusal);
                 }
-                self.answer(notification, done.unwrap_or(Err(Errno(libc::EPERM))));
+                self.answer(notification, done);
             }
         }
     }
@@ -159,11 +182,14 @@ impl Worker {
     ) -> io::Result<()> {
         let worker = self.clone();
         spawn(move || {
-            if worker.station.isolation.leave_directory().is_err() {
-                worker.answer(&notification, Err(Errno(libc::EPERM)));
-                return;
-            }
-            worker.work(&notification, &labels, leave, task);
+            worker.attempt(&notification, |worker| {
+                fault::point("apart", notification.number.to_string());
+                if worker.station.isolation.leave_directory().is_err() {
+                    worker.answer(&notification, Err(Errno(libc::EPERM)));
+                    return;
+                }
+                worker.work(&notification, &labels, leave, task);
+            });
         })
     }
 
@@ -290,7 +316,7 @@ impl Worker {
             // Until then it has copies of what this thread is about to hand over.
             if station.isolation.begin_another(&mut station.numbers()).is_ok() {
                 let _ = ready.send(());
-                serve(&shared, &station);
+                let _ = serve(&shared, &station);
             }
         });
         if spawned.is_ok() {

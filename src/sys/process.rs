@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{check, check_long, confine};
 
@@ -25,10 +26,29 @@ pub fn fork() -> io::Result<Forked> {
     // stack. What follows in the child is child-safe code only.
     let pid = check_long(unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) })?;
     Ok(if pid == 0 {
+        IS_FORKED.store(true, Ordering::Relaxed);
         Forked::Child
     } else {
         Forked::Parent(pid as i32)
     })
+}
+
+/// Whether this is a process that [`fork`] made, or one that shares its memory.
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a fork made this process, so that only child-safe calls are allowed.
+#[cfg(feature = "cli")]
+pub fn is_forked() -> bool {
+    IS_FORKED.load(Ordering::Relaxed)
+}
+
+/// Ends the process where it goes out of scope: a panic in a forked child must not unwind into what the parent was doing.
+pub struct ExitOnDrop;
+
+impl Drop for ExitOnDrop {
+    fn drop(&mut self) {
+        exit_now(1);
+    }
 }
 
 /// Executes a program; returns only the error. The arrays end with a null pointer.
@@ -107,6 +127,23 @@ pub fn wait_any(block: bool) -> Waited {
             _ => return Waited::NoChildren,
         }
     }
+}
+
+/// Whether a child has ended, which leaves it to be collected.
+pub fn has_ended(pid: i32) -> io::Result<bool> {
+    let mut about = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the kernel writes one `siginfo_t`; zeroed memory is a valid one, with the process id 0, should it write none.
+    let child = unsafe {
+        check(libc::waitid(
+            libc::P_PID,
+            pid.cast_unsigned(),
+            about.as_mut_ptr(),
+            flags,
+        ))?;
+        about.assume_init().si_pid()
+    };
+    Ok(child == pid)
 }
 
 /// Collects one child that is known to have ended, or waits for it. Errors (already collected) are fine.

@@ -4,6 +4,7 @@
 #![allow(dead_code, unused_imports, reason = "each test program uses another part")]
 
 mod binary;
+mod fault;
 mod place;
 mod probe;
 mod process;
@@ -13,6 +14,7 @@ mod terminal;
 mod watch;
 
 pub use binary::{STOCKADE, checkout};
+pub use fault::{PANIC, injects_panics};
 pub use place::Place;
 pub use probe::{Probe, results};
 pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, is_in_call, until};

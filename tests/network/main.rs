@@ -12,6 +12,7 @@ mod behaviour;
 mod built;
 mod clients;
 mod escape;
+mod faults;
 mod net;
 #[expect(dead_code, reason = "each test program uses another part")]
 #[path = "../escalation/person.rs"]

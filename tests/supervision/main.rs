@@ -7,6 +7,7 @@ mod crowds;
 mod descriptors;
 mod ends;
 mod execution;
+mod faults;
 mod fifos;
 mod given_back;
 mod locks;

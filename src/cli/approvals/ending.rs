@@ -1,4 +1,5 @@
-//! How watching ends: by a signal, or by a fault of our own. Either way nothing is left behind.
+//! How watching ends: by a signal, or with its terminal. Either way nothing is left behind; a panic drops the watcher,
+//! which removes its socket.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -32,15 +33,6 @@ impl AsFd for Signals {
     }
 }
 
-/// Removes the socket when a thread panics: the release aborts then, and drops nothing.
-pub fn clean_up_in_panic(socket: PathBuf) {
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        let _ = std::fs::remove_file(&socket);
-        before(info);
-    }));
-}
-
 /// Ends the process when its terminal is gone. Reading keys from such a one would go on without end.
 pub fn end_with_the_terminal(socket: PathBuf) -> io::Result<()> {
     const HANGUP: i32 = 128 + libc::SIGHUP;
@@ -61,18 +53,4 @@ pub fn end_with_the_terminal(socket: PathBuf) -> io::Result<()> {
         .name("stockade-hangup".into())
         .spawn(watch)
         .map(drop)
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_panic_removes_the_socket() {
-        let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("x.sock");
-        std::fs::write(&file, "").unwrap();
-        super::clean_up_in_panic(file.clone());
-        assert!(std::thread::spawn(|| panic!("as expected")).join().is_err());
-        drop(std::panic::take_hook());
-        assert!(!file.exists());
-    }
 }

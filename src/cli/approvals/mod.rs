@@ -38,7 +38,6 @@ pub fn approvals(task: &Approvals) -> Result<u8, Failure> {
     // Before there is anything to clean up.
     let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
     let watcher = Watcher::begin(state)?;
-    ending::clean_up_in_panic(watcher.path());
     let stay = if task.watch { Stay::Watching } else { Stay::WhileAsked };
     let has_screen = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     if task.watch && !task.plain && has_screen {

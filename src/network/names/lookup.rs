@@ -13,6 +13,7 @@ use super::chain::Search;
 use super::machine::Machine;
 use super::outcome::{Found, Missing, Outcome};
 use super::source::Source;
+use crate::fault;
 use crate::mutex::lock;
 use crate::profile::Name;
 
@@ -80,6 +81,7 @@ impl Resolver {
     }
 
     fn ask(&self, machine: &Machine, name: &Name) -> Outcome {
+        fault::point("lookup", name.as_str());
         let Some(name) = on_the_wire(name) else {
             return Outcome::missing(Missing::NoSuchName, 0);
         };
@@ -103,10 +105,14 @@ fn both_families(search: &Search<'_>, name: &WireName) -> Outcome {
         let ask_v6 = || search.addresses(name, RecordType::AAAA);
         let asking = thread::Builder::new()
             .name("resolve".into())
-            .spawn_scoped(scope, ask_v6);
+            .spawn_scoped(scope, move || fault::contain(ask_v6));
         let v4 = search.addresses(name, RecordType::A);
         let v6 = match asking {
-            Ok(asking) => asking.join().unwrap_or_else(|_| Outcome::failed()),
+            Ok(asking) => match asking.join() {
+                Ok(Ok(v6)) => v6,
+                Ok(Err(fault)) => fault::pass_on(fault),
+                Err(_) => Outcome::failed(),
+            },
             Err(_) => ask_v6(),
         };
         Outcome::joined(v4, v6)

@@ -2,13 +2,14 @@
 //! since an approver opens terminals and sockets and starts programs.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use super::question::Message;
 use crate::approve::{Answer, Approver, EscalationRequest, Patience};
+use crate::fault;
+use crate::report::{Faults, Part};
 use crate::sys::confine;
 
 /// One question on its way to the approver.
@@ -21,38 +22,45 @@ pub struct Errand {
     pub reply: Sender<Message>,
 }
 
+impl Errand {
+    fn reply(&self, answer: Answer) {
+        let _ = self.reply.send(Message::Answered(self.number, answer));
+    }
+}
+
 /// The hold on the asker. Without one it ends.
 #[derive(Clone)]
 pub struct Asker(Sender<Errand>);
 
 impl Asker {
     /// Starts it from a thread of the launcher's on which all signals are blocked.
-    pub fn start(approver: Arc<dyn Approver>, holds_capabilities: bool) -> io::Result<Asker> {
+    pub fn start(approver: Arc<dyn Approver>, faults: Arc<Faults>, holds_capabilities: bool) -> io::Result<Asker> {
         let (sender, errands) = channel();
         thread::Builder::new()
             .name("stockade-asker".into())
-            .spawn(move || serve(&errands, &approver, holds_capabilities))?;
+            .spawn(move || serve(&errands, &approver, &faults, holds_capabilities))?;
         Ok(Asker(sender))
     }
 
     /// Sends it out.
     pub fn send(&self, errand: Errand) {
-        // Nobody to send is nobody to answer, which the clerk takes for a no in time.
-        let _ = self.0.send(errand);
+        if let Err(unsent) = self.0.send(errand) {
+            unsent.0.reply(Answer::silence("there is no thread that asks"));
+        }
     }
 }
 
 /// A thread for each question: one that never comes back holds nobody else up.
-fn serve(errands: &Receiver<Errand>, approver: &Arc<dyn Approver>, holds_capabilities: bool) {
+fn serve(errands: &Receiver<Errand>, approver: &Arc<dyn Approver>, faults: &Arc<Faults>, holds_capabilities: bool) {
     if confine::drop_capabilities(holds_capabilities).is_err() {
         return;
     }
     for errand in errands {
-        let approver = Arc::clone(approver);
+        let (approver, faults) = (Arc::clone(approver), Arc::clone(faults));
         let (number, reply) = (errand.number, errand.reply.clone());
         let asking = thread::Builder::new()
             .name("stockade-asking".into())
-            .spawn(move || ask(&errand, approver.as_ref()));
+            .spawn(move || ask(&errand, approver.as_ref(), &faults));
         if asking.is_err() {
             let answer = Answer::silence("there was no thread to ask on");
             let _ = reply.send(Message::Answered(number, answer));
@@ -60,8 +68,14 @@ fn serve(errands: &Receiver<Errand>, approver: &Arc<dyn Approver>, holds_capabil
     }
 }
 
-fn ask(errand: &Errand, approver: &dyn Approver) {
-    let asked = catch_unwind(AssertUnwindSafe(|| approver.ask(&errand.request, &errand.patience)));
-    let answer = asked.unwrap_or_else(|_| Answer::silence("asking failed"));
-    let _ = errand.reply.send(Message::Answered(errand.number, answer));
+/// An approver that panics has given no answer.
+fn ask(errand: &Errand, approver: &dyn Approver, faults: &Faults) {
+    let asked = fault::contain(|| {
+        fault::point("asker", &errand.request.evidence.target);
+        approver.ask(&errand.request, &errand.patience)
+    });
+    errand.reply(asked.unwrap_or_else(|fault| {
+        faults.note(Part::Approver, &fault);
+        Answer::silence("asking failed")
+    }));
 }

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use super::opened::{Leave, Place};
+use crate::fault;
 use crate::launch;
 use crate::supervise::answer::Errno;
 use crate::supervise::desk::Desk;
@@ -51,23 +52,31 @@ impl Beyond {
 
 fn serve(jobs: &Receiver<Job>) {
     for job in jobs {
-        let Some(slow) = Slow::begin(&job.worker.shared) else {
-            job.refuse(libc::EAGAIN);
-            continue;
-        };
         let (worker, notification) = (job.worker.clone(), job.notification);
-        let started = spawn(move || {
-            let _slow = slow;
-            make(job);
-        });
-        if started.is_err() {
-            worker.answer(&notification, Err(Errno(libc::EAGAIN)));
-        }
+        worker.attempt(&notification, |worker| start(worker, job));
+    }
+}
+
+/// Starts the thread of one call.
+fn start(worker: &Worker, job: Job) {
+    let Some(slow) = Slow::begin(&worker.shared) else {
+        job.refuse(libc::EAGAIN);
+        return;
+    };
+    let notification = job.notification;
+    let started = spawn(move || {
+        let _slow = slow;
+        let worker = job.worker.clone();
+        worker.attempt(&notification, |_| make(job));
+    });
+    if started.is_err() {
+        worker.answer(&notification, Err(Errno(libc::EAGAIN)));
     }
 }
 
 /// Makes one call on a thread of its own.
 fn make(mut job: Job) {
+    fault::point("beyond", "");
     let station = &job.worker.station;
     if station.isolation.begin_another(&mut station.numbers()).is_err() {
         job.refuse(libc::EPERM);

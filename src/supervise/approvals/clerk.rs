@@ -15,7 +15,8 @@ use super::question::{Group, Key, Message, Question};
 use super::{Approvals, decision, writing};
 use crate::approve::{Answer, Choice, EscalationRequest, Manner, Patience, Requested};
 use crate::audit::{Decided, Granted, Record};
-use crate::report::{Declined, Escalated, Reason};
+use crate::fault::{self, Fault};
+use crate::report::{Declined, Escalated, Part, Reason};
 use crate::supervise::answer::Errno;
 use crate::supervise::caller::Caller;
 use crate::supervise::dispatch;
@@ -47,6 +48,8 @@ pub struct Clerk {
     hold: Option<Hold>,
     /// Calls that are refused once it isn't.
     held_back: Vec<(Notification, i32)>,
+    /// All calls that still wait for their answer here, with the one that a panic leaves them.
+    owed: Vec<(Notification, i32)>,
 }
 
 /// A question that somebody is asked.
@@ -77,6 +80,7 @@ impl Clerk {
             early: VecDeque::new(),
             hold: None,
             held_back: Vec::new(),
+            owed: Vec::new(),
         };
         thread::Builder::new()
             .name("stockade-clerk".into())
@@ -87,18 +91,54 @@ impl Clerk {
 
     fn serve(mut self) {
         loop {
-            match self.hear() {
-                Ok(Message::Question(question)) => self.take(*question),
-                Ok(Message::Answered(number, answer)) => self.answered(number, &answer),
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(Message::Over) | Err(RecvTimeoutError::Disconnected) => break,
+            match fault::contain(|| self.go_round()) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(fault) => self.start_over(&fault),
             }
-            self.look_after();
-            self.ask_next();
-            self.approvals.count_time(!self.open.is_empty());
         }
         self.open.iter().for_each(|open| open.patience.withdraw());
         self.approvals.count_time(false);
+    }
+
+    /// Hears one message and does what is due; `false` once the run is over.
+    fn go_round(&mut self) -> bool {
+        match self.hear() {
+            Ok(Message::Question(question)) => self.take(*question),
+            Ok(Message::Answered(number, answer)) => self.answered(number, &answer),
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(Message::Over) | Err(RecvTimeoutError::Disconnected) => return false,
+        }
+        self.look_after();
+        self.ask_next();
+        self.approvals.count_time(!self.open.is_empty());
+        true
+    }
+
+    /// After a panic: withdraws every question and refuses every call that waits.
+    fn start_over(&mut self, fault: &Fault) {
+        self.shared().faults.note(Part::Questions, fault);
+        for open in std::mem::take(&mut self.open) {
+            open.patience.withdraw();
+            self.wait_for_terminal(open.number);
+            self.keep(&open, &Answer::silence("asking failed"), None);
+            self.waiting.extend(open.calls);
+        }
+        self.hold = None;
+        self.held_back.clear();
+        for mut question in std::mem::take(&mut self.waiting) {
+            question.refusal.reason = Reason::Declined(Box::new(by_stockade("asking failed")));
+            self.shared().note(question.refusal);
+        }
+        for (notification, errno) in std::mem::take(&mut self.owed) {
+            self.worker.answer_now(&notification, Err(Errno(errno)));
+        }
+        self.approvals.count_time(false);
+    }
+
+    /// A call was answered, or will be by another thread.
+    fn settle(&mut self, notification: &Notification) {
+        self.owed.retain(|(owed, _)| owed.id != notification.id);
     }
 
     fn hear(&mut self) -> Result<Message, RecvTimeoutError> {
@@ -116,6 +156,8 @@ impl Clerk {
     }
 
     fn take(&mut self, question: Question) {
+        self.owed.push((question.notification, question.errno));
+        fault::point("questions", &question.refusal.target);
         let considered = self.approvals.log().consider(&question.refusal);
         if let Considered::Refused(declined) = considered {
             self.decline(question, declined);
@@ -220,7 +262,7 @@ impl Clerk {
     fn let_go(&mut self) {
         if self.hold.take().is_some() {
             for (notification, errno) in std::mem::take(&mut self.held_back) {
-                self.worker.answer_now(&notification, Err(Errno(errno)));
+                self.refuse_now(&notification, errno);
             }
         }
     }
@@ -230,8 +272,13 @@ impl Clerk {
         if self.hold.is_some() {
             self.held_back.push((notification, errno));
         } else {
-            self.worker.answer_now(&notification, Err(Errno(errno)));
+            self.refuse_now(&notification, errno);
         }
+    }
+
+    fn refuse_now(&mut self, notification: &Notification, errno: i32) {
+        self.worker.answer_now(notification, Err(Errno(errno)));
+        self.settle(notification);
     }
 
     fn answered(&mut self, number: usize, answer: &Answer) {
@@ -311,6 +358,7 @@ impl Clerk {
     }
 
     fn grant(&mut self, open: Open, answer: &Answer, granting: &decision::Granting) {
+        fault::point("granting", &open.request.evidence.target);
         let lifetime = granting.open(
             &self.approvals,
             self.shared(),
@@ -369,8 +417,9 @@ impl Clerk {
         let notification = question.notification;
         let call = (notification, question.labels);
         let started = self.worker.work_apart(call, question.leave, dispatch::dispatch);
-        if started.is_err() {
-            self.reply(notification, libc::EAGAIN);
+        match started {
+            Ok(()) => self.settle(&notification),
+            Err(_) => self.reply(notification, libc::EAGAIN),
         }
     }
 

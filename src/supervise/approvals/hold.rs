@@ -65,8 +65,7 @@ impl Hold {
             return Err("before Linux 5.19 nothing can be asked where the run has its terminal");
         }
         let closed = Closed::new(approvals);
-        let orders = station.orders.as_ref().map(AsFd::as_fd);
-        let Some(pause) = Pause::begin(station.warden, orders) else {
+        let Some(pause) = Pause::begin(station.warden, Some(station.orders.as_fd())) else {
             return Err("the run's processes can't be held still, so nothing is asked where they have their terminal");
         };
         // Once it is held: nothing sets another one then.

@@ -1,0 +1,100 @@
+//! Mistakes of Stockade's own during a run: panics that were contained.
+
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fault;
+use crate::mutex::lock;
+
+/// The part of Stockade that panicked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A worker: a call of the run was refused.
+    Worker,
+    /// The thread that keeps the open questions: the calls that waited were refused.
+    Questions,
+    /// Asking a person or a program: that is a no.
+    Approver,
+    /// The relay: a connection was reset.
+    Relay,
+    /// Looking a name up, or answering the run about one: the name wasn't found.
+    Names,
+    /// What serves the run as a whole: the run was ended.
+    Supervisor,
+}
+
+impl Part {
+    /// Where it was, and what came of it.
+    pub fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            Part::Worker => ("a worker", "the call was refused"),
+            Part::Questions => ("the thread that keeps questions", "the calls that waited were refused"),
+            Part::Approver => ("asking for approval", "that counts as no answer"),
+            Part::Relay => ("the relay", "the connection was reset"),
+            Part::Names => ("a name lookup", "the name wasn't found"),
+            Part::Supervisor => ("the supervisor", "the run was ended"),
+        }
+    }
+}
+
+/// A mistake of Stockade's own, and how often it was met.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Where.
+    pub part: Part,
+    /// The message and its place in the source. It may quote what the run chose; it is escaped, and its length bounded.
+    pub message: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// Different faults that are kept; of more, only the first ones.
+const MOST: usize = 16;
+
+/// The faults of one run, noted by its threads.
+#[derive(Debug, Default)]
+pub struct Faults(Mutex<Vec<Fault>>);
+
+impl Faults {
+    pub(crate) fn note(&self, part: Part, fault: &fault::Fault) {
+        let mut faults = lock(&self.0);
+        let message = fault.to_string();
+        if let Some(known) = faults
+            .iter_mut()
+            .find(|known| known.part == part && known.message == message)
+        {
+            known.count = known.count.saturating_add(1);
+        } else if faults.len() < MOST || part == Part::Supervisor {
+            faults.push(Fault {
+                part,
+                message,
+                count: 1,
+            });
+        }
+    }
+
+    /// All of them so far.
+    pub(crate) fn list(&self) -> Vec<Fault> {
+        lock(&self.0).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_faults_are_counted_and_their_number_is_bounded() {
+        let faults = Faults::default();
+        for number in 0..100 {
+            let fault = crate::fault::contain(|| panic!("{number}")).unwrap_err();
+            faults.note(Part::Worker, &fault);
+            faults.note(Part::Worker, &fault);
+        }
+        let list = faults.list();
+        assert_eq!(list.len(), MOST);
+        assert!(list.iter().all(|fault| fault.count == 2));
+    }
+}
