@@ -44,7 +44,7 @@ const REFUSED: u8 = 125;
 pub fn main() -> ExitCode {
     fault::install_hook();
     let result = fault::contain(|| {
-        fault::point("main", "start");
+        fault::point("main", || "start");
         Arguments::read().and_then(|arguments| act(&arguments.task))
     });
     match result {

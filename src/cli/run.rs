@@ -299,7 +299,7 @@ pub(super) fn attend(mut child: Child, mut signals: Signals) -> Result<Outcome, 
                 return Err(error.into());
             }
         };
-        fault::point("main", "event");
+        fault::point("main", || "event");
         match event {
             Event::Attention => signals.answer(&child),
             Event::Stopped(signal) => signals::follow_stop(&child, signal),

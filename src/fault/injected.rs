@@ -6,7 +6,7 @@
 /// Its first call is before any fork, since it reads the environment then.
 #[cfg(debug_assertions)]
 #[track_caller]
-pub fn point(name: &str, about: impl AsRef<[u8]>) {
+pub fn point<T: AsRef<[u8]>>(name: &str, about: impl FnOnce() -> T) {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
     static PASSED: AtomicUsize = AtomicUsize::new(0);
@@ -17,7 +17,7 @@ pub fn point(name: &str, about: impl AsRef<[u8]>) {
     let (chosen, passes) = chosen.split_once('@').unwrap_or((chosen, "0"));
     let (chosen, part) = chosen.split_once(':').unwrap_or((chosen, ""));
     let holds = |text: &[u8]| part.is_empty() || text.windows(part.len()).any(|window| window == part.as_bytes());
-    let is_meant = name == chosen && holds(about.as_ref());
+    let is_meant = name == chosen && holds(about().as_ref());
     if is_meant && PASSED.fetch_add(1, Ordering::Relaxed) >= passes.parse().unwrap_or(0) {
         panic!("injected at `{name}`");
     }
@@ -26,4 +26,4 @@ pub fn point(name: &str, about: impl AsRef<[u8]>) {
 /// Nothing.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
-pub fn point(_name: &str, _about: impl AsRef<[u8]>) {}
+pub fn point<T: AsRef<[u8]>>(_name: &str, _about: impl FnOnce() -> T) {}

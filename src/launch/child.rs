@@ -198,7 +198,7 @@ fn become_program(birth: &mut Birth<'_>) -> (Step, io::Error) {
 fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     let at = |step: Step| move |error: io::Error| (step, error);
     let image = birth.image;
-    fault::point("target", "");
+    fault::point("target", || "");
 
     // First, so that a warden killed from here on takes the target along. Exec keeps it: nothing is set-user-ID.
     confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;

@@ -109,7 +109,7 @@ struct Begun {
 
 /// Confines the warden and starts the target, or answers the step that failed.
 fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
-    fault::point("warden", "begin");
+    fault::point("warden", || "begin");
     let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
     // Until the socket is watched. A target that waits for an answer to its first calls would wait for ever, and so would
     // this; it dies with this in turn.
@@ -227,7 +227,7 @@ impl Watch {
 
     /// Watches until the run is over, ends what is left of it and says so.
     fn run(mut self) -> i32 {
-        fault::point("warden", "watch");
+        fault::point("warden", || "watch");
         self.until_over();
         self.end_tree();
         say_goodbye(self.outer.as_ref());

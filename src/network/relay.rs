@@ -473,7 +473,7 @@ impl Serving {
             let Some(connection) = serving.connections.get_mut(token) else {
                 return;
             };
-            fault::point("relay", connection.destination().name.as_str());
+            fault::point("relay", || connection.destination().name.as_str());
             let was_dialling = connection.is_dialling();
             let next = connection.advance(&mut serving.pipes);
             if was_dialling && !connection.is_dialling() {
@@ -629,7 +629,7 @@ fn edges(token: u64) -> EpollEvent {
 impl Network {
     /// What the run is told of a name.
     fn reply(&self, name: &Name, family: Family, clearance: &dyn Clearance) -> Reply {
-        fault::point("names", name.as_str());
+        fault::point("names", || name.as_str());
         if !clearance.knows(name) && clearance.may_be_asked_for(name) {
             return self.made_up(name, family);
         }

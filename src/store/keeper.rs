@@ -49,7 +49,7 @@ fn serve(state: Option<&Path>, key: &Key, jobs: &Receiver<Job>) {
     drop_capabilities();
     for job in jobs {
         let stored = fault::contain(|| {
-            fault::point("keeper", "");
+            fault::point("keeper", || "");
             let state = state.ok_or(StoreError::Stateless);
             state
                 .and_then(GrantStore::open)

@@ -341,7 +341,7 @@ fn is_violation(kind: &str, body: &str) -> bool {
 }
 
 fn entry(noted: Noted) -> Entry {
-    fault::point("audit", noted.record.kind());
+    fault::point("audit", || noted.record.kind());
     Entry {
         time_ms: noted.time_ms,
         kind: noted.record.kind(),

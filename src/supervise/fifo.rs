@@ -24,7 +24,7 @@ pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute)
             .stack_size(64 * 1024)
             .spawn_scoped(scope, || {
                 let opened = fault::contain(|| {
-                    fault::point("fifo", "");
+                    fault::point("fifo", || "");
                     station.reopen(object.as_fd(), flags).map_err(Errno::from)
                 });
                 let _ = sender.send(opened);

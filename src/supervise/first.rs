@@ -134,7 +134,7 @@ struct Begun {
 /// The warden inherits what this thread gave up. The first message of the run is the target's, with its listener, or the
 /// warden's, that it couldn't be started.
 fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
-    fault::point("supervisor", "");
+    fault::point("supervisor", || "");
     let isolation = give_up_powers(duty.holds_capabilities)?;
     // Before the domain is entered, and with the descriptors of this thread.
     let beyond = asks.then(Beyond::start).transpose()?;

@@ -58,7 +58,7 @@ impl Desk<'_> {
         target: &Path,
         errno: Errno,
     ) -> Result<IsStatic, Errno> {
-        fault::point("worker", target.as_os_str().as_bytes());
+        fault::point("worker", || target.as_os_str().as_bytes());
         match verdict {
             Verdict::Static | Verdict::OnBehalf => {
                 self.tell_allowed(attempt, target);

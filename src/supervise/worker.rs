@@ -114,7 +114,7 @@ impl Worker {
     }
 
     fn receive(&self) -> io::Result<Notification> {
-        fault::point("receiving", "");
+        fault::point("receiving", || "");
         if !self.station.receive_ends_by_itself && !self.station.wait()? {
             return Err(io::Error::from_raw_os_error(libc::ENOENT));
         }
@@ -122,7 +122,7 @@ impl Worker {
     }
 
     fn handle(&self, notification: &Notification) {
-        fault::point("handling", notification.number.to_string());
+        fault::point("handling", || notification.number.to_string());
         self.call_for_help();
         let call = (notification.number, notification.arguments);
         if let Some(result) = self.shared.recall(notification.thread, call) {
@@ -183,7 +183,7 @@ impl Worker {
         let worker = self.clone();
         spawn(move || {
             worker.attempt(&notification, |worker| {
-                fault::point("apart", notification.number.to_string());
+                fault::point("apart", || notification.number.to_string());
                 if worker.station.isolation.leave_directory().is_err() {
                     worker.answer(&notification, Err(Errno(libc::EPERM)));
                     return;

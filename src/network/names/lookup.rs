@@ -81,7 +81,7 @@ impl Resolver {
     }
 
     fn ask(&self, machine: &Machine, name: &Name) -> Outcome {
-        fault::point("lookup", name.as_str());
+        fault::point("lookup", || name.as_str());
         let Some(name) = on_the_wire(name) else {
             return Outcome::missing(Missing::NoSuchName, 0);
         };

@@ -71,7 +71,7 @@ fn serve(errands: &Receiver<Errand>, approver: &Arc<dyn Approver>, faults: &Arc<
 /// An approver that panics has given no answer.
 fn ask(errand: &Errand, approver: &dyn Approver, faults: &Faults) {
     let asked = fault::contain(|| {
-        fault::point("asker", &errand.request.evidence.target);
+        fault::point("asker", || &errand.request.evidence.target);
         approver.ask(&errand.request, &errand.patience)
     });
     errand.reply(asked.unwrap_or_else(|fault| {

@@ -76,7 +76,7 @@ fn start(worker: &Worker, job: Job) {
 
 /// Makes one call on a thread of its own.
 fn make(mut job: Job) {
-    fault::point("beyond", "");
+    fault::point("beyond", || "");
     let station = &job.worker.station;
     if station.isolation.begin_another(&mut station.numbers()).is_err() {
         job.refuse(libc::EPERM);

@@ -157,7 +157,7 @@ impl Clerk {
 
     fn take(&mut self, question: Question) {
         self.owed.push((question.notification, question.errno));
-        fault::point("questions", &question.refusal.target);
+        fault::point("questions", || &question.refusal.target);
         let considered = self.approvals.log().consider(&question.refusal);
         if let Considered::Refused(declined) = considered {
             self.decline(question, declined);
@@ -358,7 +358,7 @@ impl Clerk {
     }
 
     fn grant(&mut self, open: Open, answer: &Answer, granting: &decision::Granting) {
-        fault::point("granting", &open.request.evidence.target);
+        fault::point("granting", || &open.request.evidence.target);
         let lifetime = granting.open(
             &self.approvals,
             self.shared(),
