@@ -60,7 +60,7 @@ pub enum Level {
 
 /// Asks the machine everything.
 pub fn gather(control_group: Option<PathBuf>) -> Facts {
-    let landlock = confine::landlock_abi();
+    let landlock = super::landlock_abi();
     let mut facts = Facts {
         kernel: first_line("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".into()),
         architecture: std::env::consts::ARCH,

@@ -159,6 +159,17 @@ impl Stat {
     }
 }
 
+/// Processes below one, as they are found now: those that start meanwhile may be missing.
+pub fn below(process: i32) -> Vec<i32> {
+    let mut found = children(process);
+    let mut at = 0;
+    while let Some(pid) = found.get(at) {
+        found.extend(children(*pid));
+        at += 1;
+    }
+    found
+}
+
 /// The children of all threads of a process.
 pub(super) fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {

@@ -41,6 +41,8 @@ pub struct Posture {
     pub memfds: Memfds,
     /// Who keeps the run from truncating what it can't write.
     pub truncation: Truncation,
+    /// Who keeps signals in the run.
+    pub signals: Signals,
     /// What is seen of opens that only read.
     pub trace: Trace,
     /// Whether new processes are counted.
@@ -133,6 +135,15 @@ pub enum Truncation {
     Landlock,
     /// The filter: no `truncate`, and no `O_TRUNC` without write access. Opening to write is Landlock's in every ABI.
     Filter,
+}
+
+/// Who keeps the run's signals from the processes of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signals {
+    /// Landlock's scope (ABI 6), also signals that the kernel sends later on the run's behalf.
+    Landlock,
+    /// The supervisor, which sends each one itself; without one, nobody.
+    Supervisor,
 }
 
 /// Why a posture has no table.

@@ -22,7 +22,7 @@ pub use shortfall::{Missing, Shortfall};
 
 use crate::policy::{Access, Asks, Capabilities, Policy, Reach};
 use crate::profile::Limits;
-use calls::{Cutting, Memfds, Spawning, Truncation, Unjudged};
+use calls::{Cutting, Memfds, Signals, Spawning, Truncation, Unjudged};
 use files::Rights;
 use filter::Architecture;
 
@@ -249,6 +249,9 @@ fn sockets_on(policy: &Policy, ability: Ability) -> calls::Sockets {
     }
 }
 
+/// Linux 6.12: signals and abstract sockets are kept in a domain.
+pub const LANDLOCK_SCOPE_ABI: i32 = 6;
+
 fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instruction>, PlanError> {
     const LANDLOCK_TRUNCATE_ABI: i32 = 3;
     let architecture = Architecture::native().ok_or(PlanError::NoSeccomp)?;
@@ -273,6 +276,11 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
             Truncation::Filter
         } else {
             Truncation::Landlock
+        },
+        signals: if ability.landlock_abi < LANDLOCK_SCOPE_ABI {
+            Signals::Supervisor
+        } else {
+            Signals::Landlock
         },
         trace: match watch {
             Watch::Supervised(supervision) => supervision.trace,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::calls::Sockets;
-use super::{Ability, Supervisor, files};
+use super::{Ability, LANDLOCK_SCOPE_ABI, Supervisor, files};
 use crate::policy::{Access, Capabilities, Extent, Policy, Reach};
 
 /// A named gap. A run that has one is refused unless the user accepted it by this name.
@@ -15,7 +15,7 @@ pub enum Shortfall {
     Supervisor,
     /// Hosts can't be told apart without a supervisor of the run's own; accepted, the run has no network.
     Network,
-    /// Signals to the user's other processes (before Landlock ABI 6).
+    /// Signals to the user's other processes (before Landlock ABI 6, where nobody supervises).
     Signals,
 }
 
@@ -86,7 +86,6 @@ pub fn names(missing: &[Missing]) -> String {
 
 /// All shortfalls of a policy on a machine.
 pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
-    const LANDLOCK_SCOPE_ABI: i32 = 6;
     let mut found = Vec::new();
     let mut note = |shortfall, because: Vec<String>| {
         if !because.is_empty() {
@@ -99,11 +98,12 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
     if super::sockets(policy) == Sockets::Hosts && ability.supervisor != Supervisor::Own {
         note(Shortfall::Network, needs_network(policy, ability));
     }
-    if ability.landlock_abi < LANDLOCK_SCOPE_ABI {
+    if ability.landlock_abi < LANDLOCK_SCOPE_ABI && ability.supervisor == Supervisor::Nobody {
         note(
             Shortfall::Signals,
             vec![format!(
-                "Landlock ABI {} can't scope signals; ABI {LANDLOCK_SCOPE_ABI} (Linux 6.12) can",
+                "Landlock ABI {} can't scope signals (ABI {LANDLOCK_SCOPE_ABI}, Linux 6.12, can), and without a \
+                 supervisor nobody judges them",
                 ability.landlock_abi
             )],
         );

@@ -162,6 +162,13 @@ fn older_kernels_lose_rights_and_say_what_that_means() {
     let policy = policy(vec![]);
     for abi in 1..=5 {
         assert_eq!(missing(&policy, at_abi(abi)), [Shortfall::Signals], "ABI {abi}");
+        for supervisor in [Supervisor::Own, Supervisor::Outer] {
+            let supervised = Ability {
+                supervisor,
+                ..at_abi(abi)
+            };
+            assert_eq!(missing(&policy, supervised), [], "ABI {abi}, {supervisor:?}");
+        }
     }
     for abi in 6..=9 {
         assert_eq!(missing(&policy, at_abi(abi)), [], "ABI {abi}");

@@ -6,7 +6,9 @@ use super::answer::{Answer, Errno};
 use super::attributes::Form as Attributes;
 use super::desk::Desk;
 use super::entries::Form;
-use super::{asking, attributes, cutting, entries, execute, internet, memory, metadata, open, others, sockets};
+use super::{
+    asking, attributes, cutting, entries, execute, internet, memory, metadata, open, others, signals, sockets,
+};
 
 // Newer than some libc's headers; the numbers are the same on all architectures.
 const FCHMODAT2: i64 = 452;
@@ -90,7 +92,14 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_listen => internet::listen(desk),
         libc::SYS_socket => internet::socket(desk),
         libc::SYS_umask => others::umask(desk),
+        libc::SYS_kill if signals::are_judged(desk) => signals::kill(desk),
         libc::SYS_kill => others::kill(desk),
+        libc::SYS_tkill => signals::to_thread(desk),
+        libc::SYS_tgkill => signals::to_thread_of(desk, 2, None),
+        libc::SYS_rt_tgsigqueueinfo => signals::to_thread_of(desk, 2, Some(3)),
+        libc::SYS_rt_sigqueueinfo => signals::queue(desk),
+        libc::SYS_pidfd_send_signal => signals::by_descriptor(desk),
+        libc::SYS_fcntl => signals::own_file(desk),
         libc::SYS_clone => others::fork(desk),
         libc::SYS_prlimit64
         | libc::SYS_sched_setparam

@@ -36,6 +36,7 @@ mod refuse;
 mod resolve;
 mod served;
 mod shared;
+mod signals;
 mod sockets;
 mod station;
 mod terminals;

@@ -86,20 +86,7 @@ const DEEPEST: usize = 4096;
 
 /// Whether a process or thread is below a warden, and so part of its run.
 pub fn is_below(station: &Station, warden: i32, process: i32) -> bool {
-    let mut current = process;
-    for _ in 0..DEEPEST {
-        let Some(parent) = parent_of(station, current) else {
-            return false;
-        };
-        if parent == warden {
-            return true;
-        }
-        if parent <= 1 {
-            return false;
-        }
-        current = parent;
-    }
-    false
+    process != warden && climb_surely(station, process, warden).is_some()
 }
 
 fn parent_of(station: &Station, process: i32) -> Option<i32> {
@@ -138,36 +125,64 @@ pub fn look(station: &Station, process: i32) -> Option<Found> {
 /// The processes that a waiting thread descends from, up to the run's warden, the nearest first. `None` where that
 /// can't be told.
 pub fn ancestry(station: &Station, thread: i32) -> Option<Vec<Ancestor>> {
-    // Whoever ends on the way has us begin again.
-    const TRIES: usize = 16;
-    (0..TRIES).find_map(|_| climb(station, thread))
-}
-
-/// A number may have become another process's between two looks. So all is looked at again from the top down: at the last
-/// look the thread, which waits, still has the parent that it had at the first, which therefore was alive all the time
-/// between; so what was read of that parent was its own, and so on upwards.
-fn climb(station: &Station, thread: i32) -> Option<Vec<Ancestor>> {
-    let mut steps = Vec::new();
-    let mut process = thread;
-    while process != station.warden {
-        if process <= 1 || steps.len() >= DEEPEST {
-            return None;
-        }
-        let found = look(station, process)?;
-        let parent = found.parent;
-        steps.push((process, found));
-        process = parent;
-    }
-    for (process, found) in steps.iter().rev() {
-        if parent_of(station, *process)? != found.parent {
-            return None;
-        }
-    }
+    let steps = climb_surely(station, thread, station.warden)?;
     let ancestors = steps.iter().skip(1).map(|(process, found)| Ancestor {
         process: *process,
         started: found.started,
     });
     Some(ancestors.collect())
+}
+
+/// Whoever ends on the way has us begin again, if that isn't the process itself.
+fn climb_surely(station: &Station, process: i32, top: i32) -> Option<Vec<(i32, Found)>> {
+    const TRIES: usize = 16;
+    for _ in 0..TRIES {
+        match climb(station, process, top) {
+            Climb::Arrived(steps) => return Some(steps),
+            Climb::Elsewhere => return None,
+            Climb::Changed => {}
+        }
+    }
+    None
+}
+
+/// What climbing came to.
+enum Climb {
+    /// At the top, by these processes.
+    Arrived(Vec<(i32, Found)>),
+    /// At the end of all processes: it isn't below.
+    Elsewhere,
+    /// Somebody on the way ended.
+    Changed,
+}
+
+/// A number may have become another process's between two looks. So all is looked at again from the top down: at the last
+/// look the thread, which waits, still has the parent that it had at the first, which therefore was alive all the time
+/// between; so what was read of that parent was its own, and so on upwards.
+fn climb(station: &Station, lowest: i32, top: i32) -> Climb {
+    let mut steps: Vec<(i32, Found)> = Vec::new();
+    let mut process = lowest;
+    while process != top {
+        if process <= 1 || steps.len() >= DEEPEST {
+            return Climb::Elsewhere;
+        }
+        let Some(found) = look(station, process) else {
+            return if steps.is_empty() {
+                Climb::Elsewhere
+            } else {
+                Climb::Changed
+            };
+        };
+        let parent = found.parent;
+        steps.push((process, found));
+        process = parent;
+    }
+    for (process, found) in steps.iter().rev() {
+        if parent_of(station, *process) != Some(found.parent) {
+            return Climb::Changed;
+        }
+    }
+    Climb::Arrived(steps)
 }
 
 /// A field of proc_pid_stat(5), counted from 1; none before the fourth.

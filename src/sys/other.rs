@@ -68,3 +68,28 @@ pub fn thread_descriptor(thread: i32) -> io::Result<OwnedFd> {
     // SAFETY: the kernel made it for us.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) })
 }
+
+/// What goes with a signal (`siginfo_t`), as whoever sends it wrote it.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub struct SignalInfo(pub [u8; 128]);
+
+impl SignalInfo {
+    /// Bytes of `si_signo`, which the kernel wants to be the signal's number.
+    const NUMBER: std::ops::Range<usize> = 0..4;
+
+    /// The same for this signal.
+    pub fn of(mut self, signal: i32) -> Self {
+        self.0[Self::NUMBER].copy_from_slice(&signal.to_ne_bytes());
+        self
+    }
+}
+
+/// Sends a signal to the process that a descriptor of [`process_descriptor`] names, and to no later one of its number;
+/// `ESRCH` once it was collected. 0 only asks.
+pub fn signal_process(process: BorrowedFd<'_>, signal: i32, info: Option<&SignalInfo>) -> io::Result<()> {
+    let info = info.map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the kernel reads one `siginfo_t` of 128 bytes, which outlives the call, or nothing.
+    check_long(unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, info, 0_u32) })
+        .map(drop)
+}

@@ -94,16 +94,39 @@ const fn continues(argument: u8) -> Condition {
     Condition::low(argument, Test::Equals(libc::SIGCONT as u32))
 }
 
+const CONTINUES_BY_A_FILE: Case = Case {
+    when: &[Condition::low(1, Test::Equals(F_SETSIG)), continues(2)],
+    then: errno(libc::EINVAL),
+};
+
+const KNOWN_TO_FCNTL: Case = Case {
+    when: &[Condition::low(1, Test::OneOf(FCNTL_COMMANDS))],
+    then: Action::Allow,
+};
+
 pub(super) static FCNTL: Verdict = Verdict {
+    cases: &[CONTINUES_BY_A_FILE, KNOWN_TO_FCNTL],
+    otherwise: errno(libc::EINVAL),
+};
+
+/// Whom a file's events signal. Of a number in a register the supervisor can tell whether it is the caller's own; a
+/// structure in memory may name another one by the time of the call.
+const F_SETOWN: u32 = 8;
+const F_SETOWN_EX: u32 = 15;
+
+/// The same where Landlock keeps no signals in.
+pub(super) static SEEN_FCNTL: Verdict = Verdict {
     cases: &[
+        CONTINUES_BY_A_FILE,
         Case {
-            when: &[Condition::low(1, Test::Equals(F_SETSIG)), continues(2)],
-            then: errno(libc::EINVAL),
+            when: &[Condition::low(1, Test::Equals(F_SETOWN))],
+            then: Action::Notify,
         },
         Case {
-            when: &[Condition::low(1, Test::OneOf(FCNTL_COMMANDS))],
-            then: Action::Allow,
+            when: &[Condition::low(1, Test::Equals(F_SETOWN_EX))],
+            then: errno(libc::EPERM),
         },
+        KNOWN_TO_FCNTL,
     ],
     otherwise: errno(libc::EINVAL),
 };

@@ -4,7 +4,9 @@
 //! by their low 32 bits, which is all that the kernel reads of them.
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
-use super::{Cutting, Memfds, Posture, Sockets, Spawning, Trace, Truncation, Unjudged, errno, requests, sockets};
+use super::{
+    Cutting, Memfds, Posture, Signals, Sockets, Spawning, Trace, Truncation, Unjudged, errno, requests, sockets,
+};
 
 /// What decides about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,7 @@ pub(super) enum Rule {
     Send,
     SendMessage,
     SetSocketOption,
+    Signal,
     Socket,
     SocketPair,
     Truncate,
@@ -106,9 +109,13 @@ impl Rule {
                 (Cutting::Refused, Self::Cut) => &SEEN,
                 (Cutting::Refused, _) => &SEEN_ALLOCATE,
             },
+            Self::Signal | Self::Fcntl => match (posture.signals, self) {
+                (Signals::Landlock, _) => return None,
+                (Signals::Supervisor, Self::Fcntl) => &requests::SEEN_FCNTL,
+                (Signals::Supervisor, _) => &SEEN,
+            },
             Self::ArchPrctl
             | Self::Clone3
-            | Self::Fcntl
             | Self::Ioctl
             | Self::Personality
             | Self::Prctl
@@ -133,7 +140,14 @@ impl Rule {
     fn alone(self, posture: &Posture) -> &'static Verdict {
         match self {
             // Landlock judges them.
-            Self::Ask | Self::AskAt | Self::Creat | Self::Entry | Self::Execute | Self::Kill | Self::Umask => &ALLOWED,
+            Self::Ask
+            | Self::AskAt
+            | Self::Creat
+            | Self::Entry
+            | Self::Execute
+            | Self::Kill
+            | Self::Signal
+            | Self::Umask => &ALLOWED,
             Self::Fork if posture.spawning == Spawning::Refused => &REFUSED,
             Self::Fork => &ALLOWED,
             Self::Cut if posture.cutting == Cutting::Refused => &REFUSED,

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::super::filter::{Action, Architecture, Table, assemble, decide, evaluate};
 use super::{
-    CallsError, Cutting, Maker, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, allowed,
-    errno, judged, name, number, refused, rows, table,
+    CallsError, Cutting, Maker, Memfds, Posture, Signals, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged,
+    allowed, errno, judged, name, number, refused, rows, table,
 };
 
 /// libc's constants have many integer types.
@@ -30,6 +30,7 @@ fn strict() -> Posture {
         maker: Maker::Run,
         memfds: Memfds::Sealed,
         truncation: Truncation::Landlock,
+        signals: Signals::Landlock,
         trace: Trace::Exact,
         spawning: Spawning::Free,
         cutting: Cutting::Free,
@@ -121,6 +122,7 @@ proptest! {
             maker: Maker::Run,
             memfds: if sealed { Memfds::Sealed } else { Memfds::Executable },
             truncation: if landlock { Truncation::Landlock } else { Truncation::Filter },
+            signals: if landlock { Signals::Landlock } else { Signals::Supervisor },
             trace: Trace::Exact,
             spawning: Spawning::Free,
             cutting: Cutting::Free,

@@ -11,7 +11,7 @@ use seccompiler::{
 
 use super::{Action, Architecture, Case, Condition, Half, Instruction, Table, Test, Verdict, assemble, evaluate};
 use crate::plan::calls::{
-    Cutting, Maker, Memfds, Posture, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, table,
+    Cutting, Maker, Memfds, Posture, Signals, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, table,
 };
 
 const ARGUMENTS_OF_INTEREST: [u32; 16] = [
@@ -137,6 +137,7 @@ fn postures() -> impl Strategy<Value = Posture> {
         maker: Maker::Run,
         memfds,
         truncation,
+        signals: Signals::Landlock,
         trace: Trace::Exact,
         spawning: Spawning::Free,
         cutting: Cutting::Free,

@@ -254,3 +254,35 @@ fn numbers_nobody_knows_are_not_implemented() {
         }
     }
 }
+
+#[test]
+fn signals_are_the_supervisors_where_landlock_does_not_keep_them_in() {
+    const F_SETOWN: u64 = libc::F_SETOWN as u64;
+    const F_SETOWN_EX: u64 = 15;
+    let older = Posture {
+        unjudged: Unjudged::Supervised,
+        signals: Signals::Supervisor,
+        ..strict()
+    };
+    let newer = Posture {
+        signals: Signals::Landlock,
+        ..older.clone()
+    };
+    for call in [
+        "tkill",
+        "tgkill",
+        "rt_sigqueueinfo",
+        "rt_tgsigqueueinfo",
+        "pidfd_send_signal",
+    ] {
+        assert_answer(&older, call, &[1, 9], Action::Notify);
+        assert_allowed(&newer, call, &[1, 9]);
+    }
+    assert_answer(&older, "kill", &[1, 9], Action::Notify);
+    assert_answer(&older, "fcntl", &[3, F_SETOWN, 7], Action::Notify);
+    assert_answer(&older, "fcntl", &[3, F_SETOWN_EX, 7], errno(libc::EPERM));
+    assert_allowed(&older, "fcntl", &[3, libc::F_GETFL as u64]);
+    for command in [F_SETOWN, F_SETOWN_EX] {
+        assert_allowed(&newer, "fcntl", &[3, command, 7]);
+    }
+}
