@@ -74,6 +74,9 @@ impl Place {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LANG", "C.UTF-8")
             .env("HOME", &self.home);
+        // An older kernel's Landlock, for a build with debug assertions.
+        const OLDER: &str = "STOCKADE_TEST_LANDLOCK_ABI";
+        command.envs(std::env::var_os(OLDER).map(|abi| (OLDER, abi)));
         command
     }
 
