@@ -146,8 +146,8 @@ fn landlock_finding(abi: i32, error: Option<io::Error>) -> Finding {
         },
         None if abi < WITH_SCOPES => Finding {
             level: Level::Less,
-            what: format!("Landlock ABI {abi}: no signal scope, so every run has the shortfall `signals`"),
-            hint: Some("Linux 6.12 and later have it".into()),
+            what: format!("Landlock ABI {abi}: no signal scope, so the supervisor sends a run's signals"),
+            hint: Some("Linux 6.12 and later have it; there Landlock keeps signals in".into()),
         },
         None => Finding {
             level: Level::Ok,
