@@ -36,8 +36,10 @@ pub fn kill(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let registers = desk.caller().registers;
     let (target, signal) = (registers.int(0), registers.int(1));
     let own = own(desk)?;
+    if target == i32::MIN {
+        return Err(Errno(libc::ESRCH));
+    }
     match target {
-        i32::MIN => Err(Errno(libc::ESRCH)),
         -1 => to_many(desk, signal, |found| found.process != own),
         0 => {
             let group = group_of(desk, own).ok_or(Errno(libc::ESRCH))?;
