@@ -50,9 +50,9 @@ pub enum News {
 pub enum Order {
     /// End the whole tree now.
     Kill = 16,
-    /// Send the program a signal [signal].
+    /// Send the program a signal, the first number.
     Signal,
-    /// Send every process of the tree a signal [signal].
+    /// Send every process of the tree a signal, the first number.
     SignalAll,
 }
 
