@@ -16,6 +16,9 @@ const MOST_WORDS: usize = 64;
 /// Directories of a command line below which its other words are looked for, as after `cd`.
 const MOST_DIRECTORIES: usize = 4;
 
+/// Where they start. In the run's root, interpreters and `make` would load files of the run by themselves.
+pub(crate) const DIRECTORY: &str = "/";
+
 /// Where and as whom Stockade starts them.
 pub(crate) struct Caller {
     /// Where they start.
@@ -27,10 +30,10 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// This process, with another directory.
-    pub fn of_process(directory: PathBuf) -> Caller {
+    /// This process, in [`DIRECTORY`].
+    pub fn of_process() -> Caller {
         Caller {
-            directory,
+            directory: DIRECTORY.into(),
             search_path: std::env::var_os("PATH"),
             home: std::env::var_os("HOME").map(PathBuf::from),
         }

@@ -31,14 +31,11 @@ pub struct CommandApprover {
 }
 
 impl CommandApprover {
-    /// Where it runs. In the run's root interpreters and `make` would load files of the run by themselves.
-    pub const DIRECTORY: &str = "/";
-
-    /// With the text of the command. The files that its words name are found now, as `PATH` and `HOME` are; names are those
-    /// of [`CommandApprover::DIRECTORY`], and entries of `PATH` that aren't absolute don't count.
+    /// With the text of the command. The files that its words name are found now, as `PATH` and `HOME` are; names are
+    /// looked for in `/`, where it runs, and entries of `PATH` that aren't absolute don't count.
     pub fn new(text: impl Into<String>) -> CommandApprover {
         let text = text.into();
-        let caller = Caller::of_process(Self::DIRECTORY.into());
+        let caller = Caller::of_process();
         let programs = caller.files(OsStr::new(SHELL), &[OsStr::new(&text)]);
         let search_path = caller.search_path.as_deref().map(|path| {
             let absolute = std::env::split_paths(path).filter(|directory| directory.is_absolute());
@@ -61,7 +58,7 @@ impl CommandApprover {
 
     fn shell(&self) -> Command {
         let mut command = Command::new(SHELL);
-        command.args(["-c", &self.text]).current_dir(Self::DIRECTORY);
+        command.args(["-c", &self.text]).current_dir(unconfined::DIRECTORY);
         if let Some(path) = &self.search_path {
             command.env("PATH", path);
         }

@@ -18,6 +18,7 @@ pub mod socket;
 mod terminal;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 pub use answer::{Answer, Choice, Extent, Lifetime};
 pub use command::CommandApprover;
@@ -25,6 +26,10 @@ pub use patience::Patience;
 pub use request::{EscalationRequest, Evidence, Requested, VERSION};
 pub use socket::{SocketApprover, Waiting};
 pub use terminal::{NoTerminal, Terminal};
+
+/// A run can choose the moment at which its question is withdrawn. A person who was answering it has this long to see that
+/// another one stands there; what is typed meanwhile doesn't count.
+pub(crate) const PAUSE_AFTER_ONE_GONE: Duration = Duration::from_secs(2);
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

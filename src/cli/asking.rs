@@ -17,6 +17,7 @@ use crate::audit::{Decided, Granted, Record};
 use crate::launch::StatFields;
 use crate::report::{Escalated, Kind, Report};
 use crate::surroundings::Surroundings;
+use crate::unconfined;
 
 /// The word of `--ask`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,10 +74,7 @@ pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
         },
         Ask::Command(text) => match CommandApprover::relative_file(text) {
             Some(file) => {
-                let told = format!(
-                    "the program of `--ask command` starts in `{}`",
-                    CommandApprover::DIRECTORY
-                );
+                let told = format!("the program of `--ask command` starts in `{}`", unconfined::DIRECTORY);
                 Err(Failure::text(REFUSED, told).hint(format!("name the file by its whole path, `{}`", file.display())))
             }
             None => Ok(Some(Arc::new(CommandApprover::new(text)))),

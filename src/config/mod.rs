@@ -102,12 +102,9 @@ pub struct OnViolation {
 }
 
 impl OnViolation {
-    /// Where it runs: not in a run's root, whose files may be the target's.
-    pub(crate) const DIRECTORY: &str = "/";
-
     /// The files that it is made of, found as it will be.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let caller = Caller::of_process(Self::DIRECTORY.into());
+        let caller = Caller::of_process();
         let arguments: Vec<&OsStr> = self.arguments.iter().map(OsStr::new).collect();
         caller.files(OsStr::new(&self.program), &arguments)
     }

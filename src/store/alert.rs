@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::config::OnViolation;
 use crate::sys::{file, process};
-use crate::unconfined::Caller;
+use crate::unconfined::{self, Caller};
 
 /// Commands at once.
 const MOST: usize = 4;
@@ -34,7 +34,7 @@ struct Alert {
 impl Alert {
     fn new(command: OnViolation) -> Alert {
         Alert {
-            program: Caller::of_process(OnViolation::DIRECTORY.into()).program(OsStr::new(&command.program)),
+            program: Caller::of_process().program(OsStr::new(&command.program)),
             arguments: command.arguments,
         }
     }
@@ -132,7 +132,7 @@ fn start(alert: &Alert, rows: &[u8]) -> io::Result<Child> {
     let mut command = Command::new(program);
     command
         .args(&alert.arguments)
-        .current_dir(OnViolation::DIRECTORY)
+        .current_dir(unconfined::DIRECTORY)
         .stdin(input)
         .stdout(Stdio::null())
         .stderr(Stdio::null());

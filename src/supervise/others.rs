@@ -67,9 +67,13 @@ fn require_run(desk: &Desk<'_>, process: i32, kind: Kind) -> Result<(), Errno> {
     if procfs::is_below(desk.station(), desk.caller().top, process) {
         return Ok(());
     }
-    let target = format!("process {process}");
+    Err(foreign(desk, kind, &format!("process {process}")))
+}
+
+/// Refuses what is of no process of the run.
+pub fn foreign(desk: &Desk<'_>, kind: Kind, target: &str) -> Errno {
     let reason = "the process isn't part of the run";
-    Err(desk.never(&Attempt::on(kind, b""), target.as_bytes(), reason))
+    desk.never(&Attempt::on(kind, b""), target.as_bytes(), reason)
 }
 
 /// From the first `umask` on each process may have one of its own.

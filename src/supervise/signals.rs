@@ -47,9 +47,11 @@ pub fn kill(desk: &Desk<'_>) -> Result<Answer, Errno> {
         }
         ..0 => match to_many(desk, signal, |found| found.group == -target) {
             // Somebody else's: 0 only asks.
-            Err(Errno(libc::ESRCH)) if process::signal(target, 0).is_ok() => {
-                Err(foreign(desk, &format!("process group {}", -target)))
-            }
+            Err(Errno(libc::ESRCH)) if process::signal(target, 0).is_ok() => Err(others::foreign(
+                desk,
+                Kind::Signal,
+                &format!("process group {}", -target),
+            )),
             answer => answer,
         },
         _ if target == own => Ok(by_kernel(desk)),
@@ -223,7 +225,7 @@ fn to_process(desk: &Desk<'_>, number: i32, signal: i32, info: Option<&SignalInf
     }
     let held = hold(desk, number).map_err(|why| match why {
         Unheld::Gone => Errno(libc::ESRCH),
-        Unheld::Foreign => foreign(desk, &format!("process {number}")),
+        Unheld::Foreign => others::foreign(desk, Kind::Signal, &format!("process {number}")),
     })?;
     desk.caller().confirm()?;
     let info = info.map(|info| info.of(signal));
@@ -231,13 +233,8 @@ fn to_process(desk: &Desk<'_>, number: i32, signal: i32, info: Option<&SignalInf
     Ok(Answer::Value(0))
 }
 
-fn foreign(desk: &Desk<'_>, target: &str) -> Errno {
-    let reason = "the process isn't part of the run";
-    desk.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason)
-}
-
-/// To those of the run that are meant. The kernel would stop the clock for it; here whoever was started meanwhile is met
-/// by another round. The caller's own process is last: it may end by it.
+/// To those of the run that are meant. The kernel would stop the clock for it; here a process that was started meanwhile
+/// is met by another round. The caller's own process is last: it may end by it.
 fn to_many(desk: &Desk<'_>, signal: i32, is_meant: impl Fn(&Held) -> bool) -> Result<Answer, Errno> {
     const ROUNDS: usize = 4;
     let own = own(desk)?;

@@ -164,24 +164,30 @@ fn the_run_is_ended_where_a_worker_panics_between_two_calls() {
     assert_eq!(faults(&ran, "receiving"), [(json!("supervisor"), json!(1))]);
 }
 
-#[test]
-fn nothing_is_started_where_a_worker_panics_before_the_first_call() {
-    let Some(run) = panicking("receiving") else { return };
+/// A run of which nothing starts.
+fn assert_not_started(at: &str, said: &str) {
+    let Some(run) = panicking(at) else { return };
     run.profile("workspace")
         .command(["touch", "made"])
         .status(125)
-        .stderr_has("stockade: internal error in the supervisor: injected at `receiving`")
+        .stderr_has(said)
         .ends();
 }
 
 #[test]
+fn nothing_is_started_where_a_worker_panics_before_the_first_call() {
+    assert_not_started(
+        "receiving",
+        "stockade: internal error in the supervisor: injected at `receiving`",
+    );
+}
+
+#[test]
 fn nothing_is_started_where_the_supervisor_panics_at_first() {
-    let Some(run) = panicking("supervisor") else { return };
-    run.profile("workspace")
-        .command(["touch", "made"])
-        .status(125)
-        .stderr_has("stockade: can't start the warden: internal error: injected at `supervisor` (src/")
-        .ends();
+    assert_not_started(
+        "supervisor",
+        "stockade: can't start the warden: internal error: injected at `supervisor` (src/",
+    );
 }
 
 #[test]

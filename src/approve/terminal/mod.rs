@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::getpgrp;
 
-use super::{Answer, Approver, Choice, EscalationRequest, Extent, Manner, Patience, person};
+use super::{Answer, Approver, Choice, EscalationRequest, Extent, Manner, PAUSE_AFTER_ONE_GONE, Patience, person};
 use crate::mutex::lock;
 use crate::quote::quoted;
 use crate::visible::{fit, visible};
@@ -40,10 +40,6 @@ const TRIES: u32 = 3;
 
 /// The last line is for the person alone: nobody waits for it to be shown.
 const AFTERWARDS: Duration = Duration::from_millis(500);
-
-/// After a question that ended without an answer, the run may have chosen that moment: whoever was answering it is given so
-/// long to see that the next one is another, and what is typed meanwhile doesn't count.
-const PAUSE: Duration = Duration::from_secs(2);
 
 /// Asks on the controlling terminal.
 ///
@@ -115,7 +111,9 @@ impl Terminal {
         let held = Held::take(&self.device, self.erase, &*self.owns)?;
         held.quieten(&self.screen.undo(), patience)?;
         let details = || details::details(request, &offer, width) + &question;
-        let pause = unanswered.map_or(Duration::ZERO, |ended| PAUSE.saturating_sub(ended.elapsed()));
+        let pause = unanswered.map_or(Duration::ZERO, |ended| {
+            PAUSE_AFTER_ONE_GONE.saturating_sub(ended.elapsed())
+        });
         let asked = self.converse(&held, &question, details, &offer, patience, pause);
         let closing = match &asked {
             Ok(answer) => Some(fit::broken(&closing_line(request, answer), width)),

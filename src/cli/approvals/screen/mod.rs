@@ -14,18 +14,15 @@ use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 use super::ending::Signals;
 use super::order::Said;
 use super::{next_of_run, verdict};
-use crate::approve::Choice;
 use crate::approve::person;
 use crate::approve::socket::{News, Question, Watcher};
+use crate::approve::{Choice, PAUSE_AFTER_ONE_GONE};
 use crate::cli::REFUSED;
 use crate::cli::message::Failure;
 use state::{Effect, State};
 
 /// How often sockets, signals and the time that is left are looked at. A key is answered at once.
 const SLICE: Duration = Duration::from_millis(150);
-
-/// Keys of this time after the chosen question was taken away, and another stands there, are for the one that is gone.
-const PAUSE: Duration = Duration::from_secs(2);
 
 /// Keys that are taken in one go.
 const KEYS: usize = 1000;
@@ -74,7 +71,7 @@ impl Screen {
                 return Ok(code);
             }
             let pressed = pressed()?;
-            if taken_away.is_some_and(|then| then.elapsed() < PAUSE) {
+            if taken_away.is_some_and(|then| then.elapsed() < PAUSE_AFTER_ONE_GONE) {
                 continue;
             }
             match self.state.keys(&pressed, &questions) {
