@@ -128,9 +128,6 @@ fn many_threads_that_ask_for_one_file_are_one_question() {
                 print(results == [True] * 20)";
     asking("minimal", |request| {
         assert!(until(PATIENCE, || opening(request) == 20), "{}", opening(request));
-        // TODO: a call that was judged before the yes and reaches the clerk after it is refused ("what was granted doesn't
-        // open it"). Until that is mended, all are to be with the clerk, which can't be seen from here.
-        std::thread::sleep(Duration::from_millis(300));
         session(request)
     })
     .python(code)

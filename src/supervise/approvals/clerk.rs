@@ -155,7 +155,7 @@ impl Clerk {
         &self.worker.shared
     }
 
-    fn take(&mut self, question: Question) {
+    fn take(&mut self, mut question: Question) {
         self.owed.push((question.notification, question.errno));
         fault::point("questions", || &question.refusal.target);
         let considered = self.approvals.log().consider(&question.refusal);
@@ -166,6 +166,12 @@ impl Clerk {
         let key = Key::of(&question.refusal);
         if question.leave.answered.contains(&key) {
             self.decline(question, not_opened());
+            return;
+        }
+        if self.approvals.log().has_granted(&key) {
+            // Judged before the yes, perhaps.
+            question.leave.answered.push(key);
+            self.go_on(question);
             return;
         }
         if let Some(open) = self.open.iter_mut().find(|open| open.key == key) {

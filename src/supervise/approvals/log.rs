@@ -51,9 +51,6 @@ impl Log {
         if let Some(declined) = self.refused.get(&Key::of(refusal)) {
             return Considered::Refused(declined.clone());
         }
-        if self.granted.contains(&Key::of(refusal)) {
-            return Considered::Refused(not_opened());
-        }
         match self.strikes.get(&Group::of(refusal)) {
             Some(strikes) if *strikes >= STRIKES => Considered::Refused(Declined {
                 by: Some("Stockade".into()),
@@ -95,6 +92,11 @@ impl Log {
         if self.granted.len() < MOST_REFUSED {
             self.granted.insert(key.clone());
         }
+    }
+
+    /// Whether a yes that lasts was given.
+    pub fn has_granted(&self, key: &Key) -> bool {
+        self.granted.contains(key)
     }
 
     /// Takes note of a no.
@@ -207,14 +209,6 @@ mod tests {
         let port = log.consider(&refusal(Kind::Connect, "a.example:8080"));
         assert!(matches!(port, Considered::Refused(_)));
         assert_eq!(log.consider(&refusal(Kind::Connect, "b.example:80")), Considered::Ask);
-    }
-
-    #[test]
-    fn what_was_granted_is_not_asked_about_again() {
-        let mut log = Log::default();
-        let again = refusal(Kind::Connect, "localhost:80");
-        log.grant(&Key::of(&again));
-        assert_eq!(log.consider(&again), Considered::Refused(not_opened()));
     }
 
     #[test]
