@@ -96,18 +96,18 @@ fn the_tree_ends_when_its_group_is_asked_to() {
 #[test]
 fn the_tree_ends_when_timeout_kills_it() {
     ends_all(
-        &["timeout", "-s", "KILL", "1"],
+        &["timeout", "-s", "KILL", "4"],
         |_| {},
         |watched| assert!(until(PATIENCE, || !is_alive(pid(watched).as_raw())), "no time-out"),
     );
 }
 
-/// `subprocess.run(…, timeout=1)` kills the one process and waits for whoever holds the output.
+/// `subprocess.run(…, timeout=4)` kills the one process and waits for whoever holds the output.
 #[test]
 fn pythons_timeout_ends_the_tree_and_returns() {
     let harness = "import subprocess, sys, time\n\
                    begun = time.monotonic()\n\
-                   try: subprocess.run(sys.argv[1:], timeout=1, stderr=subprocess.PIPE)\n\
+                   try: subprocess.run(sys.argv[1:], timeout=4, stderr=subprocess.PIPE)\n\
                    except subprocess.TimeoutExpired: pass\n\
                    sys.exit(time.monotonic() - begun > 40)";
     let watched = started_by(true, &[python(), "-I", "-c", harness], |_| {});
