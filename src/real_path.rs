@@ -99,6 +99,19 @@ impl Walker {
         self.unseen
     }
 
+    /// The entries of a directory; one of this user's that can't be listed counts as unseen.
+    pub fn entries(&mut self, directory: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
+        let entries = fs::read_dir(directory);
+        if let Err(error) = &entries
+            && error.kind() == io::ErrorKind::PermissionDenied
+            && is_below_ours(&directory.join("x"))
+        {
+            let error = io::Error::from(error.kind());
+            self.unseen.get_or_insert_with(|| (directory.to_path_buf(), error));
+        }
+        entries.into_iter().flatten().flatten()
+    }
+
     fn look(&mut self, path: &Path) -> Found {
         if let Some(found) = self.found.get(path) {
             return found.clone();

@@ -4,7 +4,9 @@ mod approved;
 mod asking;
 mod closed_places;
 mod error;
+mod homes;
 mod lowest;
+mod mounts;
 #[cfg(feature = "cli")]
 mod observing;
 mod outcome;
@@ -24,6 +26,7 @@ pub use outcome::{Outcome, Output};
 
 use crate::audit::{Ended, Record};
 use crate::command;
+use crate::config::Configuration;
 use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
@@ -536,8 +539,7 @@ impl Sandbox {
             .iter()
             .any(|grant| grant.is_chosen() || !is_found_there(grant));
         if needs_links || self.may_ask() {
-            let behind = closed_places::behind_links(&policy.denials).map_err(Error::Surroundings)?;
-            policy.denials.extend(behind);
+            closed_places::complete(&mut policy).map_err(Error::Surroundings)?;
             let home = self.surroundings.named_home.as_deref();
             policy
                 .denials
@@ -559,6 +561,8 @@ impl Sandbox {
         } else {
             Vec::new()
         };
+        let configuration = Configuration::load_if_open(self.surroundings.configuration.as_deref())?;
+        let secrets = configuration.unwrap_or_default().secrets;
         Ok(policy::resolve(
             &self.profile,
             &Circumstances {
@@ -567,6 +571,9 @@ impl Sandbox {
                 environment: &self.surroundings.environment,
                 command,
                 git_identity: &git_identity,
+                entries: &homes::entries(&self.surroundings),
+                opened: &homes::opened(&self.surroundings, &secrets),
+                closed: &secrets.closed,
                 own: &self.surroundings.own().map_err(Error::Surroundings)?,
                 programs: &programs,
                 models: &self.models,
@@ -605,7 +612,7 @@ fn refuse_void_grants(policy: &Policy) -> Result<(), Error> {
         let Some(denial) = matcher.denial(Access::READ, &grant.path, false) else {
             continue;
         };
-        let denial = Box::new(denial.clone());
+        let denial = Box::new(denial.met_at(&grant.path));
         return Err(match &grant.origin {
             Origin::Flag(flag) => Error::VoidGrant {
                 flag: flag.clone(),

@@ -293,6 +293,12 @@ pub enum Profile {
         #[arg(long, value_name = "DIR", requires = "resolved")]
         root: Option<PathBuf>,
     },
+    /// Print what every profile keeps closed: secrets, and files that are guarded from writing
+    Secrets {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Look for what is legal but unwise; exit code 1 where something is
     Lint {
         /// Profile, by name or file

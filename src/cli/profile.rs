@@ -6,6 +6,7 @@
 mod diff;
 mod foreseen;
 mod probe;
+mod secrets;
 mod stage;
 mod task;
 mod test;

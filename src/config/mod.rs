@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 
 use crate::judge::Permissions;
 use crate::profile::reading::own_text_of;
-use crate::profile::{Origin, Source};
+use crate::profile::{Glob, Origin, Rule, Source};
 use crate::real_path::{is_closed_to_us, is_there};
 use crate::unconfined::Caller;
 use read::{Author, parse};
@@ -62,6 +62,8 @@ pub const SCHEMA: &str = include_str!("../../schemas/config.schema.json");
 pub struct Configuration {
     /// A command that is told of each denial. Only a user's file has one.
     pub on_violation: Option<OnViolation>,
+    /// What the user opens of the built-in list of secrets, and adds to it. Only a user's file opens.
+    pub secrets: Secrets,
     /// Rules for tool calls.
     pub permissions: Permissions,
     /// Agents that are declared here.
@@ -70,6 +72,15 @@ pub struct Configuration {
     pub tools: Vec<Tool>,
     /// Where each field of an agent or a tool stands.
     places: BTreeMap<(Section, String, &'static str), Origin>,
+}
+
+/// Changes to the built-in list of secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// Paths from `/` or `~/` that the list doesn't close.
+    pub open: Vec<Rule<PathBuf>>,
+    /// Patterns that are secret too.
+    pub closed: Vec<Rule<Glob>>,
 }
 
 /// What a field belongs to.

@@ -2,16 +2,19 @@
 //!
 //! Reads the text alone. A project's may say less than a user's: see [`Author`].
 
+use std::path::PathBuf;
+
 use toml::de::{DeTable, DeValue};
 
-use super::{Agent, Configuration, OnViolation, Section, Tool};
+use super::{Agent, Configuration, OnViolation, Secrets, Section, Tool};
 use crate::judge;
 use crate::policy::{Capabilities, Mode, scope_glob};
 use crate::profile::reading::{Complaint, Reader, Value, host, profile_name, read_with};
 use crate::profile::{Fault, Glob, Origin, Rule, Source, visible};
 use crate::visible::is_invisible;
 
-const FIELDS: [&str; 5] = ["version", "on_violation", "permissions", "agents", "tools"];
+const FIELDS: [&str; 6] = ["version", "on_violation", "secrets", "permissions", "agents", "tools"];
+const SECRETS_FIELDS: [&str; 2] = ["open", "closed"];
 const AGENT_FIELDS: [&str; 7] = ["mode", "profile", "capabilities", "tools", "hosts", "scope", "limits"];
 const SCOPE_FIELDS: [&str; 3] = ["allowed", "denied", "read_only"];
 const TOOL_FIELDS: [&str; 3] = ["profile", "commands", "capabilities"];
@@ -43,6 +46,7 @@ pub(super) fn parse(text: &str, source: &Source, author: Author) -> Result<Confi
             match key.get_ref().as_ref() {
                 "version" => {}
                 "on_violation" => on_violation(reader, value, author, &mut configuration),
+                "secrets" => secrets(reader, value, author, &mut configuration.secrets),
                 "permissions" => configuration.permissions = judge::read::permissions(reader, value),
                 "agents" => agents(reader, value, author, &mut configuration),
                 "tools" => tools(reader, value, &mut configuration),
@@ -62,6 +66,52 @@ fn on_violation(reader: &mut Reader<'_>, value: &Value<'_>, author: Author, conf
     configuration.on_violation = command(reader, value);
     let place = (Section::OnViolation, String::new(), "on_violation");
     configuration.places.insert(place, reader.origin(value.span().start));
+}
+
+fn secrets(reader: &mut Reader<'_>, value: &Value<'_>, author: Author, secrets: &mut Secrets) {
+    let Some(table) = reader.table(value, "[secrets]") else {
+        return;
+    };
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "open" if author == Author::Project => {
+                let complaint = Complaint::new("a project can't open secrets")
+                    .hint("only you can, in your own configuration, `~/.config/stockade/config.toml`");
+                reader.fault(key.span().start, complaint);
+            }
+            "open" => secrets.open = ruled(reader, value, "open", opened),
+            "closed" => secrets.closed = ruled(reader, value, "closed", pattern),
+            _ => reader.unknown_field(key, "[secrets]", &SECRETS_FIELDS),
+        }
+    }
+}
+
+/// A pattern of a profile.
+fn pattern(text: &str) -> Result<Glob, Complaint> {
+    crate::profile::reading::glob(text)
+}
+
+/// One file or directory, below a home or absolute, and never all of either.
+fn opened(text: &str) -> Result<PathBuf, Complaint> {
+    let rest = text.strip_prefix("~/").or_else(|| text.strip_prefix('/'));
+    let is_plain = |rest: &&str| {
+        !rest
+            .split('/')
+            .any(|part| part.is_empty() || part == "." || part == "..")
+    };
+    let fits =
+        |rest: &str| !rest.is_empty() && rest.trim_end_matches('/').len() > 1 && !rest.contains(['*', '?', '\0']);
+    match rest
+        .filter(|rest| fits(rest))
+        .map(|rest| rest.trim_end_matches('/'))
+        .filter(is_plain)
+    {
+        Some(_) => Ok(PathBuf::from(text.trim_end_matches('/'))),
+        None => Err(
+            Complaint::new(format!("`{}` isn't one path that can be opened", visible(text)))
+                .hint("write the path of a file or directory, from `/` or `~/`, without wildcards"),
+        ),
+    }
 }
 
 /// A list of words, or one text for a shell.

@@ -75,7 +75,7 @@ impl Reachable {
                 &grant.origin.to_string(),
             ),
             policy::Decision::Denied(denial) => {
-                let rule = Rule::of(&Reason::Denied(Box::new(denial.clone())));
+                let rule = Rule::of(&Reason::Denied(Box::new(denial.met_at(real))));
                 let text = rule.map_or_else(String::new, |rule| rule.text);
                 deny(text, Some(&denial.origin.to_string()))
             }

@@ -10,7 +10,7 @@ use landlock::{AccessFs, BitFlags, make_bitflags};
 
 use super::LaunchError;
 use crate::plan::{Cover, FileRule, Links, Plan};
-use crate::policy::{Access, Denial, Matcher, Policy, Target};
+use crate::policy::{Access, Closing, Denial, Matcher, Policy, Target};
 use crate::real_path::real_path;
 
 /// More files than this aren't granted one by one: a rule costs some microseconds of every launch.
@@ -39,9 +39,9 @@ pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
     // Links are only followed where a rule has to go round something.
     let goes_round = plan.rules.iter().any(|rule| rule.cover == Cover::AroundClosed);
     let closed = if goes_round {
-        closed_paths(&policy.denials)
+        Closed::of(&policy.denials)
     } else {
-        Vec::new()
+        Closed::of(&[])
     };
     let mut spots = Vec::with_capacity(plan.rules.len());
     for rule in &plan.rules {
@@ -66,47 +66,62 @@ fn top(rule: &FileRule) -> PathBuf {
     }
 }
 
-/// A closed path and the rights that it takes away.
+/// What is closed by a place, with the rights that each takes away.
 struct Closed {
-    path: PathBuf,
-    taken: u64,
+    paths: Vec<(PathBuf, u64)>,
+    lists: Vec<(Closing, u64)>,
 }
 
-/// The closed paths that are named. Where links lead to is among the denials of a policy.
-fn closed_paths(denials: &[Denial]) -> Vec<Closed> {
-    let mut closed = Vec::new();
-    for denial in denials {
-        let Target::Path(path) = &denial.target else {
-            continue;
+impl Closed {
+    /// Where links lead to is among the denials of a policy.
+    fn of(denials: &[Denial]) -> Closed {
+        let mut closed = Closed {
+            paths: Vec::new(),
+            lists: Vec::new(),
         };
-        let taken = if denial.access.contains(Access::READ) {
-            u64::MAX
-        } else {
-            WRITING.bits()
-        };
-        closed.push(Closed {
-            path: path.clone(),
-            taken,
-        });
+        for denial in denials {
+            let taken = if denial.access.contains(Access::READ) {
+                u64::MAX
+            } else {
+                WRITING.bits()
+            };
+            match &denial.target {
+                Target::Path(path) => closed.paths.push((path.clone(), taken)),
+                Target::Listed(listed) => closed.lists.push((Closing::new(listed), taken)),
+                _ => {}
+            }
+        }
+        closed
     }
-    closed
+
+    /// The rights that are taken from all of a path, and those that are taken from something in it.
+    fn taken(&self, path: &Path) -> (u64, u64) {
+        let (mut all, mut inside) = (0, 0);
+        for (closed, taken) in &self.paths {
+            if path.starts_with(closed) {
+                all |= taken;
+            } else if closed.starts_with(path) {
+                inside |= taken;
+            }
+        }
+        for (closing, taken) in &self.lists {
+            if closing.closes_by_place(path) {
+                all |= taken;
+            } else if closing.is_placed_below(path) {
+                inside |= taken;
+            }
+        }
+        (all, inside)
+    }
 }
 
 /// Grants `path` as a whole, or around what is closed in it.
-fn around(path: &Path, rights: u64, closed: &[Closed], spots: &mut Vec<Spot>) {
-    let taken = closed
-        .iter()
-        .filter(|closed| path.starts_with(&closed.path))
-        .fold(0, |taken, closed| taken | closed.taken);
+fn around(path: &Path, rights: u64, closed: &Closed, spots: &mut Vec<Spot>) {
+    let (taken, lost) = closed.taken(path);
     let rights = rights & !taken;
     if rights == 0 {
         return;
     }
-    let inside: Vec<_> = closed
-        .iter()
-        .filter(|closed| closed.path.starts_with(path) && closed.path != *path)
-        .collect();
-    let lost = inside.iter().fold(0, |lost, closed| lost | closed.taken);
     // What nothing inside takes away holds for the whole directory, and so does listing: names are no secret.
     let whole = (rights & !lost) | (rights & LISTING);
     if whole != 0 {

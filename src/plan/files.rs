@@ -313,18 +313,15 @@ pub(super) fn can_be_listed(policy: &Policy) -> bool {
 
 /// Globs with a place that close something in a tree which is granted as a whole. One that names a path is gone around.
 pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &Denial> {
-    let whole = |place: &Path| {
-        policy
-            .grants
-            .iter()
-            .filter(|grant| !grant.is_chosen() && grant.extent == Extent::Subtree)
-            .any(|grant| place.starts_with(&grant.path) || grant.path.starts_with(place))
-    };
+    let whole = policy
+        .grants
+        .iter()
+        .filter(|grant| !grant.is_chosen() && grant.extent == Extent::Subtree);
     policy
         .denials
         .iter()
         .filter(|denial| denial.kind == DenialKind::Explicit && matches!(denial.target, Target::Glob { .. }))
-        .filter(move |denial| denial.place().is_some_and(|place| whole(&place)))
+        .filter(move |denial| whole.clone().any(|grant| denial.touches(&grant.path)))
 }
 
 /// Whether a denial that has a place closes the path or something in it. The base holds no secret by name; what was
@@ -339,8 +336,7 @@ fn is_narrowed(policy: &Policy, grant: &Grant) -> bool {
         .denials
         .iter()
         .filter(counts)
-        .filter_map(Denial::place)
-        .any(|place| place.starts_with(&grant.path) || grant.path.starts_with(&place))
+        .any(|denial| denial.touches(&grant.path))
 }
 
 /// Drops the rules of single paths that a whole tree before them grants anyway, such as `/usr/bin/python3`.

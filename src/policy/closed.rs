@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use globset::{Candidate, Error, Glob, GlobBuilder, GlobSet};
 
+use super::listed::Closing;
 use super::moving::Course;
 use super::{Denial, DenialKind, Policy, Target, git};
 
@@ -20,6 +21,7 @@ pub struct Closed {
     names: Names,
     globs: Vec<Globs>,
     git: Vec<usize>,
+    listed: Vec<(usize, Closing)>,
     scopes: Vec<Scoped>,
     /// Denials whose glob doesn't compile. Such a glob is refused where profiles are read; one that gets here closes
     /// everything.
@@ -36,6 +38,7 @@ impl Closed {
             names: Names::default(),
             globs: Vec::new(),
             git: Vec::new(),
+            listed: Vec::new(),
             scopes: Vec::new(),
             everything: Vec::new(),
             courses: OnceLock::new(),
@@ -45,6 +48,7 @@ impl Closed {
             match &denial.target {
                 Target::Path(path) => closed.names.add(path, index),
                 Target::GitDirectories => closed.git.push(index),
+                Target::Listed(listed) => closed.listed.push((index, Closing::new(listed))),
                 Target::AllBut { below, globs } => match Scoped::new(index, below, globs) {
                     Ok(scoped) => closed.scopes.push(scoped),
                     Err(_) => closed.everything.push(index),
@@ -77,10 +81,17 @@ impl Closed {
         let named = self.names.on_the_way(path);
         let matching = self.globs.iter().flat_map(|globs| globs.matching(path));
         let git = self.git.iter().copied().filter(|_| git::is_guarded(path));
+        let listed = self.listed.iter().filter(|(_, closing)| closing.line(path).is_some());
+        let listed = listed.map(|(index, _)| *index);
         let outside = self.scopes.iter().filter(|scoped| scoped.closes(path));
         let outside = outside.map(|scoped| scoped.index);
         let always = self.everything.iter().copied();
-        let all = named.chain(matching).chain(git).chain(outside).chain(always);
+        let all = named
+            .chain(matching)
+            .chain(git)
+            .chain(listed)
+            .chain(outside)
+            .chain(always);
         all.filter(|index| counts(*index)).min()
     }
 

@@ -1,8 +1,10 @@
 //! What a policy says to one access: pure, by component, on a path that is already the kernel's name.
 
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::listed::Closing;
 use super::{Access, Closed, Denial, DenialKind, Extent, Grant, Policy, Target};
 use crate::profile::Origin;
 
@@ -65,18 +67,49 @@ impl Denial {
             || self.kind == DenialKind::Explicit && anywhere
     }
 
+    /// The same denial as what it closes at a path, for a person: of a built-in list one line.
+    pub fn met_at(&self, path: &Path) -> Denial {
+        let target = match &self.target {
+            Target::Listed(listed) => Closing::new(listed).target(path),
+            _ => None,
+        };
+        Denial {
+            target: target.unwrap_or_else(|| self.target.clone()),
+            ..self.clone()
+        }
+    }
+
     /// Whether it is the one that guards git directories, which a run may lift in those that it made.
     pub fn guards_git(&self) -> bool {
         self.target == Target::GitDirectories
     }
 
-    /// The directory or file below which a denial with a place can close something; `None` for patterns.
-    pub fn place(&self) -> Option<PathBuf> {
+    /// Whether a denial with a place may close something in this tree, or closes all of it.
+    pub fn touches(&self, tree: &Path) -> bool {
+        let apart = |place: PathBuf| !place.starts_with(tree) && !tree.starts_with(&place);
+        match &self.target {
+            _ if self.is_pattern() => false,
+            Target::Listed(listed) => Closing::new(listed).touches(tree),
+            _ => !self.place().is_none_or(apart),
+        }
+    }
+
+    /// Whether a denial with a place may close this directory or something in it, and nothing around it.
+    pub fn is_within(&self, directory: &Path) -> bool {
+        match &self.target {
+            Target::Listed(listed) => Closing::new(listed).is_placed_below(directory),
+            _ => self.place().is_some_and(|place| place.starts_with(directory)),
+        }
+    }
+
+    /// The directory or file below which a denial with a place can close something; `None` for patterns and lists.
+    fn place(&self) -> Option<PathBuf> {
         match &self.target {
             _ if self.is_pattern() => None,
             Target::Path(path) => Some(path.clone()),
             Target::GitDirectories => Some(PathBuf::from("/")),
             Target::AllBut { below, .. } => Some(below.clone()),
+            Target::Listed(_) => None,
             Target::Glob { below, glob } => {
                 let literal = glob.split('/').take(Target::literal_parts(glob));
                 Some(literal.fold(below.clone(), |path, part| path.join(part)))
@@ -191,8 +224,19 @@ pub(super) fn is_of_a_package(path: &Path) -> bool {
 /// Whether what is below the path is of packages.
 pub(super) fn holds_packages(path: &Path) -> bool {
     const DIRECTORIES: [&str; 3] = ["node_modules", "site-packages", "dist-packages"];
-    path.components()
-        .any(|part| DIRECTORIES.iter().any(|name| part.as_os_str() == *name))
+    // Of cargo, Go and Maven.
+    const PAIRS: [(&str, &str); 4] = [
+        ("registry", "src"),
+        ("git", "checkouts"),
+        ("pkg", "mod"),
+        (".m2", "repository"),
+    ];
+    let mut above = OsStr::new("");
+    path.iter().any(|part| {
+        let is_pair = PAIRS.iter().any(|(first, second)| above == *first && part == *second);
+        above = part;
+        is_pair || DIRECTORIES.iter().any(|name| part == *name)
+    })
 }
 
 /// `a` and `b` where one lies below the other: the deeper one.

@@ -11,13 +11,14 @@ mod decide;
 mod difference;
 mod environment;
 mod git;
+mod listed;
 mod meet;
 mod mode;
 mod moving;
 pub(crate) mod path_bytes;
 mod reach;
 mod resolve;
-mod secrets;
+mod sockets;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -46,11 +47,15 @@ pub use decide::{Decision, Matcher};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable, looks_secret};
 pub use git::{git_directories, is_in_git_directory};
+pub use listed::{
+    Closing, Entry, Line, List, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, lines as listed_lines,
+    moved as moved_places, paths_of_homes, paths_of_machine,
+};
 pub use mode::{Mode, Role, Scope, scope_glob};
 pub use moving::Arrival;
 pub use reach::{HostGrant, ListenGrant, Reach, Speech};
 pub use resolve::{Additions, Circumstances, NetworkChoice, resolve};
-pub use secrets::{GUARDED, SECRET_PATTERNS, is_powerful_socket};
+pub use sockets::is_powerful_socket;
 
 bitflags! {
     /// What may be done with a file.
@@ -202,6 +207,8 @@ pub enum Target {
     /// What no everyday command writes in a `.git`, wherever that is. Unlike with the others, there are open
     /// directories below closed ones.
     GitDirectories,
+    /// What a built-in list names.
+    Listed(Listed),
     /// What lies below a directory and matches none of these globs, by itself or by a directory above it.
     AllBut {
         /// The absolute directory.

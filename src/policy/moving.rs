@@ -13,6 +13,7 @@ use globset::GlobMatcher;
 
 use super::closed::{compile, essence};
 use super::decide::holds_packages;
+use super::listed::Closing;
 use super::{Access, Denial, DenialKind, Matcher, Target, git};
 use crate::profile::Origin;
 
@@ -60,10 +61,14 @@ impl<'a> Matcher<'a> {
 
     /// A denial by built-in name that closes something strictly below this directory.
     pub fn built_in_below(&self, directory: &Path) -> Option<&'a Denial> {
-        self.policy().denials.iter().find(|denial| match &denial.target {
-            Target::Path(path) => denial.origin == Origin::BuiltIn && path.starts_with(directory) && path != directory,
+        let denials = &self.policy().denials;
+        let mut all = denials.iter().zip(self.closed().courses(denials));
+        let found = all.find(|(denial, course)| match course {
+            Course::Path(path) => denial.origin == Origin::BuiltIn && path.starts_with(directory) && path != directory,
+            Course::Listed(closing) => closing.is_placed_below(directory),
             _ => false,
-        })
+        });
+        found.map(|(denial, _)| denial)
     }
 
     /// A denial that closes something at or below `old` and would no longer do so when that is `new`, unless another
@@ -104,6 +109,8 @@ pub(super) enum Course {
     Path(PathBuf),
     /// Git directories.
     Git,
+    /// A built-in list.
+    Listed(Closing),
     /// A glob, component by component.
     Steps(Vec<Step>),
     /// Something below this directory: a glob that can't be split into components.
@@ -130,6 +137,7 @@ impl Course {
         match &denial.target {
             Target::Path(path) => Course::Path(path.clone()),
             Target::GitDirectories => Course::Git,
+            Target::Listed(listed) => Course::Listed(Closing::new(listed)),
             // What is open below a directory is open with the directory, and both names have to be open to move it.
             Target::AllBut { .. } => Course::Nothing,
             Target::Glob { below, glob } if compile(glob, denial.kind).is_ok() => {
@@ -150,6 +158,7 @@ impl Course {
         match self {
             Course::Path(closed) => touches(closed) && !new.starts_with(closed),
             Course::Git => !git::may_move(old, new),
+            Course::Listed(closing) => closing.opens(old, new),
             Course::Steps(steps) => !positions(steps, old).is_among(&positions(steps, new)),
             Course::Somewhere(below) => touches(below),
             Course::Everything | Course::Nothing => false,
@@ -162,6 +171,11 @@ impl Course {
     fn is_filled(&self, arrival: Arrival<'_>, new: &Path) -> bool {
         match self {
             Course::Path(closed) => closed.starts_with(new) && closed != new,
+            Course::Listed(closing) => match arrival {
+                Arrival::File => closing.is_filled(None, new),
+                Arrival::Directory(old) => closing.is_filled(Some(old), new),
+                Arrival::Link => closing.is_filled(new.parent(), new),
+            },
             Course::Steps(steps) => {
                 let from = match arrival {
                     Arrival::File => return false,

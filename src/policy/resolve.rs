@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::decide::SPECIAL;
 use super::{
-    Access, Asks, BASE, Capabilities, Denial, DenialKind, Extent, GUARDED, Grant, HostGrant, ListenGrant, Mode, Policy,
-    Reach, Role, SECRET_PATTERNS, SocketGrant, Target, environment, secrets,
+    Access, Asks, BASE, Capabilities, Denial, DenialKind, Entry, Extent, Grant, HostGrant, List, Listed, ListenGrant,
+    Mode, Opened, Policy, Reach, Role, SocketGrant, Target, environment,
 };
 use crate::command::{self, Command};
 use crate::profile::{Glob, Limits, Model, Network, Origin, PathSpec, Profile, Rule};
@@ -111,6 +111,12 @@ pub struct Circumstances<'a> {
     pub command: &'a Command,
     /// Name and e-mail for commits, as variables.
     pub git_identity: &'a [(OsString, OsString)],
+    /// Where homes are, and what of them is elsewhere.
+    pub entries: &'a [Entry],
+    /// What a person opened of the built-in lists.
+    pub opened: &'a [Opened],
+    /// What a person added to them.
+    pub closed: &'a [Rule<Glob>],
     /// Stockade's own configuration and state directories.
     pub own: &'a [PathBuf],
     /// Stockade's program, and directories of `PATH` in the caller's home: what the user starts by name.
@@ -331,38 +337,39 @@ fn listen_grants(profile: &Profile, additions: &Additions) -> Vec<ListenGrant> {
 
 fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> {
     let both = Access::WRITING;
-    let anywhere = |glob: &str| Target::Glob {
-        below: PathBuf::from("/"),
-        glob: glob.to_string(),
-    };
     let built_in = |target: Target, access: Access, kind: DenialKind| Denial {
         target,
         access,
         kind,
         origin: Origin::BuiltIn,
     };
-    let names = secrets::secret_names(circumstances.home, circumstances.own);
-    let guarded = secrets::guarded_names(circumstances.home, circumstances.programs);
-    let mut denials: Vec<Denial> = names
-        .into_iter()
-        .map(|path| built_in(Target::Path(path), both, DenialKind::SecretName))
-        .chain(
-            SECRET_PATTERNS
-                .iter()
-                .map(|glob| built_in(anywhere(glob), both, DenialKind::SecretPattern)),
-        )
-        .chain(
-            guarded
-                .into_iter()
-                .map(|path| built_in(Target::Path(path), Access::CHANGE, DenialKind::Guarded)),
-        )
-        .chain(
-            GUARDED
-                .iter()
-                .map(|glob| built_in(anywhere(glob), Access::CHANGE, DenialKind::Guarded)),
-        )
-        .chain([built_in(Target::GitDirectories, Access::CHANGE, DenialKind::Guarded)])
-        .collect();
+    let listed = |list: List| {
+        Target::Listed(Listed {
+            list,
+            entries: circumstances.entries.to_vec(),
+            open: circumstances.opened.to_vec(),
+        })
+    };
+    let names = |paths: &[PathBuf], access: Access, kind: DenialKind| {
+        let targets = paths.iter().cloned().map(Target::Path);
+        targets.map(|target| built_in(target, access, kind)).collect::<Vec<_>>()
+    };
+    let mut denials = names(circumstances.own, both, DenialKind::SecretName);
+    denials.push(built_in(listed(List::Secret), both, DenialKind::SecretName));
+    denials.push(built_in(listed(List::Key), both, DenialKind::SecretPattern));
+    denials.extend(names(circumstances.programs, Access::CHANGE, DenialKind::Guarded));
+    denials.push(built_in(listed(List::Guarded), Access::CHANGE, DenialKind::Guarded));
+    denials.push(built_in(Target::GitDirectories, Access::CHANGE, DenialKind::Guarded));
+    denials.extend(circumstances.closed.iter().map(|rule| Denial {
+        target: anchored(&rule.value, circumstances),
+        access: both,
+        kind: if rule.value.0.starts_with("**/") {
+            DenialKind::SecretPattern
+        } else {
+            DenialKind::SecretName
+        },
+        origin: rule.origin.clone(),
+    }));
     let of_profile = profile.deny.iter().map(|rule| (&rule.value, rule.origin.clone()));
     let of_flags = circumstances
         .additions

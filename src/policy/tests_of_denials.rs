@@ -27,6 +27,7 @@ fn closes(denial: &Denial, path: &Path) -> bool {
     match &denial.target {
         Target::Path(closed) => path.starts_with(closed),
         Target::GitDirectories => git::is_guarded(path),
+        Target::Listed(listed) => listed::tests::closes(listed, path),
         Target::AllBut { .. } => unreachable!("scopes have tests of their own"),
         Target::Glob { below, glob } => path.strip_prefix(below).is_ok_and(|rest| {
             let glob: GlobMatcher = globset::GlobBuilder::new(glob.strip_suffix("/**").unwrap_or(glob))
@@ -40,6 +41,26 @@ fn closes(denial: &Denial, path: &Path) -> bool {
                 .any(|part| glob.is_match(part))
         }),
     }
+}
+
+const LISTS: [List; 3] = [List::Secret, List::Key, List::Guarded];
+
+fn listed_denial(list: List, homes: &[&str]) -> Denial {
+    let home = |place: &&str| Entry {
+        place: PathBuf::from(place),
+        at: PathBuf::new(),
+    };
+    let (access, kind) = match list {
+        List::Secret => (Access::WRITING, DenialKind::SecretName),
+        List::Key => (Access::WRITING, DenialKind::SecretPattern),
+        List::Guarded => (Access::CHANGE, DenialKind::Guarded),
+    };
+    let listed = Listed {
+        list,
+        entries: homes.iter().map(home).collect(),
+        open: Vec::new(),
+    };
+    closing(Target::Listed(listed), access, kind)
 }
 
 const GLOBS: &[&str] = &[
@@ -66,7 +87,31 @@ const GLOBS: &[&str] = &[
 ];
 
 const NAMES: &[&str] = &[
-    "a", "b", "c", "w", "x", "A", "ab", ".env", "k.pem", "secrets", ".git", "refs", "hooks", "modules",
+    "a",
+    "b",
+    "c",
+    "w",
+    "x",
+    "A",
+    "ab",
+    ".env",
+    "k.pem",
+    "secrets",
+    ".git",
+    "refs",
+    "hooks",
+    "modules",
+    "home",
+    "u",
+    ".ssh",
+    ".config",
+    "gh",
+    ".npmrc",
+    ".env.example",
+    ".vscode",
+    "etc",
+    "shadow",
+    "id_rsa.pub",
 ];
 
 fn any_path(most: usize) -> impl Strategy<Value = PathBuf> {
@@ -81,7 +126,11 @@ fn any_denial() -> impl Strategy<Value = Denial> {
         glob: glob.to_owned(),
     });
     let target = prop_oneof![8 => globs, 1 => any_path(3).prop_map(Target::Path), 1 => Just(Target::GitDirectories)];
-    (target, select(accesses), select(kinds)).prop_map(|(target, access, kind)| closing(target, access, kind))
+    let other = (target, select(accesses), select(kinds));
+    let other = other.prop_map(|(target, access, kind)| closing(target, access, kind));
+    let homes = select(vec![&[][..], &["/w"][..], &["/w/x", "/w/x/a"][..]]);
+    let listed = (select(LISTS.to_vec()), homes).prop_map(|(list, homes)| listed_denial(list, homes));
+    prop_oneof![3 => other, 1 => listed]
 }
 
 fn any_denials() -> impl Strategy<Value = Vec<Denial>> {
@@ -231,19 +280,26 @@ fn nothing_arrives_above_a_closed_name_that_could_not_be_made_there() {
 /// Shipped denials with a place, those of the machine too: no directory and no link arrives above one.
 #[test]
 fn nothing_arrives_above_any_place_that_is_closed_by_name() {
-    let home = Path::new("/home/ada");
-    let own = ["/home/ada/.config/stockade", "/data/state/stockade"].map(PathBuf::from);
-    let programs = [PathBuf::from("/opt/tools/bin/stockade")];
-    let names = secrets::secret_names(Some(home), &own).into_iter();
-    let names: Vec<_> = names.chain(secrets::guarded_names(Some(home), &programs)).collect();
-    let denials = names
-        .iter()
-        .map(|name| closing(Target::Path(name.clone()), Access::CHANGE, DenialKind::Guarded));
-    let policy = policy(vec![grant(Access::all(), "/")], denials.collect());
+    let names: Vec<PathBuf> = LISTS.into_iter().flat_map(listed::paths_of_machine).collect();
+    assert!(names.len() > 10, "{names:?}");
+    let denials = LISTS.map(|list| listed_denial(list, &["/opt/ada"])).to_vec();
+    let policy = policy(vec![grant(Access::all(), "/")], denials);
     let matcher = Matcher::new(&policy);
-    for above in names.iter().flat_map(|name| name.ancestors().skip(1)) {
-        assert!(matcher.filled_by(Arrival::Link, above).is_some(), "{}", above.display());
-        for from in ["/tmp/x", "/home/ada/x", "/x"].map(Path::new) {
+    let of_home = ["/opt/ada/.ssh", "/home/bob/.ssh"].map(PathBuf::from);
+    let is_open = |path: &&Path| matcher.denial(Access::WRITE, path, false).is_none();
+    for above in names
+        .iter()
+        .chain(&of_home)
+        .flat_map(|name| name.ancestors().skip(1))
+        .filter(is_open)
+    {
+        assert!(
+            matcher.filled_by(Arrival::Link, above).is_some() || above == Path::new("/"),
+            "{}",
+            above.display()
+        );
+        assert!(matcher.built_in_below(above).is_some(), "{}", above.display());
+        for from in ["/tmp/x", "/srv/x", "/x"].map(Path::new) {
             assert!(
                 matcher.filled_by(Arrival::Directory(from), above).is_some(),
                 "{}",
@@ -337,11 +393,8 @@ fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_ar
 /// What a project says of tool calls is somebody's decision, and no run's.
 #[test]
 fn a_project_s_configuration_is_read_and_never_written() {
-    let denials = super::GUARDED.iter().map(|glob| Denial {
-        access: Access::WRITE,
-        ..denial(glob, DenialKind::Guarded)
-    });
-    let policy = policy(vec![grant(Access::all(), "/")], denials.collect());
+    let denials = vec![listed_denial(List::Guarded, &[])];
+    let policy = policy(vec![grant(Access::all(), "/")], denials);
     let matcher = Matcher::new(&policy);
     for name in [
         "/w/.stockade",

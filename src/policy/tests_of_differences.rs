@@ -32,6 +32,12 @@ fn resolved(profile: Profile) -> (Profile, Policy) {
             environment: &[],
             command: &command,
             git_identity: &[],
+            entries: &[Entry {
+                place: "/h".into(),
+                at: "".into(),
+            }],
+            opened: &[],
+            closed: &[],
             own: &[],
             programs: &[],
             models: &crate::profile::models(None).unwrap(),

@@ -42,7 +42,7 @@ pub(crate) mod reading {
     pub(crate) use super::catalog::{own_text_of, text_of};
     pub(crate) use super::error::Complaint;
     pub(crate) use super::read::{Reader, Value, read_root_with, read_with};
-    pub(crate) use super::value::{host, profile_name};
+    pub(crate) use super::value::{glob, host, profile_name};
 }
 
 /// What a run may do, as a document says it. Lists hold the inherited rules first, then the profile's own.

@@ -91,7 +91,7 @@ pub(super) fn path(text: &str) -> Result<PathSpec, Complaint> {
 }
 
 /// A pattern of a denial, compiled once so that nobody who uses it later can fail.
-pub(super) fn glob(text: &str) -> Result<Glob, Complaint> {
+pub(crate) fn glob(text: &str) -> Result<Glob, Complaint> {
     well_formed("pattern", text)?;
     let rest = text
         .strip_prefix("**/")

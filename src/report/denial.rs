@@ -114,5 +114,6 @@ fn denial_text(denial: &policy::Denial) -> String {
         Target::AllBut { globs, .. } if globs.is_empty() => "outside the scope, which allows no change".into(),
         Target::AllBut { globs, .. } => format!("outside the scope `{}`", globs.join("`, `")),
         Target::GitDirectories => format!("{kind} part of a git directory"),
+        Target::Listed(_) => format!("{kind} by the built-in list"),
     }
 }

@@ -289,8 +289,7 @@ impl<'a> Fences<'a> {
             .denials
             .iter()
             .filter(|denial| denial.access.intersects(flag.access()))
-            .filter_map(crate::policy::Denial::place)
-            .any(|place| place.starts_with(directory));
+            .any(|denial| denial.is_within(directory));
         !is_wide && !closes_inside
     }
 }

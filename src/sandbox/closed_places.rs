@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use globset::Glob;
 
-use crate::policy::{Access, Denial, DenialKind, Target};
+use super::homes;
+use super::mounts::{Mounts, Shown};
+use crate::policy::{Access, Closing, Denial, DenialKind, Listed, Policy, Target, paths_of_machine};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 
@@ -23,12 +25,74 @@ pub(super) fn links_to(place: &Path) -> Vec<Denial> {
     links.into_iter().map(kept).collect()
 }
 
+/// Adds to a policy's denials what links and the mount table of this machine make of them.
+///
+/// # Errors
+/// A directory of the user's own can't be searched: a run could open it, and what its links lead to isn't known.
+pub(super) fn complete(policy: &mut Policy) -> io::Result<()> {
+    let mut walker = Walker::default();
+    let mounts = Mounts::here();
+    let mut lists: Vec<(Listed, Denial)> = Vec::new();
+    for denial in &policy.denials {
+        if let Target::Listed(listed) = &denial.target {
+            lists.push((listed.clone(), denial.clone()));
+        }
+    }
+    let mut named = policy.denials.clone();
+    // All lists of a policy have the same entries.
+    if let Some((first, _)) = lists.first() {
+        let (entries, links) = homes::elsewhere(&first.entries, &mut walker, &mounts);
+        let kept = links.into_iter().map(|link| link_on_the_way(&Origin::BuiltIn, link));
+        policy.denials.extend(kept);
+        for denial in &mut policy.denials {
+            if let Target::Listed(listed) = &mut denial.target {
+                listed.entries.clone_from(&entries);
+            }
+        }
+    }
+    for (listed, denial) in &lists {
+        let of_machine = paths_of_machine(listed.list).into_iter();
+        let closing = Closing::new(listed);
+        let parts = mounts.parts().filter(|(root, _)| closing.closes_by_name(root));
+        let parts: Vec<_> = parts.map(|(_, place)| place.to_path_buf()).collect();
+        let at = |place: PathBuf| Denial {
+            target: Target::Path(place),
+            ..denial.clone()
+        };
+        policy.denials.extend(parts.into_iter().map(at));
+        named.extend(of_machine.map(at));
+    }
+    let behind = behind_links(&named, walker)?;
+    named.extend(behind.iter().cloned());
+    policy.denials.extend(behind);
+    if !mounts.show_nothing_twice() {
+        policy
+            .denials
+            .extend(named.iter().flat_map(|denial| shown_elsewhere(denial, &mounts)));
+    }
+    Ok(())
+}
+
+/// The same denial at the other paths of its place.
+fn shown_elsewhere(denial: &Denial, mounts: &Mounts) -> Vec<Denial> {
+    let Some((place, rest)) = split(&denial.target) else {
+        return Vec::new();
+    };
+    let is_any_depth = rest.as_ref().is_none_or(|rest| rest.starts_with("**"));
+    let shown = mounts.showing(&place).into_iter();
+    let shown = shown.filter(|shown| is_any_depth || shown.part.as_os_str().is_empty());
+    let at = |shown: Shown| Denial {
+        target: joined(shown.place, rest.clone()),
+        ..denial.clone()
+    };
+    shown.map(at).collect()
+}
+
 /// The denials that links on this machine add.
 ///
 /// # Errors
-/// A directory of the user's own can't be searched: a run could open it, and nobody knew what its links lead to.
-pub(super) fn behind_links(denials: &[Denial]) -> io::Result<Vec<Denial>> {
-    let mut walker = Walker::default();
+/// A directory of the user's own can't be searched: a run could open it, and what its links lead to isn't known.
+pub(super) fn behind_links(denials: &[Denial], mut walker: Walker) -> io::Result<Vec<Denial>> {
     let mut added = Vec::new();
     let mut kept = BTreeSet::new();
     for denial in denials {
@@ -151,7 +215,7 @@ fn split(target: &Target) -> Option<(PathBuf, Option<String>)> {
             let rest: Vec<_> = glob.split('/').skip(literal).collect();
             (place != Path::new("/")).then(|| (place, Some(rest.join("/"))))
         }
-        Target::GitDirectories | Target::AllBut { .. } => None,
+        Target::GitDirectories | Target::Listed(_) | Target::AllBut { .. } => None,
     }
 }
 
@@ -197,7 +261,7 @@ mod tests {
             Target::Glob { below, glob } => format!("{}:{glob}", name(below)),
             other => format!("{other:?}"),
         };
-        let denials = behind_links(&[denial]).unwrap();
+        let denials = behind_links(&[denial], Walker::default()).unwrap();
         denials.iter().map(|denial| (shown(denial), denial.access)).collect()
     }
 

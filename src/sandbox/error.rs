@@ -152,6 +152,7 @@ fn describe(denial: &Denial) -> String {
         Target::Path(path) => path.display().to_string(),
         Target::Glob { glob, .. } => glob.clone(),
         Target::GitDirectories => ".git".into(),
+        Target::Listed(listed) => format!("what is {} by the built-in list", listed.list),
         Target::AllBut { globs, .. } => globs.join("`, `"),
     };
     match denial.kind {

@@ -9,6 +9,7 @@ use crate::config::Configuration;
 use crate::plan::{Ability, Supervisor};
 use crate::policy::{Access, Denial, DenialKind, Grant, Policy, Target};
 use crate::profile::Origin;
+use crate::real_path::Walker;
 
 /// A program that Stockade starts outside of every confinement.
 struct Unconfined {
@@ -66,7 +67,7 @@ impl Sandbox {
 
 /// The denials, and those that links on the way to their places add.
 fn with_links(mut denials: Vec<Denial>) -> Result<Vec<Denial>, Error> {
-    let behind = closed_places::behind_links(&denials).map_err(Error::Surroundings)?;
+    let behind = closed_places::behind_links(&denials, Walker::default()).map_err(Error::Surroundings)?;
     denials.extend(behind);
     Ok(denials)
 }

@@ -157,7 +157,7 @@ impl Judge<'_> {
                 if denial.guards_git() && self.is_of_own_repository(name) && self.is_granted(bit, name) {
                     return self.beside_git(bit, name);
                 }
-                Verdict::Refused(Reason::Denied(Box::new(denial.clone())))
+                Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name))))
             }
         }
     }
@@ -165,7 +165,7 @@ impl Judge<'_> {
     /// For a repository that the run made: whatever else closes it still does.
     fn beside_git(&self, access: Access, name: &Path) -> Verdict {
         match self.realm.matcher().denial_beside_git(access, name) {
-            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.clone()))),
+            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
             None => Verdict::OnBehalf,
         }
     }
@@ -291,7 +291,7 @@ impl Judge<'_> {
     pub fn denial(&self, name: &Path) -> Option<Reason> {
         let access = Access::WRITING;
         let denial = self.realm.matcher().denial(access, name, false)?;
-        Some(Reason::Denied(Box::new(denial.clone())))
+        Some(Reason::Denied(Box::new(denial.met_at(name))))
     }
 
     /// That nothing is brought into a `.git` from outside but by writing it: through a link git would write elsewhere.
@@ -308,7 +308,9 @@ impl Judge<'_> {
             .denials
             .iter()
             .find(|denial| denial.guards_git());
-        let reason = denial.map_or(Reason::NotGranted, |denial| Reason::Denied(Box::new(denial.clone())));
+        let reason = denial.map_or(Reason::NotGranted, |denial| {
+            Reason::Denied(Box::new(denial.met_at(new)))
+        });
         Verdict::Refused(reason)
     }
 
@@ -322,7 +324,7 @@ impl Judge<'_> {
             return Verdict::Refused(Reason::Never(reason));
         }
         match self.realm.matcher().filled_by(arrival, new) {
-            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.clone()))),
+            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(new)))),
             None => Verdict::Static,
         }
     }
@@ -332,7 +334,7 @@ impl Judge<'_> {
     pub fn keeping(&self, directory: &Path) -> Verdict {
         match self.realm.matcher().built_in_below(directory) {
             Some(denial) if !self.is_in_scratch(directory) => {
-                Verdict::Refused(Reason::Denied(Box::new(denial.clone())))
+                Verdict::Refused(Reason::Denied(Box::new(denial.met_at(directory))))
             }
             _ => Verdict::Static,
         }
@@ -351,7 +353,7 @@ impl Judge<'_> {
             opened => opened,
         };
         match opened {
-            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.clone()))),
+            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(old)))),
             None => Verdict::Static,
         }
     }

@@ -83,6 +83,7 @@ fn is_reasonable(policy: &Policy) -> bool {
         && policy.denials.iter().all(|denial| match &denial.target {
             Target::Glob { glob, .. } => is_reasonable_glob(glob),
             Target::AllBut { globs, .. } => globs.len() <= MOST && globs.iter().all(|glob| is_reasonable_glob(glob)),
+            Target::Listed(listed) => listed.entries.len() <= MOST && listed.open.len() <= MOST,
             Target::Path(_) | Target::GitDirectories => true,
         })
 }

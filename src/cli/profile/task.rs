@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::test::Order;
-use super::{PrintError, diff, probe, test};
+use super::{PrintError, diff, probe, secrets, test};
 use crate::cli::REFUSED;
 use crate::cli::args::Profile;
 use crate::cli::message::Failure;
@@ -25,6 +25,7 @@ pub fn profile_task(task: &Profile, out: &mut dyn Write) -> Result<u8, Failure> 
             let home = surroundings.home.clone().unwrap_or_else(|| "/nonexistent".into());
             printed(super::show_resolved(&catalog, name, &root, &home, out)).map(|()| 0)
         }
+        Profile::Secrets { json } => secrets::print(*json, &surroundings, out),
         Profile::Lint { name } => printed(super::lint(&catalog, name, out)).map(|remarks| u8::from(remarks > 0)),
         Profile::Test { names, root, json } => {
             let root = root.as_deref().map(|root| canonical(&surroundings, Some(root)));

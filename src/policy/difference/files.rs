@@ -126,6 +126,7 @@ fn closed_text(target: &Target) -> String {
         Target::Glob { below, glob } if below == Path::new("/") && glob.starts_with("**/") => glob.clone(),
         Target::Glob { below, glob } => below.join(glob).display().to_string(),
         Target::GitDirectories => "**/.git".to_string(),
+        Target::Listed(listed) => format!("what is {} by the built-in list", listed.list),
         Target::AllBut { below, globs } => format!("{} but for {}", below.display(), globs.join(", ")),
     }
 }

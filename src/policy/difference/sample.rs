@@ -30,7 +30,7 @@ impl Denial {
     pub(super) fn samples(&self, grants: &[Grant]) -> Samples {
         let named: Vec<PathBuf> = match &self.target {
             Target::Path(path) => closing(path, grants),
-            Target::GitDirectories | Target::AllBut { .. } => return Samples::Unknown,
+            Target::GitDirectories | Target::Listed(_) | Target::AllBut { .. } => return Samples::Unknown,
             Target::Glob { glob, .. } if is_intricate(glob) => return Samples::Unknown,
             Target::Glob { below, glob } => {
                 let tops = grants.iter().flat_map(samples_of).filter(|top| top.starts_with(below));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::command::Command;
-use crate::policy::{self, Additions, Circumstances, DenialKind, Policy, Reach, Target};
+use crate::policy::{self, Additions, Circumstances, DenialKind, Entry, Policy, Reach, Target};
 use crate::profile::Catalog;
 
 const HOME: &str = "/home/ada";
@@ -61,6 +61,12 @@ fn resolved(profile: &str, command: &str) -> Policy {
                 variables: Vec::new(),
             },
             git_identity: &[],
+            entries: &[Entry {
+                place: PathBuf::from(HOME),
+                at: PathBuf::new(),
+            }],
+            opened: &[],
+            closed: &[],
             own: &[PathBuf::from("/home/ada/.local/state/stockade")],
             programs: &[],
             models: &[],

@@ -1,0 +1,185 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use globset::{Glob, GlobBuilder, GlobSet};
+
+use super::*;
+
+const TEXT: &str = include_str!("closed.txt");
+
+/// The definition: each line as globs, tried on the path and each directory above it.
+pub fn closes(listed: &Listed, path: &Path) -> bool {
+    static MADE: Mutex<BTreeMap<Listed, Arc<Globs>>> = Mutex::new(BTreeMap::new());
+    let globs = {
+        let mut made = MADE.lock().unwrap();
+        Arc::clone(
+            made.entry(listed.clone())
+                .or_insert_with(|| Arc::new(Globs::of(listed))),
+        )
+    };
+    let is_opened = listed.open.iter().any(|open| path.starts_with(&open.0));
+    !is_opened && path.ancestors().any(|part| globs.close(part))
+}
+
+struct Globs {
+    literal: GlobSet,
+    wild: GlobSet,
+    open: GlobSet,
+}
+
+impl Globs {
+    fn of(listed: &Listed) -> Globs {
+        let (mut literal, mut wild, mut open) = (Vec::new(), Vec::new(), Vec::new());
+        let kind = match listed.list {
+            List::Secret => "secret",
+            List::Key => "key",
+            List::Guarded => "guarded",
+        };
+        for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let head = line.split('|').next().unwrap();
+            let (word, pattern) = head.trim().split_once(' ').unwrap();
+            for glob in absolute(pattern, &listed.entries) {
+                let glob = GlobBuilder::new(&glob)
+                    .literal_separator(true)
+                    .case_insensitive(true)
+                    .build();
+                let glob = glob.unwrap();
+                match word {
+                    "open" => open.push(glob),
+                    word if word != kind => {}
+                    _ if pattern.contains('*') && pattern.trim_start_matches("**/").contains('*') => wild.push(glob),
+                    _ => literal.push(glob),
+                }
+            }
+        }
+        let set = |globs: Vec<Glob>| GlobSet::new(globs).unwrap();
+        Globs {
+            literal: set(literal),
+            wild: set(wild),
+            open: set(open),
+        }
+    }
+
+    fn close(&self, path: &Path) -> bool {
+        self.literal.is_match(path) || self.wild.is_match(path) && !self.open.is_match(path)
+    }
+}
+
+/// The absolute globs that a pattern is.
+fn absolute(pattern: &str, entries: &[Entry]) -> Vec<String> {
+    let Some(rest) = pattern.strip_prefix("~/") else {
+        return vec![format!("/{}", pattern.trim_start_matches('/'))];
+    };
+    let parents = PARENTS_OF_HOMES.iter().map(|parent| format!("{parent}/*/{rest}"));
+    let entries = entries.iter().map(|entry| {
+        assert_eq!(entry.at, Path::new(""), "the definition is about homes");
+        format!("{}/{rest}", entry.place.display())
+    });
+    parents.chain(entries).collect()
+}
+
+fn listed(list: List, entries: &[(&str, &str)]) -> Closing {
+    let entry = |(place, at): &(&str, &str)| Entry {
+        place: PathBuf::from(place),
+        at: PathBuf::from(at),
+    };
+    Closing::new(&Listed {
+        list,
+        entries: entries.iter().map(entry).collect(),
+        open: Vec::new(),
+    })
+}
+
+#[test]
+fn names_of_a_home_are_closed_in_every_home_and_nowhere_else() {
+    let closing = listed(List::Secret, &[("/root", ""), ("/srv/ada", "")]);
+    let closes = |path: &str| closing.line(Path::new(path)).is_some();
+    for home in ["/root", "/srv/ada", "/home/bob", "/var/home/eve"] {
+        assert!(closes(&format!("{home}/.npmrc")), "{home}");
+    }
+    assert!(!closes("/w/.npmrc"));
+    assert!(!closes("/home/bob/project/.npmrc"));
+    assert!(!closes("/srv/.npmrc"));
+}
+
+#[test]
+fn a_place_that_a_variable_moved_is_closed_where_it_is() {
+    let closing = listed(
+        List::Secret,
+        &[("/data/cargo", ".cargo"), ("/k/config", ".kube/config")],
+    );
+    let closes = |path: &str| closing.line(Path::new(path)).is_some();
+    assert!(closes("/data/cargo/credentials.toml"));
+    assert!(closes("/k/config") && closes("/k/config/x"));
+    assert!(!closes("/data/cargo/bin/x") && !closes("/k/other"));
+}
+
+#[test]
+fn templates_and_public_keys_are_open_and_what_only_looks_like_one_is_not() {
+    let closing = listed(List::Key, &[]);
+    let closes = |path: &str| closing.line(Path::new(path)).is_some();
+    for open in [
+        "/w/.env.example",
+        "/w/.env.SAMPLE",
+        "/w/id_rsa.pub",
+        "/w/environment",
+        "/w/keyboard.txt",
+    ] {
+        assert!(!closes(open), "{open}");
+    }
+    for closed in [
+        "/w/.env",
+        "/w/.ENV",
+        "/w/.env.local",
+        "/w/.env.example.local",
+        "/w/.env/x",
+        "/w/id_rsa",
+        "/w/x.PEM",
+    ] {
+        assert!(closes(closed), "{closed}");
+    }
+}
+
+#[test]
+fn what_a_person_opened_is_open_with_all_below_it() {
+    let mut all = Listed {
+        list: List::Secret,
+        entries: Vec::new(),
+        open: vec![Opened(PathBuf::from("/home/ada/.aws/config"))],
+    };
+    let closes = |listed: &Listed, path: &str| Closing::new(listed).line(Path::new(path)).is_some();
+    assert!(!closes(&all, "/home/ada/.aws/config"));
+    assert!(closes(&all, "/home/ada/.aws/credentials"));
+    all.open = vec![Opened(PathBuf::from("/home/ada/.aws"))];
+    assert!(!closes(&all, "/home/ada/.aws/credentials"));
+    assert!(closes(&all, "/home/bob/.aws/credentials"));
+}
+
+#[test]
+fn every_line_has_a_list_and_says_what_it_holds() {
+    for (list, line) in lines() {
+        assert!(
+            !line.holds().is_empty() && !line.owner().is_empty() && !line.source().is_empty(),
+            "{line:?}"
+        );
+        assert!(list.tree().nodes.iter().any(|node| node.line != NONE));
+    }
+    let longest = TEXT.lines().map(str::len).max();
+    assert!(longest <= Some(128), "{longest:?}");
+}
+
+#[test]
+fn a_line_names_the_place_that_it_closes() {
+    let closing = listed(List::Secret, &[("/root", "")]);
+    let target = |path: &str| closing.target(Path::new(path));
+    assert_eq!(
+        target("/root/.npmrc"),
+        Some(Target::Path(PathBuf::from("/root/.npmrc")))
+    );
+    let anywhere = Target::Glob {
+        below: PathBuf::from("/"),
+        glob: "**/.ssh".into(),
+    };
+    assert_eq!(target("/w/.ssh/x/y"), Some(anywhere));
+    assert_eq!(target("/w"), None);
+}

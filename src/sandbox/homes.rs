@@ -1,0 +1,167 @@
+//! Where homes are, and where else what belongs in one is: what the built-in lists close is closed in all of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::mounts::Mounts;
+use crate::config::Secrets;
+use crate::policy::{Entry, ListedNames, Opened, PARENTS_OF_HOMES, moved_places};
+use crate::real_path::Walker;
+use crate::surroundings::Surroundings;
+
+/// Homes of the user database that are looked at, and children of `/home` that links are looked for in.
+const MOST_HOMES: usize = 256;
+
+/// All homes, and what variables say is elsewhere. Links are as they are written.
+pub(super) fn entries(surroundings: &Surroundings) -> Vec<Entry> {
+    let own = surroundings.home.iter().chain(&surroundings.named_home).cloned();
+    let all = own.chain([PathBuf::from("/root")]).chain(of_user_database());
+    let homes = all.map(home);
+    let entries: BTreeSet<Entry> = homes.chain(moved(surroundings)).collect();
+    entries.into_iter().collect()
+}
+
+/// The paths that a person opened, as they are written: a run that may write there could put a link to another secret in
+/// their place.
+pub(super) fn opened(surroundings: &Surroundings, secrets: &Secrets) -> Vec<Opened> {
+    let absolute = |path: &PathBuf| match path.strip_prefix("~") {
+        Ok(rest) => surroundings.home.as_ref().map(|home| home.join(rest)),
+        Err(_) => Some(path.clone()),
+    };
+    let rules = secrets.open.iter();
+    rules.filter_map(|rule| absolute(&rule.value)).map(Opened).collect()
+}
+
+/// The homes that passwd(5) has, but for those of users that are only names.
+fn of_user_database() -> Vec<PathBuf> {
+    let text = fs::read("/etc/passwd").unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let homes = text.lines().filter_map(|line| line.split(':').nth(5));
+    let homes: BTreeSet<&Path> = homes.map(Path::new).filter(|home| may_be_home(home)).collect();
+    homes.into_iter().take(MOST_HOMES).map(PathBuf::from).collect()
+}
+
+/// Whether a person's or a service's files may be there, and not the machine's.
+fn may_be_home(path: &Path) -> bool {
+    const NEVER: [&str; 8] = ["/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/nonexistent"];
+    path.is_absolute() && path != Path::new("/") && !NEVER.iter().any(|never| path.starts_with(never))
+}
+
+/// What the caller's variables move elsewhere.
+fn moved(surroundings: &Surroundings) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (variable, at) in moved_places() {
+        let Some(value) = surroundings.variable(variable) else {
+            continue;
+        };
+        for place in std::env::split_paths(&value).filter(|place| !place.as_os_str().is_empty()) {
+            let place = surroundings.directory.join(place);
+            let holds_home = surroundings
+                .home
+                .as_ref()
+                .is_some_and(|home| home.starts_with(&place) && *home != place);
+            if place != Path::new("/") && !holds_home {
+                entries.push(Entry {
+                    place,
+                    at: PathBuf::from(at),
+                });
+            }
+        }
+    }
+    entries
+}
+
+/// The entries with what links among the lists' names lead to and what the mount table shows of them, and the links on the
+/// way.
+pub(super) fn elsewhere(entries: &[Entry], walker: &mut Walker, mounts: &Mounts) -> (Vec<Entry>, BTreeSet<PathBuf>) {
+    let of_parents = PARENTS_OF_HOMES
+        .iter()
+        .flat_map(|parent| fs::read_dir(parent).into_iter().flatten().flatten());
+    let others: Vec<Entry> = of_parents.take(MOST_HOMES).map(|entry| home(entry.path())).collect();
+    let mut all: BTreeSet<Entry> = entries.iter().cloned().collect();
+    let around: Vec<Entry> = entries.iter().chain(&others).cloned().collect();
+    let (behind, links) = behind_links(&around, walker);
+    all.extend(behind.iter().cloned());
+    if !mounts.show_nothing_twice() {
+        for entry in around.iter().chain(&behind) {
+            all.extend(mounts.showing(&entry.place).into_iter().map(|shown| Entry {
+                place: shown.place,
+                at: entry.at.join(shown.part),
+            }));
+        }
+        all.extend(mounts.parts().filter_map(|(root, place)| part_of_home(root, place)));
+    }
+    (all.into_iter().filter(is_of_use).collect(), links)
+}
+
+fn home(place: PathBuf) -> Entry {
+    Entry {
+        place,
+        at: PathBuf::new(),
+    }
+}
+
+/// Whether the lists know anything of the place.
+fn is_of_use(entry: &Entry) -> bool {
+    ListedNames::at(&entry.at).know_place()
+}
+
+/// A mount of part of a home, by what its file system calls it: of another mount namespace, perhaps, whose paths aren't
+/// known here.
+fn part_of_home(root: &Path, place: &Path) -> Option<Entry> {
+    let parents = PARENTS_OF_HOMES.iter().map(Path::new);
+    let below = parents
+        .filter_map(|parent| root.strip_prefix(parent).ok())
+        .map(|rest| rest.components().skip(1).collect());
+    let of_root = root.strip_prefix("/root").ok().map(PathBuf::from);
+    let at = below
+        .chain(of_root)
+        .next()
+        .or_else(|| root.file_name().map(PathBuf::from))?;
+    // A whole home of another namespace is one that has a name in `/home`.
+    let is_home = at.as_os_str().is_empty() && (root == Path::new("/root") || root.parent().is_some_and(is_parent));
+    (is_home || !at.as_os_str().is_empty()).then(|| Entry {
+        place: place.to_path_buf(),
+        at,
+    })
+}
+
+fn is_parent(directory: &Path) -> bool {
+    PARENTS_OF_HOMES.iter().any(|parent| directory == Path::new(parent))
+}
+
+/// What links among the lists' names lead to, as entries of their own, and the links on the way.
+fn behind_links(entries: &[Entry], walker: &mut Walker) -> (Vec<Entry>, BTreeSet<PathBuf>) {
+    let mut found = BTreeSet::new();
+    let mut links = BTreeSet::new();
+    let mut ahead = entries.to_vec();
+    let mut seen: BTreeSet<Entry> = ahead.iter().cloned().collect();
+    while let Some(entry) = ahead.pop() {
+        let walked = walker.walk(&entry.place);
+        links.extend(walked.links);
+        let at = entry.at.clone();
+        if walked.real != entry.place {
+            found.insert(Entry {
+                place: walked.real.clone(),
+                at: at.clone(),
+            });
+        }
+        let names = ListedNames::at(&at);
+        for child in walker.entries(&walked.real) {
+            let name = child.file_name();
+            let Ok(kind) = child.file_type() else { continue };
+            if !names.know(&name) || !(kind.is_dir() || kind.is_symlink()) {
+                continue;
+            }
+            let below = Entry {
+                place: child.path(),
+                at: at.join(&name),
+            };
+            if seen.insert(below.clone()) {
+                ahead.push(below);
+            }
+        }
+    }
+    (found.into_iter().collect(), links)
+}

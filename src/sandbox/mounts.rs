@@ -1,0 +1,207 @@
+//! Under which other paths the mount table shows a place: bind mounts, volumes of containers, overlays.
+
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// The mount table, as far as it shows something twice.
+#[derive(Debug, Default)]
+pub(super) struct Mounts {
+    /// Every mount, in the order in which they were made.
+    all: Vec<Mount>,
+    /// A directory of an overlay, and where the whole is seen.
+    layers: Vec<(PathBuf, PathBuf)>,
+}
+
+#[derive(Debug)]
+struct Mount {
+    device: String,
+    /// What of the file system is seen.
+    root: PathBuf,
+    place: PathBuf,
+}
+
+/// What else shows a place, or part of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shown {
+    /// Where.
+    pub place: PathBuf,
+    /// What of the place is there: empty for all of it.
+    pub part: PathBuf,
+}
+
+impl Mounts {
+    /// Reads this process's (proc_pid_mountinfo(5)).
+    pub fn here() -> Mounts {
+        let text = fs::read("/proc/self/mountinfo").unwrap_or_default();
+        let mut mounts = Mounts::of(&text);
+        // An image's layers usually lie outside of what is seen.
+        mounts.layers.retain(|(layer, _)| layer.is_dir());
+        mounts
+    }
+
+    fn of(text: &[u8]) -> Mounts {
+        let mut mounts = Mounts::default();
+        for line in text.split(|byte| *byte == b'\n') {
+            let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+            let [_, _, device, root, place, ..] = fields[..] else {
+                continue;
+            };
+            let place = unescaped(place);
+            let behind = fields.iter().position(|field| *field == b"-");
+            let behind = behind.map_or(&[][..], |at| &fields[at + 1..]);
+            if let [b"overlay", _, options, ..] = behind {
+                let layers = layers(options).into_iter();
+                mounts.layers.extend(layers.map(|layer| (layer, place.clone())));
+            }
+            mounts.all.push(Mount {
+                device: String::from_utf8_lossy(device).into_owned(),
+                root: unescaped(root),
+                place,
+            });
+        }
+        mounts
+    }
+
+    /// Whether no place has a second path.
+    pub fn show_nothing_twice(&self) -> bool {
+        let is_alone = |(index, mount): (usize, &Mount)| {
+            let others = || self.all.iter().enumerate().filter(move |(other, _)| *other != index);
+            mount.root == Path::new("/") && others().all(|(_, other)| other.device != mount.device)
+        };
+        self.layers.is_empty() && self.all.iter().enumerate().all(is_alone)
+    }
+
+    /// Where else a place is seen, or a part of it.
+    pub fn showing(&self, place: &Path) -> Vec<Shown> {
+        let mut found = Vec::new();
+        if let Some(home) = self.mount_of(place)
+            && let Ok(rest) = place.strip_prefix(&home.place)
+        {
+            let inside = home.root.join(rest);
+            let same = self.all.iter().filter(|mount| mount.device == home.device);
+            found.extend(same.filter_map(|mount| shown(&inside, &mount.root, &mount.place)));
+        }
+        for (layer, whole) in &self.layers {
+            found.extend(shown(place, layer, whole));
+            found.extend(place.strip_prefix(whole).ok().map(|rest| Shown {
+                place: layer.join(rest),
+                part: PathBuf::new(),
+            }));
+        }
+        found.retain(|shown| shown.place != place);
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// What each mount that shows part of a file system shows, by the path that this has in the file system.
+    pub fn parts(&self) -> impl Iterator<Item = (&Path, &Path)> {
+        let parts = self.all.iter().filter(|mount| mount.root != Path::new("/"));
+        parts.map(|mount| (mount.root.as_path(), mount.place.as_path()))
+    }
+
+    /// The mount that a path lies on: the last one at the deepest place.
+    fn mount_of(&self, path: &Path) -> Option<&Mount> {
+        let around = self.all.iter().filter(|mount| path.starts_with(&mount.place));
+        around.max_by_key(|mount| mount.place.components().count())
+    }
+}
+
+/// What of `path` is at `place`, where `root` is seen there.
+fn shown(path: &Path, root: &Path, place: &Path) -> Option<Shown> {
+    if let Ok(rest) = path.strip_prefix(root) {
+        return Some(Shown {
+            place: place.join(rest).components().collect(),
+            part: PathBuf::new(),
+        });
+    }
+    root.strip_prefix(path).ok().map(|part| Shown {
+        place: place.to_path_buf(),
+        part: part.to_path_buf(),
+    })
+}
+
+/// The directories of an overlay, of its options.
+fn layers(options: &[u8]) -> Vec<PathBuf> {
+    let options = options.split(|byte| *byte == b',');
+    let values = options.filter_map(|option| {
+        let names: [&[u8]; 3] = [b"lowerdir=", b"upperdir=", b"lowerdir+="];
+        names.iter().find_map(|name| option.strip_prefix(*name))
+    });
+    let layers = values.flat_map(|value| value.split(|byte| *byte == b':'));
+    layers.map(unescaped).filter(|layer| layer.is_absolute()).collect()
+}
+
+/// A path with `\040` and the like, which stand for a space, a tab, a line feed and the backslash.
+fn unescaped(text: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((byte, behind)) = rest.split_first() {
+        let digits = behind
+            .get(..3)
+            .filter(|digits| *byte == b'\\' && digits.iter().all(|digit| (b'0'..=b'7').contains(digit)));
+        rest = behind;
+        match digits {
+            Some(digits) => {
+                let value = digits
+                    .iter()
+                    .fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
+                bytes.push(u8::try_from(value & 0xff).unwrap_or_default());
+                rest = &behind[3..];
+            }
+            None => bytes.push(*byte),
+        }
+    }
+    PathBuf::from(std::ffi::OsString::from_vec(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[u8] = b"22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n\
+        23 22 8:1 /home/u /mnt/h rw - ext4 /dev/sda1 rw\n\
+        24 22 8:1 /home/u/.ssh /mnt/a\\040b rw - ext4 /dev/sda1 rw\n\
+        25 22 8:2 / /data rw - ext4 /dev/sdb1 rw\n\
+        26 22 8:2 / /other rw - ext4 /dev/sdb1 rw\n\
+        27 22 0:50 / /merged rw - overlay overlay rw,lowerdir=/home/u:/l,upperdir=/up,workdir=/work\n";
+
+    fn showing(place: &str) -> Vec<(String, String)> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let mounts = Mounts::of(TABLE);
+        let shown = mounts.showing(Path::new(place)).into_iter();
+        shown.map(|shown| (text(&shown.place), text(&shown.part))).collect()
+    }
+
+    fn expected(places: &[(&str, &str)]) -> Vec<(String, String)> {
+        places
+            .iter()
+            .map(|(place, part)| (place.to_string(), part.to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn a_place_is_shown_by_bind_mounts_of_it_of_what_is_around_it_and_of_what_is_in_it() {
+        let home = [("/merged", ""), ("/mnt/a b", ".ssh"), ("/mnt/h", "")];
+        assert_eq!(showing("/home/u"), expected(&home));
+        let inside = [("/merged/.aws", ""), ("/mnt/h/.aws", "")];
+        assert_eq!(showing("/home/u/.aws"), expected(&inside));
+        assert_eq!(showing("/data/x"), expected(&[("/other/x", "")]));
+        assert_eq!(showing("/etc/shadow"), expected(&[]));
+    }
+
+    #[test]
+    fn what_an_overlay_shows_is_in_its_layers() {
+        let layers = [("/home/u/root", ""), ("/l/root", ""), ("/up/root", "")];
+        assert_eq!(showing("/merged/root"), expected(&layers));
+    }
+
+    #[test]
+    fn a_table_without_bind_mounts_shows_nothing_twice() {
+        let lines: Vec<&[u8]> = TABLE.split(|byte| *byte == b'\n').collect();
+        assert!(Mounts::of(lines[0]).show_nothing_twice());
+        assert!(!Mounts::of(&lines[..2].join(&b'\n')).show_nothing_twice());
+        assert!(!Mounts::of(lines[5]).show_nothing_twice());
+    }
+}
