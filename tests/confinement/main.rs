@@ -6,6 +6,8 @@ mod flags;
 mod inheritance;
 mod metadata;
 mod namespaces;
+mod orphans;
+mod outsiders;
 mod processes;
 mod reading;
 mod sockets;
