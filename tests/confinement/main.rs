@@ -7,6 +7,7 @@ mod inheritance;
 mod keepers;
 mod metadata;
 mod namespaces;
+mod older;
 mod orphans;
 mod outsiders;
 mod processes;
