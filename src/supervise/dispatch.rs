@@ -7,7 +7,8 @@ use super::attributes::Form as Attributes;
 use super::desk::Desk;
 use super::entries::Form;
 use super::{
-    asking, attributes, cutting, entries, execute, internet, memory, metadata, open, others, signals, sockets,
+    asking, attributes, cutting, entries, events, execute, groups, internet, memory, metadata, open, others, signals,
+    sockets,
 };
 
 // Newer than some libc's headers; the numbers are the same on all architectures.
@@ -99,7 +100,9 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_rt_tgsigqueueinfo => signals::to_thread_of(desk, 2, Some(3)),
         libc::SYS_rt_sigqueueinfo => signals::queue(desk),
         libc::SYS_pidfd_send_signal => signals::by_descriptor(desk),
-        libc::SYS_fcntl => signals::own_file(desk),
+        libc::SYS_fcntl => events::control(desk),
+        libc::SYS_ioctl => events::set_asynchronous(desk),
+        libc::SYS_setpgid => groups::set(desk),
         libc::SYS_clone => others::fork(desk),
         libc::SYS_prlimit64
         | libc::SYS_sched_setparam

@@ -5,9 +5,9 @@
 //! pidfd), then shown to be below the caller's warden, then asked for once more. Of a group, or of all, those of the run
 //! are meant. So the program that gets a signal reads the launcher's process id in `si_pid`.
 //!
-//! What else sends signals: events of a file (`F_SETOWN`) go to the caller's own process alone; timers and the death of a
-//! parent signal the process that asks; the end of a child signals its parent, which for an orphan is the warden, and
-//! then always with SIGCHLD; terminals signal their own session.
+//! What else sends signals: events of files (`events`) and orphaned process groups (`groups`) are judged too; timers and
+//! the death of a parent signal the process that asks; the end of a child signals its parent, which for an orphan is the
+//! warden, and then always with SIGCHLD; terminals signal their own session.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -19,7 +19,6 @@ use super::answer::{Answer, Errno, MayContinue};
 use super::desk::Desk;
 use super::others;
 use super::procfs;
-use super::refuse::Attempt;
 use crate::launch::{below, status_field};
 use crate::plan::LANDLOCK_SCOPE_ABI;
 use crate::report::Kind;
@@ -138,21 +137,6 @@ pub fn by_descriptor(desk: &Desk<'_>) -> Result<Answer, Errno> {
 fn numbered(text: &str) -> Option<i32> {
     let line = text.lines().find_map(|line| line.strip_prefix("Pid:"))?;
     line.trim().parse().ok()
-}
-
-/// `fcntl(F_SETOWN)`: whom a file's events signal.
-pub fn own_file(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let owner = registers.int(2);
-    if registers.int(1) != libc::F_SETOWN {
-        return others::refuse(desk);
-    }
-    if owner == 0 || owner == own(desk)? {
-        return Ok(by_kernel(desk));
-    }
-    let target = format!("process {owner}");
-    let reason = "a file's events may signal the process that asks for them alone";
-    Err(desk.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason))
 }
 
 /// The caller's process, surely: the caller still waits.

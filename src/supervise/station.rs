@@ -86,6 +86,8 @@ pub struct Station {
     pub receive_ends_by_itself: bool,
     /// The process that everything of the run is below.
     pub warden: i32,
+    /// The session that the run was begun in.
+    pub session: i32,
 }
 
 /// Copies of the launcher's own descriptors.
@@ -110,6 +112,7 @@ impl Station {
             is_interruptible: !is_since(5, 19),
             receive_ends_by_itself: is_since(6, 11),
             warden,
+            session: nix::unistd::getsid(None)?.as_raw(),
         };
         station.umask = umask_in(&station.read_proc("thread-self/status")?);
         Ok(station)

@@ -96,6 +96,45 @@ pub fn open_flags(file: BorrowedFd<'_>) -> io::Result<i32> {
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) })
 }
 
+/// Sets the status flags of an open file (`F_SETFL`).
+pub fn set_flags(file: BorrowedFd<'_>, flags: i32) -> io::Result<()> {
+    // SAFETY: integers only.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) }).map(drop)
+}
+
+/// Sets the signal that an open file's events send (`F_SETSIG`); 0 is SIGIO.
+pub fn set_signal_of_events(file: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
+    const F_SETSIG: libc::c_int = 10;
+    // SAFETY: integers only.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, signal) }).map(drop)
+}
+
+/// Which processes an open file's events signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// None, or one that has ended.
+    Nobody,
+    /// A process, or thread.
+    Process(i32),
+    /// A process group.
+    Group(i32),
+}
+
+/// Asks for the owner of an open file (`F_GETOWN_EX`).
+pub fn owner(file: BorrowedFd<'_>) -> io::Result<Owner> {
+    const F_GETOWN_EX: libc::c_int = 16;
+    const F_OWNER_PGRP: libc::c_int = 2;
+    // `struct f_owner_ex`: the kind, then the number.
+    let mut owner: [libc::c_int; 2] = [0; 2];
+    // SAFETY: the kernel writes one `f_owner_ex`, two integers.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), F_GETOWN_EX, owner.as_mut_ptr()) })?;
+    Ok(match owner {
+        [_, 0] => Owner::Nobody,
+        [F_OWNER_PGRP, group] => Owner::Group(group),
+        [_, process] => Owner::Process(process),
+    })
+}
+
 /// The magic number of the file system that an object is on.
 pub fn file_system(file: BorrowedFd<'_>) -> io::Result<i64> {
     let mut status = MaybeUninit::<libc::statfs>::zeroed();

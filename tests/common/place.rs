@@ -7,6 +7,17 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+/// Has a build with debug assertions take an older kernel's Landlock.
+pub const OLDER_LANDLOCK: &str = "STOCKADE_TEST_LANDLOCK_ABI";
+
+/// Flags that hand it on to runs inside a run.
+pub fn older_inside() -> &'static [&'static str] {
+    match cfg!(debug_assertions) && std::env::var_os(OLDER_LANDLOCK).is_some() {
+        true => &["--env", OLDER_LANDLOCK],
+        false => &[],
+    }
+}
+
 /// Two directories side by side. Not below `/tmp`, which some profiles open.
 pub struct Place {
     top: TempDir,
@@ -74,9 +85,7 @@ impl Place {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LANG", "C.UTF-8")
             .env("HOME", &self.home);
-        // An older kernel's Landlock, for a build with debug assertions.
-        const OLDER: &str = "STOCKADE_TEST_LANDLOCK_ABI";
-        command.envs(std::env::var_os(OLDER).map(|abi| (OLDER, abi)));
+        command.envs(std::env::var_os(OLDER_LANDLOCK).map(|abi| (OLDER_LANDLOCK, abi)));
         command
     }
 

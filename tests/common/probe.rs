@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::process::Beside;
-use super::{Finished, Place, STOCKADE, finish, python, skipped};
+use super::{Finished, OLDER_LANDLOCK, Place, STOCKADE, finish, python, skipped};
 
 const PRELUDE: &str = include_str!("prelude.py");
 
@@ -25,6 +25,7 @@ pub struct Probe {
     links: Vec<(String, String)>,
     flags: Vec<String>,
     beside: Vec<String>,
+    older: Option<&'static str>,
     attempts: Vec<Attempt>,
 }
 
@@ -57,6 +58,12 @@ impl Probe {
     /// Python code of a process outside the run that lives as long as the probe; it calls `ready()` before it begins.
     pub fn beside(mut self, code: &str) -> Self {
         self.beside.push(code.into());
+        self
+    }
+
+    /// The run has this older ABI of Landlock.
+    pub fn landlock(mut self, abi: &'static str) -> Self {
+        self.older = Some(abi);
         self
     }
 
@@ -156,6 +163,7 @@ impl Probe {
             .arg(&place.root);
         command.args(self.flags.iter().map(|flag| place.fill(flag)));
         command.args(["--", python(), "-I", "-c", &self.script(&place)]);
+        command.envs(self.older.map(|abi| (OLDER_LANDLOCK, abi)));
         results(&finish(&mut command, b""), self.attempts.len())
     }
 

@@ -5,4 +5,5 @@ mod endings;
 mod exit_codes;
 mod harnesses;
 mod keys;
+mod storms;
 mod watched;

@@ -1,12 +1,13 @@
 //! Commands that start runs inside a run.
 
-use crate::common::{Run, STOCKADE, python, run};
+use crate::common::{Run, STOCKADE, older_inside, python, run};
 
 /// A run under a profile that may start Stockade itself.
 pub fn outer(profile: &str) -> Run {
     run()
         .profile(profile)
         .flags(["--exec", STOCKADE.path()])
+        .flags(older_inside())
         .file("plain", "plain\n")
         .file("data/x", "x\n")
         .any_stderr()
@@ -14,7 +15,8 @@ pub fn outer(profile: &str) -> Run {
 
 /// Shell words of a run inside.
 pub fn inner(flags: &str, command: &str) -> String {
-    format!("{STOCKADE} run --exec {STOCKADE} --profile {flags} -- {command}")
+    let older = older_inside().join(" ");
+    format!("{STOCKADE} run --exec {STOCKADE} {older} --profile {flags} -- {command}")
 }
 
 /// Shell words of Python code, which holds no single quotes.

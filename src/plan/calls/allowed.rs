@@ -72,7 +72,6 @@ pub(super) const CALLS: &[Row] = &[
     ("setgid", 106, 144),
     ("geteuid", 107, 175),
     ("getegid", 108, 177),
-    ("setpgid", 109, 154),
     ("getppid", 110, 173),
     ("getpgrp", 111, NONE),
     ("setsid", 112, 157),

@@ -40,6 +40,7 @@ pub(super) const CALLS: &[(Row, Rule)] = &[
     (("fchown", 93, 55), Rule::Metadata),
     (("lchown", 94, NONE), Rule::Metadata),
     (("umask", 95, 166), Rule::Umask),
+    (("setpgid", 109, 154), Rule::Group),
     (("rt_sigqueueinfo", 129, 138), Rule::Signal),
     (("utime", 132, NONE), Rule::Metadata),
     (("mknod", 133, NONE), Rule::Mknod),

@@ -14,25 +14,49 @@ pub(super) fn ioctl(sockets: Sockets) -> &'static Verdict {
     }
 }
 
+/// The same where Landlock keeps no signals in.
+pub(super) fn seen_ioctl(sockets: Sockets) -> &'static Verdict {
+    match sockets {
+        Sockets::None => &SEEN_LOCAL_IOCTL,
+        Sockets::Hosts | Sockets::All => &SEEN_NETWORK_IOCTL,
+    }
+}
+
+const LOCAL: Case = Case {
+    when: &[Condition::low(1, Test::OneOf(FILES_AND_TERMINALS))],
+    then: Action::Allow,
+};
+
+const NETWORK: Case = Case {
+    when: &[Condition::low(1, Test::OneOf(INTERFACES))],
+    then: Action::Allow,
+};
+
+/// Turns `O_ASYNC` on, as `F_SETFL` does.
+const ASYNCHRONOUS_BY_IOCTL: Case = Case {
+    when: &[Condition::low(1, Test::Equals(FIOASYNC))],
+    then: Action::Notify,
+};
+
+const FIOASYNC: u32 = 0x5452;
+
 static LOCAL_IOCTL: Verdict = Verdict {
-    cases: &[Case {
-        when: &[Condition::low(1, Test::OneOf(FILES_AND_TERMINALS))],
-        then: Action::Allow,
-    }],
+    cases: &[LOCAL],
     otherwise: errno(libc::ENOTTY),
 };
 
 static NETWORK_IOCTL: Verdict = Verdict {
-    cases: &[
-        Case {
-            when: &[Condition::low(1, Test::OneOf(FILES_AND_TERMINALS))],
-            then: Action::Allow,
-        },
-        Case {
-            when: &[Condition::low(1, Test::OneOf(INTERFACES))],
-            then: Action::Allow,
-        },
-    ],
+    cases: &[LOCAL, NETWORK],
+    otherwise: errno(libc::ENOTTY),
+};
+
+static SEEN_LOCAL_IOCTL: Verdict = Verdict {
+    cases: &[ASYNCHRONOUS_BY_IOCTL, LOCAL],
+    otherwise: errno(libc::ENOTTY),
+};
+
+static SEEN_NETWORK_IOCTL: Verdict = Verdict {
+    cases: &[ASYNCHRONOUS_BY_IOCTL, LOCAL, NETWORK],
     otherwise: errno(libc::ENOTTY),
 };
 
@@ -109,15 +133,37 @@ pub(super) static FCNTL: Verdict = Verdict {
     otherwise: errno(libc::EINVAL),
 };
 
-/// Whom a file's events signal. Of a number in a register the supervisor can tell whether it is the caller's own; a
-/// structure in memory may name another one by the time of the call.
+/// The signal of a file's events, whose owner may be outside.
+const SIGNAL_OF_EVENTS: Case = Case {
+    when: &[Condition::low(1, Test::Equals(F_SETSIG))],
+    then: Action::Notify,
+};
+
+/// With a supervisor, where Landlock keeps in signals to owners that the run named.
+pub(super) static WATCHED_FCNTL: Verdict = Verdict {
+    cases: &[CONTINUES_BY_A_FILE, SIGNAL_OF_EVENTS, KNOWN_TO_FCNTL],
+    otherwise: errno(libc::EINVAL),
+};
+
+const F_SETFL: u32 = 4;
+
+/// Which processes a file's events signal. Of a number in a register the supervisor can tell whether it is the caller's
+/// own; a structure in memory may name another one by the time of the call.
 const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
 
-/// The same where Landlock keeps no signals in.
+/// With a supervisor, where Landlock keeps no signals in.
 pub(super) static SEEN_FCNTL: Verdict = Verdict {
     cases: &[
         CONTINUES_BY_A_FILE,
+        SIGNAL_OF_EVENTS,
+        Case {
+            when: &[
+                Condition::low(1, Test::Equals(F_SETFL)),
+                Condition::low(2, Test::AnyBit(libc::O_ASYNC as u32)),
+            ],
+            then: Action::Notify,
+        },
         Case {
             when: &[Condition::low(1, Test::Equals(F_SETOWN))],
             then: Action::Notify,

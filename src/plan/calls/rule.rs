@@ -25,6 +25,7 @@ pub(super) enum Rule {
     Execute,
     Fcntl,
     Fork,
+    Group,
     IoPriority,
     Ioctl,
     Kill,
@@ -76,6 +77,7 @@ impl Rule {
             | Self::Creat
             | Self::Entry
             | Self::Execute
+            | Self::Group
             | Self::Kill
             | Self::Openat2
             | Self::Peer
@@ -109,14 +111,20 @@ impl Rule {
                 (Cutting::Refused, Self::Cut) => &SEEN,
                 (Cutting::Refused, _) => &SEEN_ALLOCATE,
             },
-            Self::Signal | Self::Fcntl => match (posture.signals, self) {
-                (Signals::Landlock, _) => return None,
-                (Signals::Supervisor, Self::Fcntl) => &requests::SEEN_FCNTL,
-                (Signals::Supervisor, _) => &SEEN,
+            Self::Signal => match posture.signals {
+                Signals::Landlock => return None,
+                Signals::Supervisor => &SEEN,
+            },
+            Self::Fcntl => match posture.signals {
+                Signals::Landlock => &requests::WATCHED_FCNTL,
+                Signals::Supervisor => &requests::SEEN_FCNTL,
+            },
+            Self::Ioctl => match posture.signals {
+                Signals::Landlock => return None,
+                Signals::Supervisor => requests::seen_ioctl(posture.sockets),
             },
             Self::ArchPrctl
             | Self::Clone3
-            | Self::Ioctl
             | Self::Personality
             | Self::Prctl
             | Self::Seccomp
@@ -153,7 +161,7 @@ impl Rule {
             Self::Cut if posture.cutting == Cutting::Refused => &REFUSED,
             Self::Allocate if posture.cutting == Cutting::Refused => &ALLOCATE,
             Self::Cut | Self::Allocate => &ALLOWED,
-            Self::Metadata => unjudged(posture, &REFUSED),
+            Self::Metadata | Self::Group => unjudged(posture, &REFUSED),
             // What a file system without attributes answers: `ls -l` and `cp -a` go on without a word.
             Self::AttributeRead => unjudged(posture, &NOT_SUPPORTED),
             Self::Scheduling => unjudged(posture, &SELF_ONLY),

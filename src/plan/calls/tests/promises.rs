@@ -72,7 +72,11 @@ fn nothing_has_the_kernel_send_sigcont_later() {
         assert_int_answer(&posture, "prctl", &[pdeathsig, cont], errno(libc::EINVAL));
         assert_int_answer(&posture, "fcntl", &[0, F_SETSIG, cont], errno(libc::EINVAL));
         assert_allowed(&posture, "prctl", &[pdeathsig, each![libc::SIGKILL][0]]);
-        assert_allowed(&posture, "fcntl", &[0, F_SETSIG, chld]);
+        let another = match posture.unjudged {
+            Unjudged::Supervised => Action::Notify,
+            _ => Action::Allow,
+        };
+        assert_int_answer(&posture, "fcntl", &[0, F_SETSIG, chld], another);
     }
 }
 
@@ -234,7 +238,7 @@ fn everyday_calls_are_allowed_in_every_posture() {
                  set_robust_list getrandom getdents64 readlinkat access faccessat2 mkdirat unlinkat renameat2 linkat \
                  symlinkat ftruncate fallocate copy_file_range sendfile splice tee vmsplice pipe2 dup3 close_range \
                  epoll_pwait2 eventfd2 signalfd4 timerfd_create timer_create clock_nanosleep pidfd_open \
-                 pidfd_send_signal inotify_init1 membarrier mseal map_shadow_stack cachestat setsid setpgid setuid \
+                 pidfd_send_signal inotify_init1 membarrier mseal map_shadow_stack cachestat setsid setuid \
                  setgroups capset getsockopt getsockname recvmsg shutdown flock fsync umask getrusage sysinfo uname \
                  sched_getaffinity getcpu mlock2 pkey_alloc set_mempolicy mbind set_mempolicy_home_node \
                  restart_syscall uretprobe uprobe";
@@ -285,4 +289,47 @@ fn signals_are_the_supervisors_where_landlock_does_not_keep_them_in() {
     for command in [F_SETOWN, F_SETOWN_EX] {
         assert_allowed(&newer, "fcntl", &[3, command, 7]);
     }
+}
+
+#[test]
+fn events_of_files_that_could_signal_an_owner_outside_are_the_supervisors() {
+    const F_SETFL: u64 = libc::F_SETFL as u64;
+    const F_SETSIG: u64 = 10;
+    const O_ASYNC: u64 = libc::O_ASYNC as u64;
+    const SIGCONT: u64 = libc::SIGCONT as u64;
+    let older = Posture {
+        unjudged: Unjudged::Supervised,
+        signals: Signals::Supervisor,
+        ..strict()
+    };
+    let newer = Posture {
+        signals: Signals::Landlock,
+        ..older.clone()
+    };
+    assert_answer(&older, "fcntl", &[0, F_SETFL, O_ASYNC | 1], Action::Notify);
+    assert_allowed(&older, "fcntl", &[0, F_SETFL, !O_ASYNC & 0xffff_ffff]);
+    assert_allowed(&newer, "fcntl", &[0, F_SETFL, O_ASYNC | 1]);
+    for posture in [&older, &newer] {
+        assert_answer(posture, "fcntl", &[0, F_SETSIG, 9], Action::Notify);
+        assert_answer(posture, "fcntl", &[0, F_SETSIG, SIGCONT], errno(libc::EINVAL));
+    }
+    for sockets in [Sockets::None, Sockets::All] {
+        let with = |posture: &Posture| Posture {
+            sockets,
+            ..posture.clone()
+        };
+        assert_int_answer(&with(&older), "ioctl", &[0, libc::FIOASYNC], Action::Notify);
+        assert_allowed(&with(&newer), "ioctl", &[0, libc::FIOASYNC]);
+    }
+}
+
+#[test]
+fn process_groups_are_the_supervisors() {
+    let supervised = Posture {
+        unjudged: Unjudged::Supervised,
+        ..strict()
+    };
+    assert_int_answer(&supervised, "setpgid", &[0, 0], Action::Notify);
+    assert_refused(&strict(), "setpgid", &[0, 0]);
+    assert_allowed(&open(), "setpgid", &[0, 0]);
 }

@@ -1,0 +1,97 @@
+//! Runs that do all they can to outlive their end, at each kind of end: with Landlock's scope for signals, where the
+//! warden ends all at once, and without it, where it ends its children round after round.
+
+use nix::sys::signal::Signal;
+
+use super::watched::{READY, Watched, with_daemon};
+use crate::common::{OLDER_LANDLOCK, Run};
+
+/// Beside the daemon, which ignores all signals: a process that is stopped, a chain of subreapers each of which ends before
+/// its child does, sessions inside sessions, and processes each of which starts the next and ends. Then it is ready.
+const STUBBORN: &str = "import ctypes\n\
+    libc = ctypes.CDLL(None)\n\
+    def ignores():\n  \
+      for number in range(1, 65):\n    \
+        try: signal.signal(number, signal.SIG_IGN)\n    \
+        except (OSError, ValueError): pass\n\
+    if os.fork() == 0: os.setsid(); os.kill(os.getpid(), 19); time.sleep(60)\n\
+    if os.fork() == 0:\n  \
+      ignores()\n  \
+      for n in range(12):\n    \
+        libc.prctl(36, 1, 0, 0, 0)\n    \
+        if n % 3 == 0: os.setsid()\n    \
+        if os.fork(): time.sleep(0.01 * n if n % 2 else 60); os._exit(0)\n  \
+      time.sleep(60); os._exit(0)\n\
+    for chain in range(3):\n  \
+      if os.fork() == 0:\n    \
+        ignores()\n    \
+        if chain % 2: os.setsid()\n    \
+        number = 0\n    \
+        while True:\n      \
+          number += 1\n      \
+          if (chain, number) == (0, 20): os.write(writer, b'x')\n      \
+          if os.fork(): os._exit(0)\n\
+    os.read(reader, 1)\n";
+
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Exit,
+    TimeLimit,
+    Terminated,
+    Killed,
+}
+
+fn begun(end: End, abi: Option<&str>) -> Run {
+    let last = match end {
+        End::Exit => "os._exit(3)",
+        _ => "ignores(); time.sleep(60)",
+    };
+    let code = format!("{STUBBORN}{READY}\n{last}");
+    let begun = with_daemon(&code);
+    let begun = match abi {
+        Some(abi) => begun.variable(OLDER_LANDLOCK, abi),
+        None => begun,
+    };
+    match end {
+        End::TimeLimit => begun.flags(["--time-limit", "1s"]),
+        _ => begun,
+    }
+}
+
+fn ends(end: End, abi: Option<&str>) {
+    let run = begun(end, abi);
+    // What the time limit ends needn't be ready by then.
+    let watched = match end {
+        End::TimeLimit => Watched::start(run),
+        _ => Watched::start_until_ready(run),
+    };
+    match end {
+        End::Exit | End::TimeLimit => {}
+        End::Terminated => watched.signal(Signal::SIGTERM),
+        End::Killed => watched.signal(Signal::SIGKILL),
+    }
+    let code = match end {
+        End::Exit => 3,
+        End::TimeLimit => 124,
+        End::Terminated => 143,
+        End::Killed => -9,
+    };
+    assert_eq!(watched.ends(), code, "{end:?} with ABI {abi:?}");
+}
+
+#[test]
+fn nothing_survives_any_end_without_the_scope() {
+    for end in [End::Exit, End::Terminated, End::Killed] {
+        for _ in 0..5 {
+            ends(end, Some("2"));
+        }
+    }
+    ends(End::TimeLimit, Some("2"));
+}
+
+#[test]
+fn nothing_survives_any_end_within_the_scope() {
+    for end in [End::Exit, End::TimeLimit, End::Terminated, End::Killed] {
+        ends(end, None);
+    }
+}
