@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::Absence;
 use crate::sys::confine;
 
 /// What this machine enforces.
@@ -83,7 +84,7 @@ pub(super) fn yama_ptrace_scope() -> Option<u32> {
     first_line("/proc/sys/kernel/yama/ptrace_scope")?.parse().ok()
 }
 
-fn first_line(path: &str) -> Option<String> {
+pub(super) fn first_line(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     Some(text.lines().next()?.trim().to_string())
 }
@@ -129,20 +130,11 @@ fn findings(facts: &Facts, landlock: Option<io::Error>) -> Vec<Finding> {
 
 fn landlock_finding(abi: i32, error: Option<io::Error>) -> Finding {
     const WITH_SCOPES: i32 = 6;
-    match error.as_ref().and_then(io::Error::raw_os_error) {
-        Some(libc::EOPNOTSUPP) => Finding {
+    match error.as_ref().map(Absence::of) {
+        Some(absence) => Finding {
             level: Level::Missing,
-            what: "Landlock is built into this kernel and switched off".into(),
-            hint: Some("add `landlock` to the kernel's `lsm=` boot parameter".into()),
-        },
-        Some(libc::EPERM | libc::ENOSYS) | Some(_) => Finding {
-            level: Level::Missing,
-            what: "Landlock can't be used here".into(),
-            hint: Some(
-                "it needs Linux 5.13 or later built with it, and a container's seccomp profile that lets \
-                 `landlock_create_ruleset` through"
-                    .into(),
-            ),
+            what: absence.what().into(),
+            hint: Some(absence.hint()),
         },
         None if abi < WITH_SCOPES => Finding {
             level: Level::Less,

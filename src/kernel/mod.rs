@@ -1,8 +1,10 @@
 //! What this machine can enforce: asked of the kernel itself, never guessed from its version.
 
 mod facts;
+mod landlock;
 
 pub use facts::{Facts, Finding, Level, gather};
+pub use landlock::Absence;
 
 use crate::plan::{Ability, Supervisor};
 use crate::sys::{confine, notify, other, outer};

@@ -124,7 +124,7 @@ pub enum Maker {
 pub enum Memfds {
     /// Any kind.
     Executable,
-    /// Only those that can't be executed, sealed with `MFD_NOEXEC_SEAL` (Linux 6.3).
+    /// Only those that can't be executed, sealed with `MFD_NOEXEC_SEAL` (Linux 6.3); none where access lists are open.
     Sealed,
 }
 

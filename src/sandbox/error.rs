@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::CommandError;
 use crate::config::ConfigurationError;
+use crate::kernel::Absence;
 use crate::launch::{LaunchError, Step};
 use crate::plan::PlanError;
 use crate::policy::{Denial, DenialKind, NetworkChoice, Target};
@@ -255,9 +256,8 @@ fn execute_hint(error: &io::Error) -> Option<String> {
 
 fn plan_hint(error: &PlanError) -> Option<String> {
     match error {
-        PlanError::NoLandlock | PlanError::NoSeccomp => {
-            Some("`stockade doctor` says what is missing and how to get it".into())
-        }
+        PlanError::NoLandlock => Absence::find().map(Absence::hint),
+        PlanError::NoSeccomp => Some("the kernel needs CONFIG_SECCOMP_FILTER".into()),
         PlanError::Shortfall(missing) => {
             let flags: Vec<_> = missing
                 .iter()
@@ -286,6 +286,10 @@ impl Error {
                         .iter()
                         .map(move |because| format!("{}: {because}", missing.shortfall))
                 })
+                .collect(),
+            Error::Plan(PlanError::NoLandlock) => Absence::find()
+                .map(|absence| absence.what().to_string())
+                .into_iter()
                 .collect(),
             _ => Vec::new(),
         }

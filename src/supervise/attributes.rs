@@ -4,6 +4,7 @@ use std::ffi::CString;
 
 use super::answer::{Answer, Errno};
 use super::desk::Desk;
+use super::memory::{Permissions, refuse_to_make_executable};
 use super::metadata::{Subject, shareable};
 use super::pinned::Pinned;
 use crate::policy::Access;
@@ -12,6 +13,8 @@ use crate::sys::file;
 /// `XATTR_NAME_MAX` with its NUL, and `XATTR_SIZE_MAX`.
 const LONGEST_NAME: usize = 256;
 const LARGEST_VALUE: usize = 65_536;
+
+const ACCESS_LISTS: &[u8] = b"system.posix_acl_";
 
 /// Which family of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +98,9 @@ pub fn set(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     let object = shareable(desk, &subject)?;
     refuse_powers(&name)?;
     refuse_link(&object)?;
+    if name.as_bytes().starts_with(ACCESS_LISTS) {
+        refuse_to_make_executable(desk, &object, Permissions::List)?;
+    }
     file::set_attribute(&object.path(), &name, &value, buffer.flags)?;
     Ok(Answer::Value(0))
 }
@@ -111,7 +117,7 @@ pub fn remove(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
 
 /// A program's own attributes and access lists; never labels and file capabilities.
 fn refuse_powers(name: &CString) -> Result<(), Errno> {
-    let open: [&[u8]; 2] = [b"user.", b"system.posix_acl_"];
+    let open: [&[u8]; 2] = [b"user.", ACCESS_LISTS];
     if open.iter().any(|prefix| name.as_bytes().starts_with(prefix)) {
         Ok(())
     } else {

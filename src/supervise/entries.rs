@@ -441,13 +441,10 @@ fn judge_link(
     Ok(IsStatic::No)
 }
 
-/// Links the pinned object, not whatever has its name by now.
+/// Links the pinned object, not whatever has its name by now. The link in `/proc` leads to the very object, and no
+/// further where that is a symbolic link. (`AT_EMPTY_PATH` would need a Linux capability before Linux 6.10.)
 fn link_pinned(object: &Pinned, place: &Place) -> Result<(), Errno> {
     let to = (place.parent.as_fd(), place.component());
-    if object.is_symlink() {
-        // Linux 6.10 takes one's own descriptor; older kernels refuse.
-        return file::make_link((object.as_fd(), c""), to, libc::AT_EMPTY_PATH).map_err(|_| Errno(libc::EPERM));
-    }
     file::make_link((object.as_fd(), &object.path()), to, libc::AT_SYMLINK_FOLLOW)?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
 use super::desk::Desk;
+use super::memory::{Permissions, refuse_to_make_executable};
 use super::open::refuse_set_user_id;
 use super::pinned::Pinned;
 use super::refuse::Attempt;
@@ -142,6 +143,7 @@ fn change_mode(desk: &Desk<'_>, subject: &Subject, mode: u32) -> Result<Answer, 
     }
     if !object.is_directory() {
         refuse_set_user_id(desk, mode, object.name().as_os_str().as_encoded_bytes())?;
+        refuse_to_make_executable(desk, &object, Permissions::Mode(mode))?;
     }
     file::change_mode(&object.path(), mode & 0o7777)?;
     Ok(Answer::Value(0))

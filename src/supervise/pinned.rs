@@ -183,6 +183,13 @@ impl Pinned {
         self.kind() == libc::S_IFREG
     }
 
+    /// Whether it was made by `memfd_create`. A removed file that was called so counts too.
+    pub fn is_memory_file(&self) -> bool {
+        self.is_regular()
+            && self.status.st_nlink == 0
+            && self.name.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
+    }
+
     pub fn is_device(&self) -> bool {
         matches!(self.kind(), libc::S_IFCHR | libc::S_IFBLK)
     }

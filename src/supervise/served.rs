@@ -11,11 +11,9 @@ use std::sync::{Arc, Mutex};
 use super::answer::Errno;
 use super::caller::Alleged;
 use super::desk::Desk;
+use super::memory::{MFD_ALLOW_SEALING, make_unexecutable};
 use crate::mutex::lock;
 use crate::sys::file;
-
-const MFD_ALLOW_SEALING: u32 = 2;
-const MFD_NOEXEC_SEAL: u32 = 8;
 
 /// A script as it was read. Its interpreter finds it by its path, and by then somebody may have put another one there.
 #[derive(Debug)]
@@ -104,7 +102,7 @@ fn is_looking_for_hosts(desk: &Desk<'_>, path: &Alleged) -> bool {
 /// A file without a name that holds this text, and can't be changed.
 pub fn file(desk: &Desk<'_>, text: &[u8]) -> Result<OwnedFd, Errno> {
     desk.caller().confirm()?;
-    let made = file::memory_file(c"stockade", MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL | libc::MFD_CLOEXEC)?;
+    let made = make_unexecutable(c"stockade", MFD_ALLOW_SEALING)?;
     let mut written = std::fs::File::from(made);
     written.write_all(text)?;
     let made = OwnedFd::from(written);

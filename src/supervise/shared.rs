@@ -78,6 +78,8 @@ pub struct Shared {
     pub umasks_differ: AtomicBool,
     /// Workers that wait for a notification.
     pub waiting: AtomicUsize,
+    /// Held by the worker that receives the next notification.
+    pub turn: Mutex<()>,
     /// Workers in all.
     pub workers: AtomicUsize,
     /// Threads that each wait for one slow call.
@@ -201,6 +203,7 @@ impl Shared {
             names: RwLock::new(()),
             umasks_differ: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
+            turn: Mutex::new(()),
             workers: AtomicUsize::new(0),
             slow: AtomicUsize::new(0),
             replays: Mutex::default(),

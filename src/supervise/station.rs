@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::kept::KeptSockets;
 use crate::launch::status_field;
 use crate::sys::file::{self, OpenHow};
-use crate::sys::other;
+use crate::sys::{notify, other};
 
 /// What workers share with the rest of the launcher's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +82,6 @@ pub struct Station {
     pub umask: u32,
     /// Whether a signal interrupts a call that waits for its answer (before Linux 5.19).
     pub is_interruptible: bool,
-    /// Whether waiting for a notification ends by itself when nobody of the run is left (Linux 6.11).
-    pub receive_ends_by_itself: bool,
     /// The process that everything of the run is below.
     pub warden: i32,
     /// The session that the run was begun in.
@@ -109,8 +107,7 @@ impl Station {
             kept: KeptSockets::default(),
             isolation,
             umask: CLOSED_UMASK,
-            is_interruptible: !is_since(5, 19),
-            receive_ends_by_itself: is_since(6, 11),
+            is_interruptible: !notify::waits_killably(),
             warden,
             session: nix::unistd::getsid(None)?.as_raw(),
         };
@@ -206,14 +203,4 @@ fn open_directory(path: &str) -> io::Result<OwnedFd> {
         .custom_flags(libc::O_PATH | libc::O_DIRECTORY)
         .open(path)
         .map(OwnedFd::from)
-}
-
-/// Whether the kernel is this release or a later one.
-fn is_since(major: u32, minor: u32) -> bool {
-    let Ok(name) = nix::sys::utsname::uname() else {
-        return false;
-    };
-    let text = name.release().to_string_lossy().into_owned();
-    let mut numbers = text.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (major, minor)
 }

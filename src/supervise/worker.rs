@@ -22,6 +22,7 @@ use super::shared::{Replay, Shared};
 use super::station::Station;
 use crate::fault::{self, Fault};
 use crate::launch::Order;
+use crate::mutex::lock;
 use crate::report::Part;
 use crate::sys::file;
 use crate::sys::notify::{self, Notification, OnExecute};
@@ -115,7 +116,10 @@ impl Worker {
 
     fn receive(&self) -> io::Result<Notification> {
         fault::point("receiving", || "");
-        if !self.station.receive_ends_by_itself && !self.station.wait()? {
+        // Before Linux 6.11 receiving doesn't end with the run, but polling does. One worker at a time, so that the
+        // notification that was seen is there to be received.
+        let _turn = lock(&self.shared.turn);
+        if !self.station.wait()? {
             return Err(io::Error::from_raw_os_error(libc::ENOENT));
         }
         notify::receive(self.station.listener.as_fd())

@@ -76,9 +76,18 @@ fn install(program: &[Instruction], flags: libc::c_ulong) -> io::Result<OwnedFd>
 /// Whether a filter with a listener could be installed from here: the kernel knows the action, and no filter of an
 /// outer run refuses it. Installs nothing: the kernel finds the missing program only after the flags.
 pub fn is_available() -> bool {
+    takes_flags(NEW_LISTENER)
+}
+
+/// Whether a call that was received waits until it is answered, whatever signals come ([`WAIT_KILLABLE_RECV`]).
+pub fn waits_killably() -> bool {
+    takes_flags(NEW_LISTENER | WAIT_KILLABLE_RECV)
+}
+
+fn takes_flags(flags: libc::c_ulong) -> bool {
     let nothing = std::ptr::null::<libc::sock_fprog>();
     // SAFETY: a null program is answered with EFAULT before anything else happens.
-    let answer = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, NEW_LISTENER, nothing) };
+    let answer = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, nothing) };
     answer < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 

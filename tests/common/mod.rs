@@ -17,7 +17,7 @@ pub use binary::{STOCKADE, checkout};
 pub use fault::{PANIC, injects_panics};
 pub use place::{OLDER_LANDLOCK, Place, older_inside};
 pub use probe::{Probe, results};
-pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, is_in_call, until};
+pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, is_in_call, slowness, until};
 pub use run::{Ran, Run, run};
 pub use schema::faults;
 pub use terminal::Terminal;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{Place, python};
 
-/// A loaded machine is slow; nothing here takes this long unless it hangs.
+/// A loaded machine is slow; nothing here takes this long, times [`slowness`], unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a program ended and what it printed.
@@ -91,9 +91,18 @@ fn wait(child: &mut Child, patience: Duration) -> ExitStatus {
     status.unwrap()
 }
 
-/// Whether something comes true within a time.
+/// How many times longer than usual things may take, `STOCKADE_TEST_SLOWNESS`: 1 on a processor, more on an emulated one.
+pub fn slowness() -> u32 {
+    let told = std::env::var("STOCKADE_TEST_SLOWNESS").ok();
+    told.map_or(1, |told| {
+        told.parse().expect("STOCKADE_TEST_SLOWNESS is a whole number")
+    })
+}
+
+/// Whether something comes true within a time, or on a slow machine within [`slowness`] times as much.
 pub fn until(patience: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
+    let patience = patience * slowness();
     loop {
         if is_true() {
             return true;

@@ -128,6 +128,25 @@ fn an_entrypoint_script_is_readable_alone() {
 }
 
 #[test]
+fn files_served_in_place_of_the_machines_can_be_read_and_nothing_else() {
+    let code = "import os\n\
+        print('198.18.0.1' in open('/etc/resolv.conf').read())\n\
+        held = os.open('/etc/resolv.conf', os.O_RDONLY)\n\
+        def tried(what, *words):\n  \
+          try: what(*words); print('done')\n  \
+          except OSError as error: print('refused')\n\
+        tried(os.write, held, b'x')\n\
+        tried(os.open, '/proc/self/fd/%d' % held, os.O_WRONLY)\n\
+        tried(os.fchmod, held, 0o755)\n\
+        tried(os.execve, held, ['x'], {})\n";
+    run()
+        .flags(["--host", "api.example.com"])
+        .python(code)
+        .stdout("True\nrefused\nrefused\nrefused\nrefused\n")
+        .ends();
+}
+
+#[test]
 fn other_processes_cannot_be_looked_into() {
     let victim = Asleep::new();
     let entry = |name: &str| format!("read('/proc/{}/{name}')", victim.id());

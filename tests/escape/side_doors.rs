@@ -159,6 +159,44 @@ fn a_file_without_a_name_is_not_executed() {
 }
 
 #[test]
+fn a_file_without_a_name_gets_no_execute_permission() {
+    let list = "struct.pack('<I' + 3 * 'HHI', 2, 1, 7, 0xffffffff, 4, 7, 0xffffffff, 32, 7, 0xffffffff)";
+    let run_it = "os.write(fd, open(os.path.realpath('/bin/true'), 'rb').read()); os.execve(fd, ['x'], {})";
+    let changes = [
+        "os.fchmod(fd, 0o777)".to_string(),
+        "os.fchmod(fd, 0o611)".to_string(),
+        "os.chmod('/proc/self/fd/%d' % fd, 0o777)".to_string(),
+        "call(452, fd, '', 0o777, 0x1000) # fchmodat2".to_string(),
+        format!("os.setxattr(fd, 'system.posix_acl_access', {list})"),
+        format!("os.setxattr('/proc/self/fd/%d' % fd, 'system.posix_acl_access', {list})"),
+        format!(
+            "v = ctypes.create_string_buffer({list}); a = struct.pack('=QII', ctypes.addressof(v), 28, 0); \
+             call(463, fd, '', 0x1000, 'system.posix_acl_access', a, 16) # setxattrat"
+        ),
+    ];
+    let mut probe = Probe::new();
+    // MFD_NOEXEC_SEAL: the kernel refuses a mode, and not a list.
+    for make in [
+        "os.memfd_create('a')",
+        "os.memfd_create('b', 3)",
+        "os.memfd_create('c', 8)",
+    ] {
+        for change in &changes {
+            probe = probe
+                .attempt_if_possible(&format!("fd = {make}; {change}"))
+                .answers_if_possible(
+                    &format!("fd = {make}\ntry: {change}\nexcept OSError: pass\n{run_it}"),
+                    "ok",
+                    "EACCES|EINVAL",
+                );
+        }
+    }
+    probe
+        .works("fd = os.memfd_create('plain'); os.fchmod(fd, 0o640); expect(os.fstat(fd).st_mode & 0o777 == 0o640)")
+        .refused("workspace", "EPERM|EINVAL");
+}
+
+#[test]
 fn the_supervisor_is_not_blinded() {
     let probe = |dumpable: &str| {
         Probe::new()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 
 use super::watched::{DAEMON, PATIENCE, READY, Watched, is_stopped, with_daemon};
-use crate::common::{is_alive, python, until};
+use crate::common::{is_alive, python, slowness, until};
 
 #[test]
 fn unconfined_the_daemon_survives() {
@@ -51,7 +51,9 @@ fn a_command_may_tidy_up_before_it_ends() {
 
 #[test]
 fn a_daemon_ends_on_the_time_limit() {
-    let begun = with_daemon("time.sleep(60)").flags(["--time-limit", "1s"]);
+    // The daemon has to be there before.
+    let limit = format!("{}s", slowness());
+    let begun = with_daemon("time.sleep(60)").flags(["--time-limit", &limit]);
     assert_eq!(Watched::start(begun).ends(), 124);
 }
 

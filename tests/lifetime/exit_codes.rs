@@ -1,6 +1,6 @@
 //! The exit code says how the run ended: the program's own, 128+n, 124, 125, 126, 127.
 
-use crate::common::{run, tries};
+use crate::common::{run, slowness, tries};
 
 #[test]
 fn the_programs_own_code_passes_through() {
@@ -96,7 +96,7 @@ fn a_run_that_is_over_at_once_still_says_how_it_ended() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                for _ in 0..tries(40, 400) {
+                for _ in 0..tries(40, 400) / slowness() {
                     run().command(["sh", "-c", "kill -9 $$"]).status(137).ends();
                     run()
                         .profile("readonly")

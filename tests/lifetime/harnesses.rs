@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use super::watched::{DAEMON, PATIENCE, Watched, with_daemon};
-use crate::common::{Run, STOCKADE, is_alive, python, run, skipped, until};
+use crate::common::{Run, STOCKADE, is_alive, python, run, skipped, slowness, until};
 
 /// Deaf to every signal that asks.
 const DEAF: &str = "for number in 1, 2, 3, 15: signal.signal(number, signal.SIG_IGN)\ntime.sleep(60)";
@@ -93,10 +93,16 @@ fn the_tree_ends_when_its_group_is_asked_to() {
     }
 }
 
+/// Seconds, for a time-out: the daemon has to be there before, and on a slow machine Python takes one to start.
+fn time_for_the_daemon() -> String {
+    (4 * slowness()).to_string()
+}
+
 #[test]
 fn the_tree_ends_when_timeout_kills_it() {
+    let seconds = time_for_the_daemon();
     ends_all(
-        &["timeout", "-s", "KILL", "4"],
+        &["timeout", "-s", "KILL", &seconds],
         |_| {},
         |watched| assert!(until(PATIENCE, || !is_alive(pid(watched).as_raw())), "no time-out"),
     );
@@ -107,12 +113,13 @@ fn the_tree_ends_when_timeout_kills_it() {
 fn pythons_timeout_ends_the_tree_and_returns() {
     let harness = "import subprocess, sys, time\n\
                    begun = time.monotonic()\n\
-                   try: subprocess.run(sys.argv[1:], timeout=4, stderr=subprocess.PIPE)\n\
+                   try: subprocess.run(sys.argv[1:], timeout=SECONDS, stderr=subprocess.PIPE)\n\
                    except subprocess.TimeoutExpired: pass\n\
-                   sys.exit(time.monotonic() - begun > 40)";
-    let watched = started_by(true, &[python(), "-I", "-c", harness], |_| {});
+                   sys.exit(time.monotonic() - begun > 40)"
+        .replace("SECONDS", &time_for_the_daemon());
+    let watched = started_by(true, &[python(), "-I", "-c", &harness], |_| {});
     assert_eq!(watched.ends(), 0);
-    let watched = started_by(false, &[python(), "-I", "-c", harness], |_| {});
+    let watched = started_by(false, &[python(), "-I", "-c", &harness], |_| {});
     assert!(
         until(PATIENCE, || !is_alive(watched.child.id().cast_signed())),
         "no time-out"

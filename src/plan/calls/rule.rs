@@ -179,6 +179,8 @@ impl Rule {
             Self::Ioctl => requests::ioctl(posture.sockets),
             Self::MemfdCreate => match posture.memfds {
                 Memfds::Executable => &ALLOWED,
+                // An access list gives execute permission back to a sealed file, and here lists are the run's to set.
+                Memfds::Sealed if posture.unjudged == Unjudged::Allowed => &REFUSED,
                 Memfds::Sealed => &SEALED_MEMFD,
             },
             Self::Truncate => untruncated(posture, &REFUSED),

@@ -137,6 +137,11 @@ fn memory_files_are_sealed_where_executing_is_limited() {
         assert_refused(&strict(), "memfd_create", &[0, flags]);
         assert_allowed(&open(), "memfd_create", &[0, flags]);
         assert_allowed(&strict(), "memfd_create", &[0, flags | sealed]);
+        let lists_are_open = Posture {
+            unjudged: Unjudged::Allowed,
+            ..strict()
+        };
+        assert_refused(&lists_are_open, "memfd_create", &[0, flags | sealed]);
     }
 }
 
