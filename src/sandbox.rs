@@ -539,7 +539,7 @@ impl Sandbox {
             .iter()
             .any(|grant| grant.is_chosen() || !is_found_there(grant));
         if needs_links || self.may_ask() {
-            closed_places::complete(&mut policy).map_err(Error::Surroundings)?;
+            closed_places::complete(&mut policy, &self.surroundings).map_err(Error::Surroundings)?;
             let home = self.surroundings.named_home.as_deref();
             policy
                 .denials

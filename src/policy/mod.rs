@@ -49,7 +49,7 @@ pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual a
 pub use git::{git_directories, is_in_git_directory};
 pub use listed::{
     Closing, Entry, Line, List, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, lines as listed_lines,
-    moved as moved_places, paths_of_homes, paths_of_machine,
+    moved as moved_places, names_anywhere, paths_of_homes, paths_of_machine,
 };
 pub use mode::{Mode, Role, Scope, scope_glob};
 pub use moving::Arrival;

@@ -14,6 +14,7 @@ use super::mounts::{Mounts, Shown};
 use crate::policy::{Access, Closing, Denial, DenialKind, Listed, Policy, Target, paths_of_machine};
 use crate::profile::Origin;
 use crate::real_path::Walker;
+use crate::surroundings::Surroundings;
 
 /// Directory entries that wildcards are compared with in one run.
 const MOST_ENTRIES: usize = 1000;
@@ -29,7 +30,7 @@ pub(super) fn links_to(place: &Path) -> Vec<Denial> {
 ///
 /// # Errors
 /// A directory of the user's own can't be searched: a run could open it, and what its links lead to isn't known.
-pub(super) fn complete(policy: &mut Policy) -> io::Result<()> {
+pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings) -> io::Result<()> {
     let mut walker = Walker::default();
     let mounts = Mounts::here();
     let mut lists: Vec<(Listed, Denial)> = Vec::new();
@@ -41,7 +42,7 @@ pub(super) fn complete(policy: &mut Policy) -> io::Result<()> {
     let mut named = policy.denials.clone();
     // All lists of a policy have the same entries.
     if let Some((first, _)) = lists.first() {
-        let (entries, links) = homes::elsewhere(&first.entries, &mut walker, &mounts);
+        let (entries, links) = homes::elsewhere(&first.entries, homes::looking(surroundings), &mut walker, &mounts);
         let kept = links.into_iter().map(|link| link_on_the_way(&Origin::BuiltIn, link));
         policy.denials.extend(kept);
         for denial in &mut policy.denials {

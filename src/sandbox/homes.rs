@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::mounts::Mounts;
 use crate::config::Secrets;
-use crate::policy::{Entry, ListedNames, Opened, PARENTS_OF_HOMES, moved_places};
+use crate::policy::{Entry, List, ListedNames, Opened, PARENTS_OF_HOMES, moved_places, names_anywhere, paths_of_homes};
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
+use crate::sys::notify;
 
 /// Homes of the user database that are looked at, and children of `/home` that links are looked for in.
 const MOST_HOMES: usize = 256;
@@ -72,16 +73,47 @@ fn moved(surroundings: &Surroundings) -> Vec<Entry> {
     entries
 }
 
+/// How links among the lists' names are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looking {
+    /// In every home, by listing it.
+    All,
+    /// In the caller's, one name after the other: inside another run listing is refused, and told there.
+    Own,
+}
+
+/// How links are looked for from here, and the caller's homes.
+pub(super) fn looking(surroundings: &Surroundings) -> (Looking, Vec<PathBuf>) {
+    let own = surroundings.home.iter().chain(&surroundings.named_home).cloned();
+    match notify::is_available() {
+        true => (Looking::All, own.collect()),
+        false => (Looking::Own, own.collect()),
+    }
+}
+
 /// The entries with what links among the lists' names lead to and what the mount table shows of them, and the links on the
 /// way.
-pub(super) fn elsewhere(entries: &[Entry], walker: &mut Walker, mounts: &Mounts) -> (Vec<Entry>, BTreeSet<PathBuf>) {
-    let of_parents = PARENTS_OF_HOMES
-        .iter()
-        .flat_map(|parent| fs::read_dir(parent).into_iter().flatten().flatten());
-    let others: Vec<Entry> = of_parents.take(MOST_HOMES).map(|entry| home(entry.path())).collect();
+pub(super) fn elsewhere(
+    entries: &[Entry],
+    (looking, own): (Looking, Vec<PathBuf>),
+    walker: &mut Walker,
+    mounts: &Mounts,
+) -> (Vec<Entry>, BTreeSet<PathBuf>) {
     let mut all: BTreeSet<Entry> = entries.iter().cloned().collect();
-    let around: Vec<Entry> = entries.iter().chain(&others).cloned().collect();
-    let (behind, links) = behind_links(&around, walker);
+    let (around, (behind, links)) = match looking {
+        Looking::All => {
+            let children = |parent: &&str| fs::read_dir(parent).into_iter().flatten().flatten();
+            let others = PARENTS_OF_HOMES
+                .iter()
+                .flat_map(|parent| children(&parent))
+                .take(MOST_HOMES);
+            let others = others.map(|entry| home(entry.path()));
+            let around: Vec<Entry> = entries.iter().cloned().chain(others).collect();
+            let behind = behind_links(&around, walker);
+            (around, behind)
+        }
+        Looking::Own => (entries.to_vec(), behind_names(&own, walker)),
+    };
     all.extend(behind.iter().cloned());
     if !mounts.show_nothing_twice() {
         for entry in around.iter().chain(&behind) {
@@ -93,6 +125,28 @@ pub(super) fn elsewhere(entries: &[Entry], walker: &mut Walker, mounts: &Mounts)
         all.extend(mounts.parts().filter_map(|(root, place)| part_of_home(root, place)));
     }
     (all.into_iter().filter(is_of_use).collect(), links)
+}
+
+/// What the lists' names in these homes lead to, and the links on the way.
+fn behind_names(homes: &[PathBuf], walker: &mut Walker) -> (Vec<Entry>, BTreeSet<PathBuf>) {
+    let lists = [List::Secret, List::Key, List::Guarded];
+    let of_list = |list: List| paths_of_homes(list).into_iter().chain(names_anywhere(list));
+    let mut found = BTreeSet::new();
+    let mut links = BTreeSet::new();
+    for at in lists.into_iter().flat_map(of_list).chain([PathBuf::new()]) {
+        for home in homes {
+            let place: PathBuf = home.join(&at).components().collect();
+            let walked = walker.walk(&place);
+            links.extend(walked.links);
+            if walked.real != place {
+                found.insert(Entry {
+                    place: walked.real,
+                    at: at.clone(),
+                });
+            }
+        }
+    }
+    (found.into_iter().collect(), links)
 }
 
 fn home(place: PathBuf) -> Entry {

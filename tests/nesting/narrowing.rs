@@ -48,8 +48,8 @@ fn an_inner_profile_adds_nothing() {
 #[test]
 fn secrets_stay_closed_inside() {
     // A home that is another one inside has secrets of its own.
-    let command = shows(&["h/.netrc", "plain"]);
-    let begun = || outer("workspace").file("h/.netrc", "SECRET\n");
+    let command = shows(&["h/.npmrc", "plain"]);
+    let begun = || outer("workspace").file("h/.npmrc", "SECRET\n");
     begun().bash(&command).stdout("SECRET\nplain\n").ends();
     begun()
         .bash(&format!("HOME=@ROOT/h {}", inner("trusted", &command)))

@@ -114,6 +114,13 @@ pub fn paths_of_homes(list: List) -> Vec<PathBuf> {
     paths(list, |pattern| pattern.strip_prefix("~/"))
 }
 
+/// The names of a list that mean the same everywhere, without those that hold a wildcard.
+pub fn names_anywhere(list: List) -> Vec<PathBuf> {
+    paths(list, |pattern| {
+        pattern.strip_prefix("**/").filter(|rest| !rest.contains('*'))
+    })
+}
+
 fn paths(list: List, kind: fn(&str) -> Option<&str>) -> Vec<PathBuf> {
     let of_list = lines().filter(|(of, _)| *of == list);
     let all = of_list
