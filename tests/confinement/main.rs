@@ -12,6 +12,7 @@ mod orphans;
 mod outsiders;
 mod processes;
 mod reading;
+mod secrets;
 mod signal_races;
 mod signals;
 mod sockets;

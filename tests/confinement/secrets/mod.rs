@@ -1,0 +1,82 @@
+//! What the built-in list closes, in four kinds of homes and through four kinds of mounts; and what stays open beside it.
+
+use serde_json::Value;
+
+use crate::common::{Place, STOCKADE, finish, python, skipped};
+
+/// Files of a home that hold secrets on real machines. Written down apart from the list.
+const SECRETS: &str = include_str!("secret-files.txt");
+/// The same of a project.
+const OF_PROJECTS: &str = include_str!("project-files.txt");
+/// Ordinary files.
+const NEIGHBOURS: &str = include_str!("neighbours.txt");
+/// What is read and never written.
+const GUARDED: &str = include_str!("guarded-files.txt");
+
+const SETTING: &str = include_str!("setting.sh");
+const PROBE: &str = include_str!("probe.py");
+
+/// A place with the probe and what it looks at.
+fn place() -> Place {
+    let place = Place::new();
+    for (name, text) in [
+        ("secrets.txt", SECRETS),
+        ("projects.txt", OF_PROJECTS),
+        ("neighbours.txt", NEIGHBOURS),
+        ("guarded.txt", GUARDED),
+        ("probe.py", PROBE),
+    ] {
+        place.file(name, text);
+    }
+    place
+}
+
+/// What the probe says in the setting, started by these words.
+fn told(place: &Place, words: &[&str]) -> Option<Value> {
+    let mut command = place.command("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-ec", SETTING, "sh", python()]);
+    let finished = finish(command.args(words).args([python(), "-I", "probe.py", "look"]), b"");
+    match finished.stdout().as_str() {
+        "nothing can be mounted\n" => None,
+        text => Some(serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}{}", finished.stderr()))),
+    }
+}
+
+#[test]
+fn secrets_of_every_home_are_closed_behind_every_mount_and_neighbours_open() {
+    let place = place();
+    let Some(bare) = told(&place, &[]) else {
+        return skipped("no file system can be mounted here");
+    };
+    for kind in ["secrets", "neighbours", "guarded", "changed"] {
+        assert_eq!(
+            bare[kind]["closed"],
+            Value::Array(Vec::new()),
+            "{kind} without confinement"
+        );
+        assert!(
+            bare[kind]["part"].as_array().is_none_or(Vec::is_empty),
+            "{kind}: {}",
+            bare[kind]["part"]
+        );
+        assert!(bare[kind]["open"].as_array().unwrap().len() > 100, "{kind}");
+    }
+    for profile in ["mcp-standard", "trusted"] {
+        let program = STOCKADE.path();
+        let run = [program, "run", "--ask", "never", "--profile", profile, "--"];
+        let seen = told(&place, &run).unwrap();
+        for (kind, state) in [
+            ("secrets", "open"),
+            ("secrets", "part"),
+            ("neighbours", "closed"),
+            ("guarded", "closed"),
+            ("changed", "open"),
+        ] {
+            assert_eq!(
+                seen[kind][state],
+                Value::Array(Vec::new()),
+                "{kind} {state} under {profile}"
+            );
+        }
+    }
+}
