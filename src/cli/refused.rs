@@ -147,6 +147,9 @@ fn reason(denial: &Denial) -> String {
     match &denial.rule {
         None => "nothing grants it".to_string(),
         Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
+        Some(rule) if rule.origin == "built in" && rule.text.starts_with("secret ") => {
+            format!("{}; only your configuration opens it", visible(&rule.text))
+        }
         Some(rule) if rule.origin == "built in" => format!("{}; no grant opens it", visible(&rule.text)),
         Some(rule) => format!(
             "{}, from {}; no grant opens it",
@@ -228,7 +231,7 @@ mod tests {
             }),
             ..denial(Kind::Read, "/r/.env")
         };
-        insta::assert_snapshot!(text(&report(vec![secret], &[], None), None), @"stockade: `python3` was refused reading `/r/.env` (secret pattern `**/.env*`; no grant opens it)");
+        insta::assert_snapshot!(text(&report(vec![secret], &[], None), None), @"stockade: `python3` was refused reading `/r/.env` (secret pattern `**/.env*`; only your configuration opens it)");
         let denied = Denial {
             rule: Some(Rule {
                 text: "denied path `/r/x`".into(),

@@ -1,6 +1,7 @@
 //! What users and projects configure, through the program: shown, trusted, remembered.
 
 mod asked;
+mod opened;
 mod schema;
 mod shown;
 mod trusted;

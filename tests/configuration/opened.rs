@@ -1,0 +1,78 @@
+//! What a person opens of the built-in list of secrets, and adds to it.
+
+use std::os::unix::fs::symlink;
+
+use super::{stockade, told};
+use crate::common::Place;
+
+fn read(place: &Place, file: &str) -> bool {
+    let words = ["run", "--ask", "never", "--profile", "trusted", "--", "cat", file];
+    stockade(place, &words).status.success()
+}
+
+#[test]
+fn a_person_opens_a_secret_by_its_path_and_nothing_else_with_it() {
+    let place = Place::new();
+    for file in ["~/.aws/config", "~/.aws/credentials", "dev.pem", "other.pem"] {
+        place.file(file, "x");
+    }
+    let all = ["@HOME/.aws/config", "@HOME/.aws/credentials", "dev.pem", "other.pem"];
+    let open = |place: &Place| all.map(|file| read(place, &file.replace("@HOME", place.home.to_str().unwrap())));
+    assert_eq!(open(&place), [false; 4]);
+    let dev = place.path("dev.pem");
+    let text = format!(
+        "version = 1\n[secrets]\nopen = [\"~/.aws/config\", \"{}\"]\n",
+        dev.display()
+    );
+    place.file("~/.config/stockade/config.toml", text);
+    assert_eq!(open(&place), [true, false, true, false]);
+    // A run could have put a link there.
+    std::fs::remove_file(&dev).unwrap();
+    symlink(place.path("~/.aws/credentials"), &dev).unwrap();
+    assert_eq!(open(&place), [true, false, false, false]);
+}
+
+#[test]
+fn a_person_adds_secrets_in_every_profile() {
+    let place = Place::new();
+    place.file("state.tfstate", "x");
+    assert!(read(&place, "state.tfstate"));
+    place.file(
+        "~/.config/stockade/config.toml",
+        "version = 1\n[secrets]\nclosed = [\"**/*.tfstate\"]\n",
+    );
+    assert!(!read(&place, "state.tfstate"));
+    let printed = stockade(&place, &["profile", "secrets"]).stdout();
+    assert!(
+        printed.contains("secret   **/*.tfstate  by your configuration"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn what_cannot_be_opened_is_an_error_with_its_place() {
+    for open in ["/", "~/", "~", "**/.env", "~/*", "a", "~/../x"] {
+        let place = Place::new();
+        place.file(
+            "~/.config/stockade/config.toml",
+            format!("version = 1\n[secrets]\nopen = [\"{open}\"]\n"),
+        );
+        let told = told(&place, &["run", "--", "true"]);
+        let expected = "config.toml:3:9: ";
+        assert!(
+            told.contains(expected) && told.contains("isn't one path that can be opened"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_project_opens_no_secret() {
+    let place = Place::new();
+    place.file(
+        ".stockade/config.toml",
+        "version = 1\n[secrets]\nopen = [\"/root/.ssh\"]\n",
+    );
+    let told = told(&place, &["config", "show"]);
+    assert!(told.contains("a project can't open secrets"), "{told}");
+}
