@@ -118,6 +118,14 @@ fn variables_that_hold_secrets_are_recognised_by_name() {
         "MYSQL_PWD_PASSWORD",
         "OPENAI_API_KEY",
         "SSH_AUTH_SOCK",
+        "OPENAI_API_KEYS",
+        "TS_AUTHKEY",
+        "DB_PW",
+        "AWS_CREDS",
+        "WIFI_PSK",
+        "NPM_OTP",
+        "WALLET_MNEMONIC",
+        "AZURE_SAS",
     ] {
         assert!(looks_secret(name.as_ref()), "{name}");
     }
