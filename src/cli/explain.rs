@@ -187,6 +187,13 @@ fn print_denial(number: usize, denial: &Denial, out: &mut dyn Write) -> io::Resu
     }
     match &denial.grant {
         None if refused::wants_network(denial) => detail("grant", "--host NAME:PORT or --listen PORT")?,
+        None if denial
+            .rule
+            .as_ref()
+            .is_some_and(|rule| rule.text.starts_with("secret ")) =>
+        {
+            detail("grant", "none; only your configuration opens it, by `[secrets] open`")?;
+        }
         None => detail("grant", "none would allow it")?,
         Some(words) => detail("grant", &command_line(words))?,
     }
@@ -345,7 +352,7 @@ mod tests {
            process   4711, /usr/bin/python3
            when      once, first after 31 ms
            rule      secret pattern `**/.env*` (built in)
-           grant     none would allow it
+           grant     none; only your configuration opens it, by `[secrets] open`
 
         to allow it  --read /etc/hosts
         or wider     --profile mcp-standard

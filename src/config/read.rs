@@ -2,13 +2,13 @@
 //!
 //! Reads the text alone. A project's may say less than a user's: see [`Author`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
 use super::{Agent, Configuration, OnViolation, Secrets, Section, Tool};
 use crate::judge;
-use crate::policy::{Capabilities, Mode, scope_glob};
+use crate::policy::{Capabilities, Mode, PARENTS_OF_HOMES, scope_glob};
 use crate::profile::reading::{Complaint, Reader, Value, host, profile_name, read_with};
 use crate::profile::{Fault, Glob, Origin, Rule, Source, visible};
 use crate::visible::is_invisible;
@@ -101,6 +101,12 @@ fn opened(text: &str) -> Result<PathBuf, Complaint> {
     };
     let fits =
         |rest: &str| !rest.is_empty() && rest.trim_end_matches('/').len() > 1 && !rest.contains(['*', '?', '\0']);
+    // `/home`, `/root` and `/home/ada` hold all secrets of a home.
+    let holds_home = |above: &Path| {
+        let mut parents = PARENTS_OF_HOMES.iter().map(Path::new);
+        above == Path::new("/") || parents.any(|parent| above == parent)
+    };
+    let rest = rest.filter(|_| !Path::new(text).parent().is_some_and(holds_home));
     match rest
         .filter(|rest| fits(rest))
         .map(|rest| rest.trim_end_matches('/'))

@@ -17,6 +17,10 @@ const MOST_HOMES: usize = 256;
 /// All homes, and what variables say is elsewhere. Links are as they are written.
 pub(super) fn entries(surroundings: &Surroundings) -> Vec<Entry> {
     let own = surroundings.home.iter().chain(&surroundings.named_home).cloned();
+    let relative = surroundings
+        .variable("HOME")
+        .map(|home| surroundings.directory.join(home));
+    let own = own.chain(relative.filter(|home| home.parent().is_some()));
     let all = own.chain([PathBuf::from("/root")]).chain(of_user_database());
     let homes = all.map(home);
     let entries: BTreeSet<Entry> = homes.chain(moved(surroundings)).collect();
@@ -122,6 +126,7 @@ pub(super) fn elsewhere(
                 at: entry.at.join(shown.part),
             }));
         }
+        all.extend(mounts.unknown_overlays().iter().cloned().map(home));
         all.extend(mounts.parts().filter_map(|(root, place)| part_of_home(root, place)));
     }
     (all.into_iter().filter(is_of_use).collect(), links)

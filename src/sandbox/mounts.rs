@@ -11,6 +11,8 @@ pub(super) struct Mounts {
     all: Vec<Mount>,
     /// A directory of an overlay, and where the whole is seen.
     layers: Vec<(PathBuf, PathBuf)>,
+    /// Overlays with layers whose paths are relative to a directory that isn't known.
+    unknown: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -37,7 +39,19 @@ impl Mounts {
         let mut mounts = Mounts::of(&text);
         // An image's layers usually lie outside of what is seen.
         mounts.layers.retain(|(layer, _)| layer.is_dir());
+        mounts.name_layers_anew();
         mounts
+    }
+
+    /// Adds the other paths of the layers: a home may be one by a mount's path.
+    fn name_layers_anew(&mut self) {
+        let mut others = Vec::new();
+        for (layer, whole) in &self.layers {
+            let shown = self.showing_by_mounts(layer).into_iter();
+            let all_of_it = shown.filter(|shown| shown.part.as_os_str().is_empty() && shown.place != *layer);
+            others.extend(all_of_it.map(|shown| (shown.place, whole.clone())));
+        }
+        self.layers.extend(others);
     }
 
     fn of(text: &[u8]) -> Mounts {
@@ -51,8 +65,13 @@ impl Mounts {
             let behind = fields.iter().position(|field| *field == b"-");
             let behind = behind.map_or(&[][..], |at| &fields[at + 1..]);
             if let [b"overlay", _, options, ..] = behind {
-                let layers = layers(options).into_iter();
-                mounts.layers.extend(layers.map(|layer| (layer, place.clone())));
+                for layer in layers(options) {
+                    match layer.is_absolute() {
+                        true => mounts.layers.push((layer, place.clone())),
+                        false if place != Path::new("/") => mounts.unknown.push(place.clone()),
+                        false => {}
+                    }
+                }
             }
             mounts.all.push(Mount {
                 device: String::from_utf8_lossy(device).into_owned(),
@@ -69,11 +88,44 @@ impl Mounts {
             let others = || self.all.iter().enumerate().filter(move |(other, _)| *other != index);
             mount.root == Path::new("/") && others().all(|(_, other)| other.device != mount.device)
         };
-        self.layers.is_empty() && self.all.iter().enumerate().all(is_alone)
+        self.layers.is_empty() && self.unknown.is_empty() && self.all.iter().enumerate().all(is_alone)
     }
 
     /// Where else a place is seen, or a part of it.
     pub fn showing(&self, place: &Path) -> Vec<Shown> {
+        let mut found = self.showing_by_mounts(place);
+        // What is mounted on a place below is seen where it comes from, too.
+        for mount in self.all.iter().filter(|mount| mount.place != place) {
+            let Ok(part) = mount.place.strip_prefix(place) else {
+                continue;
+            };
+            found.extend(self.sources(mount).into_iter().map(|shown| Shown {
+                part: part.join(shown.part).components().collect(),
+                place: shown.place,
+            }));
+        }
+        for (layer, whole) in &self.layers {
+            found.extend(shown(place, layer, whole));
+            if let Ok(rest) = place.strip_prefix(whole) {
+                found.push(Shown {
+                    place: layer.join(rest).components().collect(),
+                    part: PathBuf::new(),
+                });
+            } else if let Ok(part) = whole.strip_prefix(place) {
+                found.push(Shown {
+                    place: layer.clone(),
+                    part: part.to_path_buf(),
+                });
+            }
+        }
+        found.retain(|shown| shown.place != place);
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Where else other mounts of its file system show a place.
+    fn showing_by_mounts(&self, place: &Path) -> Vec<Shown> {
         let mut found = Vec::new();
         if let Some(home) = self.mount_of(place)
             && let Ok(rest) = place.strip_prefix(&home.place)
@@ -82,17 +134,23 @@ impl Mounts {
             let same = self.all.iter().filter(|mount| mount.device == home.device);
             found.extend(same.filter_map(|mount| shown(&inside, &mount.root, &mount.place)));
         }
-        for (layer, whole) in &self.layers {
-            found.extend(shown(place, layer, whole));
-            found.extend(place.strip_prefix(whole).ok().map(|rest| Shown {
-                place: layer.join(rest),
-                part: PathBuf::new(),
-            }));
-        }
-        found.retain(|shown| shown.place != place);
-        found.sort();
-        found.dedup();
         found
+    }
+
+    /// Where other mounts show what this one does.
+    fn sources(&self, mount: &Mount) -> Vec<Shown> {
+        let others = self
+            .all
+            .iter()
+            .filter(|other| other.device == mount.device && other.place != mount.place);
+        others
+            .filter_map(|other| shown(&mount.root, &other.root, &other.place))
+            .collect()
+    }
+
+    /// Where overlays are seen of which a layer has no path that is known here: any home may be in it.
+    pub fn unknown_overlays(&self) -> &[PathBuf] {
+        &self.unknown
     }
 
     /// What each mount that shows part of a file system shows, by the path that this has in the file system.
@@ -130,7 +188,10 @@ fn layers(options: &[u8]) -> Vec<PathBuf> {
         names.iter().find_map(|name| option.strip_prefix(*name))
     });
     let layers = values.flat_map(|value| value.split(|byte| *byte == b':'));
-    layers.map(unescaped).filter(|layer| layer.is_absolute()).collect()
+    layers
+        .map(unescaped)
+        .filter(|layer| !layer.as_os_str().is_empty())
+        .collect()
 }
 
 /// A path with `\040` and the like, which stand for a space, a tab, a line feed and the backslash.
@@ -189,6 +250,31 @@ mod tests {
         assert_eq!(showing("/home/u/.aws"), expected(&inside));
         assert_eq!(showing("/data/x"), expected(&[("/other/x", "")]));
         assert_eq!(showing("/etc/shadow"), expected(&[]));
+    }
+
+    #[test]
+    fn what_is_mounted_on_a_place_or_below_it_is_seen_where_it_comes_from() {
+        let table = b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+            23 22 8:1 /data/cfg /home/u/.config rw - ext4 /dev/sda1 rw\n\
+            24 22 0:9 / /home/v rw - overlay overlay rw,lowerdir=/l,upperdir=/up\n\
+            25 22 8:1 /data/homes /home rw - ext4 /dev/sda1 rw\n\
+            26 22 0:10 / /o rw - overlay overlay rw,lowerdir=/data/homes/w:x\n";
+        let mut mounts = Mounts::of(table);
+        mounts.name_layers_anew();
+        let has = |of: &str, place: &str, part: &str| {
+            let wanted = Shown {
+                place: place.into(),
+                part: part.into(),
+            };
+            let found = mounts.showing(Path::new(of));
+            assert!(found.contains(&wanted), "{of}: {place} isn't among {found:?}");
+        };
+        has("/home/u", "/data/cfg", ".config");
+        has("/home/v", "/l", "");
+        has("/home", "/l", "v");
+        has("/home/w", "/o", "");
+        has("/home/w", "/data/homes/w", "");
+        assert_eq!(mounts.unknown_overlays(), [PathBuf::from("/o")]);
     }
 
     #[test]

@@ -51,7 +51,18 @@ fn a_person_adds_secrets_in_every_profile() {
 
 #[test]
 fn what_cannot_be_opened_is_an_error_with_its_place() {
-    for open in ["/", "~/", "~", "**/.env", "~/*", "a", "~/../x"] {
+    for open in [
+        "/",
+        "/home",
+        "/root",
+        "/home/ada/",
+        "~/",
+        "~",
+        "**/.env",
+        "~/*",
+        "a",
+        "~/../x",
+    ] {
         let place = Place::new();
         place.file(
             "~/.config/stockade/config.toml",
