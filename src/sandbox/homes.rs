@@ -106,11 +106,8 @@ pub(super) fn elsewhere(
     let mut all: BTreeSet<Entry> = entries.iter().cloned().collect();
     let (around, (behind, links)) = match looking {
         Looking::All => {
-            let children = |parent: &&str| fs::read_dir(parent).into_iter().flatten().flatten();
-            let others = PARENTS_OF_HOMES
-                .iter()
-                .flat_map(|parent| children(&parent))
-                .take(MOST_HOMES);
+            let children = |parent: &&'static str| fs::read_dir(parent).into_iter().flatten().flatten();
+            let others = PARENTS_OF_HOMES.iter().flat_map(children).take(MOST_HOMES);
             let others = others.map(|entry| home(entry.path()));
             let around: Vec<Entry> = entries.iter().cloned().chain(others).collect();
             let behind = behind_links(&around, walker);
