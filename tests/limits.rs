@@ -183,7 +183,7 @@ fn the_file_size_limit_fails_the_write_or_ends_the_program() {
 #[test]
 fn the_output_is_cut_at_the_byte() {
     let ran = run()
-        .flags(["--output-limit", "1000"])
+        .flags(["--output-limit", "1000B"])
         .bash("head -c 5000 /dev/zero | tr '\\0' x; sleep 60")
         .stdout(&"x".repeat(1000))
         .reporting()
@@ -199,7 +199,7 @@ fn the_output_is_cut_at_the_byte() {
 #[test]
 fn the_output_limit_counts_both_streams() {
     let ran = run()
-        .flags(["--output-limit", "1000"])
+        .flags(["--output-limit", "1000B"])
         .python(
             "import array, fcntl, os, termios, time\n\
              os.write(1, b'%600s' % b'x')\n\
@@ -221,7 +221,7 @@ fn the_output_limit_counts_both_streams() {
 #[test]
 fn output_up_to_the_limit_passes_whole() {
     let ran = run()
-        .flags(["--output-limit", "1000"])
+        .flags(["--output-limit", "1000B"])
         .bash("printf %1000s x")
         .stdout(&format!("{:>1000}", "x"))
         .reporting()
@@ -261,6 +261,20 @@ fn huge_limits_are_no_limits() {
         ])
         .any_stderr()
         .ends();
+}
+
+#[test]
+fn a_size_needs_its_unit() {
+    for flag in ["--memory-limit", "--disk-limit", "--file-size-limit", "--output-limit"] {
+        run()
+            .flags([flag, "256"])
+            .status(125)
+            .stderr_has("`256` has no unit\n\nhint: write `256M` for mebibytes, or `K`, `G`, `T` or `B` for bytes\n")
+            .ends();
+    }
+    for size in ["256M", "256MB", "256 MiB"] {
+        run().flags(["--output-limit", size]).ends();
+    }
 }
 
 #[test]
