@@ -309,6 +309,35 @@ fn the_disk_limit_counts_what_was_written_last_and_leaves_less_alone() {
 }
 
 #[test]
+fn the_process_limit_counts_threads_and_refuses_with_the_kernel_s_error() {
+    let code = "import ctypes, errno, os, threading\n\
+                held, stop = [], threading.Event()\n\
+                try:\n  \
+                  for _ in range(450):\n    \
+                    one = threading.Thread(target=stop.wait)\n    \
+                    one.start()\n    \
+                    held.append(one)\n\
+                except RuntimeError: pass\n\
+                print(len(held))\n\
+                try: os.fork()\n\
+                except OSError as error: print(errno.errorcode[error.errno])\n\
+                stop.set()\n\
+                for one in held: one.join()\n\
+                held[0] = threading.Thread(target=print, args=['again'])\n\
+                held[0].start()";
+    let ran = run()
+        .flags(["--process-limit", "64"])
+        .python(code)
+        .stdout("63\nEAGAIN\nagain\n")
+        .any_stderr()
+        .reporting()
+        .ends();
+    let report = ran.report();
+    let denials = report["denials"].as_array().unwrap();
+    assert!(denials.iter().any(|denial| denial["target"] == "process"), "{report:#}");
+}
+
+#[test]
 fn the_process_limit_is_kept_where_a_process_is_made() {
     let code = "import os, time\n\
                 made = 0\n\

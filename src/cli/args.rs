@@ -124,7 +124,7 @@ pub struct Run {
     /// Memory of all its processes: 256M, 2G
     #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
     pub memory_limit: Option<u64>,
-    /// Processes at once
+    /// Processes and their threads at once
     #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits")]
     pub process_limit: Option<u64>,
     /// Open files of each process
