@@ -183,7 +183,7 @@ fn the_file_size_limit_fails_the_write_or_ends_the_program() {
 #[test]
 fn the_output_is_cut_at_the_byte() {
     let ran = run()
-        .flags(["--output-limit", "1000"])
+        .flags(["--output-limit", "1000B"])
         .bash("head -c 5000 /dev/zero | tr '\\0' x; sleep 60")
         .stdout(&"x".repeat(1000))
         .reporting()
@@ -199,7 +199,7 @@ fn the_output_is_cut_at_the_byte() {
 #[test]
 fn the_output_limit_counts_both_streams() {
     let ran = run()
-        .flags(["--output-limit", "1000"])
+        .flags(["--output-limit", "1000B"])
         .python(
             "import array, fcntl, os, termios, time\n\
              os.write(1, b'%600s' % b'x')\n\
@@ -221,7 +221,7 @@ fn the_output_limit_counts_both_streams() {
 #[test]
 fn output_up_to_the_limit_passes_whole() {
     let ran = run()
-        .flags(["--output-limit", "1000"])
+        .flags(["--output-limit", "1000B"])
         .bash("printf %1000s x")
         .stdout(&format!("{:>1000}", "x"))
         .reporting()
@@ -264,6 +264,20 @@ fn huge_limits_are_no_limits() {
 }
 
 #[test]
+fn a_size_needs_its_unit() {
+    for flag in ["--memory-limit", "--disk-limit", "--file-size-limit", "--output-limit"] {
+        run()
+            .flags([flag, "256"])
+            .status(125)
+            .stderr_has("`256` has no unit\n\nhint: write `256M` for mebibytes, or `K`, `G`, `T` or `B` for bytes\n")
+            .ends();
+    }
+    for size in ["256M", "256MB", "256 MiB"] {
+        run().flags(["--output-limit", size]).ends();
+    }
+}
+
+#[test]
 fn the_disk_limit_ends_a_run_that_fills_its_root() {
     let code = "import os, time\n\
                 for i in range(200):\n  \
@@ -292,6 +306,35 @@ fn the_disk_limit_counts_what_was_written_last_and_leaves_less_alone() {
         .stderr("stockade: the run was ended past its disk limit\n")
         .ends();
     ended_by(&ran, "disk");
+}
+
+#[test]
+fn the_process_limit_counts_threads_and_refuses_with_the_kernel_s_error() {
+    let code = "import ctypes, errno, os, threading\n\
+                held, stop = [], threading.Event()\n\
+                try:\n  \
+                  for _ in range(450):\n    \
+                    one = threading.Thread(target=stop.wait)\n    \
+                    one.start()\n    \
+                    held.append(one)\n\
+                except RuntimeError: pass\n\
+                print(len(held))\n\
+                try: os.fork()\n\
+                except OSError as error: print(errno.errorcode[error.errno])\n\
+                stop.set()\n\
+                for one in held: one.join()\n\
+                held[0] = threading.Thread(target=print, args=['again'])\n\
+                held[0].start()";
+    let ran = run()
+        .flags(["--process-limit", "64"])
+        .python(code)
+        .stdout("63\nEAGAIN\nagain\n")
+        .any_stderr()
+        .reporting()
+        .ends();
+    let report = ran.report();
+    let denials = report["denials"].as_array().unwrap();
+    assert!(denials.iter().any(|denial| denial["target"] == "process"), "{report:#}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn a_run_past_its_time_limit_says_so() {
 fn a_run_past_another_limit_names_it() {
     let report = report(&[
         "--output-limit",
-        "10",
+        "10B",
         "--",
         "/bin/sh",
         "-c",

@@ -122,22 +122,22 @@ pub struct Run {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub cpu_limit: Option<Duration>,
     /// Memory of all its processes: 256M, 2G
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
     pub memory_limit: Option<u64>,
-    /// Processes at once
+    /// Processes and their threads at once
     #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits")]
     pub process_limit: Option<u64>,
     /// Open files of each process
     #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits")]
     pub open_files_limit: Option<u64>,
     /// Size of a file it writes
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
     pub file_size_limit: Option<u64>,
     /// Growth of what it may write
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
     pub disk_limit: Option<u64>,
     /// Bytes of output; the output is piped through Stockade then
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
     pub output_limit: Option<u64>,
     /// Who is asked for what is refused, while the program waits: auto, terminal, socket (`stockade approvals`),
     /// command=TEXT (run by sh), never
@@ -574,6 +574,13 @@ fn parse_port(text: &str) -> Result<u16, String> {
 
 fn parse_language(text: &str) -> Result<Language, String> {
     Language::named(text).ok_or_else(|| "it is `python`, `javascript`, `typescript` or `shell`".into())
+}
+
+fn limited_size(text: &str) -> Result<u64, String> {
+    parse_size(text).map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}\n\nhint: {hint}"),
+        None => error.to_string(),
+    })
 }
 
 fn parse_network(text: &str) -> Result<NetworkChoice, String> {

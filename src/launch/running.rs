@@ -398,7 +398,11 @@ impl Running {
         let over = |limit: Option<u64>, value: u64| limit.is_some_and(|limit| value > limit);
         let limit = if self.limits.cpu.is_some_and(|cpu| sample.cpu > cpu) {
             Some(Limit::Cpu)
-        } else if !counted && over(self.limits.processes, sample.processes) {
+        } else if !counted
+            && over(self.limits.processes, sample.threads)
+            && over(self.limits.processes, tree.sample().threads)
+        {
+            // What ends during a look is counted beside what takes its place: two looks aren't wrong alike.
             Some(Limit::Processes)
         } else if !counted && over(self.limits.memory, sample.resident) && over(self.limits.memory, tree.proportional())
         {

@@ -12,6 +12,8 @@ use std::time::Duration;
 pub struct Sample {
     /// Processes alive.
     pub processes: u64,
+    /// Their threads, as a control group's `pids.max` counts them: one at least in each.
+    pub threads: u64,
     /// Processor time of the tree since its start.
     pub cpu: Duration,
     /// Resident memory in bytes, every shared page counted in each of its processes.
@@ -71,6 +73,7 @@ impl Tree {
             };
             self.alive.push(pid);
             sample.processes += 1;
+            sample.threads += stat.threads.max(1);
             sample.resident += stat.resident * self.page;
             live_children += stat.own + stat.children;
             waiting.extend(children(pid));
@@ -137,6 +140,7 @@ pub fn status_field(status: &str, field: &str, radix: u32) -> Option<u64> {
 struct Stat {
     own: Duration,
     children: Duration,
+    threads: u64,
     started: u64,
     resident: u64,
 }
@@ -153,6 +157,7 @@ impl Stat {
         Some(Stat {
             own: time(14)? + time(15)?,
             children: time(16)? + time(17)?,
+            threads: number(20)?,
             started: number(22)?,
             resident: number(24)?,
         })

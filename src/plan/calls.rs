@@ -63,7 +63,7 @@ pub enum Trace {
     Fast,
 }
 
-/// Whether the supervisor counts processes as they are made.
+/// Whether the supervisor counts processes and threads as they are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spawning {
     /// No limit on them.

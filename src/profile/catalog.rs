@@ -647,7 +647,7 @@ mod tests {
         let dir = dir_with(&[
             (
                 "base.toml",
-                "scratch = true\nread = [{ path = '/a' }]\nnetwork.host = [{ pattern = 'a.b' }]\ndeny = [{ glob = '**/x' }]\nlimits = { cpu = 1, memory = 2 }\nenvironment.pass = 'limited'",
+                "scratch = true\nread = [{ path = '/a' }]\nnetwork.host = [{ pattern = 'a.b' }]\ndeny = [{ glob = '**/x' }]\nlimits = { cpu = 1, memory = '2B' }\nenvironment.pass = 'limited'",
             ),
             (
                 "child.toml",
@@ -662,7 +662,7 @@ mod tests {
         assert_eq!(texts(&child.read), ["/a", "/b"]);
         assert_eq!(child.deny.len(), 2);
         assert_eq!(child.network, Network::None);
-        assert_eq!(child.limits.to_string(), "cpu 3s, memory 2");
+        assert_eq!(child.limits.to_string(), "cpu 3s, memory 2B");
         assert_eq!((child.scratch, child.environment.pass), (true, Pass::Limited));
         let grandchild = catalog(&dir).load("grandchild").unwrap();
         assert_eq!(grandchild.lineage, ["child", "base"]);

@@ -128,7 +128,7 @@ impl Quantity {
                 "a whole number with `ms`, `s`, `m` or `h`, as in `30s` or `2h`; without a unit it is seconds"
             }
             Quantity::Size => {
-                "a whole number with `K`, `M`, `G` or `T`, as in `256M` or `50MiB`; without a unit it is bytes"
+                "a whole number with `K`, `M`, `G` or `T` (powers of 1024) or `B`, as in `256M`, `256MB` or `256 MiB`"
             }
             Quantity::Count => "a whole number, as in `64`",
         }
@@ -156,6 +156,12 @@ pub enum LimitsParseError {
         /// What was expected.
         quantity: Quantity,
     },
+    /// A size without its unit, which people take for megabytes as often as for bytes.
+    #[error("`{}` has no unit", super::error::excerpt(given))]
+    NoUnit {
+        /// The text as it was given.
+        given: String,
+    },
     /// Zero would stop the run before it starts, and doesn't mean "no limit".
     #[error(
         "`{}` is zero: a limit is at least 1; leave it out for no limit",
@@ -175,6 +181,19 @@ pub enum LimitsParseError {
     },
 }
 
+impl LimitsParseError {
+    /// How to write it instead, where the message doesn't say it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            LimitsParseError::NoUnit { given } => Some(format!(
+                "write `{}M` for mebibytes, or `K`, `G`, `T` or `B` for bytes",
+                super::error::excerpt(given)
+            )),
+            _ => None,
+        }
+    }
+}
+
 /// Reads a span of time: `500ms`, `30s`, `5m`, `2h`, or seconds without a unit.
 pub fn parse_duration(text: &str) -> Result<Duration, LimitsParseError> {
     let written = Written::split(text, Quantity::Duration)?;
@@ -190,15 +209,17 @@ pub fn parse_duration(text: &str) -> Result<Duration, LimitsParseError> {
         .map(Duration::from_millis)
 }
 
-/// Reads a number of bytes: `512K`, `256M`, `2G`, `1T`, `50MiB` (powers of 1024), or bytes without a unit.
+/// Reads a number of bytes with its unit: `512K`, `256MB`, `2 GiB`, `1000B`. The units are powers of 1024 in each
+/// spelling, as for containers' memory and in systemd's units.
 pub fn parse_size(text: &str) -> Result<u64, LimitsParseError> {
     let written = Written::split(text, Quantity::Size)?;
-    let bytes_per_unit = match written.unit {
-        "" => 1,
-        "K" | "k" | "KiB" => 1 << 10,
-        "M" | "m" | "MiB" => 1 << 20,
-        "G" | "g" | "GiB" => 1 << 30,
-        "T" | "t" | "TiB" => 1 << 40,
+    let bytes_per_unit = match written.unit.trim_start_matches(' ') {
+        "" if written.unit.is_empty() => return Err(written.no_unit()),
+        "B" => 1,
+        "K" | "k" | "KB" | "kB" | "KiB" => 1 << 10,
+        "M" | "m" | "MB" | "MiB" => 1 << 20,
+        "G" | "g" | "GB" | "GiB" => 1 << 30,
+        "T" | "t" | "TB" | "TiB" => 1 << 40,
         _ => return Err(written.form()),
     };
     written.times(bytes_per_unit, MAX_COUNT)
@@ -235,7 +256,7 @@ pub fn size_text(bytes: u64) -> String {
             return format!("{}{unit}", bytes >> shift);
         }
     }
-    bytes.to_string()
+    format!("{bytes}B")
 }
 
 /// A number and the unit behind it, not yet looked up.
@@ -282,6 +303,12 @@ impl<'t> Written<'t> {
         }
     }
 
+    fn no_unit(&self) -> LimitsParseError {
+        LimitsParseError::NoUnit {
+            given: self.given.to_owned(),
+        }
+    }
+
     fn too_large(&self) -> LimitsParseError {
         LimitsParseError::TooLarge {
             given: self.given.to_owned(),
@@ -309,13 +336,16 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_powers_of_1024_and_bytes_without_a_unit() {
+    fn sizes_have_units_that_are_powers_of_1024() {
         for (text, bytes) in [
             ("256M", 256 << 20),
             ("2G", 2 << 30),
             ("512K", 512 << 10),
-            ("1024", 1024),
+            ("1024B", 1024),
             ("50MiB", 50 << 20),
+            ("256 MiB", 256 << 20),
+            ("256MB", 256 << 20),
+            ("4 kB", 4 << 10),
             ("1T", 1 << 40),
             ("7k", 7 << 10),
         ] {
@@ -331,7 +361,7 @@ mod tests {
                 "{text}"
             );
         }
-        for text in ["", "M", "-1M", "1.5M", "1MB", "1Mi", "1B", "all"] {
+        for text in ["", "M", "-1M", "1.5M", "1Mb", "1Mi", "1 ", " 1M", "1M ", "1\tM", "all"] {
             assert!(matches!(parse_size(text), Err(LimitsParseError::Form { .. })), "{text}");
         }
         for text in ["", "1K", "+1", "-1"] {
@@ -341,13 +371,26 @@ mod tests {
             );
         }
         insta::assert_snapshot!(
-            parse_size("1MB").unwrap_err(),
-            @"`1MB` isn't a size: write a whole number with `K`, `M`, `G` or `T`, as in `256M` or `50MiB`; without a unit it is bytes"
+            parse_size("1Mb").unwrap_err(),
+            @"`1Mb` isn't a size: write a whole number with `K`, `M`, `G` or `T` (powers of 1024) or `B`, as in `256M`, `256MB` or `256 MiB`"
         );
         insta::assert_snapshot!(
             parse_duration("soon").unwrap_err(),
             @"`soon` isn't a duration: write a whole number with `ms`, `s`, `m` or `h`, as in `30s` or `2h`; without a unit it is seconds"
         );
+    }
+
+    #[test]
+    fn a_size_without_its_unit_is_refused() {
+        for text in ["256", "0", "1"] {
+            assert!(
+                matches!(parse_size(text), Err(LimitsParseError::NoUnit { .. })),
+                "{text}"
+            );
+        }
+        let error = parse_size("256").unwrap_err();
+        insta::assert_snapshot!(error, @"`256` has no unit");
+        insta::assert_snapshot!(error.hint().unwrap(), @"write `256M` for mebibytes, or `K`, `G`, `T` or `B` for bytes");
     }
 
     #[test]
@@ -360,7 +403,7 @@ mod tests {
     #[test]
     fn overflow_is_refused() {
         for text in [
-            "18446744073709551615",
+            "18446744073709551615B",
             "99999999999999999999",
             "9223372036854775807K",
             "8388608T",

@@ -304,7 +304,7 @@ impl Reader<'_> {
         limits
     }
 
-    /// A limit as text with a unit, or as a bare integer in the base unit.
+    /// A limit as text, or as a bare integer where it counts things or seconds; a size needs its unit.
     fn limit<T>(&mut self, value: &Value<'_>, parse: fn(&str) -> Result<T, LimitsParseError>) -> Option<T> {
         let parsed = match value.get_ref() {
             DeValue::String(text) => parse(text),
@@ -315,7 +315,11 @@ impl Reader<'_> {
             }
         };
         parsed
-            .map_err(|error| self.fault(value.span().start, Complaint::new(error.to_string())))
+            .map_err(|error| {
+                let mut complaint = Complaint::new(error.to_string());
+                complaint.hint = error.hint();
+                self.fault(value.span().start, complaint);
+            })
             .ok()
     }
 
@@ -606,7 +610,7 @@ mod tests {
              [[deny]]\nglob = '**/private/**'\n\
              [[network.host]]\npattern = 'api.*'\n[[network.listen]]\nport = 8080\n[[network.socket]]\npath = '/run/x.sock'\n\
              [environment]\npass = 'limited'\n[[environment.name]]\nname = 'FOO'\n\
-             [limits]\ntime = '30s'\ncpu = 90\nmemory = '1G'\nprocesses = 64\nopen-files = '10'\nfile-size = 1024\ndisk = '1M'\noutput = '1K'\n\
+             [limits]\ntime = '30s'\ncpu = 90\nmemory = '1G'\nprocesses = 64\nopen-files = '10'\nfile-size = '1024B'\ndisk = '1M'\noutput = '1K'\n\
              [[system-call]]\nname = 'ptrace'\n[tests]\nmust_allow = ['read ./data']\nmust_deny = []\n",
         );
         assert_eq!(
@@ -741,13 +745,19 @@ mod tests {
         for limit in [
             "time = 0",
             "time = -1",
-            "memory = '0'",
+            "memory = '0M'",
             "processes = 0x0",
             "disk = '99999999T'",
             "cpu = ''",
         ] {
             fault(&format!("limits.{limit}"));
         }
+    }
+
+    #[test]
+    fn a_size_without_its_unit_is_refused_where_it_stands() {
+        insta::assert_snapshot!(fault("[limits]\nmemory = 256"), @"mine.toml:5:10: `256` has no unit (write `256M` for mebibytes, or `K`, `G`, `T` or `B` for bytes)");
+        insta::assert_snapshot!(fault("[limits]\ndisk = '256'"), @"mine.toml:5:8: `256` has no unit (write `256M` for mebibytes, or `K`, `G`, `T` or `B` for bytes)");
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_fcntl => events::control(desk),
         libc::SYS_ioctl => events::set_asynchronous(desk),
         libc::SYS_setpgid => groups::set(desk),
-        libc::SYS_clone => others::fork(desk),
+        libc::SYS_clone => others::clone(desk),
         libc::SYS_prlimit64
         | libc::SYS_sched_setparam
         | libc::SYS_sched_setscheduler

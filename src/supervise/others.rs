@@ -93,12 +93,25 @@ fn refused(desk: &Desk<'_>, kind: Kind, reason: &'static str) -> Errno {
     desk.never(&Attempt::without(kind, b""), desk.call_name().as_bytes(), reason)
 }
 
+/// `clone`, by which threads are made as well: they count like processes, and SPAWN isn't about them.
+pub fn clone(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    if desk.caller().registers.int(0) & libc::CLONE_THREAD == 0 {
+        fork(desk)
+    } else {
+        counted(desk)
+    }
+}
+
 /// A new process, where their number is limited, in the run or in one inside it.
 pub fn fork(desk: &Desk<'_>) -> Result<Answer, Errno> {
     if let Some(reason) = desk.judge.incapable(Capabilities::SPAWN) {
         desk.note(&Attempt::without(Kind::Spawn, b""), b"process", reason);
         return Err(Errno(libc::EPERM));
     }
+    counted(desk)
+}
+
+fn counted(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let labels = desk.judge.labels.list.iter();
     let mut trees = labels
         .map(|label| (label.warden(), &label.realm))
@@ -112,21 +125,24 @@ pub fn fork(desk: &Desk<'_>) -> Result<Answer, Errno> {
     desk.note(
         &attempt,
         b"process",
-        Reason::Never("the run has as many processes as its limit allows"),
+        Reason::Never("the run has as many processes and threads as its limit allows"),
     );
     Err(Errno(libc::EAGAIN))
 }
 
 /// Whether one more may live below a warden. Those that were let go a moment ago may not be seen yet, so near the limit
-/// we wait until they are.
+/// we wait until they are. Far from it the tree isn't looked at for each one.
 fn has_room(warden: i32, realm: &Realm) -> bool {
     const TRIES: u32 = 40;
     let Some(limit) = realm.brief.policy.limits.processes else {
         return true;
     };
     let mut counter = lock(&realm.forking);
+    if counter.knows_room() {
+        return true;
+    }
     for _ in 0..TRIES {
-        let alive = counter.tree(warden).sample().processes;
+        let alive = counter.tree(warden).sample().threads;
         if alive >= limit {
             return false;
         }

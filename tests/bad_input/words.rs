@@ -144,8 +144,10 @@ fn absurd_limits_are_refused_or_harmless() {
             .any_stderr()
             .ends();
     }
-    for flag in ["--open-files-limit", "--file-size-limit"] {
-        let value = "9223372036854775807";
+    for (flag, value) in [
+        ("--open-files-limit", "9223372036854775807"),
+        ("--file-size-limit", "9223372036854775807B"),
+    ] {
         let finished = finish(&mut run().flags([flag, value]).process(), b"");
         let said = finished.stderr();
         assert!(

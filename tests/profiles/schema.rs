@@ -65,7 +65,7 @@ fn the_schema_admits_what_is_read() {
         "[network]\nllm = true\nhost = [{ pattern = '*.example.com:443' }, { pattern = '10.0.0.0/8:*' }]\n\
          listen = [{ port = 0 }, { port = 65535, why = 'w' }]\nsocket = [{ path = '/run/x.sock' }]",
         "environment.pass = 'limited'\nenvironment.name = [{ name = 'A_1' }]",
-        "limits = { time = '500ms', cpu = 90, memory = '50MiB', processes = '7', open-files = 10, file-size = '7k' }",
+        "limits = { time = '500ms', cpu = 90, memory = '50 MiB', processes = '7', open-files = 10, file-size = '7k', disk = '2GB', output = '9B' }",
         "system-call = [{ name = 'ptrace' }]",
         "tests.must_allow = ['read ./x', 'connect [::1]:80', 'listen 0', 'env A', 'socket ~/s']\ntests.must_deny = []",
     ] {
@@ -100,7 +100,9 @@ fn the_schema_refuses_what_is_not_read() {
         "environment.pass = 'some'",
         "environment.name = [{ name = 'A=b' }]",
         "limits.time = '1d'",
-        "limits.memory = '1MB'",
+        "limits.memory = '1Mb'",
+        "limits.memory = '256'",
+        "limits.memory = 256",
         "limits.memory = 0",
         "limits.memory = '0'",
         "limits.processes = '1K'",

@@ -104,7 +104,8 @@ impl Rule {
             Self::Fork | Self::Clone => match (posture.spawning, self) {
                 (Spawning::Free, _) => return None,
                 (Spawning::Counted | Spawning::Refused, Self::Fork) => &SEEN,
-                (Spawning::Counted | Spawning::Refused, _) => &SEEN_CLONE,
+                (Spawning::Counted, _) => &COUNTED_CLONE,
+                (Spawning::Refused, _) => &SEEN_CLONE,
             },
             Self::Cut | Self::Allocate => match (posture.cutting, self) {
                 (Cutting::Free, _) => return None,
@@ -516,7 +517,19 @@ static SEEN_MKNODAT: Verdict = Verdict {
     otherwise: Action::Notify,
 };
 
-/// Threads are free, processes are counted.
+/// Processes and threads are counted.
+static COUNTED_CLONE: Verdict = Verdict {
+    cases: &[
+        CONTINUES_PARENT,
+        Case {
+            when: &[Condition::low(0, Test::NoBit(CLONE_NAMESPACES)), Condition::short(0)],
+            then: Action::Notify,
+        },
+    ],
+    otherwise: EPERM,
+};
+
+/// Threads are free, processes are refused with a reason.
 static SEEN_CLONE: Verdict = Verdict {
     cases: &[
         CONTINUES_PARENT,
