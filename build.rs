@@ -128,9 +128,17 @@ impl Tables {
             .lines
             .iter()
             .map(|line| {
-                let [_, rest @ ..] = line;
+                let [kind, rest @ ..] = line;
+                let list = match kind.as_str() {
+                    "secret" => "Secret",
+                    "key" => "Key",
+                    _ => "Guarded",
+                };
                 let places = rest.each_ref().map(|text| details.place(text));
-                format!("Line {{ texts: {} }}", numbers(places.iter().copied()))
+                format!(
+                    "Line {{ list: List::{list}, texts: {} }}",
+                    numbers(places.iter().copied())
+                )
             })
             .collect();
         let _ = writeln!(

@@ -65,6 +65,8 @@ pub const PARENTS_OF_HOMES: [&str; 2] = ["/home", "/var/home"];
 /// A line of the list.
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
+    /// The list that it belongs to.
+    list: List,
     /// Pattern, what it holds, whose, where that is documented.
     texts: [(u32, u16); 4],
 }
@@ -93,15 +95,7 @@ impl Line {
 
 /// All lines with their lists, in the order of the file.
 pub fn lines() -> impl Iterator<Item = (List, &'static Line)> {
-    let list_of = |index: usize| {
-        let lists = [List::Secret, List::Key, List::Guarded];
-        let has = |list: &List| list.tree().nodes.iter().any(|node| usize::from(node.line) == index);
-        lists.into_iter().find(has).unwrap_or(List::Secret)
-    };
-    LINES
-        .iter()
-        .enumerate()
-        .map(move |(index, line)| (list_of(index), line))
+    LINES.iter().map(|line| (line.list, line))
 }
 
 /// The machine's paths of a list, as they are written.
