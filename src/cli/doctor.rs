@@ -4,12 +4,14 @@ use std::io::{self, Write};
 
 use super::REFUSED;
 use super::message::Failure;
-use crate::kernel::{self, Facts, Level};
-use crate::launch;
+use crate::kernel::{self, Facts, Finding, Level};
+use crate::{Error, Sandbox, launch, profile};
 
-/// Prints what this machine enforces; exit code 1 where runs can't start at all.
+/// Prints what this machine enforces, first whether each shipped profile starts here; exit code 1 where runs can't start at all.
 pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
-    let facts = kernel::gather(launch::find_control_group());
+    let mut facts = kernel::gather(launch::find_control_group());
+    let verdict = verdict(&facts);
+    facts.findings.insert(0, verdict);
     let printed = if json {
         serde_json::to_writer_pretty(&mut *out, &facts)
             .map_err(io::Error::from)
@@ -20,6 +22,55 @@ pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     printed.map_err(|error| Failure::new(REFUSED, &error))?;
     let missing = facts.findings.iter().any(|finding| finding.level == Level::Missing);
     Ok(u8::from(missing))
+}
+
+/// Whether all shipped profiles hold here, and by which means. Each starts `true` once, so this is what a run would meet.
+fn verdict(facts: &Facts) -> Finding {
+    let refused: Vec<(&str, Error)> = profile::SHIPPED
+        .iter()
+        .filter_map(|&(name, _)| Some((name, start(name).err()?)))
+        .collect();
+    let Some((_, error)) = refused.first() else {
+        return Finding {
+            level: Level::Ok,
+            what: format!(
+                "all {} shipped profiles hold here without a flag, by {}",
+                profile::SHIPPED.len(),
+                means(facts.landlock_abi)
+            ),
+            hint: None,
+        };
+    };
+    let names: Vec<_> = refused.iter().map(|(name, _)| format!("`{name}`")).collect();
+    Finding {
+        level: match names.len() == profile::SHIPPED.len() {
+            true => Level::Missing,
+            false => Level::Less,
+        },
+        what: format!("not every shipped profile starts here: {} ({error})", names.join(", ")),
+        hint: error.hint(),
+    }
+}
+
+fn start(profile: &str) -> Result<(), Error> {
+    let root = tempfile::tempdir().map_err(Error::Surroundings)?;
+    let sandbox = Sandbox::profile(profile)?.root(root.path());
+    sandbox.command("true").no_input().output().map(drop)
+}
+
+/// What holds a run on this Landlock, and what a newer one would take over: SECURITY.md's "On an older Landlock".
+fn means(landlock_abi: i32) -> String {
+    let stand_ins: Vec<_> = [(3, "truncating"), (4, "TCP"), (6, "signals")]
+        .into_iter()
+        .filter_map(|(abi, what)| (landlock_abi < abi).then_some(what))
+        .collect();
+    match stand_ins.as_slice() {
+        [] => "Landlock, seccomp and the supervisor".into(),
+        few => format!(
+            "Landlock, seccomp and the supervisor, which stands in for Landlock on {} (Linux 6.12 needs that no more)",
+            few.join(", ")
+        ),
+    }
 }
 
 fn print(facts: &Facts, out: &mut dyn Write) -> io::Result<()> {
@@ -37,4 +88,19 @@ fn print(facts: &Facts, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_supervisor_stands_in_for_is_said() {
+        assert_eq!(means(6), "Landlock, seccomp and the supervisor");
+        assert_eq!(
+            means(3),
+            "Landlock, seccomp and the supervisor, which stands in for Landlock on TCP, signals (Linux 6.12 needs \
+             that no more)"
+        );
+    }
 }

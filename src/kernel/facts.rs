@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::Absence;
+use super::{Absence, Unsupervised};
+use crate::plan::Supervisor;
 use crate::sys::confine;
 
 /// What this machine enforces.
@@ -123,7 +124,7 @@ fn findings(facts: &Facts, landlock: Option<io::Error>) -> Vec<Finding> {
     vec![
         landlock_finding(facts.landlock_abi, landlock),
         seccomp_finding(facts),
-        yama_finding(facts.yama_ptrace_scope),
+        supervisor_finding(facts.yama_ptrace_scope),
         control_group_finding(facts),
     ]
 }
@@ -164,14 +165,26 @@ fn seccomp_finding(facts: &Facts) -> Finding {
     }
 }
 
-fn yama_finding(scope: Option<u32>) -> Finding {
-    let what = match scope {
+fn supervisor_finding(yama_ptrace_scope: Option<u32>) -> Finding {
+    if let Some(reason) = Unsupervised::find() {
+        // Inside a run it's the outer one's supervisor that answers.
+        let outer = super::supervisor() == Supervisor::Outer;
+        return Finding {
+            level: Level::Less,
+            what: match outer {
+                true => "this is inside a run: the outer run's supervisor answers for those that start here".into(),
+                false => reason.what().into(),
+            },
+            hint: (!outer).then(|| reason.hint()),
+        };
+    }
+    let yama = match yama_ptrace_scope {
         None => "Yama isn't there".to_string(),
-        Some(scope) => format!("Yama ptrace_scope {scope}"),
+        Some(scope) => format!("Yama's ptrace_scope is {scope}"),
     };
     Finding {
         level: Level::Ok,
-        what,
+        what: format!("a supervisor can answer for runs ({yama})"),
         hint: None,
     }
 }

@@ -2,12 +2,14 @@
 
 mod facts;
 mod landlock;
+mod unsupervised;
 
 pub use facts::{Facts, Finding, Level, gather};
 pub use landlock::Absence;
+pub use unsupervised::Unsupervised;
 
 use crate::plan::{Ability, Supervisor};
-use crate::sys::{confine, notify, other, outer};
+use crate::sys::{confine, other, outer};
 
 /// What the plan compiler has to know, at the price of a few system calls; inside a run some more.
 pub fn ability(control_group: bool) -> Ability {
@@ -34,23 +36,16 @@ fn landlock_abi() -> std::io::Result<i32> {
     Ok(abi)
 }
 
-/// Inside a run an own listener is refused; then the outer run is asked. Only who is told for sure that nobody is there
-/// to answer counts on nobody: what an outer supervisor would answer on behalf isn't narrowed by Landlock and filter.
+/// Inside a run an own listener is refused; then the outer run is asked. Only who is told for sure that nothing is there
+/// to answer counts on nothing: what an outer supervisor would answer on behalf isn't narrowed by Landlock and filter.
 fn supervisor() -> Supervisor {
-    if notify::is_available() {
-        return if lets_parents_read() {
-            Supervisor::Own
-        } else {
-            Supervisor::Nobody
-        };
+    match Unsupervised::find() {
+        None => return Supervisor::Own,
+        Some(Unsupervised::Unreadable) => return Supervisor::Nobody,
+        Some(Unsupervised::Unknown | Unsupervised::Refused) => {}
     }
     match outer::connect() {
         Err(error) if matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::EPERM)) => Supervisor::Nobody,
         _ => Supervisor::Outer,
     }
-}
-
-/// Whether Yama lets a process read the memory of those that it started (2: only administrators may; 3: nobody).
-fn lets_parents_read() -> bool {
-    facts::yama_ptrace_scope().is_none_or(|scope| scope < 2)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::CommandError;
 use crate::config::ConfigurationError;
-use crate::kernel::Absence;
+use crate::kernel::{Absence, Unsupervised};
 use crate::launch::{LaunchError, Step};
 use crate::plan::PlanError;
 use crate::policy::{Denial, DenialKind, NetworkChoice, Target};
@@ -264,8 +264,9 @@ fn plan_hint(error: &PlanError) -> Option<String> {
                 .map(|missing| format!("--accept-shortfall {}", missing.shortfall))
                 .collect();
             let consequences: Vec<_> = missing.iter().map(|missing| missing.shortfall.consequence()).collect();
+            let mend = Unsupervised::find().map_or(String::new(), |reason| format!("{}. Or ", reason.hint()));
             Some(format!(
-                "to run all the same: `{}` (then {})",
+                "{mend}to run all the same: `{}` (then {})",
                 flags.join(" "),
                 consequences.join("; and ")
             ))
@@ -278,15 +279,14 @@ impl Error {
     /// Further lines that say what exactly stands in the way.
     pub fn details(&self) -> Vec<String> {
         match self {
-            Error::Plan(PlanError::Shortfall(missing)) => missing
-                .iter()
-                .flat_map(|missing| {
-                    missing
-                        .because
-                        .iter()
-                        .map(move |because| format!("{}: {because}", missing.shortfall))
-                })
-                .collect(),
+            Error::Plan(PlanError::Shortfall(missing)) => {
+                let reason = Unsupervised::find().map(|reason| reason.what().to_string());
+                let because = missing.iter().flat_map(|missing| {
+                    let lines = missing.because.iter();
+                    lines.map(move |because| format!("{}: {because}", missing.shortfall))
+                });
+                reason.into_iter().chain(because).collect()
+            }
             Error::Plan(PlanError::NoLandlock) => Absence::find()
                 .map(|absence| absence.what().to_string())
                 .into_iter()

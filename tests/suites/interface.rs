@@ -11,6 +11,8 @@ mod bad_input;
 mod check;
 #[path = "../configuration/main.rs"]
 mod configuration;
+#[path = "../doctor.rs"]
+mod doctor;
 #[path = "../judge/main.rs"]
 mod judge;
 #[path = "../library.rs"]
