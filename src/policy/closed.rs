@@ -76,12 +76,25 @@ impl Closed {
     }
 
     /// The first denial that closes the path, by itself or by a directory above it, of those that `counts` says yes
-    /// to.
-    pub(super) fn first(&self, path: &Path, counts: impl Fn(usize) -> bool) -> Option<usize> {
+    /// to. `made` are the directories that the asking run made itself: a `.git` among them isn't guarded, and no name in
+    /// one for itself alone.
+    pub(super) fn first(
+        &self,
+        path: &Path,
+        made: &dyn Fn(&Path) -> bool,
+        counts: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let named = self.names.on_the_way(path);
         let matching = self.globs.iter().flat_map(|globs| globs.matching(path));
-        let git = self.git.iter().copied().filter(|_| git::is_guarded(path));
-        let listed = self.listed.iter().filter(|(_, closing)| closing.line(path).is_some());
+        let git = self
+            .git
+            .iter()
+            .copied()
+            .filter(|_| git::is_guarded_from_maker(path, made));
+        let listed = self
+            .listed
+            .iter()
+            .filter(|(_, closing)| closing.line_for_maker(path, made).is_some());
         let listed = listed.map(|(index, _)| *index);
         let outside = self.scopes.iter().filter(|scoped| scoped.closes(path));
         let outside = outside.map(|scoped| scoped.index);

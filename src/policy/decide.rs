@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::listed::Closing;
+use super::listed::{Closing, List};
 use super::{Access, Closed, Denial, DenialKind, Extent, Grant, Policy, Target};
 use crate::profile::Origin;
 
@@ -79,7 +79,13 @@ impl Denial {
         }
     }
 
-    /// Whether it is the one that guards git directories, which a run may lift in those that it made.
+    /// Whether it guards something that isn't guarded from a run that made the directory itself.
+    pub fn spares_makers(&self) -> bool {
+        let is_list = matches!(&self.target, Target::Listed(listed) if listed.list == List::Guarded);
+        is_list || self.guards_git()
+    }
+
+    /// Whether it is the one that guards git directories.
     pub fn guards_git(&self) -> bool {
         self.target == Target::GitDirectories
     }
@@ -177,30 +183,24 @@ impl<'a> Matcher<'a> {
 
     /// The denial that refuses this access, if one does. `exempt`: secret patterns are off here.
     pub fn denial(&self, access: Access, path: &Path, exempt: bool) -> Option<&'a Denial> {
-        self.denial_of(access, path, exempt, |_| true)
+        self.denial_of(access, path, exempt, &|_| false)
     }
 
-    /// The same without the one that guards git directories, for one that the run made itself.
-    pub fn denial_beside_git(&self, access: Access, path: &Path) -> Option<&'a Denial> {
-        self.denial_of(access, path, false, |denial| !denial.guards_git())
+    /// The same for a run that made some directories itself: a `.git` among them isn't guarded, and nothing in one is
+    /// for its name alone.
+    pub fn denial_for_maker(&self, access: Access, path: &Path, made: &dyn Fn(&Path) -> bool) -> Option<&'a Denial> {
+        self.denial_of(access, path, false, made)
     }
 
-    fn denial_of(
-        &self,
-        access: Access,
-        path: &Path,
-        exempt: bool,
-        counts: impl Fn(&Denial) -> bool,
-    ) -> Option<&'a Denial> {
+    fn denial_of(&self, access: Access, path: &Path, exempt: bool, made: &dyn Fn(&Path) -> bool) -> Option<&'a Denial> {
         let denials = &self.policy.denials;
         let refuses = |index: usize| {
             let denial = &denials[index];
-            counts(denial)
-                && denial.access.intersects(access)
+            denial.access.intersects(access)
                 && !(exempt && denial.is_pattern())
                 && !(denial.kind == DenialKind::SecretPattern && is_of_a_package(path))
         };
-        self.closed().first(path, refuses).map(|index| &denials[index])
+        self.closed().first(path, made, refuses).map(|index| &denials[index])
     }
 
     pub(super) fn policy(&self) -> &'a Policy {

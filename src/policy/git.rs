@@ -17,6 +17,11 @@ pub fn is_guarded(path: &Path) -> bool {
     Role::of(path).is_guarded()
 }
 
+/// The same for a run that made some directories itself: what is in a `.git` among them is the run's own.
+pub(super) fn is_guarded_from_maker(path: &Path, made: &dyn Fn(&Path) -> bool) -> bool {
+    is_guarded(path) && !git_directories(path).iter().any(|directory| made(directory))
+}
+
 /// Whether the path lies in a `.git` or is one.
 pub fn is_in_git_directory(path: &Path) -> bool {
     Role::of(path) != Role::Outside

@@ -75,18 +75,19 @@ impl<'a> Matcher<'a> {
     /// denial closes all of `new`. Strict where it can't tell, and about everything that git trusts. Both are the
     /// kernel's names. Where denials are off is a matter of [`Matcher::filled_by`].
     pub fn opens_by_moving(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
-        self.opens_of(old, new, |_| true)
+        self.opens_by_moving_for_maker(old, new, &|_| false)
     }
 
-    /// The same without the one that guards git directories, for what is in one that the run made itself.
-    pub fn opens_by_moving_beside_git(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
-        self.opens_of(old, new, |denial| !denial.guards_git())
-    }
-
-    fn opens_of(&self, old: &Path, new: &Path, counts: impl Fn(&Denial) -> bool) -> Option<&'a Denial> {
+    /// The same for a run that made some directories itself, as in [`Matcher::denial_for_maker`].
+    pub fn opens_by_moving_for_maker(
+        &self,
+        old: &Path,
+        new: &Path,
+        made: &dyn Fn(&Path) -> bool,
+    ) -> Option<&'a Denial> {
         let denials = &self.policy().denials;
         let mut lost = denials.iter().zip(self.closed().courses(denials));
-        lost.find(|(denial, course)| counts(denial) && course.opens(old, new) && !self.closes_wholly(new, denial))
+        lost.find(|(denial, course)| course.opens(old, new, made) && !self.closes_wholly(new, denial))
             .map(|(denial, _)| denial)
     }
 
@@ -98,7 +99,7 @@ impl<'a> Matcher<'a> {
             // What is closed in a git directory isn't closed with all that is below it.
             !other.guards_git() && other.access.contains(denial.access) && (denial.is_pattern() || !other.is_pattern())
         };
-        self.closed().first(path, as_tight).is_some()
+        self.closed().first(path, &|_| false, as_tight).is_some()
     }
 }
 
@@ -152,13 +153,14 @@ impl Course {
         }
     }
 
-    /// Whether something that is closed at or below `old` may be open at or below `new`.
-    fn opens(&self, old: &Path, new: &Path) -> bool {
+    /// Whether something that is closed at or below `old`, for a run that made some directories, may be open at or below
+    /// `new`.
+    fn opens(&self, old: &Path, new: &Path, made: &dyn Fn(&Path) -> bool) -> bool {
         let touches = |place: &Path| old.starts_with(place) || place.starts_with(old);
         match self {
             Course::Path(closed) => touches(closed) && !new.starts_with(closed),
-            Course::Git => !git::may_move(old, new),
-            Course::Listed(closing) => closing.opens(old, new),
+            Course::Git => !git::may_move(old, new) && !git::git_directories(old).iter().any(|above| made(above)),
+            Course::Listed(closing) => closing.opens(old, new, made),
             Course::Steps(steps) => !positions(steps, old).is_among(&positions(steps, new)),
             Course::Somewhere(below) => touches(below),
             Course::Everything | Course::Nothing => false,

@@ -12,7 +12,7 @@ use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
 use super::shared::Made;
-use crate::policy::{Access, Arrival, is_in_git_directory};
+use crate::policy::{Access, Arrival};
 use crate::report::Kind;
 use crate::sys::file;
 
@@ -122,15 +122,13 @@ pub fn make_directory(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     }
     let mode = desk.mode_under_umask(mode & 0o1777);
     file::make_directory(place.parent.as_fd(), place.component(), mode)?;
-    note_own_repository(desk, &place);
+    note_directory(desk, &place);
     Ok(Answer::Value(0))
 }
 
-/// A `.git` that the run made, and directories that it made in one, aren't guarded from it.
-pub fn note_own_repository(desk: &Desk<'_>, place: &Place) {
-    if is_in_git_directory(place.name())
-        && let Some(made) = place.look()
-    {
+/// Nothing is guarded for its name alone in a directory that the run made: a repository that it clones has what it has.
+pub fn note_directory(desk: &Desk<'_>, place: &Place) {
+    if let Some(made) = place.look() {
         desk.judge
             .note_made(|list| Made::keep(&mut list.directories, made.identity(), Made::MOST_DIRECTORIES));
     }

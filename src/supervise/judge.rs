@@ -103,7 +103,9 @@ impl Judge<'_> {
                     && git_directories(name).as_slice() == [name]
                     && self.is_granted(Access::WRITE, name) =>
             {
-                self.beside_git(Access::WRITE, name)
+                self.for_maker(Access::WRITE, name, &|directory| {
+                    directory == name || self.has_made(directory)
+                })
             }
             verdict => verdict,
         }
@@ -154,17 +156,17 @@ impl Judge<'_> {
                 None => Verdict::Refused(Reason::NotGranted),
             },
             Decision::Denied(denial) => {
-                if denial.guards_git() && self.is_of_own_repository(name) && self.is_granted(bit, name) {
-                    return self.beside_git(bit, name);
+                if denial.spares_makers() && self.is_granted(bit, name) {
+                    return self.for_maker(bit, name, &|directory| self.has_made(directory));
                 }
                 Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name))))
             }
         }
     }
 
-    /// For a repository that the run made: whatever else closes it still does.
-    fn beside_git(&self, access: Access, name: &Path) -> Verdict {
-        match self.realm.matcher().denial_beside_git(access, name) {
+    /// For what the run may have made: it is refused what is closed for another reason than its name.
+    fn for_maker(&self, access: Access, name: &Path, made: &dyn Fn(&Path) -> bool) -> Verdict {
+        match self.realm.matcher().denial_for_maker(access, name, made) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
             None => Verdict::OnBehalf,
         }
@@ -204,11 +206,14 @@ impl Judge<'_> {
 
     /// A `.git` that this run made isn't guarded, nor what it made in one.
     fn is_of_own_repository(&self, name: &Path) -> bool {
+        git_directories(name).iter().any(|directory| self.has_made(directory))
+    }
+
+    /// Whether this run made the directory. Nothing of the run renames meanwhile.
+    fn has_made(&self, directory: &Path) -> bool {
         let made = self.realm.made();
         !made.directories.is_empty()
-            && git_directories(name)
-                .iter()
-                .any(|directory| Identity::at(directory).is_some_and(|identity| made.directories.contains(&identity)))
+            && Identity::at(directory).is_some_and(|identity| made.directories.contains(&identity))
     }
 
     fn process_entry(&self, access: Access, name: &Path, process: i32) -> Verdict {
@@ -345,14 +350,8 @@ impl Judge<'_> {
         if self.is_in_scratch(old) {
             return Verdict::Static;
         }
-        let matcher = self.realm.matcher();
-        let opened = match matcher.opens_by_moving(old, new) {
-            Some(denial) if denial.guards_git() && self.is_of_own_repository(old) => {
-                matcher.opens_by_moving_beside_git(old, new)
-            }
-            opened => opened,
-        };
-        match opened {
+        let made = |directory: &Path| self.has_made(directory);
+        match self.realm.matcher().opens_by_moving_for_maker(old, new, &made) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(old)))),
             None => Verdict::Static,
         }

@@ -450,7 +450,7 @@ impl Open {
         if is_shared_memory {
             super::memory::note_shared(desk, &made, place.name())?;
         } else if place.name().file_name().is_some_and(|last| last == ".git") {
-            super::entries::note_own_repository(desk, &place);
+            super::entries::note_directory(desk, &place);
         }
         Ok(Some(Answer::Depending(
             made,

@@ -92,7 +92,7 @@ pub struct Shared {
 pub struct Made {
     /// Unix sockets bound to a path.
     pub sockets: HashSet<Identity>,
-    /// Directories: a `.git` among them isn't guarded.
+    /// Directories: a `.git` among them isn't guarded, nor what would be for its name in one.
     pub directories: HashSet<Identity>,
     /// Files in `/dev/shm`.
     pub shared_memory: HashSet<Identity>,
@@ -111,8 +111,8 @@ pub struct Made {
 impl Made {
     /// Things of one kind that are kept in mind; what comes later counts as anybody's.
     pub const MOST: usize = 16_384;
-    /// A repository has many.
-    pub const MOST_DIRECTORIES: usize = 65_536;
+    /// An environment or a repository has many.
+    pub const MOST_DIRECTORIES: usize = 262_144;
 
     /// Keeps one in mind, where there's room.
     pub fn keep<T: Eq + Hash>(kept: &mut HashSet<T>, made: T, most: usize) {

@@ -237,6 +237,49 @@ fn files_that_tools_trust_are_neither_changed_nor_made() {
     }
 }
 
+/// Names that are guarded anywhere are the run's own in a directory that it made, as what it clones or unpacks has them.
+/// None comes out of there, and no other directory counts for one.
+#[test]
+fn what_a_run_made_frees_no_guarded_file_beside_it() {
+    let files: &[(&str, &str)] = &[("user/.vscode/tasks.json", "{}"), ("user/sub/x", ""), ("empty", "")];
+    let own = "os.mkdir('@DIR/new'); os.mkdir('@DIR/new/.vscode'); write('@DIR/new/.vscode/tasks.json'); \
+               write('@DIR/new/.mcp.json')";
+    let made = |attempt: &str| format!("{own}; {attempt}");
+    let forms = [
+        made("os.rename('@DIR/new/.vscode', '@DIR/.vscode')"),
+        made("os.rename('@DIR/new/.vscode', '@DIR/user/sub/.vscode')"),
+        made("os.rename('@DIR/new/.mcp.json', '@DIR/user/.mcp.json')"),
+        made("os.link('@DIR/new/.mcp.json', '@DIR/.mcp.json')"),
+        made("os.symlink('new/.vscode', '@DIR/.vscode')"),
+        made("os.rename('@DIR/new', '@DIR/.vscode')"),
+        made("renameat2('@DIR/new/.vscode', '@DIR/user/.vscode', 2) # EXCHANGE"),
+        made("renameat2('@DIR/new', '@DIR/user', 2); write('@DIR/new/.vscode/tasks.json') # EXCHANGE"),
+        made("os.rename('@DIR/user', '@DIR/new/user'); write('@DIR/new/user/.vscode/tasks.json')"),
+        made("os.rename('@DIR/user/.vscode', '@DIR/new/settings')"),
+        made("os.rename('@DIR/user/.vscode', '@DIR/new/.claude')"),
+        made("os.link('@DIR/user/.vscode/tasks.json', '@DIR/new/t'); write('@DIR/new/t')"),
+        made("os.symlink('../user', '@DIR/new/u'); write('@DIR/new/u/.vscode/tasks.json')"),
+        made("write('@DIR/new/../user/.vscode/tasks.json')"),
+        made("os.mkdir('@DIR/new/.stockade')"),
+        made("os.mkdir('@DIR/new/a'); os.rename('@DIR/new/a', '@DIR/new/.stockade')"),
+        made("os.rename('@DIR/new', '@DIR/old'); os.mkdir('@DIR/user/.cursor')"),
+        "os.mkdir('@DIR/user/.cursor')".to_string(),
+    ];
+    let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+    for profile in WRITING {
+        let worked = [
+            own,
+            &made("os.rename('@DIR/new', '@DIR/other'); write('@DIR/other/.vscode/tasks.json')"),
+            &made("os.rename('@DIR/new/.vscode', '@DIR/new/old'); os.rename('@DIR/new/old', '@DIR/new/.vscode')"),
+            &made("os.makedirs('@DIR/new/a/b/.claude/skills'); os.rename('@DIR/new/a', '@DIR/new/c')"),
+            &made("os.makedirs('@DIR/new/a/.claude/x'); os.rename('@DIR/new/a/.claude', '@DIR/new/.claude')"),
+            &made("import shutil; shutil.rmtree('@DIR/new')"),
+        ];
+        let probe = works(Probe::new(), files, &worked);
+        attempts(probe, files, &forms).refused(profile, REFUSED);
+    }
+}
+
 #[test]
 fn a_new_repository_lifts_no_denial_but_the_one_that_guards_git() {
     let attempt = "for d in out .claude .stockade; do mkdir $d/.git 2>/dev/null && echo made $d; done; \

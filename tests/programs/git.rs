@@ -79,6 +79,29 @@ fn git_pushes_to_a_local_repository_under_workspace() {
 }
 
 #[test]
+fn git_clones_and_tar_unpacks_what_holds_settings_of_editors_and_agents() {
+    if !installed(&["git", "bash", "tar"]) {
+        return;
+    }
+    let pair = pair();
+    for file in [
+        ".vscode/tasks.json",
+        ".cursor/rules/a.mdc",
+        ".claude/settings.json",
+        ".mcp.json",
+        "src/.gdbinit",
+    ] {
+        pair.file(&format!("project/{file}"), "{}\n");
+    }
+    let script = "tar -C project -cf packed.tar .; mkdir unpacked; tar -C unpacked -xf packed.tar
+        git init -q -b main unpacked; cd unpacked; git add -A; git commit -q -m first; cd ..
+        git clone -q unpacked clone; cd clone; git ls-files; find . -path ./.git -prune -o -type f -print | sort
+        git rm -q -r .vscode; git commit -q -m second; git switch -q -c old HEAD~; ls -A";
+    let said = same(&pair, script);
+    assert!(said.contains("./.vscode/tasks.json"), "{said}");
+}
+
+#[test]
 fn git_commits_in_a_repository_that_was_there_before_under_workspace() {
     if !installed(&["git", "bash"]) {
         return;

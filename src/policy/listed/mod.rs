@@ -323,7 +323,12 @@ impl Closing {
 
     /// The line that closes a path, by itself or by a directory above it.
     pub fn line(&self, path: &Path) -> Option<&'static Line> {
-        match self.positions(path, Depth::Any) {
+        self.line_for_maker(path, &|_| false)
+    }
+
+    /// The same for a run that made some directories itself: nothing in one is guarded for its name alone.
+    pub fn line_for_maker(&self, path: &Path, made: &dyn Fn(&Path) -> bool) -> Option<&'static Line> {
+        match self.positions_for_maker(path, Depth::Any, made) {
             Positions::Closed(line) => LINES.get(usize::from(line)),
             Positions::Before(_) => None,
         }
@@ -347,6 +352,11 @@ impl Closing {
 
     /// Where the automaton can be behind a path.
     pub fn positions(&self, path: &Path, depth: Depth) -> Positions {
+        self.positions_for_maker(path, depth, &|_| false)
+    }
+
+    /// The same where guarded patterns of any depth begin in no directory that was `made` by the run.
+    fn positions_for_maker(&self, path: &Path, depth: Depth, made: &dyn Fn(&Path) -> bool) -> Positions {
         if self.open.iter().any(|open| path.starts_with(&open.0)) {
             return Positions::Before(Vec::new());
         }
@@ -359,6 +369,7 @@ impl Closing {
         let mut end = 0;
         let mut is_first = true;
         for part in bytes.split(|byte| *byte == b'/') {
+            let above = Path::new(OsStr::from_bytes(&bytes[..end]));
             end += part.len();
             let here = &bytes[..end];
             end += 1;
@@ -375,6 +386,13 @@ impl Closing {
                 let name = lower(part);
                 if begins {
                     closing = tree.step(ANYWHERE, &name, &mut after);
+                    let is_known = closing.is_some() || !after.is_empty();
+                    // What a run writes is never policy of ours, wherever it lies.
+                    let may_be_made = self.list == List::Guarded && *name != *b".stockade";
+                    if is_known && may_be_made && made(above) {
+                        closing = None;
+                        after.clear();
+                    }
                 }
                 if is_first && depth != Depth::Pattern {
                     closing = closing.or(tree.step(MACHINE, &name, &mut after));
@@ -439,9 +457,11 @@ impl Closing {
         self.closes_by_place(tree) || self.is_placed_below(tree)
     }
 
-    /// Whether something that is closed at or below `old` may be open at or below `new`.
-    pub fn opens(&self, old: &Path, new: &Path) -> bool {
-        match (self.positions(old, Depth::Any), self.positions(new, Depth::Any)) {
+    /// Whether something that is closed at or below `old` for a run that made some directories may be open at or below
+    /// `new`.
+    pub fn opens(&self, old: &Path, new: &Path, made: &dyn Fn(&Path) -> bool) -> bool {
+        let from = self.positions_for_maker(old, Depth::Any, made);
+        match (from, self.positions(new, Depth::Any)) {
             (_, Positions::Closed(_)) => false,
             (Positions::Closed(_), Positions::Before(_)) => true,
             (Positions::Before(old_ones), Positions::Before(new_ones)) => {
