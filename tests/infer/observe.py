@@ -209,9 +209,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("labels", type=Path)
     parser.add_argument("--tsx", default="tsx", help="the module that lets node run TypeScript")
+    parser.add_argument("--each", type=int, default=1, metavar="N", help="only each Nth script")
     asked = parser.parse_args()
     enter_empty_network()
-    labels, wrong = [s for s in tomllib.loads(asked.labels.read_text())["script"] if s.get("runs", True)], []
+    scripts, wrong = tomllib.loads(asked.labels.read_text())["script"], []
+    labels = [script for script in scripts if script.get("runs", True)][:: asked.each]
     with ThreadPoolExecutor(2) as two:
         for label, seen in zip(labels, two.map(lambda s: observe(asked.labels.parent, s, asked.tsx), labels)):
             print(json.dumps(seen), flush=True)
