@@ -577,6 +577,7 @@ impl Sandbox {
                 own: &self.surroundings.own().map_err(Error::Surroundings)?,
                 programs: &programs,
                 models: &self.models,
+                memory: kernel::memory().map(|memory| memory / 2),
                 additions: &self.additions,
             },
         ))

@@ -95,6 +95,33 @@ fn the_memory_limit_counts_the_whole_tree() {
     ended_by(&ran, "memory");
 }
 
+/// What no process has mapped, what several may share, and children that grow together: `benches/limits.py` measures how
+/// far past the limit each comes.
+#[test]
+fn the_memory_limit_counts_memory_files_and_shared_memory_and_children_that_grow_together() {
+    let megabyte = "import os, mmap, time\nsome = b'x' * (1 << 20)\n";
+    for code in [
+        "file = os.memfd_create('a')\nfor _ in range(2000): os.write(file, some)",
+        "files = []\nfor _ in range(900):\n  files.append(os.memfd_create('a')); os.write(files[-1], some)",
+        "kept = []\nfor _ in range(2000): kept.append(mmap.mmap(-1, 1 << 20)); kept[-1][:] = some",
+        "file = os.open('/dev/shm/stockade-%d' % os.getpid(), os.O_CREAT | os.O_RDWR)\n\
+         for _ in range(2000): os.write(file, some)",
+        "for _ in range(8):\n  if os.fork() == 0:\n    kept = []\n    for _ in range(300):\n      \
+         kept.append(mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)); kept[-1][:] = some\n    \
+         time.sleep(60)",
+    ] {
+        let ran = run()
+            .profile("workspace")
+            .flags(["--memory-limit", "100M"])
+            .python(&format!("{megabyte}{code}\ntime.sleep(60)"))
+            .reporting()
+            .status(137)
+            .stderr("stockade: the run was ended past its memory limit\n")
+            .ends();
+        ended_by(&ran, "memory");
+    }
+}
+
 #[test]
 fn workers_that_share_their_memory_live_under_the_limit() {
     // 60M in each of five, but the same 60M. They live long enough to be looked at together.
@@ -294,13 +321,40 @@ fn the_disk_limit_ends_a_run_that_fills_its_root() {
     ended_by(&ran, "disk");
 }
 
+/// The kernel refuses to make one file larger than all may be; many are looked at while they are written. Space isn't
+/// taken without writing.
+#[test]
+fn no_file_is_larger_than_the_disk_limit() {
+    let code = "import os, signal, errno\n\
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n\
+                file = os.open('one', os.O_CREAT | os.O_RDWR)\n\
+                try: os.pwrite(file, b'x', 21 << 20)\n\
+                except OSError as error: print(errno.errorcode[error.errno])\n\
+                import ctypes\n\
+                libc = ctypes.CDLL(None, use_errno=True)\n\
+                print(libc.fallocate(file, 0, ctypes.c_long(0), ctypes.c_long(1 << 20)), \
+                      errno.errorcode[ctypes.get_errno()])\n\
+                os.posix_fallocate(file, 0, 1 << 20)\n\
+                print(os.fstat(file).st_size)";
+    run()
+        .profile("workspace")
+        .flags(["--disk-limit", "20M"])
+        .python(code)
+        .stdout("EFBIG\n-1 ENOTSUP\n1048576\n")
+        .ends();
+}
+
 #[test]
 fn the_disk_limit_counts_what_was_written_last_and_leaves_less_alone() {
     let write = |size: &str| format!("open('x', 'wb').write(b'x' * ({size}))");
     let begun = || run().profile("workspace").flags(["--disk-limit", "20M"]);
     begun().python(&write("10 << 20")).ends();
     let ran = begun()
-        .python(&write("40 << 20"))
+        .python(&format!(
+            "{}; {}",
+            write("19 << 20"),
+            write("19 << 20").replace("'x'", "'y'")
+        ))
         .reporting()
         .status(137)
         .stderr("stockade: the run was ended past its disk limit\n")
@@ -335,6 +389,26 @@ fn the_process_limit_counts_threads_and_refuses_with_the_kernel_s_error() {
     let report = ran.report();
     let denials = report["denials"].as_array().unwrap();
     assert!(denials.iter().any(|denial| denial["target"] == "process"), "{report:#}");
+}
+
+/// Each ends by itself after a while, for the machine's sake.
+#[test]
+fn a_fork_bomb_under_a_shipped_profile_is_ended() {
+    let beginning = "import os, threading, time\nend = time.time() + 3\nwhile time.time() < end:\n";
+    for bomb in [
+        "  try: os.fork()\n  except OSError: pass",
+        "  if os.fork() == 0: time.sleep(3)",
+        "  threading.Thread(target=time.sleep, args=(3,)).start()",
+    ] {
+        let ran = run()
+            .profile("minimal")
+            .python(&format!("{beginning}{bomb}"))
+            .reporting()
+            .status(137)
+            .stderr("stockade: the run was ended past its processes limit\n")
+            .ends();
+        ended_by(&ran, "processes");
+    }
 }
 
 #[test]

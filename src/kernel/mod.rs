@@ -9,7 +9,7 @@ pub use landlock::Absence;
 pub use unsupervised::Unsupervised;
 
 use crate::plan::{Ability, Supervisor};
-use crate::sys::{confine, other, outer};
+use crate::sys::{confine, other, outer, process};
 
 /// What the plan compiler has to know, at the price of a few system calls; inside a run some more.
 pub fn ability(control_group: bool) -> Ability {
@@ -21,6 +21,13 @@ pub fn ability(control_group: bool) -> Ability {
         supervisor: supervisor(),
         takes_descriptors: other::takes_descriptors(),
     }
+}
+
+/// Bytes of memory that there are for this process: the machine's, or the container's where its control group has less.
+pub fn memory() -> Option<u64> {
+    let machine = process::machine_memory()?.total;
+    let group = facts::first_line("/sys/fs/cgroup/memory.max").and_then(|text| text.parse().ok());
+    Some(group.map_or(machine, |group| machine.min(group)))
 }
 
 /// The ABI of Landlock. Builds with debug assertions take an older one from `STOCKADE_TEST_LANDLOCK_ABI`, and do without

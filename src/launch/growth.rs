@@ -1,7 +1,8 @@
 //! How much the trees that a run may write have grown, for `--disk-limit`.
 //!
 //! A sample walks the trees and adds up allocated blocks, so what others write there meanwhile counts too. A whole
-//! machine isn't walked: there the used space of its file system stands for it.
+//! machine isn't walked: there the used space of its file system stands for it. That is also glanced at more often than a
+//! walk of large trees allows.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Growth {
     trees: Vec<PathBuf>,
     before: u64,
+    /// File systems of these trees by the first of them, and what was used of each.
+    systems: Vec<(PathBuf, u64)>,
 }
 
 impl Growth {
@@ -19,7 +22,15 @@ impl Growth {
     pub fn begin(mut trees: Vec<PathBuf>) -> Growth {
         trees.sort();
         trees.dedup_by(|later, earlier| later.starts_with(earlier.as_path()));
-        let mut growth = Growth { trees, before: 0 };
+        let mut devices = HashSet::new();
+        let on_another = |tree: &&PathBuf| fs::metadata(tree).is_ok_and(|metadata| devices.insert(metadata.dev()));
+        let systems = trees.iter().filter(on_another);
+        let systems = systems.map(|tree| (tree.clone(), used_space(tree))).collect();
+        let mut growth = Growth {
+            trees,
+            before: 0,
+            systems,
+        };
         growth.before = growth.total();
         growth
     }
@@ -27,6 +38,12 @@ impl Growth {
     /// Bytes more than at the start.
     pub fn sample(&self) -> u64 {
         self.total().saturating_sub(self.before)
+    }
+
+    /// The same by the file systems alone: quick, and wrong by what others write and delete there.
+    pub fn glance(&self) -> u64 {
+        let grown = |(tree, before): &(PathBuf, u64)| used_space(tree).saturating_sub(*before);
+        self.systems.iter().map(grown).sum()
     }
 
     fn total(&self) -> u64 {

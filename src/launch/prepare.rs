@@ -544,7 +544,7 @@ fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
         }));
     };
     add(libc::RLIMIT_NOFILE, limits.open_files, 0);
-    add(libc::RLIMIT_FSIZE, limits.file_size, 0);
+    add(libc::RLIMIT_FSIZE, limits.largest_file(), 0);
     let seconds = limits
         .cpu
         .map(|cpu| cpu.as_secs().max(1) + u64::from(cpu.subsec_nanos() > 0));

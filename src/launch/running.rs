@@ -15,7 +15,7 @@ use super::child::Step;
 use super::growth::Growth;
 use super::network::Farewell;
 use super::scratch::Scratch;
-use super::tree::Tree;
+use super::tree::{Load, Tree};
 use super::warden::{News, Order};
 use crate::profile::Limits;
 use crate::report::{Escalation, Fault, Part, Refusals};
@@ -23,10 +23,16 @@ use crate::supervise::{Approvals, Supervisor};
 use crate::sys::process;
 use crate::sys::wire::{self, Message};
 
-/// How often the tree is looked at where a limit needs it; less often where a look takes long.
-const SAMPLE_EVERY: Duration = Duration::from_millis(40);
-/// A look may take a twentieth of the time.
-const SAMPLE_SHARE: u32 = 20;
+/// How long nothing is looked at where a limit needs it.
+const LONGEST_PAUSE: Duration = Duration::from_millis(40);
+/// Near a limit it is looked at as often as that, as far as looking leaves time.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+/// Looking may take a twentieth of the time, and where a limit can be passed before that half of it.
+const SHARE: u32 = 20;
+/// What each processor can add in a second, at most: bytes of memory, bytes of files, processes and threads.
+const MEMORY_RATE: u64 = 4 << 30;
+const DISK_RATE: u64 = 2 << 30;
+const PROCESS_RATE: u64 = 20_000;
 
 /// A limit of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,6 +148,12 @@ pub struct Running {
     output_cut: bool,
     tree: Option<Tree>,
     growth: Option<Growth>,
+    /// When the written trees are walked again, however little their file systems have grown.
+    next_walk: Instant,
+    /// When memory is counted exactly, where the quick sum is over the limit and what is surely used isn't.
+    counts_memory_at: Option<Instant>,
+    /// When the processes were looked at one by one.
+    looked_at: Instant,
     next_sample: Instant,
     started: Instant,
     ended: Option<Ending>,
@@ -201,7 +213,10 @@ impl Running {
             output_cut: false,
             tree: sampled.then(|| Tree::new(warden)),
             growth,
-            next_sample: started + SAMPLE_EVERY,
+            next_walk: started,
+            counts_memory_at: None,
+            looked_at: started,
+            next_sample: started + first_pause(&limits),
             started,
             ended: None,
             over: false,
@@ -384,36 +399,93 @@ impl Running {
         self.tree.is_some() || self.growth.is_some()
     }
 
+    /// Looks at all that isn't counted by the kernel. The next look comes before a limit can be passed, as far as looking
+    /// leaves time for the run.
     fn look(&mut self, now: Instant) {
-        if self.is_past_disk_limit() {
-            self.end_for(Limit::Disk, "sampling");
-            return;
-        }
-        let Some(tree) = &mut self.tree else {
-            self.next_sample = now + SAMPLE_EVERY.max(now.elapsed() * SAMPLE_SHARE);
-            return;
+        let (passed, pause) = match self.look_at_files(now) {
+            (None, pause) => {
+                let (passed, other) = self.look_at_tree();
+                (passed, pause.min(other))
+            }
+            passed => passed,
         };
-        let sample = tree.sample();
-        let counted = self.control_group.is_some();
-        let over = |limit: Option<u64>, value: u64| limit.is_some_and(|limit| value > limit);
-        let limit = if self.limits.cpu.is_some_and(|cpu| sample.cpu > cpu) {
-            Some(Limit::Cpu)
-        } else if !counted
-            && over(self.limits.processes, sample.threads)
-            && over(self.limits.processes, tree.sample().threads)
-        {
-            // What ends during a look is counted beside what takes its place: two looks aren't wrong alike.
-            Some(Limit::Processes)
-        } else if !counted && over(self.limits.memory, sample.resident) && over(self.limits.memory, tree.proportional())
-        {
-            Some(Limit::Memory)
-        } else {
-            None
-        };
-        self.next_sample = now + SAMPLE_EVERY.max(now.elapsed() * SAMPLE_SHARE);
-        if let Some(limit) = limit {
+        let looked = now.elapsed();
+        let pause = pause.clamp(SHORTEST_PAUSE.max(looked), LONGEST_PAUSE.max(looked * SHARE));
+        self.next_sample = Instant::now() + pause;
+        if let Some(limit) = passed {
             self.end_for(limit, "sampling");
         }
+    }
+
+    /// Whether the files that were written are past their limit, and how soon they can be.
+    fn look_at_files(&mut self, now: Instant) -> (Option<Limit>, Duration) {
+        let (Some(growth), Some(limit)) = (&self.growth, self.limits.disk) else {
+            return (None, Duration::MAX);
+        };
+        let mut grown = growth.glance();
+        if grown > limit || now >= self.next_walk {
+            grown = growth.sample();
+            self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
+        }
+        let passed = (grown > limit).then_some(Limit::Disk);
+        (passed, soonest(limit.saturating_sub(grown), DISK_RATE))
+    }
+
+    /// The same of the processes, and their memory.
+    fn look_at_tree(&mut self) -> (Option<Limit>, Duration) {
+        let counted = self.control_group.is_some();
+        let Some(tree) = &mut self.tree else {
+            return (None, Duration::MAX);
+        };
+        let processes = self.limits.processes.filter(|_| !counted);
+        let load = Load::now();
+        if let Some(limit) = processes.filter(|_| is_crowded(load)) {
+            let threads = tree.threads_at_most(load);
+            if threads > limit {
+                return (Some(Limit::Processes), Duration::MAX);
+            }
+            let most = self.limits.memory.unwrap_or(u64::MAX);
+            if tree.memory_at_most() < most && self.looked_at.elapsed() < LONGEST_PAUSE * SHARE {
+                let pause = soonest(limit - threads, PROCESS_RATE);
+                return (
+                    None,
+                    pause.min(soonest(most.saturating_sub(tree.memory_at_most()), MEMORY_RATE)),
+                );
+            }
+        }
+        self.looked_at = Instant::now();
+        let sample = tree.sample(processes);
+        if self.limits.cpu.is_some_and(|cpu| sample.cpu > cpu) {
+            return (Some(Limit::Cpu), Duration::MAX);
+        }
+        let mut pause = Duration::MAX;
+        if let Some(limit) = processes {
+            // What ends during a look is counted beside what takes its place: two looks aren't wrong alike.
+            let is_past = sample.threads > limit && (is_crowded(Load::now()) || tree.sample(processes).threads > limit);
+            if is_past {
+                return (Some(Limit::Processes), pause);
+            }
+            pause = pause.min(soonest(limit.saturating_sub(sample.threads), PROCESS_RATE));
+        }
+        if let Some(limit) = self.limits.memory.filter(|_| !counted) {
+            let mut used = sample.memory_at_most();
+            if used <= limit {
+                self.counts_memory_at = None;
+            } else {
+                used = tree.memory_at_least(&sample);
+                let now = Instant::now();
+                let at = *self.counts_memory_at.get_or_insert(now + LONGEST_PAUSE);
+                if used <= limit && now >= at {
+                    used = tree.memory(&sample, limit);
+                    self.counts_memory_at = Some(Instant::now() + now.elapsed() * SHARE);
+                }
+            }
+            if used > limit {
+                return (Some(Limit::Memory), pause);
+            }
+            pause = pause.min(soonest(limit - used, MEMORY_RATE));
+        }
+        (None, pause)
     }
 
     fn end_for(&mut self, limit: Limit, by: &'static str) {
@@ -471,7 +543,7 @@ impl Running {
             usage: Usage {
                 cpu: Duration::from_micros(unsigned(message.cpu_us)),
                 max_rss: unsigned(message.max_rss),
-                processes: self.tree.as_ref().map(|tree| tree.most().0),
+                processes: self.tree.as_ref().map(Tree::most_processes),
                 output: None,
             },
             duration: self.started.elapsed(),
@@ -488,8 +560,9 @@ impl Running {
             hit(Limit::Memory, "control group")
         } else if self.limits.cpu.is_some() && killed_by(libc::SIGXCPU) {
             hit(Limit::Cpu, "rlimit")
-        } else if self.limits.file_size.is_some() && killed_by(libc::SIGXFSZ) {
-            hit(Limit::FileSize, "rlimit")
+        } else if self.limits.largest_file().is_some() && killed_by(libc::SIGXFSZ) {
+            let is_for_all = self.limits.largest_file() != self.limits.file_size;
+            hit(if is_for_all { Limit::Disk } else { Limit::FileSize }, "rlimit")
         } else {
             None
         }
@@ -524,6 +597,33 @@ impl Running {
         }
         (!buffer.is_empty()).then_some(Event::Output(stream, buffer))
     }
+}
+
+/// How long it takes at least to add this much, at so much a second for each processor.
+fn soonest(room: u64, rate: u64) -> Duration {
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    let nanoseconds = u128::from(room) * 1_000_000_000 / u128::from(rate * processors);
+    u64::try_from(nanoseconds).map_or(Duration::MAX, Duration::from_nanos)
+}
+
+/// Whether so many threads want to run that this one has to wait long for its turn once it has had one.
+fn is_crowded(load: Load) -> bool {
+    const EACH: u64 = 16;
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    load.running > EACH * processors
+}
+
+/// How long a run can't pass any of its limits after its start.
+fn first_pause(limits: &Limits) -> Duration {
+    let rates = [
+        (limits.memory, MEMORY_RATE),
+        (limits.disk, DISK_RATE),
+        (limits.processes, PROCESS_RATE),
+    ];
+    let pauses = rates
+        .into_iter()
+        .filter_map(|(limit, rate)| Some(soonest(limit?, rate)));
+    pauses.fold(LONGEST_PAUSE, Duration::min).max(SHORTEST_PAUSE)
 }
 
 struct Ready {

@@ -3,9 +3,15 @@
 //! The warden is the subreaper, so every process of the run is below it. A sample is a lower bound: what lives
 //! and dies between two samples is met by the warden's own count of collected children.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::time::Duration;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::sys::file;
+use crate::sys::process::{MachineMemory, machine_memory};
 
 /// What a sample of the tree found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,8 +22,31 @@ pub struct Sample {
     pub threads: u64,
     /// Processor time of the tree since its start.
     pub cpu: Duration,
-    /// Resident memory in bytes, every shared page counted in each of its processes.
-    pub resident: u64,
+    /// Bytes of memory that no file stands behind, each page counted in each of its processes.
+    pub anonymous: u64,
+    /// The same without what a process may have from its parent, so that no page is counted twice.
+    pub own: u64,
+    /// Bytes of files and of shared memory that are mapped, each page counted in each of its processes.
+    pub mapped: u64,
+    /// What shared memory grew by on this machine since the start, in bytes: the run's, mapped or not, and others'.
+    pub shared: u64,
+}
+
+impl Sample {
+    /// No less than the tree's memory, unless others gave shared memory back meanwhile. Pages of files that are mapped
+    /// aren't counted: the kernel takes them back when it needs to.
+    pub fn memory_at_most(&self) -> u64 {
+        self.anonymous + self.shared
+    }
+}
+
+/// What is kept of a process.
+#[derive(Default)]
+struct Seen {
+    /// Its processor time.
+    cpu: Duration,
+    /// Bytes that it may have from its parent: all that that had when it was first seen.
+    inherited: u64,
 }
 
 /// The tree below one warden.
@@ -25,11 +54,17 @@ pub struct Tree {
     warden: i32,
     tick: Duration,
     page: u64,
-    /// Processor time last seen, by process id and start time.
-    seen: HashMap<(i32, u64), Duration>,
+    /// What was seen of each process, by its id and start time.
+    seen: HashMap<(i32, u64), Seen>,
     alive: Vec<i32>,
     most_processes: u64,
-    most_resident: u64,
+    shared_before: u64,
+    /// Threads of the run at the last look, and of the machine then.
+    threads: u64,
+    threads_of_machine: u64,
+    /// No less than its memory then, in bytes, and what the machine had free.
+    memory: u64,
+    free: u64,
 }
 
 impl Tree {
@@ -51,65 +86,187 @@ impl Tree {
             seen: HashMap::new(),
             alive: Vec::new(),
             most_processes: 0,
-            most_resident: 0,
+            shared_before: machine().shared,
+            threads: 0,
+            memory: 0,
+            free: machine().free,
+            threads_of_machine: Load::now().threads,
         }
     }
 
-    /// The largest numbers of processes and of resident bytes that any sample found.
-    pub fn most(&self) -> (u64, u64) {
-        (self.most_processes, self.most_resident)
+    /// The largest number of processes that any sample found.
+    pub fn most_processes(&self) -> u64 {
+        self.most_processes
     }
 
-    /// Looks at the tree once.
-    pub fn sample(&mut self) -> Sample {
+    /// Looks at the tree once, and no further where it has more threads than `most`. Among hundreds of processes that want
+    /// to run a look takes seconds, and the tree may grow faster than it can be looked at: then what the machine has more
+    /// counts as its own.
+    pub fn sample(&mut self, most: Option<u64>) -> Sample {
+        const WAITED: Duration = Duration::from_millis(2);
+        let mut moment = Instant::now();
         self.alive.clear();
-        let collected = self.note(self.warden).map_or(Duration::ZERO, |stat| stat.children);
-        let mut waiting = children(self.warden);
-        let mut sample = Sample::default();
+        let collected = Stat::read(self.warden, self.tick).map_or(Duration::ZERO, |stat| stat.children);
+        let mut waiting: Vec<(i32, u64)> = children(self.warden).into_iter().map(|pid| (pid, 0)).collect();
+        let mut sample = Sample {
+            shared: machine().shared.saturating_sub(self.shared_before),
+            ..Sample::default()
+        };
         let mut live_children = Duration::ZERO;
-        while let Some(pid) = waiting.pop() {
-            let Some(stat) = self.note(pid) else {
+        while let Some((pid, of_parent)) = waiting.pop() {
+            let before = std::mem::replace(&mut moment, Instant::now());
+            if let Some(most) = most.filter(|_| moment - before > WAITED)
+                && self.threads_at_most(Load::now()) > most
+            {
+                sample.threads = most + 1;
+                break;
+            }
+            let Some(stat) = Stat::read(pid, self.tick) else {
                 continue;
             };
+            let (resident, mapped) = memory_of(pid).unwrap_or((stat.resident, 0));
+            let anonymous = resident.saturating_sub(mapped) * self.page;
+            let seen = self.seen.entry((pid, stat.started)).or_insert_with(|| Seen {
+                inherited: of_parent,
+                ..Seen::default()
+            });
+            seen.cpu = stat.own;
             self.alive.push(pid);
             sample.processes += 1;
             sample.threads += stat.threads.max(1);
-            sample.resident += stat.resident * self.page;
+            if most.is_some_and(|most| sample.threads > most) {
+                break;
+            }
+            sample.anonymous += anonymous;
+            sample.own += anonymous.saturating_sub(seen.inherited);
+            sample.mapped += mapped * self.page;
             live_children += stat.own + stat.children;
-            waiting.extend(children(pid));
+            waiting.extend(children(pid).into_iter().map(|child| (child, anonymous)));
         }
         // Two lower bounds: what single processes were seen to use, and what the kernel added up.
-        let single: Duration = self.seen.values().sum();
+        let single: Duration = self.seen.values().map(|seen| seen.cpu).sum();
         sample.cpu = single.max(collected + live_children);
         self.most_processes = self.most_processes.max(sample.processes);
-        self.most_resident = self.most_resident.max(sample.resident);
+        self.threads = sample.threads;
+        self.threads_of_machine = Load::now().threads;
+        self.memory = sample.memory_at_most();
+        self.free = machine().free;
         sample
     }
 
-    /// Memory of the last sample's processes with shared pages counted once: exact, and slow enough to ask only
-    /// where the quick sum is over a limit.
-    pub fn proportional(&self) -> u64 {
-        let of = |pid: &i32| {
-            let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-            let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-            let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
-            Some(kilobytes * 1024)
-        };
-        let resident = |pid: &i32| Stat::read(*pid, self.tick).map_or(0, |stat| stat.resident * self.page);
-        self.alive
-            .iter()
-            .map(|pid| of(pid).unwrap_or_else(|| resident(pid)))
-            .sum()
+    /// No fewer threads than the tree has, at a glance: where it isn't small, those of the last look and what the machine has
+    /// more since then.
+    pub fn threads_at_most(&self, machine: Load) -> u64 {
+        self.small()
+            .unwrap_or_else(|| self.threads + machine.threads.saturating_sub(self.threads_of_machine))
     }
 
-    /// Reads one process and remembers its processor time.
-    fn note(&mut self, pid: i32) -> Option<Stat> {
-        let stat = Stat::read(pid, self.tick)?;
-        if pid != self.warden {
-            self.seen.insert((pid, stat.started), stat.own);
+    /// Its threads, where it has few processes: those can be counted before others have their turn.
+    fn small(&self) -> Option<u64> {
+        const FEW: usize = 48;
+        let (mut waiting, mut counted, mut threads) = (children(self.warden), 0, 0);
+        while let Some(pid) = waiting.pop() {
+            counted += 1;
+            if counted + waiting.len() > FEW {
+                return None;
+            }
+            threads += fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count) as u64;
+            waiting.extend(children(pid));
         }
-        Some(stat)
+        Some(threads)
     }
+
+    /// The same of its memory, in bytes: that of the last look and what the machine has less since then.
+    pub fn memory_at_most(&self) -> u64 {
+        self.memory + self.free.saturating_sub(machine().free)
+    }
+
+    /// No more than the memory of the last sample's processes and of what only descriptors hold, unless others made shared
+    /// memory meanwhile. Memory files that are under way between processes aren't seen.
+    pub fn memory_at_least(&self, sample: &Sample) -> u64 {
+        // No more than what is mapped and held, and than what the machine's shared memory grew by.
+        let shared = match sample.shared {
+            0 => 0,
+            grown => grown.min(sample.mapped + held_by_descriptors(&self.alive)),
+        };
+        sample.own + shared
+    }
+
+    /// The same with each page counted once, as far as it is needed to tell whether that is over a limit. Slow: it is
+    /// asked where both bounds can't tell.
+    pub fn memory(&self, sample: &Sample, limit: u64) -> u64 {
+        let mut sum = self.memory_at_least(sample) - sample.own;
+        for pid in &self.alive {
+            sum += proportional(*pid)
+                .or_else(|| memory_of(*pid).map(|(resident, mapped)| resident.saturating_sub(mapped) * self.page))
+                .unwrap_or(0);
+            if sum > limit {
+                break;
+            }
+        }
+        sum
+    }
+}
+
+fn machine() -> MachineMemory {
+    machine_memory().unwrap_or_default()
+}
+
+/// Threads of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Load {
+    /// Those that run or want to.
+    pub running: u64,
+    /// All.
+    pub threads: u64,
+}
+
+impl Load {
+    /// Asks the kernel (proc_loadavg(5)); nothing where that can't be read.
+    pub fn now() -> Load {
+        let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let both = text.split(' ').nth(3).and_then(|field| field.split_once('/'));
+        both.map_or_else(Load::default, |(running, threads)| Load {
+            running: running.parse().unwrap_or(0),
+            threads: threads.parse().unwrap_or(0),
+        })
+    }
+}
+
+/// A process's resident pages, and those of them that are of files and shared memory (proc_pid_statm(5)).
+fn memory_of(pid: i32) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    let mut fields = text.split(' ').skip(1).map(|field| field.parse().ok());
+    Some((fields.next()??, fields.next()??))
+}
+
+/// A process's bytes of memory that no file stands behind, each page divided by the number of processes that have it. `None`
+/// where the process is gone, or isn't ours to look into.
+fn proportional(pid: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss_Anon:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// Bytes of the memory files, and files in `/dev/shm`, that these processes have open, each once.
+fn held_by_descriptors(processes: &[i32]) -> u64 {
+    const BLOCK: u64 = 512;
+    let memory_file = file::memory_file(c"", libc::MFD_CLOEXEC).ok();
+    let memory_files = memory_file.and_then(|made| file::status(made.as_fd()).ok().map(|status| status.st_dev));
+    let named = fs::metadata(Path::new("/dev/shm"))
+        .ok()
+        .map(|directory| directory.dev());
+    let mut seen = HashSet::new();
+    let open = processes
+        .iter()
+        .flat_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten());
+    let sizes = open.filter_map(|entry| {
+        let metadata = fs::metadata(entry.path()).ok()?;
+        let is_memory = [memory_files, named].contains(&Some(metadata.dev()));
+        (is_memory && seen.insert((metadata.dev(), metadata.ino()))).then(|| metadata.blocks() * BLOCK)
+    });
+    sizes.sum()
 }
 
 /// The fields of a process's `stat` behind its name, which may hold anything.

@@ -49,6 +49,8 @@ pub struct Posture {
     pub spawning: Spawning,
     /// Whether files that are held open may be cut.
     pub cutting: Cutting,
+    /// Whether space may be taken without writing.
+    pub allocating: Allocating,
     /// Further calls, by number, that the profile adds.
     pub extra: Vec<u32>,
 }
@@ -71,6 +73,15 @@ pub enum Spawning {
     /// There is one.
     Counted,
     /// None may be made; threads may.
+    Refused,
+}
+
+/// Whether a program may take space on a file system without writing there, gigabytes in a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allocating {
+    /// It may.
+    Free,
+    /// Disk space is limited, and looking at it can't be quick enough: the call isn't supported, so programs write.
     Refused,
 }
 

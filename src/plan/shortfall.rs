@@ -37,7 +37,7 @@ impl Shortfall {
         match self {
             Shortfall::Supervisor => {
                 "inside the granted trees secret patterns, guarded files and `--deny` don't hold, and neither \
-                 do limits on metadata, unix sockets and the number of processes; what `ps` shows of other \
+                 do limits on metadata, unix sockets and a small number of processes; what `ps` shows of other \
                  processes can be read"
             }
             Shortfall::Network => "the run has no network at all",
@@ -150,7 +150,7 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
     if policy.reach == Reach::Everything {
         because.push("every host may be reached, so unix sockets have to be told apart".into());
     }
-    if policy.limits.processes.is_some() && !ability.control_group {
+    if super::counts_processes(policy, ability) {
         because.push("processes are limited, and no control group is delegated here".into());
     }
     if !policy.capabilities.contains(Capabilities::EXECUTE) {

@@ -123,6 +123,8 @@ pub struct Circumstances<'a> {
     pub programs: &'a [PathBuf],
     /// The endpoints of language models that `llm` means; empty where nobody asked.
     pub models: &'a [Model],
+    /// Bytes of memory that a profile may give a run at most; a flag may give more.
+    pub memory: Option<u64>,
     /// Flags.
     pub additions: &'a Additions,
 }
@@ -185,7 +187,8 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
         sockets: sockets(profile, circumstances),
         environment,
         scratch: profile.scratch,
-        limits: override_limits(&profile.limits, &circumstances.additions.limits).meet(role.limits),
+        limits: override_limits(&profile.limits, &circumstances.additions.limits, circumstances.memory)
+            .meet(role.limits),
         system_calls: profile.system_calls.iter().map(|rule| rule.value.clone()).collect(),
         asks: Asks::Nothing,
         grants,
@@ -455,11 +458,15 @@ fn anchor<'a>(glob: &'a Glob, circumstances: &Circumstances<'a>) -> (&'a Path, &
     }
 }
 
-fn override_limits(profile: &Limits, flags: &Limits) -> Limits {
+/// A profile's limit of memory is meant for any machine, so `most` holds it down on a small one.
+fn override_limits(profile: &Limits, flags: &Limits, most: Option<u64>) -> Limits {
+    let memory = profile
+        .memory
+        .map(|memory| most.map_or(memory, |most| memory.min(most)));
     Limits {
         time: flags.time.or(profile.time),
         cpu: flags.cpu.or(profile.cpu),
-        memory: flags.memory.or(profile.memory),
+        memory: flags.memory.or(memory),
         processes: flags.processes.or(profile.processes),
         open_files: flags.open_files.or(profile.open_files),
         file_size: flags.file_size.or(profile.file_size),

@@ -41,6 +41,7 @@ fn resolved(profile: Profile) -> (Profile, Policy) {
             own: &[],
             programs: &[],
             models: &crate::profile::models(None).unwrap(),
+            memory: None,
             additions: &Additions::NONE,
         },
     );
@@ -77,12 +78,14 @@ fn shipped_profiles_differ_in_what_the_design_s_table_says() {
     + limit no file-size limit in place of 4G
     + limit no memory limit in place of 8G
     + limit no open-files limit in place of 4096
+    + limit no processes limit in place of 4096
     ");
     insta::assert_snapshot!(text(&compare(&shipped("mcp-standard"), &shipped("network-api"))), @r"
     - write /tmp
     - exec /
     - network every host
     - environment a short list of the caller's
+    - limit processes 4096 in place of 1024
     ");
 }
 

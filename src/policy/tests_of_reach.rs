@@ -304,6 +304,7 @@ fn resolved(lines: &str, additions: &Additions) -> Policy {
             own: &[],
             programs: &[],
             models: &models(Some(&list)).unwrap(),
+            memory: None,
             additions,
         },
     )

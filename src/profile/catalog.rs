@@ -587,13 +587,16 @@ mod tests {
             assert_eq!(hosts, network, "{name}");
             assert_eq!(profile.environment.pass, pass, "{name}");
             assert_eq!(profile.scratch, name != "minimal", "{name}");
-            let later = (
-                profile.limits.processes,
-                profile.limits.disk,
-                profile.limits.time,
-                profile.limits.output,
-            );
-            assert_eq!(later, (None, None, None, None), "{name}");
+            let processes = match name {
+                "minimal" | "readonly" => Some(512),
+                "network-api" => Some(1024),
+                "trusted" => None,
+                _ => Some(4096),
+            };
+            assert_eq!(profile.limits.processes, processes, "{name}");
+            assert_eq!(profile.limits.memory.is_some(), name != "trusted", "{name}");
+            let later = (profile.limits.disk, profile.limits.time, profile.limits.output);
+            assert_eq!(later, (None, None, None), "{name}");
         }
     }
 

@@ -60,6 +60,11 @@ impl Limits {
         }
     }
 
+    /// Bytes of the largest file that a program can make: no single one passes the limit on all of them together.
+    pub fn largest_file(&self) -> Option<u64> {
+        lower(self.file_size, self.disk)
+    }
+
     /// The lower of both, for each.
     pub fn meet(self, other: Limits) -> Limits {
         Limits {

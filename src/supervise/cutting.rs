@@ -50,7 +50,7 @@ pub fn refuse_to_cut(desk: &Desk<'_>, object: &Pinned, length: i64, asked: &[u8]
 
 /// The limit on a file's size is the target's, and this thread has none.
 pub fn refuse_to_grow(desk: &Desk<'_>, length: i64) -> Result<(), Errno> {
-    let largest = desk.judge.lowest(|realm| realm.brief.policy.limits.file_size);
+    let largest = desk.judge.lowest(|realm| realm.brief.policy.limits.largest_file());
     match largest {
         Some(largest) if u64::try_from(length).is_ok_and(|length| length > largest) => Err(Errno(libc::EFBIG)),
         _ => Ok(()),

@@ -142,7 +142,7 @@ fn has_room(warden: i32, realm: &Realm) -> bool {
         return true;
     }
     for _ in 0..TRIES {
-        let alive = counter.tree(warden).sample().threads;
+        let alive = counter.tree(warden).sample(Some(limit)).threads;
         if alive >= limit {
             return false;
         }

@@ -273,3 +273,28 @@ pub fn set_apart(command: &mut std::process::Command, seconds: u32) {
     // SAFETY: between fork and exec the closure makes system calls only: no allocation, no lock.
     unsafe { command.process_group(0).pre_exec(prepare) };
 }
+
+/// Memory of this machine in bytes, as sysinfo(2) has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MachineMemory {
+    /// All there is.
+    pub total: u64,
+    /// What nothing uses.
+    pub free: u64,
+    /// Of memory files, shared mappings and file systems in memory, mapped or not.
+    pub shared: u64,
+}
+
+/// Asks the kernel; `None` where a filter refuses that.
+pub fn machine_memory() -> Option<MachineMemory> {
+    // SAFETY: integers and padding, for which zero is a value.
+    let mut info: libc::sysinfo = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one `sysinfo` that outlives the call.
+    check(unsafe { libc::sysinfo(&raw mut info) }).ok()?;
+    let unit = u64::from(info.mem_unit);
+    Some(MachineMemory {
+        total: info.totalram.saturating_mul(unit),
+        free: info.freeram.saturating_mul(unit),
+        shared: info.sharedram.saturating_mul(unit),
+    })
+}

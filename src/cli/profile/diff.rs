@@ -51,6 +51,7 @@ fn resolve(profile: &Profile, caller: &Surroundings, (root, own): (&Path, &[Path
             own,
             programs: &caller.programs(root),
             models,
+            memory: None,
             additions: &Additions::NONE,
         },
     )

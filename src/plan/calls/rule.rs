@@ -5,7 +5,8 @@
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
 use super::{
-    Cutting, Memfds, Posture, Signals, Sockets, Spawning, Trace, Truncation, Unjudged, errno, requests, sockets,
+    Allocating, Cutting, Memfds, Posture, Signals, Sockets, Spawning, Trace, Truncation, Unjudged, errno, requests,
+    sockets,
 };
 
 /// What decides about a call.
@@ -107,6 +108,7 @@ impl Rule {
                 (Spawning::Counted, _) => &COUNTED_CLONE,
                 (Spawning::Refused, _) => &SEEN_CLONE,
             },
+            Self::Allocate if posture.allocating == Allocating::Refused => &NOT_SUPPORTED,
             Self::Cut | Self::Allocate => match (posture.cutting, self) {
                 (Cutting::Free, _) => return None,
                 (Cutting::Refused, Self::Cut) => &SEEN,
@@ -159,6 +161,7 @@ impl Rule {
             | Self::Umask => &ALLOWED,
             Self::Fork if posture.spawning == Spawning::Refused => &REFUSED,
             Self::Fork => &ALLOWED,
+            Self::Allocate if posture.allocating == Allocating::Refused => &NOT_SUPPORTED,
             Self::Cut if posture.cutting == Cutting::Refused => &REFUSED,
             Self::Allocate if posture.cutting == Cutting::Refused => &ALLOCATE,
             Self::Cut | Self::Allocate => &ALLOWED,

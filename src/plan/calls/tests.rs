@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::super::filter::{Action, Architecture, Table, assemble, decide, evaluate};
 use super::{
-    CallsError, Cutting, Maker, Memfds, Posture, Signals, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged,
-    allowed, errno, judged, name, number, refused, rows, table,
+    Allocating, CallsError, Cutting, Maker, Memfds, Posture, Signals, Sockets, Spawning, Trace, Truncation, UNKNOWN,
+    Unjudged, allowed, errno, judged, name, number, refused, rows, table,
 };
 
 /// libc's constants have many integer types.
@@ -34,6 +34,7 @@ fn strict() -> Posture {
         trace: Trace::Exact,
         spawning: Spawning::Free,
         cutting: Cutting::Free,
+        allocating: Allocating::Free,
         extra: Vec::new(),
     }
 }
@@ -126,6 +127,7 @@ proptest! {
             trace: Trace::Exact,
             spawning: Spawning::Free,
             cutting: Cutting::Free,
+            allocating: Allocating::Free,
             extra: Vec::new(),
         };
         for architecture in ARCHITECTURES {

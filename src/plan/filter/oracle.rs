@@ -11,7 +11,8 @@ use seccompiler::{
 
 use super::{Action, Architecture, Case, Condition, Half, Instruction, Table, Test, Verdict, assemble, evaluate};
 use crate::plan::calls::{
-    Cutting, Maker, Memfds, Posture, Signals, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged, table,
+    Allocating, Cutting, Maker, Memfds, Posture, Signals, Sockets, Spawning, Trace, Truncation, UNKNOWN, Unjudged,
+    table,
 };
 
 const ARGUMENTS_OF_INTEREST: [u32; 16] = [
@@ -141,6 +142,7 @@ fn postures() -> impl Strategy<Value = Posture> {
         trace: Trace::Exact,
         spawning: Spawning::Free,
         cutting: Cutting::Free,
+        allocating: Allocating::Free,
         extra: Vec::new(),
     })
 }

@@ -70,6 +70,7 @@ fn resolved(profile: &str, command: &str) -> Policy {
             own: &[PathBuf::from("/home/ada/.local/state/stockade")],
             programs: &[],
             models: &[],
+            memory: None,
             additions: &Additions::NONE,
         },
     )
