@@ -19,6 +19,7 @@ mod layers;
 mod learn;
 mod ledger;
 mod message;
+mod modes;
 mod moment;
 mod profile;
 mod reader;

@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use super::modes::Modes;
 use crate::Child;
 use crate::launch::status_field;
 use crate::sys::signals::{Arrived, SignalSet, next_signal};
@@ -23,6 +24,7 @@ pub struct Signals {
     interrupts: Vec<Instant>,
     /// The signal that asked for the end, and when patience runs out.
     ending: Option<(i32, Instant)>,
+    _modes: Modes,
 }
 
 impl Signals {
@@ -43,6 +45,7 @@ impl Signals {
             descriptor: set.descriptor(true)?,
             interrupts: Vec::new(),
             ending: None,
+            _modes: Modes::now(),
         };
         Ok((signals, before))
     }

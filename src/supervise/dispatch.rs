@@ -8,7 +8,7 @@ use super::desk::Desk;
 use super::entries::Form;
 use super::{
     asking, attributes, cutting, entries, events, execute, groups, internet, memory, metadata, open, others, signals,
-    sockets,
+    sockets, terminals,
 };
 
 // Newer than some libc's headers; the numbers are the same on all architectures.
@@ -101,6 +101,7 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_rt_sigqueueinfo => signals::queue(desk),
         libc::SYS_pidfd_send_signal => signals::by_descriptor(desk),
         libc::SYS_fcntl => events::control(desk),
+        libc::SYS_ioctl if u64::from(desk.caller().registers.word(1)) == libc::TIOCSWINSZ => terminals::set_size(desk),
         libc::SYS_ioctl => events::set_asynchronous(desk),
         libc::SYS_setpgid => groups::set(desk),
         libc::SYS_clone => others::clone(desk),

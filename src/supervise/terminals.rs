@@ -1,16 +1,19 @@
 //! Terminals: `/dev/tty` is the caller's, and a pseudo-terminal that the run made is the run's.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use super::answer::{Answer, Errno};
 use super::desk::Desk;
 use super::judge::is_terminal_multiplexer;
 use super::pinned::Pinned;
 use super::procfs;
+use super::realm::Realm;
+use super::refuse::Attempt;
 use super::shared::Made;
+use crate::report::Kind;
 use crate::sys::notify::OnExecute;
-use crate::sys::{confine, file};
+use crate::sys::{confine, file, terminal};
 
 /// Whether this is "the terminal of whoever opens it".
 pub fn is_own_terminal_device(object: &Pinned) -> bool {
@@ -60,6 +63,27 @@ fn terminal_path(major: u32, minor: u32) -> String {
     } else {
         "/dev/console".into()
     }
+}
+
+/// `ioctl(TIOCSWINSZ)`: the size of a pseudo-terminal that the run made, or of the other end of one. The caller's own would
+/// stay so when the run is over.
+pub fn set_size(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let mut size = [0; size_of::<libc::winsize>()];
+    desk.caller().read(registers.long(2), &mut size)?;
+    let file = desk.caller().same_file(registers.int(0))?;
+    desk.caller().confirm()?;
+    if !terminal::is_terminal(file.as_raw_fd()) {
+        return Err(Errno(libc::ENOTTY));
+    }
+    let terminal = Terminal::behind(file.as_fd()).or_else(|| Terminal::of(file.as_fd()));
+    let made = |realm: &Realm| terminal.is_some_and(|terminal| realm.made().terminals.contains(&terminal));
+    if !desk.judge.realms().any(made) {
+        let reason = "the size of a terminal that the run didn't make stays as it is";
+        return Err(desk.never(&Attempt::on(Kind::Metadata, b""), b"terminal", reason));
+    }
+    terminal::set_size(file.as_fd(), size)?;
+    Ok(Answer::Value(0))
 }
 
 /// Whoever makes a pseudo-terminal may open its other end.

@@ -28,6 +28,27 @@ pub fn set_mode(terminal: BorrowedFd<'_>, mode: &libc::termios) -> io::Result<()
     check(unsafe { libc::tcsetattr(terminal.as_raw_fd(), libc::TCSANOW, mode) }).map(drop)
 }
 
+/// Whether two modes are the same.
+pub fn is_same_mode(one: &libc::termios, other: &libc::termios) -> bool {
+    let parts = |mode: &libc::termios| {
+        (
+            mode.c_iflag,
+            mode.c_oflag,
+            mode.c_cflag,
+            mode.c_lflag,
+            mode.c_line,
+            mode.c_cc,
+        )
+    };
+    parts(one) == parts(other)
+}
+
+/// Sets its size: a `struct winsize` as it stands in memory.
+pub fn set_size(terminal: BorrowedFd<'_>, size: [u8; size_of::<libc::winsize>()]) -> io::Result<()> {
+    // SAFETY: the kernel reads one `struct winsize`, of which any bytes are a value.
+    check(unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, size.as_ptr()) }).map(drop)
+}
+
 /// Columns and rows, as whoever can write to it last said; 0 where nobody did.
 pub fn size(terminal: BorrowedFd<'_>) -> io::Result<(u16, u16)> {
     let mut size = libc::winsize {

@@ -141,3 +141,40 @@ fn a_run_stops_at_a_key_and_goes_on() {
         .plays_command(&begun, shell);
     assert_eq!(status, 0);
 }
+
+/// What a program that ends in the midst of things leaves behind: no echo, no lines, no keys that signal. A shell for the
+/// person around it says what the terminal is like after the run.
+#[test]
+fn the_terminal_has_its_modes_and_its_size_again_when_the_run_is_over() {
+    let spoil = "import fcntl, os, struct, termios, tty\n\
+                 tty.setraw(0)\n\
+                 mode = termios.tcgetattr(0)\n\
+                 mode[0] |= termios.IXOFF; mode[6][termios.VINTR] = b'x'\n\
+                 termios.tcsetattr(0, termios.TCSANOW, mode)\n\
+                 def size(fd):\n  \
+                   try: fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('4H', 7, 9, 0, 0)); return 'changed'\n  \
+                   except PermissionError: return 'kept'\n\
+                 master, other = os.openpty()\n\
+                 own = [size(master), size(other), os.get_terminal_size(other)[:]]\n\
+                 print(size(0), *own, flush=True)\n\
+                 os.kill(os.getpid(), 9)";
+    let run = run().profile("workspace").python(spoil);
+    let words: Vec<String> = run
+        .words()
+        .iter()
+        .map(|word| format!("'{}'", word.to_string_lossy().replace('\'', "'\\''")))
+        .collect();
+    let confined = format!("{STOCKADE} {} 2>/dev/null", words.join(" "));
+    let before = "stty size; stty -g >before";
+    let after = "stty -g >after; cmp before after && echo 'the same'; stty size";
+    let script = format!("cd \"$HOME\"; stty rows 24 cols 80; {before}; {confined}; {after}; echo over");
+    let code = Terminal::new()
+        .awaits("24 80")
+        .awaits("kept changed changed (9, 7)")
+        .awaits("the same")
+        .awaits("24 80")
+        .awaits("over")
+        .ends_within(5)
+        .plays_command(&run, vec!["/bin/sh".into(), "-c".into(), script.into()]);
+    assert_eq!(code, 0);
+}

@@ -4,7 +4,7 @@
 //! of the kernel's headers, the same on x86-64 and aarch64; libc lacks many of them.
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
-use super::{Sockets, errno};
+use super::{Signals, Sockets, errno};
 
 /// The verdict on `ioctl`. Interfaces are for those who can talk through them.
 pub(super) fn ioctl(sockets: Sockets) -> &'static Verdict {
@@ -14,11 +14,13 @@ pub(super) fn ioctl(sockets: Sockets) -> &'static Verdict {
     }
 }
 
-/// The same where Landlock keeps no signals in.
-pub(super) fn seen_ioctl(sockets: Sockets) -> &'static Verdict {
-    match sockets {
-        Sockets::None => &SEEN_LOCAL_IOCTL,
-        Sockets::Hosts | Sockets::All => &SEEN_NETWORK_IOCTL,
+/// What the supervisor sees of it: the size of a terminal, and what signals where Landlock keeps no signals in.
+pub(super) fn seen_ioctl(sockets: Sockets, signals: Signals) -> &'static Verdict {
+    match (sockets, signals) {
+        (Sockets::None, Signals::Landlock) => &SIZED_LOCAL_IOCTL,
+        (Sockets::None, Signals::Supervisor) => &SEEN_LOCAL_IOCTL,
+        (Sockets::Hosts | Sockets::All, Signals::Landlock) => &SIZED_NETWORK_IOCTL,
+        (Sockets::Hosts | Sockets::All, Signals::Supervisor) => &SEEN_NETWORK_IOCTL,
     }
 }
 
@@ -30,6 +32,22 @@ const LOCAL: Case = Case {
 const NETWORK: Case = Case {
     when: &[Condition::low(1, Test::OneOf(INTERFACES))],
     then: Action::Allow,
+};
+
+/// `TIOCSWINSZ`: the caller's terminal would have another size when the run is over.
+const SIZE: Case = Case {
+    when: &[Condition::low(1, Test::Equals(0x5414))],
+    then: Action::Notify,
+};
+
+static SIZED_LOCAL_IOCTL: Verdict = Verdict {
+    cases: &[SIZE, LOCAL],
+    otherwise: errno(libc::ENOTTY),
+};
+
+static SIZED_NETWORK_IOCTL: Verdict = Verdict {
+    cases: &[SIZE, LOCAL, NETWORK],
+    otherwise: errno(libc::ENOTTY),
 };
 
 /// Turns `O_ASYNC` on, as `F_SETFL` does.
@@ -51,12 +69,12 @@ static NETWORK_IOCTL: Verdict = Verdict {
 };
 
 static SEEN_LOCAL_IOCTL: Verdict = Verdict {
-    cases: &[ASYNCHRONOUS_BY_IOCTL, LOCAL],
+    cases: &[ASYNCHRONOUS_BY_IOCTL, SIZE, LOCAL],
     otherwise: errno(libc::ENOTTY),
 };
 
 static SEEN_NETWORK_IOCTL: Verdict = Verdict {
-    cases: &[ASYNCHRONOUS_BY_IOCTL, LOCAL, NETWORK],
+    cases: &[ASYNCHRONOUS_BY_IOCTL, SIZE, LOCAL, NETWORK],
     otherwise: errno(libc::ENOTTY),
 };
 

@@ -122,10 +122,7 @@ impl Rule {
                 Signals::Landlock => &requests::WATCHED_FCNTL,
                 Signals::Supervisor => &requests::SEEN_FCNTL,
             },
-            Self::Ioctl => match posture.signals {
-                Signals::Landlock => return None,
-                Signals::Supervisor => requests::seen_ioctl(posture.sockets),
-            },
+            Self::Ioctl => requests::seen_ioctl(posture.sockets, posture.signals),
             Self::ArchPrctl
             | Self::Clone3
             | Self::Personality
