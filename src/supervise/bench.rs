@@ -118,9 +118,10 @@ impl Bench<'_> {
 
     /// Why a program may not be started, if it mayn't.
     pub fn refuses_to_execute(&self, object: &Pinned) -> Option<Reason> {
-        let verdict = self.all(|judge| match judge.executes(object) {
-            true => Verdict::Static,
-            false => Verdict::Refused(Reason::NotGranted),
+        let verdict = self.all(|judge| match (judge.closed_program(object), judge.executes(object)) {
+            (Some(reason), _) => Verdict::Refused(reason),
+            (None, true) => Verdict::Static,
+            (None, false) => Verdict::Refused(Reason::NotGranted),
         });
         match verdict {
             Verdict::Refused(reason) => Some(reason),

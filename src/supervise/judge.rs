@@ -283,13 +283,25 @@ impl Judge<'_> {
             && Terminal::of(object.as_fd()).is_some_and(|terminal| self.realm.made().terminals.contains(&terminal))
     }
 
-    /// Whether a program may be started. Landlock decides; a denied pattern doesn't stop it.
+    /// Whether a program may be started. Landlock decides, by trees. What is closed for reading is refused here: to all but
+    /// a thread that puts another name in its place when this one has been judged.
     pub fn executes(&self, object: &Pinned) -> bool {
         let brief = &self.realm.brief;
         let in_scratch = |scratch: &Path| object.name().starts_with(scratch);
         !object.has_name()
             || brief.scratch_executes && brief.scratch.as_deref().is_some_and(in_scratch)
             || self.is_granted(Access::EXECUTE, object.name())
+    }
+
+    /// The denial that closes a program for reading, if one does.
+    pub fn closed_program(&self, object: &Pinned) -> Option<Reason> {
+        if !object.has_name() || self.is_in_scratch(object.name()) {
+            return None;
+        }
+        match self.realm.matcher().decide(Access::READ, object.name()) {
+            Decision::Denied(denial) => Some(Reason::Denied(Box::new(denial.met_at(object.name())))),
+            Decision::Allow(_) | Decision::NotGranted => None,
+        }
     }
 
     /// The denial that closes a name, if one does.

@@ -39,6 +39,23 @@ fn a_program_in_tmp_or_in_the_data_cannot_be_executed() {
 }
 
 #[test]
+fn a_program_in_a_secret_directory_cannot_be_executed() {
+    for profile in ["workspace", "mcp-standard", "trusted"] {
+        Probe::new()
+            .program("tool", "#!/bin/sh\nexit 0\n")
+            .program("secrets/tool", "#!/bin/sh\nexit 0\n")
+            .program("home/.ssh/tool", "#!/bin/sh\nexit 0\n")
+            .works("subprocess.check_call(['./tool'])")
+            .attempt("subprocess.check_call(['secrets/tool'])")
+            .attempt("os.execv('secrets/../secrets/tool', ['x'])")
+            .attempt("os.symlink('secrets/tool', 'link'); os.execv('link', ['x'])")
+            .attempt("f = os.open('secrets/tool', os.O_PATH); os.set_inheritable(f, True); os.execve(f, ['x'], {})")
+            .attempt("os.chdir('home/.ssh'); os.execv('./tool', ['x'])")
+            .refused(profile, "EACCES");
+    }
+}
+
+#[test]
 fn a_file_without_a_name_cannot_be_executed() {
     let run_it = "os.write(fd, open(os.path.realpath('/bin/true'), 'rb').read()); \
                   os.execve('/proc/self/fd/%d' % fd, ['x'], {})";
