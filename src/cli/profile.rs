@@ -172,7 +172,7 @@ mod tests {
           network      none
           environment  none of the caller's
           scratch      yes
-          limits       memory 8G, open-files 4096, file-size 4G
+          limits       memory 8G, processes 4096, open-files 4096, file-size 4G
         ");
     }
 

@@ -29,10 +29,11 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 /// Looking may take a twentieth of the time, and where a limit can be passed before that half of it.
 const SHARE: u32 = 20;
-/// What each processor can add in a second, at most: bytes of memory, bytes of files, processes and threads.
+/// What each processor can add in a second: bytes of memory and of files at most, and processes and threads as a rule. Counting
+/// on more of these would wake an idle launcher more often than each 40 ms.
 const MEMORY_RATE: u64 = 4 << 30;
 const DISK_RATE: u64 = 2 << 30;
-const PROCESS_RATE: u64 = 20_000;
+const PROCESS_RATE: u64 = 6_000;
 
 /// A limit of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

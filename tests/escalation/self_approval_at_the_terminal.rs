@@ -290,11 +290,12 @@ fn a_chain_of_processes_is_held_still() {
     );
 }
 
-/// Its names pad a text to the next row, and it tells the terminal that there is room for it.
+/// Its names pad a text to the next row, and it tries to tell the terminal that there is room for it.
 #[test]
 fn no_name_draws_a_row_of_a_question_at_any_width() {
     const OPENS: &str = "\nimport fcntl, os, struct, termios\n\
-         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('4H', 60, 400, 0, 0))\n\
+         try: fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('4H', 60, 400, 0, 0))\n\
+         except PermissionError: pass\n\
          for name in NAMES:\n  \
            try: open(name)\n  \
            except OSError: pass\n";

@@ -889,8 +889,9 @@ fn what_is_moved_out_of_the_scratch_directory_arrives_as_a_copy() {
     run()
         .profile("workspace")
         .bash(
-            "mkdir -p $TMPDIR/new/.vscode; echo open >$TMPDIR/new/a; echo evil >$TMPDIR/new/.vscode/tasks.json; \
-             echo file >$TMPDIR/f; mv $TMPDIR/f f; mv $TMPDIR/new new; cat f new/a; test -e new/.vscode/tasks.json || echo kept",
+            "mkdir -p $TMPDIR/new $TMPDIR/.vscode; echo open >$TMPDIR/new/a; echo evil >$TMPDIR/.vscode/tasks.json; \
+             echo file >$TMPDIR/f; mv $TMPDIR/f f; mv $TMPDIR/new new; cat f new/a; \
+             mv $TMPDIR/.vscode .; test -e .vscode || echo kept",
         )
         .stdout("file\nopen\nkept\n")
         .stderr_has(".vscode")
