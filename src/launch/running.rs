@@ -602,16 +602,14 @@ impl Running {
 
 /// How long it takes at least to add this much, at so much a second for each processor.
 fn soonest(room: u64, rate: u64) -> Duration {
-    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    let nanoseconds = u128::from(room) * 1_000_000_000 / u128::from(rate * processors);
+    let nanoseconds = u128::from(room) * 1_000_000_000 / u128::from(rate * process::processors());
     u64::try_from(nanoseconds).map_or(Duration::MAX, Duration::from_nanos)
 }
 
 /// Whether so many threads want to run that this one has to wait long for its turn once it has had one.
 fn is_crowded(load: Load) -> bool {
     const EACH: u64 = 16;
-    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    load.running > EACH * processors
+    load.running > EACH * process::processors()
 }
 
 /// How long a run can't pass any of its limits after its start.

@@ -45,7 +45,8 @@ impl Sample {
 struct Seen {
     /// Its processor time.
     cpu: Duration,
-    /// Bytes that it may have from its parent: all that that had when it was first seen.
+    /// Bytes that it may have from its parent: all that that had when it was first seen, and where it had lost its parent by
+    /// then, as much as any process had.
     inherited: u64,
 }
 
@@ -65,6 +66,8 @@ pub struct Tree {
     /// No less than its memory then, in bytes, and what the machine had free.
     memory: u64,
     free: u64,
+    /// The most memory that one process was seen to have, in bytes.
+    largest: u64,
 }
 
 impl Tree {
@@ -90,6 +93,7 @@ impl Tree {
             threads: 0,
             memory: 0,
             free: machine().free,
+            largest: 0,
             threads_of_machine: Load::now().threads,
         }
     }
@@ -107,7 +111,8 @@ impl Tree {
         let mut moment = Instant::now();
         self.alive.clear();
         let collected = Stat::read(self.warden, self.tick).map_or(Duration::ZERO, |stat| stat.children);
-        let mut waiting: Vec<(i32, u64)> = children(self.warden).into_iter().map(|pid| (pid, 0)).collect();
+        let orphans = children(self.warden).into_iter();
+        let mut waiting: Vec<(i32, u64)> = orphans.map(|pid| (pid, self.largest)).collect();
         let mut sample = Sample {
             shared: machine().shared.saturating_sub(self.shared_before),
             ..Sample::default()
@@ -137,6 +142,7 @@ impl Tree {
             if most.is_some_and(|most| sample.threads > most) {
                 break;
             }
+            self.largest = self.largest.max(anonymous);
             sample.anonymous += anonymous;
             sample.own += anonymous.saturating_sub(seen.inherited);
             sample.mapped += mapped * self.page;

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::RawFd;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{check, check_long, confine};
@@ -272,6 +273,14 @@ pub fn set_apart(command: &mut std::process::Command, seconds: u32) {
     };
     // SAFETY: between fork and exec the closure makes system calls only: no allocation, no lock.
     unsafe { command.process_group(0).pre_exec(prepare) };
+}
+
+/// Processors of this machine, also where a container gets the time of few. Asked once.
+pub fn processors() -> u64 {
+    static COUNT: OnceLock<u64> = OnceLock::new();
+    // SAFETY: an integer only.
+    let ask = || unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    *COUNT.get_or_init(|| u64::try_from(ask()).unwrap_or(1).max(1))
 }
 
 /// Memory of this machine in bytes, as sysinfo(2) has it.
