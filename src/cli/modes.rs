@@ -6,11 +6,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::errno::Errno;
 use nix::sys::signal::killpg;
+use nix::sys::termios::{FlowArg, tcflow};
 use nix::unistd::{getpgrp, tcgetpgrp};
 
 use crate::sys::terminal;
 
-/// The modes before the run. Dropping it sets them again.
+/// The modes before the run. Dropping it sets them again, and lets output go on where the program stopped it.
 pub struct Modes([Option<libc::termios>; 3]);
 
 impl Modes {
@@ -26,11 +27,13 @@ impl Drop for Modes {
             let stream = standard(stream);
             if let Some(before) = before
                 && let Ok(now) = terminal::mode(stream.as_fd())
-                && !terminal::is_same_mode(before, &now)
                 && is_ours(stream.as_fd())
             {
                 // A terminal that is gone needs no modes. SIGTTOU is blocked while a run lives.
-                let _ = terminal::set_mode(stream.as_fd(), before);
+                let _ = tcflow(stream.as_fd(), FlowArg::TCOON);
+                if !terminal::is_same_mode(before, &now) {
+                    let _ = terminal::set_mode(stream.as_fd(), before);
+                }
             }
         }
     }

@@ -150,12 +150,16 @@ fn landlock_finding(abi: i32, error: Option<io::Error>) -> Finding {
     }
 }
 
+/// What helps where filters can't be used.
+pub const NO_SECCOMP: &str = "the kernel needs CONFIG_SECCOMP_FILTER, and a container's seccomp profile has to let \
+                              `seccomp` through";
+
 fn seccomp_finding(facts: &Facts) -> Finding {
     if !facts.seccomp_actions.contains(&"errno") {
         return Finding {
             level: Level::Missing,
             what: "seccomp filters can't be used here".into(),
-            hint: Some("the kernel needs CONFIG_SECCOMP_FILTER".into()),
+            hint: Some(NO_SECCOMP.into()),
         };
     }
     Finding {

@@ -4,7 +4,7 @@ mod facts;
 mod landlock;
 mod unsupervised;
 
-pub use facts::{Facts, Finding, Level, gather};
+pub use facts::{Facts, Finding, Level, NO_SECCOMP, gather};
 pub use landlock::Absence;
 pub use unsupervised::Unsupervised;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::CommandError;
 use crate::config::ConfigurationError;
-use crate::kernel::{Absence, Unsupervised};
+use crate::kernel::{Absence, NO_SECCOMP, Unsupervised};
 use crate::launch::{LaunchError, Step};
 use crate::plan::PlanError;
 use crate::policy::{Denial, DenialKind, NetworkChoice, Target};
@@ -257,7 +257,7 @@ fn execute_hint(error: &io::Error) -> Option<String> {
 fn plan_hint(error: &PlanError) -> Option<String> {
     match error {
         PlanError::NoLandlock => Absence::find().map(Absence::hint),
-        PlanError::NoSeccomp => Some("the kernel needs CONFIG_SECCOMP_FILTER".into()),
+        PlanError::NoSeccomp => Some(NO_SECCOMP.into()),
         PlanError::Shortfall(missing) => {
             let flags: Vec<_> = missing
                 .iter()

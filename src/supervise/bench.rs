@@ -197,6 +197,14 @@ impl Bench<'_> {
         }
     }
 
+    /// Takes note in all runs that what had a name has it no more, unless the run made it.
+    pub fn vacate(&self, name: &Path, identity: Identity) {
+        self.shared.run.made().vacate(name, identity);
+        for label in self.shared.labels.all() {
+            label.realm.made().vacate(name, identity);
+        }
+    }
+
     /// The lowest of a limit.
     pub fn lowest(&self, limit: impl Fn(&Realm) -> Option<u64>) -> Option<u64> {
         self.realms().filter_map(limit).min()

@@ -13,7 +13,7 @@ use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
 use super::shared::Made;
 use crate::policy::{Access, Arrival};
-use crate::report::Kind;
+use crate::report::{Kind, Reason};
 use crate::sys::file;
 
 /// A directory and a path, as two registers name them.
@@ -210,6 +210,7 @@ fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errn
         return Ok(answer);
     }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
+    vacate(desk, &place, found);
     look_at_shared_names(desk, &[&place]);
     if let Some(found) = found.filter(|found| !found.has_other_names()) {
         desk.judge.forget(found.identity());
@@ -256,16 +257,57 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
         return Ok(answer);
     }
+    refuse_to_take_over(desk, moved, (&new, replaced), to)?;
+    if exchanges {
+        refuse_to_take_over(desk, replaced, (&old, moved), from)?;
+    }
     file::rename(
         (old.parent.as_fd(), old.component()),
         (new.parent.as_fd(), new.component()),
         flags,
     )?;
+    vacate(desk, &old, moved);
+    vacate(desk, &new, replaced);
     if let Some(replaced) = replaced.filter(|replaced| !exchanges && !replaced.has_other_names()) {
         desk.judge.forget(replaced.identity());
     }
     look_at_shared_names(desk, &[&old, &new]);
     Ok(Answer::Value(0))
+}
+
+/// What a directory or link was found as loses its name.
+fn vacate(desk: &Desk<'_>, place: &Place, found: Option<Entry>) {
+    if let Some(found) = found.filter(|found| found.is_directory() || found.is_symlink()) {
+        desk.judge.vacate(place.name(), found.identity());
+    }
+}
+
+/// That no directory which may hold what is guarded elsewhere comes to be where one was that the run didn't make. The answer
+/// is that of another file system, as in [`refuse_filling`].
+fn refuse_to_take_over(
+    desk: &Desk<'_>,
+    moved: Option<Entry>,
+    (new, replaced): (&Place, Option<Entry>),
+    to: &Operand,
+) -> Result<(), Errno> {
+    if !moved.is_some_and(|moved| moved.is_directory()) {
+        return Ok(());
+    }
+    let replaced = replaced.filter(|replaced| replaced.is_directory() || replaced.is_symlink());
+    let takes_over = |made: &Made| {
+        let is_anothers = replaced.is_some_and(|replaced| !made.directories.contains(&replaced.identity()));
+        made.uses_own && (is_anothers || made.was_anothers(new.name()))
+    };
+    if desk.judge.realms().any(|realm| takes_over(&realm.made())) {
+        let reason = "a directory that the run made doesn't take the place of another";
+        desk.note(
+            &Attempt::on(Kind::Write, to.path.bytes()),
+            new.name().as_os_str().as_encoded_bytes(),
+            Reason::Never(reason),
+        );
+        return Err(Errno(libc::EXDEV));
+    }
+    Ok(())
 }
 
 /// Both names must be writable, and what moves must be no less closed where it goes.

@@ -168,7 +168,10 @@ impl Judge<'_> {
     fn for_maker(&self, access: Access, name: &Path, made: &dyn Fn(&Path) -> bool) -> Verdict {
         match self.realm.matcher().denial_for_maker(access, name, made) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
-            None => Verdict::OnBehalf,
+            None => {
+                self.realm.made().uses_own = true;
+                Verdict::OnBehalf
+            }
         }
     }
 
@@ -209,11 +212,12 @@ impl Judge<'_> {
         git_directories(name).iter().any(|directory| self.has_made(directory))
     }
 
-    /// Whether this run made the directory. Nothing of the run renames meanwhile.
+    /// Whether this run made the directory, and not in the place of another. Nothing of the run renames meanwhile.
     fn has_made(&self, directory: &Path) -> bool {
         let made = self.realm.made();
         !made.directories.is_empty()
             && Identity::at(directory).is_some_and(|identity| made.directories.contains(&identity))
+            && !made.was_anothers(directory)
     }
 
     fn process_entry(&self, access: Access, name: &Path, process: i32) -> Verdict {

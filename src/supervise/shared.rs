@@ -94,6 +94,11 @@ pub struct Made {
     pub sockets: HashSet<Identity>,
     /// Directories: a `.git` among them isn't guarded, nor what would be for its name in one.
     pub directories: HashSet<Identity>,
+    /// Names that directories and links had which the run didn't make, before it moved or removed them. What it makes there
+    /// instead is guarded as they were.
+    vacated: HashSet<PathBuf>,
+    /// Whether it has written, in a directory of its own, what would be guarded elsewhere.
+    pub uses_own: bool,
     /// Files in `/dev/shm`.
     pub shared_memory: HashSet<Identity>,
     /// The names that they have there, to be removed at the end. Kept for the whole run in the outermost one.
@@ -111,8 +116,23 @@ pub struct Made {
 impl Made {
     /// Things of one kind that are kept in mind; what comes later counts as anybody's.
     pub const MOST: usize = 16_384;
+    /// Names that are kept; once there are as many, every name may have been another's.
+    const MOST_VACATED: usize = 65_536;
     /// An environment or a repository has many.
     pub const MOST_DIRECTORIES: usize = 262_144;
+
+    /// Takes note that something which had this name has it no more.
+    pub fn vacate(&mut self, name: &Path, identity: Identity) {
+        if !self.directories.contains(&identity) && self.vacated.len() < Made::MOST_VACATED {
+            self.vacated.insert(name.to_path_buf());
+        }
+    }
+
+    /// Whether this name, or one above it, was that of something which the run didn't make.
+    pub fn was_anothers(&self, name: &Path) -> bool {
+        let is_full = self.vacated.len() >= Made::MOST_VACATED;
+        is_full || !self.vacated.is_empty() && name.ancestors().any(|above| self.vacated.contains(above))
+    }
 
     /// Keeps one in mind, where there's room.
     pub fn keep<T: Eq + Hash>(kept: &mut HashSet<T>, made: T, most: usize) {

@@ -264,6 +264,18 @@ fn what_a_run_made_frees_no_guarded_file_beside_it() {
         made("os.mkdir('@DIR/new/a'); os.rename('@DIR/new/a', '@DIR/new/.stockade')"),
         made("os.rename('@DIR/new', '@DIR/old'); os.mkdir('@DIR/user/.cursor')"),
         "os.mkdir('@DIR/user/.cursor')".to_string(),
+        // In the place of another.
+        made("renameat2('@DIR/new', '@DIR/user', 2) # EXCHANGE"),
+        made("renameat2('@DIR/user', '@DIR/new', 2) # EXCHANGE"),
+        made("os.rename('@DIR/user', '@DIR/gone'); os.rename('@DIR/new', '@DIR/user')"),
+        made("os.rename('@DIR/user', '@DIR/gone'); os.mkdir('@DIR/user'); os.rename('@DIR/new', '@DIR/user/sub')"),
+        "os.rename('@DIR/user', '@DIR/gone'); os.mkdir('@DIR/user'); os.mkdir('@DIR/user/.vscode')".into(),
+        "os.rename('@DIR/user/sub', '@DIR/user/gone'); os.makedirs('@DIR/user/sub/x/.claude')".into(),
+        "os.rename('@DIR/user', '@DIR/gone'); os.makedirs('@DIR/user/.git/hooks'); \
+         write('@DIR/user/.git/hooks/pre-commit')"
+            .into(),
+        "os.mkdir('@DIR/new'); renameat2('@DIR/new', '@DIR/user', 2); os.mkdir('@DIR/user/.vscode') # EXCHANGE".into(),
+        "os.unlink('@DIR/user/sub/x'); os.rmdir('@DIR/user/sub'); os.makedirs('@DIR/user/sub/.claude')".into(),
     ];
     let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
     for profile in WRITING {
