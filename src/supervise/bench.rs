@@ -197,11 +197,18 @@ impl Bench<'_> {
         }
     }
 
-    /// Takes note in all runs that what had a name has it no more, unless the run made it.
-    pub fn vacate(&self, name: &Path, identity: Identity) {
-        self.shared.run.made().vacate(name, identity);
+    /// Takes note in all runs that what had a name has it no more, unless the run made it; and of the name that it has now, if
+    /// it was moved.
+    pub fn vacate(&self, name: &Path, identity: Identity, now: Option<&Path>) {
+        let note = |made: &mut Made| {
+            if let Some(now) = now {
+                made.move_vacated(name, now);
+            }
+            made.vacate(name, identity);
+        };
+        note(&mut self.shared.run.made());
         for label in self.shared.labels.all() {
-            label.realm.made().vacate(name, identity);
+            note(&mut label.realm.made());
         }
     }
 

@@ -210,7 +210,7 @@ fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errn
         return Ok(answer);
     }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
-    vacate(desk, &place, found);
+    vacate(desk, &place, found, None);
     look_at_shared_names(desk, &[&place]);
     if let Some(found) = found.filter(|found| !found.has_other_names()) {
         desk.judge.forget(found.identity());
@@ -266,8 +266,8 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
         (new.parent.as_fd(), new.component()),
         flags,
     )?;
-    vacate(desk, &old, moved);
-    vacate(desk, &new, replaced);
+    vacate(desk, &old, moved, Some(&new));
+    vacate(desk, &new, replaced, exchanges.then_some(&old));
     if let Some(replaced) = replaced.filter(|replaced| !exchanges && !replaced.has_other_names()) {
         desk.judge.forget(replaced.identity());
     }
@@ -275,10 +275,10 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     Ok(Answer::Value(0))
 }
 
-/// What a directory or link was found as loses its name.
-fn vacate(desk: &Desk<'_>, place: &Place, found: Option<Entry>) {
+/// A directory or link has lost its name, and has another one where it was moved.
+fn vacate(desk: &Desk<'_>, place: &Place, found: Option<Entry>, now: Option<&Place>) {
     if let Some(found) = found.filter(|found| found.is_directory() || found.is_symlink()) {
-        desk.judge.vacate(place.name(), found.identity());
+        desk.judge.vacate(place.name(), found.identity(), now.map(Place::name));
     }
 }
 
@@ -290,13 +290,14 @@ fn refuse_to_take_over(
     (new, replaced): (&Place, Option<Entry>),
     to: &Operand,
 ) -> Result<(), Errno> {
-    if !moved.is_some_and(|moved| moved.is_directory()) {
+    let Some(moved) = moved.filter(Entry::is_directory) else {
         return Ok(());
-    }
+    };
     let replaced = replaced.filter(|replaced| replaced.is_directory() || replaced.is_symlink());
     let takes_over = |made: &Made| {
         let is_anothers = replaced.is_some_and(|replaced| !made.directories.contains(&replaced.identity()));
-        made.uses_own && (is_anothers || made.was_anothers(new.name()))
+        let is_own = made.directories.contains(&moved.identity());
+        made.uses_own && is_own && (is_anothers || made.was_anothers(new.name()))
     };
     if desk.judge.realms().any(|realm| takes_over(&realm.made())) {
         let reason = "a directory that the run made doesn't take the place of another";

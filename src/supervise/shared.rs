@@ -128,6 +128,17 @@ impl Made {
         }
     }
 
+    /// Takes note of a move: what was another's below the old name is so below the new one.
+    pub fn move_vacated(&mut self, old: &Path, new: &Path) {
+        let below = self.vacated.iter().filter_map(|name| name.strip_prefix(old).ok());
+        let moved: Vec<_> = below.map(|rest| new.join(rest)).collect();
+        for name in moved {
+            if self.vacated.len() < Made::MOST_VACATED {
+                self.vacated.insert(name);
+            }
+        }
+    }
+
     /// Whether this name, or one above it, was that of something which the run didn't make.
     pub fn was_anothers(&self, name: &Path) -> bool {
         let is_full = self.vacated.len() >= Made::MOST_VACATED;

@@ -275,6 +275,9 @@ fn what_a_run_made_frees_no_guarded_file_beside_it() {
          write('@DIR/user/.git/hooks/pre-commit')"
             .into(),
         "os.mkdir('@DIR/new'); renameat2('@DIR/new', '@DIR/user', 2); os.mkdir('@DIR/user/.vscode') # EXCHANGE".into(),
+        "os.rename('@DIR/user/sub', '@DIR/user/gone'); os.rename('@DIR/user', '@DIR/u'); \
+         os.makedirs('@DIR/u/sub/.claude')"
+            .into(),
         "os.unlink('@DIR/user/sub/x'); os.rmdir('@DIR/user/sub'); os.makedirs('@DIR/user/sub/.claude')".into(),
     ];
     let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
@@ -286,6 +289,7 @@ fn what_a_run_made_frees_no_guarded_file_beside_it() {
             &made("os.makedirs('@DIR/new/a/b/.claude/skills'); os.rename('@DIR/new/a', '@DIR/new/c')"),
             &made("os.makedirs('@DIR/new/a/.claude/x'); os.rename('@DIR/new/a/.claude', '@DIR/new/.claude')"),
             &made("import shutil; shutil.rmtree('@DIR/new')"),
+            &made("os.rename('@DIR/user', '@DIR/u'); os.rename('@DIR/u', '@DIR/user')"),
         ];
         let probe = works(Probe::new(), files, &worked);
         attempts(probe, files, &forms).refused(profile, REFUSED);
