@@ -29,6 +29,7 @@ pub fn set_mode(terminal: BorrowedFd<'_>, mode: &libc::termios) -> io::Result<()
 }
 
 /// Whether two modes are the same.
+#[cfg(feature = "cli")]
 pub fn is_same_mode(one: &libc::termios, other: &libc::termios) -> bool {
     let parts = |mode: &libc::termios| {
         (
