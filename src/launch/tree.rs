@@ -169,7 +169,7 @@ impl Tree {
 
     /// Its threads, where it has few processes: those can be counted before others have their turn.
     fn small(&self) -> Option<u64> {
-        const FEW: usize = 64;
+        const FEW: usize = 128;
         let (mut waiting, mut counted, mut threads) = (children(self.warden), 0, 0);
         while let Some(pid) = waiting.pop() {
             counted += 1;
