@@ -82,6 +82,7 @@ impl Tree {
                 .unsigned_abs()
         };
         let ticks = ask(nix::unistd::SysconfVar::CLK_TCK, 100);
+        let machine = machine();
         Tree {
             warden,
             tick: Duration::from_secs(1) / u32::try_from(ticks).unwrap_or(100),
@@ -89,10 +90,10 @@ impl Tree {
             seen: HashMap::new(),
             alive: Vec::new(),
             most_processes: 0,
-            shared_before: machine().shared,
+            shared_before: machine.shared,
             threads: 0,
             memory: 0,
-            free: machine().free,
+            free: machine.free,
             largest: 0,
             threads_of_machine: Load::now().threads,
         }

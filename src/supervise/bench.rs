@@ -191,21 +191,21 @@ impl Bench<'_> {
 
     /// Forgets, whoever made it.
     pub fn forget(&self, identity: Identity) {
-        self.shared.run.made().forget(identity);
-        for label in self.shared.labels.all() {
-            label.realm.made().forget(identity);
-        }
+        self.in_all_runs(|made| made.forget(identity));
     }
 
     /// Takes note in all runs that what had a name has it no more, unless the run made it; and of the name that it has now, if
     /// it was moved.
     pub fn vacate(&self, name: &Path, identity: Identity, now: Option<&Path>) {
-        let note = |made: &mut Made| {
+        self.in_all_runs(|made| {
             if let Some(now) = now {
                 made.move_vacated(name, now);
             }
             made.vacate(name, identity);
-        };
+        });
+    }
+
+    fn in_all_runs(&self, note: impl Fn(&mut Made)) {
         note(&mut self.shared.run.made());
         for label in self.shared.labels.all() {
             note(&mut label.realm.made());
