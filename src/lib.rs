@@ -27,6 +27,7 @@ pub mod kernel;
 pub mod launch;
 #[cfg(feature = "cli")]
 pub mod learn;
+mod mask;
 mod mutex;
 mod network;
 pub mod plan;

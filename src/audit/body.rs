@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Record, mask};
+use super::Record;
+use crate::mask;
 
 /// Bytes of one text that are kept: a path (`PATH_MAX`).
 const LONGEST_TEXT: usize = 4096;

@@ -1,7 +1,6 @@
 //! What happens in a run, one record each, for whoever keeps them. No I/O here: [`crate::store`] writes them down.
 
 mod body;
-pub mod mask;
 mod record;
 
 use std::ffi::OsString;

@@ -9,7 +9,7 @@ use super::compare::Comparison;
 use super::folding::fold;
 use super::least::least;
 use super::used::{Scene, Used};
-use crate::audit::mask;
+use crate::mask;
 use crate::profile::visible;
 use crate::quote::command_line;
 use crate::report::{Denial, Flag, Grant, Kind, Report};

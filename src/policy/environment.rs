@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::resolve::{Circumstances, models};
 use super::{Access, Grant};
+use crate::mask::{holds_token, looks_secret};
 use crate::profile::{Pass, Profile, is_unsecure_variable};
 
 /// What every run gets where the caller has it: language, time zone, terminal.
@@ -52,84 +53,13 @@ pub fn is_unsecure(name: &OsStr) -> bool {
     name != "TMPDIR" && is_unsecure_variable(&name.to_string_lossy())
 }
 
-/// Whether a variable's name says that it holds a secret.
-pub fn looks_secret(name: &OsStr) -> bool {
-    const SECRET_WORDS: &[&str] = &[
-        "TOKEN",
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "PASSPHRASE",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "KEY",
-        "APIKEY",
-        "AUTH",
-        "COOKIE",
-        "SESSION",
-        "PRIVATE",
-        "PAT",
-        "DSN",
-        "PASS",
-        "PWDS",
-        "JWT",
-        "WEBHOOK",
-        "CONNECTION",
-        "KEYS",
-        "AUTHKEY",
-        "PW",
-        "CRED",
-        "CREDS",
-        "COOKIES",
-        "PASSCODE",
-        "PASSPHRASES",
-        "PSK",
-        "AUTHORIZATION",
-        "BEARER",
-        "OTP",
-        "TOTP",
-        "MNEMONIC",
-        "HMAC",
-        "CONNSTR",
-        "SAS",
-    ];
-    const SECRET_PARTS: &[&str] = &[
-        "PASSWORD",
-        "SECRET",
-        "TOKEN",
-        "APIKEY",
-        "ACCESSKEY",
-        "ACCOUNTKEY",
-        "CREDENTIAL",
-    ];
-    // Sockets that act for the user; reaching them is a grant of its own.
-    const SOCKETS: &[&str] = &[
-        "SSH_AUTH_SOCK",
-        "SSH_AGENT_PID",
-        "GPG_AGENT_INFO",
-        "DBUS_SESSION_BUS_ADDRESS",
-        "DOCKER_HOST",
-        "XAUTHORITY",
-        "DATABASE_URL",
-        "REDIS_URL",
-        "MONGODB_URI",
-        "MYSQL_PWD",
-        "SSHPASS",
-        "POSTGRES_URL",
-    ];
-    let name = name.to_string_lossy().to_ascii_uppercase();
-    SOCKETS.contains(&name.as_str())
-        || name.split('_').any(|word| SECRET_WORDS.contains(&word))
-        || SECRET_PARTS.iter().any(|part| name.contains(part))
-}
-
 /// The environment of a run but for `HOME` and `TMPDIR`, where those are its own: they name directories that
 /// are made at launch.
 pub fn build(profile: &Profile, circumstances: &Circumstances<'_>, grants: &[Grant]) -> BTreeMap<OsString, OsString> {
     let mut variables: BTreeMap<OsString, OsString> = circumstances
         .environment
         .iter()
-        .filter(|(name, _)| passes(profile, name))
+        .filter(|(name, value)| passes(profile, name) && !is_kept_back(profile, name, value))
         .cloned()
         .collect();
     let path = variables
@@ -166,6 +96,13 @@ pub(super) fn passes(profile: &Profile, name: &OsStr) -> bool {
             Pass::Limited => LIMITED.iter().any(|one| name == *one),
             Pass::All => !looks_secret(name),
         }
+}
+
+/// Whether a profile that passes all but secrets would pass one by its value: a well-known token under a harmless name. What
+/// the profile or a person names comes along.
+fn is_kept_back(profile: &Profile, name: &OsStr, value: &OsStr) -> bool {
+    let is_named = || profile.environment.names.iter().any(|rule| name == rule.value.as_str());
+    profile.environment.pass == Pass::All && holds_token(&value.to_string_lossy()) && !is_named()
 }
 
 /// The entries of the caller's search path that the run may start programs from, in their order.

@@ -45,7 +45,7 @@ pub use capability::{Capabilities, NoCapability};
 pub use closed::Closed;
 pub use decide::{Decision, Matcher};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
-pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable, looks_secret};
+pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable};
 pub use git::{git_directories, is_in_git_directory};
 pub use listed::{
     Closing, Entry, Line, List, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, lines as listed_lines,

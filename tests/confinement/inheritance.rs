@@ -38,20 +38,28 @@ fn the_environment_is_rebuilt() {
 
 #[test]
 fn wide_profiles_pass_no_secret_variable() {
-    let begun = run().variable("PLAIN", "1");
     let code = "import os; print([n for n in ('PLAIN', 'SECRET_TOKEN', 'MY_API_KEY', 'DB_PASSWORD', 'LD_PRELOAD',\n\
-                'SSH_AUTH_SOCK', 'GITHUB_PAT') if n in os.environ])";
-    begun
-        .profile("trusted")
-        .variable("SECRET_TOKEN", "x")
-        .variable("MY_API_KEY", "x")
-        .variable("DB_PASSWORD", "x")
-        .variable("SSH_AUTH_SOCK", "x")
-        .variable("GITHUB_PAT", "x")
-        .variable("LD_PRELOAD", "")
-        .python(code)
-        .stdout("['PLAIN']\n")
-        .ends();
+                'SSH_AUTH_SOCK', 'GITHUB_PAT', 'HARMLESS') if n in os.environ])";
+    let token = "ghp_0123456789abcdefghij0123456789abcdef";
+    for (flags, printed) in [
+        (&[][..], "['PLAIN']\n"),
+        (&["--env", "HARMLESS"], "['PLAIN', 'HARMLESS']\n"),
+    ] {
+        run()
+            .profile("trusted")
+            .flags(flags)
+            .variable("PLAIN", "1")
+            .variable("HARMLESS", token)
+            .variable("SECRET_TOKEN", "x")
+            .variable("MY_API_KEY", "x")
+            .variable("DB_PASSWORD", "x")
+            .variable("SSH_AUTH_SOCK", "x")
+            .variable("GITHUB_PAT", "x")
+            .variable("LD_PRELOAD", "")
+            .python(code)
+            .stdout(printed)
+            .ends();
+    }
 }
 
 #[test]

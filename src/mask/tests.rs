@@ -219,3 +219,51 @@ fn the_token_formats_of_a_well_kept_set_are_masked() {
     let account = format!("AccountName=x;AccountKey={}==", letters(86));
     assert!(!text(&account).contains(&letters(20)), "{}", text(&account));
 }
+
+#[test]
+fn variables_that_hold_secrets_are_recognised_by_name() {
+    for name in [
+        "GITHUB_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "MYSQL_PWD_PASSWORD",
+        "OPENAI_API_KEY",
+        "SSH_AUTH_SOCK",
+        "OPENAI_API_KEYS",
+        "TS_AUTHKEY",
+        "DB_PW",
+        "AWS_CREDS",
+        "WIFI_PSK",
+        "NPM_OTP",
+        "WALLET_MNEMONIC",
+        "AZURE_SAS",
+    ] {
+        assert!(looks_secret(name.as_ref()), "{name}");
+    }
+    for name in ["PATH", "HOME", "EDITOR", "KEYBOARD", "MONKEY", "AUTHOR"] {
+        assert!(!looks_secret(name.as_ref()), "{name}");
+    }
+}
+
+#[test]
+fn values_that_hold_tokens_are_recognised_whatever_their_name() {
+    for value in [
+        "ghp_0123456789abcdefghij0123456789abcdef",
+        "sk-proj-0123456789abcdef0123",
+        "--user x --key AKIAIOSFODNN7EXAMPLE",
+        "postgres://shop:secret@db/x",
+        "-----BEGIN PRIVATE KEY-----\nMII",
+    ] {
+        assert!(holds_token(value), "{value}");
+    }
+    for value in [
+        "/usr/bin:/bin",
+        "ssh://git@example.com/x",
+        "https://example.com:8080/a@b",
+        "/opt/task-runner-for-everything",
+        "de_DE.UTF-8",
+        "",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ] {
+        assert!(!holds_token(value), "{value}");
+    }
+}

@@ -1,7 +1,6 @@
 //! `NAME=value` and `Name: value`, where the name says that the value is secret.
 
-use super::MASK;
-use crate::policy::looks_secret;
+use super::{MASK, looks_secret};
 
 /// What a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

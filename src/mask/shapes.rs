@@ -67,6 +67,14 @@ pub(super) fn may_hold(text: &str) -> bool {
     longest.is_none()
 }
 
+/// Whether a text holds one: a user's name in a URL is none, a password beside it is.
+pub fn holds_token(text: &str) -> bool {
+    text.char_indices().any(|(at, _)| match secret_at(text, at) {
+        Some((keep, length)) if text[at..].starts_with("://") => text[at + keep..][..length].contains(':'),
+        found => found.is_some(),
+    })
+}
+
 /// Masks them.
 pub(super) fn mask(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());

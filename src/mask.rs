@@ -10,6 +10,7 @@ mod context;
 mod pairs;
 mod pieces;
 mod shapes;
+mod variables;
 
 #[cfg(test)]
 mod lines;
@@ -20,6 +21,8 @@ use serde_json::Value;
 
 use context::Context;
 use pieces::{Piece, Quotes};
+pub use shapes::holds_token;
+pub use variables::looks_secret;
 
 /// What stands in a secret's place.
 pub const MASK: &str = "***";

@@ -1,0 +1,74 @@
+//! Variables that hold secrets.
+
+use std::ffi::OsStr;
+
+/// Whether a variable's name says that it holds a secret.
+pub fn looks_secret(name: &OsStr) -> bool {
+    const SECRET_WORDS: &[&str] = &[
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "KEY",
+        "APIKEY",
+        "AUTH",
+        "COOKIE",
+        "SESSION",
+        "PRIVATE",
+        "PAT",
+        "DSN",
+        "PASS",
+        "PWDS",
+        "JWT",
+        "WEBHOOK",
+        "CONNECTION",
+        "KEYS",
+        "AUTHKEY",
+        "PW",
+        "CRED",
+        "CREDS",
+        "COOKIES",
+        "PASSCODE",
+        "PASSPHRASES",
+        "PSK",
+        "AUTHORIZATION",
+        "BEARER",
+        "OTP",
+        "TOTP",
+        "MNEMONIC",
+        "HMAC",
+        "CONNSTR",
+        "SAS",
+    ];
+    const SECRET_PARTS: &[&str] = &[
+        "PASSWORD",
+        "SECRET",
+        "TOKEN",
+        "APIKEY",
+        "ACCESSKEY",
+        "ACCOUNTKEY",
+        "CREDENTIAL",
+    ];
+    // Sockets that act for the user; reaching them is a grant of its own.
+    const SOCKETS: &[&str] = &[
+        "SSH_AUTH_SOCK",
+        "SSH_AGENT_PID",
+        "GPG_AGENT_INFO",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "DOCKER_HOST",
+        "XAUTHORITY",
+        "DATABASE_URL",
+        "REDIS_URL",
+        "MONGODB_URI",
+        "MYSQL_PWD",
+        "SSHPASS",
+        "POSTGRES_URL",
+    ];
+    let name = name.to_string_lossy().to_ascii_uppercase();
+    SOCKETS.contains(&name.as_str())
+        || name.split('_').any(|word| SECRET_WORDS.contains(&word))
+        || SECRET_PARTS.iter().any(|part| name.contains(part))
+}
