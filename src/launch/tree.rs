@@ -130,7 +130,7 @@ impl Tree {
             let Some(stat) = Stat::read(pid, self.tick) else {
                 continue;
             };
-            let (resident, mapped) = memory_of(pid).unwrap_or((stat.resident, 0));
+            let (resident, mapped) = memory_of(pid).unwrap_or_default();
             let anonymous = resident.saturating_sub(mapped) * self.page;
             let seen = self.seen.entry((pid, stat.started)).or_insert_with(|| Seen {
                 inherited: of_parent,
@@ -171,16 +171,7 @@ impl Tree {
     /// Its threads, where it has few processes: those can be counted before others have their turn.
     fn small(&self) -> Option<u64> {
         const FEW: usize = 128;
-        let (mut waiting, mut counted, mut threads) = (children(self.warden), 0, 0);
-        while let Some(pid) = waiting.pop() {
-            counted += 1;
-            if counted + waiting.len() > FEW {
-                return None;
-            }
-            threads += fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count) as u64;
-            waiting.extend(children(pid));
-        }
-        Some(threads)
+        threads_below(self.warden, |processes, _| processes <= FEW)
     }
 
     /// The same of its memory, in bytes: that of the last look and what the machine has less since then.
@@ -229,7 +220,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Asks the kernel (proc_loadavg(5)); nothing where that can't be read.
+    /// Asks the kernel (proc_loadavg(5)); nothing where that can't be read, as in a run inside a run.
     pub fn now() -> Load {
         let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let both = text.split(' ').nth(3).and_then(|field| field.split_once('/'));
@@ -306,7 +297,6 @@ struct Stat {
     children: Duration,
     threads: u64,
     started: u64,
-    resident: u64,
 }
 
 impl Stat {
@@ -323,8 +313,25 @@ impl Stat {
             children: time(16)? + time(17)?,
             threads: number(20)?,
             started: number(22)?,
-            resident: number(24)?,
         })
+    }
+}
+
+/// Threads below a process, while as many processes and threads are few enough; else `None`.
+pub fn threads_below(process: i32, are_few: impl Fn(usize, u64) -> bool) -> Option<u64> {
+    let (mut waiting, mut counted, mut threads) = (children(process), 0, 0);
+    loop {
+        if !are_few(counted + waiting.len(), threads) {
+            return None;
+        }
+        let Some(pid) = waiting.pop() else {
+            return Some(threads);
+        };
+        counted += 1;
+        threads += fs::read_dir(format!("/proc/{pid}/task"))
+            .map_or(0, Iterator::count)
+            .max(1) as u64;
+        waiting.extend(children(pid));
     }
 }
 

@@ -9,6 +9,7 @@ use super::desk::Desk;
 use super::procfs;
 use super::realm::Realm;
 use super::refuse::Attempt;
+use crate::launch::threads_below;
 use crate::mutex::lock;
 use crate::policy::Capabilities;
 use crate::report::{Kind, Reason};
@@ -142,10 +143,9 @@ fn has_room(warden: i32, realm: &Realm) -> bool {
         return true;
     }
     for _ in 0..TRIES {
-        let alive = counter.tree(warden).sample(Some(limit)).threads;
-        if alive >= limit {
+        let Some(alive) = threads_below(warden, |_, threads| threads < limit) else {
             return false;
-        }
+        };
         if counter.expect_one_more(alive, limit) {
             return true;
         }

@@ -17,7 +17,6 @@ use super::served::Script;
 use super::terminals::Terminal;
 use crate::approve::{Answer, EscalationRequest};
 use crate::audit::{Observer, Record, Seen};
-use crate::launch::Tree;
 use crate::mutex::lock;
 use crate::network::Network;
 use crate::plan::Supervision;
@@ -197,7 +196,6 @@ const SHOWS_AFTER: Duration = Duration::from_millis(20);
 /// Counts the processes and threads of a run as they are made.
 #[derive(Default)]
 pub struct Counter {
-    tree: Option<Tree>,
     /// When processes were let go that a look at the tree may not show yet.
     expected: Vec<Instant>,
     /// How many may be made before the tree is looked at again.
@@ -219,11 +217,6 @@ impl Counter {
     fn expect(&mut self) {
         self.expected.retain(|since| since.elapsed() < SHOWS_AFTER);
         self.expected.push(Instant::now());
-    }
-
-    /// The tree below the warden.
-    pub fn tree(&mut self, warden: i32) -> &mut Tree {
-        self.tree.get_or_insert_with(|| Tree::new(warden))
     }
 
     /// Lets one more go, if there's room beside those alive and those expected.
