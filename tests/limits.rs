@@ -1,6 +1,6 @@
 //! Limits hold for the whole tree, and the report and the exit code say which one ended a run.
 
-use crate::common::{Ran, run};
+use crate::common::{Ran, finish, python, run};
 
 fn ended_by(ran: &Ran, limit: &str) {
     let report = ran.report();
@@ -14,7 +14,7 @@ const BUSY: &str = "while True: pass";
 #[test]
 fn the_cpu_limit_ends_a_busy_program() {
     let begun = run().flags(["--cpu-limit", "1s"]).python(BUSY).reporting();
-    let process = crate::common::finish(&mut begun.process(), b"");
+    let process = finish(&mut begun.process(), b"");
     // SIGXCPU by the kernel, or SIGKILL by the launcher: whoever looks first.
     let code = process.status.code().unwrap();
     assert!([128 + 24, 128 + 9].contains(&code), "{code}");
@@ -409,6 +409,19 @@ fn a_fork_bomb_under_a_shipped_profile_is_ended() {
             .ends();
         ended_by(&ran, "processes");
     }
+}
+
+/// What looks at the processes goes before others, where it may; the run never does.
+#[test]
+fn a_run_has_its_caller_s_priority() {
+    let code = "import os; print(os.nice(0))";
+    let own = finish(
+        std::process::Command::new("/usr/bin/nice")
+            .arg("-n0")
+            .args([python(), "-c", code]),
+        b"",
+    );
+    run().profile("minimal").python(code).stdout(&own.stdout()).ends();
 }
 
 #[test]

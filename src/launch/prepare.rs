@@ -24,6 +24,7 @@ use super::network::Exchange;
 use super::running::{Holdings, Running};
 use super::scratch::{self, Scratch};
 use super::survey::{Spot, survey};
+use super::tree::Load;
 use super::warden::Duty;
 use super::workers;
 use crate::command::Command;
@@ -525,8 +526,10 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, LaunchError> {
     CString::new(text.as_bytes()).map_err(|_| LaunchError::Nul(what))
 }
 
-/// Never RLIMIT_AS, which the JVM and Go run into, nor RLIMIT_NPROC, which counts all of the user's processes.
-/// Processor time is the tree's limit, which is sampled; here it ends the single process that runs away.
+/// Never RLIMIT_AS, which the JVM and Go run into.
+/// Processor time is the tree's limit, which is sampled; here it ends the single process that runs away. RLIMIT_NPROC counts
+/// all of the user's processes and threads, and root's never; so there's room for those of the whole machine, and twice
+/// what the tree may have: it holds a storm that grows faster than it is looked at.
 fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
     // A dump holds the memory, and its handler runs outside; priority over the user's other programs is no run's to take.
     let mut list: Vec<_> = [libc::RLIMIT_CORE, libc::RLIMIT_NICE, libc::RLIMIT_RTPRIO]
@@ -549,6 +552,9 @@ fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
         .cpu
         .map(|cpu| cpu.as_secs().max(1) + u64::from(cpu.subsec_nanos() > 0));
     add(libc::RLIMIT_CPU, seconds, 1);
+    let others = Load::now().threads;
+    let most = limits.processes.filter(|_| others > 0);
+    add(libc::RLIMIT_NPROC, most.map(|most| others + most.saturating_mul(2)), 0);
     list
 }
 

@@ -20,7 +20,7 @@ use super::warden::{News, Order};
 use crate::profile::Limits;
 use crate::report::{Escalation, Fault, Part, Refusals};
 use crate::supervise::{Approvals, Supervisor};
-use crate::sys::process;
+use crate::sys::process::{self, Precedence};
 use crate::sys::wire::{self, Message};
 
 /// How long nothing is looked at where a limit needs it.
@@ -153,6 +153,9 @@ pub struct Running {
     next_walk: Instant,
     /// When memory is counted exactly, where the quick sum is over the limit and what is surely used isn't.
     counts_memory_at: Option<Instant>,
+    /// What looks at the processes goes first, where it may: among thousands that run it would wait for seconds, and root
+    /// has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
+    precedence: Option<Precedence>,
     /// When the processes were looked at one by one.
     looked_at: Instant,
     next_sample: Instant,
@@ -216,6 +219,9 @@ impl Running {
             growth,
             next_walk: started,
             counts_memory_at: None,
+            precedence: (sampled && limits.processes.is_some())
+                .then(|| Precedence::of(0).ok())
+                .flatten(),
             looked_at: started,
             next_sample: started + first_pause(&limits),
             started,
@@ -491,6 +497,9 @@ impl Running {
 
     fn end_for(&mut self, limit: Limit, by: &'static str) {
         self.hit = Some(LimitHit { limit, by });
+        if self.precedence.is_some() {
+            let _ = Precedence::of(self.warden).map(std::mem::forget);
+        }
         self.kill();
     }
 
@@ -517,6 +526,7 @@ impl Running {
 
     fn end(&mut self, message: &Message) {
         self.over = true;
+        self.precedence = None;
         if let Some(supervisor) = &self.supervisor {
             supervisor.shared().made().clear_shared_memory();
         }
