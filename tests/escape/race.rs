@@ -37,7 +37,7 @@ impl Race<'_> {
         let held = self.place(&program);
         let _beside = self.beside(&held);
         // How long it tries in a run, in seconds.
-        let seconds = tries("1.2", "2");
+        let seconds = tries("0.6", "2");
         let mut command = held.command(STOCKADE);
         command.args(["run", "--profile", profile, "--root"]).arg(&held.root);
         command.args(["--", "./attacker"]).args(self.words).arg(seconds);
