@@ -67,3 +67,19 @@ fn without_user_notification_it_and_a_run_say_what_would_help() {
     assert!(said.contains("--accept-shortfall supervisor"), "{said}");
     assert_eq!(code, Some(125));
 }
+
+#[test]
+fn an_empty_search_path_hides_nothing() {
+    let (code, said) = under(&["/usr/bin/env", "PATH=", STOCKADE.path(), "doctor"]);
+    assert!(said.contains("all 7 shipped profiles hold here"), "{said}");
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_told_with_its_cause() {
+    let (_, said) = under(&["/usr/bin/env", "HOME=/proc/none", STOCKADE.path(), "doctor"]);
+    let cause =
+        "(can't make a scratch directory in `/proc/none/.local/state/stockade/scratch`: No such file or directory";
+    assert!(said.contains(cause), "{said}");
+    assert!(said.contains("set `XDG_STATE_HOME` to a directory of yours"), "{said}");
+}

@@ -24,7 +24,7 @@ pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     Ok(u8::from(missing))
 }
 
-/// Whether all shipped profiles hold here, and by which means. Each starts `true` once, so this is what a run would meet.
+/// Whether all shipped profiles hold here, and by which means. Each starts a shell once, so this is what a run would meet.
 fn verdict(facts: &Facts) -> Finding {
     let refused: Vec<(&str, Error)> = profile::SHIPPED
         .iter()
@@ -47,7 +47,11 @@ fn verdict(facts: &Facts) -> Finding {
             true => Level::Missing,
             false => Level::Less,
         },
-        what: format!("not every shipped profile starts here: {} ({error})", names.join(", ")),
+        what: format!(
+            "not every shipped profile starts here: {} ({})",
+            names.join(", "),
+            Failure::new(REFUSED, error).message
+        ),
         hint: error.hint(),
     }
 }
@@ -55,7 +59,12 @@ fn verdict(facts: &Facts) -> Finding {
 fn start(profile: &str) -> Result<(), Error> {
     let root = tempfile::tempdir().map_err(Error::Surroundings)?;
     let sandbox = Sandbox::profile(profile)?.root(root.path());
-    sandbox.command("true").no_input().output().map(drop)
+    sandbox
+        .command("/bin/sh")
+        .args(["-c", ":"])
+        .no_input()
+        .output()
+        .map(drop)
 }
 
 /// What holds a run on this Landlock, and what a newer one would take over: SECURITY.md's "On an older Landlock".

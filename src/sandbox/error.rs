@@ -227,6 +227,9 @@ impl Error {
                  path where no other run writes"
                     .into(),
             ),
+            Error::Launch(LaunchError::Scratch(..)) => Some(
+                "it belongs below the home: set `XDG_STATE_HOME` to a directory of yours, if that isn't one".into(),
+            ),
             Error::Launch(LaunchError::Datagrams(_)) => Some("redirect it, as in `</dev/null`, or pipe it".into()),
             Error::Launch(LaunchError::TooManyFiles { .. }) => {
                 Some("grant a smaller tree, or leave `--trace fast` away".into())
