@@ -393,7 +393,7 @@ fn the_process_limit_counts_threads_and_refuses_with_the_kernel_s_error() {
 
 /// Each ends by itself after a while, for the machine's sake.
 #[test]
-fn a_fork_bomb_under_a_shipped_profile_is_ended() {
+fn a_fork_bomb_under_a_shipped_profile_is_held() {
     let beginning = "import os, threading, time\nend = time.time() + 3\nwhile time.time() < end:\n";
     for bomb in [
         "  try: os.fork()\n  except OSError: pass",
@@ -404,10 +404,17 @@ fn a_fork_bomb_under_a_shipped_profile_is_ended() {
             .profile("minimal")
             .python(&format!("{beginning}{bomb}"))
             .reporting()
-            .status(137)
-            .stderr("stockade: the run was ended past its processes limit\n")
+            .any_status()
+            .any_stderr()
             .ends();
-        ended_by(&ran, "processes");
+        let report = ran.report();
+        // A control group refuses, and the run goes on.
+        if report["enforcement"]["limits_by"] == "control group" {
+            let denials = report["denials"].as_array().unwrap();
+            assert!(denials.iter().any(|denial| denial["target"] == "process"), "{report:#}");
+        } else {
+            assert_eq!(report["limit"], "processes", "{report:#}");
+        }
     }
 }
 

@@ -79,10 +79,19 @@ impl ControlGroup {
 
     /// Whether the kernel ended the tree for want of memory.
     pub fn ran_out_of_memory(&self) -> bool {
-        fs::read_to_string(self.path.join("memory.events"))
+        self.counts("memory.events", "oom_kill ")
+    }
+
+    /// Whether the kernel refused to make a process or thread.
+    pub fn ran_out_of_processes(&self) -> bool {
+        self.counts("pids.events", "max ")
+    }
+
+    fn counts(&self, file: &str, event: &str) -> bool {
+        fs::read_to_string(self.path.join(file))
             .unwrap_or_default()
             .lines()
-            .filter_map(|line| line.strip_prefix("oom_kill "))
+            .filter_map(|line| line.strip_prefix(event))
             .any(|count| count.trim() != "0")
     }
 }

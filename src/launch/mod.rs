@@ -23,7 +23,7 @@ pub use cgroup::find as find_control_group;
 pub use child::Step;
 pub use pause::{Look, Pause};
 pub use prepare::{Places, Prepared, Streams, prepare};
-pub use running::{Ending, Event, Limit, LimitHit, Running, Usage};
+pub use running::{Ending, Event, Limit, LimitHit, Running, TOO_MANY_PROCESSES, Usage};
 pub(crate) use scratch::make_private;
 pub use scratch::without_home as scratch_without_home;
 pub use tree::{StatFields, below, status_field, threads_below};

@@ -18,7 +18,7 @@ use super::scratch::Scratch;
 use super::tree::{Load, Tree};
 use super::warden::{News, Order};
 use crate::profile::Limits;
-use crate::report::{Escalation, Fault, Part, Refusals};
+use crate::report::{Escalation, Fault, Kind, Part, Reason, Refusal, Refusals};
 use crate::supervise::{Approvals, Supervisor};
 use crate::sys::process::{self, Precedence};
 use crate::sys::wire::{self, Message};
@@ -34,6 +34,9 @@ const SHARE: u32 = 20;
 const MEMORY_RATE: u64 = 4 << 30;
 const DISK_RATE: u64 = 2 << 30;
 const PROCESS_RATE: u64 = 6_000;
+
+/// Why one more process is refused.
+pub const TOO_MANY_PROCESSES: &str = "the run has as many processes and threads as its limit allows";
 
 /// A limit of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -529,6 +532,13 @@ impl Running {
         self.precedence = None;
         if let Some(supervisor) = &self.supervisor {
             supervisor.shared().made().clear_shared_memory();
+            if self
+                .control_group
+                .as_ref()
+                .is_some_and(ControlGroup::ran_out_of_processes)
+            {
+                supervisor.shared().note(self.refused_process());
+            }
         }
         // A run that was ended is past being heard.
         if let Some(farewell) = self.farewell.take()
@@ -560,6 +570,22 @@ impl Running {
             duration: self.started.elapsed(),
             output_cut: false,
         });
+    }
+
+    /// What the control group refused: it doesn't say to which process.
+    fn refused_process(&self) -> Refusal {
+        Refusal {
+            kind: Kind::Spawn,
+            asked: Vec::new(),
+            target: b"process".into(),
+            exists: false,
+            is_directory: false,
+            syscall: "clone",
+            pid: self.target,
+            program: Vec::new(),
+            at: self.started.elapsed(),
+            reason: Reason::Never(TOO_MANY_PROCESSES),
+        }
     }
 
     /// The limit that the kernel itself kept, as the way of dying tells.

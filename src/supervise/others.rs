@@ -9,7 +9,7 @@ use super::desk::Desk;
 use super::procfs;
 use super::realm::Realm;
 use super::refuse::Attempt;
-use crate::launch::threads_below;
+use crate::launch::{TOO_MANY_PROCESSES, threads_below};
 use crate::mutex::lock;
 use crate::policy::Capabilities;
 use crate::report::{Kind, Reason};
@@ -123,11 +123,7 @@ fn counted(desk: &Desk<'_>) -> Result<Answer, Errno> {
         )));
     }
     let attempt = Attempt::without(Kind::Spawn, b"");
-    desk.note(
-        &attempt,
-        b"process",
-        Reason::Never("the run has as many processes and threads as its limit allows"),
-    );
+    desk.note(&attempt, b"process", Reason::Never(TOO_MANY_PROCESSES));
     Err(Errno(libc::EAGAIN))
 }
 

@@ -25,7 +25,7 @@ pub struct Run {
     input: Vec<u8>,
     reports: bool,
     names_root: bool,
-    status: i32,
+    status: Option<i32>,
     stdout: Expected,
     stderr: Expected,
 }
@@ -48,7 +48,7 @@ pub fn run() -> Run {
         input: Vec::new(),
         reports: false,
         names_root: true,
-        status: 0,
+        status: Some(0),
         stdout: Expected::Exactly(String::new()),
         stderr: Expected::Exactly(String::new()),
     }
@@ -124,7 +124,12 @@ impl Run {
     }
 
     pub fn status(mut self, code: i32) -> Self {
-        self.status = code;
+        self.status = Some(code);
+        self
+    }
+
+    pub fn any_status(mut self) -> Self {
+        self.status = None;
         self
     }
 
@@ -206,8 +211,8 @@ impl Run {
             .code()
             .unwrap_or_else(|| -finished.status.signal().unwrap_or(0));
         let mut faults = Vec::new();
-        if status != self.status {
-            faults.push(format!("exit code {status}, expected {}", self.status));
+        if let Some(expected) = self.status.filter(|expected| *expected != status) {
+            faults.push(format!("exit code {status}, expected {expected}"));
         }
         faults.extend(compare("stdout", &finished.stdout(), &self.stdout));
         faults.extend(compare("stderr", &finished.stderr(), &self.stderr));
