@@ -4,10 +4,13 @@ use std::ffi::CString;
 
 use super::answer::{Answer, Errno};
 use super::desk::Desk;
+use super::judge::Verdict;
 use super::memory::{Permissions, refuse_to_make_executable};
 use super::metadata::{Subject, shareable};
 use super::pinned::Pinned;
+use super::refuse::Attempt;
 use crate::policy::Access;
+use crate::report::Kind;
 use crate::sys::file;
 
 /// `XATTR_NAME_MAX` with its NUL, and `XATTR_SIZE_MAX`.
@@ -138,7 +141,8 @@ pub fn get(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     let (subject, next) = form.subject(desk)?;
     let name = name(desk, desk.caller().registers.long(next))?;
     let buffer = buffer(desk, form, next + 1)?;
-    let object = readable(desk, &subject)?;
+    let is_users = name.as_bytes().starts_with(b"user.");
+    let object = readable(desk, &subject, is_users)?;
     let path = object.path();
     deliver(desk, &buffer, |bytes| file::read_attribute(&path, &name, bytes))
 }
@@ -151,19 +155,24 @@ pub fn list(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
         size: usize::try_from(registers.long(next + 1)).unwrap_or(usize::MAX),
         flags: 0,
     };
-    let object = readable(desk, &subject)?;
+    let object = readable(desk, &subject, true)?;
     let path = object.path();
     deliver(desk, &buffer, |bytes| file::list_attributes(&path, bytes))
 }
 
-/// What can't be read answers like a file system without attributes: `ls -l` and `cp -a` go on without a word, and
-/// so nothing is noted either.
-fn readable(desk: &Desk<'_>, subject: &Subject) -> Result<Pinned, Errno> {
+/// What can't be read answers like a file system without attributes: `ls -l` and `cp -a` go on without a word. Those that
+/// `ls` asks for aren't noted.
+fn readable(desk: &Desk<'_>, subject: &Subject, is_noted: bool) -> Result<Pinned, Errno> {
+    const NONE: Errno = Errno(libc::EOPNOTSUPP);
     let object = subject.object(desk)?;
-    if desk.judge.object(Access::READ, &object).is_refused() || object.is_symlink() {
-        return Err(Errno(libc::EOPNOTSUPP));
+    if let Verdict::Refused(reason) = desk.judge.object(Access::READ, &object) {
+        if is_noted {
+            let target = object.name().as_os_str().as_encoded_bytes();
+            desk.note(&Attempt::with(Kind::Read, subject.asked(), &object), target, reason);
+        }
+        return Err(NONE);
     }
-    Ok(object)
+    if object.is_symlink() { Err(NONE) } else { Ok(object) }
 }
 
 /// Reads into a buffer of ours and writes it to the target's.

@@ -351,7 +351,15 @@ fn judge_move(
     if arrival.is_closed() {
         desk.enforce(arrival.clone(), &arriving, new_name, CLOSED)?;
     }
-    let first = desk.enforce(desk.judge.place(old_access, old), &leaving, old_name, CLOSED)?;
+    let first = desk.enforce(desk.judge.place(old_access, old), &leaving, old_name, CLOSED);
+    if first.is_err()
+        && desk.shared().approvals.is_none()
+        && let Verdict::Refused(reason) = &arrival
+    {
+        // Both names need a grant, and one message tells it.
+        desk.note(&arriving, new_name.as_os_str().as_encoded_bytes(), reason.clone());
+    }
+    let first = first?;
     let second = desk.enforce(arrival, &arriving, new_name, CLOSED)?;
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);

@@ -1,11 +1,19 @@
 //! `execve` and `execveat`: Landlock decides, we only see what it will refuse. And new processes, where they are
 //! counted.
 
+use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+
 use super::answer::{Answer, Errno, MayContinue};
+use super::caller::Alleged;
 use super::desk::Desk;
 use super::judge::CLOSED;
 use super::metadata::Subject;
+use super::pinned::Pinned;
 use super::refuse::Attempt;
+use super::resolve::Last;
 use crate::report::Kind;
 
 pub fn execve(desk: &Desk<'_>) -> Result<Answer, Errno> {
@@ -32,6 +40,89 @@ fn execute(desk: &Desk<'_>, subject: &Subject) -> Result<Answer, Errno> {
         desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
+    refuse_interpreter(desk, &object)?;
     desk.tell_allowed(&attempt, object.name());
     Ok(Answer::Continue(MayContinue::execute()))
+}
+
+/// The kernel refuses a program whose interpreter or loader may not be executed, and doesn't say which. A file that changes
+/// meanwhile is Landlock's to judge.
+fn refuse_interpreter(desk: &Desk<'_>, object: &Pinned) -> Result<(), Errno> {
+    let Some(name) = head(object).and_then(|head| interpreter(&head)) else {
+        return Ok(());
+    };
+    let subject = Subject::Path(libc::AT_FDCWD, Alleged::new(name), Last::Follow);
+    let Ok(found) = subject.object(desk) else {
+        return Ok(());
+    };
+    match desk.judge.refuses_to_execute(&found).filter(|_| found.is_regular()) {
+        Some(reason) => {
+            let attempt = Attempt::on(Kind::Execute, subject.asked());
+            desk.note(&attempt, found.name().as_os_str().as_encoded_bytes(), reason);
+            Err(CLOSED)
+        }
+        None => Ok(()),
+    }
+}
+
+/// The beginning of a program, as far as it can be read here.
+fn head(object: &Pinned) -> Option<Vec<u8>> {
+    const MOST: u64 = 4096;
+    let mut head = Vec::new();
+    let path = OsStr::from_bytes(object.path().as_bytes()).to_owned();
+    File::open(path).ok()?.take(MOST).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// What a `#!` line names (execve(2)), or the loader that an ELF file does: its first segment of type `PT_INTERP` (elf(5)).
+fn interpreter(head: &[u8]) -> Option<CString> {
+    const PT_INTERP: u64 = 3;
+    if let Some(line) = head.strip_prefix(b"#!") {
+        let line = line.split(|byte| *byte == b'\n').next()?.trim_ascii();
+        let name = line.split(|byte| b" \t\0".contains(byte)).next()?;
+        return CString::new(name).ok().filter(|name| !name.is_empty());
+    }
+    let number = |at: usize, bytes: usize| {
+        let field = head.get(at..at.checked_add(bytes)?)?;
+        Some(field.iter().rev().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte)))
+    };
+    // Sixty-four bits, the least byte first; another kind isn't looked into.
+    if !head.starts_with(b"\x7fELF\x02\x01") {
+        return None;
+    }
+    let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+    let place = |segment: u64| usize::try_from(table.checked_add(segment.checked_mul(size)?)?).ok();
+    let at = (0..count)
+        .filter_map(place)
+        .find(|at| number(*at, 4) == Some(PT_INTERP))?;
+    let (from, length) = (number(at.checked_add(8)?, 8)?, number(at.checked_add(32)?, 8)?);
+    let from = usize::try_from(from).ok()?;
+    let name = head.get(from..from.checked_add(usize::try_from(length).ok()?)?)?;
+    CString::new(name.strip_suffix(b"\0")?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_is_started_by_is_read_from_its_head() {
+        let named = |head: &[u8]| interpreter(head).map(|name| name.into_string().unwrap());
+        for (head, name) in [
+            (&b"#!/bin/sh\n"[..], Some("/bin/sh")),
+            (b"#! /usr/bin/env python3 -I\n", Some("/usr/bin/env")),
+            (b"#!tool", Some("tool")),
+            (b"#!\n", None),
+            (b"#!", None),
+            (b"", None),
+            (b"\x7fELF\x02\x01", None),
+        ] {
+            assert_eq!(named(head).as_deref(), name, "{head:?}");
+        }
+        let own = std::fs::read("/bin/true").unwrap();
+        assert!(named(&own[..4096]).is_some_and(|name| name.contains("ld-")));
+        let mut odd = own[..4096].to_vec();
+        odd[32..40].fill(0xff);
+        assert_eq!(named(&odd), None);
+    }
 }
