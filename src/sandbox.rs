@@ -12,6 +12,7 @@ mod observing;
 mod outcome;
 mod outside;
 mod own_sockets;
+mod withheld;
 
 use std::ffi::OsString;
 use std::fs;
@@ -677,7 +678,6 @@ impl Ready {
             sandbox: self.sandbox,
             policy: self.policy,
             command: self.command,
-            printed: Vec::new(),
         })
     }
 
@@ -716,8 +716,6 @@ pub struct Child {
     sandbox: Sandbox,
     policy: Policy,
     command: command::Command,
-    /// The end of what the program printed, where that is piped.
-    printed: Vec<u8>,
 }
 
 impl Child {
@@ -756,18 +754,7 @@ impl Child {
     /// # Errors
     /// The warden was killed; the program died with it.
     pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, Error> {
-        let event = self.running.next_event(attention)?;
-        if let Event::Output(_, bytes) = &event {
-            self.keep_end(bytes);
-        }
-        Ok(event)
-    }
-
-    /// What a program prints last names what it failed on.
-    fn keep_end(&mut self, bytes: &[u8]) {
-        const KEPT: usize = 16 * 1024;
-        self.printed.extend(&bytes[bytes.len().saturating_sub(KEPT)..]);
-        self.printed.drain(..self.printed.len().saturating_sub(KEPT));
+        Ok(self.running.next_event(attention)?)
     }
 
     /// Waits until the whole tree has ended.
@@ -787,11 +774,13 @@ impl Child {
         self.report.ended(ending);
         self.report.escalation = self.running.escalation();
         self.report.faults = self.running.faults();
+        let timeline = self.running.timeline();
         if let Some(refusals) = self.running.refusals() {
             let scene = Scene {
                 policy: &self.policy,
                 home: self.sandbox.surroundings.home.as_deref(),
-                printed: (!self.printed.is_empty()).then_some(self.printed.as_slice()),
+                timeline: &timeline,
+                withheld: &withheld::Rest::of(&self.sandbox.surroundings.environment, &self.policy),
                 ladder: &lowest::Shipped::new(&self.sandbox, &self.policy.root, &self.command),
             };
             self.report.judge(&refusals, &scene);

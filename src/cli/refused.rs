@@ -138,6 +138,7 @@ fn doing(access: Kind) -> &'static str {
         Kind::Resolve => "looking up",
         Kind::Signal => "sending a signal to",
         Kind::Spawn => "making another",
+        Kind::Variable => "the variable",
         Kind::Syscall => "the system call",
     }
 }

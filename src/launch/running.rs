@@ -18,8 +18,9 @@ use super::scratch::Scratch;
 use super::tree::{Load, Tree};
 use super::warden::{News, Order};
 use crate::profile::Limits;
-use crate::report::{Escalation, Fault, Kind, Part, Reason, Refusal, Refusals};
+use crate::report::{Escalation, Fault, Kind, Part, Reason, Refusal, Refusals, Timeline};
 use crate::supervise::{Approvals, Supervisor};
+use crate::sys::file;
 use crate::sys::process::{self, Precedence};
 use crate::sys::wire::{self, Message};
 
@@ -203,6 +204,9 @@ impl Running {
                 return Err(fault_of(supervisor.as_ref()).unwrap_or_else(|| start_failure(other)));
             }
         };
+        if let Some(supervisor) = &supervisor {
+            let _ = supervisor.shared().streams.set(identities(&output));
+        }
         let piped = output.iter().any(Option::is_some);
         let sampled =
             limits.cpu.is_some() || control_group.is_none() && (limits.memory.is_some() || limits.processes.is_some());
@@ -241,6 +245,12 @@ impl Running {
         self.supervisor
             .as_ref()
             .map(|supervisor| supervisor.shared().refusals())
+    }
+
+    /// What was said and done towards the end, where somebody supervises.
+    pub fn timeline(&self) -> Timeline {
+        let supervisor = self.supervisor.as_ref();
+        supervisor.map_or_else(Timeline::default, |supervisor| supervisor.shared().heard().timeline())
     }
 
     /// The program's process id.
@@ -634,6 +644,16 @@ impl Running {
         }
         (!buffer.is_empty()).then_some(Event::Output(stream, buffer))
     }
+}
+
+/// The run's standard output and error, as device and inode: of a pipe both ends have the same.
+fn identities(output: &[Option<OwnedFd>; 2]) -> [Option<(u64, u64)>; 2] {
+    let (own_output, own_error) = (io::stdout(), io::stderr());
+    let own = [own_output.as_fd(), own_error.as_fd()];
+    [0, 1].map(|stream| {
+        let one = output[stream].as_ref().map_or(own[stream], AsFd::as_fd);
+        file::status(one).ok().map(|status| (status.st_dev, status.st_ino))
+    })
 }
 
 /// How long it takes at least to add this much, at so much a second for each processor.

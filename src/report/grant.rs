@@ -144,7 +144,9 @@ fn least_path(refusal: &Refusal, fences: &Fences<'_>) -> Option<PathGrant> {
         Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => Flag::Write,
         Kind::Execute => Flag::Exec,
         Kind::Socket => Flag::Socket,
-        Kind::Connect | Kind::Listen | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall => return None,
+        Kind::Connect | Kind::Listen | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall | Kind::Variable => {
+            return None;
+        }
     };
     let path = match flag {
         Flag::Write => with_its_companions(refusal, path, fences),

@@ -1,5 +1,6 @@
 //! From what was refused to what a report says of it. Pure: all that is known of the run is given.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use super::host::{self, Endpoint};
 use super::likelihood::{Weighed, weigh};
 use super::refusal::{Kind, Reason, Refusal, Refusals};
 use super::suggestion::{self, Suggestion};
+use super::timeline::{Cause, Timeline, Withheld};
 use crate::policy::{Access, Matcher, Policy, Reach, Speech};
 use crate::profile::Origin;
 
@@ -22,8 +24,10 @@ pub struct Scene<'a> {
     pub policy: &'a Policy,
     /// The caller's home.
     pub home: Option<&'a Path>,
-    /// The end of what the program printed, where its output was piped.
-    pub printed: Option<&'a [u8]>,
+    /// What the run said and did towards its end.
+    pub timeline: &'a Timeline,
+    /// What it didn't get of its caller's.
+    pub withheld: &'a dyn Withheld,
     /// The shipped profiles.
     pub ladder: &'a dyn Ladder,
 }
@@ -70,17 +74,49 @@ pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged 
         duration: Duration::from_millis(report.duration_ms),
         failed: has_failed(report),
     };
-    let weighed = weigh(refusals.list(), &facts);
+    let (weighed, cause) = weigh(refusals.list(), &facts);
     let fences = Fences::new(scene.policy, scene.home, &report.command);
-    let denials = weighed
+    let refused = weighed
         .iter()
         .enumerate()
-        .map(|(rank, weighed)| denial(weighed, rank, scene, &fences))
-        .collect();
+        .map(|(rank, weighed)| denial(weighed, rank, scene, &fences));
+    let withheld = withheld(&cause, report);
+    let suggestion = match &withheld {
+        None => suggest(&weighed, scene, &fences),
+        Some(denial) => denial.grant.clone().map(|flags| Suggestion { flags, profile: None }),
+    };
     Judged {
-        denials,
-        suggestion: suggest(&weighed, scene, &fences),
+        denials: withheld.iter().cloned().chain(refused).collect(),
+        suggestion,
     }
+}
+
+/// What explains a failure without having been refused: the run never had it.
+fn withheld(cause: &Cause, report: &Report) -> Option<Denial> {
+    let (access, target, grant): (Kind, String, [OsString; 2]) = match cause {
+        Cause::Refusals(_) => return None,
+        Cause::Variable(name) => (Kind::Variable, name.clone(), ["--env".into(), name.into()]),
+        Cause::Program(path) => {
+            let directory = path.parent().unwrap_or(path);
+            let target = path.to_string_lossy().into_owned();
+            (Kind::Execute, target, ["--exec".into(), directory.into()])
+        }
+    };
+    Some(Denial {
+        access,
+        asked: target.clone(),
+        target,
+        syscall: "execve".into(),
+        pid: 0,
+        program: report.command.first().cloned().unwrap_or_default(),
+        count: 1,
+        at_ms: 0,
+        rule: None,
+        capability: None,
+        explains: true,
+        grant: Some(grant.into()),
+        profile: None,
+    })
 }
 
 /// A limit isn't a refusal, and neither is somebody who ends the run, by a signal or by a key that a shell passes on.

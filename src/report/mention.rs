@@ -1,4 +1,6 @@
-//! Whether a text names a path: what the program printed, or the words of its command line.
+//! Whether a text names a path, and what it says of it: what the program printed, or the words of its command line.
+
+use super::refusal::Kind;
 
 /// How a text names something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,28 +13,435 @@ pub enum Mention {
     Blamed,
 }
 
-/// Words for a refusal. A program that prints one of them was refused something, and knows it.
-const REFUSED: &[&str] = &["denied", "not permitted", "permission", "eacces", "eperm", "read-only"];
+/// Words for a refusal, each the beginning of a word. A program that prints one of them was refused something, and knows it.
+const REFUSED: &[&str] = &[
+    "denied",
+    "not permitted",
+    "permission",
+    "eacces",
+    "eperm",
+    "read-only",
+    "readonly",
+    "accessdeniedexception",
+    "not supported",
+];
 /// Words for a failure of any kind.
 const FAILED: &[&str] = &[
     "error",
+    "exception",
     "fail",
+    "fatal",
     "unable",
     "cannot",
     "can't",
     "could not",
     "couldn't",
     "unreachable",
+    "unavailable",
     "refused",
+    "no such",
+    "not found",
+    "missing",
     // Resolvers, by way of the C library, Node and Go.
     "not known",
     "enotfound",
     "no such host",
 ];
+/// Words for what a program does without, on the line that tells of it.
+const TOLERATED: &[&str] = &[
+    "ignor",
+    "skipp",
+    "warn",
+    "note:",
+    "debug",
+    "disabled",
+    "fall back",
+    "falling back",
+    "fallback",
+    "optional",
+    "retry",
+    "continuing",
+    "default",
+];
+/// Words for something that isn't there or didn't work, as a refusal makes it.
+const LACKS: &[&str] = &[
+    "no ",
+    "not ",
+    "n't ",
+    "missing",
+    "fail",
+    "cannot",
+    "unable",
+    "lost",
+    "unavailable",
+    "offline",
+    "without",
+    "skipped",
+    "closed",
+    "unknown",
+    "incomplete",
+    "unreadable",
+    "only 0",
+    "nothing",
+    "giving up",
+    "gave up",
+    "absent",
+    "unusable",
+    "without",
+];
+/// Words for something that is there and wrong, which no refusal makes.
+const WRONG: &[&str] = &[
+    "invalid",
+    "bad ",
+    "reject",
+    "expected",
+    "issues",
+    "problems",
+    "differ",
+    "out of range",
+    "assert",
+    "syntax",
+    "too many",
+    "too few",
+    "duplicate",
+    "already",
+    "conflict",
+    "illegal",
+    "malformed",
+    "unsupported",
+    "violat",
+    "constraint",
+    "licen",
+    "wrong",
+    "usage:",
+    "unrecognized",
+    "unknown option",
+    "no rule to make",
+    "parameter not set",
+    "unbound variable",
+    "matched",
+];
+/// Words of a connection that failed.
+const NETWORK: &[&str] = &[
+    "getaddrinfo",
+    "eai_again",
+    "enotfound",
+    "resolve host",
+    "name resolution",
+    "name or service",
+    "connectionerror",
+    "connection refused",
+    "connection error",
+    "econnrefused",
+    "unreachable",
+    "urlerror",
+    "unknownhost",
+    "connectexception",
+    "socketexception",
+    "failed to connect",
+    "couldn't connect",
+    "fetch failed",
+    "unresolvedaddress",
+];
+/// What only says that something else failed: test runners, make, npm, a process that waited for another.
+const BOILERPLATE: &[&str] = &[
+    "make: ***",
+    "make[",
+    "make: target",
+    "npm error",
+    "npm err!",
+    "node.js v",
+    "ran ",
+    "failed (",
+    "=====",
+    "-----",
+    "at ",
+    "from ",
+    "file \"",
+    "^",
+    "~",
+    "calledprocesserror",
+    "subprocess.calledprocesserror",
+    "error: command failed",
+    "traceback (most",
+    "exception in thread",
+    "> ",
+];
+/// What joins the parts of one error.
+const JOINS: &[&str] = &["during handling of", "direct cause of", "caused by"];
+/// Exceptions that a refusal raises, or that stand for any.
+const REFUSALS_OWN: &[&str] = &[
+    "PermissionError",
+    "OSError",
+    "IOError",
+    "EnvironmentError",
+    "FileNotFoundError",
+    "FileNotFoundException",
+    "AccessDeniedException",
+    "NoSuchFileException",
+    "IOException",
+    "UncheckedIOException",
+    "FileSystemException",
+    "Error",
+    "RuntimeError",
+    "AssertionError",
+    "RuntimeException",
+    "Exception",
+    "ExecutionException",
+    "CompletionException",
+    "AggregateError",
+    "OperationalError",
+    "CalledProcessError",
+    "ConnectionError",
+    "ConnectionRefusedError",
+    "URLError",
+    "gaierror",
+    "SocketException",
+    "ConnectException",
+    "UnknownHostException",
+    "ImportError",
+    "ModuleNotFoundError",
+    "SystemExit",
+    "DatabaseError",
+    "ExceptionInInitializerError",
+    "BindException",
+    "NotADirectoryError",
+    "BackendUnavailable",
+];
+
+/// What a text is about, by its words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tone {
+    /// The last line that tells of a mistake that no refusal makes.
+    pub own_line: Option<usize>,
+    /// The Python module that wasn't found.
+    pub missing_module: Option<String>,
+    /// The program that wasn't found, by the name that it was looked for.
+    pub missing_program: Option<String>,
+    /// Whether it ends in an assertion that says nothing.
+    pub is_bare_assertion: bool,
+    /// Whether it tells of a connection.
+    pub is_of_network: bool,
+    /// Whether it tells of a refusal, and not as a warning.
+    pub tells_of_refusal: bool,
+    /// Whether it only says that something else failed.
+    pub is_boilerplate: bool,
+    /// Whether its end says that something is lacking.
+    pub lacks: bool,
+    /// Whether its end says nothing of what is wrong.
+    pub is_vague: bool,
+}
+
+impl Tone {
+    /// Of a text's lines.
+    pub fn of(text: &str) -> Tone {
+        let lines: Vec<&str> = text.lines().collect();
+        let joined = lines.iter().rposition(|line| has_any(line, JOINS));
+        // What follows from a refusal: what couldn't be made isn't there.
+        let follows = |at: usize| is_absent(lines[at]) && refused_in(&lines[..at]);
+        let is_own = |at: &usize| {
+            !follows(*at) && is_own(lines[*at]) && joined.is_none_or(|joined| *at < joined || !refused_in(&lines))
+        };
+        let significant = lines.iter().rev().find(|line| !is_boilerplate(line));
+        let last = significant.copied().unwrap_or_default();
+        let is_wrong = has_any(last, WRONG);
+        Tone {
+            own_line: (0..lines.len()).rev().find(is_own),
+            missing_module: lines.iter().rev().find_map(|line| missing_module(line)),
+            is_bare_assertion: last.trim() == "AssertionError",
+            missing_program: lines.iter().rev().find_map(|line| missing_program(line)),
+            is_of_network: lines.iter().any(|line| has_any(line, NETWORK)),
+            tells_of_refusal: lines
+                .iter()
+                .any(|line| tells_of_refusal(line) && !has_any(line, TOLERATED)),
+            is_boilerplate: significant.is_none(),
+            lacks: has_any(last, LACKS) && !is_wrong,
+            is_vague: !is_wrong,
+        }
+    }
+}
+
+fn refused_in(lines: &[&str]) -> bool {
+    lines.iter().any(|line| tells_of_refusal(line))
+}
+
+fn is_boilerplate(line: &str) -> bool {
+    let line = line.trim().to_ascii_lowercase();
+    line.is_empty() || BOILERPLATE.iter().any(|start| line.starts_with(start))
+}
+
+/// Whether a line is an error that no refusal makes: an exception of another class, a command that isn't there.
+fn is_own(line: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    let is_rules = lower.contains("no rule to make target") || line.starts_with("Error [ERR_");
+    let is_command = lower.ends_with(": not found") || lower.ends_with("command not found");
+    let is_absent = is_absent(line);
+    // Of an application, where the system's has a number.
+    let is_applications = line.starts_with("PermissionError: ") && !line.contains("[Errno");
+    let is_compilers = lower.contains(": error: ")
+        && lower
+            .split(':')
+            .nth(1)
+            .is_some_and(|part| part.trim().parse::<u32>().is_ok());
+    is_rules
+        || is_command
+        || is_absent
+        || is_applications
+        || is_compilers
+        || exception(line).is_some_and(|class| !REFUSALS_OWN.contains(&class))
+}
+
+fn is_absent(line: &str) -> bool {
+    has_any(line, &["no such file", "enoent"])
+}
+
+/// The class at the beginning of a line: `java.lang.ArithmeticException: / by zero`, `TypeError: …`, `MemoryError`.
+fn exception(line: &str) -> Option<&str> {
+    let line = line
+        .trim_start_matches("Exception in thread \"main\" ")
+        .trim_start_matches("Uncaught ");
+    let end = line
+        .find(|c: char| !(c.is_alphanumeric() || "._$".contains(c)))
+        .unwrap_or(line.len());
+    // Ruby has it at the end, in brackets.
+    if let Some((_, class)) = line.strip_suffix(')').and_then(|line| line.rsplit_once(" ("))
+        && class.ends_with("Error")
+        && class.chars().all(char::is_alphanumeric)
+    {
+        return Some(class);
+    }
+    let class = line[..end].rsplit(['.', '$']).next()?;
+    let is_class = class.starts_with(|c: char| c.is_ascii_uppercase())
+        && ["Error", "Exception", "Exit", "Failure"]
+            .iter()
+            .any(|ending| class.ends_with(ending));
+    (is_class && (line[end..].is_empty() || line[end..].starts_with([':', ' ']))).then_some(class)
+}
+
+/// `ModuleNotFoundError: No module named 'x.y'`: `x`.
+fn missing_module(line: &str) -> Option<String> {
+    let (_, name) = line.split_once("No module named ")?;
+    let name = name.trim_matches(|c: char| "'\"".contains(c) || c.is_whitespace());
+    Some(name.split('.').next()?.to_string())
+}
+
+/// A shell's `tool: not found`, make's `tool: No such file or directory`, Node's `spawn tool ENOENT`, a script's `tool:
+/// please install it`.
+fn missing_program(line: &str) -> Option<String> {
+    const ENDS: [&str; 4] = [
+        ": not found",
+        ": command not found",
+        ": no such file or directory",
+        ": please install",
+    ];
+    let lower = line.to_ascii_lowercase();
+    let name = match lower.find("spawn ").filter(|_| lower.contains("enoent")) {
+        Some(at) => line[at + "spawn ".len()..].split(' ').next()?,
+        None => {
+            let end = ENDS.iter().filter_map(|end| lower.find(end)).min()?;
+            line[..end].rsplit([' ', ':']).next()?
+        }
+    };
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "._+-".contains(c));
+    is_name.then(|| name.to_string())
+}
+
+/// The first of these variables that a text names as a word, but for a warning.
+pub fn named_variable<'v>(text: &str, variables: &'v [String]) -> Option<&'v str> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let names = |line: &str, name: &str| {
+        let mut found = line.match_indices(name);
+        found.any(|(at, _)| !line[..at].ends_with(is_part) && !line[at + name.len()..].starts_with(is_part))
+    };
+    let is_one = |name: &&String| {
+        let mut lines = text
+            .lines()
+            .filter(|line| !line.starts_with("    ") && !has_any(line, TOLERATED));
+        name.len() > 2 && name.chars().all(|c| !c.is_lowercase()) && lines.any(|line| names(line, name))
+    };
+    variables.iter().find(is_one).map(String::as_str)
+}
 
 /// Whether a text tells of a refusal.
 pub fn tells_of_refusal(text: &str) -> bool {
-    has_any(text, REFUSED)
+    let text = text.to_ascii_lowercase();
+    REFUSED.iter().any(|word| {
+        let mut found = text.match_indices(word);
+        found.any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric()))
+    })
+}
+
+/// The last line that names one of these and tells of a failure, and not of something that is done without.
+pub fn last_blaming_line(text: &str, names: &[&str], kind: Kind) -> Option<usize> {
+    let is_python = text.contains("Traceback (most");
+    let is_code = |line: &str| is_python && line.starts_with("    ");
+    let blames =
+        |line: &str| !is_code(line) && !has_any(line, TOLERATED) && names_on(line, names, kind) == Mention::Blamed;
+    let lines = text.lines().enumerate();
+    lines.filter(|(_, line)| blames(line)).map(|(at, _)| at).last()
+}
+
+/// Whether a text names one of these only as something that is done without.
+pub fn warns_of(text: &str, names: &[&str], kind: Kind) -> bool {
+    let warning = |line: &str| has_any(line, TOLERATED) && names_on(line, names, kind) != Mention::None;
+    text.lines().any(warning) && last_blaming_line(text, names, kind).is_none()
+}
+
+/// Whether it says that something is done without.
+pub fn does_without(text: &str) -> bool {
+    has_any(
+        text,
+        &[
+            "ignor",
+            "skipp",
+            "disabled",
+            "fall back",
+            "falling back",
+            "fallback",
+            "optional",
+            "continuing",
+            "default",
+        ],
+    )
+}
+
+/// Whether a text consists of warnings.
+pub fn only_warns(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !is_boilerplate(line)).peekable();
+    let warns = |line: &str| {
+        let says_so = tells_of_refusal(line) || has_any(line, &["warn", "note:", "debug"]);
+        says_so && has_any(line, TOLERATED) && !has_any(line, &["error:", "fatal:"])
+    };
+    lines.peek().is_some() && lines.all(warns)
+}
+
+/// How a line names one of these.
+fn names_on(line: &str, names: &[&str], kind: Kind) -> Mention {
+    match kind {
+        Kind::Connect | Kind::Resolve | Kind::Listen => mention_host(line, names),
+        _ => mention(line, names),
+    }
+}
+
+/// Whether a text has a word of a file's name, or the beginning of one: `no signing key` of `prod.key`.
+pub fn share_a_word(text: &str, names: &[String]) -> bool {
+    /// Of names, not of what they stand for.
+    const COMMON: &[&str] = &[
+        "conf", "config", "cfg", "json", "toml", "yaml", "yml", "txt", "log", "tmp", "data", "file",
+    ];
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        words.map(str::to_ascii_lowercase).collect()
+    };
+    let said = words(text);
+    let names = names.iter().filter_map(|name| name.rsplit('/').next());
+    let mut named = names
+        .flat_map(words)
+        .filter(|word| word.len() >= 3 && !COMMON.contains(&word.as_str()));
+    named.any(|name| {
+        said.iter()
+            .any(|word| word.starts_with(&name) || word.len() >= 4 && name.contains(word.as_str()))
+    })
 }
 
 /// How a text names one of these.

@@ -22,6 +22,7 @@ mod suggestion;
 #[cfg(test)]
 mod tests;
 mod text;
+mod timeline;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -45,6 +46,7 @@ pub(crate) use question::{Setting, offer};
 pub use refusal::{Counted, Declined, Kind, Reason, Refusal, Refusals};
 pub use sink::{Sink, Written};
 pub use suggestion::Suggestion;
+pub use timeline::{Nothing, Said, Stream, Timeline, Withheld};
 
 /// The version of the document's format.
 pub const VERSION: u32 = 1;
@@ -187,9 +189,6 @@ impl Report {
     /// denial explains the failure. Does nothing where nothing was refused.
     pub fn judge(&mut self, refusals: &Refusals, scene: &Scene<'_>) {
         self.denials_dropped = refusals.dropped();
-        if refusals.list().is_empty() {
-            return;
-        }
         let judged = judge::judge(refusals, self, scene);
         self.denials = judged.denials;
         self.suggestion = judged.suggestion;

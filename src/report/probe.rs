@@ -226,6 +226,14 @@ pub fn probe(refusal: &Refusal, places: &Places<'_>) -> Probe {
     }
 }
 
+/// Whether only its name makes a file one that is often done without: some program needs it, too.
+pub fn may_be_needed(refusal: &Refusal, places: &Places<'_>) -> bool {
+    path_of(&refusal.target).is_some_and(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        !refusal.is_directory && (UPWARDS.contains(&name) || is_dot_file(path, places.home))
+    })
+}
+
 fn of_file(refusal: &Refusal, path: &Path, places: &Places<'_>) -> Probe {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let inside = path.strip_prefix(places.root).unwrap_or(path);

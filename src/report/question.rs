@@ -54,7 +54,7 @@ fn can_wait(kind: Kind) -> bool {
     match kind {
         Kind::Read | Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => true,
         Kind::Connect | Kind::Listen | Kind::Socket => true,
-        Kind::Execute | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall => false,
+        Kind::Execute | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall | Kind::Variable => false,
     }
 }
 

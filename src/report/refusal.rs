@@ -39,6 +39,8 @@ pub enum Kind {
     Spawn,
     /// A system call that no profile allows.
     Syscall,
+    /// A variable of the caller's that wasn't passed.
+    Variable,
 }
 
 impl Kind {
@@ -51,7 +53,7 @@ impl Kind {
             Kind::Execute => Some(Capabilities::EXECUTE),
             Kind::Connect | Kind::Listen | Kind::Resolve => Some(Capabilities::NET),
             Kind::Spawn => Some(Capabilities::SPAWN),
-            Kind::Socket | Kind::Signal | Kind::Syscall => None,
+            Kind::Socket | Kind::Signal | Kind::Syscall | Kind::Variable => None,
         }
     }
 
@@ -76,6 +78,7 @@ impl Kind {
             Kind::Signal => "signal",
             Kind::Spawn => "spawn",
             Kind::Syscall => "syscall",
+            Kind::Variable => "variable",
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::approve::{Approver, Lifetime, Unit};
 use crate::audit::{Observer, Record, Started};
 use crate::plan::{Ability, Supervisor};
 use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
-use crate::report::{Refusal, Scene, profile_that_allows};
+use crate::report::{Nothing, Refusal, Scene, Timeline, profile_that_allows};
 use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo};
 
 /// How long a question stays open where nobody says.
@@ -231,7 +231,8 @@ impl Profiles for ProfilesHere {
         let scene = Scene {
             policy: &self.policy,
             home: None,
-            printed: None,
+            timeline: &Timeline::default(),
+            withheld: &Nothing,
             ladder: &self.shipped,
         };
         profile_that_allows(refusal, &scene)

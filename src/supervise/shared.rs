@@ -6,10 +6,11 @@ use std::hash::Hash;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::{Duration, Instant};
 
 use super::approvals::{Approvals, Asking};
+use super::hearing::Heard;
 use super::labels::Labels;
 use super::pinned::Identity;
 use super::realm::Realm;
@@ -68,6 +69,10 @@ pub struct Shared {
     /// The run's start.
     pub started: Instant,
     refusals: Mutex<Refusals>,
+    /// What the run wrote to its standard error.
+    heard: Mutex<Heard>,
+    /// The run's standard output and error, as device and inode.
+    pub streams: OnceLock<[Option<(u64, u64)>; 2]>,
     /// Mistakes of our own.
     pub faults: Arc<Faults>,
     /// Held by whoever renames alone, by everybody else together: what was judged by its name still has it when it is
@@ -245,6 +250,8 @@ impl Shared {
             resolving: Mutex::default(),
             started: Instant::now(),
             refusals: Mutex::default(),
+            heard: Mutex::default(),
+            streams: OnceLock::new(),
             faults: faults.unwrap_or_default(),
             names: RwLock::new(()),
             umasks_differ: AtomicBool::new(false),
@@ -259,6 +266,10 @@ impl Shared {
     /// What the run made, inner runs included.
     pub fn made(&self) -> MutexGuard<'_, Made> {
         self.run.made()
+    }
+
+    pub fn heard(&self) -> MutexGuard<'_, Heard> {
+        lock(&self.heard)
     }
 
     pub fn refusals(&self) -> MutexGuard<'_, Refusals> {

@@ -17,6 +17,7 @@ use super::bench::Bench;
 use super::caller::Caller;
 use super::desk::{Desk, Detour};
 use super::dispatch;
+use super::hearing;
 use super::labels::Applying;
 use super::shared::{Replay, Shared};
 use super::station::Station;
@@ -133,10 +134,15 @@ impl Worker {
             self.finish(notification, result);
             return;
         }
-        let labels = self
-            .shared
-            .labels
-            .of(&self.station, &Caller::new(&self.station, notification));
+        let caller = Caller::new(&self.station, notification);
+        let number = i64::from(notification.number);
+        if matches!(number, libc::SYS_write | libc::SYS_writev) {
+            self.answer(notification, hearing::hear(&self.shared, &caller, number));
+            return;
+        }
+        let at = self.shared.started.elapsed();
+        self.shared.heard().note_call(at, notification.thread);
+        let labels = self.shared.labels.of(&self.station, &caller);
         self.work(notification, &labels, Leave::default(), dispatch::dispatch);
     }
 

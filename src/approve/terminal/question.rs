@@ -155,6 +155,7 @@ pub fn verb(access: Kind) -> &'static str {
         Kind::Resolve => "look up",
         Kind::Signal => "send a signal to",
         Kind::Spawn => "make the process",
+        Kind::Variable => "see the variable",
         Kind::Syscall => "use the system call",
     }
 }

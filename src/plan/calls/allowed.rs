@@ -10,7 +10,6 @@ use super::{NONE, Row};
 /// longer range of equal answers is a shorter filter.
 pub(super) const CALLS: &[Row] = &[
     ("read", 0, 63),
-    ("write", 1, 64),
     ("close", 3, 57),
     ("stat", 4, NONE),
     ("fstat", 5, 80),
@@ -27,7 +26,6 @@ pub(super) const CALLS: &[Row] = &[
     ("pread64", 17, 67),
     ("pwrite64", 18, 68),
     ("readv", 19, 65),
-    ("writev", 20, 66),
     ("pipe", 22, NONE),
     ("select", 23, NONE),
     ("sched_yield", 24, 124),

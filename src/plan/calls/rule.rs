@@ -43,6 +43,7 @@ pub(super) enum Rule {
     Personality,
     Prctl,
     Priority,
+    Say,
     Scheduling,
     Seccomp,
     Send,
@@ -84,6 +85,9 @@ impl Rule {
             | Self::Peer
             | Self::Truncate
             | Self::Umask => &SEEN,
+            // The outer run's supervisor hears, or no supervisor.
+            Self::Say if posture.unjudged == Unjudged::Outside => return None,
+            Self::Say => &HEARD,
             Self::Ask => &ASK,
             Self::AskAt => &ASK_AT,
             Self::Open => traced(posture, &SEEN_OPEN, &FAST_OPEN),
@@ -154,6 +158,7 @@ impl Rule {
             | Self::Entry
             | Self::Execute
             | Self::Kill
+            | Self::Say
             | Self::Signal
             | Self::Umask => &ALLOWED,
             Self::Fork if posture.spawning == Spawning::Refused => &REFUSED,
@@ -515,6 +520,24 @@ static SEEN_MKNODAT: Verdict = Verdict {
         then: EPERM,
     }],
     otherwise: Action::Notify,
+};
+
+/// What is written to standard error is kept for the report.
+static HEARD: Verdict = Verdict {
+    cases: &[
+        Case {
+            when: &[Condition::low(0, Test::Equals(2))],
+            then: Action::Notify,
+        },
+        Case {
+            when: &[
+                Condition::low(0, Test::Equals(1)),
+                Condition::low(2, Test::NoBit(!0xfff)),
+            ],
+            then: Action::Notify,
+        },
+    ],
+    otherwise: Action::Allow,
 };
 
 /// Processes and threads are counted.

@@ -52,7 +52,7 @@ fn a_name_and_its_port_are_one_grant() {
         .tries(Kind::Connect, "db.internal:5432")
         .tries(Kind::Connect, "127.0.0.1:5432")
         .judged();
-    assert_eq!(flags(&report), "--host localhost:5432 --host db.internal:5432");
+    assert_eq!(flags(&report), "--host db.internal:5432 --host localhost:5432");
     assert_eq!(report.denials[0].profile, Some("mcp-standard".into()));
 }
 

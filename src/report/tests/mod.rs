@@ -22,7 +22,8 @@ struct Run {
     report: Report,
     policy: Policy,
     refusals: Refusals,
-    printed: Option<Vec<u8>>,
+    said: Vec<Said>,
+    calls: Vec<(Duration, i32)>,
     clock: Duration,
     program: &'static str,
 }
@@ -37,7 +38,8 @@ fn run(command: &[&str]) -> Run {
         report,
         policy: resolved("readonly", command[0]),
         refusals: Refusals::default(),
-        printed: None,
+        said: Vec::new(),
+        calls: Vec::new(),
         clock: Duration::from_millis(10),
         program: "/usr/bin/python3.12",
     }
@@ -84,7 +86,11 @@ pub(super) fn refusal(kind: Kind, target: impl AsRef<[u8]>) -> Refusal {
         target: target.as_ref().to_vec(),
         exists: kind != Kind::Create,
         is_directory: false,
-        syscall: "openat",
+        syscall: if kind == Kind::Syscall {
+            "io_uring_setup"
+        } else {
+            "openat"
+        },
         pid: 4711,
         program: b"/usr/bin/python3.12".to_vec(),
         at: Duration::ZERO,
@@ -129,7 +135,21 @@ impl Run {
     }
 
     fn prints(mut self, text: &str) -> Self {
-        self.printed = Some(text.as_bytes().to_vec());
+        self.said.push(Said {
+            at: self.clock.max(Duration::from_millis(99)),
+            process: 4711,
+            stream: Stream::Error,
+            text: text.to_string(),
+        });
+        self
+    }
+
+    /// The program gets on with other things.
+    fn goes_on(mut self) -> Self {
+        for _ in 0..50 {
+            self.clock += Duration::from_micros(50);
+            self.calls.push((self.clock, 4711));
+        }
         self
     }
 
@@ -172,7 +192,11 @@ impl Run {
             &Scene {
                 policy: &self.policy,
                 home: Some(Path::new(HOME)),
-                printed: self.printed.as_deref(),
+                timeline: &Timeline {
+                    said: self.said.clone(),
+                    calls: self.calls.clone(),
+                },
+                withheld: &Nothing,
                 ladder: &Resolved,
             },
         );

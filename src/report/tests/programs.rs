@@ -37,13 +37,13 @@ fn python_that_fails_on_one_file_after_300_probes() {
 
 #[test]
 fn python_that_fails_on_a_bug_of_its_own_is_not_explained() {
-    let report = python_starts(run(&["python3", "fetch.py"])).judged();
+    let report = python_starts(run(&["python3", "fetch.py"])).goes_on().judged();
     assert_eq!(explaining(&report), [""; 0]);
     assert_eq!(report.status, Status::Completed);
     assert_eq!(report.suggestion, None);
     // Settings that were read long ago, and an error about something else.
     let begun = run(&["python3", "fetch.py"]).tries(Kind::Read, "/data/settings.toml");
-    let report = begun.lasts(60_000).judged();
+    let report = begun.goes_on().judged();
     assert_eq!(explaining(&report), [""; 0]);
     let begun = run(&["python3", "fetch.py"]).tries(Kind::Read, "/data/settings.toml");
     let report = begun.prints("AssertionError: 3 != 4\n").judged();
@@ -100,10 +100,10 @@ fn npm_that_cannot_read_the_package_is_told_apart_from_node_that_looks_for_one()
     let package = "/home/ada/project/package.json";
     let begun = |command: &[&str]| {
         let begun = run(command).by("/usr/bin/node").tries(Kind::Read, "/proc/self/cgroup");
-        begun.tries(Kind::Read, package).judged()
+        begun.tries(Kind::Read, package)
     };
-    assert_eq!(explaining(&begun(&["npm", "test"])), [package]);
-    assert_eq!(explaining(&begun(&["node", "build.js"])), [""; 0]);
+    assert_eq!(explaining(&begun(&["npm", "test"]).judged()), [package]);
+    assert_eq!(explaining(&begun(&["node", "build.js"]).goes_on().judged()), [""; 0]);
 }
 
 #[test]
@@ -151,6 +151,7 @@ fn bash_gcc_and_cargo_find_nothing_in_their_probes() {
         .by("/usr/libexec/gcc/cc1")
         .misses("/home/ada/project/include/stdio.h")
         .lists("/home/ada/project")
+        .goes_on()
         .exits(2)
         .judged();
     assert_eq!(explaining(&report), [""; 0]);

@@ -16,10 +16,13 @@ fn siblings_are_folded_to_their_directory() {
     assert!((1..=4).contains(&explaining(&report).len()));
     let mut begun = run(&["cat"]).by("/usr/bin/cat");
     for name in ["a", "b", "c"] {
-        begun = begun.tries(Kind::Read, &format!("/srv/in/{name}"));
+        let path = format!("/srv/in/{name}");
+        begun = begun
+            .tries(Kind::Read, &path)
+            .prints(&format!("cat: {path}: Permission denied\n"));
     }
     let report = begun.judged();
-    assert_eq!(flags(&report), "--read /srv/in/c --read /srv/in/b --read /srv/in/a");
+    assert_eq!(flags(&report), "--read /srv/in/a --read /srv/in/b --read /srv/in/c");
 }
 
 #[test]
@@ -127,7 +130,8 @@ fn a_run_without_refusals_asks_nobody() {
     let scene = Scene {
         policy: &begun.policy,
         home: None,
-        printed: None,
+        timeline: &Timeline::default(),
+        withheld: &Nothing,
         ladder: &Nobody,
     };
     let before = begun.report.clone();

@@ -51,7 +51,7 @@ impl Power {
             Kind::Socket => Power::Socket,
             Kind::Connect => Power::Connect,
             Kind::Listen => Power::Listen,
-            Kind::Execute | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall => Power::Other,
+            Kind::Execute | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall | Kind::Variable => Power::Other,
         }
     }
 }

@@ -1,0 +1,156 @@
+//! What a run writes to its standard output and error, kept for its report: there a program says what it failed on.
+//!
+//! The descriptor's number is in a register, so the call goes on as it is, whatever its memory holds meanwhile. What is
+//! heard is bounded, is forgotten with the run, and grants or refuses nothing.
+
+use std::collections::VecDeque;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use super::answer::{Answer, Errno, MayContinue};
+use super::caller::Caller;
+use super::shared::Shared;
+use crate::report::{Said, Stream, Timeline};
+
+/// Bytes of text that are kept, of the end, and texts.
+const MOST_BYTES: usize = 16 << 10;
+const MOST_TEXTS: usize = 1024;
+/// Judged calls whose moments are kept.
+const MOST_CALLS: usize = 4096;
+
+/// The end of what was written, and when calls were judged.
+#[derive(Debug, Default)]
+pub struct Heard {
+    said: VecDeque<Said>,
+    bytes: usize,
+    calls: VecDeque<(Duration, i32)>,
+}
+
+impl Heard {
+    fn add(&mut self, said: Said) {
+        self.bytes += said.text.len();
+        self.said.push_back(said);
+        while self.bytes > MOST_BYTES || self.said.len() > MOST_TEXTS {
+            let gone = self.said.pop_front().map_or(0, |first| first.text.len());
+            self.bytes -= gone;
+        }
+    }
+
+    /// Takes note of a call that was judged for a thread.
+    pub fn note_call(&mut self, at: Duration, thread: i32) {
+        if self.calls.len() == MOST_CALLS {
+            self.calls.pop_front();
+        }
+        self.calls.push_back((at, thread));
+    }
+
+    /// All of it.
+    pub fn timeline(&self) -> Timeline {
+        Timeline {
+            said: self.said.iter().cloned().collect(),
+            calls: self.calls.iter().copied().collect(),
+        }
+    }
+}
+
+/// Takes note of a `write` or `writev` to descriptor 1 or 2, and lets it go on.
+pub fn hear(shared: &Shared, caller: &Caller<'_>, number: i64) -> Result<Answer, Errno> {
+    let (address, count) = (caller.registers.long(1), caller.registers.long(2));
+    let goes_on = Answer::Continue(MayContinue::registers_decided(&caller.registers));
+    let Some(stream) = stream(shared, caller) else {
+        return Ok(goes_on);
+    };
+    let text = match number {
+        libc::SYS_writev => gathered(caller, address, count),
+        _ => end_of(caller, address, count),
+    };
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        let process = caller.process();
+        if caller.confirm().is_ok() {
+            shared.heard().add(Said {
+                at: shared.started.elapsed(),
+                process,
+                stream,
+                text: String::from_utf8_lossy(&text).into_owned(),
+            });
+        }
+    }
+    Ok(goes_on)
+}
+
+/// Where a text goes; `None` for a standard output that isn't the run's own.
+fn stream(shared: &Shared, caller: &Caller<'_>) -> Option<Stream> {
+    /// `/dev/null`: major 1, minor 3 (null(4)).
+    const NULL: u64 = 0x103;
+    let descriptor = caller.registers.int(0);
+    let metadata = std::fs::metadata(format!("/proc/{}/fd/{descriptor}", caller.thread)).ok();
+    if metadata.as_ref().is_some_and(|metadata| metadata.rdev() == NULL) {
+        return Some(Stream::Nowhere);
+    }
+    let own = shared.streams.get();
+    let is = |stream: usize| {
+        let identity = metadata.as_ref().map(|metadata| (metadata.dev(), metadata.ino()));
+        own.is_some_and(|own| own[stream].is_some() && own[stream] == identity)
+    };
+    // A shell's `echo x >&2` writes to 1.
+    match descriptor {
+        libc::STDERR_FILENO => Some(Stream::Error),
+        _ if is(1) && !is(0) => Some(Stream::Error),
+        _ => is(0).then_some(Stream::Output),
+    }
+}
+
+/// The end of a buffer.
+fn end_of(caller: &Caller<'_>, address: u64, count: u64) -> Option<Vec<u8>> {
+    let kept = count.min(MOST_BYTES as u64);
+    let mut text = vec![0; usize::try_from(kept).ok()?];
+    caller.read(address.checked_add(count - kept)?, &mut text).ok()?;
+    Some(text)
+}
+
+/// Of several: `struct iovec` is an address and a length (readv(2)).
+fn gathered(caller: &Caller<'_>, address: u64, count: u64) -> Option<Vec<u8>> {
+    const MOST: u64 = 64;
+    let mut table = vec![0; usize::try_from(count.min(MOST)).ok()? * 16];
+    caller.read(address, &mut table).ok()?;
+    let word = |bytes: &[u8]| bytes.try_into().map(u64::from_ne_bytes).unwrap_or(0);
+    let mut text = Vec::new();
+    for entry in table.chunks_exact(16) {
+        text.extend(end_of(caller, word(&entry[..8]), word(&entry[8..]))?);
+        text.drain(..text.len().saturating_sub(MOST_BYTES));
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_kept_in_its_order_and_bounded() {
+        let mut heard = Heard::default();
+        let said = |text: &str| Said {
+            at: Duration::ZERO,
+            process: 1,
+            stream: Stream::Error,
+            text: text.into(),
+        };
+        heard.add(said("one"));
+        heard.add(said("two"));
+        let texts = |heard: &Heard| {
+            heard
+                .timeline()
+                .said
+                .iter()
+                .map(|said| said.text.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&heard), ["one", "two"]);
+        heard.add(said(&"x".repeat(MOST_BYTES)));
+        assert_eq!(texts(&heard), ["x".repeat(MOST_BYTES)]);
+        for _ in 0..2 * MOST_TEXTS {
+            heard.add(said("y"));
+        }
+        assert_eq!(texts(&heard).len(), MOST_TEXTS);
+    }
+}
