@@ -65,6 +65,21 @@ fn with_data() -> Place {
 }
 
 #[test]
+fn a_link_that_is_followed_needs_no_grant_of_its_own() {
+    let place = with_data();
+    std::os::unix::fs::symlink("data", place.path("followed")).unwrap();
+    std::os::unix::fs::symlink("notes.txt", place.path("read")).unwrap();
+    place.file(
+        "job.py",
+        "import os; print(os.readlink('read'), os.readlink('followed'), open(os.path.realpath('followed/a.csv')).read())\n",
+    );
+    let command = [python(), "job.py"];
+    let profile = learnt(&place, &[], &command);
+    assert!(!profile.contains("\"./followed"), "{profile}");
+    holds(&place, &profile, &command);
+}
+
+#[test]
 fn what_a_script_reads_is_granted_and_its_neighbour_is_not() {
     let place = with_data();
     place.file("job.py", "print(open('data/a.csv').read())\n");

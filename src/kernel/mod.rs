@@ -45,7 +45,7 @@ fn landlock_abi() -> std::io::Result<i32> {
 
 /// Inside a run an own listener is refused; then the outer run is asked. Only who is told for sure that nothing is there
 /// to answer counts on nothing: what an outer supervisor would answer on behalf isn't narrowed by Landlock and filter.
-fn supervisor() -> Supervisor {
+pub fn supervisor() -> Supervisor {
     match Unsupervised::find() {
         None => return Supervisor::Own,
         Some(Unsupervised::Unreadable) => return Supervisor::Nobody,

@@ -30,6 +30,9 @@ const OF_NAMES: [&str; 3] = ["/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.co
 /// Calls that look whether something could be done.
 const LOOKS: [&str; 3] = ["access", "faccessat", "faccessat2"];
 
+/// Calls that read a link's text.
+const LINKS: [&str; 2] = ["readlink", "readlinkat"];
+
 /// Tells uses that need no grant.
 pub(super) struct Free<'a> {
     scene: &'a Scene<'a>,
@@ -65,6 +68,7 @@ impl<'a> Free<'a> {
         self.matcher.decide(access, path).is_allowed()
             || is_kernels(path)
             || self.is_only_looked_at(used, path)
+            || is_of(used, &LINKS) && self.is_followed(path)
             || used.access == Kind::Read
                 && (self.is_setting(path) || self.is_of_names(used) || self.is_probe(used, path))
     }
@@ -77,7 +81,17 @@ impl<'a> Free<'a> {
 
     /// Whether nothing came of it: programs ask whether they may write, and then don't.
     fn is_only_looked_at(&self, used: &Use, path: &Path) -> bool {
-        used.calls.iter().all(|call| LOOKS.contains(&call.as_str())) && (used.access != Kind::Read || path.is_dir())
+        is_of(used, &LOOKS) && (used.access != Kind::Read || path.is_dir())
+    }
+
+    /// Whether a link leads to what is granted then, or to nothing that could be.
+    fn is_followed(&self, link: &Path) -> bool {
+        let Ok(end) = link.canonicalize() else {
+            return true;
+        };
+        let mut others = self.uses.iter().filter(|other| !is_of(other, &LINKS));
+        self.matcher.decide(Access::READ, &end).is_allowed()
+            || others.any(|other| Path::new(&other.target).starts_with(&end))
     }
 
     fn is_setting(&self, path: &Path) -> bool {
@@ -128,6 +142,11 @@ impl<'a> Free<'a> {
             is_module && path.starts_with(directory) && self.scene.scripts.iter().all(|script| script != path)
         })
     }
+}
+
+/// Whether it was done by these calls alone.
+fn is_of(used: &Use, calls: &[&str]) -> bool {
+    used.calls.iter().all(|call| calls.contains(&call.as_str()))
 }
 
 /// What the kernel tells a process of itself, and devices: no tree of a profile reaches there.

@@ -11,6 +11,8 @@ use globset::Glob;
 
 use super::homes;
 use super::mounts::{Mounts, Shown};
+use crate::kernel;
+use crate::plan::Supervisor;
 use crate::policy::{Access, Closing, Denial, DenialKind, Listed, Policy, Target, paths_of_machine};
 use crate::profile::Origin;
 use crate::real_path::Walker;
@@ -33,6 +35,7 @@ pub(super) fn links_to(place: &Path) -> Vec<Denial> {
 pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings) -> io::Result<()> {
     let mut walker = Walker::default();
     let mounts = Mounts::here();
+    let is_inside = kernel::supervisor() == Supervisor::Outer;
     let mut lists: Vec<(Listed, Denial)> = Vec::new();
     for denial in &policy.denials {
         if let Target::Listed(listed) = &denial.target {
@@ -61,7 +64,10 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings) -> io::
             ..denial.clone()
         };
         policy.denials.extend(parts.into_iter().map(at));
-        named.extend(of_machine.map(at));
+        // Another run that this one is in has closed them, and refuses to read links on the way.
+        if !is_inside {
+            named.extend(of_machine.map(at));
+        }
     }
     let behind = behind_links(&named, walker)?;
     named.extend(behind.iter().cloned());

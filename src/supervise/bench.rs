@@ -76,6 +76,11 @@ impl Bench<'_> {
         self.all(|judge| judge.object(access, object))
     }
 
+    /// Reading the text of a link, which leads by these steps.
+    pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> Verdict {
+        self.all(|judge| judge.link_text(link, steps))
+    }
+
     /// Cutting away what a file holds.
     pub fn cutting(&self, object: &Pinned) -> Verdict {
         self.all(|judge| judge.cutting(object))

@@ -7,8 +7,8 @@ use super::attributes::Form as Attributes;
 use super::desk::Desk;
 use super::entries::Form;
 use super::{
-    asking, attributes, cutting, entries, events, execute, groups, internet, memory, metadata, open, others, signals,
-    sockets, terminals,
+    asking, attributes, cutting, entries, events, execute, groups, internet, links, memory, metadata, open, others,
+    signals, sockets, terminals,
 };
 
 // Newer than some libc's headers; the numbers are the same on all architectures.
@@ -52,6 +52,7 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_openat2 => open::openat2(desk),
         libc::SYS_faccessat => asking::faccessat(desk),
         libc::SYS_faccessat2 => asking::faccessat2(desk),
+        libc::SYS_readlinkat => links::readlinkat(desk),
         libc::SYS_execve => execute::execve(desk),
         libc::SYS_execveat => execute::execveat(desk),
         libc::SYS_mkdirat => entries::make_directory(desk, Form::At),
@@ -123,6 +124,7 @@ fn legacy(desk: &Desk<'_>, number: i64) -> Option<Result<Answer, Errno>> {
         libc::SYS_open => open::open(desk),
         libc::SYS_creat => open::creat(desk),
         libc::SYS_access => asking::access(desk),
+        libc::SYS_readlink => links::readlink(desk),
         libc::SYS_mkdir => entries::make_directory(desk, Form::Legacy),
         libc::SYS_mknod => entries::make_node(desk, Form::Legacy),
         libc::SYS_symlink => entries::symlink(desk, Form::Legacy),

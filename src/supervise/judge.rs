@@ -82,6 +82,33 @@ impl Judge<'_> {
         self.name(access, object.name())
     }
 
+    /// Reading a link's text, which is reading the link. One that nothing grants may be read all the same where it leads, by
+    /// these steps, to what may be read or to a directory above a grant: the run knows such paths, and programs spell them
+    /// without links.
+    pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> Verdict {
+        match self.object(Access::READ, link) {
+            Verdict::Refused(Reason::NotGranted | Reason::Incapable(_))
+                if steps.iter().any(|step| self.is_on_the_way(step)) =>
+            {
+                Verdict::OnBehalf
+            }
+            verdict => verdict,
+        }
+    }
+
+    fn is_on_the_way(&self, object: &Pinned) -> bool {
+        match self.object(Access::READ, object) {
+            Verdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => {
+                let policy = &self.realm.brief.policy;
+                let granted = policy.grants.iter().map(|grant| &grant.path);
+                granted
+                    .chain(policy.sockets.iter().map(|grant| &grant.path))
+                    .any(|path| path.starts_with(object.name()))
+            }
+            verdict => !verdict.is_refused(),
+        }
+    }
+
     /// Access to the entry at a place: making it, or removing and replacing it.
     pub fn place(&self, access: Access, place: &Place) -> Verdict {
         if !place.parent.has_name() {

@@ -27,6 +27,7 @@ mod internet;
 mod judge;
 mod kept;
 mod labels;
+mod links;
 mod memory;
 mod metadata;
 mod nested;

@@ -18,7 +18,7 @@ use super::station::Station;
 use crate::sys::file::{self, OpenHow};
 
 /// The kernel's own bound on links in one path.
-const MOST_LINKS: usize = 40;
+pub const MOST_LINKS: usize = 40;
 
 /// What happens to a link in the last place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,7 +270,11 @@ impl<'a> Walk<'a> {
 
     fn step(&mut self, component: &[u8]) -> Result<Step, Errno> {
         let is_last = self.left.is_empty();
-        let text = self.own_name(component)?;
+        let is_kept = is_last && self.last == Last::Keep && !self.wants_directory;
+        let text = match is_kept {
+            true => CString::new(component).map_err(|_| Errno(libc::EINVAL))?,
+            false => self.own_name(component)?,
+        };
         let how = OpenHow::existing(libc::O_PATH | libc::O_NOFOLLOW);
         let next = file::open(self.current.as_fd(), &text, how)?;
         let status = file::status(next.as_fd())?;
@@ -278,7 +282,7 @@ impl<'a> Walk<'a> {
             self.current = next;
             return Ok(Step::On);
         }
-        if is_last && self.last == Last::Keep && !self.wants_directory {
+        if is_kept {
             return Ok(Step::Done(Pinned::new(self.request.station, next)?));
         }
         self.count_link()?;

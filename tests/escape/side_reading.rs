@@ -1,7 +1,8 @@
-//! What tells of a file without opening it: extended attributes, watches, and `access`, which tells the truth.
+//! What tells of a file without opening it: extended attributes, watches, the text of links, and `access`, which tells the
+//! truth.
 
 use super::cases::SUPERVISED;
-use crate::common::Probe;
+use crate::common::{Probe, run};
 
 /// Files outside the grants, secret files and an open one, all with an attribute.
 fn tree() -> Probe {
@@ -206,4 +207,196 @@ fn asking_tells_the_truth() {
         &[("plain", 4), ("tool", 1)],
     )
     .refused("filesystem", "EACCES|EROFS");
+}
+
+/// Every way to a link's text.
+const TEXTS: &[&str] = &[
+    "text(call(89, '@L', b, 64)) # readlink",
+    "text(call(267, AT_FDCWD, '@L', b, 64)) # readlinkat",
+    "text(call(267, os.open('@D', os.O_PATH), '@N', b, 64))",
+    "text(call(267, os.open('@L', os.O_PATH | os.O_NOFOLLOW), '', b, 64)) # an empty path",
+    "os.chdir('@D'); text(call(89, '@N', b, 64))",
+    "os.chdir('@D'); text(call(89, './/../@P/./@N', b, 64))",
+    "text(call(89, '/proc/self/root@L', b, 64))",
+    "text(call(89, '/proc/self/fd/%d/@N' % os.open('@D', os.O_PATH), b, 64))",
+    "os.chdir('@D'); text(call(89, '/proc/thread-self/cwd/@N', b, 64))",
+    "l = fresh('/tmp'); os.symlink('@D', l)\ntry: text(call(89, l + '/@N', b, 64))\nfinally: os.unlink(l)",
+    "expect(os.readlink('@L') == '@T')",
+];
+
+/// Adds all of them for a link of this text.
+fn texts(mut probe: Probe, link: &str, target: &str, add: impl Fn(Probe, &str) -> Probe) -> Probe {
+    let (directory, name) = link.rsplit_once('/').unwrap();
+    let parent = directory.rsplit(['/', '@']).next().unwrap();
+    let parent = match parent {
+        "ROOT" => "root",
+        "HOME" => "home",
+        other => other,
+    };
+    for form in TEXTS {
+        let form = form.replace("@L", link).replace("@D", directory).replace("@N", name);
+        let form = form.replace("@P", parent).replace("@T", target);
+        let buffer = format!(
+            "b = ctypes.create_string_buffer(64)\n\
+             def text(length): expect(b.raw[:length] == os.fsencode('{target}') and not any(b.raw[length:]))\n"
+        );
+        probe = add(
+            probe,
+            &format!("# {} {link}\n{buffer}{form}", form.lines().next().unwrap()),
+        );
+    }
+    probe
+}
+
+fn links() -> Probe {
+    let links = [
+        ("~/.ssh/x", "y"),
+        ("~/dir/outside", "letter"),
+        ("~/dir/dangling", "nowhere"),
+        ("~/dir/to-secret", "../.ssh/y"),
+        ("~/dir/to-link", "outside"),
+        ("~/dir/in", "@ROOT/open"),
+        ("~/dir/above", "@ROOT/.."),
+        ("~/dir/to-both", "in"),
+        (".env", "open"),
+        ("within", "open"),
+        ("dangling", "nowhere"),
+        ("out", "@HOME/dir/letter"),
+    ];
+    let probe = Probe::new()
+        .file("open", "open")
+        .file("~/dir/letter", "letter")
+        .file("~/.ssh/y", "SECRET");
+    links
+        .iter()
+        .fold(probe, |probe, (name, target)| probe.link(name, target))
+}
+
+#[test]
+fn the_text_of_a_link_with_a_secret_name_is_not_read() {
+    for profile in SUPERVISED {
+        let mut probe = links();
+        for (link, text) in [("@HOME/.ssh/x", "y"), ("@ROOT/.env", "open")] {
+            probe = texts(probe, link, text, |probe, code| probe.attempt(code));
+        }
+        probe.refused(profile, "EACCES");
+    }
+}
+
+#[test]
+fn the_text_of_a_link_outside_is_not_read() {
+    for (link, text) in [
+        ("@HOME/dir/outside", "letter"),
+        ("@HOME/dir/dangling", "nowhere"),
+        ("@HOME/dir/to-secret", "../.ssh/y"),
+        ("@HOME/dir/to-link", "outside"),
+    ] {
+        texts(links(), link, text, |probe, code| probe.attempt(code)).refused("workspace", "EACCES");
+    }
+}
+
+#[test]
+fn the_text_of_a_link_within_and_on_the_way_is_read() {
+    let mut probe = links();
+    for (link, text) in [
+        ("@ROOT/within", "open"),
+        ("@ROOT/dangling", "nowhere"),
+        ("@ROOT/out", "@HOME/dir/letter"),
+        ("@HOME/dir/in", "@ROOT/open"),
+        ("@HOME/dir/to-both", "in"),
+        ("@HOME/dir/above", "@ROOT/.."),
+    ] {
+        probe = texts(probe, link, text, Probe::works);
+    }
+    probe.refused("workspace", "works");
+}
+
+/// `realpath` asks of every component.
+#[test]
+fn what_is_no_link_answers_as_the_kernel_does() {
+    let mut probe = links();
+    for (code, errno) in [
+        ("os.readlink('/')", "EINVAL"),
+        ("os.readlink('/usr')", "EINVAL"),
+        ("os.readlink('@HOME')", "EINVAL"),
+        ("os.readlink('@HOME/dir/letter')", "EINVAL"),
+        ("os.readlink('@HOME/.ssh')", "EINVAL"),
+        ("os.readlink('@HOME/.ssh/y')", "EINVAL"),
+        ("os.readlink('@HOME/dir/above/')", "EINVAL"),
+        ("os.readlink('@HOME/.ssh/none')", "ENOENT"),
+        ("os.readlink('')", "ENOENT"),
+        ("os.readlink('', dir_fd=os.open('@HOME', os.O_PATH))", "ENOENT"),
+        ("os.readlink('open/x')", "ENOTDIR"),
+        ("os.readlink('open/')", "ENOTDIR"),
+        ("os.readlink('x' * 256)", "ENAMETOOLONG"),
+        ("os.readlink('./' * 2048)", "ENAMETOOLONG"),
+        ("os.symlink('loop', 'loop'); os.readlink('loop/x')", "ELOOP"),
+        ("os.readlink('x', dir_fd=77)", "EBADF"),
+        ("os.readlink('/proc/self/fd/77')", "ENOENT"),
+        ("call(89, 'within', bytes(9), 0)", "EINVAL"),
+        ("call(89, 'within', bytes(9), -1)", "EINVAL"),
+        ("call(89, 'within', bytes(9), 1 << 32)", "EINVAL"),
+        ("call(89, 8, bytes(9), 9)", "EFAULT"),
+        ("call(89, 'within', 8, 9)", "EFAULT"),
+    ] {
+        probe = probe.answers(code, errno, errno);
+    }
+    probe
+        .works("b = ctypes.create_string_buffer(b'....'); expect(call(89, 'within', b, 2) == 2 and b.value == b'op..')")
+        .works("b = ctypes.create_string_buffer(b'....'); expect(call(89, 'within', b, 1 << 32 | 3) == 3)")
+        .refused("workspace", "works");
+}
+
+#[test]
+fn links_of_the_runs_own_processes_are_read_and_are_the_callers() {
+    let own = [
+        "expect(os.readlink('/proc/self') == str(os.getpid()))",
+        "expect(os.readlink('/proc/self/cwd/../../../../../../../../../../proc/self') == str(os.getpid()))",
+        "expect(os.readlink('', dir_fd=os.open('/proc/self', os.O_PATH | os.O_NOFOLLOW)) == str(os.getpid()))",
+        "import threading; expect(os.readlink('/proc/thread-self') == '%d/task/%d' % (os.getpid(), threading.get_native_id()))",
+        "import threading; told = []\n\
+         def ask(): told.append(os.readlink('/proc/thread-self') == '%d/task/%d' % (os.getpid(), threading.get_native_id()))\n\
+         thread = threading.Thread(target=ask); thread.start(); thread.join(); expect(told == [True])",
+        "expect(os.readlink('/proc/self/exe') == os.path.realpath(sys.executable))",
+        "expect(os.readlink('/proc/self/cwd') == os.getcwd())",
+        "expect(os.readlink('/proc/self/root') == '/')",
+        "expect(os.readlink('/proc/self/fd/%d' % os.open('open', 0)) == os.getcwd() + '/open')",
+        "expect(os.readlink('/dev/fd/%d' % os.open('open', 0)) == os.getcwd() + '/open')",
+        "r, w = os.pipe(); expect(os.readlink('/proc/self/fd/%d' % w).startswith('pipe:'))",
+        "expect(os.readlink('/dev/stdout') == '/proc/self/fd/1')",
+        "expect(os.readlink('/proc/mounts') == 'self/mounts')",
+        "child = subprocess.Popen(['sleep', '60'])\n\
+         wait_in_call(child.pid, 230)\n\
+         try: expect('/bin/' in os.readlink('/proc/%d/exe' % child.pid)); os.readlink('/proc/%d/fd/0' % child.pid)\n\
+         finally: child.kill()",
+    ];
+    for profile in ["workspace", "minimal"] {
+        let probe = own.iter().fold(links(), |probe, code| match profile {
+            "minimal" if code.contains("'open'") => probe,
+            _ => probe.works(code),
+        });
+        probe.refused(profile, "works");
+    }
+}
+
+#[test]
+fn a_refused_link_is_reported() {
+    for profile in ["mcp-standard", "trusted"] {
+        let ran = run()
+            .profile(profile)
+            .after("mkdir -p @HOME/.ssh; ln -s y @HOME/.ssh/x")
+            .bash("readlink @HOME/.ssh/x")
+            .reporting()
+            .status(1)
+            .any_stderr()
+            .ends();
+        let denials = ran.report()["denials"].clone();
+        let link = ran.place.path("~/.ssh/x");
+        assert_eq!(denials[0]["target"], link.to_str().unwrap(), "{profile}: {denials:#}");
+        assert_eq!(denials[0]["access"], "read", "{denials:#}");
+        assert!(
+            denials[0]["syscall"].as_str().unwrap().starts_with("readlink"),
+            "{denials:#}"
+        );
+    }
 }

@@ -31,6 +31,7 @@ pub(super) enum Rule {
     Ioctl,
     Kill,
     Limits,
+    LinkText,
     Listen,
     MemfdCreate,
     Metadata,
@@ -81,6 +82,7 @@ impl Rule {
             | Self::Execute
             | Self::Group
             | Self::Kill
+            | Self::LinkText
             | Self::Openat2
             | Self::Peer
             | Self::Truncate
@@ -151,6 +153,8 @@ impl Rule {
     /// The verdict where nobody supervises.
     fn alone(self, posture: &Posture) -> &'static Verdict {
         match self {
+            // As every program has it: no kernel restricts it.
+            Self::LinkText => &ALLOWED,
             // Landlock judges them.
             Self::Ask
             | Self::AskAt

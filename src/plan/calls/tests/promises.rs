@@ -254,6 +254,22 @@ fn everyday_calls_are_allowed_in_every_posture() {
 }
 
 #[test]
+fn texts_of_links_are_the_supervisors_where_there_is_one() {
+    for unjudged in [Unjudged::Supervised, Unjudged::Outside] {
+        for trace in [Trace::Exact, Trace::Fast] {
+            let posture = Posture {
+                unjudged,
+                trace,
+                ..strict()
+            };
+            assert_answer(&posture, "readlink", &[1, 2, 3], Action::Notify);
+            assert_answer(&posture, "readlinkat", &[1, 2, 3, 4], Action::Notify);
+        }
+    }
+    assert_allowed(&strict(), "readlink", &[]);
+}
+
+#[test]
 fn numbers_nobody_knows_are_not_implemented() {
     for architecture in ARCHITECTURES {
         let program = assemble(&table(&open(), architecture).unwrap(), architecture, UNKNOWN).unwrap();
