@@ -79,7 +79,16 @@ impl Judge<'_> {
         {
             return Verdict::OnBehalf;
         }
-        self.name(access, object.name())
+        let verdict = self.name(access, object.name());
+        if verdict.is_refused() || verdict == Verdict::Static || !object.has_other_names() {
+            return verdict;
+        }
+        // What is closed by another name is closed by this one too.
+        let other = self.realm.closed_name(object).map(|name| self.name(access, &name));
+        match other {
+            Some(Verdict::Refused(Reason::Denied(denial))) => Verdict::Refused(Reason::Denied(denial)),
+            _ => verdict,
+        }
     }
 
     /// Reading a link's text, which is reading the link. One that nothing grants may be read all the same where it leads, by

@@ -22,6 +22,7 @@ mod execute;
 mod fifo;
 mod first;
 mod groups;
+mod hard_links;
 mod hearing;
 mod internet;
 mod judge;

@@ -146,6 +146,16 @@ impl Pinned {
         Identity::of(self.as_fd()).ok()
     }
 
+    /// Device and inode.
+    pub fn number(&self) -> (u64, u64) {
+        (self.status.st_dev, self.status.st_ino)
+    }
+
+    /// Whether it is a file with several hard links.
+    pub fn has_other_names(&self) -> bool {
+        self.is_regular() && self.status.st_nlink > 1
+    }
+
     pub fn through_descriptor(&self) -> Option<i32> {
         self.through
     }

@@ -1,8 +1,11 @@
 //! One policy that counts for a caller: the run's, or that of a run inside it, with what was made under it.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use super::hard_links::HardLinks;
+use super::pinned::Pinned;
 use super::shared::{Brief, Counter, Made};
 use crate::mutex::lock;
 use crate::policy::{Capabilities, Closed, Matcher};
@@ -14,6 +17,7 @@ pub struct Realm {
     closed: OnceLock<Closed>,
     made: Mutex<Made>,
     statics: Mutex<HashSet<Vec<u8>>>,
+    hard_links: Mutex<HardLinks>,
     /// One fork at a time is counted.
     pub forking: Mutex<Counter>,
     starting: Mutex<Starting>,
@@ -33,6 +37,7 @@ impl Realm {
             closed: OnceLock::new(),
             made: Mutex::default(),
             statics: Mutex::default(),
+            hard_links: Mutex::default(),
             forking: Mutex::default(),
             starting: Mutex::default(),
         }
@@ -61,6 +66,11 @@ impl Realm {
     /// What was made below, inner runs included, and may be used for that reason.
     pub fn made(&self) -> MutexGuard<'_, Made> {
         lock(&self.made)
+    }
+
+    /// The closed name of a file that has several.
+    pub fn closed_name(&self, object: &Pinned) -> Option<PathBuf> {
+        lock(&self.hard_links).closed_name(&self.brief.policy, object)
     }
 
     /// Absolute paths whose opening was continued.

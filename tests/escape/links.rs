@@ -1,7 +1,7 @@
 //! Links that the run makes to a secret open nothing, and hard links to one aren't made.
 
 use super::cases::{SUPERVISED, WRITING, attempts, in_tmp, works};
-use crate::common::Probe;
+use crate::common::{Probe, run};
 
 const SECRET: &[(&str, &str)] = &[
     (".env", "SECRET"),
@@ -110,6 +110,80 @@ fn a_hard_link_that_the_run_made() {
         );
         attempts(probe, SECRET, &forms).refused(profile, "EACCES|EPERM|EXDEV|ENOENT");
     }
+}
+
+/// Files with a second name that the run didn't give them.
+fn linked_before(closed: &[(&str, &str)]) -> Probe {
+    let links: Vec<String> = closed
+        .iter()
+        .map(|(name, other)| format!("os.link('{name}', '{other}')"))
+        .collect();
+    Probe::new()
+        .file("~/.netrc", "SECRET")
+        .file("~/.ssh/id", "SECRET")
+        .file("closed/x", "SECRET")
+        .file("plain", "plain")
+        .beside(&format!(
+            "os.link('@ROOT/plain', '@ROOT/again'); {}; ready(); time.sleep(60)",
+            links.join("; ")
+        ))
+        .works("read('@ROOT/again'); read('@ROOT/plain')")
+}
+
+#[test]
+fn a_hard_link_from_before_the_run() {
+    let closed = [
+        ("@HOME/.netrc", "@ROOT/netrc"),
+        ("@HOME/.ssh/id", "@ROOT/id"),
+        ("@ROOT/closed/x", "@ROOT/x"),
+    ];
+    // Where a profile doesn't grant a directory, the supervisor can't list it.
+    let listed = |profile: &str| match profile {
+        "workspace" | "filesystem" => vec![closed[0], closed[2]],
+        _ => closed.to_vec(),
+    };
+    for profile in SUPERVISED {
+        let closed = listed(profile);
+        let mut probe = linked_before(&closed).flags(["--deny", "@ROOT/closed"]);
+        for (_, other) in closed {
+            for form in [
+                "read('@O')",
+                "openat2('@O')",
+                "call(21, '@O', 4) # access",
+                "l = fresh('/tmp'); os.symlink('@O', l)\ntry: read(l)\nfinally: os.unlink(l)",
+                "p = os.open('@O', os.O_PATH); read('/proc/self/fd/%d' % p)",
+            ] {
+                probe = probe.attempt(&form.replace("@O", other));
+            }
+            if WRITING.contains(&profile) {
+                probe = probe
+                    .attempt(&format!("os.close(os.open('{other}', os.O_RDWR))"))
+                    .attempt(&format!("os.truncate('{other}', 3)"))
+                    .attempt(&format!("os.link('{other}', '{other}.2'); read('{other}.2')"))
+                    .attempt(&format!("os.rename('{other}', '{other}.3'); read('{other}.3')"));
+            }
+        }
+        probe.refused(profile, "EACCES|EPERM");
+    }
+}
+
+#[test]
+fn a_hard_link_that_is_made_during_the_run() {
+    let ran = run()
+        .profile("workspace")
+        .file("~/.netrc", "SECRET")
+        .file("plain", "plain")
+        .after("ln plain again; (while ! test -e ready; do sleep 0.05; done; ln @HOME/.netrc alias) &")
+        .bash("cat again; touch ready; while ! test -e alias; do sleep 0.05; done; sleep 1.5; cat alias")
+        .reporting()
+        .status(1)
+        .stdout("plain")
+        .any_stderr()
+        .ends();
+    let denials = ran.report()["denials"].clone();
+    let alias = ran.place.path("alias");
+    assert_eq!(denials[0]["target"], alias.to_str().unwrap(), "{denials:#}");
+    assert!(denials[0].to_string().contains(".netrc"), "{denials:#}");
 }
 
 #[test]

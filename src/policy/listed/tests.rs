@@ -183,3 +183,30 @@ fn a_line_names_the_place_that_it_closes() {
     assert_eq!(target("/w/.ssh/x/y"), Some(anywhere));
     assert_eq!(target("/w"), None);
 }
+
+#[test]
+fn literal_paths_are_closed_and_those_of_homes_of_what_is_moved_and_of_the_machine() {
+    let entry = |place: &str, at: &str| Entry {
+        place: place.into(),
+        at: at.into(),
+    };
+    let listed = Listed {
+        list: List::Secret,
+        entries: vec![entry("/data/keys", ".aws/credentials"), entry("/moved", ".config")],
+        open: Vec::new(),
+    };
+    let paths = listed.literal_paths([PathBuf::from("/home/ada")].into_iter());
+    for path in [
+        "/home/ada/.netrc",
+        "/home/ada/.azure",
+        "/moved/op",
+        "/data/keys",
+        "/opt/ejson/keys",
+    ] {
+        assert!(paths.contains(&PathBuf::from(path)), "{path}");
+    }
+    let closing = Closing::new(&listed);
+    for path in &paths {
+        assert!(closing.line(path).is_some(), "{}", path.display());
+    }
+}
