@@ -283,12 +283,10 @@ fn is_own(line: &str) -> bool {
             .split(':')
             .nth(1)
             .is_some_and(|part| part.trim().parse::<u32>().is_ok());
-    is_rules
-        || is_command
-        || is_absent
-        || is_applications
-        || is_compilers
-        || exception(line).is_some_and(|class| !REFUSALS_OWN.contains(&class))
+    // What a library makes of a refusal has its own class, and the system's words.
+    let is_systems = tells_of_refusal(line) || has_any(line, NETWORK);
+    let is_exception = exception(line).is_some_and(|class| !REFUSALS_OWN.contains(&class)) && !is_systems;
+    is_rules || is_command || is_absent || is_applications || is_compilers || is_exception
 }
 
 fn is_absent(line: &str) -> bool {

@@ -53,7 +53,7 @@ const NEAR: usize = 3;
 const ENDING: usize = 8;
 
 /// What a parent does between the last words of its child and its own.
-const BETWEEN: usize = 40;
+const BETWEEN: usize = 80;
 
 /// A program that makes so many files in a directory needs the directory.
 const MANY: usize = 3;

@@ -3,7 +3,7 @@
 //! The descriptor's number is in a register, so the call goes on as it is, whatever its memory holds meanwhile. What is
 //! heard is bounded, is forgotten with the run, and grants or refuses nothing.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
@@ -24,7 +24,20 @@ pub struct Heard {
     said: VecDeque<Said>,
     bytes: usize,
     calls: VecDeque<(Duration, i32)>,
+    writers: HashMap<(i32, i32), Writer>,
 }
+
+/// What was found of a thread that writes, so that a loud one isn't looked at each time.
+#[derive(Debug, Clone, Copy)]
+struct Writer {
+    process: i32,
+    stream: Option<Stream>,
+    at: Duration,
+}
+
+/// How long that holds, and how many are kept.
+const HOLDS: Duration = Duration::from_millis(5);
+const MOST_WRITERS: usize = 256;
 
 impl Heard {
     fn add(&mut self, said: Said) {
@@ -57,25 +70,44 @@ impl Heard {
 pub fn hear(shared: &Shared, caller: &Caller<'_>, number: i64) -> Result<Answer, Errno> {
     let (address, count) = (caller.registers.long(1), caller.registers.long(2));
     let goes_on = Answer::Continue(MayContinue::registers_decided(&caller.registers));
-    let Some(stream) = stream(shared, caller) else {
+    let at = shared.started.elapsed();
+    let writer = writer(shared, caller, at);
+    let Some(stream) = writer.stream else {
         return Ok(goes_on);
     };
     let text = match number {
         libc::SYS_writev => gathered(caller, address, count),
         _ => end_of(caller, address, count),
     };
-    if let Some(text) = text.filter(|text| !text.is_empty()) {
-        let process = caller.process();
-        if caller.confirm().is_ok() {
-            shared.heard().add(Said {
-                at: shared.started.elapsed(),
-                process,
-                stream,
-                text: String::from_utf8_lossy(&text).into_owned(),
-            });
-        }
+    if let Some(text) = text.filter(|text| !text.is_empty() && caller.confirm().is_ok()) {
+        shared.heard().add(Said {
+            at,
+            process: writer.process,
+            stream,
+            text: String::from_utf8_lossy(&text).into_owned(),
+        });
     }
     Ok(goes_on)
+}
+
+/// Who writes, and where to.
+fn writer(shared: &Shared, caller: &Caller<'_>, at: Duration) -> Writer {
+    let key = (caller.thread, caller.registers.int(0));
+    let known = shared.heard().writers.get(&key).copied();
+    if let Some(known) = known.filter(|known| at < known.at + HOLDS) {
+        return known;
+    }
+    let found = Writer {
+        process: caller.process(),
+        stream: stream(shared, caller),
+        at,
+    };
+    let mut heard = shared.heard();
+    if heard.writers.len() >= MOST_WRITERS {
+        heard.writers.clear();
+    }
+    heard.writers.insert(key, found);
+    found
 }
 
 /// Where a text goes; `None` for a standard output that isn't the run's own.
