@@ -528,8 +528,8 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, LaunchError> {
 
 /// Never RLIMIT_AS, which the JVM and Go run into.
 /// Processor time is the tree's limit, which is sampled; here it ends the single process that runs away. RLIMIT_NPROC counts
-/// all of the user's processes and threads, and root's never; so there's room for those of the whole machine, and twice
-/// what the tree may have: it holds a storm that grows faster than it is looked at.
+/// all of the user's processes and threads, and root's never; so there's room for those of the whole machine, and a quarter
+/// more than the tree may have: it holds a storm that grows faster than it is looked at.
 fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
     // A dump holds the memory, and its handler runs outside; priority over the user's other programs is no run's to take.
     let mut list: Vec<_> = [libc::RLIMIT_CORE, libc::RLIMIT_NICE, libc::RLIMIT_RTPRIO]
@@ -554,7 +554,11 @@ fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
     add(libc::RLIMIT_CPU, seconds, 1);
     let others = Load::now().threads;
     let most = limits.processes.filter(|_| others > 0);
-    add(libc::RLIMIT_NPROC, most.map(|most| others + most.saturating_mul(2)), 0);
+    add(
+        libc::RLIMIT_NPROC,
+        most.map(|most| others + most.saturating_add(most / 4)),
+        0,
+    );
     list
 }
 

@@ -20,7 +20,6 @@ use super::warden::{News, Order};
 use crate::profile::Limits;
 use crate::report::{Escalation, Fault, Kind, Part, Reason, Refusal, Refusals, Timeline};
 use crate::supervise::{Approvals, Supervisor};
-use crate::sys::file;
 use crate::sys::process::{self, Precedence};
 use crate::sys::wire::{self, Message};
 
@@ -204,9 +203,6 @@ impl Running {
                 return Err(fault_of(supervisor.as_ref()).unwrap_or_else(|| start_failure(other)));
             }
         };
-        if let Some(supervisor) = &supervisor {
-            let _ = supervisor.shared().streams.set(identities(&output));
-        }
         let piped = output.iter().any(Option::is_some);
         let sampled =
             limits.cpu.is_some() || control_group.is_none() && (limits.memory.is_some() || limits.processes.is_some());
@@ -644,16 +640,6 @@ impl Running {
         }
         (!buffer.is_empty()).then_some(Event::Output(stream, buffer))
     }
-}
-
-/// The run's standard output and error, as device and inode: of a pipe both ends have the same.
-fn identities(output: &[Option<OwnedFd>; 2]) -> [Option<(u64, u64)>; 2] {
-    let (own_output, own_error) = (io::stdout(), io::stderr());
-    let own = [own_output.as_fd(), own_error.as_fd()];
-    [0, 1].map(|stream| {
-        let one = output[stream].as_ref().map_or(own[stream], AsFd::as_fd);
-        file::status(one).ok().map(|status| (status.st_dev, status.st_ino))
-    })
 }
 
 /// How long it takes at least to add this much, at so much a second for each processor.

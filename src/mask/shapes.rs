@@ -67,11 +67,19 @@ pub(super) fn may_hold(text: &str) -> bool {
     longest.is_none()
 }
 
-/// Whether a text holds one: a user's name in a URL is none, a password beside it is.
+/// Whether a text holds one: a user's name in a URL is none, a password beside it is. A part of a path is none either, nor a
+/// public key or certificate.
 pub fn holds_token(text: &str) -> bool {
-    text.char_indices().any(|(at, _)| match secret_at(text, at) {
-        Some((keep, length)) if text[at..].starts_with("://") => text[at + keep..][..length].contains(':'),
-        found => found.is_some(),
+    text.char_indices().any(|(at, _)| {
+        let here = &text[at..];
+        secret_at(text, at).is_some_and(|(keep, length)| {
+            let is_of_path = || text[..at].ends_with('/') || here[keep + length..].starts_with('/');
+            match here.as_bytes()[0] {
+                b'-' => here.lines().next().is_some_and(|line| line.contains("PRIVATE KEY")),
+                b':' if here.starts_with("://") => here[keep..][..length].contains(':'),
+                _ => !is_of_path(),
+            }
+        })
     })
 }
 

@@ -17,8 +17,6 @@ use super::refusal::{Counted, Kind};
 /// Where a run wrote a text to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// The run's standard output.
-    Output,
     /// Standard error, or what a program of the run put in its place.
     Error,
     /// `/dev/null`.
@@ -132,16 +130,11 @@ pub struct Candidate<'a> {
 /// What explains why a run failed.
 pub fn cause(list: &[Candidate<'_>], timeline: &Timeline, end: Duration, withheld: &dyn Withheld) -> Cause {
     let scene = Scene::new(list, timeline, end, withheld);
-    let errors = |utterance: &&Utterance| utterance.stream == Stream::Error;
     let silent = scene.silent_end();
     if silent.last().is_some_and(|index| scene.is_last_word(*index)) {
         return scene.whole(Cause::Refusals(silent));
     }
-    let (said, _) = scene.walk(scene.utterances.iter().filter(errors).rev());
-    if let Some(found) = said {
-        return scene.whole(found);
-    }
-    match scene.walk(scene.utterances.iter().rev()) {
+    match scene.walk() {
         (Some(found), _) => scene.whole(found),
         (None, true) => Cause::Refusals(Vec::new()),
         (None, false) if silent.is_empty() => scene.whole(Cause::Refusals(scene.warned.clone())),
@@ -248,9 +241,9 @@ impl<'a> Scene<'a> {
     }
 
     /// Follows what was said back from the end; `None` where that tells nothing, and whether it was about anything.
-    fn walk<'u>(&self, utterances: impl Iterator<Item = &'u Utterance>) -> (Option<Cause>, bool) {
+    fn walk(&self) -> (Option<Cause>, bool) {
         let (mut until, mut allowed, mut is_about) = (self.end, ENDING, false);
-        for utterance in utterances {
+        for utterance in self.utterances.iter().rev() {
             if self.calls_between(utterance.end, until, None) > allowed {
                 break;
             }

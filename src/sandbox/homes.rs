@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::mounts::Mounts;
@@ -187,6 +188,16 @@ fn is_parent(directory: &Path) -> bool {
     PARENTS_OF_HOMES.iter().any(|parent| directory == Path::new(parent))
 }
 
+/// Whether what a link leads to is closed for its sake: root's links, the caller's, and those to what their owner has. Else
+/// any user could close the system's files to the runs of others.
+fn may_lead(place: &Path) -> bool {
+    let Ok(link) = place.symlink_metadata() else {
+        return true;
+    };
+    let is_owners = || place.metadata().is_ok_and(|target| target.uid() == link.uid());
+    !link.is_symlink() || link.uid() == 0 || link.uid() == nix::unistd::geteuid().as_raw() || is_owners()
+}
+
 /// What links among the lists' names lead to, as entries of their own, and the links on the way.
 fn behind_links(entries: &[Entry], walker: &mut Walker) -> (Vec<Entry>, BTreeSet<PathBuf>) {
     let mut found = BTreeSet::new();
@@ -197,6 +208,9 @@ fn behind_links(entries: &[Entry], walker: &mut Walker) -> (Vec<Entry>, BTreeSet
         let walked = walker.walk(&entry.place);
         links.extend(walked.links);
         let at = entry.at.clone();
+        if !may_lead(&entry.place) {
+            continue;
+        }
         if walked.real != entry.place {
             found.insert(Entry {
                 place: walked.real.clone(),

@@ -5,6 +5,7 @@ use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 
 use super::answer::{Answer, Errno, MayContinue};
 use super::caller::Alleged;
@@ -65,12 +66,17 @@ fn refuse_interpreter(desk: &Desk<'_>, object: &Pinned) -> Result<(), Errno> {
     }
 }
 
-/// The beginning of a program, as far as it can be read here.
+/// The beginning of a program, as far as it can be read here. Opening anything but a file could wait for ever.
 fn head(object: &Pinned) -> Option<Vec<u8>> {
     const MOST: u64 = 4096;
+    if !object.is_regular() {
+        return None;
+    }
     let mut head = Vec::new();
     let path = OsStr::from_bytes(object.path().as_bytes()).to_owned();
-    File::open(path).ok()?.take(MOST).read_to_end(&mut head).ok()?;
+    let mut options = File::options();
+    let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+    file.take(MOST).read_to_end(&mut head).ok()?;
     Some(head)
 }
 

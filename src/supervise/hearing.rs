@@ -1,4 +1,4 @@
-//! What a run writes to its standard output and error, kept for its report: there a program says what it failed on.
+//! What a run writes to its standard error, kept for its report: there a program says what it failed on.
 //!
 //! The descriptor's number is in a register, so the call goes on as it is, whatever its memory holds meanwhile. What is
 //! heard is bounded, is forgotten with the run, and grants or refuses nothing.
@@ -24,14 +24,14 @@ pub struct Heard {
     said: VecDeque<Said>,
     bytes: usize,
     calls: VecDeque<(Duration, i32)>,
-    writers: HashMap<(i32, i32), Writer>,
+    writers: HashMap<i32, Writer>,
 }
 
 /// What was found of a thread that writes, so that a loud one isn't looked at each time.
 #[derive(Debug, Clone, Copy)]
 struct Writer {
     process: i32,
-    stream: Option<Stream>,
+    stream: Stream,
     at: Duration,
 }
 
@@ -66,15 +66,12 @@ impl Heard {
     }
 }
 
-/// Takes note of a `write` or `writev` to descriptor 1 or 2, and lets it go on.
+/// Takes note of a `write` or `writev` to descriptor 2, and lets it go on.
 pub fn hear(shared: &Shared, caller: &Caller<'_>, number: i64) -> Result<Answer, Errno> {
     let (address, count) = (caller.registers.long(1), caller.registers.long(2));
     let goes_on = Answer::Continue(MayContinue::registers_decided(&caller.registers));
     let at = shared.started.elapsed();
     let writer = writer(shared, caller, at);
-    let Some(stream) = writer.stream else {
-        return Ok(goes_on);
-    };
     let text = match number {
         libc::SYS_writev => gathered(caller, address, count),
         _ => end_of(caller, address, count),
@@ -83,7 +80,7 @@ pub fn hear(shared: &Shared, caller: &Caller<'_>, number: i64) -> Result<Answer,
         shared.heard().add(Said {
             at,
             process: writer.process,
-            stream,
+            stream: writer.stream,
             text: String::from_utf8_lossy(&text).into_owned(),
         });
     }
@@ -92,43 +89,31 @@ pub fn hear(shared: &Shared, caller: &Caller<'_>, number: i64) -> Result<Answer,
 
 /// Who writes, and where to.
 fn writer(shared: &Shared, caller: &Caller<'_>, at: Duration) -> Writer {
-    let key = (caller.thread, caller.registers.int(0));
-    let known = shared.heard().writers.get(&key).copied();
+    let known = shared.heard().writers.get(&caller.thread).copied();
     if let Some(known) = known.filter(|known| at < known.at + HOLDS) {
         return known;
     }
     let found = Writer {
         process: caller.process(),
-        stream: stream(shared, caller),
+        stream: stream(caller),
         at,
     };
     let mut heard = shared.heard();
     if heard.writers.len() >= MOST_WRITERS {
         heard.writers.clear();
     }
-    heard.writers.insert(key, found);
+    heard.writers.insert(caller.thread, found);
     found
 }
 
-/// Where a text goes; `None` for a standard output that isn't the run's own.
-fn stream(shared: &Shared, caller: &Caller<'_>) -> Option<Stream> {
+/// Where a text goes.
+fn stream(caller: &Caller<'_>) -> Stream {
     /// `/dev/null`: major 1, minor 3 (null(4)).
     const NULL: u64 = 0x103;
-    let descriptor = caller.registers.int(0);
-    let metadata = std::fs::metadata(format!("/proc/{}/fd/{descriptor}", caller.thread)).ok();
-    if metadata.as_ref().is_some_and(|metadata| metadata.rdev() == NULL) {
-        return Some(Stream::Nowhere);
-    }
-    let own = shared.streams.get();
-    let is = |stream: usize| {
-        let identity = metadata.as_ref().map(|metadata| (metadata.dev(), metadata.ino()));
-        own.is_some_and(|own| own[stream].is_some() && own[stream] == identity)
-    };
-    // A shell's `echo x >&2` writes to 1.
-    match descriptor {
-        libc::STDERR_FILENO => Some(Stream::Error),
-        _ if is(1) && !is(0) => Some(Stream::Error),
-        _ => is(0).then_some(Stream::Output),
+    let descriptor = format!("/proc/{}/fd/{}", caller.thread, libc::STDERR_FILENO);
+    match std::fs::metadata(descriptor) {
+        Ok(metadata) if metadata.rdev() == NULL => Stream::Nowhere,
+        _ => Stream::Error,
     }
 }
 

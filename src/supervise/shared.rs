@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 use super::approvals::{Approvals, Asking};
@@ -71,8 +71,6 @@ pub struct Shared {
     refusals: Mutex<Refusals>,
     /// What the run wrote to its standard error.
     heard: Mutex<Heard>,
-    /// The run's standard output and error, as device and inode.
-    pub streams: OnceLock<[Option<(u64, u64)>; 2]>,
     /// Mistakes of our own.
     pub faults: Arc<Faults>,
     /// Held by whoever renames alone, by everybody else together: what was judged by its name still has it when it is
@@ -251,7 +249,6 @@ impl Shared {
             started: Instant::now(),
             refusals: Mutex::default(),
             heard: Mutex::default(),
-            streams: OnceLock::new(),
             faults: faults.unwrap_or_default(),
             names: RwLock::new(()),
             umasks_differ: AtomicBool::new(false),

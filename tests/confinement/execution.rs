@@ -110,3 +110,14 @@ fn filesystem_executes_programs_of_the_root() {
         .stdout("hello\n")
         .ends();
 }
+
+/// Looking into a FIFO for its interpreter would wait for a writer.
+#[test]
+fn what_is_no_file_is_refused_at_once() {
+    let script = "mkfifo f && chmod 755 f; ./f 2>/dev/null; echo $?; /dev/ptmx 2>/dev/null; echo $?";
+    run()
+        .profile("workspace")
+        .command(["/bin/sh", "-c", script])
+        .stdout("126\n126\n")
+        .ends();
+}

@@ -526,21 +526,14 @@ static SEEN_MKNODAT: Verdict = Verdict {
     otherwise: Action::Notify,
 };
 
-/// What is written to standard error is kept for the report.
+/// What is written to standard error is kept for the report. Not what is written to standard output: a signal may
+/// interrupt a call that is handed over, which a write to a file or pipe with room never is, and not every program tries
+/// again.
 static HEARD: Verdict = Verdict {
-    cases: &[
-        Case {
-            when: &[Condition::low(0, Test::Equals(2))],
-            then: Action::Notify,
-        },
-        Case {
-            when: &[
-                Condition::low(0, Test::Equals(1)),
-                Condition::low(2, Test::NoBit(!0xfff)),
-            ],
-            then: Action::Notify,
-        },
-    ],
+    cases: &[Case {
+        when: &[Condition::low(0, Test::Equals(2))],
+        then: Action::Notify,
+    }],
     otherwise: Action::Allow,
 };
 
