@@ -12,6 +12,7 @@ use super::likelihood::{Weighed, weigh};
 use super::refusal::{Kind, Reason, Refusal, Refusals};
 use super::suggestion::{self, Suggestion};
 use super::timeline::{Cause, Timeline, Withheld};
+use crate::mask::looks_secret;
 use crate::policy::{Access, Matcher, Policy, Reach, Speech};
 use crate::profile::Origin;
 
@@ -93,13 +94,15 @@ pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged 
 
 /// What explains a failure without having been refused: the run never had it.
 fn withheld(cause: &Cause, report: &Report) -> Option<Denial> {
-    let (access, target, grant): (Kind, String, [OsString; 2]) = match cause {
+    let (access, target, grant): (Kind, String, Option<[OsString; 2]>) = match cause {
         Cause::Refusals(_) => return None,
-        Cause::Variable(name) => (Kind::Variable, name.clone(), ["--env".into(), name.into()]),
+        // What a program prints must not lead a person to hand it a secret.
+        Cause::Variable(name) if looks_secret(name.as_ref()) => (Kind::Variable, name.clone(), None),
+        Cause::Variable(name) => (Kind::Variable, name.clone(), Some(["--env".into(), name.into()])),
         Cause::Program(path) => {
             let directory = path.parent().unwrap_or(path);
             let target = path.to_string_lossy().into_owned();
-            (Kind::Execute, target, ["--exec".into(), directory.into()])
+            (Kind::Execute, target, Some(["--exec".into(), directory.into()]))
         }
     };
     Some(Denial {
@@ -114,7 +117,7 @@ fn withheld(cause: &Cause, report: &Report) -> Option<Denial> {
         rule: None,
         capability: None,
         explains: true,
-        grant: Some(grant.into()),
+        grant: grant.map(Into::into),
         profile: None,
     })
 }

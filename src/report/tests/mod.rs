@@ -186,7 +186,11 @@ impl Run {
         })
     }
 
-    fn judged(mut self) -> Report {
+    fn judged(self) -> Report {
+        self.judged_without(&Nothing)
+    }
+
+    fn judged_without(mut self, withheld: &dyn Withheld) -> Report {
         self.report.judge(
             &self.refusals,
             &Scene {
@@ -196,7 +200,7 @@ impl Run {
                     said: self.said.clone(),
                     calls: self.calls.clone(),
                 },
-                withheld: &Nothing,
+                withheld,
                 ladder: &Resolved,
             },
         );

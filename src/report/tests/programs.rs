@@ -274,3 +274,44 @@ fn a_name_that_a_program_makes_up_is_granted_by_its_directory() {
     let named = ["python3", "x.py", "/srv/o/tmpfile", "/srv/o"];
     assert_eq!(suggested(&named, python, "/srv/o/tmpfile"), "--write /srv/o/tmpfile");
 }
+
+/// A run whose caller has two variables that it doesn't.
+struct Two([String; 2]);
+
+impl Withheld for Two {
+    fn variables(&self) -> &[String] {
+        &self.0
+    }
+
+    fn program(&self, name: &str) -> Option<PathBuf> {
+        (name == "tool").then(|| PathBuf::from("/opt/tools/tool"))
+    }
+
+    fn exists(&self, _: &Path) -> bool {
+        false
+    }
+}
+
+#[test]
+fn what_was_not_passed_is_told_and_a_secret_is_not_suggested() {
+    let told = |text: &str| {
+        let withheld = Two(["STAGE".into(), "API_TOKEN".into()]);
+        let report = run(&["python3", "x.py"]).prints(text).judged_without(&withheld);
+        let suggestion = report.suggestion.clone();
+        let flags = suggestion.map(|one| {
+            one.flags
+                .iter()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect::<Vec<_>>()
+        });
+        (explaining(&report).join(" "), flags)
+    };
+    let flags = |words: [&str; 2]| Some(words.map(String::from).to_vec());
+    assert_eq!(told("KeyError: 'STAGE'\n"), ("STAGE".into(), flags(["--env", "STAGE"])));
+    assert_eq!(told("API_TOKEN must be set\n"), ("API_TOKEN".into(), None));
+    assert_eq!(
+        told("sh: 1: tool: not found\n"),
+        ("/opt/tools/tool".into(), flags(["--exec", "/opt/tools"]))
+    );
+    assert_eq!(told("sh: 1: other: not found\n"), (String::new(), None));
+}
