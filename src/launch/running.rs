@@ -243,7 +243,7 @@ impl Running {
             .map(|supervisor| supervisor.shared().refusals())
     }
 
-    /// What was said and done towards the end, where somebody supervises.
+    /// What was said and done towards the end, where there is a supervisor.
     pub fn timeline(&self) -> Timeline {
         let supervisor = self.supervisor.as_ref();
         supervisor.map_or_else(Timeline::default, |supervisor| supervisor.shared().heard().timeline())
