@@ -21,7 +21,7 @@ mod pyenv;
 mod python;
 mod rust;
 mod script;
-mod shebang;
+pub(crate) mod shebang;
 mod split;
 mod trace;
 mod wrapper;

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 /// How much of a file the kernel looks at (`BINPRM_BUF_SIZE`).
-pub(super) const HEAD_BYTES: usize = 256;
+pub(crate) const HEAD_BYTES: usize = 256;
 
 /// The interpreter that a `#!` line names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shebang {
+pub(crate) struct Shebang {
     /// As written; the kernel takes it relative to the working directory.
     pub interpreter: OsString,
     /// All that follows, as one argument.
@@ -17,7 +17,7 @@ pub(super) struct Shebang {
 
 impl Shebang {
     /// Reads the first bytes of a file. `None`: the kernel would answer `ENOEXEC`.
-    pub(super) fn parse(head: &[u8]) -> Option<Shebang> {
+    pub(crate) fn parse(head: &[u8]) -> Option<Shebang> {
         let line = head.strip_prefix(b"#!")?;
         let ended = line.contains(&b'\n') || head.len() < HEAD_BYTES;
         let line = trim_start_blanks(line.split(|&byte| byte == b'\n').next()?);

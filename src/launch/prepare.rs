@@ -552,13 +552,11 @@ fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
         .cpu
         .map(|cpu| cpu.as_secs().max(1) + u64::from(cpu.subsec_nanos() > 0));
     add(libc::RLIMIT_CPU, seconds, 1);
-    let others = Load::now().threads;
-    let most = limits.processes.filter(|_| others > 0);
-    add(
-        libc::RLIMIT_NPROC,
-        most.map(|most| others + most.saturating_add(most / 4)),
-        0,
-    );
+    let room = limits.processes.and_then(|most| {
+        let others = Some(Load::now().threads).filter(|others| *others > 0)?;
+        Some(others + most.saturating_add(most / 4))
+    });
+    add(libc::RLIMIT_NPROC, room, 0);
     list
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::grant::path_of;
 use super::host::{endpoint_of, spellings};
 use super::judge::Facts;
-use super::mention::{Mention, mention, mention_host};
+use super::mention::{Mention, names_on};
 use super::probe::{Places, Probe, may_be_needed, probe};
 use super::refusal::{Counted, Kind, Reason, Refusal};
 use super::timeline::{Candidate, Cause, cause};
@@ -108,14 +108,10 @@ impl<'a> Evidence<'a> {
 
     fn is_argument(&self, refusal: &Refusal, names: &[String]) -> bool {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mention = match refusal.kind {
-            Kind::Connect | Kind::Resolve | Kind::Listen => mention_host,
-            _ => mention,
-        };
         let arguments = self.facts.command.iter().skip(1);
-        arguments
-            .into_iter()
-            .any(|argument| names.contains(&argument.as_str()) || mention(argument, &names) != Mention::None)
+        arguments.into_iter().any(|argument| {
+            names.contains(&argument.as_str()) || names_on(argument, &names, refusal.kind) != Mention::None
+        })
     }
 }
 

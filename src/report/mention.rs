@@ -48,21 +48,19 @@ const FAILED: &[&str] = &[
     "no such host",
 ];
 /// Words for what a program does without, on the line that tells of it.
-const TOLERATED: &[&str] = &[
+const WITHOUT: &[&str] = &[
     "ignor",
     "skipp",
-    "warn",
-    "note:",
-    "debug",
     "disabled",
     "fall back",
     "falling back",
     "fallback",
     "optional",
-    "retry",
     "continuing",
     "default",
 ];
+/// Words for a warning, of what it may do without.
+const WARNS: &[&str] = &["warn", "note:", "debug", "retry"];
 /// Words for something that isn't there or didn't work, as a refusal makes it.
 const LACKS: &[&str] = &[
     "no ",
@@ -87,7 +85,6 @@ const LACKS: &[&str] = &[
     "gave up",
     "absent",
     "unusable",
-    "without",
 ];
 /// Words for something that is there and wrong, which no refusal makes.
 const WRONG: &[&str] = &[
@@ -251,9 +248,7 @@ impl Tone {
             is_bare_assertion: last.trim() == "AssertionError",
             missing_program: lines.iter().rev().find_map(|line| missing_program(line)),
             is_of_network: lines.iter().any(|line| has_any(line, NETWORK)),
-            tells_of_refusal: lines
-                .iter()
-                .any(|line| tells_of_refusal(line) && !has_any(line, TOLERATED)),
+            tells_of_refusal: lines.iter().any(|line| tells_of_refusal(line) && !is_tolerated(line)),
             is_boilerplate: significant.is_none(),
             lacks: has_any(last, LACKS) && !is_wrong,
             is_vague: !is_wrong,
@@ -354,7 +349,7 @@ pub fn named_variable<'v>(text: &str, variables: &'v [String]) -> Option<&'v str
     let is_one = |name: &&String| {
         let mut lines = text
             .lines()
-            .filter(|line| !line.starts_with("    ") && !has_any(line, TOLERATED));
+            .filter(|line| !line.starts_with("    ") && !is_tolerated(line));
         name.len() > 2 && name.chars().all(|c| !c.is_lowercase()) && lines.any(|line| names(line, name))
     };
     variables.iter().find(is_one).map(String::as_str)
@@ -373,34 +368,24 @@ pub fn tells_of_refusal(text: &str) -> bool {
 pub fn last_blaming_line(text: &str, names: &[&str], kind: Kind) -> Option<usize> {
     let is_python = text.contains("Traceback (most");
     let is_code = |line: &str| is_python && line.starts_with("    ");
-    let blames =
-        |line: &str| !is_code(line) && !has_any(line, TOLERATED) && names_on(line, names, kind) == Mention::Blamed;
+    let blames = |line: &str| names_on(line, names, kind) == Mention::Blamed && !is_code(line) && !is_tolerated(line);
     let lines = text.lines().enumerate();
     lines.filter(|(_, line)| blames(line)).map(|(at, _)| at).last()
 }
 
 /// Whether a text names one of these only as something that is done without.
 pub fn warns_of(text: &str, names: &[&str], kind: Kind) -> bool {
-    let warning = |line: &str| has_any(line, TOLERATED) && names_on(line, names, kind) != Mention::None;
+    let warning = |line: &str| names_on(line, names, kind) != Mention::None && is_tolerated(line);
     text.lines().any(warning) && last_blaming_line(text, names, kind).is_none()
 }
 
 /// Whether it says that something is done without.
 pub fn does_without(text: &str) -> bool {
-    has_any(
-        text,
-        &[
-            "ignor",
-            "skipp",
-            "disabled",
-            "fall back",
-            "falling back",
-            "fallback",
-            "optional",
-            "continuing",
-            "default",
-        ],
-    )
+    has_any(text, WITHOUT)
+}
+
+fn is_tolerated(line: &str) -> bool {
+    does_without(line) || has_any(line, WARNS)
 }
 
 /// Whether a text consists of warnings.
@@ -408,13 +393,13 @@ pub fn only_warns(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !is_boilerplate(line)).peekable();
     let warns = |line: &str| {
         let says_so = tells_of_refusal(line) || has_any(line, &["warn", "note:", "debug"]);
-        says_so && has_any(line, TOLERATED) && !has_any(line, &["error:", "fatal:"])
+        says_so && is_tolerated(line) && !has_any(line, &["error:", "fatal:"])
     };
     lines.peek().is_some() && lines.all(warns)
 }
 
-/// How a line names one of these.
-fn names_on(line: &str, names: &[&str], kind: Kind) -> Mention {
+/// How a text names what a refusal of this kind is about.
+pub fn names_on(line: &str, names: &[&str], kind: Kind) -> Mention {
     match kind {
         Kind::Connect | Kind::Resolve | Kind::Listen => mention_host(line, names),
         _ => mention(line, names),

@@ -109,8 +109,8 @@ enum Verdict {
     Blames(Cause),
     /// It tells of another mistake.
     Own,
-    /// It only says that something failed: what was said before it may tell more.
-    Continues,
+    /// It only says that something failed: what was said before it may tell more. Whether it was about anything.
+    Continues { is_about: bool },
 }
 
 /// A refusal with what is known of it beside.
@@ -125,6 +125,17 @@ pub struct Candidate<'a> {
     pub is_probe: bool,
     /// Whether the command line names it.
     pub is_argument: bool,
+}
+
+impl Candidate<'_> {
+    fn names(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+
+    /// Whether a text names it only as something that is done without.
+    fn is_warned_of(&self, utterance: &Utterance) -> bool {
+        mention::warns_of(&utterance.text, &self.names(), self.counted.first.kind)
+    }
 }
 
 /// What explains why a run failed.
@@ -166,23 +177,25 @@ impl<'a> Scene<'a> {
             end,
             withheld,
             utterances: Vec::new(),
-            is_lived_with: vec![false; list.len()],
+            is_lived_with: Vec::new(),
             warned: Vec::new(),
             quiet: quiet.map(|said| said.process).collect(),
         };
         let mut utterances = scene.utterances();
-        for (index, candidate) in list.iter().enumerate() {
-            let names: Vec<&str> = candidate.names.iter().map(String::as_str).collect();
-            let warns =
-                |utterance: &Utterance| mention::warns_of(&utterance.text, &names, candidate.counted.first.kind);
-            scene.is_lived_with[index] = utterances.iter().any(warns);
-        }
+        let lived_with = list
+            .iter()
+            .map(|one| utterances.iter().any(|utterance| one.is_warned_of(utterance)));
+        scene.is_lived_with = lived_with.collect();
         if let Some(last) = utterances.last().filter(|last| last.stream == Stream::Error)
             && mention::only_warns(&last.text)
             && !mention::does_without(&last.text)
             && scene.calls_between(last.end, end, None) <= ENDING
         {
-            scene.warned = scene.warned_of(last);
+            let named = list
+                .iter()
+                .enumerate()
+                .filter(|(_, one)| one.is_real && one.is_warned_of(last));
+            scene.warned = named.map(|(index, _)| index).collect();
         }
         utterances.retain(|utterance| utterance.stream != Stream::Nowhere && !mention::only_warns(&utterance.text));
         scene.utterances = utterances;
@@ -250,9 +263,11 @@ impl<'a> Scene<'a> {
             match self.verdict(utterance) {
                 Verdict::Blames(found) => return (Some(found), true),
                 Verdict::Own => return (Some(Cause::Refusals(Vec::new())), true),
-                Verdict::Continues => (until, allowed) = (utterance.begin, BETWEEN),
+                Verdict::Continues { is_about: says } => {
+                    (until, allowed) = (utterance.begin, BETWEEN);
+                    is_about |= says;
+                }
             }
-            is_about |= !Tone::of(&utterance.text).is_boilerplate;
         }
         (None, is_about)
     }
@@ -296,7 +311,7 @@ impl<'a> Scene<'a> {
             return refusals(vec![index]);
         }
         if tone.is_boilerplate {
-            return Verdict::Continues;
+            return Verdict::Continues { is_about: false };
         }
         let near = self.near(utterance);
         match near {
@@ -308,7 +323,7 @@ impl<'a> Scene<'a> {
                 refusals(vec![index])
             }
             _ if tone.is_bare_assertion => Verdict::Own,
-            _ if tone.lacks || tone.is_vague => Verdict::Continues,
+            _ if tone.lacks || tone.is_vague => Verdict::Continues { is_about: true },
             _ => Verdict::Own,
         }
     }
@@ -319,21 +334,11 @@ impl<'a> Scene<'a> {
         let all = self.list.iter().enumerate();
         all.filter(|(_, candidate)| before(candidate))
             .filter_map(|(index, candidate)| {
-                let names: Vec<&str> = candidate.names.iter().map(String::as_str).collect();
-                let line = mention::last_blaming_line(&utterance.text, &names, candidate.counted.first.kind)?;
+                let kind = candidate.counted.first.kind;
+                let line = mention::last_blaming_line(&utterance.text, &candidate.names(), kind)?;
                 Some((index, line))
             })
             .collect()
-    }
-
-    /// The refusals that a warning names.
-    fn warned_of(&self, utterance: &Utterance) -> Vec<usize> {
-        let all = self.list.iter().enumerate().filter(|(_, one)| one.is_real);
-        let named = all.filter(|(_, one)| {
-            let names: Vec<&str> = one.names.iter().map(String::as_str).collect();
-            mention::warns_of(&utterance.text, &names, one.counted.first.kind)
-        });
-        named.map(|(index, _)| index).collect()
     }
 
     /// As they happened.

@@ -15,6 +15,7 @@ use super::metadata::Subject;
 use super::pinned::Pinned;
 use super::refuse::Attempt;
 use super::resolve::Last;
+use crate::command::shebang::{HEAD_BYTES, Shebang};
 use crate::report::Kind;
 
 pub fn execve(desk: &Desk<'_>) -> Result<Answer, Errno> {
@@ -83,10 +84,9 @@ fn head(object: &Pinned) -> Option<Vec<u8>> {
 /// What a `#!` line names (execve(2)), or the loader that an ELF file does: its first segment of type `PT_INTERP` (elf(5)).
 fn interpreter(head: &[u8]) -> Option<CString> {
     const PT_INTERP: u64 = 3;
-    if let Some(line) = head.strip_prefix(b"#!") {
-        let line = line.split(|byte| *byte == b'\n').next()?.trim_ascii();
-        let name = line.split(|byte| b" \t\0".contains(byte)).next()?;
-        return CString::new(name).ok().filter(|name| !name.is_empty());
+    if head.starts_with(b"#!") {
+        let shebang = Shebang::parse(&head[..head.len().min(HEAD_BYTES)])?;
+        return CString::new(shebang.interpreter.into_encoded_bytes()).ok();
     }
     let number = |at: usize, bytes: usize| {
         let field = head.get(at..at.checked_add(bytes)?)?;
