@@ -64,7 +64,7 @@ fn pip_installs_a_source_archive_into_a_directory() {
     let archive = "mkdir -p src/small-2.0/small; cd src
         echo 'from setuptools import setup; setup(name=\"small\", version=\"2.0\", packages=[\"small\"])' \\
             >small-2.0/setup.py
-        echo 'print(\"small\")' >small-2.0/small/__init__.py; tar czf ../small-2.0.tar.gz small-2.0";
+        echo 'print(\"small\")' >small-2.0/small/__init__.py; tar --mtime @0 -czf ../small-2.0.tar.gz small-2.0";
     if installed(&["python3", "tar"]) && has_module("ensurepip") {
         let twins = twins().prepared(archive).loosely(&["*.egg-info/*"]).any_stderr();
         twins.same(&format!(

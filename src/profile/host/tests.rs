@@ -251,7 +251,7 @@ proptest! {
 
     #[test]
     fn a_name_of_the_wire_is_one_that_people_write(bytes in "[a-zA-Z0-9_.-]{1,20}") {
-        if let Some(name) = Name::from_wire(bytes.as_bytes()) && !bytes.contains("xn--") {
+        if let Some(name) = Name::from_wire(bytes.as_bytes()) && !bytes.to_ascii_lowercase().contains("xn--") {
             prop_assert_eq!(Name::parse(&bytes), Some(name));
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Place, STOCKADE, finish, python, skipped};
+use crate::common::{Place, STOCKADE, finish, is_root, python, run, skipped};
 
 /// Files of a home that hold secrets on real machines. Written down apart from the list.
 const SECRETS: &str = include_str!("secret-files.txt");
@@ -79,4 +79,28 @@ fn secrets_of_every_home_are_closed_behind_every_mount_and_neighbours_open() {
             );
         }
     }
+}
+
+#[test]
+fn another_users_link_at_a_secret_place_closes_nothing_of_the_systems() {
+    if !is_root() {
+        return skipped("only root gives a link to another user");
+    }
+    const NOBODY: u32 = 65_534;
+    let reads = |owner: u32, status: i32| {
+        run()
+            .profile("mcp-standard")
+            .file("system", "x")
+            .file("~/other", "")
+            .after(&format!(
+                "ln -s @ROOT/system @HOME/.netrc; chown -h {owner} @HOME/.netrc"
+            ))
+            .command(["cat", "system"])
+            .any_stdout()
+            .any_stderr()
+            .status(status)
+            .ends()
+    };
+    reads(0, 1);
+    assert_eq!(reads(NOBODY, 0).stdout(), "x");
 }

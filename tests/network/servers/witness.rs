@@ -125,6 +125,7 @@ impl Witness {
     #[track_caller]
     pub fn saw_nobody(&self) {
         self.catch_up();
-        assert_eq!(self.contacts(), 0, "{} was reached", self.address);
+        let contacts = self.contacts.lock().unwrap();
+        assert!(contacts.is_empty(), "{} was reached from {contacts:?}", self.address);
     }
 }
