@@ -30,7 +30,7 @@ use crate::command;
 use crate::config::Configuration;
 use crate::kernel;
 use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
-use crate::plan::{self, Missing, Plan, PlanError, Shortfall, Trace};
+use crate::plan::{self, Grouped, Missing, Plan, PlanError, Shortfall, Trace};
 use crate::policy::{
     self, Access, Additions, Capabilities, Circumstances, Extent, Grant, HostGrant, ListenGrant, Matcher, Mode,
     NetworkChoice, Policy, Reach, Role,
@@ -382,7 +382,7 @@ impl Command {
         sandbox.refuse_links_out(&root)?;
         let command = self.find(&root)?;
         let control_group = sandbox.control_group();
-        let ability = kernel::ability(control_group.is_some());
+        let ability = kernel::ability(control_group.as_ref().map_or(Grouped::Nothing, |group| group.counts));
         let mut policy = sandbox.policy_here(&root, &command)?;
         let guards = sandbox.guards(&policy, ability)?;
         policy.denials.extend(guards);
@@ -585,7 +585,7 @@ impl Sandbox {
     }
 
     /// Looked for only where a limit needs it.
-    fn control_group(&self) -> Option<PathBuf> {
+    fn control_group(&self) -> Option<launch::ControlGroups> {
         let limits = self.additions.limits.or(self.profile.limits);
         (limits.memory.is_some() || limits.processes.is_some())
             .then(launch::find_control_group)
@@ -642,7 +642,7 @@ pub struct Ready {
     /// The DNS server to ask in place of the machine's.
     pub resolver: Option<SocketAddr>,
     command: command::Command,
-    control_group: Option<PathBuf>,
+    control_group: Option<launch::ControlGroups>,
     streams: Streams,
     report: Report,
     /// The signal mask that the program starts with; the calling thread's where nobody says.
@@ -685,7 +685,7 @@ impl Ready {
         self.sandbox.surroundings.keep_place_of_configuration(&self.policy);
         let places = Places {
             state: self.state.as_deref(),
-            control_group: self.control_group.as_deref(),
+            control_group: self.control_group.as_ref(),
             resolver: self.resolver,
         };
         let prepared: Prepared = launch::prepare(&self.plan, &self.policy, &self.command, self.streams, places)?;

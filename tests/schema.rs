@@ -155,7 +155,7 @@ fn documents_that_break_the_promise_are_told_apart() {
     );
     assert_eq!(
         broken("/enforcement/limits_by", Some(json!("hope"))),
-        [r#"/enforcement/limits_by: "hope" isn't one of ["control group","sampling"]"#]
+        [r#"/enforcement/limits_by: "hope" isn't one of ["control group","control group and sampling","sampling"]"#]
     );
 }
 

@@ -9,7 +9,7 @@ use crate::{Error, Sandbox, launch, profile};
 
 /// Prints what this machine enforces, first whether each shipped profile starts here; exit code 1 where runs can't start at all.
 pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
-    let mut facts = kernel::gather(launch::find_control_group());
+    let mut facts = kernel::gather(launch::find_control_group().map(|group| (group.path, group.counts)));
     let verdict = verdict(&facts);
     facts.findings.insert(0, verdict);
     let printed = if json {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{Absence, Unsupervised};
-use crate::plan::Supervisor;
+use crate::plan::{Grouped, Supervisor};
 use crate::sys::confine;
 
 /// What this machine enforces.
@@ -31,8 +31,11 @@ pub struct Facts {
     pub yama_ptrace_scope: Option<u32>,
     /// Whether new user namespaces are allowed to ordinary users, as far as settings tell.
     pub user_namespaces: bool,
-    /// The group in which memory and processes can be counted.
+    /// The group in which runs can have groups of their own.
     pub control_group: Option<PathBuf>,
+    /// What the kernel counts in those.
+    #[serde(skip)]
+    pub grouped: Grouped,
     /// What is good and what isn't.
     pub findings: Vec<Finding>,
 }
@@ -61,7 +64,7 @@ pub enum Level {
 }
 
 /// Asks the machine everything.
-pub fn gather(control_group: Option<PathBuf>) -> Facts {
+pub fn gather(control_group: Option<(PathBuf, Grouped)>) -> Facts {
     let landlock = super::landlock_abi();
     let mut facts = Facts {
         kernel: first_line("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".into()),
@@ -73,7 +76,8 @@ pub fn gather(control_group: Option<PathBuf>) -> Facts {
         security_modules: first_line("/sys/kernel/security/lsm"),
         yama_ptrace_scope: yama_ptrace_scope(),
         user_namespaces: user_namespaces(),
-        control_group,
+        grouped: control_group.as_ref().map_or(Grouped::Nothing, |(_, counts)| *counts),
+        control_group: control_group.map(|(path, _)| path),
         findings: Vec::new(),
     };
     facts.findings = findings(&facts, landlock.err());
@@ -197,7 +201,11 @@ fn control_group_finding(facts: &Facts) -> Finding {
     match &facts.control_group {
         Some(path) => Finding {
             level: Level::Ok,
-            what: format!("control groups can be made in {}", path.display()),
+            what: format!(
+                "control groups can be made in {}: the kernel counts {}",
+                path.display(),
+                if facts.grouped.memory() { "memory and processes" } else { "processes, and memory is sampled" }
+            ),
             hint: None,
         },
         None => Finding {

@@ -8,11 +8,11 @@ pub use facts::{Facts, Finding, Level, NO_SECCOMP, gather};
 pub use landlock::Absence;
 pub use unsupervised::Unsupervised;
 
-use crate::plan::{Ability, Supervisor};
+use crate::plan::{Ability, Grouped, Supervisor};
 use crate::sys::{confine, other, outer, process};
 
 /// What the plan compiler has to know, at the price of a few system calls; inside a run some more.
-pub fn ability(control_group: bool) -> Ability {
+pub fn ability(control_group: Grouped) -> Ability {
     const SECCOMP_RET_ERRNO: u32 = 0x0005_0000;
     Ability {
         landlock_abi: landlock_abi().unwrap_or(0),

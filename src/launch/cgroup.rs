@@ -1,35 +1,76 @@
-//! A control group (v2) of the run's own, where somebody delegated one: memory and processes counted by the
-//! kernel, whole tree included (Documentation/admin-guide/cgroup-v2.rst, "Delegation").
+//! A control group of the run's own, in which the kernel counts the whole tree: memory and processes where version 2 is
+//! delegated (Documentation/admin-guide/cgroup-v2.rst, "Delegation"), processes alone where version 1 has the caller's own
+//! group of `pids` writable (Documentation/admin-guide/cgroup-v1/pids.rst).
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use super::LaunchError;
+use crate::plan::Grouped;
 use crate::profile::Limits;
 
 /// Where cgroup v2 is mounted on its own; hybrid machines have no controllers in theirs.
 const MOUNT: &str = "/sys/fs/cgroup";
 
-/// The nearest group, from the caller's own upwards, in which a child with memory and process limits can be
-/// made. `None` where nothing is delegated.
-pub fn find() -> Option<PathBuf> {
-    let mount = Path::new(MOUNT);
-    // Hybrid machines don't have it, and writing the membership out costs the kernel more than this look.
-    if !mount.join("cgroup.controllers").exists() {
-        return None;
-    }
-    find_below(mount, &fs::read_to_string("/proc/self/cgroup").ok()?)
+/// What begins the name of each run's group.
+const PREFIX: &str = "stockade-";
+
+/// A group in which runs get theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parent {
+    /// Its directory.
+    pub path: PathBuf,
+    /// What the kernel counts in its children.
+    pub counts: Grouped,
 }
 
-fn find_below(mount: &Path, membership: &str) -> Option<PathBuf> {
+/// The nearest group, from the caller's own upwards, in which a child with memory and process limits can be made, or a child
+/// of the caller's own with a limit of processes. `None` where nothing is delegated.
+pub fn find() -> Option<Parent> {
+    let mount = Path::new(MOUNT);
+    let membership = || fs::read_to_string("/proc/self/cgroup").ok();
+    // Writing the membership out costs the kernel more than these looks.
+    if mount.join("cgroup.controllers").exists() {
+        return find_below(mount, &membership()?);
+    }
+    let pids = mount.join("pids");
+    if !is_writable(&pids) {
+        return None;
+    }
+    find_pids(&pids, &membership()?)
+}
+
+fn find_below(mount: &Path, membership: &str) -> Option<Parent> {
     let own = membership.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    mount
-        .join(own)
-        .ancestors()
-        .take_while(|group| group.starts_with(mount))
-        .find(|group| is_delegated(group))
-        .map(Path::to_path_buf)
+    let own = mount.join(own);
+    let mut groups = own.ancestors().take_while(|group| group.starts_with(mount));
+    let path = groups.find(|group| is_delegated(group))?.to_path_buf();
+    let counts = Grouped::All;
+    Some(Parent { path, counts })
+}
+
+/// The caller's own group in the hierarchy of `pids`. What is above it holds for its children too.
+fn find_pids(mount: &Path, membership: &str) -> Option<Parent> {
+    let own = membership.lines().find_map(|line| {
+        let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
+        let is_pids = controllers.split(',').any(|one| one == "pids");
+        is_pids.then(|| group.trim_start_matches('/'))
+    })?;
+    let path = mount.join(own);
+    // A run inside a run may see it, and not open it.
+    let opens = || fs::OpenOptions::new().write(true).open(path.join(TASKS)).is_ok();
+    let counts = Grouped::Processes;
+    (is_writable(&path) && opens()).then(|| Parent { path: path.clone(), counts })
+}
+
+/// By this a thread enters a group of version 1 alone. A process of one thread is in it whole, and the kernel stops no other
+/// process for that.
+const TASKS: &str = "tasks";
+
+fn is_writable(path: &Path) -> bool {
+    nix::unistd::access(path, nix::unistd::AccessFlags::W_OK).is_ok()
 }
 
 /// Children of a delegated group have the controllers, and the user may make children and move processes.
@@ -38,28 +79,31 @@ fn is_delegated(group: &Path) -> bool {
         return false;
     };
     let has = |name| controllers.split_whitespace().any(|one| one == name);
-    let writable = |path: &Path| nix::unistd::access(path, nix::unistd::AccessFlags::W_OK).is_ok();
-    has("memory") && has("pids") && writable(group) && writable(&group.join("cgroup.procs"))
+    has("memory") && has("pids") && is_writable(group) && is_writable(&group.join("cgroup.procs"))
 }
 
 /// A group of one run; dropping it removes the (by then empty) group.
 pub struct ControlGroup {
     path: PathBuf,
+    counts: Grouped,
 }
 
 impl ControlGroup {
     /// Makes the group and sets its limits.
-    pub fn make(parent: &Path, limits: &Limits) -> Result<ControlGroup, LaunchError> {
-        let path = parent.join(format!("stockade-{}-{}", std::process::id(), serial()));
+    pub fn make(parent: &Parent, limits: &Limits) -> Result<ControlGroup, LaunchError> {
+        let path = parent.path.join(format!("{PREFIX}{}-{}", std::process::id(), serial()));
         let failed = |error| LaunchError::ControlGroup(path.clone(), error);
         fs::create_dir(&path).map_err(failed)?;
-        let group = ControlGroup { path: path.clone() };
+        let group = ControlGroup {
+            path: path.clone(),
+            counts: parent.counts,
+        };
         group.set_limits(limits).map_err(failed)?;
         Ok(group)
     }
 
     fn set_limits(&self, limits: &Limits) -> io::Result<()> {
-        if let Some(bytes) = limits.memory {
+        if let Some(bytes) = limits.memory.filter(|_| self.counts.memory()) {
             fs::write(self.path.join("memory.max"), bytes.to_string())?;
             // Swapped memory is used memory. Machines without swap accounting have no such file.
             let _ = fs::write(self.path.join("memory.swap.max"), "0");
@@ -72,22 +116,31 @@ impl ControlGroup {
         Ok(())
     }
 
-    /// `cgroup.procs`, opened for the target to enter.
+    /// What the kernel counts in it.
+    pub fn counts(&self) -> Grouped {
+        self.counts
+    }
+
+    /// The file by which the target enters, opened.
     pub fn door(&self) -> io::Result<fs::File> {
-        fs::OpenOptions::new().write(true).open(self.path.join("cgroup.procs"))
+        let name = match self.counts {
+            Grouped::Processes => TASKS,
+            Grouped::Nothing | Grouped::All => "cgroup.procs",
+        };
+        fs::OpenOptions::new().write(true).open(self.path.join(name))
     }
 
     /// Whether the kernel ended the tree for want of memory.
     pub fn ran_out_of_memory(&self) -> bool {
-        self.counts("memory.events", "oom_kill ")
+        self.has_counted("memory.events", "oom_kill ")
     }
 
     /// Whether the kernel refused to make a process or thread.
     pub fn ran_out_of_processes(&self) -> bool {
-        self.counts("pids.events", "max ")
+        self.has_counted("pids.events", "max ")
     }
 
-    fn counts(&self, file: &str, event: &str) -> bool {
+    fn has_counted(&self, file: &str, event: &str) -> bool {
         fs::read_to_string(self.path.join(file))
             .unwrap_or_default()
             .lines()
@@ -99,6 +152,24 @@ impl ControlGroup {
 impl Drop for ControlGroup {
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.path);
+        if let Some(parent) = self.path.parent() {
+            remove_forgotten(parent);
+        }
+    }
+}
+
+/// Removes the empty groups of launchers that were killed: of those that are gone, and not of one that is about to enter.
+fn remove_forgotten(parent: &Path) {
+    let is_gone = |name: &str| {
+        let launcher = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+        launcher.is_some_and(|(id, _)| id.parse::<u32>().is_ok() && !Path::new("/proc").join(id).exists())
+    };
+    let groups = fs::read_dir(parent).into_iter().flatten().flatten();
+    for group in groups.filter(|group| group.file_name().to_str().is_some_and(is_gone)) {
+        let is_old = |since: SystemTime| since.elapsed().is_ok_and(|age| age > Duration::from_secs(60));
+        if group.metadata().and_then(|found| found.modified()).is_ok_and(is_old) {
+            let _ = fs::remove_dir(group.path());
+        }
     }
 }
 
@@ -127,7 +198,8 @@ mod tests {
         let app = group(mount.path(), "user/app", "memory pids");
         group(mount.path(), "user/app/terminal", "");
         let found = find_below(mount.path(), "0::/user/app/terminal\n");
-        assert_eq!(found, Some(app));
+        let counts = Grouped::All;
+        assert_eq!(found, Some(Parent { path: app, counts }));
     }
 
     #[test]
@@ -151,12 +223,32 @@ mod tests {
             disk: None,
             output: None,
         };
-        let made = ControlGroup::make(mount.path(), &limits).unwrap();
+        let parent = |counts| Parent {
+            path: mount.path().into(),
+            counts,
+        };
+        let made = ControlGroup::make(&parent(Grouped::All), &limits).unwrap();
         let read = |name: &str| fs::read_to_string(made.path.join(name)).unwrap();
         assert_eq!(read("memory.max"), "1048576");
         assert_eq!(read("pids.max"), "7");
         assert!(!made.ran_out_of_memory());
         fs::write(made.path.join("memory.events"), "oom 1\noom_kill 1\n").unwrap();
         assert!(made.ran_out_of_memory());
+        let made = ControlGroup::make(&parent(Grouped::Processes), &limits).unwrap();
+        assert_eq!(fs::read_to_string(made.path.join("pids.max")).unwrap(), "7");
+        assert!(!made.path.join("memory.max").exists());
+    }
+
+    #[test]
+    fn the_callers_own_group_of_version_1_counts_processes() {
+        let mount = tempfile::tempdir().unwrap();
+        let own = mount.path().join("session/7");
+        fs::create_dir_all(&own).unwrap();
+        let membership = "9:memory:/elsewhere\n8:pids:/session/7\n0::/\n";
+        assert_eq!(find_pids(mount.path(), membership), None, "nothing can be entered there");
+        fs::write(own.join(TASKS), "").unwrap();
+        let counts = Grouped::Processes;
+        assert_eq!(find_pids(mount.path(), membership), Some(Parent { path: own, counts }));
+        assert_eq!(find_pids(mount.path(), "8:freezer:/session/7\n"), None);
     }
 }

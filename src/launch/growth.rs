@@ -40,6 +40,12 @@ impl Growth {
         self.total().saturating_sub(self.before)
     }
 
+    /// Its file systems.
+    pub fn devices(&self) -> HashSet<u64> {
+        let systems = self.systems.iter().filter_map(|(tree, _)| fs::metadata(tree).ok());
+        systems.map(|found| found.dev()).collect()
+    }
+
     /// The same by the file systems alone: quick, and wrong by what others write and delete there.
     pub fn glance(&self) -> u64 {
         let grown = |(tree, before): &(PathBuf, u64)| used_space(tree).saturating_sub(*before);

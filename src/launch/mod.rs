@@ -19,7 +19,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use bear::{Born, bear};
-pub use cgroup::find as find_control_group;
+pub use cgroup::{Parent as ControlGroups, find as find_control_group};
 pub use child::Step;
 pub use pause::{Look, Pause};
 pub use prepare::{Places, Prepared, Streams, prepare};

@@ -17,7 +17,7 @@ use landlock::{
 
 use super::LaunchError;
 use super::bear::bear;
-use super::cgroup::ControlGroup;
+use super::cgroup::{self, ControlGroup};
 use super::child::{Image, ResourceLimit};
 use super::growth::Growth;
 use super::network::Exchange;
@@ -28,7 +28,7 @@ use super::tree::Load;
 use super::warden::Duty;
 use super::workers;
 use crate::command::Command;
-use crate::plan::{Handled, Home, Links, Plan, Supervisor as Supervises};
+use crate::plan::{Grouped, Handled, Home, Links, Plan, Supervisor as Supervises};
 use crate::policy::{Access, Policy, Reach};
 use crate::profile::Limits;
 use crate::supervise::{self, Aides, Brief, Shared, Supervisor};
@@ -56,7 +56,7 @@ pub struct Places<'a> {
     /// The state directory.
     pub state: Option<&'a Path>,
     /// A delegated control group.
-    pub control_group: Option<&'a Path>,
+    pub control_group: Option<&'a cgroup::Parent>,
     /// The DNS server that is asked in place of the machine's own.
     pub resolver: Option<SocketAddr>,
 }
@@ -95,7 +95,7 @@ pub fn prepare(
         Home::Callers | Home::Nowhere => None,
     };
     let control_group = match places.control_group {
-        Some(parent) if plan.control_group => Some(ControlGroup::make(parent, &plan.limits)?),
+        Some(parent) if plan.control_group != Grouped::Nothing => Some(ControlGroup::make(parent, &plan.limits)?),
         _ => None,
     };
     let mut held = Held(Vec::with_capacity(8));
@@ -141,7 +141,7 @@ pub fn prepare(
             Some(_) => wardens_end.as_raw_fd(),
             None => -1,
         },
-        limits: resource_limits(&plan.limits),
+        limits: resource_limits(&plan.limits, plan.control_group),
         control_group: match door {
             Some(door) => held.keep(door.into())?,
             None => -1,
@@ -528,9 +528,9 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, LaunchError> {
 
 /// Never RLIMIT_AS, which the JVM and Go run into.
 /// Processor time is the tree's limit, which is sampled; here it ends the single process that runs away. RLIMIT_NPROC counts
-/// all of the user's processes and threads, and root's never; so there's room for those of the whole machine, and a quarter
-/// more than the tree may have: it holds a storm that grows faster than it is looked at.
-fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
+/// all of the user's processes and threads, and root's never; so there's room for those of all users, and for a few more
+/// than the tree may have: it holds a storm that grows faster than it is looked at. A control group needs none of it.
+fn resource_limits(limits: &Limits, group: Grouped) -> Vec<ResourceLimit> {
     // A dump holds the memory, and its handler runs outside; priority over the user's other programs is no run's to take.
     let mut list: Vec<_> = [libc::RLIMIT_CORE, libc::RLIMIT_NICE, libc::RLIMIT_RTPRIO]
         .map(|resource| ResourceLimit {
@@ -552,9 +552,10 @@ fn resource_limits(limits: &Limits) -> Vec<ResourceLimit> {
         .cpu
         .map(|cpu| cpu.as_secs().max(1) + u64::from(cpu.subsec_nanos() > 0));
     add(libc::RLIMIT_CPU, seconds, 1);
-    let room = limits.processes.and_then(|most| {
-        let others = Some(Load::now().threads).filter(|others| *others > 0)?;
-        Some(others + most.saturating_add(most / 4))
+    let room = limits.processes.filter(|_| !group.processes()).and_then(|most| {
+        let all = Some(Load::now().threads).filter(|all| *all > 0)?;
+        let others = all.saturating_sub(Load::threads_of_kernel());
+        Some(others + most.saturating_add((most / 10).max(64)))
     });
     add(libc::RLIMIT_NPROC, room, 0);
     list

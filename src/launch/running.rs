@@ -15,8 +15,9 @@ use super::child::Step;
 use super::growth::Growth;
 use super::network::Farewell;
 use super::scratch::Scratch;
-use super::tree::{Load, Tree};
+use super::tree::{self, Load, Tree};
 use super::warden::{News, Order};
+use crate::plan::Grouped;
 use crate::profile::Limits;
 use crate::report::{Escalation, Fault, Kind, Part, Reason, Refusal, Refusals, Timeline};
 use crate::supervise::{Approvals, Supervisor};
@@ -34,6 +35,8 @@ const SHARE: u32 = 20;
 const MEMORY_RATE: u64 = 4 << 30;
 const DISK_RATE: u64 = 2 << 30;
 const PROCESS_RATE: u64 = 6_000;
+/// Threads that a program makes, which are quicker.
+const STORM_RATE: u64 = 60_000;
 
 /// Why one more process is refused.
 pub const TOO_MANY_PROCESSES: &str = "the run has as many processes and threads as its limit allows";
@@ -159,8 +162,9 @@ pub struct Running {
     /// What looks at the processes goes first, where it may: among thousands that run it would wait for seconds, and root
     /// has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
     precedence: Option<Precedence>,
-    /// When the processes were looked at one by one.
+    /// When the processes were looked at one by one, and when they will be at the latest.
     looked_at: Instant,
+    next_look: Instant,
     next_sample: Instant,
     started: Instant,
     ended: Option<Ending>,
@@ -204,8 +208,13 @@ impl Running {
             }
         };
         let piped = output.iter().any(Option::is_some);
-        let sampled =
-            limits.cpu.is_some() || control_group.is_none() && (limits.memory.is_some() || limits.processes.is_some());
+        let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
+        let counts_processes = limits.processes.is_some() && !counts.processes();
+        let sampled = limits.cpu.is_some() || limits.memory.is_some() && !counts.memory() || counts_processes;
+        let precedence = counts_processes
+            .then(|| Precedence::of(0).ok())
+            .flatten();
+        let rate = process_rate(precedence.as_ref());
         Ok(Running {
             warden,
             supervisor,
@@ -222,11 +231,10 @@ impl Running {
             growth,
             next_walk: started,
             counts_memory_at: None,
-            precedence: (sampled && limits.processes.is_some())
-                .then(|| Precedence::of(0).ok())
-                .flatten(),
+            precedence,
+            next_look: Instant::now(),
             looked_at: started,
-            next_sample: started + first_pause(&limits),
+            next_sample: started + first_pause(&limits, rate),
             started,
             ended: None,
             over: false,
@@ -438,9 +446,13 @@ impl Running {
         let (Some(growth), Some(limit)) = (&self.growth, self.limits.disk) else {
             return (None, Duration::MAX);
         };
-        let mut grown = growth.glance();
-        if grown > limit || now >= self.next_walk {
+        let glance = growth.glance();
+        let mut grown = glance;
+        if glance > limit || now >= self.next_walk {
             grown = growth.sample();
+            if glance > limit && grown <= limit {
+                grown += tree::nameless_files(&tree::below(self.warden), &growth.devices());
+            }
             self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
         }
         let passed = (grown > limit).then_some(Limit::Disk);
@@ -449,25 +461,30 @@ impl Running {
 
     /// The same of the processes, and their memory.
     fn look_at_tree(&mut self) -> (Option<Limit>, Duration) {
-        let counted = self.control_group.is_some();
+        let group = self.control_group.as_ref();
+        let counted = group.map_or(Grouped::Nothing, ControlGroup::counts);
         let Some(tree) = &mut self.tree else {
             return (None, Duration::MAX);
         };
-        let processes = self.limits.processes.filter(|_| !counted);
+        let processes = self.limits.processes.filter(|_| !counted.processes());
+        let rate = process_rate(self.precedence.as_ref());
         let load = Load::now();
-        if let Some(limit) = processes.filter(|_| is_crowded(load)) {
-            let threads = tree.threads_at_most(load);
-            if threads > limit {
-                return (Some(Limit::Processes), Duration::MAX);
-            }
+        if let Some(limit) = processes {
             let most = self.limits.memory.unwrap_or(u64::MAX);
-            if tree.memory_at_most() < most && self.looked_at.elapsed() < LONGEST_PAUSE * SHARE {
-                let pause = soonest(limit - threads, PROCESS_RATE);
-                return (
-                    None,
-                    pause.min(soonest(most.saturating_sub(tree.memory_at_most()), MEMORY_RATE)),
-                );
+            let (threads, memory) = (tree.threads_at_a_glance(load), tree.memory_at_most());
+            let is_due = match is_crowded(load) {
+                true => self.looked_at.elapsed() >= LONGEST_PAUSE * SHARE,
+                false => Instant::now() >= self.next_look,
+            };
+            if !is_due && threads <= limit && memory < most {
+                let pause = soonest(limit - threads, rate).min(soonest(most - memory, MEMORY_RATE));
+                return (None, pause);
             }
+        }
+        if let Some(limit) = processes
+            && tree.is_surely_past(limit, load)
+        {
+            return (Some(Limit::Processes), Duration::MAX);
         }
         self.looked_at = Instant::now();
         let sample = tree.sample(processes);
@@ -481,18 +498,20 @@ impl Running {
             if is_past {
                 return (Some(Limit::Processes), pause);
             }
-            pause = pause.min(soonest(limit.saturating_sub(sample.threads), PROCESS_RATE));
+            pause = pause.min(soonest(limit.saturating_sub(sample.threads), rate));
         }
-        if let Some(limit) = self.limits.memory.filter(|_| !counted) {
+        if let Some(limit) = self.limits.memory.filter(|_| !counted.memory()) {
             let mut used = sample.memory_at_most();
             if used <= limit {
                 self.counts_memory_at = None;
             } else {
-                used = tree.memory_at_least(&sample);
+                let supervisor = self.supervisor.as_ref();
+                let files = supervisor.map_or_else(Vec::new, |one| one.shared().run.made().shared_files());
+                used = tree.memory_at_least(&sample, &files);
                 let now = Instant::now();
                 let at = *self.counts_memory_at.get_or_insert(now + LONGEST_PAUSE);
                 if used <= limit && now >= at {
-                    used = tree.memory(&sample, limit);
+                    used = tree.memory(&sample, used, limit);
                     self.counts_memory_at = Some(Instant::now() + now.elapsed() * SHARE);
                 }
             }
@@ -501,6 +520,8 @@ impl Running {
             }
             pause = pause.min(soonest(limit - used, MEMORY_RATE));
         }
+        let looked = self.looked_at.elapsed();
+        self.next_look = Instant::now() + LONGEST_PAUSE.max(looked * SHARE);
         (None, pause)
     }
 
@@ -649,17 +670,25 @@ fn soonest(room: u64, rate: u64) -> Duration {
 }
 
 /// Whether so many threads want to run that this one has to wait long for its turn once it has had one.
-fn is_crowded(load: Load) -> bool {
+pub(super) fn is_crowded(load: Load) -> bool {
     const EACH: u64 = 16;
     load.running > EACH * process::processors()
 }
 
+/// How many threads a second a processor makes, of a run that nothing else holds: root's.
+fn process_rate(precedence: Option<&Precedence>) -> u64 {
+    match precedence {
+        Some(_) => STORM_RATE,
+        None => PROCESS_RATE,
+    }
+}
+
 /// How long a run can't pass any of its limits after its start.
-fn first_pause(limits: &Limits) -> Duration {
+fn first_pause(limits: &Limits, process_rate: u64) -> Duration {
     let rates = [
         (limits.memory, MEMORY_RATE),
         (limits.disk, DISK_RATE),
-        (limits.processes, PROCESS_RATE),
+        (limits.processes, process_rate),
     ];
     let pauses = rates
         .into_iter()

@@ -7,9 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::running::is_crowded;
 use crate::sys::file;
 use crate::sys::process::{MachineMemory, machine_memory};
 
@@ -26,8 +27,6 @@ pub struct Sample {
     pub anonymous: u64,
     /// The same without what a process may have from its parent, so that no page is counted twice.
     pub own: u64,
-    /// Bytes of files and of shared memory that are mapped, each page counted in each of its processes.
-    pub mapped: u64,
     /// What shared memory grew by on this machine since the start, in bytes: the run's, mapped or not, and others'.
     pub shared: u64,
 }
@@ -121,11 +120,12 @@ impl Tree {
         let mut live_children = Duration::ZERO;
         while let Some((pid, of_parent)) = waiting.pop() {
             let before = std::mem::replace(&mut moment, Instant::now());
-            if let Some(most) = most.filter(|_| moment - before > WAITED)
-                && self.threads_at_most(Load::now()) > most
-            {
-                sample.threads = most + 1;
-                break;
+            if let Some(most) = most.filter(|_| moment - before > WAITED) {
+                let load = Load::now();
+                if self.is_surely_past(most, load) {
+                    sample.threads = most + 1;
+                    break;
+                }
             }
             let Some(stat) = Stat::read(pid, self.tick) else {
                 continue;
@@ -146,7 +146,6 @@ impl Tree {
             self.largest = self.largest.max(anonymous);
             sample.anonymous += anonymous;
             sample.own += anonymous.saturating_sub(seen.inherited);
-            sample.mapped += mapped * self.page;
             live_children += stat.own + stat.children;
             waiting.extend(children(pid).into_iter().map(|child| (child, anonymous)));
         }
@@ -164,14 +163,35 @@ impl Tree {
     /// No fewer threads than the tree has, at a glance: where it isn't small, those of the last look and what the machine has
     /// more since then.
     pub fn threads_at_most(&self, machine: Load) -> u64 {
-        self.small()
-            .unwrap_or_else(|| self.threads + machine.threads.saturating_sub(self.threads_of_machine))
+        self.small().unwrap_or_else(|| self.threads_at_a_glance(machine))
     }
 
-    /// Its threads, where it has few processes: those can be counted before others have their turn.
+    /// Whether the tree has more threads than this, told at a glance where a look would take too long. What others make beside
+    /// a run isn't so many, or doesn't all want to run.
+    pub fn is_surely_past(&self, most: u64, machine: Load) -> bool {
+        if !is_crowded(machine) {
+            return false;
+        }
+        let threads = self.threads_at_most(machine);
+        let allowed = if machine.running > most / 2 {
+            most + most / 2
+        } else {
+            2 * most
+        };
+        threads > allowed
+    }
+
+    /// The same without a look: all that the machine has more is taken for the tree's.
+    pub fn threads_at_a_glance(&self, machine: Load) -> u64 {
+        self.threads + machine.threads.saturating_sub(self.threads_of_machine)
+    }
+
+    /// Its threads, where it has few: those can be counted before others have their turn.
     fn small(&self) -> Option<u64> {
         const FEW: usize = 128;
-        threads_below(self.warden, |processes, _| processes <= FEW)
+        threads_below(self.warden, |processes, threads| {
+            processes <= FEW && threads <= 2 * FEW as u64
+        })
     }
 
     /// The same of its memory, in bytes: that of the last look and what the machine has less since then.
@@ -179,21 +199,21 @@ impl Tree {
         self.memory + self.free.saturating_sub(machine().free)
     }
 
-    /// No more than the memory of the last sample's processes and of what only descriptors hold, unless others made shared
-    /// memory meanwhile. Memory files that are under way between processes aren't seen.
-    pub fn memory_at_least(&self, sample: &Sample) -> u64 {
-        // No more than what is mapped and held, and than what the machine's shared memory grew by.
+    /// No more than the memory of the last sample's processes and the shared memory that they hold, unless others made some
+    /// meanwhile. `shared_files` are the run's in `/dev/shm`. Memory files that are under way between processes aren't seen.
+    pub fn memory_at_least(&self, sample: &Sample, shared_files: &[PathBuf]) -> u64 {
+        // No more than what the run may hold, and than what the machine's shared memory grew by.
         let shared = match sample.shared {
             0 => 0,
-            grown => grown.min(sample.mapped + held_by_descriptors(&self.alive)),
+            grown => grown.min(shared_memory(&self.alive, shared_files)),
         };
         sample.own + shared
     }
 
-    /// The same with each page counted once, as far as it is needed to tell whether that is over a limit. Slow: it is
-    /// asked where both bounds can't tell.
-    pub fn memory(&self, sample: &Sample, limit: u64) -> u64 {
-        let mut sum = self.memory_at_least(sample) - sample.own;
+    /// The same as `at_least` ([`Tree::memory_at_least`]) with each page counted once, as far as it is needed to tell whether
+    /// that is over a limit. Slow: it is asked where both bounds can't tell.
+    pub fn memory(&self, sample: &Sample, at_least: u64, limit: u64) -> u64 {
+        let mut sum = at_least - sample.own;
         for pid in &self.alive {
             sum += proportional(*pid)
                 .or_else(|| memory_of(*pid).map(|(resident, mapped)| resident.saturating_sub(mapped) * self.page))
@@ -229,6 +249,13 @@ impl Load {
             threads: threads.parse().unwrap_or(0),
         })
     }
+
+    /// The kernel's own threads, which no user has: none where they can't be seen, as in a container.
+    pub fn threads_of_kernel() -> u64 {
+        let is_theirs = fs::read("/proc/2/comm").is_ok_and(|name| name == b"kthreadd\n");
+        let count = || u64::try_from(children(2).len()).unwrap_or(0);
+        if is_theirs { count() } else { 0 }
+    }
 }
 
 /// A process's resident pages, and those of them that are of files and shared memory (proc_pid_statm(5)).
@@ -247,25 +274,77 @@ fn proportional(pid: i32) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Bytes of the memory files, and files in `/dev/shm`, that these processes have open, each once.
-fn held_by_descriptors(processes: &[i32]) -> u64 {
-    const BLOCK: u64 = 512;
+/// No less than the bytes of shared memory that these processes hold: what they have mapped, resident or not, what they have
+/// open, and the files in `/dev/shm` that they made. Each file once.
+fn shared_memory(processes: &[i32], made: &[PathBuf]) -> u64 {
     let memory_file = file::memory_file(c"", libc::MFD_CLOEXEC).ok();
     let memory_files = memory_file.and_then(|made| file::status(made.as_fd()).ok().map(|status| status.st_dev));
-    let named = fs::metadata(Path::new("/dev/shm"))
-        .ok()
-        .map(|directory| directory.dev());
-    let mut seen = HashSet::new();
-    let open = processes
-        .iter()
-        .flat_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten());
-    let sizes = open.filter_map(|entry| {
-        let metadata = fs::metadata(entry.path()).ok()?;
-        let is_memory = [memory_files, named].contains(&Some(metadata.dev()));
-        (is_memory && seen.insert((metadata.dev(), metadata.ino()))).then(|| metadata.blocks() * BLOCK)
-    });
-    sizes.sum()
+    let named = fs::metadata("/dev/shm").ok().map(|found| found.dev());
+    let mut sizes: HashMap<(u64, u64), u64> = HashMap::new();
+    let mut keep = |number: (u64, u64), size: u64| {
+        let known = sizes.entry(number).or_default();
+        *known = size.max(*known);
+    };
+    for found in open_files(processes).filter(|found| [memory_files, named].contains(&Some(found.dev()))) {
+        keep((found.dev(), found.ino()), found.blocks() * BLOCK);
+    }
+    for found in made.iter().filter_map(|path| fs::symlink_metadata(path).ok()) {
+        keep((found.dev(), found.ino()), found.blocks() * BLOCK);
+    }
+    for process in processes {
+        for (number, size) in shared_mappings(*process) {
+            keep(number, size);
+        }
+    }
+    sizes.values().sum()
 }
+
+/// What a process has mapped of shared memory, by device and inode, in bytes of address space (proc_pid_maps(5)).
+fn shared_mappings(process: i32) -> HashMap<(u64, u64), u64> {
+    const PLACES: [&str; 4] = ["/memfd:", "/dev/zero", "/dev/shm/", "/SYSV"];
+    let text = fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines = text
+        .lines()
+        .filter(|line| PLACES.iter().any(|place| line.contains(place)));
+    let mut sizes = HashMap::new();
+    for (number, size) in lines.filter_map(mapping) {
+        *sizes.entry(number).or_default() += size;
+    }
+    sizes
+}
+
+/// Device and inode of a line of `maps`, and the size of its addresses.
+fn mapping(line: &str) -> Option<((u64, u64), u64)> {
+    let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
+    let part = |text: &str| u32::from_str_radix(text, 16).ok();
+    let mut fields = line.split_ascii_whitespace();
+    let (from, to) = fields.next()?.split_once('-')?;
+    let (major, minor) = fields.nth(2)?.split_once(':')?;
+    let device = libc::makedev(part(major)?, part(minor)?);
+    let inode = fields.next()?.parse().ok()?;
+    Some(((device, inode), hexadecimal(to)?.checked_sub(hexadecimal(from)?)?))
+}
+
+/// Bytes on these file systems of files that the processes have open and that no name leads to, each once.
+pub fn nameless_files(processes: &[i32], devices: &HashSet<u64>) -> u64 {
+    let mut seen = HashSet::new();
+    open_files(processes)
+        .filter(|found| found.is_file() && found.nlink() == 0 && devices.contains(&found.dev()))
+        .filter(|found| seen.insert((found.dev(), found.ino())))
+        .map(|found| found.blocks() * BLOCK)
+        .sum()
+}
+
+/// What the processes have open, as often as they have it.
+fn open_files(processes: &[i32]) -> impl Iterator<Item = fs::Metadata> {
+    let directories = processes.iter().map(|pid| format!("/proc/{pid}/fd"));
+    let open = directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
+    open.filter_map(|entry| fs::metadata(entry.path()).ok())
+}
+
+/// What `st_blocks` counts in.
+const BLOCK: u64 = 512;
 
 /// The fields of a process's `stat` behind its name, which may hold anything.
 pub struct StatFields<'a>(Vec<&'a str>);

@@ -33,12 +33,41 @@ pub struct Ability {
     pub landlock_abi: i32,
     /// Whether the kernel takes seccomp filters.
     pub seccomp: bool,
-    /// Whether a control group of the run's own can count memory and processes.
-    pub control_group: bool,
+    /// What a control group of the run's own can count.
+    pub control_group: Grouped,
     /// Who can answer for the run.
     pub supervisor: Supervisor,
     /// Whether a supervisor can take a copy of a process's descriptor (pidfd_getfd(2)).
     pub takes_descriptors: bool,
+}
+
+/// What the kernel counts in a control group of the run's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grouped {
+    /// There is no such group.
+    #[default]
+    Nothing,
+    /// Processes and threads: version 1.
+    Processes,
+    /// Those and memory: version 2.
+    All,
+}
+
+impl Grouped {
+    /// Whether it counts memory.
+    pub fn memory(self) -> bool {
+        self == Grouped::All
+    }
+
+    /// Whether it counts processes and threads.
+    pub fn processes(self) -> bool {
+        self != Grouped::Nothing
+    }
+
+    /// Whether it counts something that is limited.
+    pub fn is_useful(self, limits: &Limits) -> bool {
+        self.memory() && limits.memory.is_some() || self.processes() && limits.processes.is_some()
+    }
 }
 
 /// Who answers what Landlock and the filter leave open.
@@ -77,8 +106,8 @@ pub struct Plan {
     pub directory: PathBuf,
     /// Limits of the tree.
     pub limits: Limits,
-    /// Whether a control group enforces memory and processes.
-    pub control_group: bool,
+    /// What a control group enforces.
+    pub control_group: Grouped,
     /// Who supervises.
     pub supervisor: Supervisor,
     /// What the supervisor does; `None` where there's none.
@@ -183,7 +212,10 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
         scratch_executes: executes(policy, "/tmp"),
         directory: policy.root.clone(),
         limits: policy.limits,
-        control_group: ability.control_group && (policy.limits.memory.is_some() || policy.limits.processes.is_some()),
+        control_group: match ability.control_group {
+            group if group.is_useful(&policy.limits) => group,
+            _ => Grouped::Nothing,
+        },
         supervisor: ability.supervisor,
         supervision: match watch {
             Watch::Supervised(supervision) => Some(supervision),
@@ -256,7 +288,7 @@ fn sockets_on(policy: &Policy, ability: Ability) -> calls::Sockets {
 fn counts_processes(policy: &Policy, ability: Ability) -> bool {
     const MOST: u64 = 256;
     let is_low = policy.limits.processes.is_some_and(|most| most <= MOST);
-    is_low && !ability.control_group
+    is_low && !ability.control_group.processes()
 }
 
 /// Linux 6.12: signals and abstract sockets are kept in a domain.

@@ -9,7 +9,7 @@ use crate::profile::{HostPattern, Origin};
 const NEW: Ability = Ability {
     landlock_abi: 7,
     seccomp: true,
-    control_group: false,
+    control_group: Grouped::Nothing,
     supervisor: Supervisor::Nobody,
     takes_descriptors: true,
 };
@@ -216,10 +216,10 @@ fn counting_processes_needs_a_control_group_or_the_supervisor() {
     policy.limits.processes = Some(8);
     assert_eq!(missing(&policy, NEW), [Shortfall::Supervisor]);
     let delegated = Ability {
-        control_group: true,
+        control_group: Grouped::All,
         ..NEW
     };
-    assert!(compile(&policy, delegated, &[], Trace::Exact).unwrap().control_group);
+    assert!(compile(&policy, delegated, &[], Trace::Exact).unwrap().control_group.processes());
     // The launcher itself samples what the trees hold.
     policy.limits.disk = Some(1 << 20);
     assert_eq!(missing(&policy, delegated), []);

@@ -136,7 +136,8 @@ pub struct Enforcement {
     pub namespaces: Vec<String>,
     /// The shortfalls that were accepted.
     pub shortfalls: Vec<String>,
-    /// How the limits on memory, processes and processor time are kept: `control group` or `sampling`.
+    /// How the limits on memory and processes are kept: `control group`, `sampling`, or `control group and sampling` where the
+    /// group counts processes alone.
     pub limits_by: String,
     /// How the limit that ended the run was noticed.
     pub limit_noticed_by: Option<String>,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::plan::{Ability, Plan, Trace};
+use crate::plan::{Ability, Grouped, Plan, Trace};
 use crate::policy::Policy;
 use crate::report::{Denial, Enforcement, Report, Resources, Status, VERSION};
 
@@ -121,8 +121,10 @@ pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ab
         .iter()
         .map(|missing| missing.shortfall.to_string())
         .collect();
-    if plan.control_group {
-        report.enforcement.limits_by = "control group".to_string();
+    match plan.control_group {
+        Grouped::Nothing => {}
+        Grouped::Processes => report.enforcement.limits_by = "control group and sampling".into(),
+        Grouped::All => report.enforcement.limits_by = "control group".into(),
     }
     report
 }

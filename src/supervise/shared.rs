@@ -123,6 +123,11 @@ impl Made {
     /// An environment or a repository has many.
     pub const MOST_DIRECTORIES: usize = 262_144;
 
+    /// The names of its files in `/dev/shm`.
+    pub fn shared_files(&self) -> Vec<PathBuf> {
+        self.shared_names.keys().cloned().collect()
+    }
+
     /// Takes note that something which had this name has it no more.
     pub fn vacate(&mut self, name: &Path, identity: Identity) {
         if !self.directories.contains(&identity) && self.vacated.len() < Made::MOST_VACATED {
