@@ -1,4 +1,4 @@
-//! The Landlock domain of the supervisor's workers: what the policy could ever grant, and nothing else.
+//! The Landlock domain of the supervisor's workers: what the policy could ever grant, and the listing of homes.
 //!
 //! A mistake in the supervisor then opens no more than the policy names. The run's own domain is nested inside, since
 //! Landlock lets a confined thread read the memory only of what is in its own domain or one below.
@@ -44,6 +44,14 @@ pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
             && let Some(file) = nearest(above, rule.links).map_err(failed)?
         {
             allow(ruleset.as_fd(), &file, rule.above & files.bits(), plan.handled).map_err(failed)?;
+        }
+    }
+    for path in &plan.workers_lists {
+        if let Ok(file) = pin(path, Links::Followed)
+            && file.metadata().is_ok_and(|found| found.is_dir())
+        {
+            let failed = |error| LaunchError::Open(path.clone(), error);
+            allow(ruleset.as_fd(), &file, plan::right_to_list(), plan.handled).map_err(failed)?;
         }
     }
     Ok(ruleset)

@@ -7,7 +7,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags};
 use super::calls::{Sockets, Trace};
 use super::{Reading, Supervision, Watch};
 use crate::command::BASE_TREES;
-use crate::policy::{Access, Denial, DenialKind, Extent, Grant, Policy, Target};
+use crate::policy::{Access, Denial, DenialKind, Extent, Grant, PARENTS_OF_HOMES, Policy, Target};
 use crate::profile::Origin;
 
 /// The highest ABI whose rights this release knows.
@@ -262,6 +262,35 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
             links: Links::of(&grant.origin),
         });
     chosen.chain(served).collect()
+}
+
+/// Where files with closed names are: homes, and what a flag closed. The workers list them to know such a file by its
+/// other names, and read nothing there.
+pub(super) fn workers_lists(policy: &Policy) -> Vec<PathBuf> {
+    let of_target = |denial: &Denial| match &denial.target {
+        Target::Path(path) => vec![path.clone()],
+        Target::Listed(listed) => {
+            let homes = listed.entries.iter().map(|entry| entry.place.clone());
+            homes.chain(PARENTS_OF_HOMES.map(PathBuf::from)).collect()
+        }
+        Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => Vec::new(),
+    };
+    let mut places: Vec<_> = policy
+        .denials
+        .iter()
+        .filter(|denial| denial.closes_reading())
+        .flat_map(of_target)
+        // A home that is the whole machine tells nothing.
+        .filter(|place| place.parent().is_some())
+        .collect();
+    places.sort_unstable();
+    places.dedup_by(|path, above| path.starts_with(above));
+    places
+}
+
+/// The right to list a directory.
+pub fn right_to_list() -> u64 {
+    BitFlags::from(AccessFs::ReadDir).bits()
 }
 
 fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 pub use calls::Trace;
 pub use files::{
-    Cover, FileRule, Handled, Links, WorkersRule, rights_of_own_proc, rights_on_behalf, rights_on_entries,
+    Cover, FileRule, Handled, Links, WorkersRule, right_to_list, rights_of_own_proc, rights_on_behalf,
+    rights_on_entries,
 };
 pub use filter::Instruction;
 pub use shortfall::{Missing, Shortfall};
@@ -90,6 +91,8 @@ pub struct Plan {
     pub rules: Vec<FileRule>,
     /// What the supervisor's workers may do beyond those rules, where there is one.
     pub workers_rules: Vec<WorkersRule>,
+    /// Directories that the workers may list beyond those, with all below them: where files with closed names are.
+    pub workers_lists: Vec<PathBuf>,
     /// The workers' rights on the scratch directory.
     pub workers_scratch: u64,
     /// Rights on the target's own `/proc` directory.
@@ -197,6 +200,10 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
         rules: files::rules(policy, &rights, watch),
         workers_rules: match watch {
             Watch::Supervised(_) => files::workers_rules(policy, &rights),
+            Watch::Alone | Watch::Nobody => Vec::new(),
+        },
+        workers_lists: match watch {
+            Watch::Supervised(_) => files::workers_lists(policy),
             Watch::Alone | Watch::Nobody => Vec::new(),
         },
         workers_scratch: rights.of_writing_workers(),

@@ -79,6 +79,11 @@ impl Denial {
         }
     }
 
+    /// Whether it closes for reading too.
+    pub fn closes_reading(&self) -> bool {
+        self.access.contains(Access::READ) && self.kind != DenialKind::Guarded
+    }
+
     /// Whether it guards something that isn't guarded from a run that made the directory itself.
     pub fn spares_makers(&self) -> bool {
         let is_list = matches!(&self.target, Target::Listed(listed) if listed.list == List::Guarded);

@@ -364,6 +364,7 @@ fn judge_move(
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
     }
+    refuse_closed_elsewhere(desk, moved, &leaving, old_name)?;
     desk.enforce(desk.judge.moving(old_name, new_name), &leaving, old_name, CLOSED)?;
     desk.enforce(
         desk.judge.bringing(Some(old_name), new_name),
@@ -373,6 +374,7 @@ fn judge_move(
     )?;
     refuse_filling(desk, &arrivals(moved, old_name, first), new_name, &arriving)?;
     if exchanges {
+        refuse_closed_elsewhere(desk, replaced, &arriving, new_name)?;
         refuse_filling(desk, &arrivals(replaced, new_name, second), old_name, &leaving)?;
         desk.enforce(
             desk.judge.bringing(Some(new_name), old_name),
@@ -383,6 +385,22 @@ fn judge_move(
         desk.enforce(desk.judge.moving(new_name, old_name), &arriving, new_name, CLOSED)?;
     }
     Ok(IsStatic::No)
+}
+
+/// That no other name of a closed file moves, to where names don't count.
+fn refuse_closed_elsewhere(
+    desk: &Desk<'_>,
+    moved: Option<Entry>,
+    attempt: &Attempt<'_>,
+    name: &Path,
+) -> Result<(), Errno> {
+    let Some(entry) = moved.filter(Entry::has_other_names) else {
+        return Ok(());
+    };
+    let verdict = desk
+        .judge
+        .all(|judge| judge.by_other_names(Access::READ, entry.number()));
+    desk.enforce(verdict, attempt, name, CLOSED).map(drop)
 }
 
 /// As what a moved entry arrives. In a static tree the run may put another entry in its place without being seen, so

@@ -1,4 +1,7 @@
-//! Secrets by their other names: files with several hard links, one of which a denial closes by a name without wildcards.
+//! Secrets by their other names: files with several hard links, one of which a denial closes.
+//!
+//! Such a name is looked for where the policy names a path without wildcards, directly in such a directory, and directly in
+//! the homes. `plan` lets the workers list these directories where the policy grants nothing there.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,69 +9,80 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::pinned::Pinned;
-use crate::policy::{Access, DenialKind, PARENTS_OF_HOMES, Policy, Target};
+use crate::policy::{Access, Decision, Matcher, PARENTS_OF_HOMES, Policy, Target};
 
 /// How long a look at the closed names counts: at least this, and so many times what it took.
 const LASTS: Duration = Duration::from_secs(1);
 const TIMES: u32 = 50;
-/// Entries of closed directories that a look takes in.
-const MOST: usize = 4096;
+/// Entries that a look takes in, of each directory: one that somebody fills keeps none of the others from being looked at.
+const MOST: usize = 65_536;
+/// The same of all together.
+const MOST_IN_ALL: usize = 64 * MOST;
+
+/// A file's device and inode.
+pub type Number = (u64, u64);
 
 /// The closed files that have other names, by device and inode, as they were found.
 #[derive(Default)]
 pub struct HardLinks {
-    closed: HashMap<(u64, u64), PathBuf>,
+    closed: HashMap<Number, PathBuf>,
     /// When the next look is due.
     due: Option<Instant>,
 }
 
 impl HardLinks {
     /// The closed name of a file, if it was found to have one. Looks for them again where the last look is old.
-    pub fn closed_name(&mut self, policy: &Policy, object: &Pinned) -> Option<PathBuf> {
+    pub fn closed_name(&mut self, policy: &Policy, matcher: &Matcher<'_>, file: Number) -> Option<PathBuf> {
         if self.due.is_none_or(|due| Instant::now() > due) {
-            self.look(policy);
+            self.look(policy, matcher);
         }
-        self.closed.get(&object.number()).cloned()
+        self.closed.get(&file).cloned()
     }
 
-    fn look(&mut self, policy: &Policy) {
+    fn look(&mut self, policy: &Policy, matcher: &Matcher<'_>) {
         let begun = Instant::now();
         self.closed.clear();
-        let mut left = MOST;
-        for path in closed_paths(policy) {
-            self.add(&path);
+        let mut left = MOST_IN_ALL;
+        for path in closed_paths_and_homes(policy) {
+            self.add(&path, matcher);
             // A link isn't listed; what it leads to has a denial of its own.
             if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
-                for entry in fs::read_dir(&path).into_iter().flatten().flatten().take(left) {
+                for entry in fs::read_dir(&path).into_iter().flatten().flatten().take(left.min(MOST)) {
                     left -= 1;
-                    self.add(&entry.path());
+                    self.add(&entry.path(), matcher);
                 }
             }
         }
         self.due = Some(Instant::now() + LASTS.max(begun.elapsed() * TIMES));
     }
 
-    fn add(&mut self, path: &Path) {
+    fn add(&mut self, path: &Path, matcher: &Matcher<'_>) {
         let found = fs::symlink_metadata(path).ok();
-        if let Some(found) = found.filter(|found| found.is_file() && found.nlink() > 1) {
+        if let Some(found) = found.filter(|found| found.is_file() && found.nlink() > 1)
+            && matches!(matcher.decide(Access::READ, path), Decision::Denied(_))
+        {
             self.closed.insert((found.dev(), found.ino()), path.to_path_buf());
         }
     }
 }
 
-/// The paths that the policy closes for reading by a name without wildcards.
-fn closed_paths(policy: &Policy) -> Vec<PathBuf> {
-    let denials = policy.denials.iter();
-    let denials = denials.filter(|denial| denial.access.contains(Access::READ) && denial.kind != DenialKind::Guarded);
-    denials
+/// The paths that the policy closes for reading by a name without wildcards, and the homes, in which wildcards count.
+fn closed_paths_and_homes(policy: &Policy) -> Vec<PathBuf> {
+    let denials = policy.denials.iter().filter(|denial| denial.closes_reading());
+    let mut paths: Vec<_> = denials
         .flat_map(|denial| match &denial.target {
             Target::Path(path) => vec![path.clone()],
             Target::Listed(listed) => {
                 let children = PARENTS_OF_HOMES.iter().flat_map(fs::read_dir).flatten().flatten();
-                listed.literal_paths(children.map(|entry| entry.path()))
+                let homes: Vec<_> = children.map(|entry| entry.path()).collect();
+                let paths = listed.literal_paths(homes.iter().cloned());
+                let own = listed.entries.iter().map(|entry| entry.place.clone());
+                paths.into_iter().chain(own).chain(homes).collect()
             }
             Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => Vec::new(),
         })
-        .collect()
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
 }

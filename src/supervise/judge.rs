@@ -7,6 +7,7 @@ use std::path::Path;
 use super::answer::Errno;
 use super::approvals::{Approvals, Opened};
 use super::caller::Caller;
+use super::hard_links::Number;
 use super::pinned::{FileSystem, Identity, Pinned, Place};
 use super::procfs;
 use super::realm::Realm;
@@ -83,11 +84,15 @@ impl Judge<'_> {
         if verdict.is_refused() || verdict == Verdict::Static || !object.has_other_names() {
             return verdict;
         }
-        // What is closed by another name is closed by this one too.
-        let other = self.realm.closed_name(object).map(|name| self.name(access, &name));
+        verdict.and(self.by_other_names(access, object.number()))
+    }
+
+    /// What is closed by one name is closed by all.
+    pub fn by_other_names(&self, access: Access, file: Number) -> Verdict {
+        let other = self.realm.closed_name(file).map(|name| self.name(access, &name));
         match other {
             Some(Verdict::Refused(Reason::Denied(denial))) => Verdict::Refused(Reason::Denied(denial)),
-            _ => verdict,
+            _ => Verdict::OnBehalf,
         }
     }
 

@@ -231,6 +231,12 @@ impl Entry {
         Identity::new(&self.status)
     }
 
+    /// Device and inode.
+    pub fn number(&self) -> (u64, u64) {
+        let device = libc::makedev(self.status.stx_dev_major, self.status.stx_dev_minor);
+        (device, self.status.stx_ino)
+    }
+
     /// Whether it has hard links beside this name.
     pub fn has_other_names(&self) -> bool {
         !self.is_directory() && self.status.stx_nlink > 1

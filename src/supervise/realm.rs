@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-use super::hard_links::HardLinks;
-use super::pinned::Pinned;
+use super::hard_links::{HardLinks, Number};
 use super::shared::{Brief, Counter, Made};
 use crate::mutex::lock;
 use crate::policy::{Capabilities, Closed, Matcher};
@@ -69,8 +68,8 @@ impl Realm {
     }
 
     /// The closed name of a file that has several.
-    pub fn closed_name(&self, object: &Pinned) -> Option<PathBuf> {
-        lock(&self.hard_links).closed_name(&self.brief.policy, object)
+    pub fn closed_name(&self, file: Number) -> Option<PathBuf> {
+        lock(&self.hard_links).closed_name(&self.brief.policy, &self.matcher(), file)
     }
 
     /// Absolute paths whose opening was continued.

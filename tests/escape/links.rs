@@ -121,6 +121,8 @@ fn linked_before(closed: &[(&str, &str)]) -> Probe {
     Probe::new()
         .file("~/.netrc", "SECRET")
         .file("~/.ssh/id", "SECRET")
+        .file("~/.config/gh/hosts.yml", "SECRET")
+        .file("~/.bash_history", "SECRET")
         .file("closed/x", "SECRET")
         .file("plain", "plain")
         .beside(&format!(
@@ -135,15 +137,11 @@ fn a_hard_link_from_before_the_run() {
     let closed = [
         ("@HOME/.netrc", "@ROOT/netrc"),
         ("@HOME/.ssh/id", "@ROOT/id"),
+        ("@HOME/.config/gh/hosts.yml", "@ROOT/hosts"),
+        ("@HOME/.bash_history", "@ROOT/history"),
         ("@ROOT/closed/x", "@ROOT/x"),
     ];
-    // Where a profile doesn't grant a directory, the supervisor can't list it.
-    let listed = |profile: &str| match profile {
-        "workspace" | "filesystem" => vec![closed[0], closed[2]],
-        _ => closed.to_vec(),
-    };
     for profile in SUPERVISED {
-        let closed = listed(profile);
         let mut probe = linked_before(&closed).flags(["--deny", "@ROOT/closed"]);
         for (_, other) in closed {
             for form in [
@@ -160,6 +158,11 @@ fn a_hard_link_from_before_the_run() {
                     .attempt(&format!("os.close(os.open('{other}', os.O_RDWR))"))
                     .attempt(&format!("os.truncate('{other}', 3)"))
                     .attempt(&format!("os.link('{other}', '{other}.2'); read('{other}.2')"))
+                    .attempt(&format!(
+                        "l = fresh(os.environ.get('TMPDIR', '/tmp')); os.rename('{other}', l)\n\
+                         try: read(l)\n\
+                         finally: os.rename(l, '{other}')"
+                    ))
                     .attempt(&format!("os.rename('{other}', '{other}.3'); read('{other}.3')"));
             }
         }
