@@ -19,6 +19,7 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -244,6 +245,34 @@ impl Network {
             _ => None,
         }
     }
+}
+
+/// Whether C libraries open it to find names.
+pub fn is_about_names(path: &[u8]) -> bool {
+    [&b"/etc/resolv.conf"[..], b"/etc/nsswitch.conf", b"/etc/hosts"].contains(&path)
+}
+
+/// What a run that finds no names sees in place of a file about them; `None` for the machine's own.
+pub fn file_without_names(path: &[u8]) -> Option<String> {
+    match path {
+        b"/etc/resolv.conf" => Some(files::resolv_conf(&names::Machine::parse("", ""))),
+        b"/etc/hosts" => {
+            let own = own_name();
+            Some(files::hosts(own.iter().map(|name| (name, Ipv4Addr::LOCALHOST))))
+        }
+        _ => None,
+    }
+}
+
+/// A nameserver for one connection that knows no name. Each that it is asked for is told.
+///
+/// # Errors
+/// The other side fell silent, or said what is no query.
+pub fn know_nothing(stream: UnixStream, refuse: &mut dyn FnMut(&str)) -> io::Result<()> {
+    names::serve(stream, names::Patience::USUAL, &mut |name, _| {
+        refuse(name.as_str());
+        names::Reply::NoSuchName
+    })
 }
 
 fn own_name() -> Option<Name> {

@@ -535,7 +535,11 @@ impl Serving {
         let network = Arc::clone(&self.network);
         // Where too much waits, the stream is closed.
         self.spawn(move |desk| {
-            if stream.set_nonblocking(false).is_ok() {
+            if stream
+                .set_nonblocking(false)
+                .and_then(|()| stream.set_nodelay(true))
+                .is_ok()
+            {
                 let mut reply = |name: &Name, family| {
                     let replied = fault::contain(|| network.reply(name, family, clearance.as_ref()));
                     replied.unwrap_or_else(|fault| {

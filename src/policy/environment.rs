@@ -85,6 +85,22 @@ pub fn build(profile: &Profile, circumstances: &Circumstances<'_>, grants: &[Gra
     variables
 }
 
+/// How package managers are told not to try again for a minute what has no network: npm's config(7) and pnpm, pip's
+/// configuration, uv's environment variables, Cargo's configuration.
+const NO_RETRIES: [&str; 4] = [
+    "npm_config_fetch_retries",
+    "PIP_RETRIES",
+    "UV_HTTP_RETRIES",
+    "CARGO_NET_RETRY",
+];
+
+/// Adds what has programs fail at once that look for a network in vain.
+pub(super) fn fail_at_once(variables: &mut BTreeMap<OsString, OsString>) {
+    for name in NO_RETRIES {
+        variables.entry(name.into()).or_insert_with(|| "0".into());
+    }
+}
+
 /// Whether one of the caller's variables comes along.
 pub(super) fn passes(profile: &Profile, name: &OsStr) -> bool {
     let named = profile.environment.names.iter().any(|rule| name == rule.value.as_str());

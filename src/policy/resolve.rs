@@ -169,20 +169,24 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
     );
     let role = &circumstances.additions.role;
     narrow(&mut grants, role.access(), Grant::is_chosen);
-    let environment = environment::build(profile, circumstances, &grants);
+    let listen = listen_grants(profile, circumstances.additions);
+    let reach = reach(profile, circumstances, &listen);
+    let mut environment = environment::build(profile, circumstances, &grants);
+    if reach == Reach::Nothing {
+        environment::fail_at_once(&mut environment);
+    }
     if role.mode == Mode::Manual {
         // What somebody said yes to before, by a flag or an answer, isn't asked again.
         let is_profiles = |grant: &Grant| matches!(grant.origin, Origin::Shipped { .. } | Origin::File { .. });
         narrow(&mut grants, !Access::CHANGE, is_profiles);
     }
-    let listen = listen_grants(profile, circumstances.additions);
     Policy {
         profile: profile.name.clone(),
         capabilities: role.capabilities,
         mode: role.mode,
         root: circumstances.root.to_path_buf(),
         denials: denials(profile, circumstances),
-        reach: reach(profile, circumstances, &listen),
+        reach,
         listen,
         sockets: sockets(profile, circumstances),
         environment,

@@ -139,6 +139,10 @@ const NETWORK: &[&str] = &[
     "couldn't connect",
     "fetch failed",
     "unresolvedaddress",
+    "could not find a version that satisfies",
+    "no matching distribution found",
+    "could not transfer artifact",
+    "failed to fetch",
 ];
 /// What only says that something else failed: test runners, make, npm, a process that waited for another.
 const BOILERPLATE: &[&str] = &[

@@ -18,12 +18,12 @@ use super::judge::CLOSED;
 use super::labels::Label;
 use super::refuse::Attempt;
 use super::shared::{Made, Shared};
+use super::stand_in;
 use crate::audit::{Record, Seen};
 use crate::network::{
     self, Clearance, Destination, Dial, Errand, Found, Interrupted, Missing, NAMES_PORT, NAMESERVER, Network,
     Synthetic, Visitor,
 };
-use crate::plan;
 use crate::policy::{Asks, Policy, Reach, Speech};
 use crate::profile::Name;
 use crate::report::{Kind, Reason, Refusal};
@@ -31,7 +31,7 @@ use crate::sys::notify::OnExecute;
 use crate::sys::{diagnosis, file, other, socket};
 
 /// What a refused peer looks like: what a firewall's rule does (connect(2)).
-const REFUSED: Errno = CLOSED;
+pub const REFUSED: Errno = CLOSED;
 
 /// The length of an IPv6 address without its scope (`SIN6_LEN_RFC2133`).
 const SHORTEST_IPV6: usize = 24;
@@ -108,6 +108,13 @@ pub fn connect(desk: &Desk<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> R
             connect_directly(desk, target, judged(given, address, domain))
         }
     }
+}
+
+/// An address as bytes, in its own family's form.
+pub fn parse(bytes: &[u8]) -> Result<SocketAddr, Errno> {
+    socket::address(bytes)
+        .map(canonical)
+        .ok_or_else(|| wrong_address(bytes))
 }
 
 /// What the kernel says of an address that is too short, or of another family.
@@ -586,6 +593,7 @@ pub fn socket(desk: &Desk<'_>) -> Result<Answer, Errno> {
         // What a kernel without MPTCP says; programs go on with TCP.
         Making::Unknown => return Err(Errno(libc::EPROTONOSUPPORT)),
         Making::Whole => socket::open(domain, kind & !libc::SOCK_CLOEXEC, protocol)?,
+        Making::StandIn => socket::open(libc::AF_UNIX, kind & !libc::SOCK_CLOEXEC, 0)?,
         Making::Mute => {
             let made = socket::open(domain, kind & !libc::SOCK_CLOEXEC, protocol)?;
             socket::shut_down(made.as_fd())?;
@@ -609,6 +617,8 @@ enum Making {
     Whole,
     /// The same, that never sends.
     Mute,
+    /// A unix stream that is never connected, and tells what for.
+    StandIn,
     /// Nothing.
     No,
     /// Nothing, as if the kernel didn't know it.
@@ -616,14 +626,14 @@ enum Making {
 }
 
 fn making(desk: &Desk<'_>, domain: i32, kind: i32, protocol: i32) -> Making {
-    let mut realms = desk.judge.realms();
-    let has_network = realms.all(|realm| plan::has_network(&realm.brief.policy));
+    let has_network = !stand_in::is_needed(desk);
     match (domain, kind, protocol) {
         (libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_SEQPACKET, _) => Making::Whole,
+        (libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, libc::IPPROTO_MPTCP) => Making::Unknown,
+        (libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) if !has_network => Making::StandIn,
         _ if !has_network => Making::No,
         (libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_DGRAM, libc::NETLINK_ROUTE) => Making::Whole,
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) => Making::Whole,
-        (libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, libc::IPPROTO_MPTCP) => Making::Unknown,
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_DGRAM, 0 | libc::IPPROTO_UDP) => {
             let mut realms = desk.judge.realms();
             if realms.all(|realm| realm.brief.policy.reach == Reach::Everything) {
@@ -640,9 +650,7 @@ fn making(desk: &Desk<'_>, domain: i32, kind: i32, protocol: i32) -> Making {
 fn refuse(desk: &Desk<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
     let is_internet = domain == libc::AF_INET || domain == libc::AF_INET6;
     let is_plain = [libc::SOCK_STREAM, libc::SOCK_DGRAM].contains(&(kind & 0xf));
-    let mut realms = desk.judge.realms();
-    let has_none = realms.any(|realm| !plan::has_network(&realm.brief.policy));
-    let (kind, target, reason) = if is_internet && is_plain && has_none {
+    let (kind, target, reason) = if is_internet && is_plain && stand_in::is_needed(desk) {
         (Kind::Connect, "internet".to_string(), Reason::NotGranted)
     } else {
         let reason = Reason::Never("no profile allows sockets of this kind");
@@ -657,7 +665,7 @@ fn refuse(desk: &Desk<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
 }
 
 /// What a caller may reach: what its run may, and every inner run that it is in.
-struct Cleared {
+pub struct Cleared {
     shared: Arc<Shared>,
     /// Granted for this connection alone.
     once: Opened,
@@ -668,7 +676,7 @@ struct Cleared {
 }
 
 impl Cleared {
-    fn of(desk: &Desk<'_>) -> Cleared {
+    pub fn of(desk: &Desk<'_>) -> Cleared {
         Cleared {
             shared: Arc::clone(&desk.worker.shared),
             once: desk.once().clone(),

@@ -43,6 +43,7 @@ mod served;
 mod shared;
 mod signals;
 mod sockets;
+mod stand_in;
 mod station;
 mod terminals;
 mod worker;

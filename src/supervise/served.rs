@@ -12,6 +12,7 @@ use super::answer::Errno;
 use super::caller::Alleged;
 use super::desk::Desk;
 use super::memory::{MFD_ALLOW_SEALING, make_unexecutable};
+use super::stand_in;
 use crate::mutex::lock;
 use crate::sys::file;
 
@@ -81,7 +82,9 @@ pub fn content<'a>(desk: &'a Desk<'_>, path: &Alleged) -> Option<Cow<'a, [u8]>> 
 
 /// The text of a file by which names are found; `None` where no hosts are named.
 pub fn names(desk: &Desk<'_>, path: &Alleged) -> Option<String> {
-    let network = desk.shared().network.as_deref()?;
+    let Some(network) = desk.shared().network.as_deref() else {
+        return stand_in::file(desk, path);
+    };
     let reach = &desk.shared().run.brief.policy.reach;
     let text = network.file(path.bytes(), reach)?;
     let is_served = desk.shared().approvals.is_none() || reach.has_names() || is_looking_for_hosts(desk, path);
@@ -90,7 +93,7 @@ pub fn names(desk: &Desk<'_>, path: &Alleged) -> Option<String> {
 
 /// Where no names are granted, and hosts may be asked for, the machine's own hosts file is one like others, until a process has opened what C
 /// libraries open before it to find a host.
-fn is_looking_for_hosts(desk: &Desk<'_>, path: &Alleged) -> bool {
+pub fn is_looking_for_hosts(desk: &Desk<'_>, path: &Alleged) -> bool {
     let process = desk.caller().process();
     if path.bytes() == b"/etc/hosts" {
         return desk.shared().is_resolving(process);

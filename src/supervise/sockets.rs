@@ -13,7 +13,7 @@ use super::refuse::Attempt;
 use super::resolve::{Last, Request};
 use super::shared::Made;
 use super::station::Isolation;
-use super::{internet, nested};
+use super::{internet, nested, stand_in};
 use crate::fault;
 use crate::policy::{Access, is_powerful_socket};
 use crate::report::{Kind, Reason};
@@ -83,6 +83,9 @@ fn connect_unix(desk: &Desk<'_>, socket: OwnedFd, address: &Address) -> Result<A
     if address.family() == Some(libc::AF_UNSPEC) {
         socket::connect(socket.as_fd(), &address.0)?;
         return Ok(Answer::Value(0));
+    }
+    if stand_in::is_meant(desk, address.family()) {
+        return stand_in::connect(desk, &socket, &address.0);
     }
     if address.family() != Some(libc::AF_UNIX) {
         return Err(Errno(libc::EINVAL));
@@ -160,6 +163,9 @@ pub fn bind(desk: &Desk<'_>) -> Result<Answer, Errno> {
             socket::bind(socket.as_fd(), &address.0)?;
             return Ok(Answer::Value(0));
         }
+    }
+    if stand_in::is_meant(desk, address.family()) {
+        return stand_in::bind(desk, &address.0);
     }
     if address.family() != Some(libc::AF_UNIX) {
         return Err(Errno(libc::EINVAL));

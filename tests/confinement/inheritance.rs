@@ -32,7 +32,10 @@ fn the_environment_is_rebuilt() {
         .variable("TZ", "UTC")
         .variable("LC_ALL", "C.UTF-8")
         .python(code)
-        .stdout("HOME\nLANG\nLC_ALL\nPATH\nTMPDIR\nTZ\n")
+        .stdout(
+            "CARGO_NET_RETRY\nHOME\nLANG\nLC_ALL\nPATH\nPIP_RETRIES\nTMPDIR\nTZ\nUV_HTTP_RETRIES\n\
+             npm_config_fetch_retries\n",
+        )
         .ends();
 }
 

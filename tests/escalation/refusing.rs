@@ -195,7 +195,7 @@ fn nobody_is_asked_where_the_network_is_off() {
         .with(|sandbox| sandbox.network(NetworkChoice::None))
         .python(
             "import socket\n\
-             try: socket.socket(); print('made')\n\
+             try: socket.socket().connect(('127.0.0.1', 9)); print('connected')\n\
              except PermissionError: print('closed')",
         )
         .was_asked(&[])

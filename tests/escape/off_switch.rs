@@ -97,7 +97,7 @@ fn a_profile_that_lists_nothing_grants_nothing() {
             .attempt("write('new')")
             .attempt("os.listdir('/tmp')")
             .attempt("write('/tmp/stockade-none'); os.unlink('/tmp/stockade-none')")
-            .attempt("socket.socket()")
+            .attempt("s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()")
             .refused(profile, "EACCES|EPERM");
     }
 }

@@ -2,10 +2,39 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+/// A stream whose other side isn't waited for without end.
+pub trait Stream: Read + Write {
+    /// How long the next read may take.
+    fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()>;
+    /// How long the next write may take.
+    fn set_write_timeout(&self, time: Option<Duration>) -> io::Result<()>;
+}
+
+impl Stream for TcpStream {
+    fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()> {
+        TcpStream::set_read_timeout(self, time)
+    }
+
+    fn set_write_timeout(&self, time: Option<Duration>) -> io::Result<()> {
+        TcpStream::set_write_timeout(self, time)
+    }
+}
+
+impl Stream for UnixStream {
+    fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()> {
+        UnixStream::set_read_timeout(self, time)
+    }
+
+    fn set_write_timeout(&self, time: Option<Duration>) -> io::Result<()> {
+        UnixStream::set_write_timeout(self, time)
+    }
+}
+
 /// The next message. `None` when the other side ended where a message would have begun.
-pub(super) fn read(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn read(stream: &mut impl Stream, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 2];
     if fill(stream, &mut length[..1], deadline)? == Filled::Nothing {
         return Ok(None);
@@ -17,7 +46,7 @@ pub(super) fn read(stream: &mut TcpStream, deadline: Instant) -> io::Result<Opti
 }
 
 /// In one write: some resolvers take a length without its message for a broken one (RFC 7766, section 8).
-pub(super) fn write(stream: &mut TcpStream, message: &[u8], patience: Duration) -> io::Result<()> {
+pub(super) fn write(stream: &mut impl Stream, message: &[u8], patience: Duration) -> io::Result<()> {
     let length = u16::try_from(message.len()).map_err(io::Error::other)?;
     stream.set_write_timeout(Some(patience))?;
     stream.write_all(&[&length.to_be_bytes()[..], message].concat())
@@ -39,7 +68,7 @@ enum Filled {
     Everything,
 }
 
-fn fill_all(stream: &mut TcpStream, bytes: &mut [u8], deadline: Instant) -> io::Result<()> {
+fn fill_all(stream: &mut impl Stream, bytes: &mut [u8], deadline: Instant) -> io::Result<()> {
     match fill(stream, bytes, deadline)? {
         Filled::Nothing => Err(ErrorKind::UnexpectedEof.into()),
         Filled::Everything => Ok(()),
@@ -47,7 +76,7 @@ fn fill_all(stream: &mut TcpStream, bytes: &mut [u8], deadline: Instant) -> io::
 }
 
 /// `read_exact` with one deadline over all of it, so that nobody gets more time by sending single bytes.
-fn fill(stream: &mut TcpStream, bytes: &mut [u8], deadline: Instant) -> io::Result<Filled> {
+fn fill(stream: &mut impl Stream, bytes: &mut [u8], deadline: Instant) -> io::Result<Filled> {
     let mut filled = 0;
     while filled < bytes.len() {
         stream.set_read_timeout(Some(remaining(deadline)?))?;

@@ -17,6 +17,7 @@ mod tests;
 
 pub use answer::{Family, Reply};
 pub use lookup::Resolver;
+pub use machine::Machine;
 pub use outcome::{Found, Missing};
 pub use serve::{Patience, serve};
 pub use source::Source;

@@ -2,11 +2,10 @@
 //! asked enough.
 
 use std::io::{self, ErrorKind};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use super::answer::{Family, Reply, answer};
-use super::frame;
+use super::frame::{self, Stream};
 use crate::profile::Name;
 
 /// What a connection may cost us.
@@ -30,8 +29,11 @@ impl Patience {
 /// ends it too. `ask` is as for [`answer`]; while it waits, so do the queries behind.
 ///
 /// An error says why a connection was given up; nobody needs to act on it.
-pub fn serve(mut stream: TcpStream, patience: Patience, ask: &mut dyn FnMut(&Name, Family) -> Reply) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+pub fn serve<S: Stream>(
+    mut stream: S,
+    patience: Patience,
+    ask: &mut dyn FnMut(&Name, Family) -> Reply,
+) -> io::Result<()> {
     for _ in 0..patience.queries {
         let Some(query) = frame::read(&mut stream, Instant::now() + patience.idle)? else {
             return Ok(());
@@ -47,7 +49,7 @@ pub fn serve(mut stream: TcpStream, patience: Patience, ask: &mut dyn FnMut(&Nam
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
-    use std::net::{Ipv4Addr, Shutdown, TcpListener};
+    use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
     use std::thread::{self, JoinHandle};
 
     use hickory_proto::op::{Message, Query};

@@ -106,6 +106,9 @@ impl Rule {
             },
             Self::Socket => sockets::seen(posture.sockets, posture.maker),
             Self::SocketPair => sockets::pair(Sockets::None),
+            Self::SetSocketOption if posture.unjudged == Unjudged::Supervised && posture.sockets == Sockets::None => {
+                &sockets::STAND_IN_OPTIONS
+            }
             // Also where all may be executed: a run inside this one may be narrower.
             Self::MemfdCreate => &SEEN_MEMFD,
             Self::Fork | Self::Clone => match (posture.spawning, self) {

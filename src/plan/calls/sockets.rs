@@ -251,8 +251,35 @@ macro_rules! level {
     };
 }
 
+/// Levels at which a unix socket has no options.
+const LEVELS_OF_TCP: &[u32] = &[libc::IPPROTO_TCP as u32, libc::IPPROTO_IPV6 as u32];
+
+const UNIX_OPTION: Case = level!(libc::SOL_SOCKET, SOCKET_OPTIONS);
+
+/// Success, and nothing happens.
+const DONE: Action = errno(0);
+
 static UNIX_OPTIONS: Verdict = Verdict {
-    cases: &[level!(libc::SOL_SOCKET, SOCKET_OPTIONS)],
+    cases: &[UNIX_OPTION],
+    otherwise: errno(libc::ENOPROTOOPT),
+};
+
+/// Programs set a TCP socket up before they say what for; on what stands in for it that does nothing.
+pub(super) static STAND_IN_OPTIONS: Verdict = Verdict {
+    cases: &[
+        Case {
+            when: &[
+                Condition::low(1, Test::Equals(libc::SOL_SOCKET as u32)),
+                Condition::low(2, Test::Equals(libc::SO_REUSEPORT as u32)),
+            ],
+            then: DONE,
+        },
+        UNIX_OPTION,
+        Case {
+            when: &[Condition::low(1, Test::OneOf(LEVELS_OF_TCP))],
+            then: DONE,
+        },
+    ],
     otherwise: errno(libc::ENOPROTOOPT),
 };
 
