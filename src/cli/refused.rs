@@ -15,6 +15,9 @@ use crate::visible::fit;
 /// The message; `None` where no denial explains a failure. `file` is where the report goes.
 pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     let explaining: Vec<&Denial> = report.explanation().collect();
+    if explaining.is_empty() && report.unsure {
+        return Some(Failure::text(0, unsure(report, file)));
+    }
     let (first, others) = explaining.split_first()?;
     // It is only printed: the exit code is the run's own.
     let mut failure = Failure::text(0, sentence(first));
@@ -50,6 +53,20 @@ fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
     (!others.is_empty()).then(|| format!("also {}", others.join(", ")))
 }
 
+/// What is said where nothing tells which refusal it was, if it was one.
+fn unsure(report: &Report, file: Option<&OsStr>) -> String {
+    let count = report.denials.len() as u64 + report.denials_dropped;
+    let refused = if count == 1 {
+        "access was refused"
+    } else {
+        "accesses were refused"
+    };
+    format!(
+        "{count} {refused}, and nothing tells whether that is why it failed{}",
+        where_listed(file)
+    )
+}
+
 /// How many there are besides, and where.
 fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
     let count = (report.denials.len() - shown) as u64 + report.denials_dropped;
@@ -57,13 +74,15 @@ fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
         return None;
     }
     let refusals = if count == 1 { "refusal" } else { "refusals" };
-    Some(match file {
-        Some(file) if !file.as_encoded_bytes().starts_with(b"fd:") => {
-            format!("{count} more {refusals}: `stockade explain {}`", quoted(file))
-        }
-        Some(_) => format!("{count} more {refusals} in the report"),
-        None => format!("{count} more {refusals}: `--report FILE` lists them, and `stockade explain FILE` tells"),
-    })
+    Some(format!("{count} more {refusals}{}", where_listed(file)))
+}
+
+fn where_listed(file: Option<&OsStr>) -> String {
+    match file {
+        Some(file) if !file.as_encoded_bytes().starts_with(b"fd:") => format!(": `stockade explain {}`", quoted(file)),
+        Some(_) => " in the report".to_string(),
+        None => ": `--report FILE` lists them, and `stockade explain FILE` tells".to_string(),
+    }
 }
 
 fn hint(report: &Report) -> Option<String> {
@@ -322,7 +341,10 @@ mod tests {
             explains: false,
             ..denial(Kind::Read, "/x")
         };
-        assert!(explanation(&report(vec![harmless], &[], None), None).is_none());
+        let mut report = report(vec![harmless], &[], None);
+        assert!(explanation(&report, None).is_none());
+        report.unsure = true;
+        insta::assert_snapshot!(text(&report, Some("r.json")), @"stockade: 1 access was refused, and nothing tells whether that is why it failed: `stockade explain r.json`");
     }
 
     #[test]

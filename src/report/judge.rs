@@ -56,6 +56,8 @@ pub trait Ladder {
 pub struct Judged {
     pub denials: Vec<Denial>,
     pub suggestion: Option<Suggestion>,
+    /// Whether a refusal may be the cause, and nothing tells which.
+    pub unsure: bool,
 }
 
 /// What likelihood needs to know.
@@ -89,13 +91,14 @@ pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged 
     Judged {
         denials: withheld.iter().cloned().chain(refused).collect(),
         suggestion,
+        unsure: cause == Cause::Unsure,
     }
 }
 
 /// What explains a failure without having been refused: the run never had it.
 fn withheld(cause: &Cause, report: &Report) -> Option<Denial> {
     let (access, target, grant): (Kind, String, Option<[OsString; 2]>) = match cause {
-        Cause::Refusals(_) => return None,
+        Cause::Refusals(_) | Cause::Unsure => return None,
         // What a program prints must not lead a person to hand it a secret.
         Cause::Variable(name) if looks_secret(name.as_ref()) => (Kind::Variable, name.clone(), None),
         Cause::Variable(name) => (Kind::Variable, name.clone(), Some(["--env".into(), name.into()])),

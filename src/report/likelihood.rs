@@ -27,7 +27,7 @@ pub fn weigh<'a>(list: &'a [Counted], facts: &Facts<'_>) -> (Vec<Weighed<'a>>, C
     };
     let found: &[usize] = match &cause {
         Cause::Refusals(found) => found,
-        Cause::Variable(_) | Cause::Program(_) => &[],
+        Cause::Unsure | Cause::Variable(_) | Cause::Program(_) => &[],
     };
     let rank = |index: usize| found.iter().position(|culprit| *culprit == index);
     let mut all: Vec<(usize, bool)> = (0..list.len()).map(|index| (index, rank(index).is_some())).collect();

@@ -115,6 +115,8 @@ pub struct Report {
     pub denials_dropped: u64,
     /// The least that would have to be granted.
     pub suggestion: Option<Suggestion>,
+    /// Whether the run failed and one of the denials may be why, but nothing tells which.
+    pub unsure: bool,
     /// What was asked of a person, or of a program that stands for one.
     pub escalation: Option<Escalation>,
     /// Mistakes of Stockade's own: panics, each of which cost the run what it was about.
@@ -193,6 +195,7 @@ impl Report {
         let judged = judge::judge(refusals, self, scene);
         self.denials = judged.denials;
         self.suggestion = judged.suggestion;
+        self.unsure = judged.unsure;
         if self.explanation().next().is_some() {
             self.status = Status::PermissionDenied;
         }

@@ -68,8 +68,10 @@ struct Utterance {
 /// What explains a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
-    /// Refusals, by their places in the list; none where nothing explains it.
+    /// Refusals, by their places in the list; none where something else does.
     Refusals(Vec<usize>),
+    /// Nothing that the run showed tells.
+    Unsure,
     /// A variable that wasn't passed.
     Variable(String),
     /// A program in a directory of the caller's search path that the run's doesn't have.
@@ -147,9 +149,10 @@ pub fn cause(list: &[Candidate<'_>], timeline: &Timeline, end: Duration, withhel
     }
     match scene.walk() {
         (Some(found), _) => scene.whole(found),
-        (None, true) => Cause::Refusals(Vec::new()),
-        (None, false) if silent.is_empty() => scene.whole(Cause::Refusals(scene.warned.clone())),
-        (None, false) => scene.whole(Cause::Refusals(silent)),
+        (None, false) if !silent.is_empty() => scene.whole(Cause::Refusals(silent)),
+        (None, false) if !scene.warned.is_empty() => scene.whole(Cause::Refusals(scene.warned.clone())),
+        (None, _) if scene.open().next().is_some() => Cause::Unsure,
+        (None, _) => Cause::Refusals(Vec::new()),
     }
 }
 
@@ -414,7 +417,13 @@ impl<'a> Scene<'a> {
         if !named.is_empty() {
             return named;
         }
-        let last = open().max_by_key(|(index, one)| (one.counted.last_at, *index));
+        // Of several whose errors were thrown away, at least one was lived with.
+        let is_alone = |pid: i32| open().all(|(_, one)| one.counted.first.pid == pid);
+        let heeded = open().filter(|(_, one)| {
+            let pid = one.counted.first.pid;
+            !self.quiet.contains(&pid) || is_alone(pid)
+        });
+        let last = heeded.max_by_key(|(index, one)| (one.counted.last_at, *index));
         let near = last.filter(|(_, one)| self.calls_between(one.counted.last_at, self.end, None) <= NEAR);
         near.map(|(index, _)| index).into_iter().collect()
     }

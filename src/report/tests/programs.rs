@@ -174,6 +174,46 @@ fn a_run_that_ended_well_has_denials_and_no_explanation() {
 }
 
 #[test]
+fn where_nothing_tells_that_is_said() {
+    let begun = |text: &str| {
+        let begun = run(&["python3", "x.py"]).lists("/srv/plugins").goes_on();
+        begun.tries(Kind::Read, "/srv/state").goes_on().prints(text).exits(1)
+    };
+    let unsure = begun("nothing found\n").judged();
+    assert_eq!((unsure.unsure, unsure.status), (true, Status::Completed));
+    assert_eq!(explaining(&unsure), [""; 0]);
+    assert_eq!(unsure.suggestion, None);
+    let own = begun("ZeroDivisionError: division by zero\n").judged();
+    let named = begun("PermissionError: '/srv/state'\n").judged();
+    assert_eq!((own.unsure, named.unsure), (false, false));
+    assert_eq!(explaining(&named), ["/srv/state"]);
+}
+
+#[test]
+fn of_two_whose_errors_are_thrown_away_none_is_blamed() {
+    let throws_away = |process: i32, target: &str, run: super::Run| {
+        let mut refusal = refusal(Kind::Read, target);
+        refusal.pid = process;
+        let mut run = run.refused(refusal);
+        run.said.push(Said {
+            at: run.clock,
+            process,
+            stream: Stream::Nowhere,
+            text: format!("cat: {target}: Permission denied\n"),
+        });
+        run
+    };
+    let one = throws_away(5001, "/srv/version", run(&["sh", "build.sh"]))
+        .exits(1)
+        .judged();
+    assert_eq!(explaining(&one), ["/srv/version"]);
+    let first = throws_away(5001, "/srv/version", run(&["sh", "build.sh"]));
+    let both = throws_away(5002, "/srv/stale", first).exits(1).judged();
+    assert_eq!(explaining(&both), [""; 0]);
+    assert!(both.unsure);
+}
+
+#[test]
 fn what_somebody_ended_is_not_explained() {
     let begun = || run(&["python3", "x.py"]).tries(Kind::Create, "/srv/out");
     for report in [begun().exits(130).judged(), begun().signalled("SIGTERM").judged()] {
