@@ -71,10 +71,7 @@ fn elsewhere_the_name_means_nothing() {
     place.file("plain", "plain\n");
     let mut command = place.command("sh");
     // Without a supervisor an older Landlock keeps no signals in.
-    let shortfalls = match crate::common::older_inside() {
-        [] => "--accept-shortfall supervisor",
-        _ => "--accept-shortfall supervisor --accept-shortfall signals",
-    };
+    let shortfalls = "--accept-shortfall supervisor --accept-shortfall signals";
     let run = inner(
         &format!("minimal {shortfalls} --report ./report.json"),
         &shows(&["plain"]),
