@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -61,9 +62,21 @@ fn find_pids(mount: &Path, membership: &str) -> Option<Parent> {
     let path = mount.join(own);
     // A run inside a run may see it, and not open it.
     let opens = || fs::OpenOptions::new().write(true).open(path.join(TASKS)).is_ok();
+    if !is_writable(&path) || !opens() {
+        return None;
+    }
+    let of_runs = path.join(OF_RUNS);
+    let is_ours = |found: &fs::Metadata| found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw();
     let counts = Grouped::Processes;
-    (is_writable(&path) && opens()).then(|| Parent { path: path.clone(), counts })
+    match fs::symlink_metadata(&of_runs) {
+        Ok(found) if !is_ours(&found) => None,
+        _ => Some(Parent { path: of_runs, counts }),
+    }
 }
+
+/// The group in the caller's own that those of runs are in. It stays: its owner may make and remove groups in it without a
+/// Linux capability, while the machine's may be closed to writing even for root, who has none left at a run's end.
+const OF_RUNS: &str = "stockade";
 
 /// By this a thread enters a group of version 1 alone. A process of one thread is in it whole, and the kernel stops no other
 /// process for that.
@@ -91,8 +104,16 @@ pub struct ControlGroup {
 impl ControlGroup {
     /// Makes the group and sets its limits.
     pub fn make(parent: &Parent, limits: &Limits) -> Result<ControlGroup, LaunchError> {
+        if parent.counts == Grouped::Processes
+            && let Err(error) = fs::create_dir(&parent.path)
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(LaunchError::ControlGroup(parent.path.clone(), error));
+        }
         let path = parent.path.join(format!("{PREFIX}{}-{}", std::process::id(), serial()));
         let failed = |error| LaunchError::ControlGroup(path.clone(), error);
+        // One that a killed launcher left behind may have the same number.
+        let _ = fs::remove_dir(&path);
         fs::create_dir(&path).map_err(failed)?;
         let group = ControlGroup {
             path: path.clone(),
@@ -245,10 +266,21 @@ mod tests {
         let own = mount.path().join("session/7");
         fs::create_dir_all(&own).unwrap();
         let membership = "9:memory:/elsewhere\n8:pids:/session/7\n0::/\n";
-        assert_eq!(find_pids(mount.path(), membership), None, "nothing can be entered there");
+        assert_eq!(
+            find_pids(mount.path(), membership),
+            None,
+            "nothing can be entered there"
+        );
         fs::write(own.join(TASKS), "").unwrap();
         let counts = Grouped::Processes;
-        assert_eq!(find_pids(mount.path(), membership), Some(Parent { path: own, counts }));
+        let path = own.join(OF_RUNS);
+        let expected = Some(Parent {
+            path: path.clone(),
+            counts,
+        });
+        assert_eq!(find_pids(mount.path(), membership), expected);
+        fs::write(&path, "").unwrap();
+        assert_eq!(find_pids(mount.path(), membership), None, "it is no group");
         assert_eq!(find_pids(mount.path(), "8:freezer:/session/7\n"), None);
     }
 }
