@@ -774,17 +774,16 @@ impl Child {
         self.report.ended(ending);
         self.report.escalation = self.running.escalation();
         self.report.faults = self.running.faults();
-        let timeline = self.running.timeline();
-        if let Some(refusals) = self.running.refusals() {
+        self.running.testimony(|refusals, timeline| {
             let scene = Scene {
                 policy: &self.policy,
                 home: self.sandbox.surroundings.home.as_deref(),
-                timeline: &timeline,
+                timeline,
                 withheld: &withheld::Rest::of(&self.sandbox.surroundings.environment, &self.policy),
                 ladder: &lowest::Shipped::new(&self.sandbox, &self.policy.root, &self.command),
             };
-            self.report.judge(&refusals, &scene);
-        }
+            self.report.judge(refusals, &scene);
+        });
         let ended = || Record::Ended(Ended::of(&self.report));
         self.sandbox.tell(&self.report.run, ended);
         Outcome::new(self.report, ending.status)

@@ -204,7 +204,11 @@ fn control_group_finding(facts: &Facts) -> Finding {
             what: format!(
                 "control groups can be made in {}: the kernel counts {}",
                 path.display(),
-                if facts.grouped.memory() { "memory and processes" } else { "processes, and memory is sampled" }
+                if facts.grouped.memory() {
+                    "memory and processes"
+                } else {
+                    "processes, and memory is sampled"
+                }
             ),
             hint: None,
         },

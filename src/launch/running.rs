@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -20,7 +19,7 @@ use super::warden::{News, Order};
 use crate::plan::Grouped;
 use crate::profile::Limits;
 use crate::report::{Escalation, Fault, Kind, Part, Reason, Refusal, Refusals, Timeline};
-use crate::supervise::{Approvals, Supervisor};
+use crate::supervise::{self, Approvals, Supervisor, Told};
 use crate::sys::process::{self, Precedence};
 use crate::sys::wire::{self, Message};
 
@@ -169,6 +168,10 @@ pub struct Running {
     started: Instant,
     ended: Option<Ending>,
     over: bool,
+    /// Where the outer run's supervisor tells what it refused by this run's policy, once the tree has ended.
+    outer: Option<OwnedFd>,
+    /// What it told.
+    told: Option<Told>,
     control_group: Option<ControlGroup>,
     farewell: Option<Farewell>,
     _scratch: Option<Scratch>,
@@ -211,9 +214,7 @@ impl Running {
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
         let counts_processes = limits.processes.is_some() && !counts.processes();
         let sampled = limits.cpu.is_some() || limits.memory.is_some() && !counts.memory() || counts_processes;
-        let precedence = counts_processes
-            .then(|| Precedence::of(0).ok())
-            .flatten();
+        let precedence = counts_processes.then(|| Precedence::of(0).ok()).flatten();
         let rate = process_rate(precedence.as_ref());
         Ok(Running {
             warden,
@@ -238,23 +239,23 @@ impl Running {
             started,
             ended: None,
             over: false,
+            outer: None,
+            told: None,
             control_group,
             farewell,
             _scratch: scratch,
         })
     }
 
-    /// What was refused so far, where somebody supervises.
-    pub fn refusals(&self) -> Option<MutexGuard<'_, Refusals>> {
-        self.supervisor
-            .as_ref()
-            .map(|supervisor| supervisor.shared().refusals())
-    }
-
-    /// What was said and done towards the end, where there is a supervisor.
-    pub fn timeline(&self) -> Timeline {
-        let supervisor = self.supervisor.as_ref();
-        supervisor.map_or_else(Timeline::default, |supervisor| supervisor.shared().heard().timeline())
+    /// Lets somebody look at what was refused, and at what was said and done towards the end, where there is a supervisor:
+    /// the run's own, or that of the run around it.
+    pub fn testimony<T>(&self, look: impl FnOnce(&Refusals, &Timeline) -> T) -> Option<T> {
+        if let Some(told) = &self.told {
+            return Some(look(&told.refusals, &told.timeline));
+        }
+        let shared = self.supervisor.as_ref()?.shared();
+        let timeline = shared.heard().timeline();
+        Some(look(&shared.refusals(), &timeline))
     }
 
     /// The program's process id.
@@ -535,9 +536,9 @@ impl Running {
 
     /// One message of the warden.
     fn hear(&mut self) -> Result<Option<Event>, LaunchError> {
-        let news = wire::receive(self.socket.as_raw_fd())
+        let news = wire::receive_with(self.socket.as_raw_fd())
             .map_err(|error| LaunchError::System("hear from the warden", error))?;
-        let Some(message) = news else {
+        let Some((message, descriptor)) = news else {
             self.over = true;
             process::collect(self.warden);
             return Err(fault_of(self.supervisor.as_ref()).unwrap_or(LaunchError::WardenLost));
@@ -547,6 +548,9 @@ impl Running {
         }
         if message.kind == News::Continued as u32 {
             return Ok(Some(Event::Continued));
+        }
+        if message.kind == News::Outer as u32 {
+            self.outer = descriptor;
         }
         if message.kind == News::Ended as u32 {
             self.end(&message);
@@ -567,6 +571,7 @@ impl Running {
                 supervisor.shared().note(self.refused_process());
             }
         }
+        self.told = self.outer.take().and_then(supervise::told);
         // A run that was ended is past being heard.
         if let Some(farewell) = self.farewell.take()
             && self.hit.is_none()
@@ -607,11 +612,11 @@ impl Running {
             target: b"process".into(),
             exists: false,
             is_directory: false,
-            syscall: "clone",
+            syscall: "clone".into(),
             pid: self.target,
             program: Vec::new(),
             at: self.started.elapsed(),
-            reason: Reason::Never(TOO_MANY_PROCESSES),
+            reason: Reason::Never(TOO_MANY_PROCESSES.into()),
         }
     }
 

@@ -42,6 +42,9 @@ pub enum News {
     Ended,
     /// The target sends its filter's listener along [-, -].
     Listener,
+    /// The warden of a run inside a run sends its connection to the outer supervisor along, which tells there what it refused
+    /// [-, -].
+    Outer,
 }
 
 /// What the launcher tells the warden.
@@ -230,6 +233,9 @@ impl Watch {
         fault::point("warden", || "watch");
         self.until_over();
         self.end_tree();
+        if let Some(outer) = &self.outer {
+            let _ = wire::send_with(self.socket, &Message::new(News::Outer as u32, 0, 0), outer.as_raw_fd());
+        }
         say_goodbye(self.outer.as_ref());
         let mut last = Message::new(News::Ended as u32, 0, self.ended.unwrap_or(libc::SIGKILL));
         (last.cpu_us, last.max_rss) = process::usage_of_children();

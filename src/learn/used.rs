@@ -112,7 +112,7 @@ fn grant(used: &Use, fences: &Fences<'_>) -> Option<Grant> {
         target: used.target.clone().into_bytes(),
         exists: true,
         is_directory: false,
-        syscall: "",
+        syscall: "".into(),
         pid: 0,
         program: used.programs.first().cloned().unwrap_or_default().into_bytes(),
         at: Duration::ZERO,

@@ -1,5 +1,6 @@
 //! One connection of the run to a host: found, dialled, looked at, and then moved.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
@@ -22,7 +23,9 @@ const TLS_PORT: u16 = 443;
 const MOST_HELLO: usize = 16 * 1024;
 
 /// What a grant without a port lets through on 443.
-const ONLY_TLS: Reason = Reason::Limited("on port 443 only TLS that names a granted host is let through");
+const ONLY_TLS: Reason = Reason::Limited(Cow::Borrowed(
+    "on port 443 only TLS that names a granted host is let through",
+));
 
 /// A fatal TLS alert, `unrecognized_name` (RFC 8446, 6.2).
 const UNRECOGNIZED_NAME: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];

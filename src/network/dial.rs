@@ -53,7 +53,9 @@ pub fn addresses(
 /// Why an address that isn't granted is closed.
 pub fn why_closed(address: IpAddr) -> Reason {
     match kind_of(address) {
-        AddressKind::Credentials => Reason::Never("cloud metadata services hand out the machine's own credentials"),
+        AddressKind::Credentials => {
+            Reason::Never("cloud metadata services hand out the machine's own credentials".into())
+        }
         AddressKind::Public | AddressKind::Special(_) => Reason::NotGranted,
     }
 }

@@ -1,5 +1,6 @@
 //! A connection on port 80: requests are let through one by one, once their `Host` is known.
 
+use std::borrow::Cow;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
@@ -14,7 +15,9 @@ use crate::report::Reason;
 const ROUNDS: usize = 32;
 
 /// What a grant without a port lets through on 80.
-const ONLY_HTTP: Reason = Reason::Limited("on port 80 only plain HTTP/1 requests to granted hosts are let through");
+const ONLY_HTTP: Reason = Reason::Limited(Cow::Borrowed(
+    "on port 80 only plain HTTP/1 requests to granted hosts are let through",
+));
 
 /// The two sockets of a connection and what is moved between them.
 pub struct Ends<'a> {

@@ -219,7 +219,12 @@ fn counting_processes_needs_a_control_group_or_the_supervisor() {
         control_group: Grouped::All,
         ..NEW
     };
-    assert!(compile(&policy, delegated, &[], Trace::Exact).unwrap().control_group.processes());
+    assert!(
+        compile(&policy, delegated, &[], Trace::Exact)
+            .unwrap()
+            .control_group
+            .processes()
+    );
     // The launcher itself samples what the trees hold.
     policy.limits.disk = Some(1 << 20);
     assert_eq!(missing(&policy, delegated), []);

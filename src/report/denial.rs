@@ -84,7 +84,12 @@ impl Rule {
                 origin: denial.origin.to_string(),
             }),
             Reason::Limited(why) | Reason::Never(why) => Some(Rule {
-                text: (*why).to_string(),
+                text: why.to_string(),
+                origin: "built in".to_string(),
+            }),
+            // Its words come from a program of the run.
+            Reason::Inside { .. } => Some(Rule {
+                text: "a run inside this one doesn't grant it".to_string(),
                 origin: "built in".to_string(),
             }),
             Reason::Incapable(capability) => Some(Rule {

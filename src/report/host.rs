@@ -119,7 +119,7 @@ mod tests {
 
     fn limited(target: &str) -> Option<String> {
         let limited = Refusal {
-            reason: Reason::Limited("only TLS"),
+            reason: Reason::Limited("only TLS".into()),
             ..refusal(Kind::Connect, target)
         };
         least_pattern(&limited).map(|pattern| pattern.to_string())

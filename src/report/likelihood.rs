@@ -81,7 +81,7 @@ impl<'a> Evidence<'a> {
         Candidate {
             counted,
             names,
-            is_real: !is_absent(refusal),
+            is_real: !is_absent(refusal) && !is_told_elsewhere(refusal),
             is_probe,
             is_argument,
         }
@@ -123,6 +123,11 @@ fn is_absent(refusal: &Refusal) -> bool {
         _ => false,
     };
     needs_it && !refusal.exists && path_of(&refusal.target).is_some()
+}
+
+/// Whether a run inside the run tells of it, or does without it: Stockade itself says what it fails on.
+fn is_told_elsewhere(refusal: &Refusal) -> bool {
+    matches!(refusal.reason, Reason::Inside { .. }) || refusal.program.ends_with(b"/stockade")
 }
 
 /// A key in `~/.ssh` is behind a dot and needed all the same.

@@ -218,7 +218,7 @@ pub struct Places<'a> {
 pub fn probe(refusal: &Refusal, places: &Places<'_>) -> Probe {
     let path = path_of(&refusal.target);
     match (refusal.kind, path) {
-        (Kind::Syscall, _) => yes_if(CALLS.contains(&refusal.syscall)),
+        (Kind::Syscall, _) => yes_if(CALLS.contains(&&*refusal.syscall)),
         (Kind::Socket, Some(path)) => yes_if(is_below(path, SOCKETS)),
         (Kind::Socket, None) => yes_if(FAMILIES.contains(&&*refusal.target)),
         (Kind::Read | Kind::Write | Kind::Create | Kind::Metadata, Some(path)) => of_file(refusal, path, places),

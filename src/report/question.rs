@@ -66,7 +66,7 @@ fn is_apart(refusal: &Refusal) -> bool {
 
 /// Where a file can't have another name, programs copy it.
 fn gives_another_name(refusal: &Refusal) -> bool {
-    refusal.kind == Kind::Write && matches!(refusal.syscall, "link" | "linkat")
+    refusal.kind == Kind::Write && matches!(&*refusal.syscall, "link" | "linkat")
 }
 
 fn needs_target(kind: Kind) -> bool {
@@ -214,7 +214,7 @@ mod tests {
     fn nobody_is_asked_about_the_new_name_of_a_link() {
         for (syscall, is_asked) in [("link", false), ("linkat", false), ("openat", true)] {
             let refusal = Refusal {
-                syscall,
+                syscall: syscall.into(),
                 ..refusal(Kind::Write, "/home/ada/project/a")
             };
             assert_eq!(offered_for(&refusal, &["git"]).is_some(), is_asked, "{syscall}");
@@ -229,7 +229,7 @@ mod tests {
         };
         assert_eq!(offered_for(&absent, &["cat"]), None);
         let closed = Refusal {
-            reason: Reason::Never("no"),
+            reason: Reason::Never("no".into()),
             ..refusal(Kind::Read, "/home/ada/project/a")
         };
         assert_eq!(offered_for(&closed, &["cat"]), None);

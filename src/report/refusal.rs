@@ -1,6 +1,7 @@
 //! Refused accesses as the supervisor saw them, folded and bounded. Text in them comes from the target: it is kept as
 //! bytes, cut to a length, and escaped by whoever shows it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
@@ -84,24 +85,31 @@ impl Kind {
 }
 
 /// Why it was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
     /// Nothing grants it; a grant would allow it.
     NotGranted,
     /// A denial closes it; no grant opens it.
     Denied(Box<Denial>),
     /// It is granted in a narrower form only, as this says; a grant of exactly this would allow it.
-    Limited(&'static str),
+    Limited(Cow<'static, str>),
     /// No profile and no grant allows it, for this reason.
-    Never(&'static str),
+    Never(Cow<'static, str>),
     /// The run lacks this capability, wherever it is to be used; no grant gives it.
     Incapable(Capabilities),
     /// Nothing grants it, and whoever was asked didn't either.
     Declined(Box<Declined>),
+    /// A run inside this one doesn't grant it, and is told why: this report only counts it.
+    Inside {
+        /// The inner run's number.
+        run: usize,
+        /// Its own reason.
+        reason: Box<Reason>,
+    },
 }
 
 /// A no.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declined {
     /// Whose; `None` where nobody answered.
     pub by: Option<String>,
@@ -116,7 +124,7 @@ impl Reason {
             Reason::NotGranted | Reason::Limited(_) => true,
             // Where nobody said no, nobody has decided.
             Reason::Declined(declined) => declined.by.is_none(),
-            Reason::Denied(_) | Reason::Never(_) | Reason::Incapable(_) => false,
+            Reason::Denied(_) | Reason::Never(_) | Reason::Incapable(_) | Reason::Inside { .. } => false,
         }
     }
 }
@@ -134,7 +142,7 @@ impl fmt::Display for Declined {
 }
 
 /// One refused access.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// What was attempted.
     pub kind: Kind,
@@ -147,7 +155,7 @@ pub struct Refusal {
     /// Whether the target is a directory.
     pub is_directory: bool,
     /// The system call's name.
-    pub syscall: &'static str,
+    pub syscall: Cow<'static, str>,
     /// The process (thread group) that asked.
     pub pid: i32,
     /// The program that it runs.
@@ -159,7 +167,7 @@ pub struct Refusal {
 }
 
 /// A refusal with how often it happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// As it happened first.
     pub first: Refusal,
@@ -181,6 +189,23 @@ pub struct Refusals {
     /// The place of the ring that the next one takes.
     next: usize,
     dropped: u64,
+    room: Room,
+}
+
+/// How many there is room for.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    entries: usize,
+    bytes: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Room {
+            entries: Refusals::MOST,
+            bytes: Refusals::MOST_BYTES,
+        }
+    }
 }
 
 type Key = (Kind, Vec<u8>, Vec<u8>);
@@ -194,6 +219,27 @@ impl Refusals {
     pub const LATEST: usize = 64;
     /// Bytes of a text that are kept: more than any path has (`PATH_MAX`).
     pub const LONGEST: usize = 4096;
+
+    /// Of a run inside the run, of which there may be many.
+    pub fn of_inner_run() -> Refusals {
+        const SHARE: usize = 16;
+        Refusals {
+            room: Room {
+                entries: Self::MOST / SHARE,
+                bytes: Self::MOST_BYTES / SHARE,
+            },
+            ..Refusals::default()
+        }
+    }
+
+    /// As another supervisor took note of them.
+    pub fn told(list: Vec<Counted>, dropped: u64) -> Refusals {
+        Refusals {
+            list,
+            dropped,
+            ..Refusals::default()
+        }
+    }
 
     /// Takes note of one; the refusal as it is kept, where it is the first of its kind.
     pub fn note(&mut self, mut refusal: Refusal) -> Option<&Refusal> {
@@ -213,7 +259,7 @@ impl Refusals {
 
     /// Where it is in the list.
     fn add(&mut self, refusal: Refusal) -> usize {
-        let has_room = self.list.len() < Self::MOST && self.bytes < Self::MOST_BYTES;
+        let has_room = self.list.len() < self.room.entries && self.bytes < self.room.bytes;
         if self.settled.is_none() && !has_room {
             self.settled = Some(self.list.len());
         }

@@ -11,11 +11,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::mention::{self, Tone};
 use super::refusal::{Counted, Kind};
 
 /// Where a run wrote a text to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stream {
     /// Standard error, or what a program of the run put in its place.
     Error,
@@ -24,7 +26,7 @@ pub enum Stream {
 }
 
 /// A text that the run wrote.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// Since the run's start.
     pub at: Duration,
@@ -37,7 +39,7 @@ pub struct Said {
 }
 
 /// The end of what a run did, as far as the supervisor saw it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
     /// Its texts, in their order.
     pub said: Vec<Said>,

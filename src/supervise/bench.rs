@@ -17,10 +17,6 @@ use super::station::Station;
 use crate::policy::{Access, Arrival, Capabilities};
 use crate::report::Reason;
 
-/// What the report says of a refusal by an inner run's policy. Its own words come from a program of the run, and no
-/// grant of the outer run's would help.
-const REFUSED_INSIDE: Reason = Reason::Never("a run inside this one doesn't grant it");
-
 /// Whoever judges for one call.
 pub struct Bench<'a> {
     pub shared: &'a Shared,
@@ -63,8 +59,7 @@ impl Bench<'_> {
         let outer = ask(&self.own_judge());
         self.labels.list.iter().fold(outer, |verdict, label| {
             let inner = match ask(&self.judge(&label.realm)) {
-                Verdict::Refused(Reason::Incapable(capability)) => Verdict::Refused(Reason::Incapable(capability)),
-                Verdict::Refused(_) => Verdict::Refused(REFUSED_INSIDE),
+                Verdict::Refused(reason) => Verdict::Refused(label.refuses(reason)),
                 granted => granted,
             };
             verdict.and(inner)
@@ -145,8 +140,16 @@ impl Bench<'_> {
     }
 
     fn unless(&self, capability: Capabilities, may: impl Fn(&Realm) -> bool) -> Option<Reason> {
-        let may_all = self.realms().all(may);
-        (!may_all).then_some(Reason::Incapable(capability))
+        self.refusing(Reason::Incapable(capability), may)
+    }
+
+    /// The reason with which something is refused where not every run may do it: the run's own, or that of an inner one.
+    pub fn refusing(&self, reason: Reason, may: impl Fn(&Realm) -> bool) -> Option<Reason> {
+        if !may(&self.shared.run) {
+            return Some(reason);
+        }
+        let inner = self.labels.list.iter().find(|label| !may(&label.realm));
+        inner.map(|label| label.refuses(reason))
     }
 
     /// What a descriptor of the caller's was opened for.

@@ -304,7 +304,7 @@ fn refuse_to_take_over(
         desk.note(
             &Attempt::on(Kind::Write, to.path.bytes()),
             new.name().as_os_str().as_encoded_bytes(),
-            Reason::Never(reason),
+            Reason::Never(reason.into()),
         );
         return Err(Errno(libc::EXDEV));
     }

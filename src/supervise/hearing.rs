@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::answer::{Answer, Errno, MayContinue};
 use super::caller::Caller;
 use super::shared::Shared;
+use super::station::Station;
 use crate::report::{Said, Stream, Timeline};
 
 /// Bytes of text that are kept, of the end, and texts.
@@ -21,17 +22,21 @@ const MOST_CALLS: usize = 4096;
 /// The end of what was written, and when calls were judged.
 #[derive(Debug, Default)]
 pub struct Heard {
-    said: VecDeque<Said>,
+    said: VecDeque<(Run, Said)>,
     bytes: usize,
-    calls: VecDeque<(Duration, i32)>,
+    calls: VecDeque<(Run, (Duration, i32))>,
     writers: HashMap<i32, Writer>,
 }
+
+/// The innermost run that a process is in, by its label's number; `None` for the run itself.
+type Run = Option<usize>;
 
 /// What was found of a thread that writes, so that a loud one isn't looked at each time.
 #[derive(Debug, Clone, Copy)]
 struct Writer {
     process: i32,
     stream: Stream,
+    run: Run,
     at: Duration,
 }
 
@@ -40,55 +45,67 @@ const HOLDS: Duration = Duration::from_millis(5);
 const MOST_WRITERS: usize = 256;
 
 impl Heard {
-    fn add(&mut self, said: Said) {
+    fn add(&mut self, run: Run, said: Said) {
         self.bytes += said.text.len();
-        self.said.push_back(said);
+        self.said.push_back((run, said));
         while self.bytes > MOST_BYTES || self.said.len() > MOST_TEXTS {
-            let gone = self.said.pop_front().map_or(0, |first| first.text.len());
+            let gone = self.said.pop_front().map_or(0, |(_, first)| first.text.len());
             self.bytes -= gone;
         }
     }
 
     /// Takes note of a call that was judged for a thread.
-    pub fn note_call(&mut self, at: Duration, thread: i32) {
+    pub fn note_call(&mut self, run: Option<usize>, at: Duration, thread: i32) {
         if self.calls.len() == MOST_CALLS {
             self.calls.pop_front();
         }
-        self.calls.push_back((at, thread));
+        self.calls.push_back((run, (at, thread)));
     }
 
     /// All of it.
     pub fn timeline(&self) -> Timeline {
+        self.of_runs(|_| true)
+    }
+
+    /// What a run inside the run said and did.
+    pub fn timeline_of(&self, run: usize) -> Timeline {
+        self.of_runs(|of| of == Some(run))
+    }
+
+    fn of_runs(&self, is_among: impl Fn(Run) -> bool) -> Timeline {
+        let said = self.said.iter().filter(|(run, _)| is_among(*run));
+        let calls = self.calls.iter().filter(|(run, _)| is_among(*run));
         Timeline {
-            said: self.said.iter().cloned().collect(),
-            calls: self.calls.iter().copied().collect(),
+            said: said.map(|(_, said)| said.clone()).collect(),
+            calls: calls.map(|(_, call)| *call).collect(),
         }
     }
 }
 
 /// Takes note of a `write` or `writev` to descriptor 2, and lets it go on.
-pub fn hear(shared: &Shared, caller: &Caller<'_>, number: i64) -> Result<Answer, Errno> {
+pub fn hear(shared: &Shared, station: &Station, caller: &Caller<'_>, number: i64) -> Result<Answer, Errno> {
     let (address, count) = (caller.registers.long(1), caller.registers.long(2));
     let goes_on = Answer::Continue(MayContinue::registers_decided(&caller.registers));
     let at = shared.started.elapsed();
-    let writer = writer(shared, caller, at);
+    let writer = writer(shared, station, caller, at);
     let text = match number {
         libc::SYS_writev => gathered(caller, address, count),
         _ => end_of(caller, address, count),
     };
     if let Some(text) = text.filter(|text| !text.is_empty() && caller.confirm().is_ok()) {
-        shared.heard().add(Said {
+        let said = Said {
             at,
             process: writer.process,
             stream: writer.stream,
             text: String::from_utf8_lossy(&text).into_owned(),
-        });
+        };
+        shared.heard().add(writer.run, said);
     }
     Ok(goes_on)
 }
 
 /// Who writes, and where to.
-fn writer(shared: &Shared, caller: &Caller<'_>, at: Duration) -> Writer {
+fn writer(shared: &Shared, station: &Station, caller: &Caller<'_>, at: Duration) -> Writer {
     let known = shared.heard().writers.get(&caller.thread).copied();
     if let Some(known) = known.filter(|known| at < known.at + HOLDS) {
         return known;
@@ -96,6 +113,7 @@ fn writer(shared: &Shared, caller: &Caller<'_>, at: Duration) -> Writer {
     let found = Writer {
         process: caller.process(),
         stream: stream(caller),
+        run: shared.labels.of(station, caller).innermost(),
         at,
     };
     let mut heard = shared.heard();
@@ -152,8 +170,8 @@ mod tests {
             stream: Stream::Error,
             text: text.into(),
         };
-        heard.add(said("one"));
-        heard.add(said("two"));
+        heard.add(None, said("one"));
+        heard.add(Some(1), said("two"));
         let texts = |heard: &Heard| {
             heard
                 .timeline()
@@ -163,10 +181,11 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(texts(&heard), ["one", "two"]);
-        heard.add(said(&"x".repeat(MOST_BYTES)));
+        assert_eq!(heard.timeline_of(1).said.len(), 1);
+        heard.add(None, said(&"x".repeat(MOST_BYTES)));
         assert_eq!(texts(&heard), ["x".repeat(MOST_BYTES)]);
         for _ in 0..2 * MOST_TEXTS {
-            heard.add(said("y"));
+            heard.add(None, said("y"));
         }
         assert_eq!(texts(&heard).len(), MOST_TEXTS);
     }

@@ -4,6 +4,7 @@
 //! connection goes to the relay of [`crate::network`], to a port of the run's own, or to an address that is granted as
 //! one.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -390,7 +391,7 @@ fn connect_datagrams(desk: &Desk<'_>, target: &OwnedFd, domain: i32, address: So
     let is_host = Synthetic::is_synthetic(address.ip());
     if !is_host && !address.ip().is_loopback() {
         let text = address.to_string();
-        let reason = Reason::Never("where hosts are named nothing is sent in datagrams");
+        let reason = Reason::Never("where hosts are named nothing is sent in datagrams".into());
         clearance.refuse(Kind::Connect, &text, &text, reason);
         return Err(REFUSED);
     }
@@ -409,7 +410,9 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
     }
     if socket::kind(target.as_fd())? != libc::SOCK_STREAM {
         let reason = Reason::Never(
-            "where hosts are named there are no datagrams; who asks for names by them, as musl does, finds exact grants",
+            "where hosts are named there are no datagrams; programs linked with musl ask for names by them, and find exact \
+             grants only"
+                .into(),
         );
         clearance.refuse(Kind::Socket, "datagrams", &given.to_string(), reason);
         return Err(REFUSED);
@@ -422,7 +425,7 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
         let asked = given.to_string();
         let on_loopback = SocketAddr::new(loopback_of(given.ip()), given.port()).to_string();
         let (target, reason) = if may_listen {
-            (&asked, Reason::Never("a run listens on loopback alone"))
+            (&asked, Reason::Never("a run listens on loopback alone".into()))
         } else {
             (&on_loopback, Reason::NotGranted)
         };
@@ -439,7 +442,7 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
         .as_ref()
         .is_err_and(|error| error.raw_os_error() == Some(libc::EACCES))
     {
-        let reason = Reason::Never("the kernel keeps the lowest ports for the administrator");
+        let reason = Reason::Never("the kernel keeps the lowest ports for the administrator".into());
         clearance.refuse(Kind::Listen, &address.to_string(), &given.to_string(), reason);
     }
     bound?;
@@ -650,15 +653,14 @@ fn making(desk: &Desk<'_>, domain: i32, kind: i32, protocol: i32) -> Making {
 fn refuse(desk: &Desk<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
     let is_internet = domain == libc::AF_INET || domain == libc::AF_INET6;
     let is_plain = [libc::SOCK_STREAM, libc::SOCK_DGRAM].contains(&(kind & 0xf));
-    let (kind, target, reason) = if is_internet && is_plain && stand_in::is_needed(desk) {
-        (Kind::Connect, "internet".to_string(), Reason::NotGranted)
-    } else {
-        let reason = Reason::Never("no profile allows sockets of this kind");
-        (
+    let lacks_network = stand_in::refusing(desk, Reason::NotGranted).filter(|_| is_internet && is_plain);
+    let (kind, target, reason) = match lacks_network {
+        Some(reason) => (Kind::Connect, "internet".to_string(), reason),
+        None => (
             Kind::Socket,
             format!("socket family {domain}, type {}", kind & 0xf),
-            reason,
-        )
+            Reason::Never("no profile allows sockets of this kind".into()),
+        ),
     };
     desk.note(&Attempt::on(kind, b""), target.as_bytes(), reason);
     Err(Errno(libc::EPERM))
@@ -672,7 +674,7 @@ pub struct Cleared {
     labels: Vec<Arc<Label>>,
     process: i32,
     program: Vec<u8>,
-    syscall: &'static str,
+    syscall: Cow<'static, str>,
 }
 
 impl Cleared {
@@ -683,7 +685,7 @@ impl Cleared {
             labels: desk.judge.labels.list.clone(),
             process: desk.caller().process(),
             program: desk.caller().program(),
-            syscall: desk.call_name(),
+            syscall: desk.call_name().into(),
         }
     }
 
@@ -729,7 +731,7 @@ impl Cleared {
             target: target.as_bytes().to_vec(),
             exists: true,
             is_directory: false,
-            syscall: self.syscall,
+            syscall: self.syscall.clone(),
             pid: self.process,
             program: self.program.clone(),
             at: self.shared.started.elapsed(),

@@ -129,7 +129,7 @@ impl Judge<'_> {
             return Verdict::Refused(Reason::NotGranted);
         }
         if self.realm.brief.scratch.as_deref() == Some(place.name()) {
-            return Verdict::Refused(Reason::Never("the scratch directory stays where it is"));
+            return Verdict::Refused(Reason::Never("the scratch directory stays where it is".into()));
         }
         kernels_elsewhere(access, place.parent.file_system(), place.parent.name())
             .unwrap_or_else(|| self.name(access, place.name()))
@@ -265,12 +265,12 @@ impl Judge<'_> {
         let own = self.caller.process();
         let is_own = process == own;
         if !is_own && !procfs::is_below(self.station, self.caller.top, process) {
-            return Verdict::Refused(Reason::Never("the process isn't part of the run"));
+            return Verdict::Refused(Reason::Never("the process isn't part of the run".into()));
         }
         if procfs::allows(name, is_own, access.intersects(Access::CHANGE)) {
             Verdict::OnBehalf
         } else {
-            Verdict::Refused(Reason::Never("no program may change this of a process"))
+            Verdict::Refused(Reason::Never("no program may change this of a process".into()))
         }
     }
 
@@ -278,7 +278,7 @@ impl Judge<'_> {
     fn nameless(&self, access: Access, object: &Pinned) -> Verdict {
         match self.held(object) {
             Some((_, held)) if held.contains(access) => Verdict::OnBehalf,
-            _ => Verdict::Refused(Reason::Never("it has no name any more")),
+            _ => Verdict::Refused(Reason::Never("it has no name any more".into())),
         }
     }
 
@@ -383,7 +383,7 @@ impl Judge<'_> {
             && self.is_in_scratch(old) != self.is_in_scratch(new)
         {
             let reason = "directories are copied into the scratch directory and out of it, and not moved";
-            return Verdict::Refused(Reason::Never(reason));
+            return Verdict::Refused(Reason::Never(reason.into()));
         }
         match self.realm.matcher().filled_by(arrival, new) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(new)))),
@@ -423,7 +423,7 @@ fn kernels_elsewhere(access: Access, system: FileSystem, name: &Path) -> Option<
         FileSystem::Ordinary => false,
     };
     is_out_of_place.then_some(Verdict::Refused(Reason::Never(
-        "the kernel's own file systems are only served from where they belong",
+        "the kernel's own file systems are only served from where they belong".into(),
     )))
 }
 

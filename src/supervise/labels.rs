@@ -5,7 +5,8 @@
 //! the inner run has one more than its warden had. So its label stays, and applies to whatever may have been below it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use super::caller::Caller;
 use super::procfs::{self, Ancestor};
@@ -13,6 +14,7 @@ use super::realm::Realm;
 use super::shared::Brief;
 use super::station::Station;
 use crate::mutex::lock;
+use crate::report::{Reason, Refusal, Refusals};
 
 /// Inner runs at once, whether or not they have asked for anything yet.
 const MOST: usize = 64;
@@ -32,9 +34,36 @@ pub struct Label {
     above: Vec<usize>,
     /// What the run may do.
     pub realm: Realm,
+    /// When it began, since the outer run's start.
+    begun: Duration,
+    /// What it was refused by its own policy.
+    refusals: Mutex<Refusals>,
 }
 
 impl Label {
+    /// What tells it from others.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// A reason of its own policy's.
+    pub fn refuses(&self, reason: Reason) -> Reason {
+        Reason::Inside {
+            run: self.number,
+            reason: Box::new(reason),
+        }
+    }
+
+    /// When it began, since the outer run's start.
+    pub fn begun(&self) -> Duration {
+        self.begun
+    }
+
+    /// What it was refused by its own policy.
+    pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
+        lock(&self.refusals)
+    }
+
     /// The process that everything of the inner run is below.
     pub fn warden(&self) -> i32 {
         self.warden.process
@@ -98,7 +127,7 @@ impl Labels {
     }
 
     /// Narrows everything below the petitioner from now on; the label's number, if there was room for one more.
-    pub fn add(&self, petitioner: Petitioner, brief: Brief) -> Option<usize> {
+    pub fn add(&self, petitioner: Petitioner, brief: Brief, begun: Duration) -> Option<usize> {
         let mut list = lock(&self.list);
         if list.len() >= MOST {
             return None;
@@ -110,16 +139,29 @@ impl Labels {
             filters: petitioner.filters,
             above: petitioner.above,
             realm: Realm::new(brief),
+            begun,
+            refusals: Mutex::new(Refusals::of_inner_run()),
         }));
         self.count.store(list.len(), Ordering::SeqCst);
         Some(number)
     }
 
-    /// Nobody is left below.
-    pub fn remove(&self, number: usize) {
+    /// Once no process is left below; the label.
+    pub fn remove(&self, number: usize) -> Option<Arc<Label>> {
         let mut list = lock(&self.list);
-        list.retain(|label| label.number != number);
+        let index = list.iter().position(|label| label.number == number)?;
+        let label = list.remove(index);
         self.count.store(list.len(), Ordering::SeqCst);
+        Some(label)
+    }
+
+    /// Takes note of what an inner run's own policy refused.
+    pub fn note(&self, number: usize, refusal: Refusal) {
+        let all = self.all();
+        if let Some(label) = all.iter().find(|label| label.number == number) {
+            let refusal = label.realm.brief.policy_reason(refusal);
+            label.refusals().note(refusal);
+        }
     }
 
     /// All of them.
@@ -160,6 +202,11 @@ pub struct Applying {
 }
 
 impl Applying {
+    /// The number of the innermost label, where it is sure which those are.
+    pub fn innermost(&self) -> Option<usize> {
+        self.list.first().filter(|_| self.is_certain).map(|label| label.number)
+    }
+
     fn none(station: &Station) -> Applying {
         Applying {
             list: Vec::new(),

@@ -50,6 +50,6 @@ mod worker;
 
 pub use approvals::{Approvals, Asking, Profiles};
 pub use first::Supervisor;
-pub use nested::request;
+pub use nested::{Told, request, told};
 pub use served::{Script, ServedTo};
 pub use shared::{Aides, Brief, Shared};

@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Errno};
 use super::desk::Desk;
-use super::labels::Petitioner;
+use super::labels::{Label, Petitioner};
 use super::shared::{Brief, Shared};
 use crate::plan::{self, Supervision, Trace};
 use crate::policy::{Policy, Target, path_bytes};
+use crate::report::{Counted, Refusals, Timeline};
 use crate::sys::{notify, outer};
 
 /// The largest request.
@@ -50,6 +51,62 @@ pub fn request(brief: Brief) -> Vec<u8> {
         starts: brief.starts,
     };
     serde_json::to_vec(&request).expect("numbers and strings")
+}
+
+/// The largest account of what an inner run was refused, and how long its launcher waits for it.
+const LARGEST_ACCOUNT: usize = 4 * 1024 * 1024;
+const WAITS: Duration = Duration::from_secs(2);
+
+/// What an inner run was refused by its own policy, and did towards its end, as it travels to its launcher: with times since
+/// the inner run's start.
+#[derive(Serialize, Deserialize)]
+struct Account {
+    refusals: Vec<Counted>,
+    dropped: u64,
+    timeline: Timeline,
+}
+
+impl Account {
+    fn of(label: &Label, shared: &Shared) -> Account {
+        let begun = label.begun();
+        let refusals = label.refusals();
+        let mut account = Account {
+            refusals: refusals.list().to_vec(),
+            dropped: refusals.dropped(),
+            timeline: shared.heard().timeline_of(label.number()),
+        };
+        for counted in &mut account.refusals {
+            counted.first.at = counted.first.at.saturating_sub(begun);
+            counted.last_at = counted.last_at.saturating_sub(begun);
+        }
+        for said in &mut account.timeline.said {
+            said.at = said.at.saturating_sub(begun);
+        }
+        for (at, _) in &mut account.timeline.calls {
+            *at = at.saturating_sub(begun);
+        }
+        account
+    }
+}
+
+/// What the outer run's supervisor told of a run.
+pub struct Told {
+    pub refusals: Refusals,
+    pub timeline: Timeline,
+}
+
+/// Hears what the outer run's supervisor tells once it was told that the run is over; `None` where it tells nothing.
+pub fn told(connection: OwnedFd) -> Option<Told> {
+    let bytes = receive(
+        &mut UnixStream::from(connection),
+        LARGEST_ACCOUNT,
+        Instant::now() + WAITS,
+    )?;
+    let account: Account = serde_json::from_slice(&bytes).ok()?;
+    Some(Told {
+        refusals: Refusals::told(account.refusals, account.dropped),
+        timeline: account.timeline,
+    })
 }
 
 /// The connection that an inner run's launcher or warden asks for: the end of a pair takes the socket's place. A thread
@@ -118,13 +175,24 @@ impl Connection {
             self.stream.set_read_timeout(None)?;
             self.stream.read_exact(&mut word).map(|()| word[0])
         });
-        if matches!(said, Ok(outer::GOODBYE)) {
-            self.shared.labels.remove(number);
+        if matches!(said, Ok(outer::GOODBYE))
+            && let Some(label) = self.shared.labels.remove(number)
+        {
+            // A launcher that is gone, or doesn't read, hears nothing.
+            let _ = self.tell(&label);
         }
     }
 
+    fn tell(&mut self, label: &Label) -> std::io::Result<()> {
+        let bytes = serde_json::to_vec(&Account::of(label, &self.shared))?;
+        let length = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
+        self.stream.set_write_timeout(Some(WAITS))?;
+        self.stream.write_all(&length.to_le_bytes())?;
+        self.stream.write_all(&bytes)
+    }
+
     fn grant(&mut self, petitioner: Petitioner) -> Option<usize> {
-        let bytes = self.receive()?;
+        let bytes = receive(&mut self.stream, LARGEST, Instant::now() + PATIENCE)?;
         let request: Request = serde_json::from_slice(&bytes).ok()?;
         if !is_reasonable(&request.policy) {
             return None;
@@ -141,40 +209,37 @@ impl Connection {
             terminals: request.terminals.into_iter().map(|path| path.0).collect(),
             starts: request.starts,
         };
-        self.shared.labels.add(petitioner, brief)
+        self.shared.labels.add(petitioner, brief, self.shared.started.elapsed())
     }
+}
 
-    /// A request: its length, and so many bytes, in time.
-    fn receive(&mut self) -> Option<Vec<u8>> {
-        let deadline = Instant::now() + PATIENCE;
-        let mut length = [0; 4];
-        self.fill(&mut length, deadline)?;
-        let length = usize::try_from(u32::from_le_bytes(length)).ok()?;
-        let mut bytes = Vec::new();
-        if length > LARGEST {
-            return None;
-        }
-        // Memory grows with what has come, not with what was announced.
-        while bytes.len() < length {
-            const PIECE: usize = 64 * 1024;
-            let start = bytes.len();
-            bytes.resize(length.min(start + PIECE), 0);
-            self.fill(&mut bytes[start..], deadline)?;
-        }
-        Some(bytes)
+/// A length, and so many bytes, in time.
+fn receive(stream: &mut UnixStream, largest: usize, deadline: Instant) -> Option<Vec<u8>> {
+    let mut length = [0; 4];
+    fill(stream, &mut length, deadline)?;
+    let length = usize::try_from(u32::from_le_bytes(length)).ok()?;
+    let mut bytes = Vec::new();
+    if length > largest {
+        return None;
     }
+    // Memory grows with what has come, not with what was announced.
+    while bytes.len() < length {
+        const PIECE: usize = 64 * 1024;
+        let start = bytes.len();
+        bytes.resize(length.min(start + PIECE), 0);
+        fill(stream, &mut bytes[start..], deadline)?;
+    }
+    Some(bytes)
+}
 
-    fn fill(&mut self, mut bytes: &mut [u8], deadline: Instant) -> Option<()> {
-        while !bytes.is_empty() {
-            let left = deadline.checked_duration_since(Instant::now())?;
-            self.stream
-                .set_read_timeout(Some(left.max(Duration::from_millis(1))))
-                .ok()?;
-            let got = self.stream.read(bytes).ok().filter(|got| *got > 0)?;
-            bytes = &mut bytes[got..];
-        }
-        Some(())
+fn fill(stream: &mut UnixStream, mut bytes: &mut [u8], deadline: Instant) -> Option<()> {
+    while !bytes.is_empty() {
+        let left = deadline.checked_duration_since(Instant::now())?;
+        stream.set_read_timeout(Some(left.max(Duration::from_millis(1)))).ok()?;
+        let got = stream.read(bytes).ok().filter(|got| *got > 0)?;
+        bytes = &mut bytes[got..];
     }
+    Some(())
 }
 
 impl Drop for Connection {

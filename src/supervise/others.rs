@@ -123,7 +123,7 @@ fn counted(desk: &Desk<'_>) -> Result<Answer, Errno> {
         )));
     }
     let attempt = Attempt::without(Kind::Spawn, b"");
-    desk.note(&attempt, b"process", Reason::Never(TOO_MANY_PROCESSES));
+    desk.note(&attempt, b"process", Reason::Never(TOO_MANY_PROCESSES.into()));
     Err(Errno(libc::EAGAIN))
 }
 

@@ -122,7 +122,7 @@ impl Desk<'_> {
 
     /// Takes note of what no grant opens, and answers `EPERM`.
     pub fn never(&self, attempt: &Attempt<'_>, target: &[u8], reason: &'static str) -> Errno {
-        self.note(attempt, target, Reason::Never(reason));
+        self.note(attempt, target, Reason::Never(reason.into()));
         Errno(libc::EPERM)
     }
 
@@ -139,7 +139,7 @@ impl Desk<'_> {
             target: target.to_vec(),
             exists: attempt.exists,
             is_directory: attempt.is_directory,
-            syscall: self.call_name(),
+            syscall: self.call_name().into(),
             pid: caller.process(),
             program: caller.program(),
             at: self.shared().started.elapsed(),

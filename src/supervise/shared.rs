@@ -40,6 +40,22 @@ pub struct Brief {
     pub starts: u32,
 }
 
+impl Brief {
+    /// A refusal with its reason: where nothing grants what the run couldn't do anywhere, that.
+    pub fn policy_reason(&self, mut refusal: Refusal) -> Refusal {
+        let held = self.policy.capabilities;
+        if refusal.reason == Reason::NotGranted
+            && let Some(capability) = refusal.kind.capability().filter(|needed| !held.contains(*needed))
+        {
+            refusal.reason = Reason::Incapable(capability);
+        }
+        if refusal.reason == Reason::NotGranted && refusal.kind.changes() && self.policy.mode == Mode::Manual {
+            refusal.reason = Reason::Limited("every change asks in mode `manual`".into());
+        }
+        refusal
+    }
+}
+
 /// Who takes part in a run besides those who serve it.
 #[derive(Default)]
 pub struct Aides {
@@ -278,24 +294,24 @@ impl Shared {
         lock(&self.refusals)
     }
 
-    /// Where nothing grants what the run couldn't do anywhere, that is the reason.
-    pub fn with_reason(&self, mut refusal: Refusal) -> Refusal {
-        let held = self.run.brief.policy.capabilities;
-        if refusal.reason == Reason::NotGranted
-            && let Some(capability) = refusal.kind.capability().filter(|needed| !held.contains(*needed))
-        {
-            refusal.reason = Reason::Incapable(capability);
-        }
-        if refusal.reason == Reason::NotGranted && refusal.kind.changes() && self.run.brief.policy.mode == Mode::Manual
-        {
-            refusal.reason = Reason::Limited("every change asks in mode `manual`");
-        }
-        refusal
+    /// A refusal with the run's own reason.
+    pub fn with_reason(&self, refusal: Refusal) -> Refusal {
+        self.run.brief.policy_reason(refusal)
     }
 
     /// Takes note of a refusal, and tells of the first of its kind.
     pub fn note(&self, refusal: Refusal) {
         let refusal = self.with_reason(refusal);
+        if let Reason::Inside { run, reason } = &refusal.reason {
+            let reason = (**reason).clone();
+            self.labels.note(
+                *run,
+                Refusal {
+                    reason,
+                    ..refusal.clone()
+                },
+            );
+        }
         let is_told = self.observer.is_some();
         let seen = self.refusals().note(refusal).filter(|_| is_told).map(Seen::of);
         if let Some(seen) = seen {

@@ -30,8 +30,13 @@ pub fn is_meant(desk: &Desk<'_>, family: Option<i32>) -> bool {
 
 /// Whether the run, or a run inside it that the caller is in, has no network.
 pub fn is_needed(desk: &Desk<'_>) -> bool {
-    let mut realms = desk.judge.realms();
-    realms.any(|realm| !plan::has_network(&realm.brief.policy))
+    refusing(desk, Reason::NotGranted).is_some()
+}
+
+/// The reason of the run that has none.
+pub fn refusing(desk: &Desk<'_>, reason: Reason) -> Option<Reason> {
+    desk.judge
+        .refusing(reason, |realm| plan::has_network(&realm.brief.policy))
 }
 
 /// `connect` of a stand-in to an address of the internet, which nothing grants.
@@ -46,6 +51,7 @@ pub fn connect(desk: &Desk<'_>, target: &OwnedFd, bytes: &[u8]) -> Result<Answer
         false => address,
     };
     let reason = network::why_closed(address.ip());
+    let reason = refusing(desk, reason.clone()).unwrap_or(reason);
     // This asks no question: a run whose caller can be asked for hosts has sockets.
     Cleared::of(desk).refuse(Kind::Connect, &wanted.to_string(), &address.to_string(), reason);
     Err(REFUSED)
@@ -55,13 +61,12 @@ pub fn connect(desk: &Desk<'_>, target: &OwnedFd, bytes: &[u8]) -> Result<Answer
 pub fn bind(desk: &Desk<'_>, bytes: &[u8]) -> Result<Answer, Errno> {
     let given = internet::parse(bytes)?;
     let wanted = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), given.port());
-    Cleared::of(desk).refuse(
-        Kind::Listen,
-        &wanted.to_string(),
-        &given.to_string(),
-        Reason::NotGranted,
-    );
+    Cleared::of(desk).refuse(Kind::Listen, &wanted.to_string(), &given.to_string(), not_granted(desk));
     Err(REFUSED)
+}
+
+fn not_granted(desk: &Desk<'_>) -> Reason {
+    refusing(desk, Reason::NotGranted).unwrap_or(Reason::NotGranted)
 }
 
 /// Gives the run a connection to a nameserver of its own, which lives as long as that is used.
@@ -77,21 +82,21 @@ fn ask_for_names(desk: &Desk<'_>, target: &OwnedFd) -> Result<Answer, Errno> {
     notify::replace(desk.station().listener.as_fd(), id, own.as_fd(), number)?;
     desk.release_socket(number);
     drop(own);
-    let clearance = Cleared::of(desk);
+    let (clearance, reason) = (Cleared::of(desk), not_granted(desk));
     let faults = Arc::clone(&desk.shared().faults);
     worker::spawn(move || {
         let _slow = slow;
         let mut was_asked = false;
         let mut refuse = |name: &str| {
             was_asked = true;
-            clearance.refuse(Kind::Resolve, name, name, Reason::NotGranted);
+            clearance.refuse(Kind::Resolve, name, name, reason.clone());
         };
         if let Err(fault) = fault::contain(|| network::know_nothing(stream, &mut refuse)) {
             faults.note(Part::Names, &fault);
         }
         if !was_asked {
             // Who finds that it is no TCP says no name.
-            clearance.refuse(Kind::Connect, "internet", "internet", Reason::NotGranted);
+            clearance.refuse(Kind::Connect, "internet", "internet", reason);
         }
     })?;
     Ok(Answer::Value(0))

@@ -137,12 +137,17 @@ impl Worker {
         let caller = Caller::new(&self.station, notification);
         let number = i64::from(notification.number);
         if matches!(number, libc::SYS_write | libc::SYS_writev) {
-            self.answer(notification, hearing::hear(&self.shared, &caller, number));
+            self.answer(
+                notification,
+                hearing::hear(&self.shared, &self.station, &caller, number),
+            );
             return;
         }
         let at = self.shared.started.elapsed();
-        self.shared.heard().note_call(at, notification.thread);
         let labels = self.shared.labels.of(&self.station, &caller);
+        self.shared
+            .heard()
+            .note_call(labels.innermost(), at, notification.thread);
         self.work(notification, &labels, Leave::default(), dispatch::dispatch);
     }
 

@@ -7,3 +7,4 @@ mod inner;
 mod narrowing;
 mod processes;
 mod rubbish;
+mod telling;

@@ -59,7 +59,7 @@ fn a_name_and_its_port_are_one_grant() {
 #[test]
 fn what_is_granted_in_a_narrower_form_is_granted_by_its_port() {
     let limited = Refusal {
-        reason: Reason::Limited("on port 443 only TLS that names a granted host is let through"),
+        reason: Reason::Limited("on port 443 only TLS that names a granted host is let through".into()),
         ..refusal(Kind::Connect, "api.example.com:443")
     };
     let report = run(&["ssh", "api.example.com"])
@@ -82,7 +82,7 @@ fn what_is_granted_in_a_narrower_form_is_granted_by_its_port() {
 #[test]
 fn where_credentials_are_handed_out_nothing_is_suggested() {
     let never = Refusal {
-        reason: Reason::Never("cloud metadata services hand out the machine's own credentials"),
+        reason: Reason::Never("cloud metadata services hand out the machine's own credentials".into()),
         ..refusal(Kind::Connect, "169.254.169.254:80")
     };
     let report = run(&["curl", "http://169.254.169.254/"]).refused(never).judged();

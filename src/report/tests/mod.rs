@@ -87,9 +87,9 @@ pub(super) fn refusal(kind: Kind, target: impl AsRef<[u8]>) -> Refusal {
         exists: kind != Kind::Create,
         is_directory: false,
         syscall: if kind == Kind::Syscall {
-            "io_uring_setup"
+            "io_uring_setup".into()
         } else {
-            "openat"
+            "openat".into()
         },
         pid: 4711,
         program: b"/usr/bin/python3.12".to_vec(),

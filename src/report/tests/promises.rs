@@ -106,7 +106,7 @@ fn each_kind_has_its_flag() {
 #[test]
 fn what_is_never_allowed_has_no_grant() {
     let never = Refusal {
-        reason: Reason::Never("another process's memory"),
+        reason: Reason::Never("another process's memory".into()),
         ..refusal(Kind::Read, "/srv/x")
     };
     let report = run(&["x", "/srv/x"]).refused(never).judged();

@@ -86,7 +86,7 @@ fn lasting(lifetime: Lifetime, subject: &Subject, extent: &approve::Extent) -> L
 
 /// A yes to a file is none to a directory that the run puts in its place.
 fn extent(grant: &Grant, refusal: Option<&Refusal>) -> policy::Extent {
-    let is_file = |refusal: &Refusal| !refusal.is_directory && !matches!(refusal.syscall, "mkdir" | "mkdirat");
+    let is_file = |refusal: &Refusal| !refusal.is_directory && !matches!(&*refusal.syscall, "mkdir" | "mkdirat");
     let is_itself = |refusal: &Refusal| match grant {
         Grant::Path(PathGrant { path, .. }) => path_of(&refusal.target) == Some(path),
         Grant::Host(_) | Grant::Listen(_) => false,

@@ -167,7 +167,7 @@ mod tests {
             target: target.into(),
             exists: true,
             is_directory: false,
-            syscall: "openat",
+            syscall: "openat".into(),
             pid: 1,
             program: Vec::new(),
             at: Duration::ZERO,

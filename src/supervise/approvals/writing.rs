@@ -72,8 +72,8 @@ pub fn request(
             command: asking.command.clone(),
             root: policy.root.to_string_lossy().into_owned(),
             agent: asking.agent.clone(),
-            why: match refusal.reason {
-                Reason::Limited(why) if refusal.kind.changes() => why.into(),
+            why: match &refusal.reason {
+                Reason::Limited(why) if refusal.kind.changes() => why.to_string(),
                 _ => "nothing grants it".into(),
             },
             warning: warning(refusal),
