@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{Place, python};
 
 /// A loaded machine is slow; nothing here takes this long, times [`slowness`], unless it hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(200);
 
 /// How a program ended and what it printed.
 #[derive(Debug)]
