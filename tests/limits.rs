@@ -1,8 +1,6 @@
 //! Limits hold for the whole tree, and the report and the exit code say which one ended a run.
 
-use std::time::Duration;
-
-use crate::common::{Ran, finish, python, run, until};
+use crate::common::{Ran, finish, python, run};
 
 fn ended_by(ran: &Ran, limit: &str) {
     let report = ran.report();
@@ -493,16 +491,11 @@ fn the_process_limit_is_kept_where_a_process_is_made() {
 #[test]
 fn no_control_group_of_a_run_is_left() {
     const OF_RUNS: &str = "/sys/fs/cgroup/pids/stockade";
-    run().command(["true"]).ends();
-    let of_gone_launchers = || {
-        let groups = std::fs::read_dir(OF_RUNS).into_iter().flatten().flatten();
-        let names: Vec<_> = groups.map(|group| group.file_name().into_string().unwrap()).collect();
-        let is_gone = |name: &String| {
-            let launcher = name.split('-').nth(1).unwrap_or_default();
-            !std::path::Path::new("/proc").join(launcher).exists()
-        };
-        names.into_iter().filter(is_gone).collect::<Vec<_>>()
-    };
-    let none = until(Duration::from_secs(20), || of_gone_launchers().is_empty());
-    assert!(none, "{:?}", of_gone_launchers());
+    let begun = run().command(["true"]);
+    let mut launcher = begun.process().spawn().unwrap();
+    let name = format!("stockade-{}-", launcher.id());
+    assert!(launcher.wait().unwrap().success());
+    let groups = std::fs::read_dir(OF_RUNS).into_iter().flatten().flatten();
+    let names: Vec<_> = groups.map(|group| group.file_name().into_string().unwrap()).collect();
+    assert!(!names.iter().any(|of| of.starts_with(&name)), "{names:?}");
 }
