@@ -110,9 +110,9 @@ const TURMOIL: &str = "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\n\
       info = ctypes.create_string_buffer(struct.pack('iiiii', 50, 0, -1, 0, 4242).ljust(128, bytes(1)), 128)\n  \
       def flip():\n    \
         while time.monotonic() < end: info[8:12] = struct.pack('i', 0x80); info[8:12] = struct.pack('i', -1)\n  \
-      thread = threading.Thread(target=flip); thread.start()\n  \
-      while time.monotonic() < end:\n    \
-        try: call(129, receiver, 50, info)\n    \
+      thread = threading.Thread(target=flip); thread.start(); sent = 0\n  \
+      while time.monotonic() < end or sent <= 5:\n    \
+        try: call(129, receiver, 50, info); sent += 1\n    \
         except OSError as error: expect(error.errno in (errno.EPERM, errno.EAGAIN))\n  \
       thread.join()\n\
     def orphans():\n  \
