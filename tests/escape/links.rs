@@ -158,8 +158,9 @@ fn a_hard_link_from_before_the_run() {
                     .attempt(&format!("os.close(os.open('{other}', os.O_RDWR))"))
                     .attempt(&format!("os.truncate('{other}', 3)"))
                     .attempt(&format!("os.link('{other}', '{other}.2'); read('{other}.2')"))
+                    // Into the scratch directory. Without confinement `/tmp` may be another file system.
                     .attempt(&format!(
-                        "l = fresh(os.environ.get('TMPDIR', '/tmp')); os.rename('{other}', l)\n\
+                        "l = fresh(os.environ.get('TMPDIR', '@ROOT')); os.rename('{other}', l)\n\
                          try: read(l)\n\
                          finally: os.rename(l, '{other}')"
                     ))
