@@ -4,7 +4,7 @@
 use nix::sys::signal::Signal;
 
 use super::watched::{READY, Watched, with_daemon};
-use crate::common::{OLDER_LANDLOCK, Run};
+use crate::common::{OLDER_LANDLOCK, Run, slowness};
 
 /// Beside the daemon, which ignores all signals: a process that is stopped, a chain of subreapers each of which ends before
 /// its child does, sessions inside sessions, and processes each of which starts the next and ends. Then it is ready.
@@ -53,7 +53,8 @@ fn begun(end: End, abi: Option<&str>) -> Run {
         None => begun,
     };
     match end {
-        End::TimeLimit => begun.flags(["--time-limit", "1s"]),
+        // An emulated interpreter takes seconds until it has begun.
+        End::TimeLimit => begun.flags(["--time-limit", &format!("{}s", slowness().pow(2))]),
         _ => begun,
     }
 }
