@@ -5,6 +5,7 @@ mod bear;
 mod cgroup;
 mod child;
 mod growth;
+pub mod looks;
 mod network;
 mod pause;
 mod prepare;

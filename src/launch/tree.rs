@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::looks;
 use super::running::is_crowded;
 use crate::sys::file;
 use crate::sys::process::{MachineMemory, machine_memory};
@@ -260,7 +261,7 @@ impl Load {
 
 /// A process's resident pages, and those of them that are of files and shared memory (proc_pid_statm(5)).
 fn memory_of(pid: i32) -> Option<(u64, u64)> {
-    let text = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    let text = looks::text(&format!("/proc/{pid}/statm"))?;
     let mut fields = text.split(' ').skip(1).map(|field| field.parse().ok());
     Some((fields.next()??, fields.next()??))
 }
@@ -268,7 +269,7 @@ fn memory_of(pid: i32) -> Option<(u64, u64)> {
 /// A process's bytes of memory that no file stands behind, each page divided by the number of processes that have it. `None`
 /// where the process is gone, or isn't ours to look into.
 fn proportional(pid: i32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let text = looks::text(&format!("/proc/{pid}/smaps_rollup"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("Pss_Anon:"))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
@@ -302,7 +303,7 @@ fn shared_memory(processes: &[i32], made: &[PathBuf]) -> u64 {
 /// What a process has mapped of shared memory, by device and inode, in bytes of address space (proc_pid_maps(5)).
 fn shared_mappings(process: i32) -> HashMap<(u64, u64), u64> {
     const PLACES: [&str; 4] = ["/memfd:", "/dev/zero", "/dev/shm/", "/SYSV"];
-    let text = fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
+    let text = looks::read(&format!("/proc/{process}/maps")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines = text
         .lines()
@@ -380,7 +381,7 @@ struct Stat {
 
 impl Stat {
     fn read(pid: i32, tick: Duration) -> Option<Stat> {
-        let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let text = looks::read(&format!("/proc/{pid}/stat")).ok()?;
         let fields = StatFields::of(&text)?;
         let number = |field: usize| fields.get::<u64>(field);
         let time = |field| {

@@ -12,6 +12,7 @@ use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
 use super::shared::Made;
+use crate::launch::looks;
 use crate::policy::{Access, Arrival};
 use crate::report::{Kind, Reason};
 use crate::sys::file;
@@ -540,6 +541,6 @@ pub fn truncate(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let length = registers.long(1) as i64;
     cutting::refuse_to_cut(desk, &object, length, operand.path.bytes())?;
     cutting::refuse_to_grow(desk, length)?;
-    file::truncate(&object.path(), length)?;
+    looks::write(|| file::truncate(&object.path(), length))?;
     Ok(Answer::Value(0))
 }

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::kept::KeptSockets;
-use crate::launch::status_field;
+use crate::launch::{looks, status_field};
 use crate::sys::file::{self, OpenHow};
 use crate::sys::{notify, other};
 
@@ -184,7 +184,7 @@ impl Station {
     pub fn reopen(&self, descriptor: BorrowedFd<'_>, flags: i32) -> io::Result<OwnedFd> {
         let path = CString::new(format!("thread-self/fd/{}", descriptor.as_raw_fd())).expect("no NUL");
         let how = OpenHow::existing(flags | libc::O_NOCTTY);
-        file::open(self.proc.as_fd(), &path, how)
+        looks::write(|| file::open(self.proc.as_fd(), &path, how))
     }
 }
 

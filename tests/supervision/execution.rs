@@ -30,6 +30,28 @@ fn what_was_written_can_be_executed_also_while_other_threads_read() {
 }
 
 #[test]
+fn what_a_process_executes_can_be_written_once_that_has_ended() {
+    both(
+        r#"
+        import shutil
+        def word(write):
+            try: write(); return 'ok'
+            except OSError as error: return errno.errorcode[error.errno]
+        opened = lambda flags: os.close(os.open('tool', flags))
+        ways = [lambda: opened(os.O_WRONLY), lambda: opened(os.O_RDWR | os.O_CREAT), lambda: os.truncate('tool', 9),
+                lambda: opened(os.O_WRONLY | os.O_TRUNC)]
+        shutil.copy('/bin/sleep', 'tool')
+        tool = subprocess.Popen(['./tool', '60'])
+        print(*map(word, ways))
+        tool.kill()
+        tool.wait()
+        print(*map(word, ways), os.path.getsize('tool'))
+        "#,
+    )
+    .print_the_same();
+}
+
+#[test]
 fn what_was_written_without_a_name_can_be_executed_once_it_has_one() {
     both(
         r#"

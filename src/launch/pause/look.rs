@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
+use super::super::looks;
 use super::super::tree::{StatFields, children, status_field};
 
 const STOP: u64 = 1 << (libc::SIGSTOP - 1);
@@ -19,7 +20,7 @@ pub struct Task {
 impl Task {
     pub fn read(pid: i32, thread: i32) -> Option<Task> {
         let place = format!("/proc/{pid}/task/{thread}");
-        let text = fs::read(format!("{place}/stat")).ok()?;
+        let text = looks::read(&format!("{place}/stat")).ok()?;
         let state = StatFields::of(&text)?.get(3)?;
         Some(Task {
             thread,
@@ -35,7 +36,7 @@ impl Task {
 }
 
 fn has_stop_pending(place: &str) -> bool {
-    let status = fs::read_to_string(format!("{place}/status")).unwrap_or_default();
+    let status = looks::text(&format!("{place}/status")).unwrap_or_default();
     is_pending(&status, STOP)
 }
 
@@ -54,7 +55,7 @@ pub fn tasks(pid: i32) -> Vec<Task> {
 }
 
 pub fn identity(pid: i32) -> Option<super::Process> {
-    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let text = looks::read(&format!("/proc/{pid}/stat")).ok()?;
     Some((pid, StatFields::of(&text)?.get(22)?))
 }
 
@@ -100,9 +101,9 @@ impl HeldThread {
     /// Nothing where it has ended: that it had not is in an earlier look.
     fn read(process: i32, thread: i32) -> Option<Option<HeldThread>> {
         let place = format!("/proc/{process}/task/{thread}");
-        let started = StatFields::of(&fs::read(format!("{place}/stat")).ok()?)?.get(22)?;
+        let started = StatFields::of(&looks::read(&format!("{place}/stat")).ok()?)?.get(22)?;
         // One text, written from its top to its end: the state is older than the counts.
-        let status = fs::read_to_string(format!("{place}/status")).ok()?;
+        let status = looks::text(&format!("{place}/status"))?;
         let state = status.lines().find_map(|line| line.strip_prefix("State:\t"))?;
         match state.chars().next()? {
             'Z' | 'X' => return Some(None),

@@ -1,5 +1,5 @@
 /* Writes a program, closes it, executes it: argv[1] times, while argv[2] threads open files for reading.
- * Prints how often each thing happened. */
+ * Prints how often each thing happened, and what failed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -56,14 +56,16 @@ int main(int count, char **words)
             unlink(name);
         int fd = opened(round, name), status, error;
         if (fd < 0 || write(fd, text, length) != length) {
+            printf("round %d, writing %s: %s\n", round, name, strerror(errno));
             if (errno == ETXTBSY) busy++; else other++;
-            printf("%s: %s\n", name, strerror(errno));
             close(fd);
             continue;
         }
         close(fd);
         pid_t pid;
         error = posix_spawn(&pid, name, 0, 0, argv, none);
+        if (error)
+            printf("round %d, executing %s: %s\n", round, name, strerror(error));
         if (error == ETXTBSY) busy++;
         else if (error || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 7) other++;
         else done++;

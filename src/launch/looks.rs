@@ -1,0 +1,89 @@
+//! Looks at what `/proc` tells of a process and its memory.
+//!
+//! The kernel gives the memory of a process that ends back once nobody reads of it, and only then can the program that it
+//! executed be written: until then that fails with `ETXTBSY`. So a look must be known to whoever writes on behalf.
+
+use std::sync::Mutex;
+use std::{fs, io};
+
+use crate::mutex::lock;
+
+/// Held during each look.
+static LOOK: Mutex<()> = Mutex::new(());
+
+/// Reads an entry of a process: `stat`, `statm`, `maps` or another for which the kernel holds its memory.
+pub fn read(entry: &str) -> io::Result<Vec<u8>> {
+    let _look = lock(&LOOK);
+    fs::read(entry)
+}
+
+/// The same, where it is text.
+pub fn text(entry: &str) -> Option<String> {
+    String::from_utf8(read(entry).ok()?).ok()
+}
+
+/// Waits until no look keeps a process that has ended.
+pub fn wait() {
+    drop(lock(&LOOK));
+}
+
+/// Does what may write a program, and once more where a process executes it: that process may have ended.
+pub fn write<T>(task: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    match task() {
+        Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) => {
+            wait();
+            task()
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_is_executed_is_written_after_a_look_that_was_under_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let entry = directory.path().join("entry");
+        nix::unistd::mkfifo(&entry, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let entry = entry.to_str().unwrap();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let looking = scope.spawn(|| read(entry));
+            // Opened once the look has begun, which ends when this is closed.
+            let other_side = fs::File::options().write(true).open(entry).unwrap();
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(50));
+                is_over.store(true, Ordering::SeqCst);
+                drop(other_side);
+            });
+            let tries = Cell::new(0);
+            let written = write(|| {
+                tries.set(tries.get() + 1);
+                match is_over.load(Ordering::SeqCst) {
+                    true => Ok(()),
+                    false => Err(io::Error::from_raw_os_error(libc::ETXTBSY)),
+                }
+            });
+            assert_eq!((written.is_ok(), tries.get()), (true, 2));
+            looking.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn what_is_executed_still_is_busy() {
+        let tries = Cell::new(0);
+        let written: io::Result<()> = write(|| {
+            tries.set(tries.get() + 1);
+            Err(io::Error::from_raw_os_error(libc::ETXTBSY))
+        });
+        assert_eq!(written.unwrap_err().raw_os_error(), Some(libc::ETXTBSY));
+        assert_eq!(tries.get(), 2);
+    }
+}
