@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::LaunchError;
@@ -17,6 +18,10 @@ const MOUNT: &str = "/sys/fs/cgroup";
 
 /// What begins the name of each run's group.
 const PREFIX: &str = "stockade-";
+
+/// The group of all runs' groups, where those couldn't be removed from the caller's own: the kernel lets nobody write to the
+/// top of a hierarchy but by a Linux capability, and the launcher gives up its capabilities. It stays.
+const SHARED: &str = "stockade";
 
 /// A group in which runs get theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,18 +70,19 @@ fn find_pids(mount: &Path, membership: &str) -> Option<Parent> {
     if !is_writable(&path) || !opens() {
         return None;
     }
-    let of_runs = path.join(OF_RUNS);
-    let is_ours = |found: &fs::Metadata| found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw();
+    let path = match is_writable_without_capabilities(&path) {
+        true => path,
+        false => path.join(SHARED),
+    };
     let counts = Grouped::Processes;
-    match fs::symlink_metadata(&of_runs) {
-        Ok(found) if !is_ours(&found) => None,
-        _ => Some(Parent { path: of_runs, counts }),
-    }
+    Some(Parent { path, counts })
 }
 
-/// The group in the caller's own that those of runs are in. It stays: its owner may make and remove groups in it without a
-/// Linux capability, while the machine's may be closed to writing even for root, who has none left at a run's end.
-const OF_RUNS: &str = "stockade";
+fn is_writable_without_capabilities(path: &Path) -> bool {
+    const OWNERS: u32 = 0o200;
+    let is_own = |found: fs::Metadata| found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & OWNERS != 0;
+    fs::metadata(path).is_ok_and(is_own)
+}
 
 /// By this a thread enters a group of version 1 alone. A process of one thread is in it whole, and the kernel stops no other
 /// process for that.
@@ -104,17 +110,8 @@ pub struct ControlGroup {
 impl ControlGroup {
     /// Makes the group and sets its limits.
     pub fn make(parent: &Parent, limits: &Limits) -> Result<ControlGroup, LaunchError> {
-        if parent.counts == Grouped::Processes
-            && let Err(error) = fs::create_dir(&parent.path)
-            && error.kind() != io::ErrorKind::AlreadyExists
-        {
-            return Err(LaunchError::ControlGroup(parent.path.clone(), error));
-        }
-        let path = parent.path.join(format!("{PREFIX}{}-{}", std::process::id(), serial()));
+        let path = make_directory(&parent.path).map_err(|(path, error)| LaunchError::ControlGroup(path, error))?;
         let failed = |error| LaunchError::ControlGroup(path.clone(), error);
-        // One that a killed launcher left behind may have the same number.
-        let _ = fs::remove_dir(&path);
-        fs::create_dir(&path).map_err(failed)?;
         let group = ControlGroup {
             path: path.clone(),
             counts: parent.counts,
@@ -179,6 +176,24 @@ impl Drop for ControlGroup {
     }
 }
 
+/// Makes the directory of one run. A killed launcher that had the same process id may have left one of the same name.
+fn make_directory(parent: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
+    if parent.file_name().is_some_and(|name| name == SHARED)
+        && let Err(error) = fs::create_dir(parent)
+        && error.kind() != io::ErrorKind::AlreadyExists
+    {
+        return Err((parent.to_path_buf(), error));
+    }
+    loop {
+        let path = parent.join(format!("{PREFIX}{}-{}", std::process::id(), serial()));
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err((path, error)),
+        }
+    }
+}
+
 /// Removes the empty groups of launchers that were killed: of those that are gone, and not of one that is about to enter.
 fn remove_forgotten(parent: &Path) {
     let is_gone = |name: &str| {
@@ -195,13 +210,15 @@ fn remove_forgotten(parent: &Path) {
 }
 
 fn serial() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
+    SERIAL.fetch_add(1, Ordering::Relaxed)
 }
+
+static SERIAL: AtomicU64 = AtomicU64::new(0);
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn group(top: &Path, name: &str, controllers: &str) -> PathBuf {
@@ -273,14 +290,38 @@ mod tests {
         );
         fs::write(own.join(TASKS), "").unwrap();
         let counts = Grouped::Processes;
-        let path = own.join(OF_RUNS);
-        let expected = Some(Parent {
-            path: path.clone(),
-            counts,
-        });
-        assert_eq!(find_pids(mount.path(), membership), expected);
-        fs::write(&path, "").unwrap();
-        assert_eq!(find_pids(mount.path(), membership), None, "it is no group");
+        assert_eq!(find_pids(mount.path(), membership), Some(Parent { path: own, counts }));
         assert_eq!(find_pids(mount.path(), "8:freezer:/session/7\n"), None);
+    }
+
+    /// The top of a hierarchy has mode 0555, which root writes to by a capability that the launcher gives up.
+    #[test]
+    fn a_group_is_made_where_it_can_be_removed_without_capabilities() {
+        let limits = Limits {
+            processes: Some(7),
+            ..Limits::NONE
+        };
+        let mount = tempfile::tempdir().unwrap();
+        let own = mount.path();
+        fs::write(own.join(TASKS), "").unwrap();
+        fs::set_permissions(own, fs::Permissions::from_mode(0o555)).unwrap();
+        let found = find_pids(own, "8:pids:/\n");
+        fs::set_permissions(own, fs::Permissions::from_mode(0o755)).unwrap();
+        let is_root = nix::unistd::geteuid().is_root();
+        assert_eq!(
+            found.as_ref().map(|parent| parent.path.clone()),
+            is_root.then(|| own.join(SHARED))
+        );
+        let parent = found.unwrap_or_else(|| Parent {
+            path: own.join(SHARED),
+            counts: Grouped::Processes,
+        });
+        let stale = parent
+            .path
+            .join(format!("{PREFIX}{}-{}", std::process::id(), 1_000_000));
+        SERIAL.store(1_000_000, Ordering::Relaxed);
+        fs::create_dir_all(stale).unwrap();
+        let made = ControlGroup::make(&parent, &limits).unwrap();
+        assert!(made.path.starts_with(&parent.path) && made.path.join("pids.max").exists());
     }
 }
