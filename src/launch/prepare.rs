@@ -21,10 +21,10 @@ use super::cgroup::{self, ControlGroup};
 use super::child::{Image, ResourceLimit};
 use super::growth::Growth;
 use super::network::Exchange;
-use super::running::{Holdings, Running};
+use super::running::{Holdings, Running, counts_processes};
 use super::scratch::{self, Scratch};
 use super::survey::{Spot, survey};
-use super::tree::Load;
+use super::tree;
 use super::warden::Duty;
 use super::workers;
 use crate::command::Command;
@@ -32,7 +32,7 @@ use crate::plan::{Grouped, Handled, Home, Links, Plan, Supervisor as Supervises}
 use crate::policy::{Access, Policy, Reach};
 use crate::profile::Limits;
 use crate::supervise::{self, Aides, Brief, Shared, Supervisor};
-use crate::sys::process::PointerArray;
+use crate::sys::process::{PointerArray, Precedence};
 use crate::sys::signals::{self, SignalSet};
 use crate::sys::spawn::ChildStack;
 use crate::sys::wire;
@@ -212,6 +212,11 @@ impl Prepared {
             }
             None => (None, None),
         };
+        // Before anything of the run can make processes; threads and processes that are started don't get it.
+        let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
+        let precedence = counts_processes(&limits, counts)
+            .then(|| Precedence::in_real_time(0).ok())
+            .flatten();
         let started = match brief {
             None => bear(&duty).map(|born| (None, born)),
             Some(brief) => Supervisor::start(&Arc::new(Shared::new(brief, network, aides)), duty, socket.as_raw_fd())
@@ -232,6 +237,7 @@ impl Prepared {
                 control_group,
                 growth,
                 farewell,
+                precedence,
             },
         )
     }
@@ -528,8 +534,8 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, LaunchError> {
 
 /// Never RLIMIT_AS, which the JVM and Go run into.
 /// Processor time is the tree's limit, which is sampled; here it ends the single process that runs away. RLIMIT_NPROC counts
-/// all of the user's processes and threads, and root's never; so there's room for those of all users, and for a few more
-/// than the tree may have: it holds a storm that grows faster than it is looked at. A control group needs none of it.
+/// all of the user's processes and threads, and root's never; so there's room for those that there are, and for more than the
+/// tree may have: it holds a storm that grows faster than it is looked at. A control group needs none of it.
 fn resource_limits(limits: &Limits, group: Grouped) -> Vec<ResourceLimit> {
     // A dump holds the memory, and its handler runs outside; priority over the user's other programs is no run's to take.
     let mut list: Vec<_> = [libc::RLIMIT_CORE, libc::RLIMIT_NICE, libc::RLIMIT_RTPRIO]
@@ -553,12 +559,18 @@ fn resource_limits(limits: &Limits, group: Grouped) -> Vec<ResourceLimit> {
         .map(|cpu| cpu.as_secs().max(1) + u64::from(cpu.subsec_nanos() > 0));
     add(libc::RLIMIT_CPU, seconds, 1);
     let room = limits.processes.filter(|_| !group.processes()).and_then(|most| {
-        let all = Some(Load::now().threads).filter(|all| *all > 0)?;
-        let others = all.saturating_sub(Load::threads_of_kernel());
-        Some(others + most.saturating_add((most / 10).max(64)))
+        let others = tree::threads_of_user_at_most(most)?;
+        Some(others + most.saturating_add(slack(most)))
     });
     add(libc::RLIMIT_NPROC, room, 0);
     list
+}
+
+/// What the bound of the user's processes leaves to those that this user starts elsewhere meanwhile. A storm gets it too, so
+/// it stays below a fifth of the limit; where each process is counted as it is made nothing else is left to it.
+fn slack(most: u64) -> u64 {
+    const EACH_IS_COUNTED: u64 = 256;
+    if most <= EACH_IS_COUNTED { 64 } else { most / 6 }
 }
 
 /// The signals that the caller had ignored when it started this program. Rust's runtime ignores SIGPIPE on its

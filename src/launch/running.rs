@@ -136,6 +136,8 @@ pub struct Holdings {
     pub growth: Option<Growth>,
     /// The hold on its relay.
     pub farewell: Option<Farewell>,
+    /// That of the calling thread over the run, from before there was one.
+    pub precedence: Option<Precedence>,
 }
 
 /// A run that was started. Dropping it ends the tree.
@@ -158,8 +160,8 @@ pub struct Running {
     next_walk: Instant,
     /// When memory is counted exactly, where the quick sum is over the limit and what is surely used isn't.
     counts_memory_at: Option<Instant>,
-    /// What looks at the processes goes first, where it may: among thousands that run it would wait for seconds, and root
-    /// has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
+    /// What looks at the processes goes first, and so does the warden, where they may: among thousands that run they would wait
+    /// for seconds, and root has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
     precedence: Option<Precedence>,
     /// When the processes were looked at one by one, and when they will be at the latest.
     looked_at: Instant,
@@ -196,7 +198,12 @@ impl Running {
             control_group,
             growth,
             farewell,
+            precedence,
         } = holdings;
+        if precedence.is_some() {
+            // Before anything is waited for: the target may be on its way. It ends with the warden.
+            let _ = Precedence::in_real_time(warden).map(std::mem::forget);
+        }
         let news = match born.news {
             Some(message) => Some(message),
             None => {
@@ -212,9 +219,9 @@ impl Running {
         };
         let piped = output.iter().any(Option::is_some);
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
-        let counts_processes = limits.processes.is_some() && !counts.processes();
+        let counts_processes = counts_processes(&limits, counts);
         let sampled = limits.cpu.is_some() || limits.memory.is_some() && !counts.memory() || counts_processes;
-        let precedence = counts_processes.then(|| Precedence::of(0).ok()).flatten();
+        let precedence = precedence.or_else(|| counts_processes.then(|| Precedence::of(0).ok()).flatten());
         let rate = process_rate(precedence.as_ref());
         Ok(Running {
             warden,
@@ -470,9 +477,10 @@ impl Running {
         let processes = self.limits.processes.filter(|_| !counted.processes());
         let rate = process_rate(self.precedence.as_ref());
         let load = Load::now();
+        let at_a_glance = tree.threads_at_a_glance(load);
         if let Some(limit) = processes {
             let most = self.limits.memory.unwrap_or(u64::MAX);
-            let (threads, memory) = (tree.threads_at_a_glance(load), tree.memory_at_most());
+            let (threads, memory) = (at_a_glance, tree.memory_at_most());
             let is_due = match is_crowded(load) {
                 true => self.looked_at.elapsed() >= LONGEST_PAUSE * SHARE,
                 false => Instant::now() >= self.next_look,
@@ -494,8 +502,10 @@ impl Running {
         }
         let mut pause = Duration::MAX;
         if let Some(limit) = processes {
-            // What ends during a look is counted beside what takes its place: two looks aren't wrong alike.
-            let is_past = sample.threads > limit && (is_crowded(Load::now()) || tree.sample(processes).threads > limit);
+            // What ends during a look is counted beside what takes its place: two looks aren't wrong alike. Where the machine
+            // has so many more, a second look would only give a storm the time for as many again.
+            let is_storm = at_a_glance > 2 * limit || is_crowded(Load::now());
+            let is_past = sample.threads > limit && (is_storm || tree.sample(processes).threads > limit);
             if is_past {
                 return (Some(Limit::Processes), pause);
             }
@@ -528,9 +538,6 @@ impl Running {
 
     fn end_for(&mut self, limit: Limit, by: &'static str) {
         self.hit = Some(LimitHit { limit, by });
-        if self.precedence.is_some() {
-            let _ = Precedence::of(self.warden).map(std::mem::forget);
-        }
         self.kill();
     }
 
@@ -678,6 +685,11 @@ fn soonest(room: u64, rate: u64) -> Duration {
 pub(super) fn is_crowded(load: Load) -> bool {
     const EACH: u64 = 16;
     load.running > EACH * process::processors()
+}
+
+/// Whether processes are looked at.
+pub(super) fn counts_processes(limits: &Limits, counts: Grouped) -> bool {
+    limits.processes.is_some() && !counts.processes()
 }
 
 /// How many threads a second a processor makes, of a run that nothing else holds: root's.

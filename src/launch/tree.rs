@@ -259,6 +259,33 @@ impl Load {
     }
 }
 
+/// No fewer threads than the caller's user has (RLIMIT_NPROC): where a few more don't matter for a limit of `most`, or not all
+/// processes can be seen, as in a container, those of all users. `None` where nothing tells.
+pub fn threads_of_user_at_most(most: u64) -> Option<u64> {
+    let all = Some(Load::now().threads).filter(|all| *all > 0)?;
+    let kernel = Load::threads_of_kernel();
+    let users = all.saturating_sub(kernel);
+    // Looking costs some microseconds a process, and nothing holds root.
+    let is_exact = kernel > 0 && users > most / 50 && !nix::unistd::getuid().is_root();
+    Some(if is_exact {
+        threads_of(nix::unistd::getuid().as_raw()).min(users)
+    } else {
+        users
+    })
+}
+
+/// Threads of this user's processes. A process's directories belong to its effective user whoever may look into it, and there
+/// are two links more than threads to `task` (`proc_task_getattr`).
+fn threads_of(user: u32) -> u64 {
+    let is_number = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten().filter(is_number);
+    processes
+        .filter_map(|process| fs::metadata(process.path().join("task")).ok())
+        .filter(|found| found.uid() == user)
+        .map(|found| found.nlink().saturating_sub(2))
+        .sum()
+}
+
 /// A process's resident pages, and those of them that are of files and shared memory (proc_pid_statm(5)).
 fn memory_of(pid: i32) -> Option<(u64, u64)> {
     let text = looks::text(&format!("/proc/{pid}/statm"))?;

@@ -286,33 +286,91 @@ pub fn processors() -> u64 {
 /// A process or thread that goes before all others, until this is dropped.
 pub struct Precedence {
     id: i32,
-    before: i32,
+    before: Before,
+}
+
+/// What it had.
+enum Before {
+    /// A policy of sched(7), with its parameter.
+    Policy(i32, libc::sched_param),
+    /// A nice value.
+    Nice(i32),
 }
 
 impl Precedence {
-    /// Of a process or thread by its id, or with 0 of the calling thread (setpriority(2)). Only root may give it.
+    /// Of a process or thread by its id, or with 0 of the calling thread. Only root may give it.
     pub fn of(id: i32) -> io::Result<Precedence> {
-        const FIRST: i32 = -20;
-        // SAFETY: integers only.
-        let id = if id == 0 { unsafe { libc::gettid() } } else { id };
-        // The C library's has no result that says whether it failed: -1 is a priority. The kernel's is 20 less it.
-        // SAFETY: integers only.
-        let raw = check_long(unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, id) })?;
-        let before = 20 - i32::try_from(raw).unwrap_or(20);
-        set_priority(id, FIRST)?;
-        Ok(Precedence { id, before })
+        Precedence::in_real_time(id).or_else(|_| {
+            let id = thread_or(id);
+            Ok(Precedence {
+                id,
+                before: be_least_nice(id)?,
+            })
+        })
     }
+
+    /// The same, but not by its nice value, which what it starts would have too. By that alone a thread still waits for its turn
+    /// among thousands that have just begun, and where sessions are grouped (sched(7), "The autogroup feature") it counts
+    /// within its own session only.
+    pub fn in_real_time(id: i32) -> io::Result<Precedence> {
+        let id = thread_or(id);
+        Ok(Precedence {
+            id,
+            before: go_first(id)?,
+        })
+    }
+}
+
+/// The id, or for 0 the calling thread's.
+fn thread_or(id: i32) -> i32 {
+    // SAFETY: integers only.
+    if id == 0 { unsafe { libc::gettid() } } else { id }
 }
 
 impl Drop for Precedence {
     fn drop(&mut self) {
-        let _ = set_priority(self.id, self.before);
+        match &self.before {
+            Before::Policy(policy, parameter) => {
+                // Without Linux capabilities it can be given up, but for that children don't get it.
+                let _ = set_policy(self.id, *policy, parameter)
+                    .or_else(|_| set_policy(self.id, *policy | libc::SCHED_RESET_ON_FORK, parameter));
+            }
+            Before::Nice(nice) => {
+                let _ = set_nice(self.id, *nice);
+            }
+        }
     }
 }
 
-fn set_priority(id: i32, priority: i32) -> io::Result<()> {
+/// Gives a process or thread the lowest of the priorities in real time, which its children don't get.
+fn go_first(id: i32) -> io::Result<Before> {
     // SAFETY: integers only.
-    check_long(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, id, priority) }).map(drop)
+    let policy = check(unsafe { libc::sched_getscheduler(id) })?;
+    let mut before = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the kernel writes one `sched_param` that outlives the call.
+    check(unsafe { libc::sched_getparam(id, &raw mut before) })?;
+    let first = libc::sched_param { sched_priority: 1 };
+    set_policy(id, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &first)?;
+    Ok(Before::Policy(policy, before))
+}
+
+fn set_policy(id: i32, policy: i32, parameter: &libc::sched_param) -> io::Result<()> {
+    // SAFETY: the parameter outlives the call, which only reads it.
+    check(unsafe { libc::sched_setscheduler(id, policy, parameter) }).map(drop)
+}
+
+fn be_least_nice(id: i32) -> io::Result<Before> {
+    const LEAST: i32 = -20;
+    // The C library's has no result that says whether it failed: -1 is a value. The kernel's is 20 less it.
+    // SAFETY: integers only.
+    let raw = check_long(unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, id) })?;
+    set_nice(id, LEAST)?;
+    Ok(Before::Nice(20 - i32::try_from(raw).unwrap_or(20)))
+}
+
+fn set_nice(id: i32, nice: i32) -> io::Result<()> {
+    // SAFETY: integers only.
+    check_long(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, id, nice) }).map(drop)
 }
 
 /// Memory of this machine in bytes, as sysinfo(2) has it.
