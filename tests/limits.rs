@@ -450,6 +450,43 @@ fn what_is_nowhere_to_be_seen_counts_too() {
     }
 }
 
+/// Many files, where only one is limited. 600 MiB of memory are the disk.
+#[test]
+fn a_run_that_fills_the_disk_ends_and_one_beside_which_it_is_filled_goes_on() {
+    const SETTING: &str = "mkdir disk; mount -t tmpfs -o size=600M none disk 2>/dev/null || { echo nothing can be mounted; exit; }\n\
+        mkdir disk/root; cd disk/root; filler=$1; shift\n\
+        if [ \"$filler\" = other ]; then (sleep 1; exec head -c 590M /dev/zero >../other) & fi\n\
+        \"$@\"; echo ended with $?; wait";
+    let place = crate::common::Place::new();
+    let ends = |filler: &str, code: &str| {
+        let mut command = place.command("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", SETTING, "sh", filler]);
+        command.arg(crate::common::STOCKADE.path());
+        command.args([
+            "run",
+            "--ask",
+            "never",
+            "--profile",
+            "workspace",
+            "--",
+            python(),
+            "-I",
+            "-c",
+            code,
+        ]);
+        finish(&mut command, b"")
+    };
+    let fills = "for n in range(5000): open('f%d' % n, 'wb').write(bytes(1 << 20))";
+    let filled = ends("run", fills);
+    if filled.stdout() == "nothing can be mounted\n" {
+        return skipped("no file system can be mounted here");
+    }
+    assert_eq!(filled.stdout(), "ended with 137\n", "{}", filled.stderr());
+    assert!(filled.stderr().contains("past its disk limit"), "{}", filled.stderr());
+    let beside = ends("other", "import time; open('own', 'w').write('x'); time.sleep(3)");
+    assert_eq!(beside.stdout(), "ended with 0\n", "{}", beside.stderr());
+}
+
 #[test]
 fn the_kernel_bounds_a_storm_of_an_ordinary_user() {
     let code = "import resource; print(*resource.getrlimit(resource.RLIMIT_NPROC))";

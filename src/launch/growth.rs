@@ -5,9 +5,14 @@
 //! walk of large trees allows.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use nix::sys::statvfs::statvfs;
+
+use super::tree::nameless_files;
 
 /// The trees of one run, with what they held at its start.
 pub struct Growth {
@@ -67,8 +72,12 @@ impl Growth {
     }
 }
 
-/// Allocated bytes of a tree. Files with several names count once, links aren't followed.
 fn allocated(top: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
+    allocated_of(top, linked, |_| true)
+}
+
+/// Allocated bytes of those files of a tree that count. Files with several names count once, links aren't followed.
+fn allocated_of(top: &Path, linked: &mut HashSet<(u64, u64)>, counts: impl Fn(&Metadata) -> bool) -> u64 {
     const BLOCK: u64 = 512;
     let mut sum = 0;
     let mut waiting = vec![top.to_path_buf()];
@@ -76,8 +85,8 @@ fn allocated(top: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
         let Ok(metadata) = fs::symlink_metadata(&path) else {
             continue;
         };
-        let is_counted = metadata.nlink() < 2 || metadata.is_dir() || linked.insert((metadata.dev(), metadata.ino()));
-        if is_counted {
+        let is_once = metadata.nlink() < 2 || metadata.is_dir() || linked.insert((metadata.dev(), metadata.ino()));
+        if is_once && counts(&metadata) {
             sum += metadata.blocks() * BLOCK;
         }
         if metadata.is_dir() {
@@ -88,8 +97,99 @@ fn allocated(top: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
     sum
 }
 
+/// What a run leaves free on the file systems that it writes to, where a single file is limited and all of them aren't.
+///
+/// It costs a question to each file system. Only where one gets short the trees are walked, for what changed since the start:
+/// a disk that others fill ends no run.
+pub struct Reserve {
+    trees: Vec<PathBuf>,
+    systems: Vec<System>,
+    since: SystemTime,
+}
+
+/// A file system, by a tree in it.
+struct System {
+    tree: PathBuf,
+    device: u64,
+    /// Bytes that its user could have at the start, and those that stay.
+    before: u64,
+    reserve: u64,
+}
+
+impl Reserve {
+    /// The file systems of these trees, as they are now.
+    pub fn begin(trees: Vec<PathBuf>) -> Reserve {
+        let mut devices = HashSet::new();
+        let system = |tree: &PathBuf| {
+            let device = fs::metadata(tree).ok()?.dev();
+            devices.insert(device).then(|| System::of(tree, device)).flatten()
+        };
+        let systems = trees.iter().filter_map(system).collect();
+        // The time of a change is the last tick's.
+        let since = SystemTime::now() - Duration::from_secs(1);
+        Reserve { trees, systems, since }
+    }
+
+    /// Bytes that can still be written: to the file system that has least.
+    pub fn left(&self) -> u64 {
+        let left = |system: &System| system.available().saturating_sub(system.reserve);
+        self.systems.iter().map(left).min().unwrap_or(u64::MAX)
+    }
+
+    /// Whether at least half of what a short one lost may be of these processes, whose trees are walked for that.
+    pub fn is_taken_by(&self, processes: &[i32]) -> bool {
+        let mut short = self
+            .systems
+            .iter()
+            .filter(|system| system.available() <= system.reserve);
+        short.any(|system| {
+            let lost = system.before.saturating_sub(system.available());
+            let nameless = nameless_files(processes, &HashSet::from([system.device]));
+            nameless + self.changed(system.device) >= lost / 2
+        })
+    }
+
+    fn changed(&self, device: u64) -> u64 {
+        let since = self
+            .since
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs());
+        let mut linked = HashSet::new();
+        let is_new = |found: &Metadata| found.dev() == device && found.ctime().unsigned_abs() >= since;
+        self.trees
+            .iter()
+            .map(|tree| allocated_of(tree, &mut linked, is_new))
+            .sum()
+    }
+}
+
+impl System {
+    /// A twentieth stays, and no more than 2 GiB; of one that was short before half of what there was.
+    fn of(tree: &Path, device: u64) -> Option<System> {
+        const MOST: u64 = 2 << 30;
+        let space = statvfs(tree).ok()?;
+        let unit = space.fragment_size();
+        let before = space.blocks_available().saturating_mul(unit);
+        let reserve = (space.blocks().saturating_mul(unit) / 20).min(MOST).min(before / 2);
+        // Where nothing is left or counted nothing can be kept.
+        (reserve > 0).then(|| System {
+            tree: tree.to_path_buf(),
+            device,
+            before,
+            reserve,
+        })
+    }
+
+    /// What can't be asked any more isn't short.
+    fn available(&self) -> u64 {
+        statvfs(&self.tree).map_or(u64::MAX, |space| {
+            space.blocks_available().saturating_mul(space.fragment_size())
+        })
+    }
+}
+
 fn used_space(path: &Path) -> u64 {
-    nix::sys::statvfs::statvfs(path).map_or(0, |space| {
+    statvfs(path).map_or(0, |space| {
         let blocks = space.blocks().saturating_sub(space.blocks_free());
         blocks.saturating_mul(space.fragment_size())
     })

@@ -19,7 +19,7 @@ use super::LaunchError;
 use super::bear::bear;
 use super::cgroup::{self, ControlGroup};
 use super::child::{Image, ResourceLimit};
-use super::growth::Growth;
+use super::growth::{Growth, Reserve};
 use super::network::Exchange;
 use super::running::{Holdings, Running, counts_processes};
 use super::scratch::{self, Scratch};
@@ -77,6 +77,8 @@ pub struct Prepared {
     exchange: Option<Exchange>,
     /// What the written trees hold, where their growth is limited.
     growth: Option<Growth>,
+    /// What stays free where they are, where it isn't.
+    reserve: Option<Reserve>,
     // Descriptors that the duty and image name by number.
     _held: Vec<OwnedFd>,
 }
@@ -113,6 +115,8 @@ pub fn prepare(
         .limits
         .disk
         .map(|_| Growth::begin(written(policy, scratch.as_ref())));
+    let keeps_reserve = plan.limits.disk.is_none() && plan.limits.file_size.is_some();
+    let reserve = keeps_reserve.then(|| Reserve::begin(written(policy, scratch.as_ref())));
     let (brief, outer_request) = match plan.supervisor {
         Supervises::Outer => (None, brief.map(supervise::request)),
         Supervises::Own | Supervises::Nobody => (brief, None),
@@ -170,6 +174,7 @@ pub fn prepare(
         brief,
         exchange,
         growth,
+        reserve,
         _held: held.0,
     })
 }
@@ -191,6 +196,7 @@ impl Prepared {
             brief,
             exchange,
             growth,
+            reserve,
             _held: mut held,
         } = self;
         let failed_relay = |error| LaunchError::System("start the relay", error);
@@ -236,6 +242,7 @@ impl Prepared {
                 scratch,
                 control_group,
                 growth,
+                reserve,
                 farewell,
                 precedence,
             },

@@ -11,7 +11,7 @@ use super::LaunchError;
 use super::bear::Born;
 use super::cgroup::ControlGroup;
 use super::child::Step;
-use super::growth::Growth;
+use super::growth::{Growth, Reserve};
 use super::network::Farewell;
 use super::scratch::Scratch;
 use super::tree::{self, Load, Tree};
@@ -134,6 +134,8 @@ pub struct Holdings {
     pub control_group: Option<ControlGroup>,
     /// The growth of what it writes, where that is limited.
     pub growth: Option<Growth>,
+    /// What it leaves free where it writes, where it isn't.
+    pub reserve: Option<Reserve>,
     /// The hold on its relay.
     pub farewell: Option<Farewell>,
     /// That of the calling thread over the run, from before there was one.
@@ -156,6 +158,7 @@ pub struct Running {
     output_cut: bool,
     tree: Option<Tree>,
     growth: Option<Growth>,
+    reserve: Option<Reserve>,
     /// When the written trees are walked again, however little their file systems have grown.
     next_walk: Instant,
     /// When memory is counted exactly, where the quick sum is over the limit and what is surely used isn't.
@@ -197,6 +200,7 @@ impl Running {
             scratch,
             control_group,
             growth,
+            reserve,
             farewell,
             precedence,
         } = holdings;
@@ -237,6 +241,7 @@ impl Running {
             output_cut: false,
             tree: sampled.then(|| Tree::new(warden)),
             growth,
+            reserve,
             next_walk: started,
             counts_memory_at: None,
             precedence,
@@ -428,7 +433,7 @@ impl Running {
     }
 
     fn samples(&self) -> bool {
-        self.tree.is_some() || self.growth.is_some()
+        self.tree.is_some() || self.growth.is_some() || self.reserve.is_some()
     }
 
     /// Looks at all that isn't counted by the kernel. The next look comes before a limit can be passed, as far as looking
@@ -452,7 +457,7 @@ impl Running {
     /// Whether the files that were written are past their limit, and how soon they can be.
     fn look_at_files(&mut self, now: Instant) -> (Option<Limit>, Duration) {
         let (Some(growth), Some(limit)) = (&self.growth, self.limits.disk) else {
-            return (None, Duration::MAX);
+            return self.look_at_reserve(now);
         };
         let glance = growth.glance();
         let mut grown = glance;
@@ -465,6 +470,20 @@ impl Running {
         }
         let passed = (grown > limit).then_some(Limit::Disk);
         (passed, soonest(limit.saturating_sub(grown), DISK_RATE))
+    }
+
+    /// Whether a file system gets short by what the run wrote.
+    fn look_at_reserve(&mut self, now: Instant) -> (Option<Limit>, Duration) {
+        let Some(reserve) = &self.reserve else {
+            return (None, Duration::MAX);
+        };
+        let left = reserve.left();
+        if left > 0 || now < self.next_walk {
+            return (None, soonest(left, DISK_RATE));
+        }
+        let passed = reserve.is_taken_by(&tree::below(self.warden)).then_some(Limit::Disk);
+        self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
+        (passed, LONGEST_PAUSE)
     }
 
     /// The same of the processes, and their memory.
