@@ -210,6 +210,12 @@ fn the_token_formats_of_a_well_kept_set_are_masked() {
         format!("123456789:AA{}", letters(33)),
         format!("AC{}", hexes(32)),
         format!("SK{}", hexes(32)),
+        format!("nvapi-{}", letters(64)),
+        format!("tvly-dev-{}", letters(32)),
+        format!("fc-{}", hexes(32)),
+        format!("phx_{}", letters(43)),
+        format!("ops_eyJ{}", letters(60)),
+        format!("vercel_blob_rw_{}", letters(40)),
     ];
     let shown: Vec<_> = tokens
         .iter()
@@ -260,6 +266,9 @@ fn values_that_hold_tokens_are_recognised_whatever_their_name() {
         "ssh://git@example.com/x",
         "https://example.com:8080/a@b",
         "/opt/task-runner-for-everything",
+        "fc-list --verbose 0123456789abcdef0123",
+        "hf-internal-testing/tiny-random-gpt2",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "/opt/sk-proj-tools-and-their-very-long-directory-name/bin:/usr/bin",
         "-----BEGIN CERTIFICATE-----\nMIIB",
         "-----BEGIN PUBLIC KEY-----\nMIIB",
