@@ -139,6 +139,7 @@ fn a_hard_link_from_before_the_run() {
         ("@HOME/.ssh/id", "@ROOT/id"),
         ("@HOME/.config/gh/hosts.yml", "@ROOT/hosts"),
         ("@HOME/.bash_history", "@ROOT/history"),
+        ("@HOME/.gnupg/private-keys-v1.d/x.key", "@ROOT/gpg"),
         ("@ROOT/closed/x", "@ROOT/x"),
     ];
     for profile in SUPERVISED {
