@@ -123,6 +123,7 @@ fn linked_before(closed: &[(&str, &str)]) -> Probe {
         .file("~/.ssh/id", "SECRET")
         .file("~/.config/gh/hosts.yml", "SECRET")
         .file("~/.bash_history", "SECRET")
+        .file("~/.gnupg/private-keys-v1.d/x.key", "SECRET")
         .file("closed/x", "SECRET")
         .file("plain", "plain")
         .beside(&format!(
