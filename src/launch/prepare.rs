@@ -21,7 +21,7 @@ use super::cgroup::{self, ControlGroup};
 use super::child::{Image, ResourceLimit};
 use super::growth::{Growth, Reserve};
 use super::network::Exchange;
-use super::running::{Holdings, Running, counts_processes};
+use super::running::{Holdings, Running, is_hurried};
 use super::scratch::{self, Scratch};
 use super::survey::{Spot, survey};
 use super::tree;
@@ -220,7 +220,7 @@ impl Prepared {
         };
         // Before anything of the run can make processes; threads and processes that are started don't get it.
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
-        let precedence = counts_processes(&limits, counts)
+        let precedence = is_hurried(&limits, counts)
             .then(|| Precedence::in_real_time(0).ok())
             .flatten();
         let started = match brief {

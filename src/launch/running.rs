@@ -163,7 +163,7 @@ pub struct Running {
     next_walk: Instant,
     /// When memory is counted exactly, where the quick sum is over the limit and what is surely used isn't.
     counts_memory_at: Option<Instant>,
-    /// What looks at the processes goes first, and so does the warden, where they may: among thousands that run they would wait
+    /// What looks at processes and memory goes first, and so does the warden, where they may: among thousands that run they would wait
     /// for seconds, and root has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
     precedence: Option<Precedence>,
     /// When the processes were looked at one by one, and when they will be at the latest.
@@ -223,9 +223,9 @@ impl Running {
         };
         let piped = output.iter().any(Option::is_some);
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
-        let counts_processes = counts_processes(&limits, counts);
-        let sampled = limits.cpu.is_some() || limits.memory.is_some() && !counts.memory() || counts_processes;
-        let precedence = precedence.or_else(|| counts_processes.then(|| Precedence::of(0).ok()).flatten());
+        let is_hurried = is_hurried(&limits, counts);
+        let sampled = limits.cpu.is_some() || is_hurried;
+        let precedence = precedence.or_else(|| is_hurried.then(|| Precedence::of(0).ok()).flatten());
         let rate = process_rate(precedence.as_ref());
         Ok(Running {
             warden,
@@ -706,9 +706,9 @@ pub(super) fn is_crowded(load: Load) -> bool {
     load.running > EACH * process::processors()
 }
 
-/// Whether processes are looked at.
-pub(super) fn counts_processes(limits: &Limits, counts: Grouped) -> bool {
-    limits.processes.is_some() && !counts.processes()
+/// Whether something is looked at that grows fast.
+pub(super) fn is_hurried(limits: &Limits, counts: Grouped) -> bool {
+    limits.processes.is_some() && !counts.processes() || limits.memory.is_some() && !counts.memory()
 }
 
 /// How many threads a second a processor makes, of a run that nothing else holds: root's.
