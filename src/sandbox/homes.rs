@@ -208,10 +208,11 @@ fn behind_links(entries: &[Entry], walker: &mut Walker) -> (Vec<Entry>, BTreeSet
         let walked = walker.walk(&entry.place);
         links.extend(walked.links);
         let at = entry.at.clone();
-        if !may_lead(&entry.place) {
+        let is_elsewhere = walked.real != entry.place;
+        if is_elsewhere && !may_lead(&entry.place) {
             continue;
         }
-        if walked.real != entry.place {
+        if is_elsewhere {
             found.insert(Entry {
                 place: walked.real.clone(),
                 at: at.clone(),
