@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Report;
+use super::course::Timeline;
 use super::denial::Denial;
 use super::grant::{self, Fences, Grant, path_of};
 use super::host::{self, Endpoint};
 use super::likelihood::{Weighed, weigh};
 use super::refusal::{Kind, Reason, Refusal, Refusals};
 use super::suggestion::{self, Suggestion};
-use super::timeline::{Cause, Timeline, Withheld};
+use super::timeline::{Cause, Withheld};
 use crate::mask::looks_secret;
 use crate::policy::{Access, Matcher, Policy, Reach, Speech};
 use crate::profile::Origin;
@@ -67,6 +68,8 @@ pub struct Facts<'a> {
     pub duration: Duration,
     /// Whether the run failed, in a way that a refusal may be the cause of.
     pub failed: bool,
+    /// The signal that ended it.
+    pub signal: Option<&'a str>,
 }
 
 /// Judges all refusals of a run that has ended.
@@ -76,6 +79,7 @@ pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged 
         command: &report.command,
         duration: Duration::from_millis(report.duration_ms),
         failed: has_failed(report),
+        signal: report.signal.as_deref(),
     };
     let (weighed, cause) = weigh(refusals.list(), &facts);
     let fences = Fences::new(scene.policy, scene.home, &report.command);

@@ -7,9 +7,9 @@ use super::grant::path_of;
 use super::host::{endpoint_of, spellings};
 use super::judge::Facts;
 use super::mention::{Mention, names_on};
-use super::probe::{Places, Probe, may_be_needed, probe};
+use super::probe::{Places, Probe, is_hidden, may_be_needed, probe};
 use super::refusal::{Counted, Kind, Reason, Refusal};
-use super::timeline::{Candidate, Cause, cause};
+use super::timeline::{Candidate, Cause, End, cause};
 
 /// A refusal, and whether it explains the failure.
 pub struct Weighed<'a> {
@@ -17,12 +17,20 @@ pub struct Weighed<'a> {
     pub explains: bool,
 }
 
+/// Signals that a process gets for what it has just done (signal(7)).
+const FAULTS: [&str; 4] = ["SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"];
+
 /// All refusals: what explains the failure as it happened, and then the others, the latest first.
 pub fn weigh<'a>(list: &'a [Counted], facts: &Facts<'_>) -> (Vec<Weighed<'a>>, Cause) {
     let evidence = Evidence::new(facts);
     let candidates: Vec<Candidate<'a>> = list.iter().map(|counted| evidence.look(counted)).collect();
+    let end = End {
+        at: facts.duration,
+        is_signal: facts.signal.is_some(),
+        is_crash: facts.signal.is_some_and(|signal| FAULTS.contains(&signal)),
+    };
     let cause = match facts.failed {
-        true => cause(&candidates, facts.scene.timeline, facts.duration, facts.scene.withheld),
+        true => cause(&candidates, facts.scene.timeline, end, facts.scene.withheld),
         false => Cause::Refusals(Vec::new()),
     };
     let found: &[usize] = match &cause {
@@ -74,6 +82,12 @@ impl<'a> Evidence<'a> {
         let names = self.names(refusal);
         let is_last_resort = matches!(refusal.reason, Reason::Denied(_)) && is_secret_read(refusal);
         let is_argument = self.is_argument(refusal, &names);
+        let is_operand = is_argument && {
+            let mut words = self.facts.command.iter().skip(1);
+            words.any(|word| {
+                !word.contains(char::is_whitespace) && names_on(word, &borrowed(&names), refusal.kind) != Mention::None
+            })
+        };
         let is_probe = probe(refusal, &self.places) == Probe::Yes
             && !may_be_needed(refusal, &self.places)
             && !is_last_resort
@@ -83,7 +97,8 @@ impl<'a> Evidence<'a> {
             names,
             is_real: !is_absent(refusal) && !is_told_elsewhere(refusal),
             is_probe,
-            is_argument,
+            is_operand,
+            is_hidden: !is_operand && !is_last_resort && is_hidden(refusal, &self.places),
         }
     }
 
@@ -107,12 +122,16 @@ impl<'a> Evidence<'a> {
     }
 
     fn is_argument(&self, refusal: &Refusal, names: &[String]) -> bool {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names = borrowed(names);
         let arguments = self.facts.command.iter().skip(1);
         arguments.into_iter().any(|argument| {
             names.contains(&argument.as_str()) || names_on(argument, &names, refusal.kind) != Mention::None
         })
     }
+}
+
+fn borrowed(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
 }
 
 /// Whether the program would have found nothing without Stockade, either.

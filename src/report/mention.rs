@@ -1,5 +1,7 @@
 //! Whether a text names a path, and what it says of it: what the program printed, or the words of its command line.
 
+use std::collections::HashSet;
+
 use super::refusal::Kind;
 
 /// How a text names something.
@@ -85,6 +87,8 @@ const LACKS: &[&str] = &[
     "gave up",
     "absent",
     "unusable",
+    "could not",
+    "notfound",
 ];
 /// Words for something that is there and wrong, which no refusal makes.
 const WRONG: &[&str] = &[
@@ -117,7 +121,32 @@ const WRONG: &[&str] = &[
     "parameter not set",
     "unbound variable",
     "matched",
+    "' is not ",
+    "\" is not ",
+    "is not a ",
+    "at least",
+    "cycle",
+    "no such table",
+    "no such column",
+    "double free",
 ];
+/// Words for a value that isn't there, as one that couldn't be read.
+const NO_VALUE: &[&str] = &[
+    "nonetype",
+    "of undefined",
+    "is undefined",
+    "undefined value",
+    "of null",
+    "is null",
+    "nullpointerexception",
+    "nil pointer",
+    "for nil",
+    "by zero",
+    "is empty",
+    "uninitialized value",
+];
+/// Words for a number or a text that is wrong because it is empty.
+const EMPTY: &[&str] = &["have 0", "got 0", "found 0", "but 0", "''", "\"\"", "(none)"];
 /// Words of a connection that failed.
 const NETWORK: &[&str] = &[
     "getaddrinfo",
@@ -217,8 +246,10 @@ pub struct Tone {
     pub own_line: Option<usize>,
     /// The Python module that wasn't found.
     pub missing_module: Option<String>,
-    /// The program that wasn't found, by the name that it was looked for.
-    pub missing_program: Option<String>,
+    /// The line that tells of a value that isn't there, at its end.
+    pub lacks_value: Option<usize>,
+    /// Whether its end says that something is there and wrong.
+    pub is_wrong: bool,
     /// Whether it ends in an assertion that says nothing.
     pub is_bare_assertion: bool,
     /// Whether it tells of a connection.
@@ -245,12 +276,20 @@ impl Tone {
         };
         let significant = lines.iter().rev().find(|line| !is_boilerplate(line));
         let last = significant.copied().unwrap_or_default();
-        let is_wrong = has_any(last, WRONG);
+        let is_wrong = has_any(last, WRONG) && !has_any(last, EMPTY);
+        let own_line = (0..lines.len()).rev().find(is_own);
+        // A class that no refusal raises, for what it may lead to.
+        let nothing = (0..lines.len())
+            .rev()
+            .find(|at| exception(lines[*at]).is_some() && has_any(lines[*at], NO_VALUE))
+            .or_else(|| has_any(last, NO_VALUE).then(|| lines.len().saturating_sub(1)));
+        let lacks_value = nothing.filter(|at| own_line.is_none_or(|own| own <= *at));
         Tone {
-            own_line: (0..lines.len()).rev().find(is_own),
+            own_line: own_line.filter(|_| lacks_value.is_none()),
+            lacks_value,
+            is_wrong,
             missing_module: lines.iter().rev().find_map(|line| missing_module(line)),
             is_bare_assertion: last.trim() == "AssertionError",
-            missing_program: lines.iter().rev().find_map(|line| missing_program(line)),
             is_of_network: lines.iter().any(|line| has_any(line, NETWORK)),
             tells_of_refusal: lines.iter().any(|line| tells_of_refusal(line) && !is_tolerated(line)),
             is_boilerplate: significant.is_none(),
@@ -260,13 +299,37 @@ impl Tone {
     }
 }
 
+impl Tone {
+    /// Whether it tells of a mistake that no refusal makes.
+    pub fn is_of_own(&self) -> bool {
+        self.own_line.is_some() || self.is_wrong
+    }
+}
+
+/// The last line that says more than that something else failed.
+pub fn last_message(text: &str) -> &str {
+    text.lines()
+        .rev()
+        .find(|line| !is_boilerplate(line))
+        .unwrap_or_default()
+}
+
+/// Whether a text says nothing of a failure, or that something is done without.
+pub fn tells_of_no_failure(text: &str) -> bool {
+    let is_harmless = |line: &str| {
+        is_tolerated(line)
+            || !(tells_of_refusal(line) || has_any(line, FAILED) || has_any(line, LACKS) || has_any(line, WRONG))
+    };
+    !Tone::of(text).is_of_own() && text.lines().all(is_harmless)
+}
+
 fn refused_in(lines: &[&str]) -> bool {
     lines.iter().any(|line| tells_of_refusal(line))
 }
 
 fn is_boilerplate(line: &str) -> bool {
     let line = line.trim().to_ascii_lowercase();
-    line.is_empty() || BOILERPLATE.iter().any(|start| line.starts_with(start))
+    !line.contains(char::is_alphanumeric) || BOILERPLATE.iter().any(|start| line.starts_with(start))
 }
 
 /// Whether a line is an error that no refusal makes: an exception of another class, a command that isn't there.
@@ -322,25 +385,59 @@ fn missing_module(line: &str) -> Option<String> {
     Some(name.split('.').next()?.to_string())
 }
 
-/// A shell's `tool: not found`, make's `tool: No such file or directory`, Node's `spawn tool ENOENT`, a script's `tool:
-/// please install it`.
-fn missing_program(line: &str) -> Option<String> {
-    const ENDS: [&str; 4] = [
-        ": not found",
-        ": command not found",
-        ": no such file or directory",
-        ": please install",
+/// Words that may name a program that wasn't found: a shell's `tool: not found`, make's `tool: No such file or directory`,
+/// Node's `spawn tool ENOENT`, Python's `No such file or directory: 'tool'`, a script's `tool: please install it`. Whether one
+/// is a program that the run lacks has to be looked up.
+pub fn missing_programs(text: &str) -> impl Iterator<Item = &str> {
+    const SAYS: [&str; 6] = [
+        "not found",
+        "no such file",
+        "enoent",
+        "please install",
+        "cannot run program",
+        "not installed",
     ];
-    let lower = line.to_ascii_lowercase();
-    let name = match lower.find("spawn ").filter(|_| lower.contains("enoent")) {
-        Some(at) => line[at + "spawn ".len()..].split(' ').next()?,
-        None => {
-            let end = ENDS.iter().filter_map(|end| lower.find(end)).min()?;
-            line[..end].rsplit([' ', ':']).next()?
-        }
-    };
-    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "._+-".contains(c));
-    is_name.then(|| name.to_string())
+    const MOST: usize = 32;
+    let lines = text.lines().rev().filter(|line| has_any(line, &SAYS));
+    let is_part = |c: char| c.is_alphanumeric() || "._+-/".contains(c);
+    let words = lines.flat_map(move |line| line.split(move |c: char| !is_part(c)));
+    words.filter(|word| !word.is_empty() && !word.contains('/')).take(MOST)
+}
+
+/// The hosts that a text about a connection names: addresses, and what stands in a URL or right after the words for it.
+pub fn hosts(text: &str) -> impl Iterator<Item = &str> {
+    const BEFORE: [&str; 8] = [
+        "connect to ",
+        "resolve host: ",
+        "lookup ",
+        "enotfound ",
+        "eai_again ",
+        "econnrefused ",
+        "://",
+        "host ",
+    ];
+    text.lines().flat_map(|line| {
+        let lower = line.to_ascii_lowercase();
+        let after: Vec<usize> = BEFORE
+            .iter()
+            .flat_map(|before| lower.match_indices(before).map(|(at, _)| at + before.len()))
+            .collect();
+        let named = after.into_iter().filter_map(|at| line.get(at..));
+        let host = |rest: &'_ str| {
+            rest.find(|c: char| !(c.is_alphanumeric() || ".-".contains(c)))
+                .unwrap_or(rest.len())
+        };
+        named
+            .map(move |rest| &rest[..host(rest)])
+            .filter(|name| name.contains('.') || *name == "localhost")
+    })
+}
+
+/// Whether a text names a file, by its path or by its name with an ending.
+pub fn names_file(text: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let has_ending = name.trim_start_matches('.').contains('.');
+    mention(text, &[path]) != Mention::None || has_ending && mention(text, &[name]) != Mention::None
 }
 
 /// The first of these variables that a text names as a word, but for a warning.
@@ -359,9 +456,19 @@ pub fn named_variable<'v>(text: &str, variables: &'v [String]) -> Option<&'v str
     variables.iter().find(is_one).map(String::as_str)
 }
 
-/// Whether a text tells of a refusal.
+/// Whether a text tells of a refusal, and not of one to a user or a table: that is an application's.
 pub fn tells_of_refusal(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
+    let is_applications = |after: &str| {
+        let whom = after.strip_prefix(" for ").or_else(|| after.strip_prefix(" to "));
+        whom.is_some_and(|whom| whom.starts_with(char::is_alphabetic))
+    };
+    if text
+        .match_indices("denied")
+        .any(|(at, word)| is_applications(&text[at + word.len()..]))
+    {
+        return false;
+    }
     REFUSED.iter().any(|word| {
         let mut found = text.match_indices(word);
         found.any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric()))
@@ -381,6 +488,41 @@ pub fn last_blaming_line(text: &str, names: &[&str], kind: Kind) -> Option<usize
 pub fn warns_of(text: &str, names: &[&str], kind: Kind) -> bool {
     let warning = |line: &str| names_on(line, names, kind) != Mention::None && is_tolerated(line);
     text.lines().any(warning) && last_blaming_line(text, names, kind).is_none()
+}
+
+/// Dots in one word that may end a name; a text of dots shall not take long.
+const MOST_ENDS: usize = 8;
+
+/// The words of all that was said: a look for each name in each text would take long.
+pub struct Words<'t>(HashSet<&'t str>);
+
+impl<'t> Words<'t> {
+    /// Of these texts.
+    pub fn of(texts: impl Iterator<Item = &'t str>) -> Words<'t> {
+        let words = texts.flat_map(|text| text.split(|c: char| !(goes_on(c) || c == '.')));
+        // A dot that nothing goes on from ends a name.
+        let ends = |word: &'t str| {
+            let dots = word.match_indices('.').map(|(at, _)| at);
+            let ending = dots.filter(move |at| !word[at + 1..].starts_with(char::is_alphanumeric));
+            ending
+                .take(MOST_ENDS)
+                .chain([word.len()])
+                .map(move |end| plain(&word[..end]))
+        };
+        Words(words.map(plain).flat_map(ends).collect())
+    }
+
+    /// Whether a text may name it as [`mention`] finds it: it is a word, or of several, or one that is spelled in several ways.
+    pub fn may_name(&self, name: &str, kind: Kind) -> bool {
+        let is_host = matches!(kind, Kind::Connect | Kind::Resolve | Kind::Listen);
+        let name = plain(name);
+        is_host || !name.chars().all(|c| goes_on(c) || c == '.') || self.0.contains(name)
+    }
+}
+
+/// Without what may stand around a path.
+fn plain(word: &str) -> &str {
+    word.trim_start_matches("./").trim_end_matches('.')
 }
 
 /// Whether it says that something is done without.
@@ -420,7 +562,7 @@ pub fn share_a_word(text: &str, names: &[String]) -> bool {
         let words = text.split(|c: char| !c.is_alphanumeric());
         words.map(str::to_ascii_lowercase).collect()
     };
-    let said = words(text);
+    let said: Vec<String> = messages(text).flat_map(words).collect();
     let names = names.iter().filter_map(|name| name.rsplit('/').next());
     let mut named = names
         .flat_map(words)
@@ -428,6 +570,23 @@ pub fn share_a_word(text: &str, names: &[String]) -> bool {
     named.any(|name| {
         said.iter()
             .any(|word| word.starts_with(&name) || word.len() >= 4 && name.contains(word.as_str()))
+    })
+}
+
+/// A text without quoted source code, places, and the name that a program puts before its message.
+fn messages(text: &str) -> impl Iterator<Item = &str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_mark = |line: &&str| line.contains('^') && !line.contains(char::is_alphanumeric);
+    let is_quoted = move |at: usize, lines: &[&str]| {
+        lines.get(at + 1).is_some_and(is_mark) || lines[at].starts_with(char::is_whitespace)
+    };
+    let kept: Vec<&str> = (0..lines.len())
+        .filter(|at| !is_quoted(*at, &lines) && !is_boilerplate(lines[*at]))
+        .map(|at| lines[at])
+        .collect();
+    kept.into_iter().map(|line| match line.split_once(": ") {
+        Some((program, message)) if !program.contains(' ') => message,
+        _ => line,
     })
 }
 
@@ -538,6 +697,29 @@ mod tests {
         assert_eq!(mention("cat ./notes", &["notes"]), Mention::Named);
         assert_eq!(mention("cat notes", &["./notes"]), Mention::Named);
         assert_eq!(mention("cat x", &[""]), Mention::None);
+    }
+
+    #[test]
+    fn what_is_named_is_among_the_words() {
+        let names = ["/r/a", "/r/a.py", "a", "a b", "./a", "..a"];
+        for text in [
+            "see /r/a.",
+            "'./a'",
+            "x=/r/a",
+            "(/r/a.py)",
+            "a b",
+            "./../a",
+            "/r/a/",
+            "..a.",
+            "a./b",
+            ".",
+            "a..",
+        ] {
+            for name in names {
+                let may = Words::of([text].into_iter()).may_name(name, Kind::Read);
+                assert!(may || mention(text, &[name]) == Mention::None, "{text} {name}");
+            }
+        }
     }
 
     #[test]

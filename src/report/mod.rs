@@ -5,6 +5,7 @@
 //! `suggestion` of several together.
 //! No I/O but in `sink`. Texts in a report may come from the target: who shows them escapes them.
 
+mod course;
 mod denial;
 mod escalation;
 mod fault;
@@ -31,6 +32,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::launch::Ending;
 use crate::plan::Trace;
+pub(crate) use course::is_own_work;
+pub use course::{Got, Said, Stream, Timeline};
 pub use denial::{Denial, Rule};
 pub use escalation::{Escalated, Escalation};
 pub(crate) use fault::Faults;
@@ -46,7 +49,7 @@ pub(crate) use question::{Setting, offer};
 pub use refusal::{Counted, Declined, Kind, Reason, Refusal, Refusals};
 pub use sink::{Sink, Written};
 pub use suggestion::Suggestion;
-pub use timeline::{Nothing, Said, Stream, Timeline, Withheld};
+pub use timeline::{Nothing, Withheld};
 
 /// The version of the document's format.
 pub const VERSION: u32 = 1;

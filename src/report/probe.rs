@@ -286,6 +286,20 @@ fn is_dot_file(path: &Path, home: Option<&Path>) -> bool {
     first.is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
+/// Whether a path has a part below the home or the root whose name begins with a dot, but for a repository's.
+pub fn is_hidden(refusal: &Refusal, places: &Places<'_>) -> bool {
+    let Some(path) = path_of(&refusal.target) else {
+        return false;
+    };
+    let below = path
+        .strip_prefix(places.root)
+        .ok()
+        .or_else(|| places.home.and_then(|home| path.strip_prefix(home).ok()));
+    let name = path.file_name().map(Path::new);
+    let is_dotted = |part: &std::ffi::OsStr| part.as_encoded_bytes().starts_with(b".") && part != ".git";
+    below.or(name).is_some_and(|path| path.iter().any(is_dotted))
+}
+
 fn is_run_time(program: &[u8]) -> bool {
     let name = program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = String::from_utf8_lossy(name);

@@ -3,7 +3,8 @@
 //! The descriptor's number is in a register, so the call goes on as it is, whatever its memory holds meanwhile. What is
 //! heard is bounded, is forgotten with the run, and grants or refuses nothing.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
@@ -11,37 +12,58 @@ use super::answer::{Answer, Errno, MayContinue};
 use super::caller::Caller;
 use super::shared::Shared;
 use super::station::Station;
-use crate::report::{Said, Stream, Timeline};
+use crate::launch::status_field;
+use crate::report::{Got, Kind, Said, Stream, Timeline, is_own_work};
 
 /// Bytes of text that are kept, of the end, and texts.
 const MOST_BYTES: usize = 16 << 10;
 const MOST_TEXTS: usize = 1024;
 /// Judged calls whose moments are kept.
 const MOST_CALLS: usize = 4096;
+/// Allowed accesses that are kept, of the end, and targets that are known again.
+const MOST_GOT: usize = 512;
+const MOST_SEEN: usize = 16_384;
+/// Threads whose process is known.
+const MOST_THREADS: usize = 4096;
 
-/// The end of what was written, and when calls were judged.
+/// The end of what was written, when calls were judged, and what was allowed.
 #[derive(Debug, Default)]
 pub struct Heard {
     said: VecDeque<(Run, Said)>,
     bytes: usize,
     calls: VecDeque<(Run, (Duration, i32))>,
+    got: VecDeque<(Run, Got)>,
+    /// Hashes of targets that were allowed before.
+    seen: HashSet<u64>,
+    hashing: RandomState,
+    threads: HashMap<i32, Family>,
     writers: HashMap<i32, Writer>,
 }
 
 /// The innermost run that a process is in, by its label's number; `None` for the run itself.
 type Run = Option<usize>;
 
-/// What was found of a thread that writes, so that a loud one isn't looked at each time.
+/// A thread's process, and its parent when the thread was first seen.
 #[derive(Debug, Clone, Copy)]
-struct Writer {
+struct Family {
     process: i32,
-    stream: Stream,
-    run: Run,
-    at: Duration,
+    parent: i32,
 }
 
-/// How long that holds, and how many are kept.
+/// Where a thread's texts go, so that a loud one isn't looked at each time.
+#[derive(Debug, Clone, Copy)]
+struct Writer {
+    stream: Stream,
+    at: Duration,
+    /// How many texts came within [`HOLDS`] of a look.
+    texts: usize,
+}
+
+/// How long a look at a loud writer holds. A shell sends one line to `/dev/null` and the next to its standard error, so what
+/// writes little is looked at each time.
 const HOLDS: Duration = Duration::from_millis(5);
+const LOUD: usize = 32;
+/// Writers that are kept.
 const MOST_WRITERS: usize = 256;
 
 impl Heard {
@@ -54,12 +76,29 @@ impl Heard {
         }
     }
 
-    /// Takes note of a call that was judged for a thread.
-    pub fn note_call(&mut self, run: Option<usize>, at: Duration, thread: i32) {
+    fn note_call(&mut self, run: Run, at: Duration, process: i32) {
         if self.calls.len() == MOST_CALLS {
             self.calls.pop_front();
         }
-        self.calls.push_back((run, (at, thread)));
+        self.calls.push_back((run, (at, process)));
+    }
+
+    fn note_got(&mut self, run: Run, at: Duration, process: i32, (kind, target): (Kind, &[u8])) {
+        if self.seen.len() >= MOST_SEEN {
+            self.seen.clear();
+        }
+        let is_new = self.seen.insert(self.hashing.hash_one(target));
+        if self.got.len() == MOST_GOT {
+            self.got.pop_front();
+        }
+        let got = Got {
+            at,
+            process,
+            kind,
+            target: target.to_vec(),
+            is_new,
+        };
+        self.got.push_back((run, got));
     }
 
     /// All of it.
@@ -73,13 +112,63 @@ impl Heard {
     }
 
     fn of_runs(&self, is_among: impl Fn(Run) -> bool) -> Timeline {
-        let said = self.said.iter().filter(|(run, _)| is_among(*run));
         let calls = self.calls.iter().filter(|(run, _)| is_among(*run));
+        // Several workers take note.
+        let mut calls: Vec<_> = calls.map(|(_, call)| *call).collect();
+        calls.sort_by_key(|(at, _)| *at);
+        let got = self.got.iter().filter(|(run, _)| is_among(*run));
+        let mut got: Vec<_> = got.map(|(_, got)| got.clone()).collect();
+        got.sort_by_key(|got| got.at);
+        let said = self.said.iter().filter(|(run, _)| is_among(*run));
+        let processes: HashSet<i32> = calls.iter().map(|(_, process)| *process).collect();
+        let families = self
+            .threads
+            .values()
+            .filter(|family| processes.contains(&family.process));
         Timeline {
             said: said.map(|(_, said)| said.clone()).collect(),
-            calls: calls.map(|(_, call)| *call).collect(),
+            calls,
+            got,
+            parents: families.map(|family| (family.process, family.parent)).collect(),
         }
     }
+}
+
+/// Takes note of a call that is judged.
+pub fn note_call(shared: &Shared, caller: &Caller<'_>, run: Option<usize>) {
+    let at = shared.started.elapsed();
+    let process = family(shared, caller).process;
+    shared.heard().note_call(run, at, process);
+}
+
+/// Takes note of an access that was allowed, where it shows what the run goes on with.
+pub fn note_got(shared: &Shared, caller: &Caller<'_>, run: Option<usize>, (kind, target): (Kind, &[u8])) {
+    if is_own_work(kind, target) {
+        let at = shared.started.elapsed();
+        let process = family(shared, caller).process;
+        shared.heard().note_got(run, at, process, (kind, target));
+    }
+}
+
+/// The process that a thread belongs to. A number that is used again names another one; what is wrong then is a guess about
+/// blame, and nothing that is allowed.
+fn family(shared: &Shared, caller: &Caller<'_>) -> Family {
+    let known = shared.heard().threads.get(&caller.thread).copied();
+    if let Some(known) = known {
+        return known;
+    }
+    let status = caller.own_text("status").unwrap_or_default();
+    let number = |field: &str| status_field(&status, field, 10).and_then(|number| number.try_into().ok());
+    let found = Family {
+        process: number("Tgid:").unwrap_or(caller.thread),
+        parent: number("PPid:").unwrap_or(0),
+    };
+    let mut heard = shared.heard();
+    if heard.threads.len() >= MOST_THREADS {
+        heard.threads.clear();
+    }
+    heard.threads.insert(caller.thread, found);
+    found
 }
 
 /// Takes note of a `write` or `writev` to descriptor 2, and lets it go on.
@@ -87,41 +176,48 @@ pub fn hear(shared: &Shared, station: &Station, caller: &Caller<'_>, number: i64
     let (address, count) = (caller.registers.long(1), caller.registers.long(2));
     let goes_on = Answer::Continue(MayContinue::registers_decided(&caller.registers));
     let at = shared.started.elapsed();
-    let writer = writer(shared, station, caller, at);
+    let stream = stream_of(shared, caller, at);
+    let process = family(shared, caller).process;
     let text = match number {
         libc::SYS_writev => gathered(caller, address, count),
         _ => end_of(caller, address, count),
     };
     if let Some(text) = text.filter(|text| !text.is_empty() && caller.confirm().is_ok()) {
+        let run = shared.labels.of(station, caller).innermost();
         let said = Said {
             at,
-            process: writer.process,
-            stream: writer.stream,
+            process,
+            stream,
             text: String::from_utf8_lossy(&text).into_owned(),
         };
-        shared.heard().add(writer.run, said);
+        shared.heard().add(run, said);
     }
     Ok(goes_on)
 }
 
-/// Who writes, and where to.
-fn writer(shared: &Shared, station: &Station, caller: &Caller<'_>, at: Duration) -> Writer {
+/// Where the caller's texts go.
+fn stream_of(shared: &Shared, caller: &Caller<'_>, at: Duration) -> Stream {
     let known = shared.heard().writers.get(&caller.thread).copied();
-    if let Some(known) = known.filter(|known| at < known.at + HOLDS) {
-        return known;
-    }
-    let found = Writer {
-        process: caller.process(),
-        stream: stream(caller),
-        run: shared.labels.of(station, caller).innermost(),
-        at,
+    let recent = known.filter(|known| at < known.at + HOLDS);
+    let found = match recent {
+        Some(known) if known.texts >= LOUD => return known.stream,
+        Some(known) => Writer {
+            stream: stream(caller),
+            texts: known.texts + 1,
+            ..known
+        },
+        None => Writer {
+            stream: stream(caller),
+            at,
+            texts: 1,
+        },
     };
     let mut heard = shared.heard();
     if heard.writers.len() >= MOST_WRITERS {
         heard.writers.clear();
     }
     heard.writers.insert(caller.thread, found);
-    found
+    found.stream
 }
 
 /// Where a text goes.

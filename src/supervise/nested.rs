@@ -82,6 +82,9 @@ impl Account {
         for said in &mut account.timeline.said {
             said.at = said.at.saturating_sub(begun);
         }
+        for got in &mut account.timeline.got {
+            got.at = got.at.saturating_sub(begun);
+        }
         for (at, _) in &mut account.timeline.calls {
             *at = at.saturating_sub(begun);
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::answer::Errno;
 use super::approvals::Considered;
 use super::desk::{Desk, Detour};
+use super::hearing;
 use super::judge::Verdict;
 use super::pinned::Pinned;
 use crate::audit::{Record, Seen};
@@ -111,8 +112,16 @@ impl Desk<'_> {
         looking.contains(&i64::from(self.notification.number))
     }
 
-    /// Tells of an allowed access, where somebody wants to hear of all.
+    /// Takes note of an allowed access, and tells of it where somebody wants to hear of all.
     pub fn tell_allowed(&self, attempt: &Attempt<'_>, target: &Path) {
+        if !self.only_looks() && !attempt.is_directory {
+            hearing::note_got(
+                self.shared(),
+                self.caller(),
+                self.judge.labels.innermost(),
+                (attempt.kind, target.as_os_str().as_bytes()),
+            );
+        }
         if self.shared().tells_all() {
             let target = target.as_os_str().as_bytes();
             let seen = Seen::of(&self.refusal(attempt, target, Reason::NotGranted));

@@ -143,11 +143,8 @@ impl Worker {
             );
             return;
         }
-        let at = self.shared.started.elapsed();
         let labels = self.shared.labels.of(&self.station, &caller);
-        self.shared
-            .heard()
-            .note_call(labels.innermost(), at, notification.thread);
+        hearing::note_call(&self.shared, &caller, labels.innermost());
         self.work(notification, &labels, Leave::default(), dispatch::dispatch);
     }
 

@@ -1,10 +1,12 @@
 //! What a report says of refusals: which explain a failure, in which order, and what is suggested.
 
+mod course;
 mod hosts;
 mod programs;
 mod promises;
 mod refusals;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -15,6 +17,8 @@ use crate::policy::{self, Additions, Circumstances, DenialKind, Entry, Policy, R
 use crate::profile::Catalog;
 
 const HOME: &str = "/home/ada";
+/// The run's first process; every other one is its child.
+const FIRST: i32 = 4711;
 const ROOT: &str = "/home/ada/project";
 
 /// A run that was refused things. By default it fails with exit code 1 after 100 ms.
@@ -24,6 +28,8 @@ struct Run {
     refusals: Refusals,
     said: Vec<Said>,
     calls: Vec<(Duration, i32)>,
+    got: Vec<Got>,
+    process: i32,
     clock: Duration,
     program: &'static str,
 }
@@ -40,6 +46,8 @@ fn run(command: &[&str]) -> Run {
         refusals: Refusals::default(),
         said: Vec::new(),
         calls: Vec::new(),
+        got: Vec::new(),
+        process: FIRST,
         clock: Duration::from_millis(10),
         program: "/usr/bin/python3.12",
     }
@@ -91,7 +99,7 @@ pub(super) fn refusal(kind: Kind, target: impl AsRef<[u8]>) -> Refusal {
         } else {
             "openat".into()
         },
-        pid: 4711,
+        pid: FIRST,
         program: b"/usr/bin/python3.12".to_vec(),
         at: Duration::ZERO,
         reason: Reason::NotGranted,
@@ -137,9 +145,42 @@ impl Run {
     fn prints(mut self, text: &str) -> Self {
         self.said.push(Said {
             at: self.clock.max(Duration::from_millis(99)),
-            process: 4711,
+            process: FIRST,
             stream: Stream::Error,
             text: text.to_string(),
+        });
+        self
+    }
+
+    /// What comes next is of this process.
+    fn of(mut self, process: i32) -> Self {
+        self.process = process;
+        self
+    }
+
+    /// The program says something, and may go on.
+    fn says(mut self, text: &str) -> Self {
+        self.clock += Duration::from_micros(50);
+        self.said.push(Said {
+            at: self.clock,
+            process: self.process,
+            stream: Stream::Error,
+            text: text.to_string(),
+        });
+        self.clock += Duration::from_micros(50);
+        self
+    }
+
+    /// The program is allowed something.
+    fn gets(mut self, kind: Kind, target: &str) -> Self {
+        self.clock += Duration::from_micros(50);
+        self.calls.push((self.clock, self.process));
+        self.got.push(Got {
+            at: self.clock,
+            process: self.process,
+            kind,
+            target: target.as_bytes().to_vec(),
+            is_new: !self.got.iter().any(|got| got.target == target.as_bytes()),
         });
         self
     }
@@ -148,7 +189,7 @@ impl Run {
     fn goes_on(mut self) -> Self {
         for _ in 0..50 {
             self.clock += Duration::from_micros(50);
-            self.calls.push((self.clock, 4711));
+            self.calls.push((self.clock, self.process));
         }
         self
     }
@@ -161,6 +202,11 @@ impl Run {
 
     fn refused(mut self, mut refusal: Refusal) -> Self {
         refusal.at = self.clock;
+        refusal.pid = if refusal.pid == FIRST {
+            self.process
+        } else {
+            refusal.pid
+        };
         refusal.program = self.program.into();
         self.clock += Duration::from_micros(50);
         self.refusals.note(refusal);
@@ -199,6 +245,8 @@ impl Run {
                 timeline: &Timeline {
                     said: self.said.clone(),
                     calls: self.calls.clone(),
+                    got: self.got.clone(),
+                    parents: HashMap::from([(FIRST, 1), (FIRST + 1, FIRST), (FIRST + 2, FIRST)]),
                 },
                 withheld,
                 ladder: &Resolved,

@@ -1,0 +1,126 @@
+//! What a program does after a refusal, and what it says then: whether it lived with it.
+
+use super::*;
+
+fn python() -> Run {
+    run(&["python3", "tool.py"]).gets(Kind::Read, "/srv/tool.py")
+}
+
+fn is_blamed(run: Run) -> bool {
+    run.judged().status == Status::PermissionDenied
+}
+
+#[test]
+fn a_program_that_got_something_new_afterwards_lived_with_it() {
+    let refused = || python().tries(Kind::Read, "/srv/cache");
+    assert!(is_blamed(refused()));
+    // A traceback shows the source again.
+    assert!(is_blamed(refused().gets(Kind::Read, "/srv/tool.py")));
+    assert!(!is_blamed(refused().gets(Kind::Read, "/srv/data.csv")));
+    let told = |text: &str| refused().gets(Kind::Read, "/srv/data.csv").says(text);
+    assert!(!is_blamed(told("no version 9 of foo\n")));
+    assert!(is_blamed(told("cannot open /srv/cache\n")));
+}
+
+#[test]
+fn what_could_not_be_written_and_was_told_in_passing_is_not_blamed() {
+    let told = || {
+        let begun = python().tries(Kind::Create, "/srv/log");
+        begun.says("tool: cannot create /srv/log: Permission denied\n")
+    };
+    assert!(is_blamed(told()));
+    let report = told().gets(Kind::Read, "/srv/data.csv").judged();
+    assert_eq!((report.status, report.unsure), (Status::Completed, true));
+}
+
+#[test]
+fn settings_and_a_run_times_own_host_come_after_the_rest() {
+    let last = |run: Run| explaining(&run.judged()).join(" ");
+    let plain = || python().tries(Kind::Listen, "127.0.0.1:8080");
+    let saved = "/home/ada/.cache2/state";
+    assert_eq!(last(plain().tries(Kind::Create, saved)), "127.0.0.1:8080");
+    assert_eq!(last(python().tries(Kind::Create, saved)), saved);
+    let child = || {
+        let begun = python().of(FIRST + 1).tries(Kind::Read, "/srv/logo");
+        begun.says("cp: cannot open '/srv/logo': Permission denied\n").of(FIRST)
+    };
+    assert_eq!(last(child().tries(Kind::Resolve, "registry.example.org")), "/srv/logo");
+}
+
+#[test]
+fn a_parent_that_started_another_program_lived_with_what_its_child_was_refused() {
+    let refused = || python().of(FIRST + 1).tries(Kind::Read, "/srv/version");
+    assert!(is_blamed(refused()));
+    assert!(!is_blamed(refused().of(FIRST + 2).gets(Kind::Execute, "/usr/bin/wc")));
+}
+
+#[test]
+fn a_value_that_is_not_there_comes_of_what_was_not_read() {
+    let text = "TypeError: 'NoneType' object is not subscriptable\n";
+    let read = || python().tries(Kind::Read, "/srv/settings");
+    assert!(is_blamed(read().says(text)));
+    assert!(!is_blamed(read().goes_on().says(text)));
+    assert!(!is_blamed(python().tries(Kind::Create, "/srv/log").says(text)));
+    assert!(!is_blamed(read().says("TypeError: unsupported operand\n")));
+}
+
+#[test]
+fn a_log_that_is_written_after_the_failure_explains_nothing() {
+    let failed = || python().says("check: 'b' is not KEY=VALUE\n");
+    let report = failed().tries(Kind::Create, "/srv/history").says("history not saved\n");
+    assert!(!is_blamed(report));
+    let before = python().tries(Kind::Create, "/srv/history").says("history not saved\n");
+    assert!(is_blamed(before));
+}
+
+#[test]
+fn a_text_about_what_the_program_got_is_not_about_a_refusal() {
+    let refused = || {
+        let begun = python().gets(Kind::Read, "/srv/b.pgm");
+        begun.tries(Kind::Read, "/srv/thumbs")
+    };
+    assert!(!is_blamed(refused().says("b.pgm: missing header\n")));
+    assert!(is_blamed(refused().says("missing header\n")));
+}
+
+#[test]
+fn an_applications_refusal_is_its_own() {
+    let text = "ERROR:  permission denied for table users\n";
+    assert!(!is_blamed(python().tries(Kind::Read, "/srv/pgpass").says(text)));
+    let text = "ERROR: permission denied\n";
+    assert!(is_blamed(python().tries(Kind::Read, "/srv/pgpass").says(text)));
+}
+
+#[test]
+fn a_crash_comes_right_after_its_cause() {
+    let refused = || python().tries(Kind::Read, "/srv/model");
+    assert!(is_blamed(refused().signalled("SIGSEGV")));
+    let mut other = refused().signalled("SIGSEGV");
+    other.clock += Duration::from_micros(50);
+    other.calls.push((other.clock, FIRST));
+    assert!(!is_blamed(other));
+    // What a child said isn't what its parent broke down of.
+    let child = python().of(FIRST + 1).tries(Kind::Read, "/srv/model");
+    let child = child.says("cat: /srv/model: Permission denied\n").of(FIRST).goes_on();
+    assert!(!is_blamed(child.signalled("SIGABRT")));
+}
+
+#[test]
+fn many_refusals_and_texts_are_judged_at_once() {
+    let mut begun = python();
+    for index in 0..4096 {
+        let process = FIRST + index % 3;
+        begun = begun
+            .of(process)
+            .tries(Kind::Read, &format!("/srv/d{}/f{index}", index % 7));
+        begun = begun.gets(Kind::Execute, "/usr/bin/true");
+        if index % 16 == 0 {
+            begun = begun.says(&format!("f{index}: something is missing, it was not found\n"));
+        }
+    }
+    begun.got.drain(..begun.got.len() - 512);
+    let started = std::time::Instant::now();
+    begun.judged();
+    // Without optimization, on a busy machine; a tenth of a second would be too long for the tests, too.
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+}
