@@ -150,7 +150,10 @@ fn least_path(refusal: &Refusal, fences: &Fences<'_>) -> Option<PathGrant> {
     };
     let path = match flag {
         Flag::Write => with_its_companions(refusal, path, fences),
-        _ => path,
+        Flag::Read => repository(refusal, path)
+            .filter(|top| fences.may_open(flag, top))
+            .unwrap_or(path),
+        Flag::Exec | Flag::Socket => path,
     };
     if is_harmful(flag, path, fences) {
         return None;
@@ -202,6 +205,17 @@ fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, fences: &Fences<'_
     }
 }
 
+/// The repository of a file that git reads first: one that is read at all is read as a whole. `None` for other programs.
+fn repository<'a>(refusal: &Refusal, path: &'a Path) -> Option<&'a Path> {
+    const FIRST: [&str; 3] = ["HEAD", "config", "packed-refs"];
+    let program = refusal.program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let directory = path.parent()?;
+    let is_bare = directory.extension() == Some(OsStr::new("git"));
+    let is_its_own = directory.file_name() == Some(OsStr::new(".git")) || is_bare;
+    (program.starts_with(b"git") && FIRST.contains(&name) && is_its_own).then_some(directory)
+}
+
 /// `app.db`, `app.sqlite3`, and the journals that SQLite makes (sqlite.org/tempfiles.html).
 fn is_of_database(path: &Path) -> bool {
     const ENDINGS: [&str; 8] = [
@@ -219,6 +233,8 @@ fn is_temporary(name: &str, program: &[u8]) -> bool {
     let program = program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let own = match program {
         b"sed" => Some("sed"),
+        // gnulib's links that take another's place.
+        b"ln" => Some("Cu"),
         b"gcc" | b"g++" | b"cc1" | b"cc1plus" | b"collect2" => Some("cc"),
         _ => None,
     };

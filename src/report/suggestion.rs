@@ -62,9 +62,18 @@ pub fn flags(grants: &[Grant], has_profile: bool) -> Vec<OsString> {
     grants.iter().take(MOST_FLAGS).flat_map(Grant::words).collect()
 }
 
-/// A program that makes two files in a directory makes more there: journals, locks, temporary files to be renamed.
+/// A program that makes two files in a directory makes more there: journals, locks, temporary files to be renamed. So does
+/// one that renames in it.
 fn fold_creations(wanted: Vec<(Kind, PathGrant)>, fences: &Fences<'_>) -> Vec<PathGrant> {
-    let (created, others): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(kind, _)| *kind == Kind::Create);
+    let makes = |grant: &PathGrant| {
+        let mut made = wanted.iter().filter(|(kind, _)| *kind == Kind::Create);
+        made.any(|(_, other)| other.path.parent() == grant.path.parent())
+    };
+    let is_created = |kind: Kind, grant: &PathGrant| kind == Kind::Create || kind == Kind::Delete && makes(grant);
+    let (created, others): (Vec<_>, Vec<_>) = wanted
+        .iter()
+        .cloned()
+        .partition(|(kind, grant)| is_created(*kind, grant));
     let created = created.into_iter().map(|(_, grant)| grant).collect();
     let mut grants = fold_siblings(drop_covered(created, PathGrant::covers), fences, 1);
     grants.extend(others.into_iter().map(|(_, grant)| grant));

@@ -495,7 +495,15 @@ fn judge_link(
     if verdict.is_closed() {
         desk.enforce(verdict.clone(), &leaving, object.name(), CLOSED)?;
     }
-    let second = desk.enforce(arrival, &arriving, name, CLOSED)?;
+    let second = desk.enforce(arrival, &arriving, name, CLOSED);
+    if second.is_err()
+        && desk.shared().approvals.is_none()
+        && let Verdict::Refused(reason) = &verdict
+    {
+        // Both names need a grant, and one message tells it.
+        desk.note(&leaving, object.name().as_os_str().as_encoded_bytes(), reason.clone());
+    }
+    let second = second?;
     let first = desk.enforce(verdict, &leaving, object.name(), CLOSED)?;
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);

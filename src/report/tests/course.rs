@@ -106,6 +106,32 @@ fn a_crash_comes_right_after_its_cause() {
 }
 
 #[test]
+fn both_names_of_a_link_are_granted_and_the_directory_of_a_rename() {
+    let named = |syscall: &'static str, kind: Kind, target: &str| Refusal {
+        syscall: syscall.into(),
+        ..refusal(kind, target)
+    };
+    let linked = python()
+        .refused(named("linkat", Kind::Create, "/srv/q/one"))
+        .refused(named("linkat", Kind::Write, "/srv/p/one"));
+    assert_eq!(flags(&linked.judged()), "--write /srv/q/one --write /srv/p/one");
+    let renamed = python()
+        .refused(named("rename", Kind::Delete, "/srv/rot/app.2"))
+        .refused(named("rename", Kind::Create, "/srv/rot/app.3"));
+    assert_eq!(flags(&renamed.judged()), "--write /srv/rot");
+}
+
+#[test]
+fn a_repository_is_read_as_a_whole() {
+    let report = run(&["git", "fetch"])
+        .by("/usr/bin/git")
+        .tries(Kind::Read, "/srv/r/.git/HEAD");
+    assert_eq!(flags(&report.judged()), "--read /srv/r/.git");
+    let report = python().tries(Kind::Read, "/srv/r/.git/HEAD");
+    assert_eq!(flags(&report.judged()), "--read /srv/r/.git/HEAD");
+}
+
+#[test]
 fn many_refusals_and_texts_are_judged_at_once() {
     let mut begun = python();
     for index in 0..4096 {
