@@ -132,11 +132,13 @@ pub struct End {
 /// What explains why a run failed.
 pub fn cause(list: &[Candidate<'_>], timeline: &Timeline, end: End, withheld: &dyn Withheld) -> Cause {
     let scene = Scene::new(list, timeline, end, withheld);
-    let silent = scene.silent_end();
+    let silent = scene.silent_end(ENDING);
     if silent.last().is_some_and(|index| scene.is_last_word(*index)) {
         return scene.whole(Cause::Refusals(silent));
     }
     let (found, is_about) = scene.walk();
+    // Where something else was said, only what came right before the end.
+    let silent = scene.silent_end(NEAR);
     match (found.or_else(|| scene.unheard_program()), is_about) {
         (Some(found), _) => scene.whole(found),
         (None, false) if !silent.is_empty() => scene.whole(Cause::Refusals(silent)),
@@ -542,8 +544,8 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// What was refused right before the end; what is a word of the command line comes first.
-    fn silent_end(&self) -> Vec<usize> {
+    /// What was refused at most so many calls before the end; what is a word of the command line comes first.
+    fn silent_end(&self, most: usize) -> Vec<usize> {
         let is_open =
             |index: usize| self.list[index].counted.first.kind != Kind::Syscall && !self.went_on(index, self.end.at);
         let operands = self.open().filter(|(index, one)| one.is_operand && is_open(*index));
@@ -557,7 +559,7 @@ impl<'a> Scene<'a> {
             let is_same = |other: &Refusal| other.pid == first.pid || other.target == first.target;
             self.open().all(|(_, other)| is_same(&other.counted.first))
         };
-        let allowed = if self.end.is_crash { 0 } else { ENDING };
+        let allowed = if self.end.is_crash { 0 } else { most };
         let explains = |(at, index): &(Duration, usize)| {
             let one = &self.list[*index];
             let pid = one.counted.first.pid;

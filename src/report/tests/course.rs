@@ -34,6 +34,24 @@ fn what_could_not_be_written_and_was_told_in_passing_is_not_blamed() {
 }
 
 #[test]
+fn where_something_was_said_a_silent_end_comes_right_after_the_refusal() {
+    let ends_after = |begun: Run, calls: usize| {
+        let mut run = begun.tries(Kind::Create, "/srv/out");
+        for _ in 0..calls {
+            run.clock += Duration::from_micros(50);
+            run.calls.push((run.clock, FIRST));
+        }
+        is_blamed(run)
+    };
+    let warned = || python().says("error: 3 rows look odd\n").goes_on();
+    assert_eq!([1, 6, 20].map(|calls| ends_after(python(), calls)), [true, true, false]);
+    assert_eq!(
+        [1, 6, 20].map(|calls| ends_after(warned(), calls)),
+        [true, false, false]
+    );
+}
+
+#[test]
 fn settings_and_a_run_times_own_host_come_after_the_rest() {
     let last = |run: Run| explaining(&run.judged()).join(" ");
     let plain = || python().tries(Kind::Listen, "127.0.0.1:8080");
