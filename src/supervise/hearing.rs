@@ -37,6 +37,8 @@ pub struct Heard {
     seen: HashSet<u64>,
     hashing: RandomState,
     threads: HashMap<i32, Family>,
+    /// Launchers and wardens of runs inside the run: what they do after their program tells nothing of it.
+    launchers: HashSet<i32>,
     writers: HashMap<i32, Writer>,
 }
 
@@ -101,6 +103,14 @@ impl Heard {
         self.got.push_back((run, got));
     }
 
+    /// Takes note of the warden of a run inside the run, and of its launcher.
+    pub fn note_launchers(&mut self, processes: [i32; 2]) {
+        if self.launchers.len() >= MOST_THREADS {
+            self.launchers.clear();
+        }
+        self.launchers.extend(processes);
+    }
+
     /// All of it.
     pub fn timeline(&self) -> Timeline {
         self.of_runs(|_| true)
@@ -112,7 +122,8 @@ impl Heard {
     }
 
     fn of_runs(&self, is_among: impl Fn(Run) -> bool) -> Timeline {
-        let calls = self.calls.iter().filter(|(run, _)| is_among(*run));
+        let calls = self.calls.iter();
+        let calls = calls.filter(|(run, (_, process))| is_among(*run) && !self.launchers.contains(process));
         // Several workers take note.
         let mut calls: Vec<_> = calls.map(|(_, call)| *call).collect();
         calls.sort_by_key(|(at, _)| *at);
@@ -132,6 +143,12 @@ impl Heard {
             parents: families.map(|family| (family.process, family.parent)).collect(),
         }
     }
+}
+
+/// A process and its parent.
+pub fn with_parent(shared: &Shared, caller: &Caller<'_>) -> [i32; 2] {
+    let Family { process, parent } = family(shared, caller);
+    [process, parent]
 }
 
 /// Takes note of a call that is judged.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Errno};
 use super::desk::Desk;
+use super::hearing;
 use super::labels::{Label, Petitioner};
 use super::shared::{Brief, Shared};
 use crate::plan::{self, Supervision, Trace};
@@ -122,6 +123,7 @@ pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let sees_all = shared.run.brief.supervision.trace == Trace::Exact;
     let petitioner = Petitioner::new(desk.station(), desk.caller(), desk.judge.labels).filter(|_| sees_all);
     let petitioner = petitioner.ok_or(REFUSED)?;
+    let keepers = hearing::with_parent(shared, desk.caller());
     let (ours, theirs) = outer::pair()?;
     let connection = Connection::new(&desk.worker.shared, ours).ok_or(REFUSED)?;
     let listener = desk.station().listener.as_fd();
@@ -132,7 +134,7 @@ pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
         desk.caller().registers.int(0),
     )?;
     drop(theirs);
-    super::worker::spawn(move || connection.serve(petitioner))?;
+    super::worker::spawn(move || connection.serve(petitioner, keepers))?;
     Ok(Answer::Value(0))
 }
 
@@ -169,10 +171,11 @@ impl Connection {
     }
 
     /// Hears the request and the goodbye. A warden that ends without one may leave orphans, so its label stays.
-    fn serve(mut self, petitioner: Petitioner) {
+    fn serve(mut self, petitioner: Petitioner, keepers: [i32; 2]) {
         let Some(number) = self.grant(petitioner) else {
             return;
         };
+        self.shared.heard().note_launchers(keepers);
         let said = self.stream.write_all(&[outer::YES]).and_then(|()| {
             let mut word = [0];
             self.stream.set_read_timeout(None)?;
