@@ -308,6 +308,6 @@ fn masking_takes_a_time_in_proportion_to_the_text() {
         let start = std::time::Instant::now();
         let _ = super::text(&text);
         let _ = words(&[text]);
-        assert!(start.elapsed().as_secs() < 20, "{part:?}");
+        assert!(start.elapsed().as_secs() < 120, "{part:?}");
     }
 }

@@ -90,7 +90,7 @@ mod tests {
         let of = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap();
         let begun = std::time::Instant::now();
         while of("cmdline") != "another\0" {
-            assert!(begun.elapsed().as_secs() < 10, "{:?}", of("cmdline"));
+            assert!(begun.elapsed().as_secs() < 60, "{:?}", of("cmdline"));
         }
         assert_eq!(of("comm"), "another\n");
         drop(writer);

@@ -11,7 +11,7 @@ fn state(pid: u32) -> char {
 fn until(pid: u32, is: impl Fn(char) -> bool) {
     let begun = Instant::now();
     while !is(state(pid)) {
-        assert!(begun.elapsed() < Duration::from_secs(10), "{}", state(pid));
+        assert!(begun.elapsed() < Duration::from_secs(60), "{}", state(pid));
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -38,7 +38,7 @@ fn everything_below_stops_and_goes_on_and_what_was_stopped_before_stays_so() {
         {
             break [*held, *free, *below_it].map(|pid| pid as u32);
         }
-        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert!(begun.elapsed() < Duration::from_secs(60));
     };
     let pause = Pause::begin(shell.id() as i32, None).unwrap();
     for pid in [held, free, below_it] {
@@ -71,7 +71,7 @@ fn who_waits_for_a_child_does_not_hear_that_it_was_stopped() {
         .unwrap();
     let begun = Instant::now();
     while below(shell.id() as i32).is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert!(begun.elapsed() < Duration::from_secs(60));
     }
     for _ in 0..8 {
         drop(Pause::begin(shell.id() as i32, None));
@@ -96,7 +96,7 @@ fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
         .unwrap();
     let begun = Instant::now();
     while below(shell.id() as i32).len() < 5 {
-        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert!(begun.elapsed() < Duration::from_secs(60));
     }
     if let Some(pause) = Pause::begin(shell.id() as i32, None) {
         // Only time shows that they stay so.

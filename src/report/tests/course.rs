@@ -166,5 +166,5 @@ fn many_refusals_and_texts_are_judged_at_once() {
     let started = std::time::Instant::now();
     begun.judged();
     // Without optimization, on a busy machine; a tenth of a second would be too long for the tests, too.
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }

@@ -67,7 +67,8 @@ fn work_is_bounded() {
         let started = std::time::Instant::now();
         let shown: String = source.chars().take(60).collect();
         roomy(move || super::super::read(&source, &Setting::default()));
-        assert!(started.elapsed().as_secs() < 20, "{shown}");
+        // Without a bound it would never end; a busy machine is slow.
+        assert!(started.elapsed().as_secs() < 120, "{shown}");
     }
 }
 
