@@ -19,8 +19,8 @@ const MOUNT: &str = "/sys/fs/cgroup";
 /// What begins the name of each run's group.
 const PREFIX: &str = "stockade-";
 
-/// The group of all runs' groups, where those couldn't be removed from the caller's own: the kernel lets nobody write to the
-/// top of a hierarchy but by a Linux capability, and the launcher gives up its capabilities. It stays.
+/// The group of all runs' groups, where those couldn't be removed from the caller's own: writing to the top of a hierarchy
+/// takes a Linux capability, and the launcher gives up its capabilities. It stays.
 const SHARED: &str = "stockade";
 
 /// A group in which runs get theirs.

@@ -1,7 +1,7 @@
 //! Looks at what `/proc` tells of a process and its memory.
 //!
-//! The kernel gives the memory of a process that ends back once nobody reads of it, and only then can the program that it
-//! executed be written: until then that fails with `ETXTBSY`. So a look must be known to whoever writes on behalf.
+//! The kernel gives the memory of a process that ends back once no reader holds it, and only then can the program that it
+//! executed be written: until then that fails with `ETXTBSY`. So workers that write on behalf must know of a look.
 
 use std::sync::Mutex;
 use std::{fs, io};

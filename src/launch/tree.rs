@@ -274,7 +274,7 @@ pub fn threads_of_user_at_most(most: u64) -> Option<u64> {
     })
 }
 
-/// Threads of this user's processes. A process's directories belong to its effective user whoever may look into it, and there
+/// Threads of this user's processes. A process's directories belong to its effective user, and there
 /// are two links more than threads to `task` (`proc_task_getattr`).
 fn threads_of(user: u32) -> u64 {
     let is_number = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
