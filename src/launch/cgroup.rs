@@ -42,7 +42,7 @@ pub fn find() -> Option<Parent> {
         return find_below(mount, &membership()?);
     }
     let pids = mount.join("pids");
-    if !is_writable(&pids) {
+    if !pids.join(TASKS).exists() {
         return None;
     }
     find_pids(&pids, &membership()?)
