@@ -26,6 +26,11 @@ def write(file):
     for _ in range(4000): os.write(file, some); tell()
 def memory_file(): write(os.memfd_create('file'))
 def shared(): grow(mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
+def page_tables():
+    read = mmap.mmap(-1, 2000 << 30, flags=mmap.MAP_PRIVATE | 0x4000, prot=mmap.PROT_READ)
+    for at in range(256 * 4000):
+        read[at << 21]
+        if at % 256 == 255: tell()
 def children(count, work):
     for _ in range(count):
         if os.fork() == 0: work(); os._exit(0)
@@ -46,6 +51,7 @@ MEMORY = {
     "many memory files": "files = []\nfor _ in range(900): files.append(os.memfd_create('a')); os.write(files[-1], some); tell()",
     "shared memory": "shared()",
     "8 children's shared memory": "children(8, shared)",
+    "page tables": "page_tables()",
     "a file in /dev/shm": "write(os.open(f'/dev/shm/{os.getpid()}', os.O_CREAT | os.O_RDWR))",
 }
 

@@ -430,6 +430,9 @@ fn what_is_nowhere_to_be_seen_counts_too() {
          m[at:at + (1 << 20)] = bytes(1 << 20); m.madvise(mmap.MADV_DONTNEED, at, 1 << 20)\nimport time; time.sleep(9)",
         "import os, time\nfor n in range(60):\n  f = os.open('/dev/shm/stockade-%d-%d' % (os.getpid(), n), os.O_RDWR | os.O_CREAT)\n  \
          os.write(f, bytes(16 << 20)); os.close(f)\ntime.sleep(9)",
+        // A page of tables for each 2 MiB that were only read.
+        "import mmap, time\nm = mmap.mmap(-1, 200 << 30, flags=mmap.MAP_PRIVATE | 0x4000, prot=mmap.PROT_READ)\n\
+         for at in range(0, len(m), 2 << 20): m[at]\ntime.sleep(9)",
     ];
     let disk = [
         "import os, time\nfiles = []\nfor n in range(10):\n  f = open('x%d' % n, 'wb'); files.append(f); os.unlink(f.name)\n  \

@@ -28,6 +28,8 @@ pub struct Sample {
     pub anonymous: u64,
     /// The same without what a process may have from its parent, so that no page is counted twice.
     pub own: u64,
+    /// Bytes of page tables, of processes that may have many.
+    pub tables: u64,
     /// What shared memory grew by on this machine since the start, in bytes: the run's, mapped or not, and others'.
     pub shared: u64,
 }
@@ -36,7 +38,7 @@ impl Sample {
     /// No less than the tree's memory, unless others gave shared memory back meanwhile. Pages of files that are mapped
     /// aren't counted: the kernel takes them back when it needs to.
     pub fn memory_at_most(&self) -> u64 {
-        self.anonymous + self.shared
+        self.anonymous + self.tables + self.shared
     }
 }
 
@@ -131,8 +133,8 @@ impl Tree {
             let Some(stat) = Stat::read(pid, self.tick) else {
                 continue;
             };
-            let (resident, mapped) = memory_of(pid).unwrap_or_default();
-            let anonymous = resident.saturating_sub(mapped) * self.page;
+            let memory = Pages::of(pid).unwrap_or_default();
+            let anonymous = memory.anonymous() * self.page;
             let seen = self.seen.entry((pid, stat.started)).or_insert_with(|| Seen {
                 inherited: of_parent,
                 ..Seen::default()
@@ -147,6 +149,7 @@ impl Tree {
             self.largest = self.largest.max(anonymous);
             sample.anonymous += anonymous;
             sample.own += anonymous.saturating_sub(seen.inherited);
+            sample.tables += page_tables(pid, memory.size * self.page);
             live_children += stat.own + stat.children;
             waiting.extend(children(pid).into_iter().map(|child| (child, anonymous)));
         }
@@ -208,7 +211,7 @@ impl Tree {
             0 => 0,
             grown => grown.min(shared_memory(&self.alive, shared_files)),
         };
-        sample.own + shared
+        sample.own + sample.tables + shared
     }
 
     /// The same as `at_least` ([`Tree::memory_at_least`]) with each page counted once, as far as it is needed to tell whether
@@ -217,7 +220,7 @@ impl Tree {
         let mut sum = at_least - sample.own;
         for pid in &self.alive {
             sum += proportional(*pid)
-                .or_else(|| memory_of(*pid).map(|(resident, mapped)| resident.saturating_sub(mapped) * self.page))
+                .or_else(|| Pages::of(*pid).map(|memory| memory.anonymous() * self.page))
                 .unwrap_or(0);
             if sum > limit {
                 break;
@@ -286,18 +289,52 @@ fn threads_of(user: u32) -> u64 {
         .sum()
 }
 
-/// A process's resident pages, and those of them that are of files and shared memory (proc_pid_statm(5)).
-fn memory_of(pid: i32) -> Option<(u64, u64)> {
-    let text = looks::text(&format!("/proc/{pid}/statm"))?;
-    let mut fields = text.split(' ').skip(1).map(|field| field.parse().ok());
-    Some((fields.next()??, fields.next()??))
+/// A process's pages (proc_pid_statm(5)).
+#[derive(Default)]
+struct Pages {
+    /// Of its addresses.
+    size: u64,
+    /// Those that are in memory.
+    resident: u64,
+    /// Those of them that are of files and shared memory.
+    mapped: u64,
+}
+
+impl Pages {
+    fn of(pid: i32) -> Option<Pages> {
+        let text = looks::text(&format!("/proc/{pid}/statm"))?;
+        let mut fields = text.split(' ').map(|field| field.parse().ok());
+        let (size, resident, mapped) = (fields.next()??, fields.next()??, fields.next()??);
+        Some(Pages { size, resident, mapped })
+    }
+
+    fn anonymous(&self) -> u64 {
+        self.resident.saturating_sub(self.mapped)
+    }
+}
+
+/// A process's bytes of page tables (`VmPTE` of proc_pid_status(5)), where its addresses are enough for many: a table of a
+/// page maps 512 pages, also where those take no memory.
+fn page_tables(pid: i32, addresses: u64) -> u64 {
+    const MANY: u64 = 128 << 10;
+    if addresses / 512 <= MANY {
+        return 0;
+    }
+    // The name in it may be any bytes.
+    let text = looks::read(&format!("/proc/{pid}/status")).unwrap_or_default();
+    kilobytes(&String::from_utf8_lossy(&text), "VmPTE:").unwrap_or(0)
 }
 
 /// A process's bytes of memory that no file stands behind, each page divided by the number of processes that have it. `None`
 /// where the process is gone, or isn't ours to look into.
 fn proportional(pid: i32) -> Option<u64> {
     let text = looks::text(&format!("/proc/{pid}/smaps_rollup"))?;
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss_Anon:"))?;
+    kilobytes(&text, "Pss_Anon:")
+}
+
+/// The bytes of a field that is in kB.
+fn kilobytes(text: &str, field: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }
