@@ -51,6 +51,13 @@ MEMORY = {
     "many memory files": "files = []\nfor _ in range(900): files.append(os.memfd_create('a')); os.write(files[-1], some); tell()",
     "shared memory": "shared()",
     "8 children's shared memory": "children(8, shared)",
+    "memory files in a socket": (
+        "import socket\nsome = some * 8\nsender, receiver = socket.socketpair()\n"
+        "for _ in range(200):\n"
+        "  file = os.memfd_create('a'); os.write(file, some); socket.send_fds(sender, [b'x'], [file]); os.close(file)\n"
+        "  os.write(told, b'x' * 8)\n"
+        "time.sleep(3)"
+    ),
     "page tables": "page_tables()",
     "a file in /dev/shm": "write(os.open(f'/dev/shm/{os.getpid()}', os.O_CREAT | os.O_RDWR))",
 }

@@ -433,6 +433,8 @@ fn what_is_nowhere_to_be_seen_counts_too() {
         // A page of tables for each 2 MiB that were only read.
         "import mmap, time\nm = mmap.mmap(-1, 200 << 30, flags=mmap.MAP_PRIVATE | 0x4000, prot=mmap.PROT_READ)\n\
          for at in range(0, len(m), 2 << 20): m[at]\ntime.sleep(9)",
+        "import os, socket, time\na, b = socket.socketpair()\nfor _ in range(60):\n  f = os.memfd_create('f')\n  \
+         os.write(f, bytes(16 << 20)); socket.send_fds(a, [b'x'], [f]); os.close(f)\ntime.sleep(9)",
     ];
     let disk = [
         "import os, time\nfiles = []\nfor n in range(10):\n  f = open('x%d' % n, 'wb'); files.append(f); os.unlink(f.name)\n  \

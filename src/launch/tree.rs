@@ -204,11 +204,13 @@ impl Tree {
     }
 
     /// No more than the memory of the last sample's processes and the shared memory that they hold, unless others made some
-    /// meanwhile. `shared_files` are the run's in `/dev/shm`. Memory files that are under way between processes aren't seen.
+    /// meanwhile. `shared_files` are the run's in `/dev/shm`.
     pub fn memory_at_least(&self, sample: &Sample, shared_files: &[PathBuf]) -> u64 {
         // No more than what the run may hold, and than what the machine's shared memory grew by.
         let shared = match sample.shared {
             0 => 0,
+            // Memory files that wait in a socket are seen nowhere else.
+            grown if have_descriptors_under_way(&self.alive) => grown,
             grown => grown.min(shared_memory(&self.alive, shared_files)),
         };
         sample.own + sample.tables + shared
@@ -406,6 +408,19 @@ fn open_files(processes: &[i32]) -> impl Iterator<Item = fs::Metadata> {
     let directories = processes.iter().map(|pid| format!("/proc/{pid}/fd"));
     let open = directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
     open.filter_map(|entry| fs::metadata(entry.path()).ok())
+}
+
+/// Whether a socket of these processes holds descriptors that nothing has received yet (`unix_show_fdinfo`).
+fn have_descriptors_under_way(processes: &[i32]) -> bool {
+    let waits = |entry: fs::DirEntry| {
+        let text = fs::read_to_string(entry.path()).unwrap_or_default();
+        let count = text.lines().find_map(|line| line.strip_prefix("scm_fds:"));
+        count.is_some_and(|count| count.trim() != "0")
+    };
+    processes
+        .iter()
+        .filter_map(|process| fs::read_dir(format!("/proc/{process}/fdinfo")).ok())
+        .any(|descriptors| descriptors.flatten().any(waits))
 }
 
 /// What `st_blocks` counts in.
