@@ -94,9 +94,10 @@ impl Walker {
         walked
     }
 
-    /// The first name that couldn't be looked at in a directory of this user's, who could open it again.
-    pub fn unseen(self) -> Option<(PathBuf, io::Error)> {
-        self.unseen
+    /// The first name that couldn't be looked at in a directory of this user's, who could open it again. Each is looked at
+    /// again by the next walk.
+    pub fn take_unseen(&mut self) -> Option<(PathBuf, io::Error)> {
+        self.unseen.take()
     }
 
     /// The entries of a directory; one of this user's that can't be listed counts as unseen.
@@ -121,7 +122,7 @@ impl Walker {
             Ok(metadata) if metadata.is_dir() => Found::Directory,
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_below_ours(path) => {
                 self.unseen.get_or_insert_with(|| (path.to_path_buf(), error));
-                Found::Nothing
+                return Found::Nothing;
             }
             _ => Found::Nothing,
         };

@@ -532,7 +532,8 @@ impl Sandbox {
 
     /// The policy with what links on this machine make of it.
     fn policy_here(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
-        let mut policy = self.policy(root, command)?;
+        let mut walker = Walker::default();
+        let mut policy = self.policy(root, command, &mut walker)?;
         // In the base, and in what is found below it, nothing is closed by a link of the user's.
         let is_found_there = |grant: &Grant| grant.origin == Origin::Base || command::is_below_base(&grant.path);
         let needs_links = policy
@@ -540,23 +541,24 @@ impl Sandbox {
             .iter()
             .any(|grant| grant.is_chosen() || !is_found_there(grant));
         if needs_links || self.may_ask() {
-            closed_places::complete(&mut policy, &self.surroundings).map_err(Error::Surroundings)?;
+            closed_places::complete(&mut policy, &self.surroundings, &mut walker).map_err(Error::Surroundings)?;
             let home = self.surroundings.named_home.as_deref();
-            policy
-                .denials
-                .extend(home.into_iter().flat_map(closed_places::links_to));
+            let kept = home.map(|home| closed_places::links_to(home, &mut walker));
+            policy.denials.extend(kept.into_iter().flatten());
         }
         policy.grants.extend(files_of_names(&policy));
         Ok(policy)
     }
 
-    fn policy(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
+    fn policy(&self, root: &Path, command: &command::Command, walker: &mut Walker) -> Result<Policy, Error> {
         let writes = !self.profile.write.is_empty() || !self.additions.grants.is_empty();
         // Without a grant to write, none of them can be reached.
         let programs = match writes || self.may_ask() || !self.additions.approved.is_empty() {
-            true => self.surroundings.programs(root),
+            true => self.surroundings.programs(root, walker),
             false => Vec::new(),
         };
+        // A link that closes nothing may lead where the user can't look.
+        walker.take_unseen();
         let git_identity = if writes {
             self.surroundings.git_identity()
         } else {

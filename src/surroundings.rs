@@ -101,8 +101,7 @@ impl Surroundings {
     /// What the user starts by name: Stockade's own program with the link that it was started by, and in a home that a run
     /// may be allowed to write the directories of `PATH`, with what links in them lead to. What is in the run's root, or
     /// around it, the run works on.
-    pub fn programs(&self, root: &Path) -> Vec<PathBuf> {
-        let mut walker = Walker::default();
+    pub fn programs(&self, root: &Path, walker: &mut Walker) -> Vec<PathBuf> {
         let is_around = |real: &Path| {
             let is_of_root = |home: &Path| real.starts_with(root) && !home.starts_with(root);
             self.home.as_deref().is_some_and(is_of_root) || root.starts_with(real)

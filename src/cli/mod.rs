@@ -35,6 +35,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::fault::{self, Fault};
+use crate::sys::process;
 use args::{Arguments, Task};
 use message::Failure;
 
@@ -43,6 +44,7 @@ const REFUSED: u8 = 125;
 
 /// Parses, acts, answers the exit code.
 pub fn main() -> ExitCode {
+    process::share_one_heap();
     fault::install_hook();
     let result = fault::contain(|| {
         fault::point("main", || "start");

@@ -22,8 +22,8 @@ use crate::surroundings::Surroundings;
 const MOST_ENTRIES: usize = 1000;
 
 /// The denials that keep the links on the way to a place.
-pub(super) fn links_to(place: &Path) -> Vec<Denial> {
-    let links = Walker::default().walk(place).links;
+pub(super) fn links_to(place: &Path, walker: &mut Walker) -> Vec<Denial> {
+    let links = walker.walk(place).links;
     let kept = |link| link_on_the_way(&Origin::BuiltIn, link);
     links.into_iter().map(kept).collect()
 }
@@ -32,8 +32,7 @@ pub(super) fn links_to(place: &Path) -> Vec<Denial> {
 ///
 /// # Errors
 /// A directory of the user's own can't be searched: a run could open it, and what its links lead to isn't known.
-pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings) -> io::Result<()> {
-    let mut walker = Walker::default();
+pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker: &mut Walker) -> io::Result<()> {
     let mounts = Mounts::here();
     let is_inside = kernel::supervisor() == Supervisor::Outer;
     let mut lists: Vec<(Listed, Denial)> = Vec::new();
@@ -45,7 +44,7 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings) -> io::
     let mut named = policy.denials.clone();
     // All lists of a policy have the same entries.
     if let Some((first, _)) = lists.first() {
-        let (entries, links) = homes::elsewhere(&first.entries, homes::looking(surroundings), &mut walker, &mounts);
+        let (entries, links) = homes::elsewhere(&first.entries, homes::looking(surroundings), walker, &mounts);
         let kept = links.into_iter().map(|link| link_on_the_way(&Origin::BuiltIn, link));
         policy.denials.extend(kept);
         for denial in &mut policy.denials {
@@ -99,7 +98,7 @@ fn shown_elsewhere(denial: &Denial, mounts: &Mounts) -> Vec<Denial> {
 ///
 /// # Errors
 /// A directory of the user's own can't be searched: a run could open it, and what its links lead to isn't known.
-pub(super) fn behind_links(denials: &[Denial], mut walker: Walker) -> io::Result<Vec<Denial>> {
+pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> io::Result<Vec<Denial>> {
     let mut added = Vec::new();
     let mut kept = BTreeSet::new();
     for denial in denials {
@@ -121,7 +120,7 @@ pub(super) fn behind_links(denials: &[Denial], mut walker: Walker) -> io::Result
     }
     let mut budget = MOST_ENTRIES;
     for denial in denials {
-        for (closed, links) in behind_wildcards(denial, &mut walker, &mut budget) {
+        for (closed, links) in behind_wildcards(denial, walker, &mut budget) {
             added.push(closed);
             for link in links {
                 if denial.access.intersects(Access::CHANGE) && kept.insert(link.clone()) {
@@ -130,7 +129,7 @@ pub(super) fn behind_links(denials: &[Denial], mut walker: Walker) -> io::Result
             }
         }
     }
-    match walker.unseen() {
+    match walker.take_unseen() {
         Some((path, error)) => Err(io::Error::new(
             error.kind(),
             format!(
@@ -268,7 +267,7 @@ mod tests {
             Target::Glob { below, glob } => format!("{}:{glob}", name(below)),
             other => format!("{other:?}"),
         };
-        let denials = behind_links(&[denial], Walker::default()).unwrap();
+        let denials = behind_links(&[denial], &mut Walker::default()).unwrap();
         denials.iter().map(|denial| (shown(denial), denial.access)).collect()
     }
 

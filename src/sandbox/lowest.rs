@@ -9,6 +9,7 @@ use super::Sandbox;
 use crate::command;
 use crate::policy::{Policy, Reach};
 use crate::profile::Catalog;
+use crate::real_path::Walker;
 use crate::report::{Ladder, Need};
 
 /// From the lowest up. `trusted` is a person's to give.
@@ -49,7 +50,7 @@ impl Shipped {
     fn resolve_one(&self, catalog: &Catalog, name: &str) -> Option<Policy> {
         let mut sandbox = self.sandbox.clone();
         sandbox.profile = catalog.load(name).ok()?;
-        sandbox.policy(&self.root, &self.command).ok()
+        sandbox.policy(&self.root, &self.command, &mut Walker::default()).ok()
     }
 
     fn resolve(&self) -> Vec<(&'static str, Policy)> {

@@ -384,6 +384,16 @@ pub struct MachineMemory {
     pub shared: u64,
 }
 
+/// Has all threads of this process share one heap (mallopt(3)): another one is pages that each launch touches for the first
+/// time. For a process that is ours alone, before it has a second thread.
+pub fn share_one_heap() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: two integers, and no other thread allocates yet. Where it fails nothing changes.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// Asks the kernel; `None` where a filter refuses that.
 pub fn machine_memory() -> Option<MachineMemory> {
     // SAFETY: integers and padding, for which zero is a value.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::command::Command;
 use crate::policy::{self, Additions, Circumstances, Differences, Meaning, Policy, Power};
 use crate::profile::{self, Catalog, Model, Profile, ProfileError, visible};
+use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
 
 /// Compares two profiles for runs in the same root.
@@ -49,7 +50,7 @@ fn resolve(profile: &Profile, caller: &Surroundings, (root, own): (&Path, &[Path
             opened: &[],
             closed: &[],
             own,
-            programs: &caller.programs(root),
+            programs: &caller.programs(root, &mut Walker::default()),
             models,
             memory: None,
             additions: &Additions::NONE,
