@@ -47,6 +47,7 @@ need gcc gcc libc6-dev
 need perl perl
 need python3 python3
 need sqlite3 sqlite3
+need psql postgresql
 need tmux tmux
 need node nodejs
 need npm npm

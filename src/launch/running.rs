@@ -536,8 +536,12 @@ impl Running {
                 self.counts_memory_at = None;
             } else {
                 let supervisor = self.supervisor.as_ref();
-                let files = supervisor.map_or_else(Vec::new, |one| one.shared().run.made().shared_files());
-                used = tree.memory_at_least(&sample, &files);
+                let made = supervisor.map(|one| {
+                    let made = one.shared().made();
+                    (made.shared_files(), made.system_v.memory())
+                });
+                let (files, segments) = made.unwrap_or_default();
+                used = tree.memory_at_least(&sample, &files, segments);
                 let now = Instant::now();
                 let at = *self.counts_memory_at.get_or_insert(now + LONGEST_PAUSE);
                 if used <= limit && now >= at {

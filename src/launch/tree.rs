@@ -204,14 +204,14 @@ impl Tree {
     }
 
     /// No more than the memory of the last sample's processes and the shared memory that they hold, unless others made some
-    /// meanwhile. `shared_files` are the run's in `/dev/shm`.
-    pub fn memory_at_least(&self, sample: &Sample, shared_files: &[PathBuf]) -> u64 {
+    /// meanwhile. `shared_files` are the run's in `/dev/shm`, and `segments` the bytes of its System V shared memory.
+    pub fn memory_at_least(&self, sample: &Sample, shared_files: &[PathBuf], segments: u64) -> u64 {
         // No more than what the run may hold, and than what the machine's shared memory grew by.
         let shared = match sample.shared {
             0 => 0,
             // Memory files that wait in a socket are seen nowhere else.
             grown if have_descriptors_under_way(&self.alive) => grown,
-            grown => grown.min(shared_memory(&self.alive, shared_files)),
+            grown => grown.min(shared_memory(&self.alive, shared_files) + segments),
         };
         sample.own + sample.tables + shared
     }
@@ -368,7 +368,7 @@ fn shared_memory(processes: &[i32], made: &[PathBuf]) -> u64 {
 
 /// What a process has mapped of shared memory, by device and inode, in bytes of address space (proc_pid_maps(5)).
 fn shared_mappings(process: i32) -> HashMap<(u64, u64), u64> {
-    const PLACES: [&str; 4] = ["/memfd:", "/dev/zero", "/dev/shm/", "/SYSV"];
+    const PLACES: [&str; 3] = ["/memfd:", "/dev/zero", "/dev/shm/"];
     let text = looks::read(&format!("/proc/{process}/maps")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines = text

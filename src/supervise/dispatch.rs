@@ -8,8 +8,9 @@ use super::desk::Desk;
 use super::entries::Form;
 use super::{
     asking, attributes, cutting, entries, events, execute, groups, internet, links, memory, metadata, open, others,
-    signals, sockets, terminals,
+    signals, sockets, system_v, terminals,
 };
+use crate::sys::system_v::Kind;
 
 // Newer than some libc's headers; the numbers are the same on all architectures.
 const FCHMODAT2: i64 = 452;
@@ -105,6 +106,13 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_ioctl if u64::from(desk.caller().registers.word(1)) == libc::TIOCSWINSZ => terminals::set_size(desk),
         libc::SYS_ioctl => events::set_asynchronous(desk),
         libc::SYS_setpgid => groups::set(desk),
+        libc::SYS_shmget => system_v::get(desk, Kind::Memory),
+        libc::SYS_shmat => system_v::act(desk, Kind::Memory),
+        libc::SYS_shmctl => system_v::control(desk, Kind::Memory),
+        libc::SYS_shmdt => system_v::detach(desk),
+        libc::SYS_semget => system_v::get(desk, Kind::Semaphores),
+        libc::SYS_semop | libc::SYS_semtimedop => system_v::act(desk, Kind::Semaphores),
+        libc::SYS_semctl => system_v::control(desk, Kind::Semaphores),
         libc::SYS_clone => others::clone(desk),
         libc::SYS_prlimit64
         | libc::SYS_sched_setparam

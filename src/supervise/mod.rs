@@ -45,6 +45,7 @@ mod signals;
 mod sockets;
 mod stand_in;
 mod station;
+mod system_v;
 mod terminals;
 mod worker;
 

@@ -15,6 +15,7 @@ use super::labels::Labels;
 use super::pinned::Identity;
 use super::realm::Realm;
 use super::served::Script;
+use super::system_v::Objects;
 use super::terminals::Terminal;
 use crate::approve::{Answer, EscalationRequest};
 use crate::audit::{Observer, Record, Seen};
@@ -119,6 +120,8 @@ pub struct Made {
     pub uses_own: bool,
     /// Files in `/dev/shm`.
     pub shared_memory: HashSet<Identity>,
+    /// System V shared memory and semaphores.
+    pub system_v: Objects,
     /// The names that they have there, to be removed at the end. Kept for the whole run in the outermost one.
     shared_names: HashMap<PathBuf, Identity>,
     /// Pseudo-terminals.
@@ -195,8 +198,9 @@ impl Made {
         };
     }
 
-    /// Removes what the run left in `/dev/shm`.
+    /// Removes what the run left in `/dev/shm`, and of System V's.
     pub fn clear_shared_memory(&mut self) {
+        self.system_v.clear();
         for (name, identity) in self.shared_names.drain() {
             if Identity::at(&name) == Some(identity) {
                 let _ = std::fs::remove_file(&name);

@@ -15,6 +15,7 @@ pub mod random;
 pub mod signals;
 pub mod socket;
 pub mod spawn;
+pub mod system_v;
 pub mod terminal;
 pub mod title;
 pub mod wire;

@@ -78,10 +78,15 @@ fn the_machine_cannot_be_changed() {
 }
 
 #[test]
-fn system_v_and_posix_queues_are_refused() {
+fn system_v_objects_and_queues_are_refused_where_nothing_is_written() {
     table(&[
         "i = call(29, 0, 4096, 0o1600); call(31, i, 0, 0) # shmget",
+        "call(30, 0, 0, 0) # shmat",
+        "call(31, 0, 14, bytes(256)) # shmctl(SHM_INFO)",
         "i = call(64, 0, 1, 0o1600); call(66, i, 0, 0, 0) # semget",
+        "call(65, 0, bytes(6), 1) # semop",
+        "call(66, 0, 0, 19, bytes(256)) # semctl(SEM_INFO)",
+        "call(220, 0, bytes(6), 1, 0) # semtimedop",
         "i = call(68, 0, 0o1600); call(71, i, 0, 0) # msgget",
         "n = 'stockade-%d' % os.getpid(); call(240, n, 0o102, 0o600, 0); call(241, n) # mq_open",
     ])

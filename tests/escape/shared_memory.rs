@@ -4,16 +4,8 @@ use super::cases::SUPERVISED;
 use crate::common::{Place, Probe, finish, python, run};
 
 #[test]
-fn system_v_and_posix_queues() {
-    let probe = [
-        "i = call(29, 0, 4096, 0o1600); call(31, i, 0, 0) # shmget",
-        "call(29, 0x53544f43, 4096, 0) # shmget of a key",
-        "call(30, 0, 0, 0) # shmat",
-        "call(31, 0, 14, bytes(256)) # shmctl(SHM_INFO)",
-        "i = call(64, 0, 1, 0o1600); call(66, i, 0, 0, 0) # semget",
-        "call(65, 0, bytes(6), 1) # semop",
-        "call(66, 0, 0, 19, bytes(256)) # semctl(SEM_INFO)",
-        "call(220, 0, bytes(6), 1, 0) # semtimedop",
+fn message_queues() {
+    let queues = [
         "i = call(68, 0, 0o1600); call(71, i, 0, 0) # msgget",
         "call(69, 0, bytes(16), 1, 0) # msgsnd",
         "call(70, 0, bytes(16), 1, 0, 0o4000) # msgrcv",
@@ -23,11 +15,120 @@ fn system_v_and_posix_queues() {
         "call(242, -1, b'x', 1, 0, 0) # mq_timedsend",
         "call(243, -1, bytes(8), 8, 0, 0) # mq_timedreceive",
         "call(244, -1, 0) # mq_notify",
-    ]
-    .into_iter()
-    .fold(Probe::new(), Probe::reaches_the_kernel);
+    ];
     for profile in SUPERVISED {
+        let probe = queues.into_iter().fold(Probe::new(), Probe::reaches_the_kernel);
         probe.refused(profile, "EPERM");
+    }
+}
+
+/// Shared memory and a semaphore of somebody else's, with a key, gone with the value.
+struct SystemV {
+    key: i32,
+    memory: i32,
+    semaphores: i32,
+}
+
+impl SystemV {
+    fn new() -> Option<SystemV> {
+        let key = 0x5354_0000 | i32::try_from(std::process::id() & 0xffff).unwrap();
+        let made = SystemV::python(&format!(
+            "print(libc.shmget({key}, 4096, 0o1600), libc.semget({key}, 1, 0o1600))"
+        ));
+        let ids: Vec<i32> = made.split_whitespace().filter_map(|id| id.parse().ok()).collect();
+        let [memory, semaphores] = ids[..] else { return None };
+        (memory >= 0 && semaphores >= 0).then_some(SystemV {
+            key,
+            memory,
+            semaphores,
+        })
+    }
+
+    fn python(code: &str) -> String {
+        let code = format!("import ctypes\nlibc = ctypes.CDLL(None)\n{code}");
+        let ran = finish(std::process::Command::new(python()).args(["-I", "-c", &code]), b"");
+        String::from_utf8(ran.stdout).unwrap()
+    }
+}
+
+impl Drop for SystemV {
+    fn drop(&mut self) {
+        let SystemV { memory, semaphores, .. } = self;
+        SystemV::python(&format!(
+            "libc.shmctl({memory}, 0, None); libc.semctl({semaphores}, 0, 0)"
+        ));
+    }
+}
+
+#[test]
+fn system_v_objects_of_others() {
+    let Some(others) = SystemV::new() else {
+        return crate::common::skipped("there are no System V objects here unconfined");
+    };
+    let SystemV {
+        key,
+        memory,
+        semaphores,
+    } = &others;
+    for profile in SUPERVISED {
+        Probe::new()
+            .attempt(&format!("call(30, {memory}, 0, 0) # shmat"))
+            .attempt(&format!("call(31, {memory}, 2, bytes(256)) # shmctl(IPC_STAT)"))
+            .attempt(&format!("call(66, {semaphores}, 0, 12, 0) # semctl(GETVAL)"))
+            .attempt(&format!("call(65, {semaphores}, struct.pack('HhH', 0, 1, 0), 1) # semop"))
+            .attempt(&format!("call(29, {key}, 0, 0) # shmget of its key"))
+            .attempt(&format!("call(64, {key}, 0, 0) # semget of its key"))
+            .attempt("call(31, 0, 14, bytes(256)) # shmctl(SHM_INFO)")
+            .attempt("call(66, 0, 0, 19, bytes(256)) # semctl(SEM_INFO)")
+            .answers_if_possible(
+                "i = call(29, 0, 4096, 0o1600)\ntry: call(31, i, 1, struct.pack('=iIIIIII', 0, 0, 0, 0, 0, 0o666, 0) + bytes(256))\n\
+                 finally: call(31, i, 0, 0)",
+                "ok|EINVAL",
+                "EPERM",
+            )
+            .answers(
+                "i = call(29, 0, 4096, 0o1666)\ntry:\n  b = ctypes.create_string_buffer(256); call(31, i, 2, ctypes.addressof(b))\n  \
+                 expect(struct.unpack_from('I', b, 20)[0] & 0o777 == 0o666)\nfinally: call(31, i, 0, 0) # its mode",
+                "ok",
+                "EBADMSG",
+            )
+            .refused(profile, "EACCES|ENOENT|EPERM");
+    }
+}
+
+#[test]
+fn system_v_objects_of_the_runs_own_work_and_end_with_it() {
+    let code = "import ctypes, os, struct\n\
+        libc = ctypes.CDLL(None, use_errno=True)\n\
+        libc.shmat.restype = ctypes.c_void_p\n\
+        def ok(result):\n  \
+          assert result not in (-1, ctypes.c_void_p(-1).value), os.strerror(ctypes.get_errno())\n  \
+          return result\n\
+        memory, semaphore = ok(libc.shmget(77, 4096, 0o1600)), ok(libc.semget(77, 1, 0o1600))\n\
+        assert ok(libc.shmget(77, 0, 0)) == memory and ok(libc.semget(77, 1, 0o1000)) == semaphore\n\
+        assert libc.shmget(77, 4096, 0o3600) == -1 and ctypes.get_errno() == 17\n\
+        assert libc.shmget(78, 4096, 0) == -1 and ctypes.get_errno() == 2\n\
+        if os.fork() == 0:\n  \
+          at = ok(libc.shmat(memory, None, 0)); ctypes.memmove(at, b'hello', 5); ok(libc.shmdt(ctypes.c_void_p(at)))\n  \
+          ok(libc.semop(semaphore, struct.pack('HhH', 0, 1, 0), 1)); os._exit(0)\n\
+        ok(libc.semop(semaphore, struct.pack('HhH', 0, -1, 0), 1))\n\
+        assert ctypes.string_at(ok(libc.shmat(memory, None, 0)), 5) == b'hello'\n\
+        gone = ok(libc.shmget(0, 4096, 0o1600)); ok(libc.shmctl(gone, 0, None))\n\
+        assert libc.shmctl(gone, 2, ctypes.create_string_buffer(256)) == -1\n\
+        many = [libc.semget(0, 1, 0o1600) for _ in range(300)]\n\
+        assert many[-1] == -1 and ctypes.get_errno() == 28\n\
+        print(memory, semaphore)\n";
+    for profile in SUPERVISED {
+        let ran = run().profile(profile).python(code).any_stdout().ends();
+        let ids = ran.stdout();
+        let mut ids = ids.split_whitespace();
+        let (Some(memory), Some(semaphore)) = (ids.next(), ids.next()) else {
+            panic!("nothing was made")
+        };
+        let left = SystemV::python(&format!(
+            "print(libc.shmctl({memory}, 2, bytes(256)), libc.semctl({semaphore}, 0, 12, 0))"
+        ));
+        assert_eq!(left, "-1 -1\n", "{profile}");
     }
 }
 

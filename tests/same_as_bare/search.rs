@@ -1,6 +1,7 @@
 //! Programs that look through trees, and databases.
 
 use super::twins::{Twins, installed};
+use crate::common::{is_root, skipped};
 
 /// A tree of a few hundred files, with links, times and modes.
 fn forest() -> Twins {
@@ -85,5 +86,23 @@ END
 sqlite3 data.db 'select n, count(*) from t group by n'"#;
         // The order of the rows is the order of the writers.
         twins.loosely(&["data.db"]).same(script);
+    }
+}
+
+#[test]
+fn postgresql_makes_a_database_and_serves_it() {
+    if is_root() {
+        return skipped("PostgreSQL doesn't run as root");
+    }
+    if installed(&["psql"]) {
+        let twins = Twins::new().ignoring(&["data"]).any_stderr();
+        twins.same(
+            "PATH=$(echo /usr/lib/postgresql/*/bin | tr ' ' :):$PATH
+            initdb -D data -A trust -U me >data.log 2>&1; mv data.log data
+            postgres -D data -k \"$PWD\" -c listen_addresses= >data/log 2>&1 & ask() { psql -h \"$PWD\" -U me -Atc \"$1\" postgres; }
+            for _ in {1..150}; do ! ask 'select 1' >/dev/null 2>&1 || break; sleep 0.2; done
+            ask 'create table t (n int); insert into t select generate_series(1, 1000); select count(*), sum(n) from t'
+            kill -INT $!; wait $!",
+        );
     }
 }
