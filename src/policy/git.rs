@@ -27,6 +27,12 @@ pub fn is_in_git_directory(path: &Path) -> bool {
     Role::of(path) != Role::Outside
 }
 
+/// The configuration of a repository whose lock this is: git writes there first, and renames it.
+pub fn git_config_of_lock(path: &Path) -> Option<PathBuf> {
+    let repository = path.parent().filter(|above| Role::of(above) == Role::Repository)?;
+    (path.file_name()? == "config.lock").then(|| repository.join("config"))
+}
+
 /// The directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that one.
 /// Empty outside of any. Where a run made one of these, what is in it is the run's own.
 pub fn git_directories(path: &Path) -> Vec<PathBuf> {

@@ -11,6 +11,7 @@ mod decide;
 mod difference;
 mod environment;
 mod git;
+mod git_config;
 mod listed;
 mod meet;
 mod mode;
@@ -46,7 +47,8 @@ pub use closed::Closed;
 pub use decide::{Decision, Matcher};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable};
-pub use git::{git_directories, is_in_git_directory};
+pub use git::{git_config_of_lock, git_directories, is_in_git_directory};
+pub use git_config::is_harmless_change;
 pub use listed::{
     Closing, Entry, Line, List, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, lines as listed_lines,
     moved as moved_places, names_anywhere, paths_of_homes, paths_of_machine,

@@ -96,6 +96,17 @@ impl Bench<'_> {
         self.all(|judge| judge.new_entry(place))
     }
 
+    /// The same for the lock of a git configuration.
+    pub fn new_git_lock(&self, place: &Place) -> Verdict {
+        self.all(|judge| judge.new_git_lock(place))
+    }
+
+    /// Whether a git configuration may be written but for what it is.
+    pub fn is_guarded_as_git_config(&self, place: &Place) -> bool {
+        let is_open = |realm: &Realm| self.judge(realm).is_open_but_for_git(Access::CHANGE, place.name());
+        self.place(Access::CHANGE, place).is_refused() && self.realms().all(is_open)
+    }
+
     /// That nothing is brought into a `.git` from outside but by writing it.
     pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
         self.all(|judge| judge.bringing(old, new))

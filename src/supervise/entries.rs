@@ -7,6 +7,7 @@ use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
 use super::cutting;
 use super::desk::Desk;
+use super::git_config;
 use super::judge::{self, CLOSED, Verdict};
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
@@ -251,6 +252,11 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     let (old, new) = (from.place(desk)?, to.place(desk)?);
     let moved = refuse_missing(&old)?;
     desk.caller().confirm()?;
+    if flags == 0
+        && let Some(answer) = git_config::replace(desk, &old, moved, &new)?
+    {
+        return Ok(answer);
+    }
     // Nothing else of the run renames meanwhile.
     let replaced = new.look();
     let exchanges = flags & libc::RENAME_EXCHANGE != 0;

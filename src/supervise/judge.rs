@@ -7,8 +7,9 @@ use std::path::Path;
 use super::answer::Errno;
 use super::approvals::{Approvals, Opened};
 use super::caller::Caller;
+use super::git_config;
 use super::hard_links::Number;
-use super::pinned::{FileSystem, Identity, Pinned, Place};
+use super::pinned::{Entry, FileSystem, Identity, Pinned, Place};
 use super::procfs;
 use super::realm::Realm;
 use super::station::Station;
@@ -80,6 +81,12 @@ impl Judge<'_> {
         {
             return Verdict::OnBehalf;
         }
+        if object
+            .identity()
+            .is_some_and(|identity| self.is_own_git_lock(access, object.name(), identity))
+        {
+            return Verdict::OnBehalf;
+        }
         let verdict = self.name(access, object.name());
         if verdict.is_refused() || verdict == Verdict::Static || !object.has_other_names() {
             return verdict;
@@ -131,8 +138,14 @@ impl Judge<'_> {
         if self.realm.brief.scratch.as_deref() == Some(place.name()) {
             return Verdict::Refused(Reason::Never("the scratch directory stays where it is".into()));
         }
-        kernels_elsewhere(access, place.parent.file_system(), place.parent.name())
-            .unwrap_or_else(|| self.name(access, place.name()))
+        if let Some(refused) = kernels_elsewhere(access, place.parent.file_system(), place.parent.name()) {
+            return refused;
+        }
+        let is_own_lock = |found: Entry| self.is_own_git_lock(access, place.name(), found.identity());
+        match git_config::is_lock(place.name()) && place.look().is_some_and(is_own_lock) {
+            true => Verdict::OnBehalf,
+            false => self.name(access, place.name()),
+        }
     }
 
     /// Making an entry where there's none. A new repository is the run's own, unless it lies in another's `.git`.
@@ -150,6 +163,35 @@ impl Judge<'_> {
             }
             verdict => verdict,
         }
+    }
+
+    /// Making the lock of a git configuration where there's none.
+    pub fn new_git_lock(&self, place: &Place) -> Verdict {
+        match self.new_entry(place) {
+            Verdict::Refused(Reason::Denied(denial))
+                if denial.guards_git() && self.is_open_but_for_git(Access::WRITE, place.name()) =>
+            {
+                Verdict::OnBehalf
+            }
+            verdict => verdict,
+        }
+    }
+
+    /// Whether it is the lock of a git configuration that the run made, and may write as it may what is around the `.git`.
+    fn is_own_git_lock(&self, access: Access, name: &Path, found: Identity) -> bool {
+        git_config::is_lock(name)
+            && self.realm.made().git_locks.contains(&found)
+            && self.is_open_but_for_git(access, name)
+    }
+
+    /// Whether a name in a `.git` is granted, and closed for no other reason than that.
+    pub fn is_open_but_for_git(&self, access: Access, name: &Path) -> bool {
+        let above = |directory: &Path| Some(directory) == name.parent();
+        let is_open = |bit: Access| {
+            self.is_granted(bit, name) && self.realm.matcher().denial_for_maker(bit, name, &above).is_none()
+        };
+        let mut bits = [Access::READ, Access::WRITE, Access::DELETE].into_iter();
+        bits.all(|bit| !access.contains(bit) || is_open(bit))
     }
 
     /// Access to whatever has this name.

@@ -21,6 +21,7 @@ mod events;
 mod execute;
 mod fifo;
 mod first;
+mod git_config;
 mod groups;
 mod hard_links;
 mod hearing;

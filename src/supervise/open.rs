@@ -12,7 +12,7 @@ use super::judge::{CLOSED, Verdict};
 use super::pinned::{Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
-use super::{served, terminals};
+use super::{git_config, served, terminals};
 use crate::policy::Access;
 use crate::report::Kind;
 use crate::sys::file::{self, OpenHow};
@@ -433,10 +433,15 @@ impl Open {
         let attempt = Attempt::without(Kind::Create, self.path.bytes());
         refuse_set_user_id(desk, self.mode, self.path.bytes())?;
         let is_shared_memory = super::judge::is_shared_memory(place.name());
+        let is_git_lock = git_config::is_lock(place.name());
         if is_shared_memory {
             super::memory::refuse_one_more_name(desk)?;
         } else {
-            let is_static = desk.enforce(desk.judge.new_entry(&place), &attempt, place.name(), CLOSED)?;
+            let verdict = match is_git_lock {
+                true => desk.judge.new_git_lock(&place),
+                false => desk.judge.new_entry(&place),
+            };
+            let is_static = desk.enforce(verdict, &attempt, place.name(), CLOSED)?;
             if is_static == IsStatic::Yes
                 && let Some(proof) = desk.judge.may_open(self.from_registers)
             {
@@ -449,6 +454,8 @@ impl Open {
         };
         if is_shared_memory {
             super::memory::note_shared(desk, &made, place.name())?;
+        } else if is_git_lock {
+            git_config::note_lock(desk, &made)?;
         } else if place.name().file_name().is_some_and(|last| last == ".git") {
             super::entries::note_directory(desk, &place);
         }

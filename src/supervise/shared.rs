@@ -113,6 +113,8 @@ pub struct Made {
     pub sockets: HashSet<Identity>,
     /// Directories: a `.git` among them isn't guarded, nor what would be for its name in one.
     pub directories: HashSet<Identity>,
+    /// Locks of a `.git/config`, to be written and removed again.
+    pub git_locks: HashSet<Identity>,
     /// Names that directories and links had which the run didn't make, before it moved or removed them. What it makes there
     /// instead is guarded as they were.
     vacated: HashSet<PathBuf>,
@@ -182,6 +184,7 @@ impl Made {
     pub fn forget(&mut self, identity: Identity) {
         self.sockets.remove(&identity);
         self.directories.remove(&identity);
+        self.git_locks.remove(&identity);
         self.shared_memory.remove(&identity);
     }
 

@@ -148,6 +148,96 @@ fn configuration_of_a_repository_is_not_changed() {
     ]);
 }
 
+/// Makes the lock as git does, with this text, and goes on with its descriptor `f`.
+fn locking(text: &str, then: &str) -> String {
+    format!(
+        "l, c = '@DIR/.git/config.lock', '@DIR/.git/config'\nf = os.open(l, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)\n\
+         os.write(f, b'''{text}''')\n{then}"
+    )
+}
+
+const HARMLESS: &str = "[core]\n[remote \"o\"]\n\turl = https://example.com/o\n";
+
+#[test]
+fn a_lock_becomes_a_configuration_only_where_the_change_is_harmless() {
+    let harmful = [
+        "[core]\n\tsshCommand = x\n",
+        "[core]\n\tfsmonitor = x\n[remote \"o\"]\n\turl = https://example.com/o\n",
+        "[core]\n[remote \"o\"]\n\turl = ext::sh -c x\n",
+        "[core]\n[remote \"o\"]\n\turl = https://example.com/o\n\tuploadpack = x\n",
+        "[core]\n[include]\n\tpath = own/config\n",
+        "[core]\n[alias]\n\tst = !x\n",
+        "",
+    ];
+    let mut forms: Vec<String> = harmful.iter().map(|text| locking(text, "os.rename(l, c)")).collect();
+    let by_others = [
+        "os.link('@DIR/own/config', '@DIR/.git/config.lock'); os.rename('@DIR/.git/config.lock', '@DIR/.git/config')",
+        "os.symlink('../own/config', '@DIR/.git/config.lock'); os.rename('@DIR/.git/config.lock', '@DIR/.git/config')",
+        "os.rename('@DIR/own/config', '@DIR/.git/config.lock'); os.rename('@DIR/.git/config.lock', '@DIR/.git/config')",
+        "os.mkdir('@DIR/.git/config.lock')",
+        "write('@DIR/.git/modules/m/config.lock')",
+        "write('@DIR/.git/hooks/config.lock')",
+    ];
+    forms.extend(by_others.map(str::to_string));
+    forms.extend([
+        locking(HARMLESS, "renameat2(l, c, 2) # EXCHANGE"),
+        locking(HARMLESS, "os.link(l, c + '.x')"),
+        locking(HARMLESS, "os.rename(l, '@DIR/.git/modules/m/config')"),
+        locking(
+            HARMLESS,
+            "os.unlink(c); os.symlink('../own/config', c); os.rename(l, c)",
+        ),
+    ]);
+    let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+    refused(&forms);
+}
+
+#[test]
+fn a_lock_of_others_is_neither_written_nor_taken() {
+    let lock = [(".git/config.lock", HARMLESS)];
+    let files: Vec<(&str, &str)> = lock.into_iter().chain(REPOSITORY.iter().copied()).collect();
+    let forms = [
+        "write('@DIR/.git/config.lock')",
+        "write('@DIR/.git/config.lock', 'ab')",
+        "os.open('@DIR/.git/config.lock', os.O_CREAT | os.O_WRONLY)",
+        "os.truncate('@DIR/.git/config.lock', 0)",
+        "os.chmod('@DIR/.git/config.lock', 0o666)",
+        "os.unlink('@DIR/.git/config.lock')",
+        "os.rename('@DIR/.git/config.lock', '@DIR/.git/config')",
+        "os.rename('@DIR/.git/config.lock', '@DIR/x')",
+        "write('@DIR/x'); os.rename('@DIR/x', '@DIR/.git/config.lock')",
+        "os.link('@DIR/.git/config.lock', '@DIR/x'); write('@DIR/x')",
+    ];
+    for profile in WRITING {
+        attempts(Probe::new(), &files, &forms).refused(profile, REFUSED);
+    }
+}
+
+/// What was checked is what is written: nothing of the run holds the new file open, or has its lock.
+#[test]
+fn a_configuration_is_not_changed_behind_its_check() {
+    let after = "os.rename(l, c)\nexpect(not os.path.lexists(l) and b'example.com/o' in open(c, 'rb').read())\n";
+    let evil = "try: os.write(f, b'[core]\\n\\tsshCommand = x\\n')\nexcept OSError: pass\n";
+    let by_name = "try: write('/proc/self/fd/%d' % f, 'ab')\nexcept OSError: pass\n";
+    let is_evil = "expect(b'ssh' in open(c, 'rb').read() or open(c, 'rb').read()[-1:] == b'x')";
+    let racing = "import threading\n\
+        def spoil():\n  \
+          for _ in range(20000): os.pwrite(f, b'[core]\\n\\tsshCommand = x\\n', 0); os.pwrite(f, b'[core]\\n[remote \"o', 0)\n\
+        t = threading.Thread(target=spoil); t.start()\n\
+        try: os.rename(l, c)\nexcept OSError: pass\n\
+        t.join()\nos.pwrite(f, b'[core]\\n\\tsshCommand = x\\n', 0)\n";
+    for profile in WRITING {
+        let probe = works(Probe::new(), REPOSITORY, &[&locking(HARMLESS, after)]);
+        let forms = [
+            locking(HARMLESS, &format!("{after}{evil}{is_evil}")),
+            locking(HARMLESS, &format!("{after}{by_name}{is_evil}")),
+            locking(HARMLESS, &format!("{racing}{is_evil}")),
+        ];
+        let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+        attempts(probe, REPOSITORY, &forms).refused(profile, "EBADMSG");
+    }
+}
+
 #[test]
 fn git_writes_what_a_commit_writes() {
     for profile in WRITING {
