@@ -8,16 +8,13 @@ use crate::policy::{Access, Matcher};
 use crate::report::Kind;
 
 /// Settings of libraries and shells that are read where they are there, whatever the program is for.
-const SETTINGS: [&str; 13] = [
-    "/etc/bash.bashrc",
-    "/etc/gai.conf",
+const SETTINGS: [&str; 10] = [
     "/etc/gcrypt",
     "/etc/krb5.conf",
     "/etc/krb5.conf.d",
     "/etc/libnl",
     "/etc/malloc.conf",
     "/etc/nodejs",
-    "/etc/perl",
     "/etc/profile",
     "/etc/profile.d",
     "/etc/selinux",

@@ -21,7 +21,7 @@ fn minimal_reads_nothing_of_the_users() {
         .attempt("os.listdir('@HOME')")
         .attempt("os.listdir('/tmp')")
         .attempt("os.listdir('/etc')");
-    for path in ["/etc/hosts", "/etc/machine-id", "/etc/hostname"] {
+    for path in ["/etc/hosts", "/etc/machine-id", "/etc/profile"] {
         if std::path::Path::new(path).exists() {
             probe = probe.attempt(&format!("read('{path}')"));
         }
@@ -30,6 +30,23 @@ fn minimal_reads_nothing_of_the_users() {
         probe = probe.attempt("read('/etc/shadow')");
     }
     probe.works("read('/etc/passwd')").refused("minimal", "EACCES");
+}
+
+#[test]
+fn what_run_times_read_at_their_start_is_open_in_every_profile() {
+    let paths = [
+        "/etc/hostname",
+        "/etc/bash.bashrc",
+        "/etc/perl/Net/libnet.cfg",
+        "/etc/python3/debian_config",
+        "/etc/java-17-openjdk/logging.properties",
+        "/etc/fonts/fonts.conf",
+        "/proc/uptime",
+        "/proc/loadavg",
+    ];
+    let there = paths.iter().filter(|path| std::path::Path::new(path).exists());
+    let probe = there.fold(Probe::new(), |probe, path| probe.works(&format!("read('{path}')")));
+    probe.refused("minimal", "ok");
 }
 
 #[test]

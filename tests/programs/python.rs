@@ -130,7 +130,7 @@ fn minimal_lets_python_read_its_script_and_nothing_else_of_the_users() {
         &notes,
         &profile,
         &home,
-        "/etc/hostname",
+        "/etc/hosts",
     ];
     let bare = pair.run_bare(&command);
     assert_eq!(

@@ -141,7 +141,7 @@ fn sqlite_makes_journals_beside_its_database() {
 fn bash_gcc_and_cargo_find_nothing_in_their_probes() {
     let report = run(&["bash", "-c", "make"])
         .by("/usr/bin/bash")
-        .tries(Kind::Read, "/etc/bash.bashrc")
+        .tries(Kind::Read, "/etc/profile")
         .tries(Kind::Read, "/home/ada/.bashrc")
         .tries(Kind::Socket, "/var/run/nscd/socket")
         .by("/home/ada/.cargo/bin/cargo")
