@@ -687,6 +687,7 @@ impl Ready {
         self.sandbox.surroundings.keep_place_of_configuration(&self.policy);
         let places = Places {
             state: self.state.as_deref(),
+            scratch: &self.sandbox.surroundings.scratch,
             control_group: self.control_group.as_ref(),
             resolver: self.resolver,
         };

@@ -29,6 +29,8 @@ pub struct Surroundings {
     pub configuration: Option<PathBuf>,
     /// `$XDG_STATE_HOME/stockade`.
     pub state: Option<PathBuf>,
+    /// Where the scratch directories of runs go.
+    pub scratch: PathBuf,
 }
 
 impl Surroundings {
@@ -52,11 +54,13 @@ impl Surroundings {
                 _ => error,
             })?;
         }
+        let state = base("XDG_STATE_HOME", ".local/state");
         Ok(Surroundings {
             directory: env::current_dir()?,
             named_home: named,
             configuration,
-            state: base("XDG_STATE_HOME", ".local/state"),
+            scratch: crate::launch::parent_of_scratch(state.as_deref()),
+            state,
             environment: env::vars_os().collect(),
             home,
         })
@@ -88,9 +92,9 @@ impl Surroundings {
     /// # Errors
     /// The configuration can't be looked into.
     pub fn own(&self) -> io::Result<Vec<PathBuf>> {
-        let homeless = self.state.is_none().then(crate::launch::scratch_without_home);
         let mut own: Vec<_> = self.configuration.iter().chain(&self.state).cloned().collect();
-        own.extend(homeless);
+        let is_outside = !own.iter().any(|own| self.scratch.starts_with(own));
+        own.extend(is_outside.then(|| self.scratch.clone()));
         for directory in self.configuration.iter().cloned().chain(self.profiles()) {
             let entries = entries(&directory)?.into_iter();
             own.extend(entries.filter(is_link).map(|entry| entry.path()));

@@ -76,10 +76,23 @@ fn an_empty_search_path_hides_nothing() {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_is_told_with_its_cause() {
-    let (_, said) = under(&["/usr/bin/env", "HOME=/proc/none", STOCKADE.path(), "doctor"]);
-    let cause =
-        "(can't make a scratch directory in `/proc/none/.local/state/stockade/scratch`: No such file or directory";
+fn a_home_that_cannot_be_written_keeps_no_profile_from_holding() {
+    let (code, said) = under(&["/usr/bin/env", "HOME=/proc/none", STOCKADE.path(), "doctor"]);
+    assert!(said.contains("all 7 shipped profiles hold here"), "{said}");
+    assert_eq!(code, Some(0));
+    // In a run nothing is made in `/var/tmp`.
+    let run = [
+        STOCKADE.path(),
+        "run",
+        "--profile",
+        "workspace",
+        "--exec",
+        STOCKADE.path(),
+        "--env",
+        "HOME=/proc/none",
+    ];
+    let (_, said) = under(&[&run[..], &["--", STOCKADE.path(), "doctor"]].concat());
+    let cause = "(can't make a scratch directory in `/proc/none/.local/state/stockade/scratch`: ";
     assert!(said.contains(cause), "{said}");
     assert!(said.contains("set `XDG_STATE_HOME` to a directory of yours"), "{said}");
 }

@@ -22,7 +22,7 @@ use super::child::{Image, ResourceLimit};
 use super::growth::{Growth, Reserve};
 use super::network::Exchange;
 use super::running::{Holdings, Running, is_hurried};
-use super::scratch::{self, Scratch};
+use super::scratch::Scratch;
 use super::survey::{Spot, survey};
 use super::tree;
 use super::warden::Duty;
@@ -55,6 +55,8 @@ pub struct Streams {
 pub struct Places<'a> {
     /// The state directory.
     pub state: Option<&'a Path>,
+    /// Where scratch directories go.
+    pub scratch: &'a Path,
     /// A delegated control group.
     pub control_group: Option<&'a cgroup::Parent>,
     /// The DNS server that is asked in place of the machine's own.
@@ -93,7 +95,7 @@ pub fn prepare(
 ) -> Result<Prepared, LaunchError> {
     refuse_datagram_streams(policy, streams)?;
     let scratch = match plan.home {
-        Home::Scratch => Some(Scratch::make(&scratch::parent(places.state))?),
+        Home::Scratch => Some(Scratch::make(places.scratch, places.state)?),
         Home::Callers | Home::Nowhere => None,
     };
     let control_group = match places.control_group {

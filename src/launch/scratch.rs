@@ -1,14 +1,17 @@
 //! The scratch directory of a run: private, writable, removed with the run.
 //!
-//! It lies in Stockade's own state directory, which no profile opens, so no other run can look into it. Each is
-//! locked while its run lives; what a killed launcher left behind is removed by a later run.
+//! It lies in a directory that is closed to all runs, so no other run can look into it. Each is locked while its run
+//! lives; what a killed launcher left behind is removed by a later run.
 
 use std::fs::{self, DirBuilder, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
+use nix::sys::statvfs::{FsFlags, statvfs};
+use nix::unistd::AccessFlags;
 use tempfile::TempDir;
 
 use super::LaunchError;
@@ -21,13 +24,14 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes one below `parent`, which is made as well (mode 0700).
-    pub fn make(parent: &Path) -> Result<Scratch, LaunchError> {
+    /// Makes one below `parent`, which is made as well (mode 0700), for a run with this state directory.
+    pub fn make(parent: &Path, state: Option<&Path>) -> Result<Scratch, LaunchError> {
         let failed = |error| LaunchError::Scratch(parent.to_path_buf(), error);
         make_private(parent).map_err(failed)?;
         remove_abandoned(parent);
         let directory = tempfile::Builder::new()
-            .prefix("run-")
+            .prefix(&sign(state))
+            .rand_bytes(4)
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
             .tempdir_in(parent)
             .map_err(failed)?;
@@ -74,8 +78,7 @@ fn remove_abandoned(parent: &Path) {
         return;
     };
     for entry in entries.flatten() {
-        let is_ours = entry.file_name().as_encoded_bytes().starts_with(b"run-");
-        if is_ours && is_old(&entry) && lock(&entry.path()).is_some() {
+        if is_old(&entry) && lock(&entry.path()).is_some() {
             make_removable(&entry.path(), 0);
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -110,22 +113,45 @@ fn make_removable(directory: &Path, depth: u32) {
     }
 }
 
-/// Where scratch directories go: the state directory, or `/var/tmp` where there's no home.
+/// How the names of a state directory's scratch directories begin, by which a person and a test tell whose they are.
+fn sign(state: Option<&Path>) -> String {
+    let mut hasher = DefaultHasher::new();
+    state.hash(&mut hasher);
+    format!("{:05x}", hasher.finish() & 0xf_ffff)
+}
+
+/// Where scratch directories go: `/var/tmp`, since the address of a unix socket ends at 108 bytes (unix(7)) and homes may be
+/// deep. Not `/tmp`, which profiles grant, and which would have to be gone around. Where it doesn't do, as in a run inside a
+/// run, the state directory.
 pub fn parent(state: Option<&Path>) -> PathBuf {
+    let top = Path::new("/var/tmp");
+    let short = shared(top, &format!("stockade-{}", nix::unistd::getuid()));
     match state {
-        Some(state) => state.join("scratch"),
-        None => without_home(),
+        Some(state) if !does(top, &short) => state.join("scratch"),
+        _ => short,
     }
 }
 
-/// The same where there's no home. Not in `/tmp`, which profiles grant, and which would have to be gone around.
-pub fn without_home() -> PathBuf {
-    homeless(Path::new("/var/tmp"), &format!("stockade-{}", nix::unistd::getuid()))
+/// Whether scratch directories can be made in `short`, below `top`: programs can be started there, and nobody else can
+/// put another directory in its place.
+fn does(top: &Path, short: &Path) -> bool {
+    let keeps_names = |metadata: fs::Metadata| {
+        let is_sticky = metadata.mode() & libc::S_ISVTX != 0;
+        metadata.uid() == 0 && (is_sticky || metadata.mode() & 0o022 == 0)
+    };
+    let may_write = |path: &Path| {
+        let both = AccessFlags::W_OK | AccessFlags::X_OK;
+        nix::unistd::access(path, both).is_ok()
+    };
+    fs::canonicalize(top).is_ok_and(|real| real == top)
+        && fs::metadata(top).is_ok_and(keeps_names)
+        && statvfs(top).is_ok_and(|system| !system.flags().contains(FsFlags::ST_NOEXEC))
+        && may_write(if is_ours(short) { short } else { top })
 }
 
 /// The directory of this name, which runs share so that each keeps the others out of it. Any user can take the name: then
 /// one of this user's whose name begins like it, found or made.
-fn homeless(top: &Path, name: &str) -> PathBuf {
+fn shared(top: &Path, name: &str) -> PathBuf {
     let usual = top.join(name);
     if is_ours(&usual) || is_there(&usual).is_ok_and(|there| !there) {
         return usual;
@@ -137,7 +163,7 @@ fn homeless(top: &Path, name: &str) -> PathBuf {
         .map(|entry| entry.path())
         .filter(|path| is_ours(path));
     let make = || {
-        let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(top);
+        let made = tempfile::Builder::new().prefix(&prefix).rand_bytes(3).tempdir_in(top);
         made.map(TempDir::keep).ok()
     };
     ours.min().or_else(make).unwrap_or(usual)
@@ -155,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_home_a_name_that_another_user_took_keeps_no_run_from_starting() {
+    fn a_name_that_another_user_took_keeps_no_run_from_starting() {
         let mut takes: Vec<fn(&Path)> = vec![
             |name| drop(File::create(name).unwrap()),
             |name| symlink("/nonexistent", name).unwrap(),
@@ -171,16 +197,48 @@ mod tests {
         for (index, take) in takes.iter().enumerate() {
             let top = tempfile::tempdir().unwrap();
             let usual = top.path().join("stockade-1");
-            assert_eq!(homeless(top.path(), "stockade-1"), usual);
+            assert_eq!(shared(top.path(), "stockade-1"), usual);
             take(&usual);
             fs::write(top.path().join("stockade-1-a"), "").unwrap();
-            let parent = homeless(top.path(), "stockade-1");
+            let parent = shared(top.path(), "stockade-1");
             assert_ne!(parent, usual, "{index}");
-            let scratch = Scratch::make(&parent).unwrap();
+            let scratch = Scratch::make(&parent, None).unwrap();
             assert_eq!(fs::metadata(&parent).unwrap().mode() & 0o777, 0o700, "{index}");
-            assert_eq!(homeless(top.path(), "stockade-1"), parent, "the next run finds it");
+            assert_eq!(shared(top.path(), "stockade-1"), parent, "the next run finds it");
             drop(scratch);
             assert_eq!(fs::read_dir(&parent).unwrap().count(), 0, "{index}");
         }
+    }
+
+    #[test]
+    fn scratch_directories_are_below_var_tmp_only_where_nobody_else_can_take_their_place() {
+        use std::os::unix::fs::PermissionsExt;
+        if !nix::unistd::geteuid().is_root() {
+            return eprintln!("skipped: only what is root's own keeps names");
+        }
+        let place = tempfile::tempdir_in("/var/tmp").unwrap();
+        let top = place.path().join("top");
+        let fits = |top: &Path| does(top, &shared(top, "stockade-1"));
+        assert!(!fits(&top), "nothing is there");
+        fs::create_dir(&top).unwrap();
+        for (mode, is_fit) in [(0o1777, true), (0o755, true), (0o777, false), (0o775, false)] {
+            fs::set_permissions(&top, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(fits(&top), is_fit, "{mode:o}");
+        }
+        fs::set_permissions(&top, fs::Permissions::from_mode(0o1777)).unwrap();
+        let link = place.path().join("link");
+        symlink(&top, &link).unwrap();
+        assert!(!fits(&link), "its kernel's name is another");
+        std::os::unix::fs::chown(&top, Some(65534), None).unwrap();
+        assert!(!fits(&top), "its owner renames what is in it");
+    }
+
+    #[test]
+    fn a_scratch_directory_has_a_short_name_whoever_the_user_is() {
+        let place = tempfile::tempdir().unwrap();
+        let scratch = Scratch::make(place.path(), Some(Path::new("/a/deep/home"))).unwrap();
+        let name = scratch.path().file_name().unwrap().len();
+        let longest = format!("/var/tmp/stockade-{}/", u32::MAX);
+        assert!(longest.len() + name < 40, "{}", scratch.path().display());
     }
 }

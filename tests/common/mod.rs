@@ -15,7 +15,7 @@ mod watch;
 
 pub use binary::{STOCKADE, checkout};
 pub use fault::{PANIC, injects_panics};
-pub use place::{OLDER_LANDLOCK, Place, older_inside};
+pub use place::{OLDER_LANDLOCK, Place, older_inside, scratch_directories};
 pub use probe::{Probe, results};
 pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, is_in_call, slowness, until};
 pub use run::{Ran, Run, run};

@@ -1,6 +1,7 @@
 //! A fresh root and a fresh home for one run, removed with the value.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -94,10 +95,20 @@ impl Place {
         self.home.join(".local/state/stockade")
     }
 
-    /// What runs left in the state directory: nothing, if all is well.
+    /// The scratch directories of this place's runs: none once they are over, if all is well.
     pub fn leftovers(&self) -> Vec<PathBuf> {
-        entries(&self.state().join("scratch"))
+        scratch_directories(Some(&self.state()))
     }
+}
+
+/// The scratch directories of runs with this state directory. They are beside those of all the user's runs.
+pub fn scratch_directories(state: Option<&Path>) -> Vec<PathBuf> {
+    let mut hasher = DefaultHasher::new();
+    state.hash(&mut hasher);
+    let sign = format!("{:05x}", hasher.finish() & 0xf_ffff);
+    let shared = format!("/var/tmp/stockade-{}", nix::unistd::getuid());
+    let is_theirs = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(&sign);
+    entries(Path::new(&shared)).into_iter().filter(is_theirs).collect()
 }
 
 /// Directories that their owner may not enter are left by tests of modes.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 
 use super::watched::{DAEMON, PATIENCE, READY, Watched, is_stopped, with_daemon};
-use crate::common::{is_alive, python, slowness, until};
+use crate::common::{is_alive, python, scratch_directories, slowness, until};
 
 #[test]
 fn unconfined_the_daemon_survives() {
@@ -122,11 +122,11 @@ fn two_runs_do_not_disturb_each_other() {
 #[test]
 fn the_scratch_directory_is_removed_when_a_signal_ends_the_run() {
     let begun = with_daemon("time.sleep(60)").profile("readonly");
-    let state = begun.place.state().join("scratch");
+    let state = begun.place.state();
     let watched = Watched::start(begun);
-    assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1);
+    assert_eq!(scratch_directories(Some(&state)).len(), 1);
     watched.signal(Signal::SIGTERM);
     assert!(watched.is_over_within(PATIENCE));
-    assert!(until(PATIENCE, || std::fs::read_dir(&state).unwrap().count() == 0));
+    assert!(until(PATIENCE, || scratch_directories(Some(&state)).is_empty()));
     assert_eq!(watched.ends(), 143);
 }

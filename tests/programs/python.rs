@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
+use crate::common::run;
+
 use super::support::{Pair, find, installed, missing, prepared, text_of};
 
 /// A Python that has its own tests; distributions leave them out.
@@ -235,4 +237,27 @@ fn uv_makes_an_environment_under_workspace_and_its_python_runs_under_minimal() {
     ];
     pair.succeeds(&["workspace"], &make);
     pair.succeeds(&["minimal", "filesystem"], &["environment/bin/python", "-c", WHERE]);
+}
+
+/// What listens on a unix socket in `TMPDIR`, for a user in whose home's name there's no room for one (unix(7): 108 bytes).
+#[test]
+fn sockets_in_the_temporary_directory_of_a_deep_home() {
+    if !installed(&["/usr/bin/python3", "ssh-agent", "tmux"]) {
+        return;
+    }
+    let manager = "import multiprocessing\nwith multiprocessing.Manager() as manager: print(manager.list([1]))";
+    let tmux = "export SHELL=/bin/sh TMUX_TMPDIR=$TMPDIR; tmux -f /dev/null new-session -d 'sleep 9'; tmux list-sessions -F listens";
+    for (shell, said) in [
+        (&*format!("/usr/bin/python3 -c '{manager}'"), "[1]\n"),
+        (
+            "eval $(ssh-agent) >&2; test -S $SSH_AUTH_SOCK && echo listens; kill $SSH_AGENT_PID",
+            "listens\n",
+        ),
+        (&*format!("{tmux}; tmux kill-server"), "listens\n"),
+    ] {
+        let begun = run().profile("workspace").bash(shell);
+        let home = begun.place.home.join("a-long-name/".repeat(10));
+        std::fs::create_dir_all(&home).expect("a deep home");
+        begun.variable("HOME", home).stdout(said).any_stderr().ends();
+    }
 }

@@ -88,6 +88,7 @@ impl World {
             directory: root.clone(),
             configuration: Some(home.join(".config/stockade")),
             state: Some(home.join(".local/state/stockade")),
+            scratch: caller.scratch.clone(),
             environment: caller.environment.clone(),
             named_home: Some(home.clone()),
             home: Some(home),
