@@ -440,17 +440,40 @@ impl Command {
 
     fn find(&self, root: &Path) -> Result<command::Command, Error> {
         let surroundings = &self.sandbox.surroundings;
+        let written = self.sandbox.starts_others().then(|| self.sandbox.written(root));
         Ok(command::find(&command::Request {
             argv: &self.argv,
             root,
             search_path: surroundings.variable("PATH").as_deref(),
             home: surroundings.home.as_deref(),
             variable: &|name| surroundings.variable(name),
+            others: written.as_deref(),
         })?)
     }
 }
 
 impl Sandbox {
+    /// Whether runs may start programs beyond the base and the command.
+    fn starts_others(&self) -> bool {
+        let additions = &self.additions;
+        let is_execution = |(access, _, _): &(Access, PathBuf, String)| access.contains(Access::EXECUTE);
+        additions.role.capabilities.contains(Capabilities::EXECUTE)
+            && (!self.profile.exec.is_empty() || additions.grants.iter().any(is_execution))
+    }
+
+    /// The trees that runs may write.
+    fn written(&self, root: &Path) -> Vec<PathBuf> {
+        let home = self.surroundings.home.as_deref().unwrap_or(Path::new("/nonexistent"));
+        let additions = &self.additions;
+        let flags = additions.grants.iter().map(|(access, path, _)| (*access, path));
+        let answers = additions.approved.iter().map(|(access, path, ..)| (*access, path));
+        let granted = flags
+            .chain(answers)
+            .filter(|(access, _)| access.contains(Access::WRITE));
+        let of_profile = self.profile.write.iter().map(|rule| rule.value.resolve(root, home));
+        of_profile.chain(granted.map(|(_, path)| path.clone())).collect()
+    }
+
     /// A flag that another one makes void was meant to have an effect.
     fn refuse_contradictions(&self) -> Result<(), Error> {
         let additions = &self.additions;

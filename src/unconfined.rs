@@ -102,6 +102,7 @@ impl Caller {
             search_path: self.search_path.as_deref(),
             home: self.home.as_deref(),
             variable: &|_| None,
+            others: None,
         })
         .ok()
     }

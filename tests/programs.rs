@@ -11,6 +11,8 @@ mod git;
 mod java;
 #[path = "programs/mcp.rs"]
 mod mcp;
+#[path = "programs/nested.rs"]
+mod nested;
 #[path = "programs/node.rs"]
 mod node;
 #[path = "programs/python.rs"]

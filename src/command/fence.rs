@@ -3,6 +3,7 @@
 //! Markers are only files, and anybody who may write to a directory can put one there. So a marker never grants a
 //! directory of the system's layout, a home or what homes keep their data in, or the run's root or anything above it.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -124,8 +125,10 @@ const PLACE_VARIABLES: &[&str] = &[
 pub(super) struct Fence {
     /// The run's root as the kernel names it.
     root: PathBuf,
-    /// Where installations are expected.
+    /// Where installations are expected, as given.
     places: Vec<PathBuf>,
+    /// The same as the kernel names them, asked for where that tells nothing.
+    real_places: OnceCell<Vec<PathBuf>>,
     /// Homes and the run's root, as given and as the kernel names them.
     kept: Vec<PathBuf>,
     wide: Vec<PathBuf>,
@@ -141,11 +144,9 @@ impl Fence {
             .into_iter()
             .flat_map(|home| PLACES_BELOW_HOME.iter().map(|place| home.join(place)));
         let of_machine = PLACES.iter().map(PathBuf::from);
-        let places = named
-            .chain(below_home)
-            .chain(of_machine)
-            .flat_map(|place| as_given_and_real(&place));
-        let places: Vec<PathBuf> = places.collect();
+        let places = named.chain(below_home).chain(of_machine);
+        // Relative places mean nothing here, as relative homes.
+        let places = places.filter(|place| place.is_absolute()).collect();
         let homes: Vec<PathBuf> = home.into_iter().flat_map(as_given_and_real).collect();
         let wide = homes
             .iter()
@@ -154,6 +155,7 @@ impl Fence {
         Fence {
             root: fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()),
             places,
+            real_places: OnceCell::new(),
             kept: as_given_and_real(root).chain(homes).collect(),
             wide,
         }
@@ -166,7 +168,18 @@ impl Fence {
         // Where Debian keeps the configuration of its Java.
         let is_java = real.starts_with("/etc") && real.to_string_lossy().starts_with("/etc/java");
         let mut expected = self.places.iter().chain(trusted).chain([&self.root]);
-        is_java || expected.any(|place| real.starts_with(place))
+        is_java || expected.any(|place| real.starts_with(place)) || self.is_in_real_place(real)
+    }
+
+    fn is_in_real_place(&self, real: &Path) -> bool {
+        let ask = || {
+            self.places
+                .iter()
+                .filter_map(|place| fs::canonicalize(place).ok())
+                .collect()
+        };
+        let mut places = self.real_places.get_or_init(ask).iter();
+        places.any(|place| real.starts_with(place))
     }
 
     /// Whether a directory may be granted as a whole. `real` must be the kernel's name for it.

@@ -17,6 +17,8 @@ pub(super) struct Installation<'a> {
     pub request: &'a Request<'a>,
     pub belongs: Vec<Belongs>,
     pub variables: Vec<(OsString, OsString)>,
+    /// Trees that are left to what the profile grants there.
+    pub written: Vec<PathBuf>,
     /// Directories that the user's own words or search path led to.
     trusted: Vec<PathBuf>,
     /// Made only when something outside the base is met: most commands never pay for it.
@@ -29,6 +31,7 @@ impl<'a> Installation<'a> {
             request,
             belongs: Vec::new(),
             variables: Vec::new(),
+            written: Vec::new(),
             trusted: Vec::new(),
             fence: OnceCell::new(),
         }
@@ -56,6 +59,15 @@ impl<'a> Installation<'a> {
         self.add(real, Access::Execute, THE_FILE_ALONE);
     }
 
+    /// Adds what a directory's programs share, by one of them.
+    pub(super) fn add_shared(&mut self, hop: &Path) {
+        if let Ok(real) = fs::canonicalize(hop)
+            && self.add_hop(hop, &real)
+        {
+            self.add(&real, Access::Execute, THE_FILE_ALONE);
+        }
+    }
+
     /// Whether the user's own words led to a directory.
     pub(super) fn trusts(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|real| self.trusted.iter().any(|trusted| real.starts_with(trusted)))
@@ -70,6 +82,11 @@ impl<'a> Installation<'a> {
         let around = prefix_of(hop).into_iter().chain(packages).chain([hop]);
         self.trusted
             .extend(around.filter_map(|path| fs::canonicalize(path).ok()));
+    }
+
+    /// What was named until now leads no further.
+    pub(super) fn distrust(&mut self) {
+        self.trusted.clear();
     }
 
     /// Adds the packages that a script run by Node can load.
@@ -105,7 +122,7 @@ impl<'a> Installation<'a> {
         if is_program && real != path {
             return false;
         }
-        if is_below_base(&real) || self.covers(&real, access) {
+        if is_below_base(&real) || self.covers(&real, access) || self.is_written(&real) {
             return true;
         }
         let request = self.request;
@@ -139,7 +156,13 @@ impl<'a> Installation<'a> {
             .filter(|path| path.is_absolute())
     }
 
-    fn covers(&self, real: &Path, access: Access) -> bool {
+    /// Whether a directory is in a tree that is left to the profile.
+    pub(super) fn is_written(&self, real: &Path) -> bool {
+        self.written.iter().any(|written| real.starts_with(written))
+    }
+
+    /// Whether what was found grants this.
+    pub(super) fn covers(&self, real: &Path, access: Access) -> bool {
         self.belongs
             .iter()
             .any(|part| real.starts_with(&part.path) && access <= part.access)

@@ -21,6 +21,7 @@ mod pyenv;
 mod python;
 mod rust;
 mod script;
+mod search_path;
 pub(crate) mod shebang;
 mod split;
 mod trace;
@@ -53,6 +54,9 @@ pub struct Request<'a> {
     pub home: Option<&'a Path>,
     /// The caller's environment.
     pub variable: Variable<'a>,
+    /// Where the run may start other programs than the command, the trees that it may write. Then the installations on
+    /// the search path come along.
+    pub others: Option<&'a [PathBuf]>,
 }
 
 /// What is being started, and which files belong to it.
@@ -72,6 +76,8 @@ pub struct Command {
     pub entrypoints: Vec<PathBuf>,
     /// What the installation needs in the environment, such as `RUSTUP_HOME`.
     pub variables: Vec<(OsString, OsString)>,
+    /// Directories of the caller's search path, as they are written, that are open by what was found.
+    pub search_path: Vec<PathBuf>,
 }
 
 impl Command {
@@ -85,6 +91,7 @@ impl Command {
             installation: Vec::new(),
             entrypoints: Vec::new(),
             variables: Vec::new(),
+            search_path: Vec::new(),
         }
     }
 }
@@ -114,7 +121,10 @@ pub fn find(request: &Request<'_>) -> Result<Command, CommandError> {
     check(request.argv)?;
     let program = program::search(&request.argv[0], request.search_path, request.root)?;
     let path = program.path.clone();
-    let traced = trace::trace(request, program)?;
+    let mut traced = trace::trace(request, program)?;
+    let search_path = request
+        .others
+        .map(|written| search_path::add(&mut traced.installation, written));
     Ok(Command {
         program: path,
         argv: request.argv.to_vec(),
@@ -123,6 +133,7 @@ pub fn find(request: &Request<'_>) -> Result<Command, CommandError> {
         installation: traced.installation.belongs,
         entrypoints: traced.entrypoints,
         variables: traced.installation.variables,
+        search_path: search_path.unwrap_or_default(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::resolve::{Circumstances, models};
 use super::{Access, Grant};
@@ -65,7 +65,8 @@ pub fn build(profile: &Profile, circumstances: &Circumstances<'_>, grants: &[Gra
     let path = variables
         .remove(OsStr::new("PATH"))
         .or_else(|| circumstances.variable("PATH"));
-    variables.insert("PATH".into(), open_search_path(path.as_deref(), grants));
+    let found = &circumstances.command.search_path;
+    variables.insert("PATH".into(), open_search_path(path.as_deref(), grants, found));
     variables.extend(circumstances.command.variables.iter().cloned());
     if grants
         .iter()
@@ -124,11 +125,12 @@ fn is_kept_back(profile: &Profile, name: &OsStr, value: &OsStr) -> bool {
 /// The entries of the caller's search path that the run may start programs from, in their order.
 ///
 /// The others would only cost failing attempts, and their names are the caller's business.
-fn open_search_path(path: Option<&OsStr>, grants: &[Grant]) -> OsString {
+fn open_search_path(path: Option<&OsStr>, grants: &[Grant], found: &[PathBuf]) -> OsString {
     let startable = |directory: &Path| {
-        grants
-            .iter()
-            .any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(directory))
+        found.iter().any(|found| found == directory)
+            || grants
+                .iter()
+                .any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(directory))
     };
     let mut entries: Vec<_> = path
         .map(|path| std::env::split_paths(path).collect())

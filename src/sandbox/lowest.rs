@@ -112,6 +112,7 @@ mod tests {
             installation: Vec::new(),
             entrypoints: Vec::new(),
             variables: Vec::new(),
+            search_path: Vec::new(),
         };
         Shipped::new(&sandbox, root, &command).lowest(needs)
     }

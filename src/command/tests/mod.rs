@@ -12,12 +12,14 @@ mod layouts;
 mod programs;
 mod python;
 mod scripts;
+mod search_path;
 
 /// A machine of its own: a home, a root below it, and a `PATH` of `home/bin` and the system's.
 struct Machine {
     base: PathBuf,
     variables: Vec<(&'static str, OsString)>,
     search_path: OsString,
+    others: Option<Vec<PathBuf>>,
     _scratch: tempfile::TempDir,
 }
 
@@ -33,6 +35,7 @@ impl Machine {
             base,
             variables: Vec::new(),
             search_path,
+            others: None,
             _scratch: scratch,
         }
     }
@@ -85,6 +88,7 @@ impl Machine {
             search_path,
             home: Some(&home),
             variable: &variable,
+            others: self.others.as_deref(),
         })?;
         for part in &found.installation {
             let too_wide = [&root, &home, &home.join(".local")]

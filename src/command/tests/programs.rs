@@ -122,6 +122,7 @@ fn a_link_that_takes_the_name_of_a_program_meanwhile_opens_nothing() {
         search_path: None,
         home: Some(&home),
         variable: &|_| None,
+        others: None,
     };
     let mut installation = Installation::new(&request);
     // The kernel's name of a file is what `real` is, so there was one.

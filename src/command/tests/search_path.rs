@@ -1,0 +1,106 @@
+//! What comes along because the search path names it.
+
+use super::python::pyenv;
+use super::*;
+
+/// A machine whose search path has these directories, for a run that may write these trees.
+fn machine(directories: &[&str], written: &[&str]) -> Machine {
+    let mut machine = Machine::new();
+    let directories = directories.iter().map(|directory| machine.path(directory));
+    let system = ["/usr/bin", "/bin"].map(PathBuf::from);
+    machine.search_path = std::env::join_paths(directories.chain(system)).expect("a search path");
+    machine.others = Some(written.iter().map(|tree| machine.path(tree)).collect());
+    machine
+}
+
+#[test]
+fn installations_on_the_search_path_come_along() {
+    let directories = [
+        "home/.cargo/bin",
+        "home/.pyenv/shims",
+        "home/tools/bin",
+        "home/go/bin",
+        "home/link",
+    ];
+    let machine = machine(&directories, &[]);
+    pyenv(&machine);
+    machine
+        .program("home/.cargo/bin/rustup", ELF)
+        .link("home/.cargo/bin/cargo", "rustup")
+        .file("home/.cargo/credentials.toml", "token")
+        .file("home/.rustup/toolchains/stable/x", "");
+    machine
+        .program("home/tools/bin/node", ELF)
+        .file("home/tools/include/node/node.h", "");
+    machine
+        .program("home/go/bin/gopls", ELF)
+        .program("home/.nvm/versions/node/v20/bin/node", ELF)
+        .file("home/.nvm/versions/node/v20/include/node/node.h", "")
+        .link("home/link", ".nvm/versions/node/v20/bin");
+    let expected = [
+        "x home/.cargo/bin",
+        "x home/.rustup",
+        "x home/.pyenv/shims",
+        "x home/.pyenv/libexec",
+        "x home/.pyenv/plugins",
+        "x home/.pyenv/versions/3.11.7",
+        "x home/tools",
+        "x home/go/bin",
+        "x home/.nvm/versions/node/v20",
+    ];
+    assert_eq!(machine.grants(&["/bin/sh"]), expected);
+    let found = machine.find(&["/bin/sh"]);
+    assert_eq!(found.search_path, directories.map(|directory| machine.path(directory)));
+    let names: Vec<_> = found.variables.iter().map(|(name, _)| name.to_str().unwrap()).collect();
+    assert_eq!(names, ["RUSTUP_HOME", "CARGO_HOME", "PYENV_ROOT", "PYENV_VERSION"]);
+}
+
+#[test]
+fn what_is_no_installation_stays_closed() {
+    let machine = machine(
+        &["home/bin", "home/.local/bin", "home/work/tools", "home/.ssh", "home"],
+        &[],
+    );
+    for program in [
+        "home/bin/x",
+        "home/.local/bin/x",
+        "home/work/tools/x",
+        "home/.ssh/x",
+        "home/x",
+    ] {
+        machine.program(program, ELF);
+    }
+    assert_eq!(machine.grants(&["/bin/sh"]), [""; 0]);
+    assert!(machine.find(&["/bin/sh"]).search_path.is_empty());
+}
+
+#[test]
+fn a_command_that_starts_no_others_brings_its_own_installation_alone() {
+    let mut machine = machine(&["home/go/bin"], &[]);
+    machine.program("home/go/bin/gopls", ELF);
+    assert_eq!(machine.grants(&["/bin/sh"]), ["x home/go/bin"]);
+    machine.others = None;
+    assert_eq!(machine.grants(&["/bin/sh"]), [""; 0]);
+}
+
+/// What is in a tree that the run may write an earlier run may have put there.
+#[test]
+fn what_the_run_may_write_brings_no_more_than_its_base() {
+    let root = "home/work/root";
+    let machine = machine(&["home/work/root/.venv/bin", "home/work/root/bin"], &[root]);
+    machine
+        .python("home/.pyenv/versions/3.12.9")
+        .python("home/work/private");
+    fs::create_dir_all(machine.path("home/.pyenv/shims")).expect("a directory");
+    let environment = |home: &str| {
+        machine.file(format!("{root}/.venv/pyvenv.cfg"), &format!("home = @/{home}\n"));
+        machine.program(format!("{root}/.venv/bin/pytest"), "#!x\n");
+    };
+    environment("home/.pyenv/versions/3.12.9/bin");
+    assert_eq!(machine.grants(&["/bin/sh"]), ["x home/.pyenv/versions/3.12.9"]);
+    environment("home/work/private/bin");
+    assert_eq!(machine.grants(&["/bin/sh"]), [""; 0]);
+    machine.file(format!("{root}/.venv/pyvenv.cfg"), "");
+    machine.link("home/work/root/bin/node", "@/home/work/private/bin/python3");
+    assert_eq!(machine.grants(&["/bin/sh"]), [""; 0], "a link of an earlier run's");
+}
