@@ -593,6 +593,7 @@ impl Running {
         self.precedence = None;
         if let Some(supervisor) = &self.supervisor {
             supervisor.shared().made().clear_shared_memory();
+            supervisor.shared().process_lists.clear();
             if self
                 .control_group
                 .as_ref()

@@ -71,6 +71,15 @@ impl Bench<'_> {
         self.all(|judge| judge.object(access, object))
     }
 
+    /// Whether the list of processes may be had in place of `/proc`: nothing grants that one, and nothing else closes it.
+    pub fn lists_processes(&self, proc: &Pinned) -> bool {
+        let verdict = self.all(|judge| match judge.object(Access::READ, proc) {
+            Verdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => Verdict::OnBehalf,
+            verdict => verdict,
+        });
+        !verdict.is_refused()
+    }
+
     /// Reading the text of a link, which leads by these steps.
     pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> Verdict {
         self.all(|judge| judge.link_text(link, steps))

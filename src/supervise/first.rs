@@ -74,7 +74,7 @@ fn first(
             beyond,
         }) => {
             let warden = born.warden;
-            let station = Station::new(listener, copies, warden, isolation);
+            let station = Station::new(listener, copies, warden, isolation, Arc::clone(&shared.process_lists));
             let station = station.and_then(|station| {
                 let _ = isolation.close_all_but(&mut station.numbers());
                 let station = Arc::new(station);

@@ -36,6 +36,7 @@ mod nested;
 mod open;
 mod others;
 mod pinned;
+mod process_list;
 mod procfs;
 mod realm;
 mod refuse;

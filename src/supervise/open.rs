@@ -12,7 +12,7 @@ use super::judge::{CLOSED, Verdict};
 use super::pinned::{Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
-use super::{git_config, served, terminals};
+use super::{git_config, process_list, served, terminals};
 use crate::policy::Access;
 use crate::report::Kind;
 use crate::sys::file::{self, OpenHow};
@@ -322,6 +322,11 @@ impl Open {
         } else {
             Kind::Read
         };
+        if access == Access::READ
+            && let Some(list) = process_list::open(desk, &object, self.on_execute())
+        {
+            return Ok(list);
+        }
         let attempt = Attempt::with(kind, self.path.bytes(), &object);
         let verdict = desk.judge.object(access, &object);
         if self.has(libc::O_TRUNC) && object.is_regular() {
@@ -332,6 +337,7 @@ impl Open {
         }
         let is_static = desk.enforce(verdict, &attempt, object.name(), CLOSED)?;
         if is_static == IsStatic::Yes
+            && !self.request(desk).begins_at_process_list()
             && let Some(proof) = desk.judge.may_open(self.from_registers)
         {
             self.remember_static(desk);

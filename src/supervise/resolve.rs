@@ -126,6 +126,12 @@ impl<'a> Request<'a> {
         Err(Errno(libc::ELOOP))
     }
 
+    /// Whether the path is relative to a list of processes: the kernel would look for it there, and not in `/proc`.
+    pub fn begins_at_process_list(&self) -> bool {
+        let is_relative = !self.path.bytes().starts_with(b"/");
+        is_relative && !self.station.process_lists.is_empty() && matches!(self.base(), Ok(Base::Ours(_)))
+    }
+
     /// Where the path starts.
     fn base(&self) -> Result<Base<'a>, Errno> {
         let confined = libc::RESOLVE_IN_ROOT | libc::RESOLVE_BENEATH;
@@ -133,12 +139,17 @@ impl<'a> Request<'a> {
             return Err(Errno(libc::EXDEV));
         }
         if self.path.bytes().starts_with(b"/") && self.restrictions & confined == 0 {
-            return Ok(Base::Root(self.station.root.as_fd()));
+            return Ok(Base::Ours(self.station.root.as_fd()));
         }
-        if self.directory == libc::AT_FDCWD {
-            return Ok(Base::Own(self.caller.own_entry("cwd")?));
-        }
-        self.caller.descriptor(self.directory).map(Base::Own)
+        let own = match self.directory {
+            libc::AT_FDCWD => self.caller.own_entry("cwd")?,
+            number => self.caller.descriptor(number)?,
+        };
+        // What stands for `/proc` has names alone.
+        Ok(match self.station.process_lists.contains(own.as_fd()) {
+            true => Base::Ours(self.station.proc.as_fd()),
+            false => Base::Own(own),
+        })
     }
 
     fn object_at(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
@@ -182,14 +193,14 @@ impl<'a> Request<'a> {
 
 /// Where a path starts.
 enum Base<'a> {
-    Root(BorrowedFd<'a>),
+    Ours(BorrowedFd<'a>),
     Own(OwnedFd),
 }
 
 impl AsFd for Base<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Base::Root(root) => *root,
+            Base::Ours(directory) => *directory,
             Base::Own(directory) => directory.as_fd(),
         }
     }

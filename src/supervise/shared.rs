@@ -13,6 +13,7 @@ use super::approvals::{Approvals, Asking};
 use super::hearing::Heard;
 use super::labels::Labels;
 use super::pinned::Identity;
+use super::process_list::ProcessLists;
 use super::realm::Realm;
 use super::served::Script;
 use super::system_v::Objects;
@@ -74,6 +75,8 @@ pub struct Shared {
     pub run: Realm,
     /// Those of runs inside it.
     pub labels: Labels,
+    /// The directories that are handed over in place of `/proc`.
+    pub process_lists: Arc<ProcessLists>,
     /// The resolver and the relay, where hosts are named.
     pub network: Option<Arc<Network>>,
     /// What may be granted while it lives, where somebody can be asked.
@@ -269,6 +272,7 @@ impl Shared {
         Shared {
             run: Realm::new(brief),
             labels: Labels::default(),
+            process_lists: Arc::default(),
             network,
             approvals: aides.asking.map(|asking| Arc::new(Approvals::new(asking))),
             observer: aides.observer,

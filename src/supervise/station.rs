@@ -4,10 +4,12 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::kept::KeptSockets;
+use super::process_list::ProcessLists;
 use crate::launch::{looks, status_field};
 use crate::sys::file::{self, OpenHow};
 use crate::sys::{notify, other};
@@ -76,6 +78,8 @@ pub struct Station {
     pub orders: OwnedFd,
     /// The sockets that were made for the run, where its own can't be taken.
     pub kept: KeptSockets,
+    /// The directories that are handed over in place of `/proc`.
+    pub process_lists: Arc<ProcessLists>,
     /// Whether the workers have descriptors, directory and umask of their own.
     pub isolation: Isolation,
     /// The umask that the run began with.
@@ -96,7 +100,13 @@ pub struct Copies {
 }
 
 impl Station {
-    pub fn new(listener: OwnedFd, copies: Copies, warden: i32, isolation: Isolation) -> io::Result<Station> {
+    pub fn new(
+        listener: OwnedFd,
+        copies: Copies,
+        warden: i32,
+        isolation: Isolation,
+        process_lists: Arc<ProcessLists>,
+    ) -> io::Result<Station> {
         let mut station = Station {
             listener,
             proc: open_directory("/proc")?,
@@ -105,6 +115,7 @@ impl Station {
             domain: copies.domain,
             orders: copies.orders,
             kept: KeptSockets::default(),
+            process_lists,
             isolation,
             umask: CLOSED_UMASK,
             is_interruptible: !notify::waits_killably(),

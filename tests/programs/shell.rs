@@ -1,6 +1,7 @@
 //! Shells, scripts and small tools.
 
 use super::support::{Pair, installed};
+use crate::common::run;
 
 #[test]
 fn bash_pipelines_run_under_minimal() {
@@ -93,5 +94,19 @@ fn sqlite_computes_under_minimal_and_keeps_a_database_under_workspace() {
             pragma integrity_check;";
         pair.succeeds(&["workspace"], &["sqlite3", "data.db", statements]);
         pair.succeeds(&["filesystem"], &["sqlite3", "-readonly", "data.db", "select * from t"]);
+    }
+}
+
+/// procps and busybox die where `/proc` can't be listed.
+#[test]
+fn the_tools_that_list_processes_show_those_of_the_run() {
+    if !installed(&["ps", "top", "pgrep", "busybox"]) {
+        return;
+    }
+    let script = "sleep 60 & ps -A -o comm= | sort -u; pgrep -x sleep | grep -c .; top -b -n1 | grep -c ' sleep$'
+        busybox ps -o comm | grep -c '^sleep'; ps -o stat= -p $! | cut -c1; jobs -r | grep -c sleep; kill %1";
+    for profile in ["minimal", "workspace", "trusted"] {
+        let begun = run().profile(profile).command(["bash", "-c", script]);
+        begun.stdout("bash\nps\nsleep\nsort\n1\n1\n1\nS\n1\n").ends();
     }
 }

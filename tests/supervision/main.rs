@@ -14,6 +14,7 @@ mod locks;
 mod modes;
 mod own_entries;
 mod powers;
+mod process_list;
 mod signals;
 mod standard_streams;
 mod terminals;
