@@ -6,6 +6,7 @@
 //! the composed letter, and the two look different here. Letters of other scripts that look alike stay.
 
 pub mod fit;
+pub mod style;
 
 #[cfg(test)]
 pub mod tests;

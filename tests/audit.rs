@@ -83,6 +83,7 @@ fn all_kinds() -> Vec<Record> {
             at_ms: 5,
         },
         lifetimes: vec![Lifetime::Once, Lifetime::Always],
+        granted_beside: 0,
         live: true,
         timeout_ms: 60_000,
     };

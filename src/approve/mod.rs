@@ -6,6 +6,7 @@
 
 mod answer;
 mod command;
+pub(crate) mod grammar;
 mod object;
 mod patience;
 pub(crate) mod person;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 const WAITED_FOR: u8 = 0;
 const WITHDRAWN: u8 = 1;
 const BROKEN: u8 = 2;
+const INTERRUPTED: u8 = 3;
 
 /// The time for one question. It also ends when nobody waits for the answer any more: the program was killed, or a
 /// signal took it out of the call.
@@ -78,6 +79,17 @@ impl Patience {
     /// The same, because the run has gone on.
     pub fn break_off(&self) {
         self.end(BROKEN);
+    }
+
+    /// The same, because the person who was asked pressed Ctrl-C: the run is let go on, for that key to end it, before
+    /// anything else is asked.
+    pub fn interrupt(&self) {
+        self.end(INTERRUPTED);
+    }
+
+    /// Whether it was.
+    pub fn is_interrupted(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == INTERRUPTED
     }
 
     /// The first reason counts.

@@ -106,6 +106,7 @@ mod tests {
             &r.reason,
             &r.evidence,
             &r.lifetimes,
+            r.granted_beside,
             r.live,
             r.timeout_ms,
         );

@@ -34,6 +34,9 @@ pub struct EscalationRequest {
     pub evidence: Evidence,
     /// How long a grant may last, where the answer is yes.
     pub lifetimes: Vec<Lifetime>,
+    /// How many questions about the same directory or host had a yes in this run.
+    #[serde(default)]
+    pub granted_beside: usize,
     /// Whether the program waits for the answer. Otherwise it has ended, and a yes starts it once more.
     pub live: bool,
     /// Milliseconds until it is refused.

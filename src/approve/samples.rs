@@ -30,6 +30,7 @@ pub(crate) fn request() -> EscalationRequest {
             at_ms: 1234,
         },
         lifetimes: vec![Lifetime::Once, Lifetime::Session, Lifetime::Always],
+        granted_beside: 0,
         live: true,
         timeout_ms: 60_000,
     }

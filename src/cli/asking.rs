@@ -221,6 +221,7 @@ pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &R
             at_ms: denial.at_ms,
         },
         lifetimes: vec![Lifetime::Once],
+        granted_beside: 0,
         live: false,
         timeout_ms: u64::try_from(run.ask_timeout.as_millis()).unwrap_or(u64::MAX),
     };

@@ -70,7 +70,7 @@ impl Signals {
     fn answer_one(&mut self, arrived: Arrived, child: &Child) {
         match arrived.signal {
             libc::SIGALRM => self.lose_patience(child),
-            libc::SIGINT | libc::SIGQUIT if arrived.from_kernel => self.key(arrived.signal, child),
+            libc::SIGINT | libc::SIGQUIT if arrived.is_key => self.key(arrived.signal, child),
             libc::SIGINT | libc::SIGQUIT | libc::SIGTERM | libc::SIGHUP => {
                 child.signal(arrived.signal);
                 self.expect_end(arrived.signal);

@@ -2,7 +2,7 @@
 //!
 //! What is shown, hashed and pinned was read once. Texts in it come from whoever wrote the project, and are escaped.
 
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use nix::sys::termios::{FlushArg, tcflush};
@@ -11,15 +11,19 @@ use super::REFUSED;
 use super::args::Trust;
 use super::layers::{Here, unprinted};
 use super::message::{Failure, note};
+use crate::approve::Choice;
+use crate::approve::grammar::{Offer, Said, UNCLEAR};
 use crate::config::{self, Line, Project};
 use crate::profile::visible;
 use crate::surroundings::Surroundings;
+use crate::visible::style::{Ink, Style};
+use crate::visible::visible_but_for_blanks;
 
 /// Exit code: it isn't trusted.
 const UNTRUSTED: u8 = 1;
 
-/// A longer answer is none.
-const LONGEST_ANSWER: u64 = 100;
+/// A terminal has no longer line.
+const LONGEST_LINE: usize = 4096;
 
 /// Carries out `stockade trust`.
 pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
@@ -137,13 +141,33 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
         return Err(Failure::text(REFUSED, message)
             .hint("`--hash HASH` trusts exactly what was looked at, `--yes` whatever is there"));
     }
-    // What was typed before the question is no answer to it.
-    let _ = tcflush(&stdin, FlushArg::TCIFLUSH);
-    let _ = write!(io::stderr().lock(), "Shall this count? `yes` and Enter: ");
-    let mut answer = String::new();
-    let read = stdin.lock().take(LONGEST_ANSWER).read_line(&mut answer);
-    read.map_err(|error| Failure::new(REFUSED, &error))?;
-    Ok(answer.trim().eq_ignore_ascii_case("yes"))
+    loop {
+        match ask(&stdin).map_err(|error| Failure::new(REFUSED, &error))? {
+            Said::Answer(choice, _) => return Ok(matches!(choice, Choice::Yes { .. })),
+            Said::Details => {
+                let lines = project
+                    .text()
+                    .lines()
+                    .map(|line| format!("  {}\n", visible_but_for_blanks(line)));
+                let _ = io::stderr().lock().write_all(lines.collect::<String>().as_bytes());
+            }
+            Said::Unclear => note(UNCLEAR),
+        }
+    }
+}
+
+/// One line of the person's. What was typed before the question is no answer to it, and the end of the input is a no.
+fn ask(stdin: &io::Stdin) -> io::Result<Said> {
+    let _ = tcflush(stdin, FlushArg::TCIFLUSH);
+    let offer = Offer::whether();
+    let question = Ink::here().styled(Style::Asked, "Shall this count?");
+    let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
+    // Past the buffer of `Stdin`, which would keep what isn't the answer.
+    let mut line = [0; LONGEST_LINE];
+    match nix::unistd::read(stdin, &mut line)? {
+        0 => Ok(Said::Answer(Choice::No { all: false }, None)),
+        length => Ok(offer.meaning(&String::from_utf8_lossy(&line[..length]))),
+    }
 }
 
 fn list(out: &mut dyn Write) -> Result<u8, Failure> {

@@ -73,6 +73,11 @@ impl Project {
         }))
     }
 
+    /// What stands in it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Whether what it allows counts.
     pub fn is_trusted(&self) -> bool {
         self.trust == Trust::Trusted

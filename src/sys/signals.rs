@@ -84,8 +84,8 @@ pub fn unblock_in(command: &mut std::process::Command) {
 pub struct Arrived {
     /// The signal's number.
     pub signal: i32,
-    /// Whether the kernel made it (a key at the terminal, a hang-up) and not some process.
-    pub from_kernel: bool,
+    /// Whether the kernel made it (a key at the terminal, a hang-up), or this process in its place, and not another.
+    pub is_key: bool,
 }
 
 /// The next signal of a non-blocking signal descriptor, or `None`. Child-safe.
@@ -102,7 +102,7 @@ pub fn next_signal(descriptor: RawFd) -> Option<Arrived> {
         let record = record.assume_init();
         Some(Arrived {
             signal: record.ssi_signo as i32,
-            from_kernel: record.ssi_code == SI_KERNEL,
+            is_key: record.ssi_code == SI_KERNEL || record.ssi_pid == std::process::id(),
         })
     }
 }

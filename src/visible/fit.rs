@@ -14,11 +14,6 @@ fn width(c: char) -> usize {
     if c.is_ascii() { 1 } else { c.width_cjk().unwrap_or(2) }
 }
 
-/// Rows of so many columns, where the terminal breaks the line.
-pub fn rows(text: &str, width: usize) -> usize {
-    columns(text).div_ceil(width).max(1)
-}
-
 /// The line, broken before the terminal would: then the next row would begin with whatever stands there. Rows take at
 /// most so many columns, where that is enough for [`GOES_ON`] and a character.
 pub fn broken(line: &str, most: usize) -> String {
@@ -36,15 +31,41 @@ pub fn broken(line: &str, most: usize) -> String {
     text
 }
 
-/// Cut in the middle to so many columns: the two ends of a path tell most.
+/// Words with commas between them, in rows of so many columns that end behind a word.
+pub fn listed(words: &[String], most: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for word in words {
+        if used > 0 {
+            let fits = used + 3 + columns(word) <= most;
+            text.push_str(if fits { ", " } else { ",\n" });
+            used = if fits { used + 2 } else { 0 };
+        }
+        text.push_str(word);
+        used += columns(word);
+    }
+    text
+}
+
+/// Cut in the middle to so many columns: the two ends of a path tell most. Its name keeps the directory that it is in, where
+/// both have room.
 pub fn shortened(text: &str, most: usize) -> String {
     const CUT: &str = "…";
     if columns(text) <= most {
         return text.to_string();
     }
     let room = most.saturating_sub(columns(CUT));
-    let end = from(text.chars().rev(), room * 3 / 5);
-    let start = from(text.chars(), room - room * 3 / 5);
+    let name = text
+        .rmatch_indices('/')
+        .nth(1)
+        .map_or(0, |(at, _)| columns(&text[at..]));
+    let ending = if name <= room {
+        name.max(room * 3 / 5)
+    } else {
+        room * 3 / 5
+    };
+    let end = from(text.chars().rev(), ending);
+    let start = from(text.chars(), room - ending);
     let end: String = end.chars().rev().collect();
     format!("{start}{CUT}{end}")
 }
@@ -70,10 +91,22 @@ mod tests {
             shortened("/usr/lib/python3/dist-packages/x.py", 20),
             "/usr/lib…kages/x.py"
         );
+        assert_eq!(
+            shortened("/home/ada/work/reports/summary.csv", 22),
+            "…/reports/summary.csv"
+        );
         assert_eq!(shortened("日本語日本語", 6), "日…語");
         for most in 0..40 {
             assert!(columns(&shortened("/r/ünï/cödé/日本語/abcdefghijklmnop", most)) <= most.max(2));
         }
+    }
+
+    #[test]
+    fn rows_of_words_end_behind_a_word() {
+        let words = ["one", "two", "three"].map(String::from);
+        assert_eq!(listed(&words, 80), "one, two, three");
+        assert_eq!(listed(&words, 14), "one, two,\nthree");
+        assert_eq!(listed(&words, 3), "one,\ntwo,\nthree");
     }
 
     #[test]

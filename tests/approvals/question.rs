@@ -39,6 +39,7 @@ pub fn request(target: &str) -> EscalationRequest {
             at_ms: 12,
         },
         lifetimes: vec![Lifetime::Once, Lifetime::Session],
+        granted_beside: 0,
         live: true,
         timeout_ms: 60_000,
     }

@@ -97,7 +97,7 @@ fn hostile_texts_are_spelled_out() {
     hostile.evidence.syscall = "s\t".into();
     let open = ask(&place.state(), Waiting::OnlyWatched, hostile);
     watch.awaits("wants to", 1);
-    watch.types("details 1");
+    watch.types("1 details");
     watch.awaits("call: ", 1);
     watch.types("1 no \u{1b}[31m");
     assert!(matches!(open.answer().0.choice, Choice::No { .. }));

@@ -55,14 +55,14 @@ fn on_a_terminal_a_list_is_drawn_answers_take_two_keys_and_the_terminal_is_given
     terminal.shows("read /etc/hosts");
     // What is pasted is neither a letter nor an Enter.
     terminal.tmux(&["set-buffer", "yes\n", ";", "paste-buffer"]);
-    terminal.shows("one letter, then Enter");
+    terminal.shows("several keys at once");
     terminal.tmux(&["send-keys", "Escape"]);
-    terminal.shows("q quit");
-    terminal.tmux(&["send-keys", "s"]);
-    terminal.shows("Enter: yes to 1, session");
+    terminal.shows("[y]es for this run, [o]nce, [w]ider, [n]o, [d]etails, [q]uit");
+    terminal.tmux(&["send-keys", "y"]);
+    terminal.shows("1: y_  Enter: yes, for this run: --read /etc/hosts");
     terminal.tmux(&["send-keys", "Enter"]);
     assert!(matches!(open.answer().0.choice, Choice::Yes { .. }));
-    terminal.shows("yes, session");
+    terminal.shows("yes, for this run");
     let pid = sockets(&state)[0].file_name().unwrap().to_string_lossy().into_owned();
     let pid = pid.split('-').next().unwrap().to_string();
     Command::new("kill").args(["-TERM", &pid]).status().unwrap();

@@ -87,7 +87,12 @@ impl Watch {
 
     /// Waits until it has complained of something.
     pub fn awaits_complaint(&self, text: &str) {
-        let was_said = until(PATIENCE, || self.complaints().contains(text));
+        self.awaits_complaint_times(text, 1);
+    }
+
+    /// The same for so many times.
+    pub fn awaits_complaint_times(&self, text: &str, times: usize) {
+        let was_said = until(PATIENCE, || self.complaints().matches(text).count() >= times);
         assert!(was_said, "{text:?} isn't in {}", self.complaints());
     }
 

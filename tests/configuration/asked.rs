@@ -14,9 +14,33 @@ fn ends(answer: &str) -> (i32, bool) {
 }
 
 #[test]
-fn on_a_terminal_only_yes_trusts() {
-    assert_eq!(ends("yes\r"), (0, true));
-    for answer in ["y\r", "\r", "yes please\r", "no\r", "\x04"] {
+fn the_question_of_trust_takes_the_words_of_every_question() {
+    for answer in ["y\r", "YES\r"] {
+        assert_eq!(ends(answer), (0, true), "{answer:?}");
+    }
+    for answer in ["n\r", "no\r", "\x04"] {
         assert_eq!(ends(answer), (1, false), "{answer:?}");
     }
+}
+
+#[test]
+fn trust_asks_again_until_there_is_an_answer_and_shows_the_file_on_details() {
+    let run = run().file(".stockade/config.toml", ALLOW);
+    let mut terminal = Terminal::new();
+    // What stands in one line with the answer, or in lines behind it, is none.
+    for answer in ["\r", "yes please\r", "always\r", "x\ry\ry\r"] {
+        terminal = terminal
+            .awaits("Shall this count?")
+            .types(answer)
+            .awaits("that is no answer");
+    }
+    let terminal = terminal
+        .awaits("Shall this count?")
+        .types("d\r")
+        .awaits("  [[permissions.allow]]")
+        .awaits("Shall this count?")
+        .types("n\r")
+        .ends_within(10);
+    assert_eq!(terminal.plays_command(&run, vec![STOCKADE.into(), "trust".into()]), 1);
+    assert!(!run.place.state().join("trusted.json").exists());
 }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use stockade::approve::EscalationRequest;
 
 use crate::common::until;
-use crate::escalation::person::{asking, once, session, signal, wider};
+use crate::escalation::person::{asking, no, once, session, signal, wider};
 
 const DEFINED: &str = "import os, sys\n";
 
@@ -74,6 +75,24 @@ fn a_wider_yes_opens_the_directory() {
         .python("print(*(open('d/' + n).read() for n in ('a', 'b', 'e/c')))")
         .was_asked(&["--read @ROOT/d/a"])
         .prints("1 2 3\n");
+}
+
+/// The prompt then offers `wider` first (`approve::grammar`).
+#[test]
+fn the_fourth_question_in_one_directory_knows_of_three_yeses() {
+    let rule = |request: &EscalationRequest| match request.granted_beside {
+        3 => no(request),
+        _ => session(request),
+    };
+    let code = "import os\n\
+                for name in ('d/a', 'd/b', 'e/a', 'd/c', 'd/d'):\n  \
+                  try: os.close(os.open(name, os.O_RDONLY)); print(name)\n  \
+                  except PermissionError: print(name, 'closed')";
+    let mut asking = asking("minimal", rule);
+    for name in ["d/a", "d/b", "d/c", "d/d", "e/a"] {
+        asking = asking.file(name, "");
+    }
+    asking.python(code).prints("d/a\nd/b\ne/a\nd/c\nd/d closed\n");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_yes_starts_it_once_more_with_the_grant() {
         .awaits("wanted to start")
         .awaits("--exec")
         .awaits(" s)? ")
-        .types("yes\n")
+        .types("y\n")
         .awaits("started")
         .awaits("the tool runs")
         .ends_within(20)
@@ -47,7 +47,7 @@ fn a_yes_starts_it_once_more_with_the_grant() {
 
 #[test]
 fn anything_else_starts_nothing() {
-    for keys in ["no\n", "\n", "\x03"] {
+    for keys in ["no\n", "N\n", "\x04", "\x03"] {
         let run = begun();
         let code = Terminal::new()
             .awaits("started")

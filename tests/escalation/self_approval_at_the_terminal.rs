@@ -9,7 +9,7 @@ use crate::common::{Run, STOCKADE, Terminal, is_root, python, run, skipped};
 const PROMPT: &str = " s)? ";
 /// A terminal's query for its background, and an answer to it with more behind than anybody asked for.
 const QUERY: &str = "\x1b]11;?\x1b\\";
-const REPLY: &str = "\x1b]11;rgb:0000/0000/0000\x1b\\\nonce\nalways\n";
+const REPLY: &str = "\x1b]11;rgb:0000/0000/0000\x1b\\\ny\nalways\n";
 
 /// Four ways to have an answer before there is a question, each in a directory of its own.
 const TRICKS: &str = r#"
@@ -25,7 +25,7 @@ def queried(): say('\x1b]11;?\x1b\\')
 def faked():
     typed_at('\x1b[2J\x1b[8mstockade: python3 wants to read nothing\r\n  would grant: nothing\r\nonce, no or details (58 t)? ')
 def pushed():
-    try: [fcntl.ioctl(0, termios.TIOCSTI, bytes([byte])) for byte in b'once\nalways\n']
+    try: [fcntl.ioctl(0, termios.TIOCSTI, bytes([byte])) for byte in b'y\nalways\n']
     except OSError: say('nothing is pushed\n')
 for trick in typed_ahead, queried, faked, pushed:
     trick()
@@ -78,7 +78,7 @@ fn tricks_work_on_a_program_that_knows_none() {
         .types("once\n")
         .awaits("faked naively: 'once'");
     let terminal = if is_root() {
-        terminal.awaits("pushed naively: 'once'")
+        terminal.awaits("pushed naively: 'y'")
     } else {
         skipped("only root pushes keys into its terminal on every kernel");
         terminal.awaits("pushed? ").types("\n")
@@ -96,7 +96,7 @@ fn what_comes_before_the_question_is_no_answer() {
     let code = Terminal::new()
         .replies(QUERY, REPLY)
         .awaits("type ahead")
-        .types("once\nalways\n")
+        .types("y\nalways\n")
         .awaits("typed_ahead/file")
         .awaits(PROMPT)
         .types("no 1\n")
@@ -106,7 +106,7 @@ fn what_comes_before_the_question_is_no_answer() {
         .types("no 2\n")
         .awaits("queried is closed")
         .awaits("(58 t)? ")
-        .types("once\nalways\n")
+        .types("y\nalways\n")
         .awaits("faked/file")
         .awaits(PROMPT)
         .types("no 3\n")
@@ -154,14 +154,30 @@ fn whoever_reads_the_terminal_all_the_time_reads_no_answer() {
     assert_eq!(reasons(&begun), ["thanks"]);
 }
 
+/// As it would have without a question: a program that doesn't catch the key ends by it.
 #[test]
-fn ctrl_c_is_a_no_and_no_signal_whatever_the_program_makes_of_it() {
+fn ctrl_c_at_a_question_ends_the_run() {
+    let begun = asking("import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); open('d/file').read()");
+    begun.place.file("d/file", "x");
+    let code = Terminal::new()
+        .awaits("d/file")
+        .awaits(PROMPT)
+        .types("\x03")
+        .awaits("Ctrl-C")
+        .ends_within(20)
+        .plays(&begun);
+    assert_eq!(code, 130);
+    assert_eq!(reasons(&begun), ["Ctrl-C"]);
+}
+
+#[test]
+fn ctrl_c_at_a_question_reaches_a_program_that_catches_it_and_is_a_no() {
     let code = "import os, signal\n\
                 def say(text): os.write(1, text.encode())\n\
+                def caught(*_): say('caught\\n')\n\
+                signal.signal(signal.SIGINT, caught)\n\
                 ASKING\
-                ask('d')\n\
-                signal.signal(signal.SIGINT, signal.SIG_IGN)\n\
-                ask('e')\n";
+                ask('d'); ask('e')\n";
     let begun = asking(&code.replace("ASKING", ASKING));
     begun.place.file("d/file", "x");
     begun.place.file("e/file", "x");
@@ -169,17 +185,40 @@ fn ctrl_c_is_a_no_and_no_signal_whatever_the_program_makes_of_it() {
         .awaits("d/file")
         .awaits(PROMPT)
         .types("\x03")
+        .awaits("caught")
         .awaits("d is closed")
         .awaits("e/file")
         .awaits(PROMPT)
-        .types("\x03")
+        .types("no mine\n")
         .awaits("e is closed")
         .ends_within(20)
         .plays(&begun);
     assert_eq!(code, 0);
-    let report = report(&begun);
-    let answers = report["escalation"]["requests"].as_array().unwrap();
-    assert!(answers.iter().all(|answer| answer["answer"] == "no"), "{report}");
+    assert_eq!(reasons(&begun), ["Ctrl-C", "mine"]);
+}
+
+/// Others of the run wait for their own questions by then.
+#[test]
+fn ctrl_c_at_a_question_asks_nothing_more_of_those_that_wait() {
+    let code = "import os, threading, time\n\
+                def reads(name): open(name + '/file').read()\n\
+                for name in 'abc': os.fork() == 0 and (reads(name), os._exit(0))\n\
+                time.sleep(20)\n";
+    let begun = asking(code);
+    for name in ["a", "b", "c"] {
+        begun.place.file(&format!("{name}/file"), "x");
+    }
+    let code = Terminal::new()
+        .awaits(PROMPT)
+        .types("\x03")
+        .ends_within(10)
+        .plays(&begun);
+    assert_eq!(code, 130);
+    assert!(
+        reasons(&begun).iter().all(|reason| reason == "Ctrl-C"),
+        "{:?}",
+        reasons(&begun)
+    );
 }
 
 #[test]
@@ -258,7 +297,7 @@ fn is_held_still(beside: &str) {
         .awaits(PROMPT)
         .meanwhile("sleep 1.2")
         .types("no it was me\n")
-        .awaits("stockade: refused: it was me")
+        .awaits("stockade: refused to read /etc/hosts: it was me")
         .never_saw("DRAWN")
         .awaits("is closed")
         .ends_within(20)

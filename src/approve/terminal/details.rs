@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::offer::Offer;
 use super::question::{granted, verb};
-use crate::approve::EscalationRequest;
+use crate::approve::grammar::{Offer, Word};
+use crate::approve::{EscalationRequest, Lifetime};
 use crate::profile::visible;
 use crate::quote::{command_line, quoted};
 use crate::visible::fit::{broken, shortened};
@@ -51,19 +51,17 @@ pub fn details(request: &EscalationRequest, offer: &Offer, width: usize) -> Stri
 
 /// What is granted on which answer; not shortened.
 fn meanings(request: &EscalationRequest, offer: &Offer) -> String {
-    use super::offer::Word;
     let mut text = String::new();
     for word in &offer.words {
         let meaning = match word {
-            Word::Once => "for this access alone",
-            Word::Session => "until this run ends",
+            Word::Yes if !request.live => "the program is started once more with it",
+            Word::Yes if offer.usual() == Some(Lifetime::Session) => "until this run ends",
+            Word::Yes | Word::Once => "for this access alone",
             Word::Always => "for later runs too, until it is revoked",
             Word::Wider if offer.has_wider_always() => {
                 "`wider grants`, until this run ends; `wider always` for later runs too"
             }
             Word::Wider => "what `wider grants` says, until this run ends",
-            Word::Yes if request.live => "as `session`, where that is offered; otherwise as the shortest that is",
-            Word::Yes => "the program is started once more with it",
             Word::No => "refused; what stands behind it is passed on; `no all` refuses the rest",
             Word::Details => continue,
         };

@@ -51,6 +51,11 @@ impl<'t> Held<'t> {
         })
     }
 
+    /// The process group that keys reach once the terminal is given back.
+    pub fn foreground(&self) -> i32 {
+        self.displaced.unwrap_or_else(|| getpgrp().as_raw())
+    }
+
     /// Throws away what was typed, or answered by the terminal, until it is quiet. What is written first takes part: the
     /// terminal may answer that too.
     pub fn quieten(&self, first: &str, patience: &Patience) -> Result<(), Unanswered> {

@@ -1,4 +1,4 @@
-//! The approver at the terminal: six lines on `/dev/tty`, a word and Enter.
+//! The approver at the terminal: six lines on `/dev/tty`, a word and Enter. Once answered, one line of them is left.
 //!
 //! The program shares this terminal. It may have typed ahead (a terminal answers queries, letters included), left half an
 //! escape sequence, hidden the text, taken the foreground. So every process of the run is stopped before anything is
@@ -10,7 +10,7 @@ mod device;
 mod held;
 mod line;
 mod mode;
-mod offer;
+mod page;
 mod question;
 mod screen;
 mod unanswered;
@@ -21,22 +21,27 @@ mod tests;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use nix::unistd::getpgrp;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{Pid, getpgrp};
 
-use super::{Answer, Approver, Choice, EscalationRequest, Extent, Manner, PAUSE_AFTER_ONE_GONE, Patience, person};
+use super::grammar::{Offer, Said, UNCLEAR};
+use super::{
+    Answer, Approver, Choice, EscalationRequest, Extent, Lifetime, Manner, PAUSE_AFTER_ONE_GONE, Patience, person,
+};
 use crate::mutex::lock;
 use crate::quote::quoted;
-use crate::visible::{fit, visible};
+use crate::visible::fit;
+use crate::visible::style::{Ink, Style};
 use device::Device;
 use held::Held;
 use line::Line;
-use offer::{Offer, Said};
+use page::Page;
 use screen::Screen;
 pub use unanswered::NoTerminal;
 use unanswered::Unanswered;
 
-/// How often a line that means nothing is asked for again.
-const TRIES: u32 = 3;
+/// Columns of a name in the line that stays.
+const LEAST_NAME: usize = 24;
 
 /// The last line is for the person alone: nobody waits for it to be shown.
 const AFTERWARDS: Duration = Duration::from_millis(500);
@@ -50,6 +55,7 @@ pub struct Terminal {
     /// Whether a process group is one of the run's, all of it.
     owns: Box<dyn Fn(i32) -> bool + Send + Sync>,
     screen: Screen,
+    ink: Ink,
     /// The key that erases, as it was before the run could change it.
     erase: u8,
     /// Columns before the run, which can tell the terminal any number. In a question of too many, the terminal would
@@ -91,6 +97,7 @@ impl Terminal {
             device,
             owns,
             screen: Screen::of(std::env::var("TERM").ok().as_deref()),
+            ink: Ink::here(),
             erase: mode::erase_key(&before),
             asking: Mutex::new(None),
         })
@@ -105,65 +112,144 @@ impl Terminal {
         let offer = Offer::of(request);
         let (columns, rows) = self.device.size();
         let size = (columns.min(self.columns), rows);
-        let prompt = question::prompt(&offer, seconds(patience));
-        let question = question::question(request, &prompt, size)?;
         let width = question::width(size).ok_or(Unanswered::TooLong)?;
+        let prompt = || question::prompt(&offer, seconds(patience), width);
+        let question = question::question(request, &prompt(), size, self.ink)?;
         let held = Held::take(&self.device, self.erase, &*self.owns)?;
         held.quieten(&self.screen.undo(), patience)?;
-        let details = || details::details(request, &offer, width) + &question;
         let pause = unanswered.map_or(Duration::ZERO, |ended| {
             PAUSE_AFTER_ONE_GONE.saturating_sub(ended.elapsed())
         });
-        let asked = self.converse(&held, &question, details, &offer, patience, pause);
-        let closing = match &asked {
-            Ok(answer) => Some(fit::broken(&closing_line(request, answer), width)),
+        let mut asking = Asking {
+            held: &held,
+            page: Page::new(self.screen, width),
+            question: &question,
+            prompt: &prompt,
+            details: &|| details::details(request, &offer, width),
+            unclear: fit::broken(UNCLEAR, width) + "\n",
+        };
+        let said = self.converse(&mut asking, &offer, patience, pause);
+        let taken_away = asking.page.taken_away();
+        let closing = match &said {
+            Ok(said) => Some(taken_away + &self.closing_line(request, said, width)),
             // The program may have written anything below the question.
             Err(Unanswered::WentOn) => Unanswered::WentOn.ending().map(|ending| self.screen.wiped() + ending),
-            Err(unanswered) => unanswered.ending().map(|ending| format!("\n{ending}")),
+            Err(unanswered) => unanswered.ending().map(|ending| taken_away + ending),
         };
         if let Some(closing) = closing {
             let _ = self.device.write(&(closing + "\n"), &Patience::of(AFTERWARDS));
         }
+        let group = held.foreground();
         drop(held);
-        asked
+        if said == Ok(Reply::Interrupt) {
+            patience.interrupt();
+            // As the key does where nothing is asked.
+            let _ = killpg(Pid::from_raw(group), Signal::SIGINT);
+        }
+        said.map(Reply::answer)
     }
 
     /// Question and answers, until one is clear.
     fn converse(
         &self,
-        held: &Held<'_>,
-        question: &str,
-        details: impl Fn() -> String,
+        asking: &mut Asking<'_>,
         offer: &Offer,
         patience: &Patience,
         pause: Duration,
-    ) -> Result<Answer, Unanswered> {
-        let mut shown = format!("{}{question}", self.screen.fresh());
+    ) -> Result<Reply, Unanswered> {
+        self.device.write(self.screen.fresh(), patience)?;
         if !pause.is_zero() {
-            self.device.write(&shown, patience)?;
-            shown = String::new();
+            self.device.write(asking.page.adds(asking.question), patience)?;
             std::thread::sleep(pause.min(patience.left().unwrap_or_default()));
-            held.quieten("", patience)?;
+            asking.held.quieten("", patience)?;
+            self.device.write(&asking.page.taken_away(), patience)?;
         }
-        let mut unclear = 0;
+        let mut before = String::new();
         loop {
-            self.device
-                .write(&(shown + &question::prompt(offer, seconds(patience))), patience)?;
-            let line = Line::of(&read_while_held(&self.device, patience)?);
-            if line == Line::Broken {
+            let shown = before + asking.question + &(asking.prompt)();
+            self.device.write(asking.page.adds(&shown), patience)?;
+            let typed = read_while_held(&self.device, patience)?;
+            let line = Line::of(&typed);
+            if !typed.ends_with(b"\n") {
                 self.device.write("\n", patience)?;
             }
-            match offer.meaning(&line) {
-                Said::Answer(choice, reason) => return Ok(answer(choice, reason)),
-                Said::Details => shown = details(),
-                Said::Unclear if unclear == TRIES => return Ok(answer(Choice::No { all: false }, None)),
-                Said::Unclear => {
-                    unclear += 1;
-                    shown = "that is no answer; a word and Enter:\n".into();
-                    // The rest of what only looked like one.
-                    held.quieten("", patience)?;
-                }
+            asking.page.adds_typed(&typed);
+            let said = match line {
+                Line::Interrupt => return Ok(Reply::Interrupt),
+                Line::Broken => return Ok(Reply::Answer(Choice::No { all: false }, None)),
+                Line::Unclear => Said::Unclear,
+                Line::Text(text) => offer.meaning(&text),
+            };
+            before = match said {
+                Said::Answer(choice, reason) => return Ok(Reply::Answer(choice, reason)),
+                Said::Details => (asking.details)(),
+                Said::Unclear => asking.unclear.clone(),
+            };
+            // The rest of what only looked like a line, and what was typed ahead.
+            let taken_away = asking.page.taken_away();
+            asking.held.quieten(&taken_away, patience)?;
+        }
+    }
+
+    /// What stays on the screen: one line, in which names give way to words.
+    fn closing_line(&self, request: &EscalationRequest, said: &Reply, width: usize) -> String {
+        let is_yes = matches!(said, Reply::Answer(Choice::Yes { .. }, _));
+        let style = if is_yes { Style::Granted } else { Style::Refused };
+        let (words, name) = match said {
+            Reply::Answer(Choice::Yes { lifetime, extent }, _) => {
+                let granted = match (extent, &request.wider) {
+                    (Extent::Profile(name), _) => format!("all of the profile {}", quoted(name.as_ref())),
+                    (Extent::Wider, Some(wider)) => question::granted(wider),
+                    _ => question::granted(&request.requested),
+                };
+                let time = match lifetime {
+                    Lifetime::Once => "once",
+                    Lifetime::Session => "for this run",
+                    Lifetime::Always => "for this run, and to be kept for later ones",
+                };
+                (format!("stockade: granted {time}: "), granted)
             }
+            Reply::Answer(Choice::No { all: true }, _) => {
+                let words = "stockade: refused, and nothing more is asked in this run";
+                (words.to_string(), String::new())
+            }
+            Reply::Answer(_, reason) => question::refused(request, reason.as_deref()),
+            Reply::Interrupt => question::refused(request, Some("Ctrl-C")),
+        };
+        let room = width.saturating_sub(fit::columns(&words)).max(LEAST_NAME);
+        let line = words + &fit::shortened(&name, room);
+        self.ink.styled(style, &fit::broken(&line, width))
+    }
+}
+
+/// One question at the terminal.
+struct Asking<'a> {
+    held: &'a Held<'a>,
+    page: Page,
+    question: &'a str,
+    prompt: &'a dyn Fn() -> String,
+    details: &'a dyn Fn() -> String,
+    unclear: String,
+}
+
+/// What a person did.
+#[derive(Debug, PartialEq, Eq)]
+enum Reply {
+    Answer(Choice, Option<String>),
+    /// Ctrl-C: the run is to end as it would have at any other time.
+    Interrupt,
+}
+
+impl Reply {
+    fn answer(self) -> Answer {
+        let (choice, reason) = match self {
+            Reply::Answer(choice, reason) => (choice, reason),
+            Reply::Interrupt => (Choice::No { all: false }, Some("Ctrl-C".into())),
+        };
+        Answer {
+            choice,
+            by: person::at("the terminal"),
+            reason,
         }
     }
 }
@@ -195,39 +281,5 @@ impl Approver for Terminal {
 
     fn manner(&self) -> Manner {
         Manner::InPlace
-    }
-}
-
-fn answer(choice: Choice, reason: Option<String>) -> Answer {
-    Answer {
-        choice,
-        by: person::at("the terminal"),
-        reason,
-    }
-}
-
-/// What stays on the screen.
-fn closing_line(request: &EscalationRequest, answer: &Answer) -> String {
-    use super::Lifetime;
-    let reason = answer
-        .reason
-        .as_deref()
-        .map_or(String::new(), |reason| format!(": {}", visible(reason)));
-    match &answer.choice {
-        Choice::Yes { lifetime, extent } => {
-            let granted = match (extent, &request.wider) {
-                (Extent::Profile(name), _) => format!("all of the profile {}", quoted(name.as_ref())),
-                (Extent::Wider, Some(wider)) => question::granted(wider),
-                _ => question::granted(&request.requested),
-            };
-            let time = match lifetime {
-                Lifetime::Once => "once",
-                Lifetime::Session => "for this run",
-                Lifetime::Always => "for this run, and to be kept for later ones",
-            };
-            format!("stockade: granted {time}: {granted}")
-        }
-        Choice::No { all: true } => "stockade: refused, and nothing more is asked in this run".into(),
-        Choice::No { all: false } | Choice::Silence => format!("stockade: refused{reason}"),
     }
 }

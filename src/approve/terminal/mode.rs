@@ -39,7 +39,7 @@ pub fn hushed(before: &termios) -> termios {
 }
 
 /// A line can be typed. No key is a signal: they would reach whoever is in the foreground, the stopped target too. Those
-/// that usually are end the line at once, and it is a no.
+/// that usually are end the line at once.
 pub fn listening(before: &termios, erase: u8) -> termios {
     let mut mode = plain(before);
     // ECHOCTL: an escape sequence that is typed, or sent by the terminal, is shown and not carried out.

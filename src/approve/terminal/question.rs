@@ -2,23 +2,30 @@
 //!
 //! What comes from the program is quoted, so that nothing in it moves the terminal. No row on the screen begins with it:
 //! each line begins with a word of ours, and where one goes on in the next row, that begins with [`fit::GOES_ON`]. What
-//! tells who and what is shortened to the width; what would be granted never is: where it doesn't fit on the screen,
-//! the question isn't asked.
+//! tells who and what is shortened; what would be granted never is: where it doesn't fit on the screen, the question
+//! isn't asked.
 
-use super::offer::{Offer, Word};
 use super::unanswered::Unanswered;
+use crate::approve::grammar::Offer;
 use crate::approve::{EscalationRequest, Requested};
 use crate::profile::visible;
 use crate::quote::{command_line, quoted};
 use crate::report::Kind;
-use crate::visible::fit::{self, columns, rows, shortened};
+use crate::visible::fit::{self, columns, shortened};
+use crate::visible::style::{Ink, Style};
 
 /// The target can tell its terminal any size. A question of more columns in all isn't asked, whatever the size: on a
 /// screen of 80 columns and 24 rows its beginning would be gone.
 const MOST_COLUMNS: usize = 1500;
 
+/// Columns of a line that tells who and what. On a narrower terminal it has more rows, and its names stay as they are.
+const LINE: usize = 80;
+
 /// Columns that a shortened text has in any case.
 const LEAST: usize = 16;
+
+/// The row before the question, and one that says that a line was no answer.
+const OTHER_ROWS: usize = 2;
 
 /// On a narrower one a question has too many rows. Of a wider one no more is used: where the target has told its terminal
 /// a larger size than there is, the terminal would break the lines where the target wants it.
@@ -30,33 +37,35 @@ pub fn width(size: (usize, usize)) -> Option<usize> {
 }
 
 /// The lines above the prompt, with their line ends; the prompt has to fit below.
-pub fn question(request: &EscalationRequest, prompt: &str, size: (usize, usize)) -> Result<String, Unanswered> {
+pub fn question(
+    request: &EscalationRequest,
+    prompt: &str,
+    size: (usize, usize),
+    ink: Ink,
+) -> Result<String, Unanswered> {
     let width = width(size).ok_or(Unanswered::TooLong)?;
-    let lines = lines(request, width);
-    let length: usize = lines.iter().map(|line| columns(line)).sum();
-    let lines: Vec<String> = lines.iter().map(|line| fit::broken(line, width)).collect();
-    let height: usize = lines.iter().map(|line| line.lines().count()).sum();
-    // One row for the line before the question.
-    if height + rows(prompt, width) + 1 > size.1 || length > MOST_COLUMNS {
+    let lines = lines(request);
+    let length: usize = lines.iter().map(|(_, line)| columns(line)).sum();
+    let lines = lines.iter().map(|(style, line)| (*style, fit::broken(line, width)));
+    let lines: Vec<(Option<Style>, String)> = lines.collect();
+    let height: usize = lines.iter().map(|(_, line)| line.lines().count()).sum();
+    if height + prompt.lines().count() + OTHER_ROWS > size.1 || length > MOST_COLUMNS {
         return Err(Unanswered::TooLong);
     }
-    Ok(lines.join("\n") + "\n")
+    let shown = lines.into_iter().map(|(style, line)| match style {
+        Some(style) => ink.styled(style, &line) + "\n",
+        None => line + "\n",
+    });
+    Ok(shown.collect())
 }
 
-/// What is asked for at the end.
-pub fn prompt(offer: &Offer, seconds: u64) -> String {
-    let mut words = Vec::new();
-    for word in &offer.words {
-        match word {
-            Word::No => words.extend(["no [reason]", "no all"]),
-            Word::Details => {}
-            word => words.push(word.text()),
-        }
+/// What is asked for at the end, in rows that fit.
+pub fn prompt(offer: &Offer, seconds: u64, width: usize) -> String {
+    let mut words = offer.shown();
+    if let Some(last) = words.last_mut() {
+        *last += &format!(" ({seconds} s)? ");
     }
-    if !offer.words.iter().any(|word| !matches!(word, Word::No | Word::Details)) {
-        words.extend(offer.name);
-    }
-    format!("{} or details ({seconds} s)? ", words.join(", "))
+    fit::listed(&words, width)
 }
 
 /// What would be granted, never shortened.
@@ -70,46 +79,37 @@ pub fn granted(requested: &Requested) -> String {
     }
 }
 
-fn lines(request: &EscalationRequest, width: usize) -> Vec<String> {
+fn lines(request: &EscalationRequest) -> Vec<(Option<Style>, String)> {
     const REFUSED: &str = "  refused: ";
     let evidence = &request.evidence;
     let why = visible(&evidence.why);
-    let mut lines = vec![who(request, width)];
+    let asked = |line| (Some(Style::Asked), line);
+    let mut lines = vec![(None, who(request))];
     match (&evidence.warning, &request.wider) {
         (Some(_), Some(_)) => {
-            let why = shortened(&format!(" ({why})"), width / 2);
-            lines.push(format!("{}{why}", what(request, width.saturating_sub(columns(&why)))));
+            let why = shortened(&format!(" ({why})"), LINE / 2);
+            lines.push(asked(format!("{}{why}", what(request, LINE - columns(&why)))));
         }
         _ => {
-            lines.push(what(request, width));
-            let room = width.saturating_sub(REFUSED.len()).max(LEAST);
-            lines.push(format!("{REFUSED}{}", shortened(&why, room)));
+            lines.push(asked(what(request, LINE)));
+            lines.push((None, format!("{REFUSED}{}", shortened(&why, LINE - REFUSED.len()))));
         }
     }
-    lines.extend(
-        evidence
-            .warning
-            .iter()
-            .map(|warning| format!("  careful: {}", visible(warning))),
-    );
+    let careful = |warning| (Some(Style::Careful), format!("  careful: {}", visible(warning)));
+    lines.extend(evidence.warning.as_ref().map(|warning| careful(warning)));
     let verb = if request.live {
         "would grant"
     } else {
         "would start it once more with"
     };
-    lines.push(format!("  {verb}: {}", granted(&request.requested)));
-    lines.extend(
-        request
-            .wider
-            .iter()
-            .filter(|_| request.live)
-            .map(|wider| format!("  wider grants: {}", granted(wider))),
-    );
+    lines.push((None, format!("  {verb}: {}", granted(&request.requested))));
+    let wider = request.wider.iter().filter(|_| request.live);
+    lines.extend(wider.map(|wider| (None, format!("  wider grants: {}", granted(wider)))));
     lines
 }
 
 /// `stockade: /usr/bin/python3 (pid 4711, agent coder) wants to read`.
-fn who(request: &EscalationRequest, width: usize) -> String {
+fn who(request: &EscalationRequest) -> String {
     let evidence = &request.evidence;
     let agent = match &evidence.agent {
         Some(agent) => format!(", agent {}", shortened(&quoted(agent.as_ref()), LEAST)),
@@ -118,17 +118,25 @@ fn who(request: &EscalationRequest, width: usize) -> String {
     let wants = if request.live { "wants" } else { "wanted" };
     let rest = format!(" (pid {}{agent}) {wants} to {}", evidence.pid, verb(evidence.access));
     let start = "stockade: ";
-    let room = width.saturating_sub(start.len() + columns(&rest)).max(LEAST);
+    let room = LINE.saturating_sub(start.len() + columns(&rest)).max(LEAST);
     format!("{start}{}{rest}", shortened(&quoted(evidence.program.as_ref()), room))
 }
 
+/// `stockade: refused to read ` and `/etc/hosts: not today`.
+pub fn refused(request: &EscalationRequest, reason: Option<&str>) -> (String, String) {
+    let evidence = &request.evidence;
+    let reason = reason.map_or_else(String::new, |reason| format!(": {}", visible(reason)));
+    let name = format!("{}{reason}", quoted(evidence.target.as_ref()));
+    (format!("stockade: refused to {} ", verb(evidence.access)), name)
+}
+
 /// As asked → as resolved.
-fn what(request: &EscalationRequest, width: usize) -> String {
+fn what(request: &EscalationRequest, most: usize) -> String {
     const TARGET: &str = "  target: ";
     const ARROW: &str = " → ";
     let evidence = &request.evidence;
     let target = quoted(evidence.target.as_ref());
-    let room = width.saturating_sub(TARGET.len()).max(LEAST);
+    let room = most.saturating_sub(TARGET.len()).max(LEAST);
     if evidence.asked.is_empty() || evidence.asked == evidence.target {
         return format!("{TARGET}{}", shortened(&target, room));
     }

@@ -6,7 +6,6 @@ mod multiplexer;
 mod questions;
 mod scene;
 mod stage;
-mod words;
 
 use crate::approve::Requested;
 use crate::approve::samples::request;

@@ -50,8 +50,8 @@ impl Unanswered {
     /// What the prompt ends with, where one is open.
     pub fn ending(&self) -> Option<&'static str> {
         match self {
-            Unanswered::Late => Some("no answer: refused"),
-            Unanswered::Withdrawn => Some("nobody waits for the answer any more: refused"),
+            Unanswered::Late => Some("stockade: no answer: refused"),
+            Unanswered::Withdrawn => Some("stockade: nobody waits for the answer any more: refused"),
             Unanswered::WentOn => Some("stockade: the program went on while the question was open: refused"),
             // What was there is said nowhere: the prompt isn't open, or nobody would see it.
             Unanswered::Raw | Unanswered::Background | Unanswered::TooLong | Unanswered::Gone => None,

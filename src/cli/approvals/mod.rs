@@ -1,14 +1,13 @@
 //! `stockade approvals`: shows what runs ask, and sends the answers.
 //!
-//! No run reaches this terminal, so single keys and short words may be answers here. Texts of questions come from
-//! confined programs all the same, and are escaped before they are shown.
+//! The answers are those of every question (`approve::grammar`). Texts of questions come from confined programs, and are
+//! escaped before they are shown.
 
 mod ending;
 mod order;
 mod plain;
 mod screen;
 mod shown;
-mod verdict;
 
 use std::io::IsTerminal;
 

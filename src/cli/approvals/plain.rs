@@ -3,18 +3,22 @@
 //! Questions go to standard output. Answers come from standard input, line by line.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use nix::sys::termios::{FlushArg, tcflush};
+
 use super::ending::Signals;
-use super::order::{self, Order, Said};
-use super::{Stay, next_of_run, shown, verdict};
-use crate::approve::Choice;
+use super::order::{self, Order};
+use super::{Stay, next_of_run, shown};
+use crate::approve::grammar::{Offer, Said, UNCLEAR};
 use crate::approve::person;
 use crate::approve::socket::{News, Question, Watcher};
+use crate::approve::{Answer, Choice};
 use crate::cli::REFUSED;
 use crate::cli::message::{Failure, note};
+use crate::profile::visible;
 use crate::sys::terminal;
 use crate::visible::fit;
 
@@ -99,6 +103,9 @@ impl Plain {
             match news {
                 News::Came(number) => {
                     self.has_asked = true;
+                    if self.watcher.questions().count() == 1 {
+                        self.forget_typed();
+                    }
                     if let Some(question) = self.watcher.question(number) {
                         print_question(question)?;
                     }
@@ -107,6 +114,14 @@ impl Plain {
             }
         }
         Ok(())
+    }
+
+    /// At a terminal, what was typed while nothing waited is no answer to what comes.
+    fn forget_typed(&mut self) {
+        if self.input.is_terminal() {
+            let _ = tcflush(&self.input, FlushArg::TCIFLUSH);
+            self.typed.clear();
+        }
     }
 
     /// Reads what was typed and does it.
@@ -142,12 +157,11 @@ impl Plain {
             Ok(Order::Help) => print(order::HELP)?,
             Ok(Order::Quit) => return Ok(Next::End),
             Ok(Order::List) => self.list()?,
-            Ok(Order::Details(number)) => self.details(number)?,
-            Ok(Order::Answer(number, said)) => self.answer(number, &said)?,
+            Ok(Order::Answer(number, line)) => self.answer(number, line)?,
             Ok(Order::Refuse(reason)) => {
                 let numbers: Vec<u32> = self.watcher.questions().map(|question| question.number).collect();
                 for number in numbers {
-                    self.answer(number, &Said::No(reason.clone()))?;
+                    self.send(number, &self.said(Choice::No { all: false }, reason.clone()))?;
                 }
             }
         }
@@ -163,42 +177,52 @@ impl Plain {
         if is_empty { print("nothing waits") } else { Ok(()) }
     }
 
-    fn details(&self, number: u32) -> io::Result<()> {
+    /// What was said to one question.
+    fn answer(&mut self, number: u32, line: &str) -> io::Result<()> {
         let Some(question) = self.watcher.question(number) else {
             note(&format!("there is no question {number}"));
             return Ok(());
         };
-        print_question(question)?;
-        for line in shown::details(question) {
-            print(&format!("   {line}"))?;
+        let offer = Offer::of(&question.request);
+        match offer.meaning(line) {
+            Said::Answer(choice, reason) => self.send(number, &self.said(choice, reason)),
+            Said::Details => {
+                print_question(question)?;
+                let details = shown::details(question);
+                details.iter().try_for_each(|line| print(&format!("   {line}")))
+            }
+            Said::Unclear => {
+                let words = offer.shown().join(", ");
+                note(&format!("{number}: {UNCLEAR} {words}"));
+                Ok(())
+            }
         }
-        Ok(())
+    }
+
+    fn said(&self, choice: Choice, reason: Option<String>) -> Answer {
+        Answer {
+            choice,
+            by: self.by.clone(),
+            reason,
+        }
     }
 
     /// Answers one question, and with `no all` what else the same run asks.
-    fn answer(&mut self, number: u32, said: &Said) -> io::Result<()> {
-        let Some(question) = self.watcher.question(number) else {
-            note(&format!("there is no question {number}"));
-            return Ok(());
-        };
-        let run = question.request.run.clone();
-        let answer = match verdict::answer(said, &question.request, &self.by) {
-            Ok(answer) => answer,
-            Err(why) => {
-                note(&format!("{number}: {why}"));
-                return Ok(());
-            }
-        };
-        match self.watcher.answer(number, &answer) {
-            Ok(_) => print(&format!(
-                "{number}: {}",
-                crate::profile::visible(&verdict::summary(&answer))
-            ))?,
+    fn send(&mut self, number: u32, answer: &Answer) -> io::Result<()> {
+        let run = self
+            .watcher
+            .question(number)
+            .map(|question| question.request.run.clone());
+        match self.watcher.answer(number, answer) {
+            Ok(_) => print(&format!("{number}: {}", visible(&shown::summary(answer))))?,
             Err(error) => note(&format!("{number}: {error}")),
         }
         let is_to_all = answer.choice == (Choice::No { all: true });
-        match next_of_run(&self.watcher, &run).filter(|_| is_to_all) {
-            Some(next) => self.answer(next, said),
+        match run
+            .and_then(|run| next_of_run(&self.watcher, &run))
+            .filter(|_| is_to_all)
+        {
+            Some(next) => self.send(next, answer),
             None => Ok(()),
         }
     }
@@ -214,12 +238,12 @@ impl Plain {
 
 fn print_question(question: &Question) -> io::Result<()> {
     let request = &question.request;
-    print(&format!("{}: {}", question.number, shown::wanted(request)))?;
+    print(&format!("{}: {}", question.number, shown::wanted(request, shown::LINE)))?;
     print(&format!("   {}", shown::run(request)))?;
     for line in shown::question(question) {
         print(&format!("   {line}"))?;
     }
-    Ok(())
+    print(&format!("   {}", shown::answers(question)))
 }
 
 /// A script reads line by line, so each goes out at once. On a terminal no row begins with a text from a run.

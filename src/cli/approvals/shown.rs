@@ -2,20 +2,23 @@
 
 use std::time::Instant;
 
+use crate::approve::grammar::Offer;
 use crate::approve::socket::Question;
-use crate::approve::{EscalationRequest, Evidence, Requested};
+use crate::approve::{Answer, Choice, EscalationRequest, Evidence, Extent, Lifetime, Requested};
 use crate::profile::visible;
 use crate::quote::{command_line, quoted};
 use crate::visible::fit;
 use crate::visible::visible_but_for_blanks;
 
 /// Columns of a text that must fit one line.
-const LINE: usize = 120;
+pub const LINE: usize = 120;
 
-/// What is wanted, on one line: `read /etc/hosts`.
-pub fn wanted(request: &EscalationRequest) -> String {
+/// What is wanted, in so many columns: `read /etc/hosts`.
+pub fn wanted(request: &EscalationRequest, columns: usize) -> String {
     let evidence = &request.evidence;
-    format!("{} {}", kind(evidence), short(&quoted(evidence.target.as_ref())))
+    let kind = kind(evidence);
+    let room = columns.saturating_sub(kind.len() + 1);
+    format!("{kind} {}", fit::shortened(&quoted(evidence.target.as_ref()), room))
 }
 
 /// The run that a question belongs to, on one line.
@@ -58,12 +61,13 @@ pub fn question(question: &Question) -> Vec<String> {
     if let Some(warning) = &evidence.warning {
         lines.push(format!("warning: {}", visible(warning)));
     }
-    lines.push(format!(
-        "answers: {}; {} s left",
-        answers(request),
-        seconds_left(question)
-    ));
     lines
+}
+
+/// What may be answered, and for how long.
+pub fn answers(question: &Question) -> String {
+    let words = Offer::of(&question.request).shown().join(", ");
+    format!("answers: {words}; {} s left", seconds_left(question))
 }
 
 /// The rest.
@@ -96,14 +100,6 @@ pub fn details(question: &Question) -> Vec<String> {
     lines
 }
 
-/// What may be answered.
-fn answers(request: &EscalationRequest) -> String {
-    let mut words: Vec<&str> = request.lifetimes.iter().map(|lifetime| lifetime.word()).collect();
-    words.extend(request.wider.is_some().then_some("wider"));
-    words.push("no");
-    words.join(", ")
-}
-
 /// As the command line names it.
 pub fn requested(requested: &Requested) -> String {
     match requested {
@@ -122,6 +118,36 @@ fn asked(evidence: &Evidence) -> String {
         "" => format!("{} {target}", kind(evidence)),
         same if same == evidence.target => format!("{} {target}", kind(evidence)),
         asked => format!("{} {target} (asked for as {})", kind(evidence), quoted(asked.as_ref())),
+    }
+}
+
+/// How long a yes lasts.
+pub fn time(lifetime: Lifetime) -> &'static str {
+    match lifetime {
+        Lifetime::Once => "once",
+        Lifetime::Session => "for this run",
+        Lifetime::Always => "always",
+    }
+}
+
+/// An answer in a few words, for the history.
+pub fn summary(answer: &Answer) -> String {
+    let said = match &answer.choice {
+        Choice::Yes { lifetime, extent } => {
+            let extent = match extent {
+                Extent::Requested => String::new(),
+                Extent::Wider => "wider, ".to_string(),
+                Extent::Profile(name) => format!("all of `{name}`, "),
+            };
+            format!("yes, {extent}{}", time(*lifetime))
+        }
+        Choice::No { all: true } => "no to all of this run".to_string(),
+        Choice::No { all: false } => "no".to_string(),
+        Choice::Silence => "nobody answered".to_string(),
+    };
+    match &answer.reason {
+        Some(reason) => format!("{said}: {reason}"),
+        None => said,
     }
 }
 

@@ -228,7 +228,8 @@ impl Clerk {
             }
         };
         let asking = &self.approvals.asking;
-        let request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
+        let mut request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
+        request.granted_beside = self.approvals.log().granted_beside(&Group::of(&question.refusal));
         self.shared().tell(|| Record::Asked(Box::new(request.clone())));
         let patience = match &self.hold {
             Some(hold) => Patience::of(asking.timeout).while_held(is_still_held(hold)),
@@ -293,12 +294,30 @@ impl Clerk {
             return;
         };
         let open = self.open.remove(at);
+        if open.patience.is_interrupted() {
+            self.give_way(open, answer);
+            return;
+        }
         // After the answer was read and before anything is granted. The run stays held in between, so what it did not do by
         // now it does only after the answer was carried out.
         if self.is_broken() {
             self.break_off(open);
         } else {
             self.close(open, answer);
+        }
+    }
+
+    /// Ctrl-C, which ends the run once it goes on: nothing more is asked of those that wait.
+    fn give_way(&mut self, open: Open, answer: &Answer) {
+        self.close(open, answer);
+        for question in std::mem::take(&mut self.waiting) {
+            self.decline(
+                question,
+                Declined {
+                    by: Some(answer.by.clone()),
+                    reason: answer.reason.clone(),
+                },
+            );
         }
     }
 
@@ -379,11 +398,7 @@ impl Clerk {
                 by: answer.by.clone(),
             })
         });
-        if granting.lasts() {
-            self.approvals.log().grant(&open.key);
-        } else {
-            self.approvals.log().hear_something();
-        }
+        self.approvals.log().grant(&open.key, &open.group, granting.lasts());
         let mut calls = open.calls.into_iter();
         if let Some(mut question) = calls.next() {
             question.leave.answered.push(open.key);
@@ -453,7 +468,9 @@ impl Clerk {
         for notification in interrupted {
             self.reply(notification, libc::EINTR);
         }
-        let is_broken = !self.open.is_empty() && self.is_broken();
+        // Ctrl-C may have ended a process by now, and the answer that says so is on its way.
+        let is_interrupted = self.open.iter().any(|open| open.patience.is_interrupted());
+        let is_broken = !self.open.is_empty() && !is_interrupted && self.is_broken();
         let limit = self.approvals.asking.timeout + GRACE;
         let mut index = 0;
         while index < self.open.len() {

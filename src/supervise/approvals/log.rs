@@ -37,6 +37,7 @@ pub struct Log {
     refused: HashMap<Key, Declined>,
     granted: HashSet<Key>,
     strikes: HashMap<Group, usize>,
+    yeses: HashMap<Group, usize>,
     silences: usize,
     ended: Option<Declined>,
     answered: Vec<Escalated>,
@@ -86,12 +87,18 @@ impl Log {
         Ok(self.asked)
     }
 
-    /// Takes note of a yes that lasts.
-    pub fn grant(&mut self, key: &Key) {
+    /// Takes note of a yes; one that lasts isn't asked for again.
+    pub fn grant(&mut self, key: &Key, group: &Group, lasts: bool) {
         self.silences = 0;
-        if self.granted.len() < MOST_REFUSED {
+        *self.yeses.entry(group.clone()).or_default() += 1;
+        if lasts && self.granted.len() < MOST_REFUSED {
             self.granted.insert(key.clone());
         }
+    }
+
+    /// How many yeses there were to questions of this group.
+    pub fn granted_beside(&self, group: &Group) -> usize {
+        self.yeses.get(group).copied().unwrap_or_default()
     }
 
     /// Whether a yes that lasts was given.

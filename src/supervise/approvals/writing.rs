@@ -87,6 +87,7 @@ pub fn request(
                 lasting.filter(|lifetime| *lifetime != Lifetime::Once).collect()
             }
         },
+        granted_beside: 0,
         live: true,
         timeout_ms: u64::try_from(asking.timeout.as_millis()).unwrap_or(u64::MAX),
     }

@@ -32,9 +32,41 @@ fn a_word_and_enter_is_the_answer_and_one_line_stays_that_says_so() {
 
 #[test]
 fn other_words_reach_whoever_asked_too() {
-    assert_eq!(answered("wi al\r"), yes(Lifetime::Always, Extent::Wider));
-    assert_eq!(answered("sx\x7fession\r"), yes(Lifetime::Session, Extent::Requested));
-    assert_eq!(answered("\r"), Choice::No { all: false });
+    assert_eq!(answered("W a\r"), yes(Lifetime::Always, Extent::Wider));
+    assert_eq!(answered("yx\x7fes\r"), yes(Lifetime::Session, Extent::Requested));
+    assert_eq!(answered("n\r"), Choice::No { all: false });
+}
+
+/// On a terminal that obeys, whatever was typed in between.
+#[test]
+fn an_answered_question_shrinks_to_one_line() {
+    let scene = Scene {
+        term: "xterm".into(),
+        ..Scene::new()
+    };
+    for (keys, rows) in [(&["o\r"][..], &[7][..]), (&["x\r", "d\r", "o\r"], &[7, 8, 28])] {
+        let mut stage = Stage::new(&scene);
+        for (keys, rows) in keys.iter().zip(rows) {
+            stage.awaits(PROMPT);
+            stage.types(keys);
+            stage.awaits(&format!("\x1b[{}A\r\x1b[J", rows - 1));
+        }
+        stage.awaits("\x1b[32mstockade: granted once: --read /etc/hosts\x1b[0m\r\n");
+    }
+}
+
+#[test]
+fn what_is_asked_is_bold_and_colour_is_left_out_where_no_color_says_so() {
+    let scene = Scene {
+        term: "xterm".into(),
+        is_colourless: true,
+        ..Scene::new()
+    };
+    let mut stage = Stage::new(&scene);
+    stage.awaits("\x1b[1m  target: ../etc/hosts → /etc/hosts\x1b[0m\r\n");
+    stage.awaits(PROMPT);
+    stage.types("n\r");
+    stage.awaits("\x1b[Jstockade: refused to read /etc/hosts\r\n");
 }
 
 #[test]
@@ -45,38 +77,43 @@ fn details_are_shown_and_it_is_asked_again() {
     stage.awaits("  command: python3 'read it.py'\r\n");
     stage.awaits(PROMPT);
     stage.types("no try another\r");
-    stage.awaits("stockade: refused: try another\r\n");
+    stage.awaits("stockade: refused to read /etc/hosts: try another\r\n");
     let answer = stage.outcome().answer;
     assert_eq!(answer.choice, Choice::No { all: false });
     assert_eq!(answer.reason.as_deref(), Some("try another"));
 }
 
 #[test]
-fn a_fourth_line_that_is_no_answer_is_a_no() {
+fn a_wrong_word_and_enter_alone_ask_again_as_often_as_it_takes() {
     let mut stage = Stage::new(&Scene::new());
-    for _ in 0..4 {
+    for keys in ["yes please\r", "\r", "on\r", "maybe\r", "\r", "\r"] {
         stage.awaits(PROMPT);
-        stage.types("yes please\r");
+        stage.types(keys);
+        stage.awaits("that is no answer");
     }
-    assert_eq!(stage.outcome().answer.choice, Choice::No { all: false });
-    assert_eq!(stage.said().matches("that is no answer").count(), 3);
+    stage.awaits(PROMPT);
+    stage.types("YES\r");
+    assert_eq!(stage.outcome().answer.choice, yes(Lifetime::Session, Extent::Requested));
 }
 
-/// The same key afterwards proves that it is a signal at other times.
 #[test]
-fn ctrl_c_is_a_no_and_reaches_nobody_as_a_signal() {
-    let scene = Scene {
-        stays: true,
-        ..Scene::new()
-    };
-    let mut stage = Stage::new(&scene);
+fn what_is_typed_behind_a_wrong_word_is_thrown_away() {
+    let mut stage = Stage::new(&Scene::new());
     stage.awaits(PROMPT);
-    stage.types("on\x03");
-    stage.awaits("stockade: refused\r\n");
-    let outcome = stage.outcome();
-    assert_eq!(outcome.answer.choice, Choice::No { all: false });
-    assert!(outcome.do_others_live && outcome.is_mode_as_before);
-    stage.types("\x03");
+    stage.types("what\ry\ralways\r");
+    stage.awaits("that is no answer");
+    stage.awaits(PROMPT);
+    stage.types("n\r");
+    assert_eq!(stage.outcome().answer.choice, Choice::No { all: false });
+}
+
+/// Nothing is granted, and the key is the signal that it is at other times.
+#[test]
+fn ctrl_c_is_a_no_and_ends_what_is_in_the_foreground() {
+    let mut stage = Stage::new(&Scene::new());
+    stage.awaits(PROMPT);
+    stage.types("y\x03");
+    stage.awaits("stockade: refused to read /etc/hosts: Ctrl-C\r\n");
     assert_eq!(stage.ended_by(), Some(libc::SIGINT));
 }
 
@@ -156,7 +193,7 @@ fn no_answer_is_silence_and_the_prompt_says_so() {
         ..Scene::new()
     };
     for (scene, said) in [
-        (late, "no answer: refused\r\n"),
+        (late, "stockade: no answer: refused\r\n"),
         (withdrawn, "nobody waits for the answer any more: refused\r\n"),
     ] {
         let mut stage = Stage::new(&scene);

@@ -1,21 +1,22 @@
 //! What a person sees.
 
 use super::super::details::details;
-use super::super::offer::Offer;
-use super::super::question::{prompt, question};
+use super::super::question::{prompt, question, width};
 use super::super::unanswered::Unanswered;
 use super::{grants, request};
+use crate::approve::grammar::Offer;
 use crate::approve::{EscalationRequest, Requested};
 use crate::visible::fit::{GOES_ON, columns};
 use crate::visible::is_visible;
+use crate::visible::style::Ink;
 use crate::visible::tests::odd_text;
 use unicode_width::UnicodeWidthChar;
 
 const SIZE: (usize, usize) = (80, 24);
 
 fn asked(request: &EscalationRequest, size: (usize, usize)) -> Result<String, Unanswered> {
-    let prompt = prompt(&Offer::of(request), 60);
-    Ok(question(request, &prompt, size)? + &prompt)
+    let prompt = prompt(&Offer::of(request), 60, width(size).ok_or(Unanswered::TooLong)?);
+    Ok(question(request, &prompt, size, Ink::Plain)? + &prompt)
 }
 
 fn shown(request: &EscalationRequest) -> String {
@@ -30,7 +31,7 @@ fn a_question_is_six_lines() {
       refused: nothing grants it
       would grant: --read /etc/hosts
       wider grants: --read /etc
-    once, session, always, wider, no [reason], no all or details (60 s)?
+    [y]es for this run, [o]nce, [a]lways, [w]ider, [n]o, [d]etails (60 s)?
     ");
 }
 
@@ -44,7 +45,7 @@ fn a_warning_is_said_and_it_stays_six_lines() {
       careful: whoever reaches this socket controls the machine
       would grant: --read /etc/hosts
       wider grants: --read /etc
-    once, session, always, wider, no [reason], no all or details (60 s)?
+    [y]es for this run, [o]nce, [a]lways, [w]ider, [n]o, [d]etails (60 s)?
     ");
 }
 
@@ -57,7 +58,7 @@ fn a_program_that_has_ended_is_asked_about_in_the_past() {
       target: ../etc/hosts → /etc/hosts
       refused: nothing grants it
       would start it once more with: --read /etc/hosts
-    yes, no [reason], no all or details (60 s)?
+    [y]es, [n]o, [d]etails (60 s)?
     ");
 }
 
@@ -71,10 +72,10 @@ fn a_profile_is_named_and_trusted_wants_its_name_typed() {
       target: ../etc/hosts → /etc/hosts
       refused: nothing grants it
       would grant: all of the profile readonly
-    yes, once, session, always, no [reason], no all or details (60 s)?
+    [y]es for this run, [o]nce, [a]lways, [n]o, [d]etails (60 s)?
     ");
     request.requested = Requested::Profile("trusted".into());
-    insta::assert_snapshot!(prompt(&Offer::of(&request), 60), @"no [reason], no all, trusted or details (60 s)?");
+    insta::assert_snapshot!(prompt(&Offer::of(&request), 60, 80), @"trusted, [n]o, [d]etails (60 s)?");
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn names_begin_no_line_and_move_no_terminal() {
       refused: /r/\u{1b}[2J\u{1b}]0;x\u{7}…ted\r\u{202e}gpj\u{200b}\u{3164}\u{9b}1m
       would grant: --read $'/r/\033[2J\033]0;x\007\012stockade: granted\015\342\200\
       | 256gpj\342\200\213\343\205\244\302\2331m'
-    once, session, always, no [reason], no all or details (60 s)?
+    [y]es for this run, [o]nce, [a]lways, [n]o, [d]etails (60 s)?
     ");
 }
 
@@ -123,6 +124,30 @@ fn long_names_are_cut_but_never_what_is_granted() {
     assert!(whole.contains(&format!("--read {path}\n")), "{text}");
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     assert_eq!(whole.lines().count(), 6);
+}
+
+#[test]
+fn names_keep_their_directory_at_forty_columns() {
+    let mut request = request();
+    request.evidence.target = "/home/ada/projects/shop/data/2026/sales.csv".into();
+    request.evidence.asked = "data/2026/sales.csv".into();
+    request.requested = grants(&["--read", &request.evidence.target]);
+    insta::assert_snapshot!(asked(&request, (40, 24)).unwrap(), @"
+    stockade: /usr/bin/python3.12 (pid 4711,
+      |  agent coder) wants to read
+      target: data/2026/sales.csv → /home/a
+      | da/projects/shop/data/2026/sales.csv
+      refused: nothing grants it
+      would grant: --read /home/ada/projects
+      | /shop/data/2026/sales.csv
+      wider grants: --read /etc
+    [y]es for this run, [o]nce, [a]lways,
+    [w]ider, [n]o, [d]etails (60 s)?
+    ");
+    let name = format!("/home/ada/{}reports/sales.csv", "very/long/".repeat(30));
+    request.evidence.target.clone_from(&name);
+    let text = asked(&request, (40, 24)).unwrap().replace(&format!("\n{GOES_ON}"), "");
+    assert!(text.contains("/reports/sales.csv\n"), "{text}");
 }
 
 #[test]
@@ -158,8 +183,8 @@ fn details_are_the_whole_evidence() {
     run: run-1
     request: run-1-1
     after: 1.2 s
+    yes = until this run ends
     once = for this access alone
-    session = until this run ends
     always = for later runs too, until it is revoked
     wider = `wider grants`, until this run ends; `wider always` for later runs too
     no = refused; what stands behind it is passed on; `no all` refuses the rest
@@ -217,8 +242,8 @@ proptest::proptest! {
             "stockade: ", "  target: ", "  refused: ", "  careful: ", "  would grant: --", "  would grant: $", GOES_ON,
         ];
         let request = hostile(&texts);
-        let prompt = prompt(&Offer::of(&request), 60);
-        let Ok(text) = question(&request, &prompt, (width, 1000)) else {
+        let prompt = prompt(&Offer::of(&request), 60, width.min(80));
+        let Ok(text) = question(&request, &prompt, (width, 1000), Ink::Plain) else {
             return Ok(());
         };
         let narrow = |c: char| c.width().unwrap_or(0);

@@ -19,8 +19,8 @@ pub struct Scene {
     /// Who is in the foreground.
     pub foreground: Foreground,
     pub term: String,
-    /// Whether it waits afterwards for the person to end it.
-    pub stays: bool,
+    /// Whether `NO_COLOR` is set.
+    pub is_colourless: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ impl Scene {
             mode: Mode::Ordinary,
             foreground: Foreground::Stockade,
             term: "dumb".into(),
-            stays: false,
+            is_colourless: false,
         }
     }
 }

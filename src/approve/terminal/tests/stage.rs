@@ -51,7 +51,11 @@ pub fn supervisor(scene: &Scene, outcome: &Path) -> Command {
 
 /// Passes the scene on.
 pub fn set_scene(command: &mut Command, scene: &Scene, outcome: &Path) {
-    command.env("TERM", &scene.term).env(OUTCOME, outcome);
+    let no_color = if scene.is_colourless { "1" } else { "" };
+    command
+        .env("TERM", &scene.term)
+        .env("NO_COLOR", no_color)
+        .env(OUTCOME, outcome);
     command.env(SCENE, serde_json::to_string(scene).unwrap());
 }
 
@@ -216,11 +220,6 @@ fn supervises() {
     };
     let file = std::env::var_os(OUTCOME).unwrap();
     fs::write(file, serde_json::to_string(&outcome).unwrap() + "\n").unwrap();
-    if scene.stays {
-        let _ = beside.wait();
-        // The same key is for this process, which may be the last to take it.
-        std::thread::sleep(Duration::from_secs(5));
-    }
     for mut child in [beside, other] {
         let _ = (child.kill(), child.wait());
     }

@@ -12,11 +12,10 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 
 use super::ending::Signals;
-use super::order::Said;
-use super::{next_of_run, verdict};
+use super::next_of_run;
 use crate::approve::person;
 use crate::approve::socket::{News, Question, Watcher};
-use crate::approve::{Choice, PAUSE_AFTER_ONE_GONE};
+use crate::approve::{Answer, Choice, PAUSE_AFTER_ONE_GONE};
 use crate::cli::REFUSED;
 use crate::cli::message::Failure;
 use state::{Effect, State};
@@ -77,31 +76,30 @@ impl Screen {
             match self.state.keys(&pressed, &questions) {
                 Effect::Nothing => {}
                 Effect::Quit => return Ok(0),
-                Effect::Answer(number, said) => self.answer(number, &said),
+                Effect::Answer(number, choice, reason) => {
+                    let by = self.by.clone();
+                    self.answer(number, &Answer { choice, by, reason });
+                }
             }
         }
     }
 
     /// Answers one question, and with `no all` what else the same run asks.
-    fn answer(&mut self, number: u32, said: &Said) {
+    fn answer(&mut self, number: u32, answer: &Answer) {
         let Some(question) = self.watcher.question(number) else {
             return;
         };
         let run = question.request.run.clone();
-        let answer = match verdict::answer(said, &question.request, &self.by) {
-            Ok(answer) => answer,
-            Err(why) => return self.state.notice(&format!("{number}: {why}")),
-        };
         let is_to_all = answer.choice == (Choice::No { all: true });
-        match self.watcher.answer(number, &answer) {
+        match self.watcher.answer(number, answer) {
             Ok(question) => {
                 self.has_answered = true;
-                self.state.remember(&view::answered(&question, &answer));
+                self.state.remember(&view::answered(&question, answer));
             }
             Err(error) => return self.state.notice(&format!("{number}: {error}")),
         }
         if let Some(next) = next_of_run(&self.watcher, &run).filter(|_| is_to_all) {
-            self.answer(next, said);
+            self.answer(next, answer);
         }
     }
 }

@@ -1,71 +1,56 @@
-//! What is chosen, and what a key means. Pure.
+//! What is chosen, what is typed, and what Enter does then. Pure.
 //!
-//! A yes takes two keys: one letter, then Enter. A word or a paste that ends in such a letter is none. What a key does
-//! belongs to the question that was chosen when the first one was pressed, by its number: another that moves to its
+//! A line belongs to the question that was chosen when its first letter was typed, by its number: another that moves to its
 //! place gets nothing.
 
 use std::collections::VecDeque;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::approve::Choice;
+use crate::approve::grammar::{Offer, Said, UNCLEAR};
 use crate::approve::socket::Question;
-use crate::approve::{Lifetime, Requested};
-use crate::cli::approvals::order::Said;
-use crate::cli::approvals::verdict;
 
 /// Answers that are shown.
 const HISTORY: usize = 50;
-/// Characters of a reason.
-const REASON: usize = 500;
-/// Said of more letters than one.
-const ONE_LETTER: &str = "one letter, then Enter";
-
-/// What the next key belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mode {
-    /// The list.
-    Choosing,
-    /// A yes that Enter sends.
-    Confirming(u32, Said),
-    /// A yes that needs the profile's name.
-    Naming(u32, Lifetime, String),
-    /// A no, with a reason that is being typed.
-    Refusing(u32, String),
-    /// A no to all of a run, which Enter sends.
-    RefusingAll(u32),
-    /// Whether to leave although something waits.
-    Leaving,
-}
+/// Characters of a line.
+const LONGEST: usize = 500;
 
 /// What is to be done.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Effect {
     Nothing,
-    Answer(u32, Said),
+    Answer(u32, Choice, Option<String>),
     Quit,
 }
 
 /// The screen between two keys.
 pub struct State {
     pub selected: Option<u32>,
-    pub mode: Mode,
+    /// What is typed, and the question that it is for.
+    pub typed: String,
+    pub meant_for: Option<u32>,
+    /// Whether Enter leaves although something waits.
+    pub is_leaving: bool,
+    /// Whether all of the chosen question is shown.
+    pub has_details: bool,
     pub notice: String,
     pub history: VecDeque<String>,
-    /// Lines of the details that are above the pane.
+    /// Lines of the question that are above the pane.
     pub scroll: u16,
-    /// Letters that were typed since the last Enter, Esc or arrow.
-    letters: usize,
 }
 
 impl State {
     pub fn new() -> State {
         State {
             selected: None,
-            mode: Mode::Choosing,
+            typed: String::new(),
+            meant_for: None,
+            is_leaving: false,
+            has_details: false,
             notice: String::new(),
             history: VecDeque::new(),
             scroll: 0,
-            letters: 0,
         }
     }
 
@@ -80,19 +65,12 @@ impl State {
         self.notice = text.to_string();
     }
 
-    /// After questions came and went: what is chosen still waits, and nothing is begun for one that doesn't. Whether another
+    /// After questions came and went: what is chosen still waits, and nothing is typed for one that doesn't. Whether another
     /// question stands where the one was that a person may be about to answer.
     pub fn settle(&mut self, questions: &[&Question]) -> bool {
         let waits = |number: u32| questions.iter().any(|question| question.number == number);
-        let begun_for = match self.mode {
-            Mode::Confirming(number, _)
-            | Mode::Naming(number, ..)
-            | Mode::Refusing(number, _)
-            | Mode::RefusingAll(number) => Some(number),
-            Mode::Choosing | Mode::Leaving => None,
-        };
-        if let Some(number) = begun_for.filter(|number| !waits(*number)) {
-            self.mode = Mode::Choosing;
+        if let Some(number) = self.meant_for.filter(|number| !waits(*number)) {
+            self.forget();
             self.notice(&format!("{number}: isn't asked any more"));
         }
         let before = self.selected;
@@ -105,51 +83,37 @@ impl State {
     fn select(&mut self, number: Option<u32>) {
         if self.selected != number {
             self.scroll = 0;
+            self.has_details = false;
         }
         self.selected = number;
     }
 
-    /// What keys do that came together. Several are a paste, or typed ahead of what is drawn: they neither confirm a
-    /// yes nor begin one.
+    /// Nothing is typed any more.
+    fn forget(&mut self) {
+        self.typed.clear();
+        self.meant_for = None;
+        self.is_leaving = false;
+    }
+
+    /// What keys do that came together. Several are a paste, or typed ahead of what is drawn: they may be part of a reason, and
+    /// no answer.
     pub fn keys(&mut self, keys: &[KeyEvent], questions: &[&Question]) -> Effect {
         match keys {
             [] => return Effect::Nothing,
             [key] => return self.key(*key, questions),
             _ => {}
         }
-        let is_name = matches!(self.mode, Mode::Naming(..));
+        let is_reason = self.typed.contains(' ');
         for key in keys.iter().filter(|key| key.code != KeyCode::Enter) {
-            let effect = self.key(*key, questions);
-            if effect != Effect::Nothing {
-                return effect;
+            if self.key(*key, questions) == Effect::Quit {
+                return Effect::Quit;
             }
         }
-        match self.mode {
-            Mode::Choosing if self.letters == 0 => {}
-            Mode::Refusing(..) => {}
-            Mode::Naming(..) if is_name => {}
-            _ => self.take_back(&format!("several keys at once: {ONE_LETTER}")),
+        if !is_reason && !self.typed.is_empty() {
+            self.forget();
+            self.notice("several keys at once; type a letter or word, and Enter");
         }
         Effect::Nothing
-    }
-
-    /// What was begun is no more, and the next Enter only ends what was typed.
-    fn take_back(&mut self, why: &str) {
-        self.mode = Mode::Choosing;
-        self.letters = self.letters.max(2);
-        self.notice(why);
-    }
-
-    /// Letters up to this key; one that isn't typed text ends them.
-    fn typed(&mut self, code: KeyCode) -> usize {
-        match code {
-            KeyCode::Char(_) => self.letters += 1,
-            KeyCode::Enter | KeyCode::Esc | KeyCode::Up | KeyCode::Down | KeyCode::Left | KeyCode::Right => {
-                return std::mem::take(&mut self.letters);
-            }
-            _ => {}
-        }
-        self.letters
     }
 
     /// What a key does.
@@ -163,101 +127,51 @@ impl State {
         }
         if key.modifiers.contains(KeyModifiers::ALT) {
             // Esc and a letter in quick succession look like this too, and Esc was meant to take something back.
-            self.take_back(ONE_LETTER);
+            self.forget();
             return Effect::Nothing;
         }
-        let letters = self.typed(key.code);
-        match (std::mem::replace(&mut self.mode, Mode::Choosing), key.code) {
-            (Mode::Choosing, KeyCode::Char(_)) if letters > 1 => Effect::Nothing,
-            (Mode::Choosing, KeyCode::Enter) => {
-                if letters > 0 {
-                    self.notice(ONE_LETTER);
-                }
-                Effect::Nothing
-            }
-            (Mode::Choosing, code) => self.choose(code, questions),
-            (_, KeyCode::Esc) => Effect::Nothing,
-            (Mode::Leaving, KeyCode::Enter) => Effect::Quit,
-            (Mode::Confirming(number, said), KeyCode::Enter) => Effect::Answer(number, said),
-            (Mode::RefusingAll(number), KeyCode::Enter) => Effect::Answer(number, Said::NoAll),
-            (Mode::Naming(number, lifetime, name), KeyCode::Enter) => {
-                if name == Requested::TYPED {
-                    return Effect::Answer(number, Said::Yes(lifetime, Some(name)));
-                }
-                self.notice("that isn't the profile's name");
-                Effect::Nothing
-            }
-            (Mode::Refusing(number, reason), KeyCode::Enter) => {
-                let reason = reason.trim();
-                Effect::Answer(number, Said::No((!reason.is_empty()).then(|| reason.to_string())))
-            }
-            // The wider one may be meant for another time.
-            (Mode::Confirming(number, Said::Wider(lifetime)), KeyCode::Tab) => {
-                let lifetime = next_lifetime(number, lifetime, questions);
-                self.mode = Mode::Confirming(number, Said::Wider(lifetime));
-                Effect::Nothing
-            }
-            (mode, code) => {
-                self.mode = type_into(mode, code);
-                Effect::Nothing
-            }
-        }
-    }
-
-    fn choose(&mut self, code: KeyCode, questions: &[&Question]) -> Effect {
-        match code {
-            KeyCode::Char('q') if questions.is_empty() => return Effect::Quit,
-            KeyCode::Char('q') => self.mode = Mode::Leaving,
+        match key.code {
+            KeyCode::Enter => return self.enter(questions),
+            KeyCode::Esc => self.forget(),
+            KeyCode::Backspace => drop(self.typed.pop()),
             KeyCode::Down => self.step(questions, 1),
             KeyCode::Up => self.step(questions, -1),
             KeyCode::PageDown => self.scroll = self.scroll.saturating_add(3),
             KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(3),
-            KeyCode::Char(letter) => {
-                let chosen = self.selected;
-                let question = questions.iter().find(|question| Some(question.number) == chosen);
-                if let Some(question) = question {
-                    self.begin(letter, question);
+            KeyCode::Char(letter) if self.typed.chars().count() < LONGEST => {
+                self.is_leaving = false;
+                if self.typed.is_empty() {
+                    self.meant_for = self.selected;
                 }
+                self.typed.push(letter);
             }
             _ => {}
         }
         Effect::Nothing
     }
 
-    /// Begins an answer to the chosen question.
-    fn begin(&mut self, letter: char, question: &Question) {
-        let number = question.number;
-        let request = &question.request;
-        let lifetime = match letter {
-            'o' => Lifetime::Once,
-            's' => Lifetime::Session,
-            'a' => Lifetime::Always,
-            'w' if request.wider.as_ref().is_some_and(|wider| !wider.must_be_typed()) => {
-                self.mode = Mode::Confirming(number, Said::Wider(verdict::usual(request)));
-                return;
-            }
-            'w' => return self.notice("nothing wider is offered"),
-            'n' => {
-                self.mode = Mode::Refusing(number, String::new());
-                return;
-            }
-            'N' => {
-                self.mode = Mode::RefusingAll(number);
-                return;
-            }
-            _ => return,
-        };
-        if !request.lifetimes.contains(&lifetime) {
-            return self.notice(&format!("`{}` isn't offered", lifetime.word()));
+    fn enter(&mut self, questions: &[&Question]) -> Effect {
+        let (typed, number, is_leaving) = (self.typed.trim().to_string(), self.meant_for, self.is_leaving);
+        self.forget();
+        if typed.eq_ignore_ascii_case("q") || typed.eq_ignore_ascii_case("quit") {
+            self.is_leaving = !questions.is_empty();
+            return if self.is_leaving { Effect::Nothing } else { Effect::Quit };
         }
-        self.mode = if request.requested.must_be_typed() {
-            Mode::Naming(number, lifetime, String::new())
-        } else {
-            Mode::Confirming(number, Said::Yes(lifetime, None))
-        };
+        if typed.is_empty() && is_leaving {
+            return Effect::Quit;
+        }
+        let question = questions.iter().find(|question| Some(question.number) == number);
+        match question.map(|question| (question.number, Offer::of(&question.request).meaning(&typed))) {
+            Some((number, Said::Answer(choice, reason))) => return Effect::Answer(number, choice, reason),
+            Some((_, Said::Details)) => self.has_details = !self.has_details,
+            Some((_, Said::Unclear)) | None => self.notice(UNCLEAR),
+        }
+        Effect::Nothing
     }
 
+    /// What was typed was for the question that was chosen.
     fn step(&mut self, questions: &[&Question], by: isize) {
+        self.forget();
         let order = order(questions);
         let at = order.iter().position(|number| Some(*number) == self.selected);
         let at = at
@@ -281,29 +195,4 @@ pub fn order(questions: &[&Question]) -> Vec<u32> {
         .flat_map(of_run)
         .map(|question| question.number)
         .collect()
-}
-
-/// The next of the lifetimes that are offered.
-fn next_lifetime(number: u32, lifetime: Option<Lifetime>, questions: &[&Question]) -> Option<Lifetime> {
-    let question = questions.iter().find(|question| question.number == number)?;
-    let offered = &question.request.lifetimes;
-    let at = offered.iter().position(|one| Some(*one) == lifetime)?;
-    offered.iter().cycle().nth(at + 1).copied()
-}
-
-fn type_into(mode: Mode, code: KeyCode) -> Mode {
-    let typed = |mut text: String| {
-        match code {
-            KeyCode::Char(letter) if text.chars().count() < REASON => text.push(letter),
-            KeyCode::Backspace => drop(text.pop()),
-            _ => {}
-        }
-        text
-    };
-    match mode {
-        Mode::Naming(number, lifetime, text) => Mode::Naming(number, lifetime, typed(text)),
-        Mode::Refusing(number, text) => Mode::Refusing(number, typed(text)),
-        // Any other key is no confirmation.
-        Mode::Confirming(..) | Mode::RefusingAll(_) | Mode::Leaving | Mode::Choosing => Mode::Choosing,
-    }
 }

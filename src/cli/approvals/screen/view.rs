@@ -6,20 +6,28 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, List, ListItem, ListState, Paragraph};
 
-use super::state::{Mode, State, order};
-use crate::approve::Answer;
+use super::state::{State, order};
+use crate::approve::grammar::{Offer, Said};
 use crate::approve::socket::Question;
-use crate::cli::approvals::order::Said;
-use crate::cli::approvals::{shown, verdict};
+use crate::approve::{Answer, Choice, Extent};
+use crate::cli::approvals::shown;
 use crate::visible::{fit, visible, visible_but_for_blanks};
 
 /// Draws all of it.
 pub fn draw(frame: &mut Frame<'_>, state: &State, questions: &[&Question]) {
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let mut below = vec![Line::raw(visible(&state.notice))];
+    let prompt = prompt(state, questions, frame.area().width.into());
+    below.extend(
+        prompt
+            .lines()
+            .map(|row| Line::styled(visible_but_for_blanks(row).into_owned(), bold)),
+    );
     let areas = Layout::vertical([
         Constraint::Fill(2),
         Constraint::Fill(3),
         Constraint::Max(5),
-        Constraint::Length(2),
+        Constraint::Length(below.len().try_into().unwrap_or(u16::MAX)),
     ]);
     let [list, details, history, keys] = areas.areas(frame.area());
     draw_list(frame, list, state, questions);
@@ -29,7 +37,6 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, questions: &[&Question]) {
         Paragraph::new(lines).block(Block::bordered().title("Answered")),
         history,
     );
-    let below = vec![Line::raw(visible(&state.notice)), prompt(state, questions)];
     frame.render_widget(Paragraph::new(below), keys);
 }
 
@@ -37,6 +44,8 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&Que
     let mut items: Vec<ListItem<'_>> = Vec::new();
     let mut selected = None;
     let mut run = None;
+    // Four are the border's and the mark's, twelve stand before the name.
+    let columns = usize::from(area.width).saturating_sub(4);
     for number in order(questions) {
         let Some(question) = questions.iter().find(|question| question.number == number) else {
             continue;
@@ -44,7 +53,10 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&Que
         if run != Some(&question.request.run) {
             run = Some(&question.request.run);
             let bold = Style::new().add_modifier(Modifier::BOLD);
-            items.push(ListItem::new(Line::styled(shown::run(&question.request), bold)));
+            items.push(ListItem::new(Line::styled(
+                fit::shortened(&shown::run(&question.request), columns),
+                bold,
+            )));
         }
         if state.selected == Some(number) {
             selected = Some(items.len());
@@ -52,7 +64,7 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&Que
         let left = shown::seconds_left(question);
         items.push(ListItem::new(format!(
             "  {number}: {left:>3} s  {}",
-            shown::wanted(&question.request)
+            shown::wanted(&question.request, columns.saturating_sub(12))
         )));
     }
     if items.is_empty() {
@@ -72,7 +84,9 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&
         .find(|question| Some(question.number) == state.selected);
     let lines = question.map_or_else(Vec::new, |question| {
         let mut lines = shown::question(question);
-        lines.extend(shown::details(question));
+        if state.has_details {
+            lines.extend(shown::details(question));
+        }
         lines
     });
     let title = question.map_or_else(String::new, |question| format!("Question {}", question.number));
@@ -85,42 +99,42 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&
     frame.render_widget(text, area);
 }
 
-/// The last line: what the next key does.
-fn prompt(state: &State, questions: &[&Question]) -> Line<'static> {
-    let granted = |number: &u32, said: &Said| {
-        let question = questions.iter().find(|question| question.number == *number);
-        let requested = question.and_then(|question| match said {
-            Said::Wider(_) => question.request.wider.as_ref(),
-            _ => Some(&question.request.requested),
-        });
-        requested.map_or_else(String::new, shown::requested)
-    };
-    let text = match &state.mode {
-        Mode::Choosing => "o once  s session  a always  w wider  n no  N no to run  q quit, then Enter".to_string(),
-        Mode::Confirming(number, said) => {
-            let lifetime = match said {
-                Said::Yes(lifetime, _) | Said::Wider(Some(lifetime)) => lifetime.word(),
-                _ => "",
-            };
-            let other = if matches!(said, Said::Wider(_)) {
-                ", Tab: another time"
-            } else {
-                ""
-            };
-            format!(
-                "Enter: yes to {number}, {lifetime}{other}, Esc: back: {}",
-                granted(number, said)
-            )
+/// The last lines: what can be typed, or what is, and what Enter does then.
+fn prompt(state: &State, questions: &[&Question], width: usize) -> String {
+    let find = |number| questions.iter().find(|question| Some(question.number) == number);
+    if state.is_leaving {
+        let text = format!("Enter: leave, {} waiting will be refused, Esc: stay", questions.len());
+        return fit::broken(&text, width);
+    }
+    match find(state.meant_for.filter(|_| !state.typed.is_empty())) {
+        Some(question) => {
+            let text = format!("{}: {}_{}", question.number, state.typed, enter(&state.typed, question));
+            fit::broken(&text, width)
         }
-        Mode::Naming(number, _, typed) => format!("{number}: type the profile's name, Enter: {typed}"),
-        Mode::Refusing(number, typed) => format!("Enter: no to {number}, Esc: back; reason: {typed}"),
-        Mode::RefusingAll(number) => format!("Enter: no to {number} and all that its run asks, Esc: back"),
-        Mode::Leaving => format!("Enter: leave, {} waiting will be refused, Esc: stay", questions.len()),
-    };
-    Line::styled(
-        visible_but_for_blanks(&text).into_owned(),
-        Style::new().add_modifier(Modifier::BOLD),
-    )
+        None => {
+            let mut words = find(state.selected).map_or_else(Vec::new, |question| Offer::of(&question.request).shown());
+            words.push(format!("[q]uit, and Enter: {}_", state.typed));
+            fit::listed(&words, width)
+        }
+    }
+}
+
+/// What Enter does with what is typed.
+fn enter(typed: &str, question: &Question) -> String {
+    let request = &question.request;
+    match Offer::of(request).meaning(typed) {
+        Said::Answer(Choice::Yes { lifetime, extent }, _) => {
+            let granted = match (&extent, &request.wider) {
+                (Extent::Wider, Some(wider)) => shown::requested(wider),
+                (Extent::Profile(name), _) => format!("all of `{name}`"),
+                _ => shown::requested(&request.requested),
+            };
+            format!("  Enter: yes, {}: {granted}", shown::time(lifetime))
+        }
+        Said::Answer(Choice::No { all: true }, _) => "  Enter: no, and to all that its run asks".to_string(),
+        Said::Answer(..) => "  Enter: no".to_string(),
+        Said::Details | Said::Unclear => String::new(),
+    }
 }
 
 /// An answer for the history.
@@ -128,8 +142,8 @@ pub fn answered(question: &Question, answer: &Answer) -> String {
     format!(
         "{}: {}: {}",
         question.number,
-        shown::wanted(&question.request),
-        shown::short(&verdict::summary(answer))
+        shown::wanted(&question.request, shown::LINE),
+        shown::short(&shown::summary(answer))
     )
 }
 

@@ -85,60 +85,70 @@ fn questions_stand_below_their_run_with_the_details_of_the_chosen_one() {
     assert!(places.is_sorted(), "{places:?}\n{text}");
 }
 
+fn yes(number: u32, lifetime: Lifetime, extent: Extent) -> Effect {
+    Effect::Answer(number, Choice::Yes { lifetime, extent }, None)
+}
+
+fn no(reason: Option<&str>) -> Effect {
+    Effect::Answer(1, Choice::No { all: false }, reason.map(Into::into))
+}
+
 #[test]
-fn a_yes_needs_a_letter_and_enter() {
+fn the_watch_takes_the_words_of_every_question_with_enter() {
     let all = [question(1, "a")];
     let all: Vec<&Question> = all.iter().collect();
     let mut state = settled(&all);
-    assert_eq!(press(&mut state, &all, "\n\n"), Effect::Nothing);
-    assert_eq!(press(&mut state, &all, "s"), Effect::Nothing);
-    assert!(drawn(&state, &all).contains("Enter: yes to 1, session"));
+    assert_eq!(press(&mut state, &all, "y"), Effect::Nothing);
+    assert!(drawn(&state, &all).contains("1: y_  Enter: yes, for this run: --read /etc/hosts"));
     assert_eq!(
-        press(&mut state, &all, "x\n"),
+        press(&mut state, &all, "\u{1b}\n"),
         Effect::Nothing,
-        "another key takes it back"
+        "Esc takes it back"
     );
-    assert_eq!(press(&mut state, &all, "s\u{1b}\n"), Effect::Nothing);
-    let yes = Effect::Answer(1, Said::Yes(Lifetime::Session, None));
-    assert_eq!(press(&mut state, &all, "s\n"), yes);
-    let wider = Effect::Answer(1, Said::Wider(Some(Lifetime::Always)));
-    assert_eq!(press(&mut state, &all, "w\t\n"), wider);
-}
-
-#[test]
-fn a_word_is_never_a_yes() {
-    let all = [question(1, "a"), question(2, "a")];
-    let all: Vec<&Question> = all.iter().collect();
-    let mut state = settled(&all);
-    let yes = Effect::Answer(1, Said::Yes(Lifetime::Session, None));
-    for word in [
-        "details", "yes", "always", "so", "ss", "wa", "jas", "qs", "xs", "1s", " s",
+    for (keys, effect) in [
+        ("y\n", yes(1, Lifetime::Session, Extent::Requested)),
+        ("YES\n", yes(1, Lifetime::Session, Extent::Requested)),
+        ("once\n", yes(1, Lifetime::Once, Extent::Requested)),
+        ("A\n", yes(1, Lifetime::Always, Extent::Requested)),
+        ("wider\n", yes(1, Lifetime::Session, Extent::Wider)),
+        ("w a\n", yes(1, Lifetime::Always, Extent::Wider)),
+        ("n\n", no(None)),
+        ("no not so\n", no(Some("not so"))),
+        ("n all\n", Effect::Answer(1, Choice::No { all: true }, None)),
     ] {
-        assert_eq!(press(&mut state, &all, word), Effect::Nothing, "{word}");
-        assert_eq!(press(&mut state, &all, "\n"), Effect::Nothing, "{word}");
-        assert!(drawn(&state, &all).contains("one letter, then Enter"), "{word}");
-        assert_eq!(press(&mut state, &all, "s\n"), yes, "after {word}");
+        assert_eq!(press(&mut state, &all, keys), effect, "{keys}");
     }
-    assert_eq!(press(&mut state, &all, "xy\u{1b}s\n"), yes);
-    let second = Effect::Answer(2, Said::Yes(Lifetime::Session, None));
-    assert_eq!(press(&mut state, &all, "x↓s\n"), second);
+    for keys in ["\n", "s\n", "yes please\n", "on\n", "?\n"] {
+        assert_eq!(press(&mut state, &all, keys), Effect::Nothing, "{keys}");
+        assert!(drawn(&state, &all).contains("that is no answer"), "{keys}");
+    }
 }
 
 #[test]
-fn a_paste_neither_confirms_nor_begins_a_yes() {
+fn details_are_shown_on_the_word_and_hidden_on_the_next() {
+    let one = question(1, "a");
+    let mut state = settled(&[&one]);
+    assert!(!drawn(&state, &[&one]).contains("command: python3"));
+    press(&mut state, &[&one], "d\n");
+    assert!(drawn(&state, &[&one]).contains("command: python3 'read it.py'"));
+    press(&mut state, &[&one], "details\n");
+    assert!(!drawn(&state, &[&one]).contains("command: python3"));
+}
+
+#[test]
+fn a_paste_is_no_answer_and_begins_none() {
     let all = [question(1, "a")];
     let all: Vec<&Question> = all.iter().collect();
     let mut state = settled(&all);
-    for text in ["yes\n", "s\n", "\n\ns", "\u{1b}s\n", "w\n", "N\n"] {
+    for text in ["yes\n", "y\n", "\n\ny", "\u{1b}y\n", "w\n", "q\n"] {
         assert_eq!(paste(&mut state, &all, text), Effect::Nothing, "{text:?}");
-        assert_eq!(state.mode, Mode::Choosing, "{text:?}");
-        assert!(drawn(&state, &all).contains("one letter, then Enter"), "{text:?}");
+        assert!(drawn(&state, &all).contains("several keys at once"), "{text:?}");
         assert_eq!(press(&mut state, &all, "\n"), Effect::Nothing, "{text:?}");
     }
-    press(&mut state, &all, "s");
+    press(&mut state, &all, "y");
     assert_eq!(paste(&mut state, &all, "\n\n"), Effect::Nothing);
     assert_eq!(press(&mut state, &all, "\n"), Effect::Nothing);
-    press(&mut state, &all, "s");
+    press(&mut state, &all, "y");
     let escaped = KeyEvent::new(KeyCode::Char('x'), KeyModifiers::ALT);
     assert_eq!(state.keys(&[escaped], &all), Effect::Nothing);
     assert_eq!(
@@ -146,28 +156,28 @@ fn a_paste_neither_confirms_nor_begins_a_yes() {
         Effect::Nothing,
         "Esc and a letter at once"
     );
-}
-
-#[test]
-fn a_no_takes_a_reason() {
-    let all = [question(1, "a")];
-    let all: Vec<&Question> = all.iter().collect();
-    let mut state = settled(&all);
-    assert_eq!(press(&mut state, &all, "n\n"), Effect::Answer(1, Said::No(None)));
-    let no = Effect::Answer(1, Said::No(Some("not so".into())));
-    assert_eq!(press(&mut state, &all, "nnot so\n"), no);
-    assert_eq!(press(&mut state, &all, "N\n"), Effect::Answer(1, Said::NoAll));
+    press(&mut state, &all, "no ");
+    paste(&mut state, &all, "because");
+    assert_eq!(press(&mut state, &all, "\n"), no(Some("because")));
 }
 
 #[test]
 fn a_yes_never_goes_to_another_question_than_it_was_begun_for() {
     let (first, second) = (question(1, "a"), question(2, "a"));
     let mut state = settled(&[&first, &second]);
-    press(&mut state, &[&first, &second], "s");
+    press(&mut state, &[&first, &second], "y");
     state.settle(&[&second]);
     assert_eq!(state.selected, Some(2));
     assert!(drawn(&state, &[&second]).contains("1: isn't asked any more"));
     assert_eq!(press(&mut state, &[&second], "\n"), Effect::Nothing);
+    let mut state = settled(&[&first, &second]);
+    assert_eq!(
+        press(&mut state, &[&first, &second], "y↓\n"),
+        Effect::Nothing,
+        "it was for the first"
+    );
+    let second_yes = yes(2, Lifetime::Session, Extent::Requested);
+    assert_eq!(press(&mut state, &[&first, &second], "y\n"), second_yes);
 }
 
 #[test]
@@ -176,7 +186,7 @@ fn what_isnt_offered_cant_be_chosen() {
     narrow.request.wider = None;
     narrow.request.lifetimes = vec![Lifetime::Once];
     let mut state = settled(&[&narrow]);
-    for keys in ["w\n", "a\n", "s\n"] {
+    for keys in ["w\n", "a\n"] {
         assert_eq!(press(&mut state, &[&narrow], keys), Effect::Nothing, "{keys}");
     }
 }
@@ -186,19 +196,36 @@ fn trusted_is_typed() {
     let mut wide = question(1, "a");
     wide.request.requested = Requested::Profile("trusted".into());
     let mut state = settled(&[&wide]);
-    assert_eq!(press(&mut state, &[&wide], "s\n"), Effect::Nothing);
-    let yes = Effect::Answer(1, Said::Yes(Lifetime::Session, Some("trusted".into())));
-    assert_eq!(press(&mut state, &[&wide], "strusted\n"), yes);
+    assert_eq!(press(&mut state, &[&wide], "y\n"), Effect::Nothing);
+    let trusted = yes(1, Lifetime::Session, Extent::Profile("trusted".into()));
+    assert_eq!(press(&mut state, &[&wide], "trusted\n"), trusted);
 }
 
 #[test]
 fn leaving_is_confirmed_where_something_waits() {
     let one = question(1, "a");
     let mut state = settled(&[&one]);
-    assert_eq!(press(&mut state, &[&one], "q"), Effect::Nothing);
+    assert_eq!(press(&mut state, &[&one], "q\n"), Effect::Nothing);
     assert!(drawn(&state, &[&one]).contains("1 waiting will be refused"));
-    assert_eq!(press(&mut state, &[&one], "\n"), Effect::Quit);
-    assert_eq!(press(&mut settled(&[]), &[], "q"), Effect::Quit);
+    assert_eq!(press(&mut state, &[&one], "\u{1b}\n"), Effect::Nothing);
+    assert_eq!(press(&mut state, &[&one], "quit\n\n"), Effect::Quit);
+    assert_eq!(press(&mut settled(&[]), &[], "q\n"), Effect::Quit);
+}
+
+#[test]
+fn names_keep_their_directory_at_forty_columns() {
+    let mut one = question(1, "a");
+    one.request.evidence.target = "/home/ada/projects/shop/data/sales.csv".into();
+    let mut terminal = Terminal::new(TestBackend::new(40, 34)).unwrap();
+    terminal.draw(|frame| draw(frame, &settled(&[&one]), &[&one])).unwrap();
+    let text = terminal.backend().to_string();
+    for part in [
+        "/data/sales.csv",
+        "[y]es for this run, [o]nce, [a]lways,",
+        "[q]uit, and Enter: _",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
 }
 
 #[test]
@@ -230,16 +257,17 @@ fn no_row_of_a_question_begins_with_a_text_of_the_run() {
     hostile.request.evidence.program.clone_from(&name);
     hostile.request.evidence.target.clone_from(&name);
     hostile.request.evidence.root = name;
-    let text = drawn(&settled(&[&hostile]), &[&hostile]);
+    let mut state = settled(&[&hostile]);
+    state.has_details = true;
+    let text = drawn(&state, &[&hostile]);
     let rows = text.lines().skip_while(|row| !row.contains("Question 1")).skip(1);
     let rows: Vec<&str> = rows.map(|row| row.trim_start_matches(['"', '│'])).collect();
     let ends = rows.iter().position(|row| row.starts_with('└')).unwrap();
-    const OURS: [&str; 9] = [
+    const OURS: [&str; 8] = [
         "program: ",
         "refused: ",
         "would be granted: --read /etc/hosts",
         "wider: ",
-        "answers: ",
         "run: ",
         "command: ",
         "root: ",
