@@ -60,6 +60,11 @@ pub trait Approver: Send + Sync {
     /// Who answers later, or panics, has said no.
     fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer;
 
+    /// How long a question waits where nobody says.
+    fn usual_time(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
     /// How it asks.
     fn manner(&self) -> Manner {
         Manner::Beside

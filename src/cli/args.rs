@@ -143,9 +143,10 @@ pub struct Run {
     /// command=TEXT (run by sh), never
     #[arg(long, value_name = "WHO", default_value = "auto", help_heading = "Asking")]
     pub ask: Ask,
-    /// How long a question may stay open; the run's time limit doesn't count it
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s", help_heading = "Asking")]
-    pub ask_timeout: Duration,
+    /// How long a question may stay open; the run's time limit doesn't count it [default: 60s; 20s at `stockade approvals`,
+    /// since the client of a server that waits for an answer doesn't wait for long]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Asking")]
+    pub ask_timeout: Option<Duration>,
     /// Ask for single grants, or for the lowest profile that would do
     #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = "Asking")]
     pub escalate: Unit,

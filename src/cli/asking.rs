@@ -190,6 +190,7 @@ impl Repeat {
 /// person says to that. `None` where nobody is asked.
 pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &Report) -> Option<Repeat> {
     let approver = approver?;
+    let time = run.ask_timeout.unwrap_or_else(|| approver.usual_time());
     let denial = report
         .explanation()
         .next()
@@ -223,10 +224,10 @@ pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &R
         lifetimes: vec![Lifetime::Once],
         granted_beside: 0,
         live: false,
-        timeout_ms: u64::try_from(run.ask_timeout.as_millis()).unwrap_or(u64::MAX),
+        timeout_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
     };
     let begun = Instant::now();
-    let answer = approver.ask(&request, &Patience::of(run.ask_timeout));
+    let answer = approver.ask(&request, &Patience::of(time));
     let fits = Choice::Yes {
         lifetime: Lifetime::Once,
         extent: Extent::Requested,

@@ -188,7 +188,10 @@ fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn App
         sandbox = sandbox.script(&script.hash);
         sandbox = sandbox.script_text(script.path.clone(), content, script.to_whom);
     }
-    sandbox.ask_timeout(run.ask_timeout).escalate(run.escalate)
+    if let Some(time) = run.ask_timeout {
+        sandbox = sandbox.ask_timeout(time);
+    }
+    sandbox.escalate(run.escalate)
 }
 
 /// What the flags say of hosts.

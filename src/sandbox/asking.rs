@@ -14,14 +14,11 @@ use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
 use crate::report::{Nothing, Refusal, Scene, Timeline, profile_that_allows};
 use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo};
 
-/// How long a question stays open where nobody says.
-const TIMEOUT: Duration = Duration::from_secs(60);
-
 /// Who is asked, and how.
 #[derive(Clone)]
 pub(super) struct Escalating {
     approver: Option<Arc<dyn Approver>>,
-    timeout: Duration,
+    timeout: Option<Duration>,
     unit: Unit,
     agent: Option<String>,
     script: Option<String>,
@@ -33,7 +30,7 @@ impl Escalating {
     /// Nobody is asked or told.
     pub(super) const NOBODY: Escalating = Escalating {
         approver: None,
-        timeout: TIMEOUT,
+        timeout: None,
         unit: Unit::Grants,
         agent: None,
         script: None,
@@ -69,10 +66,10 @@ impl Sandbox {
         self
     }
 
-    /// How long a question may stay open; 60 seconds where nobody says. The run's time limit doesn't count it.
+    /// How long a question may stay open; the approver's usual time where nobody says, mostly 60 seconds. The run's time limit doesn't count it.
     #[must_use]
     pub fn ask_timeout(mut self, timeout: Duration) -> Self {
-        self.escalating.timeout = timeout;
+        self.escalating.timeout = Some(timeout);
         self
     }
 
@@ -192,8 +189,8 @@ impl Ready {
             lifetimes.push(Lifetime::Always);
         }
         Asking {
+            timeout: escalating.timeout.unwrap_or_else(|| approver.usual_time()),
             approver,
-            timeout: escalating.timeout,
             unit: escalating.unit,
             lifetimes,
             run: self.report.run.clone(),

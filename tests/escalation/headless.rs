@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::common::{Finished, Place, STOCKADE, finish};
-use crate::common::{sockets, watch};
+use crate::common::{Finished, Place, STOCKADE, finish, sockets, until, watch};
 
 /// A run that wants a file of its own, in the home that all share.
 struct Headless {
@@ -31,6 +30,24 @@ impl Headless {
         let text = std::fs::read_to_string(report(place, self.number)).expect("the report is there");
         (finished, serde_json::from_str(&text).unwrap())
     }
+}
+
+/// The client of a server that is asked for waits no longer.
+#[test]
+fn a_question_at_the_socket_waits_twenty_seconds_where_nobody_says() {
+    let place = Place::new();
+    place.file(&name(1), "");
+    let mut watcher = stockade::approve::socket::Watcher::begin(&place.state()).unwrap();
+    let run = Headless::begin(&place, 1);
+    let came = until(Duration::from_secs(30), || {
+        watcher.hear();
+        watcher.question(1).is_some()
+    });
+    assert!(came);
+    let left = watcher.question(1).unwrap().request.timeout_ms;
+    assert!((1_000..=20_000).contains(&left), "{left}");
+    watcher.answer(1, &stockade::approve::Answer::no("ada")).unwrap();
+    assert_eq!(run.ends(&place).0.status.code(), Some(1));
 }
 
 fn name(number: usize) -> String {

@@ -11,6 +11,7 @@ mod stream;
 mod watcher;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use directory::DirectoryError;
 pub use watcher::{News, Question, WatchError, Watcher};
@@ -53,6 +54,11 @@ impl SocketApprover {
 impl Approver for SocketApprover {
     fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer {
         asking::ask(&self.state, self.waiting, request, patience)
+    }
+
+    /// Nobody may be at a terminal where a server is asked for, and its client waits for an answer: less than any does.
+    fn usual_time(&self) -> Duration {
+        Duration::from_secs(20)
     }
 }
 
