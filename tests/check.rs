@@ -55,7 +55,14 @@ impl Place {
         )
     }
 
+    /// The answers of a batch in which each line has one.
     fn batch(&self, words: &[&str], input: &[u8]) -> Vec<Value> {
+        let (exit, answers) = self.batch_and_exit(words, input);
+        assert_eq!(exit, 0);
+        answers
+    }
+
+    fn batch_and_exit(&self, words: &[&str], input: &[u8]) -> (i32, Vec<Value>) {
         let words: Vec<&str> = ["check", "--batch"].iter().chain(words).copied().collect();
         let mut child = self
             .command(&words)
@@ -65,9 +72,9 @@ impl Place {
             .unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0));
         let lines = text(&output.stdout);
-        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let answers = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+        (output.status.code().unwrap(), answers.collect())
     }
 }
 
@@ -152,6 +159,10 @@ fn an_agents_lists_count() {
     let (_, answer) = place.answer(&["--agent", "weak", "--tool", "write"]);
     assert_eq!(answer["reason"], "permission denied: WRITE capability required");
     let output = place.check(&["--agent", "nobody", "--tool", "read"]);
+    assert!(
+        text(&output.stderr).contains("hint: there are `worker`, `judge`, "),
+        "{output:?}"
+    );
     assert_eq!(output.status.code(), Some(125));
     assert!(text(&output.stderr).starts_with("stockade: no agent is called `nobody`"));
 }
@@ -188,6 +199,45 @@ fn wrong_calls_answer_125_and_nothing_on_standard_output() {
 }
 
 #[test]
+fn a_command_is_understood_without_dashes_or_the_way_is_said() {
+    let place = Place::new();
+    for words in [
+        &["git", "status"][..],
+        &["git status"],
+        &["--", "git", "status"],
+        // Behind the command's first word every word is the command's.
+        &["git", "status", "--short"],
+    ] {
+        let words = [&["--tool", "bash"], words].concat();
+        assert_eq!(place.check(&words).status.code(), Some(0), "{words:?}");
+    }
+    let of_git = place.check(&["--tool", "bash", "git", "-c", "core.pager=x", "status", "--json"]);
+    assert_eq!(of_git.status.code(), Some(3), "{of_git:?}");
+    assert!(text(&of_git.stdout).starts_with("confirm: "), "{of_git:?}");
+    let output = place.check(&["git", "status"]);
+    assert_eq!(output.status.code(), Some(125));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("needs the tool that gets it") && said.contains("hint: `stockade check --tool bash -- "),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_batch_exits_1_where_a_line_could_not_be_read() {
+    let place = Place::new();
+    for (input, exit) in [
+        ("{\"tool\":\"read\"}\n\n", 0),
+        ("{\"tool\":\"bash\",\"command\":\"rm x\"}\n", 0),
+        ("", 0),
+        ("no JSON\n{\"tool\":\"read\"}\n", 1),
+        ("{\"tool\":\"read\"}\n{\"frob\":1}", 1),
+    ] {
+        assert_eq!(place.batch_and_exit(&[], input.as_bytes()).0, exit, "{input:?}");
+    }
+}
+
+#[test]
 fn a_batch_answers_each_line_with_its_id_and_goes_on_behind_a_bad_one() {
     let place = Place::new();
     let rules = place.write("rules.toml", RULES);
@@ -208,7 +258,8 @@ fn a_batch_answers_each_line_with_its_id_and_goes_on_behind_a_bad_one() {
     input.extend_from_slice(b"no JSON\n\n\xff\xfe\n");
     input.extend_from_slice(&vec![b'x'; 2_500_000]);
     input.extend_from_slice(b"\n{\"id\":\"last\",\"tool\":\"read\"}");
-    let answers = place.batch(&[], &input);
+    let (exit, answers) = place.batch_and_exit(&[], &input);
+    assert_eq!(exit, 1, "a line had no answer");
     let short = |answer: &Value| match answer["error"].as_str() {
         Some(_) => json!([answer["id"], "error"]),
         None => json!([answer["id"], answer["decision"]]),
@@ -283,7 +334,7 @@ fn a_line_that_cannot_be_read_keeps_its_id_where_it_can_be_found() {
         format!(r#"{{"tool":"bash","command":"{long}","id":7}}"#),
         format!(r#"{{"x":"{}","id":123456789}}"#, "a".repeat(1024 * 1024 - 16)),
     ];
-    let replies = place.batch(&[], lines.join("\n").as_bytes());
+    let (_, replies) = place.batch_and_exit(&[], lines.join("\n").as_bytes());
     let ids: Vec<&Value> = replies.iter().map(|reply| &reply["id"]).collect();
     assert_eq!(json!(ids), json!([1, 2, 3, 4, 5, 6, null, null]));
     assert!(replies.iter().all(|reply| reply["decision"] == "deny"), "{replies:?}");

@@ -2,7 +2,7 @@
 
 use super::REFUSED;
 use super::args::Run;
-use super::layers::Here;
+use super::layers::{Here, UnknownAgent};
 use super::message::{Failure, note};
 use crate::Sandbox;
 use crate::config::Agent;
@@ -40,10 +40,10 @@ fn refuse_what_is_denied(run: &Run, tool: &str, agent: Option<&Agent>, here: &He
 }
 
 impl Acting {
-    /// From the flags, and what is configured for the agent that they name. One that nobody configured is a name alone.
+    /// From the flags, and what is configured for the agent that they name.
     ///
     /// # Errors
-    /// A configuration can't be read, or has faults.
+    /// A configuration can't be read, or has faults; nobody has declared the agent or the tool.
     pub fn of(run: &Run) -> Result<Acting, Failure> {
         let mut acting = Acting {
             profile: LOWEST.into(),
@@ -69,7 +69,10 @@ impl Acting {
     }
 
     fn take_configured(&mut self, run: &Run, here: &Here) -> Result<(), Failure> {
-        let agent = run.agent.as_ref().and_then(|name| here.layers.agent(name));
+        let name = run.agent.as_ref();
+        let agent = name
+            .map(|name| UnknownAgent::or_agent(&here.layers, name))
+            .transpose()?;
         if let Some(agent) = &agent {
             self.profile = agent.profile().to_string();
             self.role = agent.role();

@@ -1,6 +1,7 @@
 //! The words of the command line, and nothing of what they do.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -282,7 +283,11 @@ pub struct Learn {
 #[derive(Debug, Subcommand)]
 pub enum Profile {
     /// List all profiles
-    List,
+    List {
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
     /// Show what a profile means
     Show {
         /// Profile, by name or file
@@ -387,7 +392,7 @@ pub struct Check {
     #[arg(long, value_name = "off|denials|all", value_parser = parse_level, default_value = "all")]
     pub audit: Level,
     /// The command line of the tool: one text as a shell gets it, or words
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
@@ -401,11 +406,17 @@ pub enum Audit {
         /// So many
         #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
         limit: u64,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
     },
     /// Show all records of a run
     Show {
         /// The run's id
         run: String,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
     },
     /// Find the first record that was altered, taken away or moved; exit code 1 where there is one
     Verify,
@@ -427,6 +438,9 @@ pub enum Grant {
         /// What was revoked too
         #[arg(long)]
         all: bool,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
     },
     /// Take a grant back
     Revoke {
@@ -447,6 +461,9 @@ pub enum Config {
         /// The project's root [default: here]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
+        /// As JSON, one a line, each with where it comes from and whether it counts
+        #[arg(long)]
+        json: bool,
     },
     /// Print the JSON Schema of `config.toml`
     Schema,
@@ -472,6 +489,9 @@ pub struct Trust {
     /// List what is trusted
     #[arg(long, conflicts_with = "root")]
     pub list: bool,
+    /// The list as JSON, one a line
+    #[arg(long, requires = "list")]
+    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -481,6 +501,9 @@ pub enum Rules {
         /// The project's root [default: here]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
     },
     /// Write what allows a call from now on into the project's configuration
     Remember {
@@ -514,6 +537,9 @@ pub struct Explain {
     /// What `stockade run --report` wrote; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -524,11 +550,14 @@ pub struct Doctor {
 }
 
 impl Arguments {
-    /// Reads this process's arguments. Help and version are printed and end the process with 0.
+    /// Reads this process's arguments. Help and version are printed and end the process with 0, and so does help where a task
+    /// is missing.
     pub fn read() -> Result<Arguments, Failure> {
         Arguments::try_parse().map_err(|error| match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                let _ = error.print();
+            ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                let _ = write!(std::io::stdout(), "{}", error.render());
                 std::process::exit(0)
             }
             _ => Failure {

@@ -57,22 +57,24 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
                 since_ms: *since,
                 ..Choice::default()
             };
-            each(&state, &choice, |row| Ok(writeln!(out, "{}", row.json())?))?;
+            each(&state, &choice, |row| exported(&row, out))?;
         }
-        Audit::List { run, limit } => {
+        Audit::List { run, limit, json } => {
             let choice = Choice {
                 run: run.clone(),
                 limit: Some(*limit),
                 since_ms: None,
             };
-            each(&state, &choice, |row| listed(&row, out))?;
+            let print = if *json { exported } else { listed };
+            each(&state, &choice, |row| print(&row, out))?;
         }
-        Audit::Show { run } => {
+        Audit::Show { run, json } => {
             let choice = Choice {
                 run: Some(run.clone()),
                 ..Choice::default()
             };
-            if each(&state, &choice, |row| shown(&row, out))? == 0 {
+            let print = if *json { exported } else { shown };
+            if each(&state, &choice, |row| print(&row, out))? == 0 {
                 let message = format!("nothing is recorded of a run `{run}`");
                 return Err(Failure::text(REFUSED, message).hint("`stockade audit list` shows the newest records"));
             }
@@ -135,6 +137,11 @@ fn verified(state: &std::path::Path, out: &mut dyn Write) -> Result<u8, Failure>
             Ok(ALTERED)
         }
     }
+}
+
+/// One line of JSON.
+fn exported(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
+    Ok(writeln!(out, "{}", row.json())?)
 }
 
 /// One line.

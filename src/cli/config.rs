@@ -10,9 +10,13 @@ use crate::config::SCHEMA;
 /// Carries out `stockade config …`.
 pub fn config(task: &Config, out: &mut dyn Write) -> Result<u8, Failure> {
     match task {
-        Config::Show { origin, root } => {
+        Config::Show { origin, root, json } => {
             let here = Here::load(root.as_deref())?;
-            let detail = if *origin { Detail::Origin } else { Detail::Value };
+            let detail = match (json, origin) {
+                (true, _) => Detail::Json,
+                (false, true) => Detail::Origin,
+                (false, false) => Detail::Value,
+            };
             print(&here.layers.lines(), detail, out)?;
         }
         Config::Schema => write!(out, "{SCHEMA}").map_err(unprinted)?,

@@ -4,7 +4,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::REFUSED;
+use super::args::Explain;
 use super::message::Failure;
 use super::refused;
 use crate::approve::{Choice, Requested};
@@ -17,7 +20,8 @@ use crate::report::{Denial, Escalated, Report, Status, Suggestion};
 const LONGEST: u64 = 256 << 20;
 
 /// Reads and prints it.
-pub fn explain(file: &Path, out: &mut dyn Write) -> Result<u8, Failure> {
+pub fn explain(task: &Explain, out: &mut dyn Write) -> Result<u8, Failure> {
+    let file = task.file.as_path();
     let name = if file == Path::new("-") {
         "standard input".to_string()
     } else {
@@ -31,7 +35,11 @@ pub fn explain(file: &Path, out: &mut dyn Write) -> Result<u8, Failure> {
             ..failure
         }
     })?;
-    match print(&report, out) {
+    let printed = match task.json {
+        true => writeln!(out, "{:#}", as_json(&report)),
+        false => print(&report, out),
+    };
+    match printed {
         // A reader that has seen enough, such as `head`.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
         Err(error) => Err(Failure::new(REFUSED, &error)),
@@ -49,27 +57,19 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     Ok(document)
 }
 
+/// What is said, with its label. Texts may be the target's, and aren't escaped yet.
+type Told = Vec<(&'static str, String)>;
+
 fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    line(out, "run", &report.run)?;
-    line(out, "command", &command_line(&report.command))?;
-    line(out, "profile", &report.profile)?;
-    line(out, "root", &report.root.to_string_lossy())?;
-    line(out, "ended", &ending(report))?;
-    line(out, "enforced by", &enforcement(report))?;
-    line(out, "refused", &count(report))?;
-    if let Some(escalation) = &report.escalation {
-        for escalated in &escalation.requests {
-            line(out, "asked", &question(escalated))?;
-        }
-        if let Some(why) = &escalation.ended {
-            line(out, "", &format!("nothing more was asked: {why}"))?;
-        }
-    }
-    for fault in &report.faults {
-        line(out, "error", &super::run::told(fault))?;
+    for (label, text) in of_run(report) {
+        writeln!(out, "{label:11}  {}", visible(&text))?;
     }
     for (index, denial) in report.denials.iter().enumerate() {
-        print_denial(index + 1, denial, out)?;
+        let explains = if denial.explains { ": explains the failure" } else { "" };
+        writeln!(out, "\n{}. {}{explains}", index + 1, refused::access(denial))?;
+        for (label, text) in of_denial(denial) {
+            writeln!(out, "   {label:8}  {}", visible(&text))?;
+        }
     }
     match &report.suggestion {
         Some(suggestion) => print_suggestion(suggestion, out),
@@ -77,9 +77,58 @@ fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// One setting. The text may be the target's: it stays on its line.
-fn line(out: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "{label:11}  {}", visible(text))
+/// The same as JSON, under the same labels.
+fn as_json(report: &Report) -> Value {
+    const LISTS: [&str; 2] = ["asked", "error"];
+    let (lists, texts): (Told, Told) = of_run(report).into_iter().partition(|(label, _)| LISTS.contains(label));
+    let mut document = object(texts);
+    for list in LISTS {
+        let texts = lists
+            .iter()
+            .filter(|(label, _)| *label == list)
+            .map(|(_, text)| text.as_str());
+        document[list] = texts.collect();
+    }
+    let denials = report.denials.iter().map(|denial| {
+        let mut document = object(of_denial(denial));
+        document["access"] = json!(refused::access(denial));
+        document["explains"] = json!(denial.explains);
+        document
+    });
+    document["denials"] = denials.collect();
+    document["suggestion"] = json!(report.suggestion);
+    document
+}
+
+fn object(told: Told) -> Value {
+    let fields = told
+        .into_iter()
+        .map(|(label, text)| (label.replace(' ', "_"), Value::from(text)));
+    Value::Object(fields.collect())
+}
+
+fn of_run(report: &Report) -> Told {
+    let mut told = vec![
+        ("run", report.run.clone()),
+        ("command", command_line(&report.command)),
+        ("profile", report.profile.clone()),
+        ("root", report.root.to_string_lossy().into_owned()),
+        ("ended", ending(report)),
+        ("enforced by", enforcement(report)),
+        ("refused", count(report)),
+    ];
+    if let Some(escalation) = &report.escalation {
+        told.extend(
+            escalation
+                .requests
+                .iter()
+                .map(|escalated| ("asked", question(escalated))),
+        );
+        let ended = escalation.ended.iter();
+        told.extend(ended.map(|why| ("asked", format!("nothing more: {why}"))));
+    }
+    told.extend(report.faults.iter().map(|fault| ("error", super::run::told(fault))));
+    told
 }
 
 fn ending(report: &Report) -> String {
@@ -165,45 +214,48 @@ fn question(escalated: &Escalated) -> String {
     format!("{access} `{}`: {said}{}", escalated.target, reason.unwrap_or_default())
 }
 
-fn print_denial(number: usize, denial: &Denial, out: &mut dyn Write) -> io::Result<()> {
-    let explains = if denial.explains { ": explains the failure" } else { "" };
-    writeln!(out, "\n{number}. {}{explains}", refused::access(denial))?;
-    let mut detail = |label: &str, text: &str| writeln!(out, "   {label:8}  {}", visible(text));
+fn of_denial(denial: &Denial) -> Told {
+    let mut told = Told::new();
     if denial.asked != denial.target && !denial.asked.is_empty() {
-        detail("asked", &denial.asked)?;
+        told.push(("asked", denial.asked.clone()));
     }
-    detail("call", &denial.syscall)?;
-    detail("process", &format!("{}, {}", denial.pid, denial.program))?;
-    detail(
-        "when",
-        &format!("{}, first after {}", times(denial.count), milliseconds(denial.at_ms)),
-    )?;
-    match &denial.rule {
-        None => detail("rule", "nothing grants it")?,
-        Some(rule) => detail("rule", &format!("{} ({})", rule.text, rule.origin))?,
-    }
-    if let Some(capability) = &denial.capability {
-        detail("lacks", &format!("the capability {capability}"))?;
-    }
-    match &denial.grant {
-        None if refused::wants_network(denial) => detail("grant", "--host NAME:PORT or --listen PORT")?,
-        None if denial
+    let when = format!("{}, first after {}", times(denial.count), milliseconds(denial.at_ms));
+    let rule = denial
+        .rule
+        .as_ref()
+        .map(|rule| format!("{} ({})", rule.text, rule.origin));
+    told.extend([
+        ("call", denial.syscall.clone()),
+        ("process", format!("{}, {}", denial.pid, denial.program)),
+        ("when", when),
+        ("rule", rule.unwrap_or_else(|| "nothing grants it".to_string())),
+    ]);
+    let capability = denial.capability.iter();
+    told.extend(capability.map(|capability| ("lacks", format!("the capability {capability}"))));
+    told.push(("grant", grant(denial)));
+    let profile = denial.profile.iter();
+    told.extend(profile.map(|profile| ("profile", format!("{profile} would allow it"))));
+    told
+}
+
+/// What would allow it.
+fn grant(denial: &Denial) -> String {
+    let is_secret = || {
+        denial
             .rule
             .as_ref()
-            .is_some_and(|rule| rule.text.starts_with("secret ")) =>
-        {
-            detail("grant", "none; only your configuration opens it, by `[secrets] open`")?;
-        }
-        None => detail("grant", "none would allow it")?,
-        Some(words) => detail("grant", &command_line(words))?,
-    }
-    match &denial.profile {
-        None => Ok(()),
-        Some(profile) => detail("profile", &format!("{profile} would allow it")),
+            .is_some_and(|rule| rule.text.starts_with("secret "))
+    };
+    match &denial.grant {
+        Some(words) => command_line(words),
+        None if refused::wants_network(denial) => "--host NAME:PORT or --listen PORT".to_string(),
+        None if is_secret() => "none; only your configuration opens it, by `[secrets] open`".to_string(),
+        None => "none would allow it".to_string(),
     }
 }
 
 fn print_suggestion(suggestion: &Suggestion, out: &mut dyn Write) -> io::Result<()> {
+    let line = |out: &mut dyn Write, label: &str, text: &str| writeln!(out, "{label:11}  {}", visible(text));
     writeln!(out)?;
     if !suggestion.flags.is_empty() {
         line(out, "to allow it", &command_line(&suggestion.flags))?;
@@ -302,7 +354,7 @@ mod tests {
                 "asked        read `/etc/hosts`: session (`--read /etc/hosts`), said ada at the terminal",
                 "asked        read `/r/\\u{1b}[2J`: no, said ada at the terminal (not today)",
                 "asked        read `/r/c`: no answer (nobody answered within 60 s)",
-                "             nothing more was asked: refused by Stockade: this run has asked 50 times",
+                "asked        nothing more: refused by Stockade: this run has asked 50 times",
             ]
         );
     }
@@ -357,6 +409,49 @@ mod tests {
         to allow it  --read /etc/hosts
         or wider     --profile mcp-standard
         ");
+    }
+
+    #[test]
+    fn the_same_is_told_as_json() {
+        let mut report = report();
+        report.denials = vec![denial()];
+        report.suggestion = Some(Suggestion {
+            flags: vec!["--read".into(), "/etc/hosts".into()],
+            profile: Some("mcp-standard".into()),
+        });
+        insta::assert_snapshot!(format!("{:#}", as_json(&report)), @r#"
+        {
+          "asked": [],
+          "command": "python3 'analyse it.py'",
+          "denials": [
+            {
+              "access": "reading `/etc/hosts`",
+              "asked": "../etc/hosts",
+              "call": "openat",
+              "explains": true,
+              "grant": "--read /etc/hosts",
+              "process": "4711, /usr/bin/python3",
+              "profile": "mcp-standard would allow it",
+              "rule": "nothing grants it",
+              "when": "2 times, first after 31 ms"
+            }
+          ],
+          "ended": "it failed, and a refusal explains it, exit code 1, after 1.2 s",
+          "enforced_by": "Landlock ABI 6, seccomp, supervisor",
+          "error": [],
+          "profile": "readonly",
+          "refused": "2 times, 1 different",
+          "root": "/r",
+          "run": "0000000000-00000000",
+          "suggestion": {
+            "flags": [
+              "--read",
+              "/etc/hosts"
+            ],
+            "profile": "mcp-standard"
+          }
+        }
+        "#);
     }
 
     #[test]

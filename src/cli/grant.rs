@@ -22,7 +22,7 @@ pub fn grant(task: &Grant, out: &mut dyn Write) -> Result<u8, Failure> {
         (Grant::Revoke { id }, None) => return Err(StoreError::Unknown { id: id.clone() }.into()),
         (Grant::Revoke { id }, Some(store)) => revoke(store, id, &state, out),
         (_, None) => Ok(()),
-        (Grant::List { all }, Some(mut store)) => {
+        (Grant::List { all, json }, Some(mut store)) => {
             let listing = store.list()?;
             for id in &listing.damaged {
                 note(&format!(
@@ -30,11 +30,11 @@ pub fn grant(task: &Grant, out: &mut dyn Write) -> Result<u8, Failure> {
                 ));
             }
             let shown = listing.grants.iter().filter(|grant| *all || grant.revoked_ms.is_none());
-            print(shown, out, listed)
+            print(shown, out, if *json { exported } else { listed })
         }
         (Grant::Export, Some(mut store)) => {
             let listing = store.list()?;
-            print(listing.grants.iter(), out, |grant| grant.json().to_string())
+            print(listing.grants.iter(), out, exported)
         }
     }
     .map(|()| 0)
@@ -52,6 +52,11 @@ fn print<'g>(
         }
     }
     Ok(())
+}
+
+/// One line of JSON.
+fn exported(grant: &StoredGrant) -> String {
+    grant.json().to_string()
 }
 
 /// Two lines: what it grants, and to whom.

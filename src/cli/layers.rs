@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use super::REFUSED;
 use super::message::{Failure, note};
-use crate::config::{Layers, Line, Missing, TrustError};
+use crate::config::{Agent, Layers, Line, Missing, TrustError};
 use crate::profile::visible;
 use crate::surroundings::Surroundings;
 
@@ -46,6 +48,37 @@ impl Here {
     }
 }
 
+/// A name that no agent has, and those that agents have.
+#[derive(Debug, thiserror::Error)]
+#[error("no agent is called `{}`", visible(.name))]
+pub struct UnknownAgent {
+    name: String,
+    known: Vec<String>,
+}
+
+impl UnknownAgent {
+    /// The agent of this name.
+    pub fn or_agent(layers: &Layers, name: &str) -> Result<Agent, UnknownAgent> {
+        layers.agent(name).ok_or_else(|| UnknownAgent {
+            name: name.to_string(),
+            known: layers.agents().into_iter().map(|agent| agent.name).collect(),
+        })
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        let known: Vec<String> = self.known.iter().map(|name| format!("`{}`", visible(name))).collect();
+        let known = known.join(", ");
+        format!("there are {known}; others are declared as `[agents.NAME]` in `config.toml`")
+    }
+}
+
+impl From<UnknownAgent> for Failure {
+    fn from(unknown: UnknownAgent) -> Failure {
+        Failure::new(REFUSED, &unknown).hint(unknown.hint())
+    }
+}
+
 /// How much is said of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -53,21 +86,28 @@ pub enum Detail {
     Value,
     /// Where it comes from too, and what doesn't count.
     Origin,
+    /// The same as JSON, one object a line.
+    Json,
 }
 
 /// Prints lines.
 pub fn print(lines: &[Line], detail: Detail, out: &mut dyn Write) -> Result<(), Failure> {
     let shown = lines
         .iter()
-        .filter(|line| detail == Detail::Origin || line.missing.is_none());
+        .filter(|line| detail != Detail::Value || line.missing.is_none());
     for line in shown {
         let text = visible(&line.text);
         let origins: Vec<String> = line.origins.iter().map(ToString::to_string).collect();
+        if detail == Detail::Json {
+            let line = json!({ "text": line.text, "origins": origins, "counts": line.missing.is_none() });
+            writeln!(out, "{line}").map_err(unprinted)?;
+            continue;
+        }
         let origins = origins.join(", ");
         let written = match (detail, line.missing) {
             (Detail::Value, _) => writeln!(out, "{text}"),
-            (Detail::Origin, None) => writeln!(out, "{text}  # {}", visible(&origins)),
-            (Detail::Origin, Some(Missing::Untrusted)) => {
+            (_, None) => writeln!(out, "{text}  # {}", visible(&origins)),
+            (_, Some(Missing::Untrusted)) => {
                 writeln!(out, "# doesn't count, not trusted: {text}  # {}", visible(&origins))
             }
         };

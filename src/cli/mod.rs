@@ -82,7 +82,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Script(task) => to_output(|out| script::script(task, out)),
         Task::Learn(task) => learn::learn(task),
         Task::Approvals(task) => approvals::approvals(task),
-        Task::Explain(task) => to_output(|out| explain::explain(&task.file, out)),
+        Task::Explain(task) => to_output(|out| explain::explain(task, out)),
         Task::Profile(task) => to_output(|out| profile::profile_task(task, out)),
         Task::Check(task) => to_output(|out| check::check(task, out)),
         Task::Audit(task) => to_output(|out| audit::audit(task, out)),

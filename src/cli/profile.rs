@@ -16,6 +16,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde_json::json;
+
 use crate::profile::{self, Catalog, Layer, Network, Pass, PathSpec, Profile, ProfileError, Rule, visible};
 
 pub use task::profile_task;
@@ -32,7 +34,7 @@ pub enum PrintError {
 }
 
 /// Prints every profile with what it says of itself, one a line; one that can't be used says why.
-pub fn list(catalog: &Catalog, out: &mut dyn Write) -> io::Result<()> {
+pub fn list(catalog: &Catalog, is_json: bool, out: &mut dyn Write) -> io::Result<()> {
     let profiles = catalog.list();
     let width = profiles
         .iter()
@@ -44,6 +46,12 @@ pub fn list(catalog: &Catalog, out: &mut dyn Write) -> io::Result<()> {
             Layer::Shipped => "shipped",
             Layer::User => "user",
         };
+        if is_json {
+            let (name, description, problem) = (&listed.name, &listed.description, &listed.problem);
+            let line = json!({ "name": name, "layer": layer, "description": description, "problem": problem });
+            writeln!(out, "{line}")?;
+            continue;
+        }
         let name = visible(&listed.name);
         match &listed.problem {
             None => writeln!(out, "{name:width$}  {layer:7}  {}", visible(&listed.description))?,
@@ -191,7 +199,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("broken.toml"), "version = 2\n").unwrap();
         let catalog = Catalog::new(Some(dir.path().into()));
-        let text = printed(|out| Ok(list(&catalog, out)?));
+        let text = printed(|out| Ok(list(&catalog, false, out)?));
         assert_eq!(text.lines().count(), 8, "{text}");
         assert!(text.starts_with("minimal       shipped  Pure computation"), "{text}");
         assert!(text.contains("broken        user     can't be used: "), "{text}");

@@ -17,12 +17,13 @@ const NOTHING: u8 = 1;
 /// Carries out `stockade rules …`.
 pub fn rules(task: &Rules, out: &mut dyn Write) -> Result<u8, Failure> {
     match task {
-        Rules::List { root } => {
+        Rules::List { root, json } => {
             let here = Here::load(root.as_deref())?;
-            print(&here.layers.rule_lines(), Detail::Origin, out)?;
+            let detail = if *json { Detail::Json } else { Detail::Origin };
+            print(&here.layers.rule_lines(), detail, out)?;
             let missing = here.layers.missing_lines().into_iter();
             let of_rules: Vec<_> = missing.filter(|line| line.text.starts_with("permissions.")).collect();
-            print(&of_rules, Detail::Origin, out).map(|()| 0)
+            print(&of_rules, detail, out).map(|()| 0)
         }
         Rules::Remember {
             tool,

@@ -5,6 +5,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use serde_json::json;
+
 use nix::sys::termios::{FlushArg, tcflush};
 
 use super::REFUSED;
@@ -28,7 +30,7 @@ const LONGEST_LINE: usize = 4096;
 /// Carries out `stockade trust`.
 pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
     if task.list {
-        return list(out);
+        return list(task.json, out);
     }
     if task.revoke {
         return revoke(task.root.as_deref(), out);
@@ -170,17 +172,22 @@ fn ask(stdin: &io::Stdin) -> io::Result<Said> {
     }
 }
 
-fn list(out: &mut dyn Write) -> Result<u8, Failure> {
+fn list(is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
     for pin in config::trusted(surroundings.state.as_deref())? {
-        let now = match pin.now() {
-            config::Trust::Trusted => "",
-            config::Trust::Changed => "  # has changed, doesn't count",
-            config::Trust::Untrusted => "  # isn't there, or can't be read",
+        let (now, remark) = match pin.now() {
+            config::Trust::Trusted => ("trusted", ""),
+            config::Trust::Changed => ("changed", "  # has changed, doesn't count"),
+            config::Trust::Untrusted => ("missing", "  # isn't there, or can't be read"),
         };
         let path = pin.path.to_string_lossy();
         let hash = pin.hashes.first().map_or("", String::as_str);
-        writeln!(out, "{}  {}{now}", visible(hash), visible(&path)).map_err(unprinted)?;
+        if is_json {
+            let line = json!({ "path": path, "hash": hash, "now": now });
+            writeln!(out, "{line}").map_err(unprinted)?;
+            continue;
+        }
+        writeln!(out, "{}  {}{remark}", visible(hash), visible(&path)).map_err(unprinted)?;
     }
     Ok(0)
 }

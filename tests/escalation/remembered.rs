@@ -92,6 +92,8 @@ fn always_counts_for_no_other_root_profile_or_agent() {
     let project = Project::new();
     printed(&project.always(), "first\n");
     std::fs::create_dir(project.place.path("below")).unwrap();
+    let fixer = "version = 1\n[agents.fixer]\nprofile = \"minimal\"\n";
+    project.place.file("~/.config/stockade/config.toml", fixer);
     let others = [
         &["--root", "below"][..],
         &["--profile", "network-api"],

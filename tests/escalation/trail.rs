@@ -159,8 +159,8 @@ fn how_much_is_recorded_is_what_audit_says() {
         Some(of_file.count())
     };
     assert_eq!(allowed(&["--audit", "all"]), Some(1));
-    assert_eq!(allowed(&["--agent", "fixer"]), Some(1));
-    assert_eq!(allowed(&["--agent", "fixer", "--audit", "denials"]), Some(0));
+    assert_eq!(allowed(&["--agent", "worker"]), Some(1));
+    assert_eq!(allowed(&["--agent", "worker", "--audit", "denials"]), Some(0));
     assert_eq!(allowed(&[]), Some(0));
     assert_eq!(allowed(&["--audit", "off"]), None);
 }

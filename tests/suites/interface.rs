@@ -9,6 +9,8 @@ mod audit;
 mod bad_input;
 #[path = "../check.rs"]
 mod check;
+#[path = "../command_line.rs"]
+mod command_line;
 #[path = "../configuration/main.rs"]
 mod configuration;
 #[path = "../doctor.rs"]

@@ -15,6 +15,9 @@ use super::asked_act;
 use super::desk::{Asked, Desk};
 use crate::judge::{Answer, Decision};
 
+/// Exit code: a line had no answer.
+const UNANSWERED: u8 = 1;
+
 /// Bytes of a line that are read.
 const LONGEST_LINE: usize = 1024 * 1024;
 
@@ -101,21 +104,27 @@ enum Line {
     End,
 }
 
-/// Answers until the input ends.
+/// Answers until the input ends; the exit code says whether each line had an answer.
 pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Write) -> Result<u8, Failure> {
     let mut input = BufReader::with_capacity(64 * 1024, input);
     let unreadable = |error: io::Error| Failure::text(REFUSED, format!("can't read standard input: {error}"));
+    let mut is_all_answered = true;
     loop {
         // Whoever waits for an answer before the next question gets it.
         if input.buffer().is_empty() && out.flush().is_err() {
             return Ok(0);
         }
         let reply = match next_line(&mut input).map_err(unreadable)? {
-            Line::End => return Ok(0),
-            Line::TooLong(head) => unanswered(named(&head), format!("the line is longer than {LONGEST_LINE} bytes")),
+            Line::End => return Ok(if is_all_answered { 0 } else { UNANSWERED }),
+            Line::TooLong(head) => Err(unanswered(
+                named(&head),
+                format!("the line is longer than {LONGEST_LINE} bytes"),
+            )),
             Line::Text(line) if line.trim_ascii().is_empty() => continue,
             Line::Text(line) => reply(desk, &line),
         };
+        is_all_answered &= reply.is_ok();
+        let (Ok(reply) | Err(reply)) = reply;
         match writeln!(out, "{reply}") {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
             Err(error) => return Err(Failure::new(REFUSED, &error)),
@@ -124,16 +133,16 @@ pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Wr
     }
 }
 
-fn reply(desk: &mut Desk<'_>, line: &[u8]) -> String {
+/// The answer; an error is the line that says why there is none.
+fn reply(desk: &mut Desk<'_>, line: &[u8]) -> Result<String, String> {
     if line.trim_ascii_start().first() != Some(&b'{') {
-        return unanswered(None, "the line isn't a question: it is no JSON object".into());
+        return Err(unanswered(
+            None,
+            "the line isn't a question: it is no JSON object".into(),
+        ));
     }
-    let question: Question = match serde_json::from_slice(line) {
-        Ok(question) => question,
-        Err(error) => {
-            return unanswered(named(line), format!("the line isn't a question: {error}"));
-        }
-    };
+    let question: Result<Question, _> = serde_json::from_slice(line);
+    let question = question.map_err(|error| unanswered(named(line), format!("the line isn't a question: {error}")))?;
     let id = question.id;
     let act = asked_act(
         question.tool.as_deref(),
@@ -145,7 +154,7 @@ fn reply(desk: &mut Desk<'_>, line: &[u8]) -> String {
     );
     let act = match act {
         Ok(act) => act,
-        Err(message) => return unanswered(id, message.to_string()),
+        Err(message) => return Err(unanswered(id, message.to_string())),
     };
     let asked = Asked {
         agent: question.agent,
@@ -159,8 +168,8 @@ fn reply(desk: &mut Desk<'_>, line: &[u8]) -> String {
             id: id.as_deref(),
             answer: &answer,
         })
-        .unwrap_or_else(|error| unanswered(None, error.to_string())),
-        Err(wrong) => unanswered(id, Failure::from(wrong).message),
+        .map_err(|error| unanswered(None, error.to_string())),
+        Err(wrong) => Err(unanswered(id, Failure::from(wrong).message)),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use super::super::REFUSED;
 use super::super::args::Check;
+use super::super::layers::UnknownAgent;
 use super::super::message::{Failure, note};
 use crate::Sandbox;
 use crate::audit::{Judged, Record};
@@ -36,8 +37,8 @@ pub(super) enum Wrong {
     Root(PathBuf, #[source] std::io::Error),
     #[error(transparent)]
     Configuration(#[from] ConfigurationError),
-    #[error("no agent is called `{}`", visible(.0))]
-    Agent(String),
+    #[error(transparent)]
+    Agent(#[from] UnknownAgent),
     #[error(transparent)]
     Profile(#[from] crate::Error),
 }
@@ -45,7 +46,7 @@ pub(super) enum Wrong {
 impl Wrong {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
-            Wrong::Agent(_) => Some("agents are declared as `[agents.NAME]` in `config.toml`".into()),
+            Wrong::Agent(unknown) => Some(unknown.hint()),
             Wrong::Configuration(_) | Wrong::Root(..) | Wrong::Profile(_) => None,
         }
     }
@@ -112,7 +113,7 @@ impl<'c> Desk<'c> {
         let ready = self.ready.get_mut(&key).expect("it was put there");
         let name = asked.agent.as_ref().or(check.agent.as_ref());
         let agent = match name {
-            Some(name) => Some(ready.layers.agent(name).ok_or_else(|| Wrong::Agent(name.clone()))?),
+            Some(name) => Some(UnknownAgent::or_agent(&ready.layers, name)?),
             None => None,
         };
         let cwd = match (&asked.cwd, &check.cwd) {

@@ -16,7 +16,7 @@ pub fn profile_task(task: &Profile, out: &mut dyn Write) -> Result<u8, Failure> 
     let surroundings = Surroundings::here().map_err(failed)?;
     let catalog = Catalog::new(surroundings.profiles());
     match task {
-        Profile::List => super::list(&catalog, out).map_err(failed).map(|()| 0),
+        Profile::List { json } => super::list(&catalog, *json, out).map_err(failed).map(|()| 0),
         Profile::Show {
             name, resolved: false, ..
         } => printed(super::show(&catalog, name, out)).map(|()| 0),

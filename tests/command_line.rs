@@ -1,0 +1,114 @@
+//! What the command line promises of all its commands.
+
+use serde_json::Value;
+
+use crate::common::{Finished, Place, STOCKADE, finish};
+
+fn stockade(place: &Place, words: &[&str]) -> Finished {
+    finish(place.command(STOCKADE).args(words), b"")
+}
+
+#[test]
+fn a_bare_stockade_prints_help_and_exits_0() {
+    let place = Place::new();
+    let help = stockade(&place, &["--help"]).stdout();
+    for (words, text) in [(&[][..], &*help), (&["grant"], "Usage: stockade grant <COMMAND>")] {
+        let bare = stockade(&place, words);
+        assert_eq!(
+            (bare.status.code(), bare.stderr()),
+            (Some(0), String::new()),
+            "{words:?}"
+        );
+        assert!(bare.stdout().contains(text), "{words:?}: {}", bare.stdout());
+    }
+}
+
+/// Each line of a list is an object with these fields.
+fn lists(place: &Place, words: &[&str], fields: &[&str]) {
+    let words = [words, &["--json"]].concat();
+    let listed = stockade(place, &words);
+    assert_eq!(listed.stderr(), "", "{words:?}");
+    let lines: Vec<Value> = listed
+        .stdout()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(!lines.is_empty(), "{words:?}");
+    for line in &lines {
+        for field in fields {
+            assert!(line.get(field).is_some(), "{words:?} has no {field}: {line}");
+        }
+    }
+}
+
+#[test]
+fn every_list_and_explain_have_json() {
+    let place = Place::new();
+    place.file("file", "x");
+    place.file("script.py", "print(1)\n");
+    place.file(
+        ".stockade/config.toml",
+        "version = 1\n[[permissions.deny]]\ntool = \"bash\"\ncommand = \"rm\"\n",
+    );
+    let always = "command=echo '{\"answer\":\"yes\",\"lifetime\":\"always\"}'";
+    assert_eq!(
+        stockade(&place, &["run", "--ask", always, "--", "cat", "file"]).stdout(),
+        "x"
+    );
+    let report = place.path("~/report.json");
+    let report = report.to_str().unwrap();
+    stockade(
+        &place,
+        &["run", "--ask", "never", "--report", report, "--", "cat", "script.py"],
+    );
+    assert_eq!(
+        stockade(&place, &["exec", "--ask", "never", "script.py"]).stdout(),
+        "1\n"
+    );
+    assert_eq!(stockade(&place, &["trust", "--yes"]).status.code(), Some(0));
+
+    lists(
+        &place,
+        &["profile", "list"],
+        &["name", "layer", "description", "problem"],
+    );
+    lists(&place, &["script", "list"], &["hash", "path", "language"]);
+    lists(
+        &place,
+        &["audit", "list"],
+        &["seq", "time_ms", "run", "kind", "record", "hash"],
+    );
+    lists(&place, &["grant", "list"], &["id", "project", "grant", "revoked_ms"]);
+    lists(&place, &["rules", "list"], &["text", "origins", "counts"]);
+    lists(&place, &["config", "show"], &["text", "origins", "counts"]);
+    lists(&place, &["trust", "--list"], &["path", "hash", "now"]);
+
+    let explained = stockade(&place, &["explain", report, "--json"]);
+    let explained: Value = serde_json::from_str(&explained.stdout()).unwrap();
+    assert_eq!(explained["profile"], "minimal", "{explained:#}");
+    assert_eq!(explained["denials"][0]["explains"], true, "{explained:#}");
+    assert_eq!(explained["suggestion"]["flags"][0], "--read", "{explained:#}");
+}
+
+#[test]
+fn an_agent_that_nobody_declared_is_an_error_of_run_too() {
+    let place = Place::new();
+    place.file("script.sh", "echo it ran\n");
+    for words in [
+        &["run", "--agent", "fixer\u{202e}", "--", "echo", "it ran"][..],
+        &["exec", "--agent", "fixer\u{202e}", "script.sh"],
+    ] {
+        let refused = stockade(&place, words);
+        assert_eq!((refused.status.code(), refused.stdout()), (Some(125), String::new()));
+        let said = refused.stderr();
+        assert!(said.contains(r"stockade: no agent is called `fixer\u{202e}`"), "{said}");
+        assert!(
+            said.contains("hint: there are `worker`, `judge`, `planner`, `leader`; others are declared"),
+            "{said}"
+        );
+    }
+    let declared = "version = 1\n[agents.fixer]\nprofile = \"minimal\"\n";
+    place.file("~/.config/stockade/config.toml", declared);
+    let ran = stockade(&place, &["run", "--agent", "fixer", "--", "echo", "it ran"]);
+    assert_eq!((ran.stdout(), ran.stderr()), ("it ran\n".to_string(), String::new()));
+}
