@@ -91,6 +91,54 @@ fn every_list_and_explain_have_json() {
 }
 
 #[test]
+fn messages_name_their_fix() {
+    let place = Place::new();
+    for (words, hint) in [
+        (
+            &["run", "--", "no-such-program"][..],
+            "install it, or name its file by a path",
+        ),
+        (
+            &["run", "--env", "=x", "--", "true"],
+            "write `--env NAME`, or `--env NAME=VALUE`",
+        ),
+        (
+            &["run", "--tool", "none", "--", "true"],
+            "declare it as `[tools.NAME]` in `config.toml`",
+        ),
+        (
+            &["run", "--report", "none/report", "--", "true"],
+            "its directory has to be there",
+        ),
+        (
+            &["run", "--profile", "none", "--", "true"],
+            "the profiles are `minimal`, ",
+        ),
+        (
+            &["explain", "file"],
+            "`stockade run --report FILE -- COMMAND` writes a report",
+        ),
+        (&["trust"], "name the project's root: `stockade trust DIR`"),
+        (&["config", "show", "--root", "none"], "name a directory that exists"),
+        (
+            &["check", "--root", "none", "--tool", "read"],
+            "name a directory that exists",
+        ),
+        (
+            &["rules", "remember", "--tool", "bash"],
+            "name the command line: `stockade rules remember",
+        ),
+        (&["audit", "show", "none"], "`stockade audit list` shows"),
+        (&["grant", "revoke", "none"], "`stockade grant list` shows"),
+        (&["script", "show", "none"], "`stockade script list` shows"),
+    ] {
+        place.file("file", "no report");
+        let said = stockade(&place, words).stderr();
+        assert!(said.contains(&format!("\nhint: {hint}")), "{words:?}: {said}");
+    }
+}
+
+#[test]
 fn an_agent_that_nobody_declared_is_an_error_of_run_too() {
     let place = Place::new();
     place.file("script.sh", "echo it ran\n");

@@ -21,6 +21,9 @@ pub struct Acting {
     role: Role,
 }
 
+/// What a name that no tool has wants.
+const DECLARE: &str = "declare it as `[tools.NAME]` in `config.toml`";
+
 /// What `check` refuses isn't run as that tool.
 fn refuse_what_is_denied(run: &Run, tool: &str, agent: Option<&Agent>, here: &Here) -> Result<(), Failure> {
     let judge = Judge::new(here.layers.permissions(), here.layers.tools(), &here.root);
@@ -33,7 +36,11 @@ fn refuse_what_is_denied(run: &Run, tool: &str, agent: Option<&Agent>, here: &He
     match answer.decision {
         Decision::Deny => {
             let reason = visible(&answer.reason).into_owned();
-            Err(Failure::text(REFUSED, format!("Permission denied: {reason}")))
+            let failure = Failure::text(REFUSED, format!("Permission denied: {reason}"));
+            Err(match here.layers.tool(tool) {
+                Some(_) => failure,
+                None => failure.hint(DECLARE),
+            })
         }
         Decision::Allow | Decision::Confirm => Ok(()),
     }
@@ -80,10 +87,8 @@ impl Acting {
         let Some(name) = &run.tool else { return Ok(()) };
         refuse_what_is_denied(run, name, agent.as_ref(), here)?;
         let Some(tool) = here.layers.tool(name) else {
-            return Err(
-                Failure::text(REFUSED, format!("the tool `{}` isn't declared", visible(name)))
-                    .hint("declare it as `[tools.NAME]` in `config.toml`"),
-            );
+            let message = format!("the tool `{}` isn't declared", visible(name));
+            return Err(Failure::text(REFUSED, message).hint(DECLARE));
         };
         if let Some(profile) = tool.profile {
             self.profile = profile;

@@ -32,6 +32,7 @@ pub fn explain(task: &Explain, out: &mut dyn Write) -> Result<u8, Failure> {
         let failure = Failure::new(REFUSED, &error);
         Failure {
             message: format!("can't explain {name}: {}", failure.message),
+            hint: Some("`stockade run --report FILE -- COMMAND` writes a report".to_string()),
             ..failure
         }
     })?;

@@ -33,8 +33,10 @@ impl Here {
     pub fn quiet(root: Option<&Path>) -> Result<Here, Failure> {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
         let root = surroundings.directory.join(root.unwrap_or("".as_ref()));
-        let root = std::fs::canonicalize(&root)
-            .map_err(|error| Failure::text(REFUSED, format!("the root `{}` can't be used: {error}", root.display())))?;
+        let root = std::fs::canonicalize(&root).map_err(|error| {
+            let message = format!("the root `{}` can't be used: {error}", root.display());
+            Failure::text(REFUSED, message).hint("name a directory that exists")
+        })?;
         let layers = Layers::load(
             surroundings.configuration.as_deref(),
             surroundings.state.as_deref(),

@@ -72,8 +72,11 @@ fn storable(here: &Here, call: &Call) -> Result<Vec<Remember>, Failure> {
         Decision::Confirm if !answer.remember.is_empty() => Ok(answer.remember),
         Decision::Deny => Err(Failure::text(NOTHING, format!("this is denied: {}", answer.reason))),
         Decision::Confirm => {
-            let message = format!("this is asked each time: {}", answer.reason);
-            Err(Failure::text(NOTHING, message))
+            let failure = Failure::text(NOTHING, format!("this is asked each time: {}", answer.reason));
+            Err(match call.command {
+                None => failure.hint("name the command line: `stockade rules remember --tool bash -- COMMAND`"),
+                Some(_) => failure,
+            })
         }
         Decision::Allow => {
             note(&format!("this is allowed already: {}", answer.reason));

@@ -257,6 +257,7 @@ fn open_report(place: &OsStr) -> Result<Sink, Failure> {
         None => Sink::file(Path::new(place)).map_err(|error| {
             let hint = match error.raw_os_error() {
                 Some(libc::ELOOP) => Some("it is a symbolic link, and a report is never written through one"),
+                Some(libc::ENOENT) => Some("its directory has to be there"),
                 Some(libc::EMLINK) => {
                     Some("it is a file with a second name (a hard link), which another may write; remove it, or name another")
                 }

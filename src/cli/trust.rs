@@ -67,7 +67,7 @@ fn absent(task: &Trust, here: &Here) -> Result<u8, Failure> {
     }
     let root = &here.root;
     let message = format!("there is no `.stockade/config.toml` in `{}`", root.display());
-    Err(Failure::text(REFUSED, message))
+    Err(Failure::text(REFUSED, message).hint("name the project's root: `stockade trust DIR`"))
 }
 
 /// Path, hash, and what it allows: `+` marks what wasn't trusted before, `-` what isn't there any more.

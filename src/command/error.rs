@@ -102,7 +102,10 @@ impl CommandError {
     /// What the person can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            CommandError::NotFound { hint, .. } => hint.clone(),
+            CommandError::NotFound { hint, searched, .. } => {
+                let usual = || "install it, or name its file by a path, as in `./program`".to_owned();
+                hint.clone().or_else(|| (!searched.is_empty()).then(usual))
+            }
             CommandError::NotExecutable { path, obstacle } => match obstacle {
                 Obstacle::Format => Some("add a `#!` line, for example `#!/bin/sh`".to_owned()),
                 Obstacle::Permission => Some(format!("run `chmod +x {}`", visible(path.as_os_str()))),

@@ -221,6 +221,7 @@ impl Error {
             Error::Variable(_) => {
                 Some("the dynamic loader and libc obey it, so it could replace any program's code".into())
             }
+            Error::VariableName(_) => Some("write `--env NAME`, or `--env NAME=VALUE`".into()),
             Error::Execute { source, .. } => execute_hint(source),
             Error::Launch(LaunchError::Open(_, source)) if source.raw_os_error() == Some(libc::ELOOP) => Some(
                 "nothing was started, since a link was made on the way to it meanwhile, perhaps by another run; name a \

@@ -96,6 +96,8 @@ fn a_project_without_a_configuration_has_nothing_to_trust() {
     let place = Place::new();
     insta::assert_snapshot!(told(&place, &["trust", "--yes"]), @"
         ! stockade: there is no `.stockade/config.toml` in `@ROOT`
+        !
+        ! hint: name the project's root: `stockade trust DIR`
         Some(125)
         ");
     assert_eq!(told(&place, &["trust", "--diff"]), "Some(0)");

@@ -47,7 +47,8 @@ impl Wrong {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Wrong::Agent(unknown) => Some(unknown.hint()),
-            Wrong::Configuration(_) | Wrong::Root(..) | Wrong::Profile(_) => None,
+            Wrong::Root(..) => Some("name a directory that exists".into()),
+            Wrong::Configuration(_) | Wrong::Profile(_) => None,
         }
     }
 }
