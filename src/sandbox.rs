@@ -302,7 +302,7 @@ impl Sandbox {
         self.surroundings.directory.join(path)
     }
 
-    /// The root, canonical. One that nobody named may not be a whole home or machine.
+    /// The root, canonical.
     fn resolved_root(&self) -> Result<PathBuf, Error> {
         let named = self.root.as_deref();
         let wanted = named.unwrap_or(&self.surroundings.directory);
@@ -314,11 +314,18 @@ impl Sandbox {
         if !root.is_dir() {
             return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
         }
-        let too_wide = root == Path::new("/") || Some(&root) == self.surroundings.home.as_ref();
-        if named.is_none() && too_wide {
-            return Err(Error::ImplicitRoot(root));
-        }
+        self.refuse_implicit_root(&root)?;
         Ok(root)
+    }
+
+    /// A profile opens a whole home or machine by `./` only where somebody named that root.
+    fn refuse_implicit_root(&self, root: &Path) -> Result<(), Error> {
+        let is_wide = root == Path::new("/") || Some(root) == self.surroundings.home.as_deref();
+        let mut opened = self.profile.opened().chain(&self.profile.sockets);
+        if self.root.is_none() && is_wide && opened.any(|rule| rule.value.anchor == Anchor::Root) {
+            return Err(Error::ImplicitRoot(root.to_path_buf()));
+        }
+        Ok(())
     }
 }
 
@@ -509,13 +516,7 @@ impl Sandbox {
 
     /// What a profile means by `./data` lies in the root. A link there that leads out of it may be an earlier run's.
     fn refuse_links_out(&self, root: &Path) -> Result<(), Error> {
-        let rules = self
-            .profile
-            .read
-            .iter()
-            .chain(&self.profile.write)
-            .chain(&self.profile.exec);
-        for rule in rules.filter(|rule| rule.value.anchor == Anchor::Root) {
+        for rule in self.profile.opened().filter(|rule| rule.value.anchor == Anchor::Root) {
             let path = root.join(&rule.value.rest);
             if let Ok(real) = fs::canonicalize(&path)
                 && !real.starts_with(root)

@@ -80,6 +80,13 @@ pub struct Profile {
     pub system_calls: Vec<Rule<String>>,
 }
 
+impl Profile {
+    /// The trees and files that it opens.
+    pub fn opened(&self) -> impl Iterator<Item = &Rule<PathSpec>> {
+        self.read.iter().chain(&self.write).chain(&self.exec)
+    }
+}
+
 /// Which hosts a run may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {

@@ -50,6 +50,7 @@ impl Shipped {
     fn resolve_one(&self, catalog: &Catalog, name: &str) -> Option<Policy> {
         let mut sandbox = self.sandbox.clone();
         sandbox.profile = catalog.load(name).ok()?;
+        sandbox.refuse_implicit_root(&self.root).ok()?;
         sandbox.policy(&self.root, &self.command, &mut Walker::default()).ok()
     }
 

@@ -26,13 +26,32 @@ fn a_root_that_is_no_directory_is_refused() {
 
 #[test]
 fn a_home_is_no_root_unless_it_is_named() {
-    let begun = run().without_root().after("cd @HOME");
-    refused(begun)
+    let of_its_root = |place: &str| run().without_root().profile("filesystem").after(place);
+    refused(of_its_root("cd @HOME"))
         .stderr_has("would be the run's root, and nobody named it")
         .ends();
-    run().without_root().after("cd @HOME").flags(["--root", "."]).ends();
-    refused(run().without_root().after("cd /"))
-        .stderr_has("nobody named it")
+    of_its_root("cd @HOME").flags(["--root", "."]).ends();
+    refused(of_its_root("cd /")).stderr_has("nobody named it").ends();
+}
+
+#[test]
+fn a_profile_that_opens_nothing_by_the_root_starts_in_a_home_and_at_the_top() {
+    for profile in ["minimal", "network-api", "mcp-standard"] {
+        for place in ["cd @HOME", "cd /"] {
+            let begun = run().without_root().profile(profile).after(place);
+            let here = begun.place.fill(&place.replace("cd ", ""));
+            begun.bash("pwd; ! (: >new) 2>&-").stdout(&format!("{here}\n")).ends();
+        }
+    }
+}
+
+#[test]
+fn in_a_home_no_profile_that_would_open_all_of_it_is_suggested() {
+    let begun = run().file("~/notes", "text").without_root().after("cd @HOME");
+    begun
+        .command(["cat", "notes"])
+        .status(1)
+        .stderr_has("hint: to allow it: `--read @HOME/notes`, or more widely `--profile mcp-standard`")
         .ends();
 }
 

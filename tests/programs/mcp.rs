@@ -16,7 +16,6 @@ struct Session {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     last: u64,
-    // Where it runs: a home isn't taken as the run's root.
     _directory: TempDir,
 }
 
