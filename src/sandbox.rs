@@ -29,7 +29,7 @@ use crate::audit::{Ended, Record};
 use crate::command;
 use crate::config::Configuration;
 use crate::kernel;
-use crate::launch::{self, Event, LaunchError, Places, Prepared, Running, Streams};
+use crate::launch::{self, CacheKey, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{self, Grouped, Missing, Plan, PlanError, Shortfall, Trace};
 use crate::policy::{
     self, Access, Additions, Capabilities, Circumstances, Extent, Grant, HostGrant, ListenGrant, Matcher, Mode,
@@ -48,6 +48,8 @@ use asking::Escalating;
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     profile: Profile,
+    /// The profile's name, or the file that it was named by: what caches are kept by.
+    profile_key: OsString,
     surroundings: Surroundings,
     root: Option<PathBuf>,
     /// Read only where somebody asks for them.
@@ -78,6 +80,9 @@ impl Sandbox {
             Vec::new()
         };
         let mut sandbox = Sandbox::of(profile, surroundings, models);
+        if name_or_file.contains('/') {
+            sandbox.profile_key = real_path(&sandbox.absolute(Path::new(name_or_file))).into();
+        }
         // A profile may lie in the tree that it opens; the next run is to find it as it was.
         let files = files.iter().map(|file| (sandbox.absolute(file), "--profile"));
         sandbox.guarded = files.collect();
@@ -87,6 +92,7 @@ impl Sandbox {
     /// The same under a profile that is loaded already, in surroundings that needn't be this process's.
     pub(crate) fn of(profile: Profile, surroundings: Surroundings, models: Vec<Model>) -> Sandbox {
         Sandbox {
+            profile_key: OsString::from(&profile.name),
             profile,
             surroundings,
             root: None,
@@ -712,11 +718,21 @@ impl Ready {
         let places = Places {
             state: self.state.as_deref(),
             scratch: &self.sandbox.surroundings.scratch,
+            cache: self.cache_key(),
             control_group: self.control_group.as_ref(),
             resolver: self.resolver,
         };
         let prepared: Prepared = launch::prepare(&self.plan, &self.policy, &self.command, self.streams, places)?;
         prepared.start(self.signal_mask, self.aides())
+    }
+
+    fn cache_key(&self) -> CacheKey<'_> {
+        CacheKey {
+            profile: &self.sandbox.profile_key,
+            agent: self.sandbox.agent_name(),
+            root: &self.policy.root,
+            command: (!self.policy.writes_root()).then_some(&self.command.argv),
+        }
     }
 
     /// The report of a run that never started.

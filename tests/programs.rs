@@ -3,6 +3,8 @@
 //! A test whose program isn't installed says so and passes, unless `STOCKADE_TEST_ALL=1` is set.
 //! `tests/setup-programs.sh` installs what they need.
 
+#[path = "programs/caches.rs"]
+mod caches;
 #[path = "programs/compilers.rs"]
 mod compilers;
 #[path = "programs/git.rs"]

@@ -59,6 +59,9 @@ pub enum Task {
     /// List and revoke what was granted for good
     #[command(subcommand)]
     Grant(Grant),
+    /// List and remove what package managers cached in runs
+    #[command(subcommand)]
+    Cache(Cache),
     /// Show what is configured here, and where it is said
     #[command(subcommand)]
     Config(Config),
@@ -449,6 +452,25 @@ pub enum Grant {
     },
     /// Write all of them, one a line, as JSON
     Export,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Cache {
+    /// List the caches with their sizes, those that were used last first
+    List {
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove caches that no run is using
+    Remove {
+        /// Their names, or the beginnings, as `stockade cache list` shows them
+        #[arg(value_name = "NAME", required_unless_present = "all")]
+        names: Vec<String>,
+        /// All of them
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -7,6 +7,7 @@ mod approvals;
 mod args;
 mod asking;
 mod audit;
+mod cache;
 mod check;
 mod config;
 mod doctor;
@@ -87,6 +88,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Check(task) => to_output(|out| check::check(task, out)),
         Task::Audit(task) => to_output(|out| audit::audit(task, out)),
         Task::Grant(task) => to_output(|out| grant::grant(task, out)),
+        Task::Cache(task) => to_output(|out| cache::cache(task, out)),
         Task::Config(task) => to_output(|out| config::config(task, out)),
         Task::Trust(task) => to_output(|out| trust::trust(task, out)),
         Task::Rules(task) => to_output(|out| rules::rules(task, out)),

@@ -72,7 +72,8 @@ impl Growth {
     }
 }
 
-fn allocated(top: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
+/// Allocated bytes of a tree.
+pub fn allocated(top: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
     allocated_of(top, linked, |_| true)
 }
 

@@ -2,6 +2,7 @@
 //! (`child`), the warden ends the tree (`warden`), the launcher waits and keeps the limits (`running`).
 
 mod bear;
+mod cache;
 mod cgroup;
 mod child;
 mod growth;
@@ -20,6 +21,9 @@ use std::io;
 use std::path::PathBuf;
 
 pub use bear::{Born, bear};
+pub use cache::Key as CacheKey;
+#[cfg(feature = "cli")]
+pub use cache::{Stored as StoredCache, remove as remove_cache, stored as stored_caches};
 pub use cgroup::{Parent as ControlGroups, find as find_control_group};
 pub use child::Step;
 pub use pause::{Look, Pause};

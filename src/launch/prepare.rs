@@ -1,5 +1,6 @@
 //! Everything a launch needs, made before the fork: descriptors, the ruleset, strings, the scratch directory.
 
+use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -17,6 +18,7 @@ use landlock::{
 
 use super::LaunchError;
 use super::bear::bear;
+use super::cache::{Cache, Key};
 use super::cgroup::{self, ControlGroup};
 use super::child::{Image, ResourceLimit};
 use super::growth::{Growth, Reserve};
@@ -57,6 +59,8 @@ pub struct Places<'a> {
     pub state: Option<&'a Path>,
     /// Where scratch directories go.
     pub scratch: &'a Path,
+    /// Which cache in the state directory would be the run's.
+    pub cache: Key<'a>,
     /// A delegated control group.
     pub control_group: Option<&'a cgroup::Parent>,
     /// The DNS server that is asked in place of the machine's own.
@@ -68,6 +72,7 @@ pub struct Prepared {
     duty: Duty,
     limits: Limits,
     scratch: Option<Scratch>,
+    cache: Option<Cache>,
     control_group: Option<ControlGroup>,
     /// The launcher's end of the socket.
     socket: OwnedFd,
@@ -98,6 +103,13 @@ pub fn prepare(
         Home::Scratch => Some(Scratch::make(places.scratch, places.state)?),
         Home::Callers | Home::Nowhere => None,
     };
+    // Without one, programs are refused what they would keep in the home, and say so.
+    let state = places.state.filter(|_| plan.cache.is_some());
+    let cache = state.and_then(|state| Cache::open(state, &places.cache).ok());
+    let private = Private {
+        scratch: scratch.as_ref().map(Scratch::path),
+        cache: cache.as_ref().map(Cache::path),
+    };
     let control_group = match places.control_group {
         Some(parent) if plan.control_group != Grouped::Nothing => Some(ControlGroup::make(parent, &plan.limits)?),
         _ => None,
@@ -108,22 +120,20 @@ pub fn prepare(
     let brief = plan.supervision.map(|supervision| Brief {
         policy: policy.clone(),
         supervision,
-        scratch: scratch.as_ref().map(|scratch| scratch.path().to_path_buf()),
+        scratch: private.scratch.map(Path::to_path_buf),
+        cache: private.cache.map(Path::to_path_buf),
         scratch_executes: plan.scratch_executes,
         terminals: terminals.iter().map(|spot| spot.path.clone()).collect(),
         starts: command.starts,
     });
-    let growth = plan
-        .limits
-        .disk
-        .map(|_| Growth::begin(written(policy, scratch.as_ref())));
+    let growth = plan.limits.disk.map(|_| Growth::begin(written(policy, private)));
     let keeps_reserve = plan.limits.disk.is_none() && plan.limits.file_size.is_some();
-    let reserve = keeps_reserve.then(|| Reserve::begin(written(policy, scratch.as_ref())));
+    let reserve = keeps_reserve.then(|| Reserve::begin(written(policy, private)));
     let (brief, outer_request) = match plan.supervisor {
         Supervises::Outer => (None, brief.map(supervise::request)),
         Supervises::Own | Supervises::Nobody => (brief, None),
     };
-    let rulesets = ruleset(plan, policy, scratch.as_ref(), terminals)?;
+    let rulesets = ruleset(plan, policy, private, terminals)?;
     let exchange = plan
         .network
         .then(|| Exchange::open(plan, places.resolver))
@@ -137,7 +147,7 @@ pub fn prepare(
     let image = Image {
         program: c_string(path_for_exec(command), "the program's path")?,
         arguments: PointerArray::new(c_strings(command.argv.iter().cloned(), "an argument")?),
-        environment: PointerArray::new(environment(plan, scratch.as_ref())?),
+        environment: PointerArray::new(environment(plan, policy, command, (scratch.as_ref(), cache.as_ref()))?),
         directory: held.keep(root)?,
         streams,
         ruleset: held.keep(rulesets.target)?,
@@ -170,6 +180,7 @@ pub fn prepare(
         duty,
         limits: plan.limits,
         scratch,
+        cache,
         control_group,
         socket: launchers_end,
         output,
@@ -192,6 +203,7 @@ impl Prepared {
             mut duty,
             limits,
             scratch,
+            cache,
             control_group,
             socket,
             output,
@@ -242,6 +254,7 @@ impl Prepared {
             limits,
             Holdings {
                 scratch,
+                cache,
                 control_group,
                 growth,
                 reserve,
@@ -252,16 +265,22 @@ impl Prepared {
     }
 }
 
+/// The directories that are the run's own.
+#[derive(Clone, Copy)]
+struct Private<'a> {
+    scratch: Option<&'a Path>,
+    cache: Option<&'a Path>,
+}
+
 /// The trees that the run may write, devices aside.
-fn written(policy: &Policy, scratch: Option<&Scratch>) -> Vec<PathBuf> {
+fn written(policy: &Policy, private: Private<'_>) -> Vec<PathBuf> {
     let granted = policy
         .grants
         .iter()
         .filter(|grant| grant.access.contains(Access::WRITE) && !grant.path.starts_with("/dev"))
         .map(|grant| grant.path.clone());
-    granted
-        .chain(scratch.map(|scratch| scratch.path().to_path_buf()))
-        .collect()
+    let own = private.scratch.into_iter().chain(private.cache);
+    granted.chain(own.map(Path::to_path_buf)).collect()
 }
 
 /// Descriptors kept open for the launch, none of them among the first three, which the target's streams replace.
@@ -297,17 +316,12 @@ fn open_directory(path: &Path) -> Result<OwnedFd, LaunchError> {
 }
 
 /// The target's ruleset. Every right is a hard requirement: the crate answers an error, never less.
-fn ruleset(
-    plan: &Plan,
-    policy: &Policy,
-    scratch: Option<&Scratch>,
-    terminals: Vec<Spot>,
-) -> Result<Rulesets, LaunchError> {
+fn ruleset(plan: &Plan, policy: &Policy, private: Private<'_>, terminals: Vec<Spot>) -> Result<Rulesets, LaunchError> {
     let target = create(plan.handled)?;
     let has_workers = plan.supervision.is_some() && plan.supervisor == Supervises::Own;
     let workers = has_workers.then(|| workers::create(plan)).transpose()?;
-    let own = scratch.map(|scratch| Spot {
-        path: scratch.path().to_path_buf(),
+    let scratch = private.scratch.map(|scratch| Spot {
+        path: scratch.to_path_buf(),
         rights: if plan.scratch_executes {
             plan.handled.files & !NOT_IN_SCRATCH.bits()
         } else {
@@ -315,10 +329,18 @@ fn ruleset(
         },
         links: Links::Followed,
     });
-    if let (Some(workers), Some(scratch)) = (&workers, scratch) {
-        let failed = |error| LaunchError::Open(scratch.path().to_path_buf(), error);
-        let directory = File::from(open_directory(scratch.path())?);
-        allow(workers.as_fd(), &directory, plan.workers_scratch, plan.handled).map_err(failed)?;
+    let cache = private.cache.map(|cache| Spot {
+        path: cache.to_path_buf(),
+        rights: plan.cache.unwrap_or_default(),
+        links: Links::Refused,
+    });
+    let own: Vec<Spot> = scratch.into_iter().chain(cache).collect();
+    if let Some(workers) = &workers {
+        for Spot { path, .. } in &own {
+            let failed = |error| LaunchError::Open(path.clone(), error);
+            let directory = File::from(open_directory(path)?);
+            allow(workers.as_fd(), &directory, plan.workers_private, plan.handled).map_err(failed)?;
+        }
     }
     for spot in survey(plan, policy)?.into_iter().chain(own).chain(terminals) {
         let Some(file) = open_spot(&spot)? else {
@@ -511,18 +533,28 @@ fn path_for_exec(command: &Command) -> &OsStr {
     }
 }
 
-fn environment(plan: &Plan, scratch: Option<&Scratch>) -> Result<Vec<CString>, LaunchError> {
-    let own = match plan.home {
+/// What the policy says counts, and then what is the run's own. The user's crates are all that a run without a network has
+/// until there are others in its cache; where it can fetch, cargo needs a home that it may write.
+fn environment(
+    plan: &Plan,
+    policy: &Policy,
+    command: &Command,
+    (scratch, cache): (Option<&Scratch>, Option<&Cache>),
+) -> Result<Vec<CString>, LaunchError> {
+    let home = match plan.home {
         Home::Callers => None,
         Home::Scratch => scratch.map(|scratch| scratch.path().as_os_str().to_owned()),
         Home::Nowhere => Some(OsString::from(NOWHERE)),
     };
     let own = ["HOME", "TMPDIR"]
         .into_iter()
-        .filter_map(|name| Some((OsString::from(name), own.clone()?)))
-        .filter(|(name, _)| !plan.environment.iter().any(|(taken, _)| taken == name));
-    let pairs = plan.environment.iter().cloned().chain(own);
-    let joined = pairs.map(|(name, value)| {
+        .filter_map(|name| Some((OsString::from(name), home.clone()?)));
+    let fetches = cache.is_some_and(|cache| policy.reach != Reach::Nothing || cache.holds_crates());
+    let gives_way =
+        |pair: &&(OsString, OsString)| fetches && pair.0 == "CARGO_HOME" && command.variables.contains(pair);
+    let mut pairs: BTreeMap<_, _> = own.chain(cache.into_iter().flat_map(Cache::variables)).collect();
+    pairs.extend(plan.environment.iter().filter(|pair| !gives_way(pair)).cloned());
+    let joined = pairs.into_iter().map(|(name, value)| {
         let mut text = name;
         text.push("=");
         text.push(value);

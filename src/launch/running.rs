@@ -9,6 +9,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::LaunchError;
 use super::bear::Born;
+use super::cache::Cache;
 use super::cgroup::ControlGroup;
 use super::child::Step;
 use super::growth::{Growth, Reserve};
@@ -130,6 +131,8 @@ pub enum Event {
 pub struct Holdings {
     /// Its scratch directory.
     pub scratch: Option<Scratch>,
+    /// Its hold on its cache, which is removed if it is empty.
+    pub cache: Option<Cache>,
     /// Its control group.
     pub control_group: Option<ControlGroup>,
     /// The growth of what it writes, where that is limited.
@@ -180,6 +183,7 @@ pub struct Running {
     control_group: Option<ControlGroup>,
     farewell: Option<Farewell>,
     _scratch: Option<Scratch>,
+    _cache: Option<Cache>,
 }
 
 impl Running {
@@ -198,6 +202,7 @@ impl Running {
         let warden = born.warden;
         let Holdings {
             scratch,
+            cache,
             control_group,
             growth,
             reserve,
@@ -256,6 +261,7 @@ impl Running {
             control_group,
             farewell,
             _scratch: scratch,
+            _cache: cache,
         })
     }
 

@@ -94,7 +94,7 @@ fn is_old(entry: &fs::DirEntry) -> bool {
 }
 
 /// Makes directories writable for their owner again, as deep as a removal would go. Links aren't followed.
-fn make_removable(directory: &Path, depth: u32) {
+pub fn make_removable(directory: &Path, depth: u32) {
     const DEEP_ENOUGH: u32 = 128;
     let Ok(metadata) = fs::symlink_metadata(directory) else {
         return;

@@ -155,7 +155,7 @@ impl Rights {
     }
 
     /// What the kernel itself needs in a tree that the supervisor opens: executing, and reading for its sake.
-    fn supervised(&self, access: Access) -> u64 {
+    pub(super) fn supervised(&self, access: Access) -> u64 {
         if access.contains(Access::EXECUTE) {
             ((AccessFs::Execute | AccessFs::ReadFile) & self.all).bits()
         } else {

@@ -93,8 +93,10 @@ pub struct Plan {
     pub workers_rules: Vec<WorkersRule>,
     /// Directories that the workers may list beyond those, with all below them: where files with closed names are.
     pub workers_lists: Vec<PathBuf>,
-    /// The workers' rights on the scratch directory.
-    pub workers_scratch: u64,
+    /// The workers' rights on the scratch directory and the cache.
+    pub workers_private: u64,
+    /// The target's rights on a cache, where the run may have one: what it writes there the supervisor does.
+    pub cache: Option<u64>,
     /// Rights on the target's own `/proc` directory.
     pub own_proc_rights: u64,
     /// The seccomp program.
@@ -206,7 +208,8 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
             Watch::Supervised(_) => files::workers_lists(policy),
             Watch::Alone | Watch::Nobody => Vec::new(),
         },
-        workers_scratch: rights.of_writing_workers(),
+        workers_private: rights.of_writing_workers(),
+        cache: keeps_cache(policy, watch).then(|| rights.supervised(Access::READ | Access::EXECUTE)),
         own_proc_rights: match watch {
             Watch::Supervised(Supervision {
                 trace: Trace::Exact, ..
@@ -377,6 +380,25 @@ pub fn executes(policy: &Policy, path: &str) -> bool {
         .grants
         .iter()
         .any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(Path::new(path)))
+}
+
+/// Whether a run may have a cache: it has a place of its own to write to, starts programs from such places, and fetches
+/// something or works in its root. Only a supervisor keeps what is in a cache from having another name outside.
+fn keeps_cache(policy: &Policy, watch: Watch) -> bool {
+    let is_supervised = matches!(
+        watch,
+        Watch::Supervised(Supervision {
+            trace: Trace::Exact,
+            ..
+        })
+    );
+    let is_of_use = policy.reach != Reach::Nothing || policy.writes_root();
+    let capabilities = Capabilities::READ | Capabilities::WRITE | Capabilities::DELETE;
+    is_supervised
+        && policy.scratch
+        && is_of_use
+        && executes(policy, "/tmp")
+        && policy.capabilities.contains(capabilities)
 }
 
 fn home(policy: &Policy) -> Home {

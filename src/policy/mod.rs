@@ -127,6 +127,14 @@ pub struct Policy {
     pub asks: Asks,
 }
 
+impl Policy {
+    /// Whether the run may write its root.
+    pub fn writes_root(&self) -> bool {
+        let mut grants = self.grants.iter();
+        grants.any(|grant| grant.access.contains(Access::WRITE) && grant.covers(&self.root))
+    }
+}
+
 /// What a run may be granted on request, while it lives. Nothing is granted by this alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Asks {

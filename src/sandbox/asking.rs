@@ -87,6 +87,11 @@ impl Sandbox {
         self
     }
 
+    /// Whom it acts for.
+    pub(super) fn agent_name(&self) -> Option<&str> {
+        self.escalating.agent.as_deref()
+    }
+
     /// The hash of the script that the run executes; said in questions.
     #[must_use]
     pub fn script(mut self, hash: impl Into<String>) -> Self {

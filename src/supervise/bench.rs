@@ -92,7 +92,7 @@ impl Bench<'_> {
 
     /// Whether a name is in the scratch directory of one of them.
     pub fn is_in_a_scratch(&self, name: &Path) -> bool {
-        self.realms().any(|realm| self.judge(realm).is_in_scratch(name))
+        self.realms().any(|realm| realm.brief.is_in_scratch(name))
     }
 
     /// Access to the entry at a place.
@@ -129,6 +129,11 @@ impl Bench<'_> {
     /// That a directory's mode, owner and access list may change.
     pub fn keeping(&self, directory: &Path) -> Verdict {
         self.all(|judge| judge.keeping(directory))
+    }
+
+    /// That nothing gets a name in a cache and one outside.
+    pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> Verdict {
+        self.all(|judge| judge.keeping_apart(old, new))
     }
 
     /// That moving `old` to `new` opens nothing that was closed.

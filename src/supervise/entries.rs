@@ -306,7 +306,8 @@ fn refuse_to_take_over(
         let is_own = made.directories.contains(&moved.identity());
         made.uses_own && is_own && (is_anothers || made.was_anothers(new.name()))
     };
-    if desk.judge.realms().any(|realm| takes_over(&realm.made())) {
+    let mut realms = desk.judge.realms();
+    if realms.any(|realm| !realm.brief.is_private(new.name()) && takes_over(&realm.made())) {
         let reason = "a directory that the run made doesn't take the place of another";
         desk.note(
             &Attempt::on(Kind::Write, to.path.bytes()),
@@ -371,6 +372,7 @@ fn judge_move(
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
     }
+    refuse_across(desk, Some(old_name), new_name, &arriving)?;
     refuse_closed_elsewhere(desk, moved, &leaving, old_name)?;
     desk.enforce(desk.judge.moving(old_name, new_name), &leaving, old_name, CLOSED)?;
     desk.enforce(
@@ -392,6 +394,12 @@ fn judge_move(
         desk.enforce(desk.judge.moving(new_name, old_name), &arriving, new_name, CLOSED)?;
     }
     Ok(IsStatic::No)
+}
+
+/// That nothing moves into the cache or out of it, nor gets a name on both sides. The answer is that of another file system.
+fn refuse_across(desk: &Desk<'_>, old: Option<&Path>, new: &Path, attempt: &Attempt<'_>) -> Result<(), Errno> {
+    let verdict = desk.judge.keeping_apart(old, new);
+    desk.enforce(verdict, attempt, new, Errno(libc::EXDEV)).map(drop)
 }
 
 /// That no other name of a closed file moves, to where names don't count.
@@ -459,6 +467,10 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     if object.is_directory() {
         return Err(Errno(libc::EPERM));
     }
+    // Where its other name is can't be told, and so nothing of what that allows.
+    if object.has_lost_its_name() {
+        return Err(Errno(libc::ENOENT));
+    }
     let is_static = judge_link(desk, (&from, &object), (&to, &place))?;
     if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
         return Ok(answer);
@@ -514,6 +526,7 @@ fn judge_link(
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
     }
+    refuse_across(desk, object.has_name().then(|| object.name()), name, &arriving)?;
     if object.has_name() {
         desk.enforce(desk.judge.bringing(Some(object.name()), name), &arriving, name, CLOSED)?;
     }

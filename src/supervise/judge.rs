@@ -135,8 +135,12 @@ impl Judge<'_> {
         if !place.parent.has_name() {
             return Verdict::Refused(Reason::NotGranted);
         }
-        if self.realm.brief.scratch.as_deref() == Some(place.name()) {
+        let brief = &self.realm.brief;
+        if brief.scratch.as_deref() == Some(place.name()) {
             return Verdict::Refused(Reason::Never("the scratch directory stays where it is".into()));
+        }
+        if brief.cache.as_deref() == Some(place.name()) {
+            return Verdict::Refused(Reason::Never("the cache stays where it is".into()));
         }
         if let Some(refused) = kernels_elsewhere(access, place.parent.file_system(), place.parent.name()) {
             return refused;
@@ -196,8 +200,11 @@ impl Judge<'_> {
 
     /// Access to whatever has this name.
     pub fn name(&self, access: Access, name: &Path) -> Verdict {
-        if self.is_in_scratch(name) {
+        if self.realm.brief.is_in_scratch(name) {
             return Verdict::Static;
+        }
+        if self.realm.brief.is_in_cache(name) {
+            return Verdict::OnBehalf;
         }
         if let Some(process) = procfs::process_of(name) {
             return self.process_entry(access, name, process);
@@ -211,19 +218,14 @@ impl Judge<'_> {
         verdict
     }
 
-    /// Cutting away what a file holds, which is deleting. The scratch directory is the run's own.
+    /// Cutting away what a file holds, which is deleting. Scratch directory and cache are the run's own.
     pub fn cutting(&self, object: &Pinned) -> Verdict {
         match self.incapable(Access::DELETE) {
-            Some(capability) if object.has_name() && !self.is_in_scratch(object.name()) => {
+            Some(capability) if object.has_name() && !self.realm.brief.is_private(object.name()) => {
                 Verdict::Refused(Reason::Incapable(capability))
             }
             _ => Verdict::OnBehalf,
         }
-    }
-
-    pub fn is_in_scratch(&self, name: &Path) -> bool {
-        let scratch = self.realm.brief.scratch.as_ref();
-        scratch.is_some_and(|scratch| name.starts_with(scratch))
     }
 
     fn bit(&self, bit: Access, name: &Path) -> Verdict {
@@ -374,15 +376,15 @@ impl Judge<'_> {
     /// a thread that puts another name in its place when this one has been judged.
     pub fn executes(&self, object: &Pinned) -> bool {
         let brief = &self.realm.brief;
-        let in_scratch = |scratch: &Path| object.name().starts_with(scratch);
         !object.has_name()
-            || brief.scratch_executes && brief.scratch.as_deref().is_some_and(in_scratch)
+            || brief.scratch_executes && brief.is_in_scratch(object.name())
+            || brief.is_in_cache(object.name())
             || self.is_granted(Access::EXECUTE, object.name())
     }
 
     /// The denial that closes a program for reading, if one does.
     pub fn closed_program(&self, object: &Pinned) -> Option<Reason> {
-        if !object.has_name() || self.is_in_scratch(object.name()) {
+        if !object.has_name() || self.realm.brief.is_private(object.name()) {
             return None;
         }
         match self.realm.matcher().decide(Access::READ, object.name()) {
@@ -402,7 +404,12 @@ impl Judge<'_> {
     pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
         let is_git_itself = git_directories(new).as_slice() == [new];
         let comes_from_outside = old.is_none_or(|old| !is_in_git_directory(old));
-        if !is_in_git_directory(new) || is_git_itself || !comes_from_outside || self.is_of_own_repository(new) {
+        if self.realm.brief.is_in_cache(new)
+            || !is_in_git_directory(new)
+            || is_git_itself
+            || !comes_from_outside
+            || self.is_of_own_repository(new)
+        {
             return Verdict::Static;
         }
         let denial = self
@@ -420,9 +427,13 @@ impl Judge<'_> {
 
     /// That what comes to be called `new` holds nothing, and leads to nothing, that could not be made there.
     pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> Verdict {
+        let brief = &self.realm.brief;
+        if brief.is_in_cache(new) {
+            return Verdict::Static;
+        }
         // No denial holds in the scratch directory.
         if let Arrival::Directory(old) = arrival
-            && self.is_in_scratch(old) != self.is_in_scratch(new)
+            && brief.is_in_scratch(old) != brief.is_in_scratch(new)
         {
             let reason = "directories are copied into the scratch directory and out of it, and not moved";
             return Verdict::Refused(Reason::Never(reason.into()));
@@ -437,16 +448,28 @@ impl Judge<'_> {
     /// what is closed below it.
     pub fn keeping(&self, directory: &Path) -> Verdict {
         match self.realm.matcher().built_in_below(directory) {
-            Some(denial) if !self.is_in_scratch(directory) => {
+            Some(denial) if !self.realm.brief.is_private(directory) => {
                 Verdict::Refused(Reason::Denied(Box::new(denial.met_at(directory))))
             }
             _ => Verdict::Static,
         }
     }
 
+    /// That a name in the cache is neither moved out nor given to what is outside: by another name a later run could change
+    /// what is closed to it.
+    pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> Verdict {
+        let brief = &self.realm.brief;
+        match old.is_some_and(|old| brief.is_in_cache(old)) == brief.is_in_cache(new) {
+            true => Verdict::Static,
+            false => Verdict::Refused(Reason::Never(
+                "files are copied into the cache and out of it, and neither moved nor linked".into(),
+            )),
+        }
+    }
+
     /// That moving `old` to `new` opens nothing that was closed.
     pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
-        if self.is_in_scratch(old) {
+        if self.realm.brief.is_private(old) {
             return Verdict::Static;
         }
         let made = |directory: &Path| self.has_made(directory);

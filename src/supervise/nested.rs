@@ -33,6 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 struct Request {
     policy: Policy,
     scratch: Option<Named>,
+    cache: Option<Named>,
     scratch_executes: bool,
     terminals: Vec<Named>,
     starts: u32,
@@ -47,6 +48,7 @@ pub fn request(brief: Brief) -> Vec<u8> {
     let request = Request {
         policy: brief.policy,
         scratch: brief.scratch.map(Named),
+        cache: brief.cache.map(Named),
         scratch_executes: brief.scratch_executes,
         terminals: brief.terminals.into_iter().map(Named).collect(),
         starts: brief.starts,
@@ -211,6 +213,7 @@ impl Connection {
             },
             policy: request.policy,
             scratch: request.scratch.map(|path| path.0),
+            cache: request.cache.map(|path| path.0),
             scratch_executes: request.scratch_executes,
             terminals: request.terminals.into_iter().map(|path| path.0).collect(),
             starts: request.starts,

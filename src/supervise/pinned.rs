@@ -156,6 +156,11 @@ impl Pinned {
         self.is_regular() && self.status.st_nlink > 1
     }
 
+    /// Whether the name that it was opened by is gone, and it has another.
+    pub fn has_lost_its_name(&self) -> bool {
+        self.is_regular() && self.status.st_nlink > 0 && !self.has_name()
+    }
+
     pub fn through_descriptor(&self) -> Option<i32> {
         self.through
     }

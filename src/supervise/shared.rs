@@ -34,7 +34,9 @@ pub struct Brief {
     pub supervision: Supervision,
     /// The run's own directory.
     pub scratch: Option<PathBuf>,
-    /// Whether programs may be started from it.
+    /// What it keeps for later runs of its kind.
+    pub cache: Option<PathBuf>,
+    /// Whether programs may be started from the scratch directory.
     pub scratch_executes: bool,
     /// The terminals that the run was given.
     pub terminals: Vec<PathBuf>,
@@ -43,6 +45,19 @@ pub struct Brief {
 }
 
 impl Brief {
+    pub fn is_in_scratch(&self, name: &Path) -> bool {
+        self.scratch.as_ref().is_some_and(|scratch| name.starts_with(scratch))
+    }
+
+    pub fn is_in_cache(&self, name: &Path) -> bool {
+        self.cache.as_ref().is_some_and(|cache| name.starts_with(cache))
+    }
+
+    /// Whether a name is in a directory that the run has to itself: no denial holds there.
+    pub fn is_private(&self, name: &Path) -> bool {
+        self.is_in_scratch(name) || self.is_in_cache(name)
+    }
+
     /// A refusal with its reason: where nothing grants what the run couldn't do anywhere, that.
     pub fn policy_reason(&self, mut refusal: Refusal) -> Refusal {
         let held = self.policy.capabilities;

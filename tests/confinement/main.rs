@@ -1,5 +1,6 @@
 //! Each denial of ring 1, seen from inside a confined process, after the same probe was proved to work unconfined.
 
+mod caches;
 mod capabilities;
 mod execution;
 mod flags;
