@@ -55,11 +55,10 @@ const NAME: usize = 24;
 
 /// A variable by which a program is told where to keep what it fetches or builds, and the directory in the cache.
 ///
-/// Sources: npm's config(7) and pnpm's, Yarn's and Bun's settings, pip's configuration, uv's and pipx's environment
+/// Sources: npm's config(7), Yarn's and Bun's settings, pip's configuration, uv's and pipx's environment
 /// variables, Poetry's and Composer's configuration, the Cargo Book, `go help environment`, Gradle's build environment.
-const VARIABLES: [(&str, &str); 21] = [
+const VARIABLES: [(&str, &str); 19] = [
     ("npm_config_cache", "npm"),
-    ("PNPM_HOME", "pnpm"),
     ("YARN_CACHE_FOLDER", "yarn"),
     ("YARN_GLOBAL_FOLDER", "yarn/global"),
     ("BUN_INSTALL_CACHE_DIR", "bun"),
@@ -67,7 +66,6 @@ const VARIABLES: [(&str, &str); 21] = [
     ("PIP_CACHE_DIR", "pip"),
     ("UV_CACHE_DIR", "uv/cache"),
     ("UV_TOOL_DIR", "uv/tools"),
-    ("UV_PYTHON_INSTALL_DIR", "uv/python"),
     ("PIPX_HOME", "pipx"),
     ("PIPX_BIN_DIR", "pipx/bin"),
     ("PIPX_MAN_DIR", "pipx/man"),
@@ -152,7 +150,12 @@ impl Cache {
         // uv tries hard links first and warns; a name outside is what nothing in a cache gets.
         let fixed = [("UV_LINK_MODE".into(), "copy".into())];
         // Maven has no variable for its repository, and its script splits this one.
-        let is_one_word = !self.directory.as_os_str().as_bytes().contains(&b' ');
+        let is_one_word = !self
+            .directory
+            .as_os_str()
+            .as_bytes()
+            .iter()
+            .any(u8::is_ascii_whitespace);
         let maven = is_one_word.then(|| {
             let mut option = OsString::from("-Dmaven.repo.local=");
             option.push(self.directory.join("maven/repository"));
