@@ -386,6 +386,7 @@ pub struct MachineMemory {
 
 /// Has all threads of this process share one heap (mallopt(3)): another one is pages that each launch touches for the first
 /// time. For a process that is ours alone, before it has a second thread.
+#[cfg(feature = "cli")]
 pub fn share_one_heap() {
     #[cfg(target_env = "gnu")]
     // SAFETY: two integers, and no other thread allocates yet. Where it fails nothing changes.
