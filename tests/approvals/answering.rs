@@ -5,8 +5,7 @@ use std::time::Duration;
 use stockade::approve::{Answer, Choice, Extent, Lifetime, SocketApprover, Waiting};
 
 use crate::approvals::question::{LONG, ask, ask_for, request};
-use crate::common::Place;
-use crate::common::watch;
+use crate::common::{Place, STOCKADE, Terminal, run, watch};
 
 const PLAIN: &[&str] = &["--watch", "--plain"];
 
@@ -154,6 +153,22 @@ fn a_script_answers_what_waits_when_it_comes() {
     watch.closes();
     assert_eq!(open.answer().0.reason.as_deref(), Some("by script"));
     assert_eq!(watch.ended().code(), Some(0));
+}
+
+#[test]
+fn what_is_typed_at_a_terminal_before_a_question_is_no_answer() {
+    let run = run();
+    let open = ask(&run.place.state(), Waiting::ForSomebody, request("/early"));
+    let command = vec![STOCKADE.into(), "approvals".into()];
+    let code = Terminal::new()
+        .types("1 y\n")
+        .awaits("1: read /early")
+        .awaits("answers: ")
+        .types("1 n mine\n")
+        .ends_within(20)
+        .plays_command(&run, command);
+    assert_eq!(code, 0);
+    assert_eq!(open.answer().0.reason.as_deref(), Some("mine"));
 }
 
 #[test]

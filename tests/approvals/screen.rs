@@ -56,7 +56,6 @@ fn on_a_terminal_a_list_is_drawn_answers_take_two_keys_and_the_terminal_is_given
     // What is pasted is neither a letter nor an Enter.
     terminal.tmux(&["set-buffer", "yes\n", ";", "paste-buffer"]);
     terminal.shows("several keys at once");
-    terminal.tmux(&["send-keys", "Escape"]);
     terminal.shows("[y]es for this run, [o]nce, [w]ider, [n]o, [d]etails, [q]uit");
     terminal.tmux(&["send-keys", "y"]);
     terminal.shows("1: y_  Enter: yes, for this run: --read /etc/hosts");

@@ -99,11 +99,12 @@ impl Plain {
 
     /// Says what has changed.
     fn tell(&mut self) -> io::Result<()> {
+        let mut waits = self.watcher.questions().next().is_some();
         for news in self.watcher.hear() {
             match news {
                 News::Came(number) => {
                     self.has_asked = true;
-                    if self.watcher.questions().count() == 1 {
+                    if !std::mem::replace(&mut waits, true) {
                         self.forget_typed();
                     }
                     if let Some(question) = self.watcher.question(number) {

@@ -79,6 +79,7 @@ impl Screen {
                 Effect::Answer(number, choice, reason) => {
                     let by = self.by.clone();
                     self.answer(number, &Answer { choice, by, reason });
+                    forget_typed()?;
                 }
             }
         }
@@ -102,6 +103,17 @@ impl Screen {
             self.answer(next, answer);
         }
     }
+}
+
+/// What was typed until now is no answer to the next question.
+fn forget_typed() -> io::Result<()> {
+    for _ in 0..KEYS {
+        if !event::poll(SLICE)? {
+            break;
+        }
+        event::read()?;
+    }
+    Ok(())
 }
 
 /// The keys that were pressed, after a little waiting.

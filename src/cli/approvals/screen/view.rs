@@ -142,8 +142,8 @@ pub fn answered(question: &Question, answer: &Answer) -> String {
     format!(
         "{}: {}: {}",
         question.number,
-        shown::wanted(&question.request, shown::LINE),
-        shown::short(&shown::summary(answer))
+        shown::short(&shown::summary(answer)),
+        shown::wanted(&question.request, shown::LINE)
     )
 }
 
