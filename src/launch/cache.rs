@@ -1,8 +1,7 @@
-//! What package managers fetched and built, kept for later runs of the same kind.
+//! Directories in which package managers keep fetched and built files for later runs with the same [`Key`].
 //!
-//! A cache lies in Stockade's state directory, which is closed to runs but for this one tree, so that neither another run nor
-//! a trusted program starts anything from it. Who shares one is what [`Key`] says. While it is in use, the launcher
-//! changes nothing inside.
+//! A cache lies in Stockade's state directory, which is closed to runs but for this one tree, so neither another run nor a
+//! trusted program starts anything from it. While a run has it, the launcher changes nothing inside.
 
 #[cfg(feature = "cli")]
 use std::collections::HashSet;
@@ -37,7 +36,7 @@ pub struct Key<'a> {
     pub command: Option<&'a [OsString]>,
 }
 
-/// What is said of a cache, beside it. Secrets in the command are masked.
+/// The description in the file beside a cache. Secrets in the command are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     /// The profile.
@@ -147,7 +146,7 @@ impl Cache {
     /// The variables that lead there.
     pub fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> {
         let directories = VARIABLES.map(|(name, part)| (name.into(), self.directory.join(part).into_os_string()));
-        // uv tries hard links first and warns; a name outside is what nothing in a cache gets.
+        // uv warns where its hard links fail, and no file of a cache gets a name outside.
         let fixed = [("UV_LINK_MODE".into(), "copy".into())];
         // Maven has no variable for its repository, and its script splits this one.
         let is_one_word = !self
@@ -224,7 +223,7 @@ pub fn remove(state: &Path, name: &str) -> io::Result<()> {
     let parent = parent(state);
     let about = about_of(&parent, name);
     let _lock = lock(&about, FlockArg::LockExclusiveNonblock)?;
-    // Half a cache is none: where this is interrupted, what is left has another name.
+    // If this is interrupted, no run finds half a cache: the rest has another name.
     let directory = parent.join(name);
     let removed = directory.with_extension("removed");
     if removed != directory {
@@ -260,7 +259,7 @@ fn lock(about: &Path, how: FlockArg) -> io::Result<Flock<File>> {
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let file = options.custom_flags(libc::O_NOFOLLOW).open(about)?;
         let lock = Flock::lock(file, how).map_err(|(_, errno)| errno)?;
-        // Whoever had it may have removed the file.
+        // The last holder may have removed the file.
         let is_same = |there: fs::Metadata| lock.metadata().is_ok_and(|ours| ours.ino() == there.ino());
         if fs::symlink_metadata(about).is_ok_and(is_same) {
             return Ok(lock);

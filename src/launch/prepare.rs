@@ -533,8 +533,8 @@ fn path_for_exec(command: &Command) -> &OsStr {
     }
 }
 
-/// What the policy says counts, and then what is the run's own. The user's crates are all that a run without a network has
-/// until there are others in its cache; where it can fetch, cargo needs a home that it may write.
+/// The policy's variables, and those that lead to the run's own directories. `CARGO_HOME` of the toolchain is read-only: it
+/// gives way where the run can fetch crates, or has some in its cache.
 fn environment(
     plan: &Plan,
     policy: &Policy,

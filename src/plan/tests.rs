@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use landlock::AccessFs;
+
 use super::*;
 use crate::policy::{Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant, Target};
 use crate::profile::{HostPattern, Origin};
@@ -85,6 +87,31 @@ fn writing_needs_the_supervisor_until_it_is_accepted_by_name() {
     let plan = compile(&policy, NEW, &[Shortfall::Supervisor], Trace::Exact).unwrap();
     assert_eq!(plan.shortfalls.len(), 1);
     assert!(compile(&policy, NEW, &[Shortfall::Network, Shortfall::Signals], Trace::Exact).is_err());
+}
+
+#[test]
+fn only_a_supervised_run_has_a_cache_and_its_target_gets_no_right_to_write_there() {
+    let mut policy = policy(vec![
+        grant(Access::WRITING | Access::EXECUTE, "/tmp", flag()),
+        grant(Access::WRITING, "/work", flag()),
+    ]);
+    policy.scratch = true;
+    let cache = |policy: &Policy, supervisor| {
+        let ability = Ability { supervisor, ..NEW };
+        compile(policy, ability, &[Shortfall::Supervisor], Trace::Exact)
+            .unwrap()
+            .cache
+    };
+    let rights = (AccessFs::Execute | AccessFs::ReadFile).bits();
+    assert_eq!(cache(&policy, Supervisor::Own), Some(rights));
+    assert_eq!(cache(&policy, Supervisor::Outer), Some(rights));
+    assert_eq!(cache(&policy, Supervisor::Nobody), None);
+    policy.grants.pop();
+    assert_eq!(
+        cache(&policy, Supervisor::Own),
+        None,
+        "it fetches nothing and doesn't write its root"
+    );
 }
 
 #[test]

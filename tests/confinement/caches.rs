@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -138,6 +139,24 @@ fn what_the_caller_names_counts_more_than_the_cache() {
         .profile("workspace")
         .flags(["--env", "npm_config_cache=@ROOT/own"]);
     named.bash("echo $npm_config_cache").stdout("@ROOT/own\n").ends();
+}
+
+#[test]
+fn cargo_reads_the_users_crates_until_it_can_fetch_others() {
+    let cargo = "#!/bin/sh\nmkdir -p $CARGO_HOME/registry/x 2>/dev/null; echo $CARGO_HOME\n";
+    let mut place = Place::new();
+    place.program("~/.cargo/bin/rustup", cargo);
+    symlink("rustup", place.path("~/.cargo/bin/cargo")).unwrap();
+    fs::create_dir_all(place.path("~/.rustup/toolchains")).unwrap();
+    fs::create_dir(place.path("~/.cargo/registry")).unwrap();
+    let (users, others) = ("@HOME/.cargo\n", "/cache/");
+    let fetches: &[&str] = &["--host", "127.0.0.1:9"];
+    for (flags, said) in [(&[][..], users), (fetches, others), (&[], others)] {
+        let cargo = place.path("~/.cargo/bin/cargo");
+        let run = runs(place, "workspace").flags(flags).command([cargo]);
+        place = run.stdout_has(said).ends().place;
+    }
+    assert_eq!(fs::read_dir(place.path("~/.cargo/registry")).unwrap().count(), 0);
 }
 
 #[test]
