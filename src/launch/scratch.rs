@@ -132,8 +132,8 @@ pub fn parent(state: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Whether scratch directories can be made in `short`, below `top`: programs can be started there, and nobody else can
-/// put another directory in its place.
+/// Whether scratch directories can be made in `short`, below `top`: programs can be started there, and no other user
+/// can put another directory in its place.
 fn does(top: &Path, short: &Path) -> bool {
     let keeps_names = |metadata: fs::Metadata| {
         let is_sticky = metadata.mode() & libc::S_ISVTX != 0;
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn scratch_directories_are_below_var_tmp_only_where_nobody_else_can_take_their_place() {
+    fn scratch_directories_are_below_var_tmp_only_where_no_other_user_can_take_their_place() {
         use std::os::unix::fs::PermissionsExt;
         if !nix::unistd::geteuid().is_root() {
             return eprintln!("skipped: only what is root's own keeps names");

@@ -323,7 +323,7 @@ impl Open {
             Kind::Read
         };
         if access == Access::READ
-            && let Some(list) = process_list::open(desk, &object, self.on_execute())
+            && let Some(list) = process_list::open(desk, &object, self.flags & !FINDING, self.on_execute())
         {
             return Ok(list);
         }

@@ -1,6 +1,6 @@
 //! The list of processes: what a run sees where it opens `/proc` as a directory.
 //!
-//! procfs lists all of the machine's, and nobody is asked about `getdents64`. So a directory of Stockade's own is handed over
+//! procfs lists all of the machine's, and `getdents64` isn't handed over. So a directory of Stockade's own is handed over
 //! in its place. It has an empty directory for each process below the caller's warden, is brought up to date whenever it is
 //! opened, and holds names alone: a path that is relative to it is relative to `/proc` (`resolve`).
 
@@ -44,14 +44,15 @@ struct List {
 
 /// Opens the list in place of `/proc`, if that is what is opened and no policy closes it. Where none can be made, the open is
 /// judged as any.
-pub fn open(desk: &Desk<'_>, object: &Pinned, on_execute: OnExecute) -> Option<Answer> {
+pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Option<Answer> {
     let is_meant = object.name() == Path::new("/proc") && object.file_system() == FileSystem::Process;
     if !is_meant || !desk.judge.lists_processes(object) {
         return None;
     }
-    let lists = &desk.station().process_lists;
-    let list = lists.open(desk.station(), desk.caller().top, desk.caller().process());
-    list.ok().map(|list| Answer::Descriptor(list, on_execute))
+    let (station, caller) = (desk.station(), desk.caller());
+    let list = station.process_lists.open(station, caller.top, caller.process()).ok()?;
+    let opened = station.reopen(list.as_fd(), flags).ok()?;
+    Some(Answer::Descriptor(opened, on_execute))
 }
 
 impl ProcessLists {

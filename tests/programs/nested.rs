@@ -62,7 +62,7 @@ fn an_environment_on_the_search_path_can_be_read_and_not_written() {
     begun.status(1).stderr_has("include-system-site-packages").ends();
 }
 
-/// rustup's proxies find the toolchain and cargo's home, and nobody finds the token that is beside them.
+/// rustup's proxies find the toolchain and cargo's home; the token beside them can't be read.
 #[test]
 fn a_nested_cargo_starts_and_its_credentials_stay_closed() {
     let begun = with_path(run().profile("workspace"), &[".cargo/bin"]);

@@ -78,7 +78,8 @@ def object_of(descriptor, own):
     if identity in own:
         return own[identity]
     kind = stat.filemode(status.st_mode)[0]
-    if status.st_dev == PROC:
+    # The list of the run's processes stands for `/proc`.
+    if status.st_dev == PROC or (name_of(descriptor) or b"").startswith(b"/dev/shm/stockade-"):
         return "proc:" + kind
     return "%d:%d:%s" % (*identity, kind)
 

@@ -83,7 +83,7 @@ fn a_command_that_starts_no_others_brings_its_own_installation_alone() {
     assert_eq!(machine.grants(&["/bin/sh"]), [""; 0]);
 }
 
-/// What is in a tree that the run may write an earlier run may have put there.
+/// An earlier run may have put it there.
 #[test]
 fn what_the_run_may_write_brings_no_more_than_its_base() {
     let root = "home/work/root";
