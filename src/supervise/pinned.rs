@@ -209,10 +209,6 @@ impl Pinned {
         matches!(self.kind(), libc::S_IFCHR | libc::S_IFBLK)
     }
 
-    pub fn into_descriptor(self) -> OwnedFd {
-        self.descriptor
-    }
-
     /// A path by which calls that take no descriptor reach it.
     pub fn path(&self) -> CString {
         Station::path_to(self.descriptor.as_fd())

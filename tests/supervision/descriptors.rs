@@ -76,6 +76,23 @@ fn close_on_execute_is_kept() {
 }
 
 #[test]
+fn a_file_is_named_by_openat_where_openat2_is_missing() {
+    both(
+        r#"
+        try: named = openat2('plain', os.O_PATH, resolve=8)
+        except OSError as e:
+            expect(e.errno == errno.ENOSYS)
+            named = os.open('plain', os.O_PATH)
+        print(os.fstat(named).st_size)
+        try: openat2('plain', os.O_PATH | os.O_RDWR)
+        except OSError as e: print(errno.errorcode[e.errno])
+        "#,
+    )
+    .file("plain", "plain")
+    .print("5\nEINVAL\n");
+}
+
+#[test]
 fn the_lowest_free_number_is_used() {
     both(
         r#"
