@@ -11,11 +11,12 @@ use super::interpreter;
 use super::layers::Here;
 use super::message::{Failure, note};
 use super::{acting, ledger, run, script};
-use crate::ServedTo;
 use crate::infer::{Inference, Language, Setting};
+use crate::policy::{Access, Matcher, Policy};
 use crate::profile::visible;
 use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use crate::surroundings::Surroundings;
+use crate::{Sandbox, ServedTo};
 
 /// Runs a script; the exit code of `stockade run`.
 pub fn exec(task: &Run) -> Result<u8, Failure> {
@@ -55,6 +56,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     running.profile = Some(choice.profile.to_string_lossy().into_owned());
     running.command = command.words;
     running.read.extend(command.read);
+    running.read.extend(choice.reads);
     running.exec.extend(command.exec);
     running.env.extend(command.env);
     running.script = Some(args::Script {
@@ -130,6 +132,8 @@ struct Choice {
     script: StoredScript,
     /// What this run has.
     profile: OsString,
+    /// Files outside the root that it is granted to read, since its text names them.
+    reads: Vec<PathBuf>,
     why: Why,
 }
 
@@ -161,47 +165,55 @@ impl Choice {
             (script.source, script.basis, script.confidence) = (Source::Manual, Basis::Approved, None);
             return Ok(Choice {
                 profile: script.profile.clone(),
+                reads: Vec::new(),
                 script,
                 why: Why::Flag,
             });
         }
-        let is_chosen = known.is_some_and(|known| known.source == Source::Manual || known.basis != Basis::Inferred);
-        if is_chosen {
-            return Choice::within_agent(task, script, Why::Before);
+        let is_manual = known.as_ref().is_some_and(|known| known.source == Source::Manual);
+        if is_manual {
+            return Choice::within_agent(task, script, Vec::new(), Why::Before);
+        }
+        let read = found
+            .language
+            .map(|language| Box::new(found.text.infer(language, &found.setting)));
+        let reads = read
+            .as_ref()
+            .map_or_else(Vec::new, |answer| files_elsewhere(answer, &found.setting));
+        if known.is_some_and(|known| known.basis != Basis::Inferred) {
+            return Choice::within_agent(task, script, reads, Why::Before);
         }
         (script.source, script.basis) = (Source::Emergent, Basis::Inferred);
-        let why = match found.language {
-            None => Why::Unread,
-            Some(language) => Why::Read(Box::new(found.text.infer(language, &found.setting))),
-        };
+        let why = read.map_or(Why::Unread, Why::Read);
         let (profile, confidence) = match &why {
             Why::Read(answer) => (answer.runs_as.as_str(), answer.confidence),
             _ => (acting::LOWEST, 0.0),
         };
         script.profile = profile.into();
         script.confidence = Some(confidence);
-        Choice::within_agent(task, script, why)
+        Choice::within_agent(task, script, reads, why)
     }
 
     /// What is inferred, or was chosen in other runs, widens no agent. What is remembered stays.
-    fn within_agent(task: &Run, script: StoredScript, why: Why) -> Result<Choice, Failure> {
-        Ok(match narrower_of_agent(task, &script.profile.to_string_lossy())? {
-            Some(own) => Choice {
-                script,
-                why: Why::Agent,
-                profile: own.into(),
-            },
-            None => Choice {
-                profile: script.profile.clone(),
-                script,
-                why,
-            },
+    fn within_agent(task: &Run, script: StoredScript, reads: Vec<PathBuf>, why: Why) -> Result<Choice, Failure> {
+        let own = narrower_of_agent(task, &script.profile.to_string_lossy())?;
+        let is_for_agent = task.agent.is_some() || task.tool.is_some();
+        Ok(Choice {
+            profile: own.as_ref().map_or_else(|| script.profile.clone(), OsString::from),
+            why: own.map_or(why, |_| Why::Agent),
+            // Whether an agent's profile has them too isn't looked at: where it hasn't, they are asked.
+            reads: if is_for_agent { Vec::new() } else { reads },
+            script,
         })
     }
 
     /// One line: what it runs with and why.
     fn said(&self, file: &Path) -> String {
-        let profile = self.profile.to_string_lossy();
+        let reads = self
+            .reads
+            .iter()
+            .map(|file| format!(" --read {}", visible(&file.to_string_lossy())));
+        let profile = self.profile.to_string_lossy().into_owned() + &reads.collect::<String>();
         let name = visible(&file.display().to_string()).into_owned();
         match &self.why {
             Why::Flag => format!("`{name}` runs under `{profile}`, as you say"),
@@ -234,6 +246,32 @@ impl Choice {
             }
         }
     }
+}
+
+/// The files outside the root that a text names whole, where it is sure and the run has no hosts to carry them to. Nothing that
+/// is closed, no directory, and no link.
+fn files_elsewhere(answer: &Inference, setting: &Setting) -> Vec<PathBuf> {
+    let has_hosts = answer.runs_as == "network-api";
+    let Some(policy) = Some(answer)
+        .filter(|answer| answer.is_sure() && !has_hosts)
+        .and_then(|_| policy_of_lowest(setting))
+    else {
+        return Vec::new();
+    };
+    let matcher = Matcher::new(&policy);
+    let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
+    let is_itself = |path: &Path| path.is_absolute() && std::fs::canonicalize(path).is_ok_and(|real| real == path);
+    let is_open = |path: &Path| matcher.denial(Access::READ, path, false).is_none();
+    let named = answer.reads.iter().map(PathBuf::from);
+    named
+        .filter(|path| is_itself(path) && is_file(path) && is_open(path))
+        .collect()
+}
+
+fn policy_of_lowest(setting: &Setting) -> Option<Policy> {
+    let sandbox = Sandbox::profile(acting::LOWEST).ok()?;
+    let root = setting.root.as_ref()?;
+    sandbox.root(root).policy_of_any_command().ok()
 }
 
 /// The agent's or tool's own profile where that doesn't give all that another one does.

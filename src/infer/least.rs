@@ -44,8 +44,8 @@ pub struct Inference {
     pub dynamic: Vec<String>,
     /// What would do with less than the profile.
     pub least_grants: LeastGrants,
-    /// The profile that it is run with where no person chose one: never `trusted`, which only a person gives, but the one
-    /// for all the rest; `minimal` where the answer isn't sure.
+    /// The profile that it is run with where no person chose one: `minimal` where the answer isn't sure. Never `trusted` or
+    /// `mcp-standard`, which only a person gives, but the one for what it does with files of its root, or else for hosts.
     pub runs_as: String,
 }
 
@@ -119,6 +119,15 @@ impl Need {
         }
     }
 
+    /// The same without hosts that would come with all files, or without end.
+    fn without_all_hosts(self) -> Need {
+        let hosts = match (self.files, self.hosts) {
+            (Files::None, Hosts::Named) => Hosts::Named,
+            _ => Hosts::None,
+        };
+        Need { hosts, ..self }
+    }
+
     fn is_nothing(self) -> bool {
         self.files == Files::None && self.hosts == Hosts::None
     }
@@ -151,7 +160,7 @@ pub fn least(found: Vec<Finding>, source: &str, language: Language, setting: &Se
         doubts.extend(judged.doubt);
         doubts.extend((finding.is_guess && !judged.need.is_nothing()).then_some(Doubt::Guess));
         need = need.and(judged.need);
-        if judged.need.files < Files::All {
+        if judged.need.files <= Files::Root {
             tried = tried.and(judged.need);
         }
         match judged.flags {
@@ -166,7 +175,7 @@ pub fn least(found: Vec<Finding>, source: &str, language: Language, setting: &Se
     answer.profile = need.profile().into();
     answer.confidence = confidence(doubts);
     if answer.is_sure() {
-        answer.runs_as = tried.profile().into();
+        answer.runs_as = tried.without_all_hosts().profile().into();
     }
     answer.detected_patterns = patterns.into_iter().collect();
     answer.least_grants = least_grants(beyond_flags, flagged);

