@@ -452,25 +452,14 @@ impl Clerk {
 
     /// Lets go of calls that were interrupted, and of questions that took too long.
     fn look_after(&mut self) {
-        let station = Arc::clone(&self.worker.station);
-        let mut interrupted = Vec::new();
-        let mut goes_on = |question: &Question| {
-            let waits = !Caller::new(&station, &question.notification).is_interrupted();
-            if !waits {
-                interrupted.push(question.notification);
-            }
-            waits
-        };
-        self.waiting.retain(&mut goes_on);
-        for open in &mut self.open {
-            open.calls.retain(&mut goes_on);
+        let interrupted = self.interrupted();
+        let is_broken = !self.open.is_empty() && self.is_broken();
+        // Looked at last. Ctrl-C is a signal too, which is said before it is sent, and the answer is on its way.
+        let gives_way = self.open.iter().any(|open| open.patience.is_interrupted());
+        if !gives_way {
+            self.let_interrupted_go(interrupted);
         }
-        for notification in interrupted {
-            self.reply(notification, libc::EINTR);
-        }
-        // Ctrl-C may have ended a process by now, and the answer that says so is on its way.
-        let is_interrupted = self.open.iter().any(|open| open.patience.is_interrupted());
-        let is_broken = !self.open.is_empty() && !is_interrupted && self.is_broken();
+        let is_broken = is_broken && !gives_way;
         let limit = self.approvals.asking.timeout + GRACE;
         let mut index = 0;
         while index < self.open.len() {
@@ -495,6 +484,26 @@ impl Clerk {
             } else {
                 index += 1;
             }
+        }
+    }
+
+    /// Calls that wait although a signal has interrupted them.
+    fn interrupted(&self) -> Vec<Notification> {
+        let open = self.open.iter().flat_map(|open| &open.calls);
+        let calls = self.waiting.iter().chain(open).map(|question| question.notification);
+        calls
+            .filter(|call| Caller::new(&self.worker.station, call).is_interrupted())
+            .collect()
+    }
+
+    fn let_interrupted_go(&mut self, interrupted: Vec<Notification>) {
+        let goes_on = |question: &Question| interrupted.iter().all(|call| call.id != question.notification.id);
+        self.waiting.retain(goes_on);
+        for open in &mut self.open {
+            open.calls.retain(goes_on);
+        }
+        for notification in interrupted {
+            self.reply(notification, libc::EINTR);
         }
     }
 }
