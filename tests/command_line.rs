@@ -139,7 +139,7 @@ fn messages_name_their_fix() {
 }
 
 #[test]
-fn an_agent_that_nobody_declared_is_an_error_of_run_too() {
+fn an_undeclared_agent_is_an_error_of_run_too() {
     let place = Place::new();
     place.file("script.sh", "echo it ran\n");
     for words in [

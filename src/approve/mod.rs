@@ -60,7 +60,7 @@ pub trait Approver: Send + Sync {
     /// Who answers later, or panics, has said no.
     fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer;
 
-    /// How long a question waits where nobody says.
+    /// How long a question waits, unless the run says otherwise.
     fn usual_time(&self) -> Duration {
         Duration::from_secs(60)
     }

@@ -50,7 +50,7 @@ impl Acting {
     /// From the flags, and what is configured for the agent that they name.
     ///
     /// # Errors
-    /// A configuration can't be read, or has faults; nobody has declared the agent or the tool.
+    /// A configuration can't be read, or has faults; the agent or the tool isn't declared.
     pub fn of(run: &Run) -> Result<Acting, Failure> {
         let mut acting = Acting {
             profile: LOWEST.into(),

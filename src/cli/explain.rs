@@ -58,7 +58,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     Ok(document)
 }
 
-/// What is said, with its label. Texts may be the target's, and aren't escaped yet.
+/// Labels, each with its text. Texts may be the target's, and aren't escaped yet.
 type Told = Vec<(&'static str, String)>;
 
 fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -66,7 +66,8 @@ impl Sandbox {
         self
     }
 
-    /// How long a question may stay open; the approver's usual time where nobody says, mostly 60 seconds. The run's time limit doesn't count it.
+    /// How long a question may stay open; without it the approver's usual time, mostly 60 seconds. The run's time limit doesn't
+    /// count it.
     #[must_use]
     pub fn ask_timeout(mut self, timeout: Duration) -> Self {
         self.escalating.timeout = Some(timeout);

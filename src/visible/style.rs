@@ -14,7 +14,7 @@ pub enum Ink {
 /// What a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// What is asked for.
+    /// The access that is asked for.
     Asked,
     /// What should be known before a yes.
     Careful,

@@ -27,7 +27,7 @@ fn the_question_of_trust_takes_the_words_of_every_question() {
 fn trust_asks_again_until_there_is_an_answer_and_shows_the_file_on_details() {
     let run = run().file(".stockade/config.toml", ALLOW);
     let mut terminal = Terminal::new();
-    // What stands in one line with the answer, or in lines behind it, is none.
+    // The last one types two answers behind a wrong word.
     for answer in ["\r", "yes please\r", "always\r", "x\ry\ry\r"] {
         terminal = terminal
             .awaits("Shall this count?")

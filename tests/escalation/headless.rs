@@ -34,7 +34,7 @@ impl Headless {
 
 /// The client of a server that is asked for waits no longer.
 #[test]
-fn a_question_at_the_socket_waits_twenty_seconds_where_nobody_says() {
+fn a_question_at_the_socket_waits_twenty_seconds_by_default() {
     let place = Place::new();
     place.file(&name(1), "");
     let mut watcher = stockade::approve::socket::Watcher::begin(&place.state()).unwrap();

@@ -56,7 +56,7 @@ impl Approver for SocketApprover {
         asking::ask(&self.state, self.waiting, request, patience)
     }
 
-    /// Nobody may be at a terminal where a server is asked for, and its client waits for an answer: less than any does.
+    /// The run may be a server, whose client waits for its answer too.
     fn usual_time(&self) -> Duration {
         Duration::from_secs(20)
     }

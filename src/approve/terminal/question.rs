@@ -59,7 +59,7 @@ pub fn question(
     Ok(shown.collect())
 }
 
-/// What is asked for at the end, in rows that fit.
+/// The offered answers and the time that is left, in rows that fit.
 pub fn prompt(offer: &Offer, seconds: u64, width: usize) -> String {
     let mut words = offer.shown();
     if let Some(last) = words.last_mut() {

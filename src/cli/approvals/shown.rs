@@ -13,7 +13,7 @@ use crate::visible::visible_but_for_blanks;
 /// Columns of a text that must fit one line.
 pub const LINE: usize = 120;
 
-/// What is wanted, in so many columns: `read /etc/hosts`.
+/// The access, in so many columns: `read /etc/hosts`.
 pub fn wanted(request: &EscalationRequest, columns: usize) -> String {
     let evidence = &request.evidence;
     let kind = kind(evidence);

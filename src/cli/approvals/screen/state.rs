@@ -1,4 +1,4 @@
-//! What is chosen, what is typed, and what Enter does then. Pure.
+//! The chosen question, the typed line, and the effect of a key. Pure.
 //!
 //! A line belongs to the question that was chosen when its first letter was typed, by its number: another that moves to its
 //! place gets nothing.
@@ -27,7 +27,7 @@ pub enum Effect {
 /// The screen between two keys.
 pub struct State {
     pub selected: Option<u32>,
-    /// What is typed, and the question that it is for.
+    /// The typed line, and the question that it is for.
     pub typed: String,
     pub meant_for: Option<u32>,
     /// Whether Enter leaves although something waits.
@@ -95,8 +95,8 @@ impl State {
         self.is_leaving = false;
     }
 
-    /// What keys do that came together. Several are a paste, or typed ahead of what is drawn: they may be part of a reason, and
-    /// no answer.
+    /// Takes keys that came together. Several are a paste, or typed ahead of the drawn list: they may be part of a reason, and
+    /// are no answer.
     pub fn keys(&mut self, keys: &[KeyEvent], questions: &[&Question]) -> Effect {
         match keys {
             [] => return Effect::Nothing,

@@ -99,7 +99,7 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&
     frame.render_widget(text, area);
 }
 
-/// The last lines: what can be typed, or what is, and what Enter does then.
+/// The last lines: the offered answers, or the typed line with the effect of Enter.
 fn prompt(state: &State, questions: &[&Question], width: usize) -> String {
     let find = |number| questions.iter().find(|question| Some(question.number) == number);
     if state.is_leaving {
@@ -119,7 +119,7 @@ fn prompt(state: &State, questions: &[&Question], width: usize) -> String {
     }
 }
 
-/// What Enter does with what is typed.
+/// The effect of Enter on the typed line.
 fn enter(typed: &str, question: &Question) -> String {
     let request = &question.request;
     match Offer::of(request).meaning(typed) {
