@@ -96,7 +96,9 @@ fn mcp_standard_is_never_given_by_a_text_but_the_files_that_it_names() {
     assert_eq!(runs_as("sending.py"), "filesystem");
     sending(&format!("open('{named}').read()"));
     assert_eq!(runs_as("sending.py"), "network-api");
-    assert!(!place.exec(&["sending.py"]).stderr.contains("--read"));
+    place
+        .exec(&["sending.py"])
+        .says("`sending.py` runs under `network-api`, and the rest is asked");
 }
 
 #[test]
