@@ -119,6 +119,8 @@ const PLACE_VARIABLES: &[&str] = &[
     "UV_PYTHON_INSTALL_DIR",
     "UV_TOOL_DIR",
     "PIPX_HOME",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
 ];
 
 /// Says no to directories that are too wide, and to those that only a file in the run's root leads to.

@@ -59,15 +59,6 @@ impl<'a> Installation<'a> {
         self.add(real, Access::Execute, THE_FILE_ALONE);
     }
 
-    /// Adds what a directory's programs share, by one of them.
-    pub(super) fn add_shared(&mut self, hop: &Path) {
-        if let Ok(real) = fs::canonicalize(hop)
-            && self.add_hop(hop, &real)
-        {
-            self.add(&real, Access::Execute, THE_FILE_ALONE);
-        }
-    }
-
     /// Whether the user's own words led to a directory.
     pub(super) fn trusts(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|real| self.trusted.iter().any(|trusted| real.starts_with(trusted)))

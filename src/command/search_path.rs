@@ -29,13 +29,13 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
             && let Some(name) = a_program(real)
         {
             let hop = real.join(name);
+            // Links and markers there may be an earlier run's, so nothing is added but where installations are kept.
             installation.distrust();
-            // One of a place where installations are kept needs no layout: what `go install` or `bun add -g` put there.
+            // One of such a place needs no layout: what `go install` or `bun add -g` put there.
             installation.add(real, Access::Execute, REASON);
-            if !real.starts_with(installation.request.root) && !installation.is_written(real) {
-                installation.trust(&hop);
+            if let Ok(file) = fs::canonicalize(&hop) {
+                installation.add_hop(&hop, &file);
             }
-            installation.add_shared(&hop);
         }
     }
     let open = directories.into_iter();

@@ -14,7 +14,7 @@ fn with_path(begun: Run, directories: &[&str]) -> Run {
     begun.variable("PATH", path)
 }
 
-/// A run whose home has a virtual environment with a tool, which comes first in the search path.
+/// A run whose home has a virtual environment with a tool, which is active.
 fn with_environment() -> Run {
     let begun = run().profile("workspace");
     let environment = begun.place.home.join("env");
@@ -26,7 +26,7 @@ fn with_environment() -> Run {
     let python = environment.join("bin/python");
     let tool = format!("#!{}\nimport sys; print('tool of', sys.prefix)\n", python.display());
     begun.place.program("~/env/bin/tool", tool);
-    with_path(begun, &["env/bin"])
+    with_path(begun, &["env/bin"]).variable("VIRTUAL_ENV", environment)
 }
 
 #[test]

@@ -44,13 +44,16 @@ fn installations_on_the_search_path_come_along() {
         "x home/.pyenv/libexec",
         "x home/.pyenv/plugins",
         "x home/.pyenv/versions/3.11.7",
-        "x home/tools",
         "x home/go/bin",
         "x home/.nvm/versions/node/v20",
     ];
     assert_eq!(machine.grants(&["/bin/sh"]), expected);
     let found = machine.find(&["/bin/sh"]);
-    assert_eq!(found.search_path, directories.map(|directory| machine.path(directory)));
+    let open = directories
+        .iter()
+        .filter(|directory| !directory.starts_with("home/tools"));
+    let open: Vec<_> = open.map(|directory| machine.path(directory)).collect();
+    assert_eq!(found.search_path, open);
     let names: Vec<_> = found.variables.iter().map(|(name, _)| name.to_str().unwrap()).collect();
     assert_eq!(names, ["RUSTUP_HOME", "CARGO_HOME", "PYENV_ROOT", "PYENV_VERSION"]);
 }
@@ -80,6 +83,25 @@ fn a_command_that_starts_no_others_brings_its_own_installation_alone() {
     machine.program("home/go/bin/gopls", ELF);
     assert_eq!(machine.grants(&["/bin/sh"]), ["x home/go/bin"]);
     machine.others = None;
+    assert_eq!(machine.grants(&["/bin/sh"]), [""; 0]);
+}
+
+/// An earlier run, in this root or another one, may have put it there.
+#[test]
+fn a_link_or_a_marker_beside_the_programs_opens_nothing() {
+    let machine = machine(&["home/work/root/.venv/bin", "home/other/bin"], &["home/work/root"]);
+    machine
+        .file("home/docs/plan.txt", "private")
+        .file("home/other/private.txt", "private")
+        .program("home/other/bin/run", "#!/bin/sh\n")
+        .file("home/other/conda-meta/history", "")
+        .file("home/work/root/.venv/pyvenv.cfg", "");
+    for directory in ["home/work/root/.venv/bin", "home/other/bin"] {
+        for name in ["volta-shim", "rustup", "tool"] {
+            fs::create_dir_all(machine.path(directory)).expect("a directory");
+            machine.link(&format!("{directory}/{name}"), "@/home/docs");
+        }
+    }
     assert_eq!(machine.grants(&["/bin/sh"]), [""; 0]);
 }
 
