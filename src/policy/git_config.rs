@@ -15,8 +15,9 @@ pub fn is_harmless_change(old: &[u8], new: &[u8]) -> bool {
     let (Some(old), Some(new)) = (Parts::of(old), Parts::of(new)) else {
         return false;
     };
-    // A branch that follows what is no remote follows a directory of that name.
-    old.rest == new.rest && new.lost().is_subset(&old.lost())
+    // Without an address git takes a remote's name for a directory, in which hooks may be. What names a remote may be a
+    // branch, another setting, or a person's own habit.
+    old.rest == new.rest && new.lost().is_subset(&old.lost()) && new.remotes.is_superset(&old.remotes)
 }
 
 /// A file in two parts.
@@ -234,7 +235,12 @@ mod tests {
             ),
             ("[alias]\n", ""),
             ("\tst = status\n", ""),
-            // The remote that a branch follows would be a directory.
+            // The remote would be a directory.
+            (
+                "[remote \"origin\"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n",
+                "",
+            ),
+            ("[remote \"origin\"]", "[remote \"mine\"]"),
             ("\turl = https://example.com/a.git\n", ""),
         ] {
             assert!(!changed(from, to), "{from} to {to}");

@@ -13,7 +13,6 @@ use std::path::Path;
 use super::answer::{Answer, Errno};
 use super::desk::Desk;
 use super::pinned::{Entry, Identity, Place};
-use super::shared::Made;
 use crate::policy::{git_config_of_lock, is_harmless_change};
 use crate::sys::file::{self, OpenHow};
 
@@ -21,11 +20,14 @@ use crate::sys::file::{self, OpenHow};
 const LONGEST: u64 = 1 << 20;
 
 /// Takes note of a lock that the run made.
-pub fn note_lock(desk: &Desk<'_>, made: &OwnedFd) -> Result<(), Errno> {
+pub fn note_lock(desk: &Desk<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
     const MOST: usize = 1024;
     let identity = Identity::of(made.as_fd())?;
-    desk.judge
-        .note_made(|list| Made::keep(&mut list.git_locks, identity, MOST));
+    desk.judge.note_made(|list| {
+        if list.git_locks.len() < MOST {
+            list.git_locks.insert(identity, name.to_path_buf());
+        }
+    });
     Ok(())
 }
 
@@ -36,7 +38,7 @@ pub fn replace(desk: &Desk<'_>, old: &Place, moved: Option<Entry>, new: &Place) 
     let lock = moved
         .map(|moved| moved.identity())
         .filter(|_| is_of_lock && new.is_named());
-    let Some(lock) = lock.filter(|lock| desk.judge.made(|made| made.git_locks.contains(lock))) else {
+    let Some(lock) = lock.filter(|lock| desk.judge.made(|made| made.git_locks.contains_key(lock))) else {
         return Ok(None);
     };
     if !desk.judge.is_guarded_as_git_config(new) {

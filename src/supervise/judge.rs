@@ -184,7 +184,7 @@ impl Judge<'_> {
     /// Whether it is the lock of a git configuration that the run made, and may write as it may what is around the `.git`.
     fn is_own_git_lock(&self, access: Access, name: &Path, found: Identity) -> bool {
         git_config::is_lock(name)
-            && self.realm.made().git_locks.contains(&found)
+            && self.realm.made().git_locks.contains_key(&found)
             && self.is_open_but_for_git(access, name)
     }
 

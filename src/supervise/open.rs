@@ -455,7 +455,7 @@ impl Open {
         if is_shared_memory {
             super::memory::note_shared(desk, &made, place.name())?;
         } else if is_git_lock {
-            git_config::note_lock(desk, &made)?;
+            git_config::note_lock(desk, &made, place.name())?;
         } else if place.name().file_name().is_some_and(|last| last == ".git") {
             super::entries::note_directory(desk, &place);
         }

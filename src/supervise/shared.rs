@@ -132,7 +132,7 @@ pub struct Made {
     /// Directories: a `.git` among them isn't guarded, nor what would be for its name in one.
     pub directories: HashSet<Identity>,
     /// Locks of a `.git/config`, to be written and removed again.
-    pub git_locks: HashSet<Identity>,
+    pub git_locks: HashMap<Identity, PathBuf>,
     /// Names that directories and links had which the run didn't make, before it moved or removed them. What it makes there
     /// instead is guarded as they were.
     vacated: HashSet<PathBuf>,
@@ -219,9 +219,14 @@ impl Made {
         };
     }
 
-    /// Removes what the run left in `/dev/shm`, and of System V's.
+    /// Removes what the run left in `/dev/shm`, of System V's, and locks that would keep others from writing.
     pub fn clear_shared_memory(&mut self) {
         self.system_v.clear();
+        for (identity, name) in self.git_locks.drain() {
+            if Identity::at(&name) == Some(identity) {
+                let _ = std::fs::remove_file(&name);
+            }
+        }
         for (name, identity) in self.shared_names.drain() {
             if Identity::at(&name) == Some(identity) {
                 let _ = std::fs::remove_file(&name);

@@ -1,7 +1,7 @@
 //! What the host later executes or trusts is read and never written: hooks, configuration, start-up files.
 
 use super::cases::{WRITING, attempts, works};
-use crate::common::Probe;
+use crate::common::{Probe, run};
 
 const REPOSITORY: &[(&str, &str)] = &[
     (".git/HEAD", "ref: refs/heads/main\n"),
@@ -211,6 +211,18 @@ fn a_lock_of_others_is_neither_written_nor_taken() {
     for profile in WRITING {
         attempts(Probe::new(), &files, &forms).refused(profile, REFUSED);
     }
+}
+
+#[test]
+fn a_lock_ends_with_the_run_that_made_it() {
+    let repository = run()
+        .profile("workspace")
+        .file(".git/HEAD", "ref: refs/heads/main\n")
+        .file(".git/config", "[core]\n");
+    let ran = repository
+        .bash(": >.git/config.lock && test -e .git/config.lock")
+        .ends();
+    assert!(!ran.place.path(".git/config.lock").exists());
 }
 
 /// What was checked is what is written: nothing of the run holds the new file open, or has its lock.

@@ -46,14 +46,14 @@ fn git_remembers_remotes_branches_and_the_author_and_nothing_that_it_would_execu
     let pair = pair();
     pair.prepare(&["bash", "-c", &format!("{FIXED}{REPOSITORY}")]);
     let script = "cd repository; git remote add origin https://example.com/a.git; git remote add fork git@example.com:me/a.git
-        git remote set-url origin ssh://git@example.com/b.git; git remote rename fork mine; git remote -v
+        git remote set-url origin ssh://git@example.com/b.git; git remote -v
         git checkout -q -b topic/1; git branch --set-upstream-to=main; git branch -m topic/2; git update-ref refs/remotes/origin/main HEAD
-        git checkout -q --track -b third origin/main; git remote remove mine
+        git checkout -q --track -b third origin/main
         git config user.name 'Ann O. Example'; git config user.email a@example.org; git status -sb; cat .git/config; ls .git";
     same(&pair, script);
     let refused = "set -e; cd repository; cp .git/config before
         for setting in core.sshCommand core.hooksPath alias.x remote.origin.uploadpack include.path; do ! git config $setting x; done
-        ! git remote add evil 'ext::sh -c x'; ! git remote add path ../x; cmp before .git/config; test ! -e .git/config.lock";
+        ! git remote add evil 'ext::sh -c x'; ! git remote add path ../x; ! git remote remove fork; cmp before .git/config; test ! -e .git/config.lock";
     let ended = pair.run_confined("workspace", &["bash", "-c", refused]);
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
 }
