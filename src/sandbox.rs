@@ -32,8 +32,8 @@ use crate::kernel;
 use crate::launch::{self, CacheKey, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{self, Grouped, Missing, Plan, PlanError, Shortfall, Trace};
 use crate::policy::{
-    self, Access, Additions, Capabilities, Circumstances, Extent, Grant, HostGrant, ListenGrant, Matcher, Mode,
-    NetworkChoice, Policy, Reach, Role,
+    self, Access, Additions, Capabilities, Circumstances, Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant,
+    Matcher, Mode, NetworkChoice, Policy, Reach, Role, Target,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
 use crate::real_path::{Walked, Walker, real_path};
@@ -596,7 +596,7 @@ impl Sandbox {
         };
         let configuration = Configuration::load_if_open(self.surroundings.configuration.as_deref())?;
         let secrets = configuration.unwrap_or_default().secrets;
-        Ok(policy::resolve(
+        let mut policy = policy::resolve(
             &self.profile,
             &Circumstances {
                 root,
@@ -613,7 +613,9 @@ impl Sandbox {
                 memory: kernel::memory().map(|memory| memory / 2),
                 additions: &self.additions,
             },
-        ))
+        );
+        policy.denials.push(scratch_of_other_runs());
+        Ok(policy)
     }
 
     /// Looked for only where a limit needs it.
@@ -622,6 +624,17 @@ impl Sandbox {
         (limits.memory.is_some() || limits.processes.is_some())
             .then(launch::find_control_group)
             .flatten()
+    }
+}
+
+/// All places where scratch directories may be, by their names: which one is used may change while a run goes on.
+fn scratch_of_other_runs() -> Denial {
+    let (below, glob) = launch::places_of_scratch();
+    Denial {
+        target: Target::Glob { below, glob },
+        access: Access::READ | Access::WRITING,
+        kind: DenialKind::SecretName,
+        origin: Origin::BuiltIn,
     }
 }
 

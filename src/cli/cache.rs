@@ -25,14 +25,14 @@ pub fn cache(task: &Cache, out: &mut dyn Write) -> Result<u8, Failure> {
                 .try_for_each(|cache| writeln!(out, "{}", text(cache)).map_err(unprinted))?;
         }
         Cache::Remove { all: true, .. } => {
-            caches.iter().try_for_each(|cache| remove(&state, cache, out))?;
+            remove_each(&state, caches.iter(), out)?;
         }
         Cache::Remove { names, .. } => {
             let named = names
                 .iter()
                 .map(|name| find(&caches, name))
                 .collect::<Result<Vec<_>, _>>()?;
-            named.into_iter().try_for_each(|cache| remove(&state, cache, out))?;
+            remove_each(&state, named.into_iter(), out)?;
         }
     }
     Ok(0)
@@ -85,6 +85,21 @@ fn find<'c>(caches: &'c [StoredCache], name: &str) -> Result<&'c StoredCache, Fa
             format!("several caches begin with `{}`", visible(name)),
         )),
     }
+}
+
+/// Goes on where one can't be removed; the last failure is the command's.
+fn remove_each<'c>(
+    state: &Path,
+    caches: impl Iterator<Item = &'c StoredCache>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut failed: Option<Failure> = None;
+    for cache in caches {
+        if let Err(failure) = remove(state, cache, out) {
+            failed.replace(failure).iter().for_each(Failure::print);
+        }
+    }
+    failed.map_or(Ok(()), Err)
 }
 
 fn remove(state: &Path, cache: &StoredCache, out: &mut dyn Write) -> Result<(), Failure> {

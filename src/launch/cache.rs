@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -128,6 +128,8 @@ impl Cache {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => make_private(&directory)?,
         }
+        // A run may have taken its own right to it.
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o700))?;
         Ok(Cache { directory, about, lock })
     }
 

@@ -30,7 +30,7 @@ pub use pause::{Look, Pause};
 pub use prepare::{Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, TOO_MANY_PROCESSES, Usage};
 pub(crate) use scratch::make_private;
-pub use scratch::parent as parent_of_scratch;
+pub use scratch::{parent as parent_of_scratch, places as places_of_scratch};
 pub use tree::{StatFields, below, status_field, threads_below};
 pub use warden::{Duty, Order};
 pub use workers::{enter_with, make_sockets_only_below};

@@ -120,6 +120,12 @@ fn sign(state: Option<&Path>) -> String {
     format!("{:05x}", hasher.finish() & 0xf_ffff)
 }
 
+/// Where scratch directories of this user's may be, whoever has taken which name: a directory, and a glob below it.
+pub fn places() -> (PathBuf, String) {
+    let user = nix::unistd::getuid();
+    (PathBuf::from("/var/tmp"), format!("stockade-{user}{{,-*}}"))
+}
+
 /// Where scratch directories go: `/var/tmp`, since the address of a unix socket ends at 108 bytes (unix(7)) and homes may be
 /// deep. Not `/tmp`, which profiles grant, and which would have to be gone around. Where it doesn't do, as in a run inside a
 /// run, the state directory.
@@ -153,7 +159,7 @@ fn does(top: &Path, short: &Path) -> bool {
 /// one of this user's whose name begins like it, found or made.
 fn shared(top: &Path, name: &str) -> PathBuf {
     let usual = top.join(name);
-    if is_ours(&usual) || is_there(&usual).is_ok_and(|there| !there) {
+    if is_ours(&usual) {
         return usual;
     }
     let prefix = format!("{name}-");
@@ -166,7 +172,8 @@ fn shared(top: &Path, name: &str) -> PathBuf {
         let made = tempfile::Builder::new().prefix(&prefix).rand_bytes(3).tempdir_in(top);
         made.map(TempDir::keep).ok()
     };
-    ours.min().or_else(make).unwrap_or(usual)
+    let is_free = || is_there(&usual).is_ok_and(|there| !there).then(|| usual.clone());
+    ours.min().or_else(is_free).or_else(make).unwrap_or(usual)
 }
 
 fn is_ours(path: &Path) -> bool {

@@ -182,6 +182,13 @@ fn the_cache_itself_stays_where_it_is() {
 
 /// By a name in a cache a later run could change what lies elsewhere and is closed to it by then.
 #[test]
+fn a_cache_whose_mode_a_run_has_changed_is_as_it_was_for_the_next() {
+    let code = format!("{KEEP}; chmod 0 $(dirname $npm_config_cache)");
+    let place = run().profile("workspace").bash(&code).ends().place;
+    runs(place, "workspace").bash(FIND).stdout("kept\n").ends();
+}
+
+#[test]
 fn nothing_gets_a_name_in_a_cache_and_one_outside() {
     let code = r#"
 import os, errno, itertools

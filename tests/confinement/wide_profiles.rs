@@ -146,3 +146,18 @@ fn profiles_without_named_hosts_lack_nothing() {
         run().profile(profile).ends();
     }
 }
+
+/// Another user may have taken the usual name when a run began, and given it back.
+#[test]
+fn all_places_of_scratch_directories_are_closed() {
+    let name = format!("stockade-{}-", nix::unistd::getuid());
+    let other = tempfile::Builder::new().prefix(&name).tempfile_in("/var/tmp").unwrap();
+    let path = other.path().display();
+    for profile in ["mcp-standard", "trusted"] {
+        Probe::new()
+            .attempt(&format!("read('{path}')"))
+            .attempt(&format!("write('{path}', 'ab')"))
+            .attempt(&format!("os.mkdir('{path}x'); os.rmdir('{path}x')"))
+            .refused(profile, "EACCES");
+    }
+}
