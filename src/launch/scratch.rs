@@ -120,18 +120,25 @@ fn sign(state: Option<&Path>) -> String {
     format!("{:05x}", hasher.finish() & 0xf_ffff)
 }
 
-/// Where scratch directories of this user's may be, whoever has taken which name: a directory, and a glob below it.
+/// Where the short ones are.
+const TOP: &str = "/var/tmp";
+
+fn usual_name() -> String {
+    format!("stockade-{}", nix::unistd::getuid())
+}
+
+/// Where scratch directories of this user's may be, also where another user has the usual name: a directory, and a glob
+/// below it.
 pub fn places() -> (PathBuf, String) {
-    let user = nix::unistd::getuid();
-    (PathBuf::from("/var/tmp"), format!("stockade-{user}{{,-*}}"))
+    (PathBuf::from(TOP), usual_name() + "{,-*}")
 }
 
 /// Where scratch directories go: `/var/tmp`, since the address of a unix socket ends at 108 bytes (unix(7)) and homes may be
 /// deep. Not `/tmp`, which profiles grant, and which would have to be gone around. Where it doesn't do, as in a run inside a
 /// run, the state directory.
 pub fn parent(state: Option<&Path>) -> PathBuf {
-    let top = Path::new("/var/tmp");
-    let short = shared(top, &format!("stockade-{}", nix::unistd::getuid()));
+    let top = Path::new(TOP);
+    let short = shared(top, &usual_name());
     match state {
         Some(state) if !does(top, &short) => state.join("scratch"),
         _ => short,

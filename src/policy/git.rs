@@ -29,8 +29,11 @@ pub fn is_in_git_directory(path: &Path) -> bool {
 
 /// The configuration of a repository whose lock this is: git writes there first, and renames it.
 pub fn git_config_of_lock(path: &Path) -> Option<PathBuf> {
-    let repository = path.parent().filter(|above| Role::of(above) == Role::Repository)?;
-    (path.file_name()? == "config.lock").then(|| repository.join("config"))
+    // Asked at every open: the name first, since few are called so.
+    let above = path
+        .parent()
+        .filter(|_| path.file_name().is_some_and(|name| name == "config.lock"))?;
+    (Role::of(above) == Role::Repository).then(|| above.join("config"))
 }
 
 /// The directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that one.
