@@ -38,7 +38,7 @@ fn links_renames_and_removals_leave_the_same_names() {
         "mv a renamed; mv -T d moved; mv -n b renamed; mv -f b moved/e; mv --backup renamed moved/e/f; find . | sort",
     );
     twins.same(
-        "rm soft; rm -r moved/e; rmdir moved; unlink hard; ln -s $PWD absolute; ls -l absolute/; rm -rf directory/",
+        "rm soft; rm -r moved/e; rmdir moved; unlink hard; ln -s $PWD absolute; ls -l --time-style=+ absolute/; rm -rf directory/",
     );
     twins.same("mkdir -p x/y/z; rmdir -p x/y/z; mkdir full; echo >full/file; rmdir full 2>&1 || echo refused; cd full; rm -r ../full; pwd");
     twins
