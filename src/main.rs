@@ -8,6 +8,9 @@ const _: () = assert!(
     "the binary has to be built with `panic = \"unwind\"`"
 );
 
+#[global_allocator]
+static HEAP: stockade::cli::Heap = stockade::cli::Heap;
+
 fn main() -> ExitCode {
     stockade::cli::main()
 }

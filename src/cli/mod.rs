@@ -36,6 +36,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::fault::{self, Fault};
+pub use crate::sys::heap::Heap;
 use crate::sys::process;
 use args::{Arguments, Task};
 use message::Failure;

@@ -1,12 +1,14 @@
 //! The only `unsafe` of Stockade: one system call a function, `io::Result` and `OwnedFd` out.
 //!
 //! `spawn` and `process` start processes, `confine` takes powers away from the calling one, `wire` carries fixed-size
-//! messages between the launcher and the warden. The functions marked *child-safe* do nothing but their
+//! messages between the launcher and the warden, `heap` ends a forked process that asks for memory. The functions marked *child-safe* do nothing but their
 //! system call, so they may run between fork and exec: no allocation, no lock, no formatting.
 
 pub mod confine;
 pub mod diagnosis;
 pub mod file;
+#[cfg(feature = "cli")]
+pub mod heap;
 pub mod notify;
 pub mod other;
 pub mod outer;
