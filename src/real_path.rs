@@ -1,11 +1,15 @@
 //! Paths as the file system resolves them, also where their end doesn't exist yet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+
+/// Directories in which many names are asked for, most of which aren't there: they are listed once. Not those whose names
+/// may come with the question for them, as an automounter's.
+const LISTED: [&str; 2] = ["/etc", "/var/lib"];
 
 /// As many links as the kernel follows in one path (path_resolution(7)).
 const MOST_LINKS: usize = 40;
@@ -45,21 +49,27 @@ pub struct Walked {
     pub real: PathBuf,
     /// The links on the way, each by its real name.
     pub links: Vec<PathBuf>,
+    /// Whether something has the real name.
+    pub exists: bool,
 }
 
 /// What was found at a real name.
 #[derive(Clone)]
 enum Found {
     Link(PathBuf),
-    /// Nothing that leads further.
-    Nothing,
     Directory,
+    /// Something that leads no further.
+    Other,
+    /// Nothing, or what can't be looked at.
+    Nothing,
 }
 
 /// Walks paths and looks at no name twice: many paths share the directories above them.
 #[derive(Default)]
 pub struct Walker {
     found: HashMap<PathBuf, Found>,
+    /// The names in each of [`LISTED`], where it can be listed.
+    listed: HashMap<PathBuf, Option<HashSet<OsString>>>,
     unseen: Option<(PathBuf, io::Error)>,
 }
 
@@ -69,16 +79,19 @@ impl Walker {
         let mut walked = Walked {
             real: PathBuf::from("/"),
             links: Vec::new(),
+            exists: true,
         };
         let mut ahead = names(path);
-        let mut exists = true;
+        // Whether names below are asked for: nothing lies below a file.
+        let mut leads_on = true;
         while let Some(name) = ahead.pop() {
+            walked.exists &= leads_on;
             if name == ".." {
                 walked.real.pop();
                 continue;
             }
             walked.real.push(name);
-            match exists.then(|| self.look(&walked.real)) {
+            match leads_on.then(|| self.look(&walked.real)) {
                 Some(Found::Link(target)) if walked.links.len() < MOST_LINKS => {
                     walked.links.push(walked.real.clone());
                     walked.real.pop();
@@ -88,10 +101,17 @@ impl Walker {
                     ahead.extend(names(&target));
                 }
                 Some(Found::Directory) => {}
-                _ => exists = false,
+                Some(Found::Other) => leads_on = false,
+                _ => (leads_on, walked.exists) = (false, false),
             }
         }
         walked
+    }
+
+    /// The real path of what exists: realpath(3) of an absolute path.
+    pub fn canonical(&mut self, path: &Path) -> Option<PathBuf> {
+        let walked = path.is_absolute().then(|| self.walk(path))?;
+        walked.exists.then_some(walked.real)
     }
 
     /// The first name that couldn't be looked at in a directory of this user's, who could open it again. Each is looked at
@@ -117,9 +137,13 @@ impl Walker {
         if let Some(found) = self.found.get(path) {
             return found.clone();
         }
+        if self.is_surely_absent(path) {
+            return Found::Nothing;
+        }
         let found = match fs::symlink_metadata(path) {
             Ok(metadata) if metadata.is_symlink() => fs::read_link(path).map_or(Found::Nothing, Found::Link),
             Ok(metadata) if metadata.is_dir() => Found::Directory,
+            Ok(_) => Found::Other,
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_below_ours(path) => {
                 self.unseen.get_or_insert_with(|| (path.to_path_buf(), error));
                 return Found::Nothing;
@@ -128,6 +152,21 @@ impl Walker {
         };
         self.found.insert(path.to_path_buf(), found.clone());
         found
+    }
+
+    /// Whether the list of its directory doesn't have a name.
+    fn is_surely_absent(&mut self, path: &Path) -> bool {
+        let Some((directory, name)) = path.parent().zip(path.file_name()) else {
+            return false;
+        };
+        if !LISTED.iter().any(|listed| directory == Path::new(listed)) {
+            return false;
+        }
+        let names = self.listed.entry(directory.to_path_buf()).or_insert_with(|| {
+            let entries: io::Result<Vec<_>> = fs::read_dir(directory).and_then(Iterator::collect);
+            Some(entries.ok()?.into_iter().map(|entry| entry.file_name()).collect())
+        });
+        names.as_ref().is_some_and(|names| !names.contains(name))
     }
 }
 
@@ -145,4 +184,58 @@ fn names(path: &Path) -> Vec<OsString> {
         Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
     };
     path.components().rev().filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::os::unix::fs::symlink;
+
+    /// Names of a tree: directories `a` and `b`, a file `f`, links to what `targets` says.
+    fn tree(targets: &[String]) -> tempfile::TempDir {
+        let place = tempfile::tempdir().expect("a directory");
+        for directory in ["a", "a/b", "b"] {
+            fs::create_dir(place.path().join(directory)).expect("a new directory");
+        }
+        for file in ["f", "a/f"] {
+            fs::write(place.path().join(file), "").expect("a new file");
+        }
+        for (name, target) in ["l", "a/l", "b/l"].iter().zip(targets) {
+            symlink(target, place.path().join(name)).expect("a new link");
+        }
+        place
+    }
+
+    proptest! {
+        #[test]
+        fn a_walker_finds_what_the_file_system_finds(
+            targets in prop::collection::vec("(\\.\\./)?[abflx](/[abflx]|/\\.\\.){0,2}", 3),
+            paths in prop::collection::vec("[abflx](/[abflx]|/\\.\\.){0,3}", 1..6),
+        ) {
+            let place = tree(&targets);
+            let mut walker = Walker::default();
+            for path in paths {
+                let path = place.path().join(path);
+                prop_assert_eq!(walker.canonical(&path), fs::canonicalize(&path).ok(), "{}", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_of_names_answers_as_each_name_would() {
+        let mut walker = Walker::default();
+        for name in [
+            "passwd",
+            "hostname",
+            "mtab",
+            "localtime",
+            "ssl/certs",
+            "no-such-name",
+            "no-such/name",
+        ] {
+            let path = Path::new("/etc").join(name);
+            assert_eq!(walker.canonical(&path), fs::canonicalize(&path).ok(), "{name}");
+        }
+    }
 }

@@ -3,11 +3,10 @@
 //! Markers are only files, and anybody who may write to a directory can put one there. So a marker never grants a
 //! directory of the system's layout, a home or what homes keep their data in, or the run's root or anything above it.
 
-use std::cell::OnceCell;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Variable;
+use crate::real_path::Walker;
 
 /// Directories of the file system's layout, each holding many things (hier(7)).
 const WIDE: &[&str] = &[
@@ -130,14 +129,14 @@ pub(super) struct Fence {
     /// Where installations are expected, as given.
     places: Vec<PathBuf>,
     /// The same as the kernel names them, asked for where that tells nothing.
-    real_places: OnceCell<Vec<PathBuf>>,
+    real_places: Option<Vec<PathBuf>>,
     /// Homes and the run's root, as given and as the kernel names them.
     kept: Vec<PathBuf>,
     wide: Vec<PathBuf>,
 }
 
 impl Fence {
-    pub(super) fn new(root: &Path, home: Option<&Path>, variable: Variable<'_>) -> Fence {
+    pub(super) fn new(root: &Path, home: Option<&Path>, variable: Variable<'_>, walker: &mut Walker) -> Fence {
         let named = PLACE_VARIABLES
             .iter()
             .filter_map(|name| variable(name))
@@ -149,16 +148,19 @@ impl Fence {
         let places = named.chain(below_home).chain(of_machine);
         // Relative places mean nothing here, as relative homes.
         let places = places.filter(|place| place.is_absolute()).collect();
-        let homes: Vec<PathBuf> = home.into_iter().flat_map(as_given_and_real).collect();
+        let homes: Vec<PathBuf> = home
+            .into_iter()
+            .flat_map(|home| as_given_and_real(home, walker))
+            .collect();
         let wide = homes
             .iter()
             .flat_map(|home| WIDE_BELOW_HOME.iter().map(|below| home.join(below)))
             .collect();
         Fence {
-            root: fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()),
+            root: walker.canonical(root).unwrap_or_else(|| root.to_owned()),
             places,
-            real_places: OnceCell::new(),
-            kept: as_given_and_real(root).chain(homes).collect(),
+            real_places: None,
+            kept: as_given_and_real(root, walker).chain(homes).collect(),
             wide,
         }
     }
@@ -166,21 +168,18 @@ impl Fence {
     /// Whether an installation may be here. What an earlier run wrote into the root (a link, a `#!` line, a marker) must
     /// not open other directories of the user's to the next one: outside the root an installation is where such
     /// things are kept, or where the user's own words led (`trusted`).
-    pub(super) fn expects(&self, real: &Path, trusted: &[PathBuf]) -> bool {
+    pub(super) fn expects(&mut self, real: &Path, trusted: &[PathBuf], walker: &mut Walker) -> bool {
         // Where Debian keeps the configuration of its Java.
         let is_java = real.starts_with("/etc") && real.to_string_lossy().starts_with("/etc/java");
-        let mut expected = self.places.iter().chain(trusted).chain([&self.root]);
-        is_java || expected.any(|place| real.starts_with(place)) || self.is_in_real_place(real)
+        let is_in = |place: &PathBuf| real.starts_with(place);
+        let is_expected = self.places.iter().chain(trusted).chain([&self.root]).any(is_in);
+        is_java || is_expected || self.is_in_real_place(real, walker)
     }
 
-    fn is_in_real_place(&self, real: &Path) -> bool {
-        let ask = || {
-            self.places
-                .iter()
-                .filter_map(|place| fs::canonicalize(place).ok())
-                .collect()
-        };
-        let mut places = self.real_places.get_or_init(ask).iter();
+    fn is_in_real_place(&mut self, real: &Path, walker: &mut Walker) -> bool {
+        let places = &self.places;
+        let ask = || places.iter().filter_map(|place| walker.canonical(place)).collect();
+        let mut places = self.real_places.get_or_insert_with(ask).iter();
         places.any(|place| real.starts_with(place))
     }
 
@@ -194,10 +193,10 @@ impl Fence {
     }
 }
 
-fn as_given_and_real(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+fn as_given_and_real(path: &Path, walker: &mut Walker) -> impl Iterator<Item = PathBuf> + use<> {
     // Relative homes (`HOME=.`) mean nothing here.
     let given = path.is_absolute().then(|| path.to_owned());
-    given.into_iter().chain(fs::canonicalize(path).ok())
+    given.into_iter().chain(walker.canonical(path))
 }
 
 #[cfg(test)]
@@ -211,6 +210,7 @@ mod tests {
             Path::new("/home/ann/work/project"),
             Some(Path::new("/home/ann")),
             &|_| None,
+            &mut Walker::default(),
         );
         for wide in [
             "/",
@@ -249,7 +249,7 @@ mod tests {
             home in "(/[a-z.]{1,4}){0,4}", root in "(/[a-z.]{1,4}){0,5}", up in 0_usize..6,
         ) {
             let (home, root) = (Path::new("/").join(home.trim_start_matches('/')), Path::new("/").join(root.trim_start_matches('/')));
-            let fence = Fence::new(&root, Some(&home), &|_| None);
+            let fence = Fence::new(&root, Some(&home), &|_| None, &mut Walker::default());
             for start in [&home, &root] {
                 if let Some(above) = start.ancestors().nth(up) {
                     prop_assert!(!fence.admits(above), "{}", above.display());

@@ -1,13 +1,12 @@
 //! What a program needs besides its own file: collected from the markers around every path that it goes by.
 
-use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::fence::Fence;
 use super::{Access, Belongs, Request, is_below_base};
 use super::{java, link, manager, node, prefix, pyenv, python, rust};
+use crate::real_path::Walker;
 
 /// The reason given for a program that belongs to nothing.
 const THE_FILE_ALONE: &str = "the command itself";
@@ -21,8 +20,10 @@ pub(super) struct Installation<'a> {
     pub written: Vec<PathBuf>,
     /// Directories that the user's own words or search path led to.
     trusted: Vec<PathBuf>,
+    /// What was looked at: many of the paths share the directories above them.
+    pub walker: Walker,
     /// Made only when something outside the base is met: most commands never pay for it.
-    fence: OnceCell<Fence>,
+    fence: Option<Fence>,
 }
 
 impl<'a> Installation<'a> {
@@ -33,7 +34,8 @@ impl<'a> Installation<'a> {
             variables: Vec::new(),
             written: Vec::new(),
             trusted: Vec::new(),
-            fence: OnceCell::new(),
+            walker: Walker::default(),
+            fence: None,
         }
     }
 
@@ -48,7 +50,7 @@ impl<'a> Installation<'a> {
             return;
         }
         let mut trusting = !named_by_file;
-        for hop in link::hops(path) {
+        for hop in link::hops(path, &mut self.walker) {
             // A link in the root may have been made by an earlier run, and leads nowhere by itself.
             trusting &= !hop.starts_with(self.request.root);
             if trusting {
@@ -60,8 +62,9 @@ impl<'a> Installation<'a> {
     }
 
     /// Whether the user's own words led to a directory.
-    pub(super) fn trusts(&self, path: &Path) -> bool {
-        fs::canonicalize(path).is_ok_and(|real| self.trusted.iter().any(|trusted| real.starts_with(trusted)))
+    pub(super) fn trusts(&mut self, path: &Path) -> bool {
+        let real = self.walker.canonical(path);
+        real.is_some_and(|real| self.trusted.iter().any(|trusted| real.starts_with(trusted)))
     }
 
     /// Trusts the directories around a path that the user, or what the user trusts, named.
@@ -72,7 +75,7 @@ impl<'a> Installation<'a> {
             .last();
         let around = prefix_of(hop).into_iter().chain(packages).chain([hop]);
         self.trusted
-            .extend(around.filter_map(|path| fs::canonicalize(path).ok()));
+            .extend(around.filter_map(|path| self.walker.canonical(path)));
     }
 
     /// What was named until now leads no further.
@@ -105,7 +108,7 @@ impl<'a> Installation<'a> {
 
     /// Grants a tree or a file. False where it doesn't exist or is too wide, and the caller must find another way.
     pub(super) fn add(&mut self, path: &Path, access: Access, reason: &'static str) -> bool {
-        let Ok(real) = fs::canonicalize(path) else {
+        let Some(real) = self.walker.canonical(path) else {
             return false;
         };
         let is_program = reason == THE_FILE_ALONE;
@@ -117,10 +120,11 @@ impl<'a> Installation<'a> {
             return true;
         }
         let request = self.request;
+        let walker = &mut self.walker;
         let fence = self
             .fence
-            .get_or_init(|| Fence::new(request.root, request.home, request.variable));
-        if !fence.admits(&real) || !(is_program || fence.expects(&real, &self.trusted)) {
+            .get_or_insert_with(|| Fence::new(request.root, request.home, request.variable, walker));
+        if !fence.admits(&real) || !(is_program || fence.expects(&real, &self.trusted, walker)) {
             return false;
         }
         self.belongs

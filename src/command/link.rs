@@ -3,16 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::real_path::Walker;
+
 /// How many links are followed; the kernel gives up after as many (path_resolution(7)).
 const MAX_LINKS: usize = 40;
 
 /// Each path that the program goes by, the first as given, the last its file. Every one has a directory without
 /// links, so that `..` and prefixes mean what they seem to.
-pub(super) fn hops(path: &Path) -> Vec<PathBuf> {
+pub(super) fn hops(path: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     let mut hops: Vec<PathBuf> = Vec::new();
     let mut next = path.to_owned();
     while hops.len() <= MAX_LINKS {
-        let Some(hop) = in_real_directory(&next) else {
+        let Some(hop) = in_real_directory(&next, walker) else {
             break;
         };
         let target = fs::read_link(&hop);
@@ -29,11 +31,11 @@ pub(super) fn hops(path: &Path) -> Vec<PathBuf> {
     hops
 }
 
-fn in_real_directory(path: &Path) -> Option<PathBuf> {
-    let directory = fs::canonicalize(path.parent()?).ok()?;
+fn in_real_directory(path: &Path, walker: &mut Walker) -> Option<PathBuf> {
+    let directory = walker.canonical(path.parent()?)?;
     match path.file_name() {
         Some(name) => Some(directory.join(name)),
-        None => fs::canonicalize(path).ok(),
+        None => walker.canonical(path),
     }
 }
 
@@ -50,7 +52,10 @@ mod tests {
         fs::write(base.join("v1/bin/node"), "").expect("a file");
         symlink("v1", base.join("current")).expect("a link to a directory");
         symlink("current/bin/node", base.join("node")).expect("a link to a file");
-        assert_eq!(hops(&base.join("node")), [base.join("node"), base.join("v1/bin/node")]);
+        assert_eq!(
+            hops(&base.join("node"), &mut Walker::default()),
+            [base.join("node"), base.join("v1/bin/node")]
+        );
     }
 
     #[test]
@@ -60,7 +65,13 @@ mod tests {
         symlink("b", base.join("a")).expect("a link");
         symlink("a", base.join("b")).expect("a link");
         symlink("nowhere", base.join("c")).expect("a link");
-        assert_eq!(hops(&base.join("a")), [base.join("a"), base.join("b")]);
-        assert_eq!(hops(&base.join("c")), [base.join("c"), base.join("nowhere")]);
+        assert_eq!(
+            hops(&base.join("a"), &mut Walker::default()),
+            [base.join("a"), base.join("b")]
+        );
+        assert_eq!(
+            hops(&base.join("c"), &mut Walker::default()),
+            [base.join("c"), base.join("nowhere")]
+        );
     }
 }

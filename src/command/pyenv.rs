@@ -93,7 +93,7 @@ fn add_chosen(installation: &mut Installation<'_>, hop: &Path, root: &Path, vers
             version => {
                 let path = root.join("versions").join(version);
                 // pyenv-virtualenv makes versions that are links to environments.
-                for python in link::hops(&path.join("bin/python")) {
+                for python in link::hops(&path.join("bin/python"), &mut installation.walker) {
                     let _explained =
                         python::add_environment(installation, &python) || installation.add_unpacked(&python);
                 }
@@ -112,7 +112,7 @@ fn add_system(installation: &mut Installation<'_>, shim: &Path) {
         .filter_map(|path| program::inspect(&path).ok())
         .find(|found| found.real != shim);
     let Some(found) = found else { return };
-    for hop in link::hops(&found.path) {
+    for hop in link::hops(&found.path, &mut installation.walker) {
         installation.add_unpacked(&hop);
     }
     installation.add(&found.real, Access::Execute, "the system's program behind pyenv");

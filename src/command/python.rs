@@ -53,7 +53,7 @@ fn add_base(installation: &mut Installation<'_>, home: &Path) -> Option<PathBuf>
         .iter()
         .map(|name| home.join(name))
         .find(|python| python.is_absolute() && python.exists())?;
-    let hops = link::hops(&python);
+    let hops = link::hops(&python, &mut installation.walker);
     let next = hops.first().and_then(|hop| prefix_of(hop)).map(Path::to_owned)?;
     if next.join("pyvenv.cfg").exists() {
         return Some(next);

@@ -15,13 +15,15 @@ const TELLING: [&str; 2] = ["rustup", "volta-shim"];
 /// Adds what the directories of the search path belong to, but what lies in `written`, which an earlier run may have made.
 /// Gives the directories, as they are written, that are open by what was found.
 pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> Vec<PathBuf> {
-    let real = |path: &Path| fs::canonicalize(path).ok();
     let outside = program::directories(installation.request.search_path).filter(|directory| !is_below_base(directory));
     let directories: Vec<(&Path, PathBuf)> = outside
-        .filter_map(|directory| Some((directory, real(directory)?)))
+        .filter_map(|directory| Some((directory, installation.walker.canonical(directory)?)))
         .collect();
     if !directories.is_empty() {
-        installation.written = written.iter().filter_map(|path| real(path)).collect();
+        installation.written = written
+            .iter()
+            .filter_map(|path| installation.walker.canonical(path))
+            .collect();
     }
     for (_, real) in &directories {
         if !is_below_base(real)
@@ -33,7 +35,7 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
             installation.distrust();
             // One of such a place needs no layout: what `go install` or `bun add -g` put there.
             installation.add(real, Access::Execute, REASON);
-            if let Ok(file) = fs::canonicalize(&hop) {
+            if let Some(file) = installation.walker.canonical(&hop) {
                 installation.add_hop(&hop, &file);
             }
         }
