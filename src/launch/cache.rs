@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "cli")]
 use super::growth::allocated;
-use super::scratch::make_private;
 #[cfg(feature = "cli")]
-use super::scratch::make_removable;
+use super::removal::remove_tree;
+use super::scratch::make_private;
 use crate::mask;
 
 /// Which runs share a cache: those that agree in all of it.
@@ -238,9 +238,7 @@ pub fn remove(state: &Path, name: &str) -> io::Result<()> {
 
 #[cfg(feature = "cli")]
 fn delete(tree: &Path) -> io::Result<()> {
-    // Go takes the right to write from what it has unpacked.
-    make_removable(tree, 0);
-    match fs::remove_dir_all(tree) {
+    match remove_tree(tree) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

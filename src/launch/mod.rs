@@ -10,6 +10,7 @@ pub mod looks;
 mod network;
 mod pause;
 mod prepare;
+mod removal;
 mod running;
 mod scratch;
 mod survey;

@@ -15,6 +15,7 @@ use nix::unistd::AccessFlags;
 use tempfile::TempDir;
 
 use super::LaunchError;
+use super::removal::remove_tree;
 use crate::real_path::is_there;
 
 /// One scratch directory; dropping it removes the tree.
@@ -47,8 +48,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A run may have taken the write bit off a directory of its own; the owner can give it back.
-        make_removable(self.directory.path(), 0);
+        let _ = remove_tree(self.directory.path());
     }
 }
 
@@ -79,8 +79,7 @@ fn remove_abandoned(parent: &Path) {
     };
     for entry in entries.flatten() {
         if is_old(&entry) && lock(&entry.path()).is_some() {
-            make_removable(&entry.path(), 0);
-            let _ = fs::remove_dir_all(entry.path());
+            let _ = remove_tree(&entry.path());
         }
     }
 }
@@ -91,26 +90,6 @@ fn is_old(entry: &fs::DirEntry) -> bool {
         .metadata()
         .and_then(|metadata| metadata.modified())
         .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LONGER_THAN_A_LAUNCH))
-}
-
-/// Makes directories writable for their owner again, as deep as a removal would go. Links aren't followed.
-pub fn make_removable(directory: &Path, depth: u32) {
-    const DEEP_ENOUGH: u32 = 128;
-    let Ok(metadata) = fs::symlink_metadata(directory) else {
-        return;
-    };
-    if !metadata.is_dir() || depth > DEEP_ENOUGH {
-        return;
-    }
-    use std::os::unix::fs::PermissionsExt;
-    if metadata.permissions().mode() & 0o700 != 0o700 {
-        let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
-    }
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            make_removable(&entry.path(), depth + 1);
-        }
-    }
 }
 
 /// How the names of a state directory's scratch directories begin, by which a person and a test tell whose they are.
