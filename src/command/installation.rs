@@ -58,7 +58,7 @@ impl<'a> Installation<'a> {
             }
             self.add_hop(&hop, real);
         }
-        self.add(real, Access::Execute, THE_FILE_ALONE);
+        self.add_file(real, THE_FILE_ALONE);
     }
 
     /// Whether the user's own words led to a directory.
@@ -108,14 +108,22 @@ impl<'a> Installation<'a> {
 
     /// Grants a tree or a file. False where it doesn't exist or is too wide, and the caller must find another way.
     pub(super) fn add(&mut self, path: &Path, access: Access, reason: &'static str) -> bool {
-        let Some(real) = self.walker.canonical(path) else {
-            return false;
-        };
-        let is_program = reason == THE_FILE_ALONE;
-        // A program's name was the kernel's: a link there was made since, perhaps by another run.
-        if is_program && real != path {
-            return false;
+        match self.walker.canonical(path) {
+            Some(real) => self.add_real(real, access, reason, false),
+            None => false,
         }
+    }
+
+    /// Grants one file by the kernel's name for it, wherever it lies.
+    pub(super) fn add_file(&mut self, path: &Path, reason: &'static str) -> bool {
+        // A link there was made since, perhaps by another run.
+        match self.walker.canonical(path) {
+            Some(real) if real == path => self.add_real(real, Access::Execute, reason, true),
+            _ => false,
+        }
+    }
+
+    fn add_real(&mut self, real: PathBuf, access: Access, reason: &'static str, is_file: bool) -> bool {
         if is_below_base(&real) || self.covers(&real, access) || self.is_written(&real) {
             return true;
         }
@@ -124,7 +132,7 @@ impl<'a> Installation<'a> {
         let fence = self
             .fence
             .get_or_insert_with(|| Fence::new(request.root, request.home, request.variable, walker));
-        if !fence.admits(&real) || !(is_program || fence.expects(&real, &self.trusted, walker)) {
+        if !fence.admits(&real) || !(is_file || fence.expects(&real, &self.trusted, walker)) {
             return false;
         }
         self.belongs

@@ -5,9 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::installation::Installation;
-use super::{Access, is_below_base, program};
+use super::program::Head;
+use super::{Access, is_below_base, link, program};
 
 const REASON: &str = "a directory of `PATH`";
+
+/// Directories below a home that hold programs of many origins, so that each comes along by itself: the XDG base directory
+/// specification's, and the older one of shells' start-up files.
+const MIXED: [&str; 2] = [".local/bin", "bin"];
+
+/// Programs of such a directory that are looked at.
+const MOST_PROGRAMS: usize = 256;
 
 /// By these a directory is told whose other programs look like any.
 const TELLING: [&str; 2] = ["rustup", "volta-shim"];
@@ -25,11 +33,18 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
             .filter_map(|path| installation.walker.canonical(path))
             .collect();
     }
+    let home = installation.request.home;
+    let is_mixed = |real: &Path| home.is_some_and(|home| MIXED.iter().any(|below| real == home.join(below)));
+    let mut in_part = Vec::new();
     for (_, real) in &directories {
-        if !is_below_base(real)
-            && !installation.covers(real, Access::Execute)
-            && let Some(name) = a_program(real)
-        {
+        if is_below_base(real) || installation.covers(real, Access::Execute) {
+            continue;
+        }
+        if is_mixed(real) {
+            if add_each(installation, real) {
+                in_part.push(real.clone());
+            }
+        } else if let Some(name) = a_program(real) {
             let hop = real.join(name);
             // Links and markers there may be an earlier run's, so nothing is added but where installations are kept.
             installation.distrust();
@@ -41,8 +56,41 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
         }
     }
     let open = directories.into_iter();
-    let open = open.filter(|(_, real)| is_below_base(real) || installation.covers(real, Access::Execute));
+    let open = open.filter(|(_, real)| {
+        is_below_base(real) || installation.covers(real, Access::Execute) || in_part.contains(real)
+    });
     open.map(|(directory, _)| directory.to_owned()).collect()
+}
+
+/// Adds what can come along of a directory's programs by itself; false where nothing can.
+fn add_each(installation: &mut Installation<'_>, directory: &Path) -> bool {
+    installation.distrust();
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut is_any = false;
+    for entry in entries.take(MOST_PROGRAMS) {
+        is_any |= match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => add_behind_link(installation, &entry.path()),
+            Ok(kind) if kind.is_file() => add_binary(installation, &entry.path()),
+            _ => false,
+        };
+    }
+    is_any
+}
+
+/// What a link leads to where installations are kept: what `pipx` and `uv tool` install is started by one.
+fn add_behind_link(installation: &mut Installation<'_>, path: &Path) -> bool {
+    let Some(file) = installation.walker.canonical(path) else {
+        return false;
+    };
+    let hops = link::hops(path, &mut installation.walker);
+    let _explained = hops.iter().skip(1).any(|hop| installation.add_hop(hop, &file));
+    installation.covers(&file, Access::Execute)
+}
+
+/// A program without an interpreter comes along as a file. A script may hold its user's secrets, and needs what can't be told.
+fn add_binary(installation: &mut Installation<'_>, path: &Path) -> bool {
+    let is_binary = program::inspect(path).is_ok_and(|found| found.real == path && matches!(found.head, Head::Binary));
+    is_binary && installation.add_file(path, REASON)
 }
 
 /// One of a directory's programs: their layout is the same.

@@ -64,17 +64,48 @@ fn what_is_no_installation_stays_closed() {
         &["home/bin", "home/.local/bin", "home/work/tools", "home/.ssh", "home"],
         &[],
     );
-    for program in [
-        "home/bin/x",
-        "home/.local/bin/x",
-        "home/work/tools/x",
-        "home/.ssh/x",
-        "home/x",
-    ] {
+    for program in ["home/work/tools/x", "home/.ssh/x", "home/x"] {
         machine.program(program, ELF);
+    }
+    for script in ["home/bin/x", "home/.local/bin/x"] {
+        machine.program(script, "#!/bin/sh\nexport TOKEN=1\n");
     }
     assert_eq!(machine.grants(&["/bin/sh"]), [""; 0]);
     assert!(machine.find(&["/bin/sh"]).search_path.is_empty());
+}
+
+/// `~/.local/bin` holds what `pipx`, `uv tool` and installers put there, each by itself.
+#[test]
+fn programs_of_many_origins_come_along_one_by_one() {
+    let machine = machine(&["home/.local/bin", "home/bin"], &["home/work/root"]);
+    machine
+        .python("home/.local/share/uv/python/cpython-3.12")
+        .file(
+            "home/.local/share/uv/tools/ruff/pyvenv.cfg",
+            "home = @/home/.local/share/uv/python/cpython-3.12/bin\n",
+        )
+        .program("home/.local/share/uv/tools/ruff/bin/ruff", ELF)
+        .link("home/.local/bin/ruff", "../share/uv/tools/ruff/bin/ruff")
+        .program("home/.local/bin/uv", ELF)
+        .program("home/.local/bin/deploy", "#!/bin/sh\nexport TOKEN=1\n")
+        .file("home/.local/bin/notes.txt", "private")
+        .program("home/work/private/tool", ELF)
+        .link("home/.local/bin/tool", "@/home/work/private/tool")
+        .link("home/.local/bin/docs", "@/home/work/private")
+        .link("home/.local/bin/gone", "nowhere");
+    machine.file("home/bin/x", "text, and no program");
+    let mut grants = machine.grants(&["/bin/sh"]);
+    grants.sort();
+    let expected = [
+        "x home/.local/bin/uv",
+        "x home/.local/share/uv/python/cpython-3.12",
+        "x home/.local/share/uv/tools/ruff",
+    ];
+    assert_eq!(grants, expected);
+    assert_eq!(
+        machine.find(&["/bin/sh"]).search_path,
+        [machine.path("home/.local/bin")]
+    );
 }
 
 #[test]
