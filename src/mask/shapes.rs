@@ -111,7 +111,8 @@ fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
         b':' if text[..at].ends_with(|c: char| c.is_ascii_digit()) => bot_token(text, at).map(|length| (1, length)),
         byte if byte.is_ascii_alphanumeric() => prefixed(text, at)
             .or_else(|| without_prefix(text, at))
-            .map(|length| (0, length)),
+            .map(|length| (0, length))
+            .or_else(|| of_scheme(text, at)),
         _ => None,
     }
 }
@@ -140,6 +141,22 @@ fn without_prefix(text: &str, at: usize) -> Option<usize> {
     let dots = [first, second].map(|dot| here.as_bytes().get(dot) == Some(&b'.'));
     let is_bots = here.starts_with(['M', 'N', 'O']) && (24..=26).contains(&first) && second == first + 7;
     (is_bots && dots == [true, true] && third >= 27).then_some(second + 1 + third)
+}
+
+/// What follows the scheme of a header: `Bearer …` (RFC 6750), `Basic …` (RFC 7617). Words of a sentence have no digits.
+fn of_scheme(text: &str, at: usize) -> Option<(usize, usize)> {
+    const LEAST: usize = 16;
+    let here = &text[at..];
+    let is_scheme = |scheme: &&str| {
+        here.get(..scheme.len())
+            .is_some_and(|word| word.eq_ignore_ascii_case(scheme))
+    };
+    let scheme = ["bearer ", "basic "].into_iter().find(is_scheme)?;
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(byte);
+    let secret = here[scheme.len()..].bytes().take_while(is_part);
+    let is_start = !text[..at].ends_with(|c: char| c.is_alphanumeric());
+    let is_one = is_start && secret.clone().count() >= LEAST && secret.clone().any(|byte| byte.is_ascii_digit());
+    is_one.then(|| (scheme.len(), secret.count()))
 }
 
 fn prefixed(text: &str, at: usize) -> Option<usize> {

@@ -245,7 +245,16 @@ fn variables_that_hold_secrets_are_recognised_by_name() {
     ] {
         assert!(looks_secret(name.as_ref()), "{name}");
     }
-    for name in ["PATH", "HOME", "EDITOR", "KEYBOARD", "MONKEY", "AUTHOR"] {
+    for name in [
+        "PATH",
+        "HOME",
+        "EDITOR",
+        "KEYBOARD",
+        "MONKEY",
+        "AUTHOR",
+        "XDG_SESSION_ID",
+        "DESKTOP_SESSION",
+    ] {
         assert!(!looks_secret(name.as_ref()), "{name}");
     }
 }
@@ -258,6 +267,8 @@ fn values_that_hold_tokens_are_recognised_whatever_their_name() {
         "--user x --key AKIAIOSFODNN7EXAMPLE",
         "postgres://shop:secret@db/x",
         "-----BEGIN PRIVATE KEY-----\nMII",
+        "Bearer 0123456789abcdef",
+        "x-extra: basic dXNlcjpzZWNyZXQ5OTk=",
     ] {
         assert!(holds_token(value), "{value}");
     }
@@ -274,6 +285,9 @@ fn values_that_hold_tokens_are_recognised_whatever_their_name() {
         "-----BEGIN PUBLIC KEY-----\nMIIB",
         "de_DE.UTF-8",
         "",
+        "bearer internationalization",
+        "basic auth",
+        "Bearer $TOKEN",
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     ] {
         assert!(!holds_token(value), "{value}");

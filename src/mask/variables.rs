@@ -67,7 +67,18 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "SSHPASS",
         "POSTGRES_URL",
     ];
+    // What a log-in says of itself (pam_systemd(8)).
+    const HARMLESS: &[&str] = &[
+        "XDG_SESSION_ID",
+        "XDG_SESSION_TYPE",
+        "XDG_SESSION_CLASS",
+        "XDG_SESSION_DESKTOP",
+        "DESKTOP_SESSION",
+    ];
     let name = name.to_string_lossy().to_ascii_uppercase();
+    if HARMLESS.contains(&name.as_str()) {
+        return false;
+    }
     SOCKETS.contains(&name.as_str())
         || name.split('_').any(|word| SECRET_WORDS.contains(&word))
         || SECRET_PARTS.iter().any(|part| name.contains(part))
