@@ -116,6 +116,14 @@ impl Offer {
         shown
     }
 
+    /// The words that answer it, or the name that has to be typed.
+    pub fn words(&self) -> Vec<&str> {
+        let name = self.name.filter(|_| !self.words.contains(&Word::Yes));
+        name.into_iter()
+            .chain(self.words.iter().map(|word| word.text()))
+            .collect()
+    }
+
     fn shown_word(&self, word: Word) -> String {
         let (first, rest) = word.text().split_at(1);
         let is_for_run = self.is_live && self.usual() == Some(Lifetime::Session);

@@ -552,6 +552,9 @@ pub struct Approvals {
     /// Plain lines, also on a terminal
     #[arg(long)]
     pub plain: bool,
+    /// A line of JSON for each question and what becomes of it, for programs
+    #[arg(long, conflicts_with = "plain")]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

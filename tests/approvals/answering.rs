@@ -54,6 +54,39 @@ fn a_question_waits_for_somebody_to_come() {
 }
 
 #[test]
+fn a_program_reads_questions_as_lines_of_json() {
+    let place = Place::new();
+    let mut watch = watch(&place, &["--watch", "--json"]);
+    let open = ask(&place.state(), Waiting::OnlyWatched, request("/one"));
+    watch.awaits("/one", 1);
+    watch.types("1 no because");
+    assert_eq!(open.answer().0.reason.as_deref(), Some("because"));
+    watch.awaits("\"answered\"", 1);
+    let said = watch.said();
+    let events: Vec<serde_json::Value> = said
+        .lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect();
+    let [asked, answered] = events.as_slice() else {
+        panic!("{said}")
+    };
+    assert_eq!((&asked["event"], &asked["number"]), (&"asked".into(), &1.into()));
+    let answers = ["yes", "once", "wider", "no", "details"];
+    assert!(
+        answers
+            .iter()
+            .all(|word| asked["answers"].as_array().unwrap().contains(&(*word).into())),
+        "{asked}"
+    );
+    assert_eq!(asked["request"]["evidence"]["target"], "/one");
+    assert!(asked["left_ms"].as_u64().is_some_and(|left| left > 0));
+    assert_eq!(
+        (&answered["answer"], &answered["reason"]),
+        (&"no".into(), &"because".into())
+    );
+}
+
+#[test]
 fn where_nobody_watches_the_answer_is_silence_at_once() {
     let place = Place::new();
     assert!(!SocketApprover::new(place.state(), Waiting::OnlyWatched).is_watched());

@@ -4,6 +4,7 @@
 //! escaped before they are shown.
 
 mod ending;
+mod event;
 mod order;
 mod plain;
 mod screen;
@@ -17,6 +18,7 @@ use super::message::Failure;
 use crate::approve::socket::{WatchError, Watcher};
 use crate::surroundings::Surroundings;
 use ending::Signals;
+use event::Form;
 
 /// How long it stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +41,11 @@ pub fn approvals(task: &Approvals) -> Result<u8, Failure> {
     let watcher = Watcher::begin(state)?;
     let stay = if task.watch { Stay::Watching } else { Stay::WhileAsked };
     let has_screen = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
-    if task.watch && !task.plain && has_screen {
+    if task.watch && !task.plain && !task.json && has_screen {
         ending::end_with_the_terminal(watcher.path()).map_err(|error| Failure::new(REFUSED, &error))?;
         screen::watch(watcher, &signals)
     } else {
-        plain::watch(watcher, &signals, stay)
+        plain::watch(watcher, &signals, stay, Form { json: task.json })
     }
 }
 

@@ -1,26 +1,24 @@
-//! Plain lines: for scripts, and for terminals that want nothing drawn on them.
+//! Lines: for scripts and programs, and for terminals that want nothing drawn on them.
 //!
 //! Questions go to standard output. Answers come from standard input, line by line.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nix::sys::termios::{FlushArg, tcflush};
 
 use super::ending::Signals;
+use super::event::{Event, Form};
 use super::order::{self, Order};
-use super::{Stay, next_of_run, shown};
+use super::{Stay, next_of_run};
 use crate::approve::grammar::{Offer, Said, UNCLEAR};
 use crate::approve::person;
-use crate::approve::socket::{News, Question, Watcher};
+use crate::approve::socket::{News, Watcher};
 use crate::approve::{Answer, Choice};
 use crate::cli::REFUSED;
 use crate::cli::message::{Failure, note};
-use crate::profile::visible;
-use crate::sys::terminal;
-use crate::visible::fit;
 
 /// How long runs have to find this watcher: they look every 200 ms.
 const QUIET: Duration = Duration::from_secs(1);
@@ -30,11 +28,12 @@ const SLICE: Duration = Duration::from_millis(250);
 const LONGEST: usize = 64 * 1024;
 
 /// Watches; the exit code.
-pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay) -> Result<u8, Failure> {
+pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay, form: Form) -> Result<u8, Failure> {
     let input = io::stdin().as_fd().try_clone_to_owned();
     let input = input.map_err(|error| Failure::new(REFUSED, &error))?;
     let mut plain = Plain {
         watcher,
+        form,
         by: person::at("approvals"),
         input: File::from(input),
         typed: Vec::new(),
@@ -55,6 +54,7 @@ pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay) -> Result<u8, Fail
 
 struct Plain {
     watcher: Watcher,
+    form: Form,
     by: String,
     input: File,
     typed: Vec<u8>,
@@ -90,7 +90,7 @@ impl Plain {
             }
             if stay == Stay::WhileAsked && self.quiet_since.elapsed() >= QUIET {
                 if !self.has_asked {
-                    print("nothing waits")?;
+                    self.form.tell(&Event::Nothing)?;
                 }
                 return Ok(0);
             }
@@ -108,10 +108,10 @@ impl Plain {
                         self.forget_typed();
                     }
                     if let Some(question) = self.watcher.question(number) {
-                        print_question(question)?;
+                        self.form.tell(&Event::Asked(question))?;
                     }
                 }
-                News::Gone(question) => print(&format!("{}: isn't asked any more", question.number))?,
+                News::Gone(question) => self.form.tell(&Event::Gone(question.number))?,
             }
         }
         Ok(())
@@ -155,7 +155,7 @@ impl Plain {
         match order::read(line) {
             Err(why) => note(&why),
             Ok(Order::Nothing) => {}
-            Ok(Order::Help) => print(order::HELP)?,
+            Ok(Order::Help) => self.form.tell(&Event::Help(order::HELP))?,
             Ok(Order::Quit) => return Ok(Next::End),
             Ok(Order::List) => self.list()?,
             Ok(Order::Answer(number, line)) => self.answer(number, line)?,
@@ -173,9 +173,13 @@ impl Plain {
         let mut is_empty = true;
         for question in self.watcher.questions() {
             is_empty = false;
-            print_question(question)?;
+            self.form.tell(&Event::Asked(question))?;
         }
-        if is_empty { print("nothing waits") } else { Ok(()) }
+        if is_empty {
+            self.form.tell(&Event::Nothing)
+        } else {
+            Ok(())
+        }
     }
 
     /// What was said to one question.
@@ -187,11 +191,7 @@ impl Plain {
         let offer = Offer::of(&question.request);
         match offer.meaning(line) {
             Said::Answer(choice, reason) => self.send(number, &self.said(choice, reason)),
-            Said::Details => {
-                print_question(question)?;
-                let details = shown::details(question);
-                details.iter().try_for_each(|line| print(&format!("   {line}")))
-            }
+            Said::Details => self.form.tell(&Event::Details(question)),
             Said::Unclear => {
                 let words = offer.shown().join(", ");
                 note(&format!("{number}: {UNCLEAR} {words}"));
@@ -215,7 +215,7 @@ impl Plain {
             .question(number)
             .map(|question| question.request.run.clone());
         match self.watcher.answer(number, answer) {
-            Ok(_) => print(&format!("{number}: {}", visible(&shown::summary(answer))))?,
+            Ok(_) => self.form.tell(&Event::Answered(number, answer))?,
             Err(error) => note(&format!("{number}: {error}")),
         }
         let is_to_all = answer.choice == (Choice::No { all: true });
@@ -231,30 +231,10 @@ impl Plain {
     /// What still waits is refused when the socket closes.
     fn say_end(&self) -> io::Result<()> {
         for question in self.watcher.questions() {
-            print(&format!("{}: refused, nobody watches any more", question.number))?;
+            self.form.tell(&Event::Refused(question.number))?;
         }
         Ok(())
     }
-}
-
-fn print_question(question: &Question) -> io::Result<()> {
-    let request = &question.request;
-    print(&format!("{}: {}", question.number, shown::wanted(request, shown::LINE)))?;
-    print(&format!("   {}", shown::run(request)))?;
-    for line in shown::question(question) {
-        print(&format!("   {line}"))?;
-    }
-    print(&format!("   {}", shown::answers(question)))
-}
-
-/// A script reads line by line, so each goes out at once. On a terminal no row begins with a text from a run.
-fn print(line: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    match terminal::size(out.as_fd()) {
-        Ok((columns, _)) if columns > 0 => writeln!(out, "{}", fit::broken(line, columns.into()))?,
-        _ => writeln!(out, "{line}")?,
-    }
-    out.flush()
 }
 
 fn is_readable(input: &File) -> bool {
