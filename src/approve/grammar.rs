@@ -117,6 +117,7 @@ impl Offer {
     }
 
     /// The words that answer it, or the name that has to be typed.
+    #[cfg(feature = "cli")]
     pub fn words(&self) -> Vec<&str> {
         let name = self.name.filter(|_| !self.words.contains(&Word::Yes));
         name.into_iter()
