@@ -795,6 +795,12 @@ impl Child {
         self.running.signal_all(signal);
     }
 
+    /// Holds the whole tree still until the value is dropped; `None` where it can't be held, or would let itself go on.
+    #[cfg(feature = "cli")]
+    pub(crate) fn hold(&self) -> Option<launch::Pause> {
+        self.running.hold()
+    }
+
     /// Whether a limit was passed and the tree is being ended for it.
     pub fn is_being_ended(&self) -> bool {
         self.running.is_being_ended()

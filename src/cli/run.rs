@@ -293,13 +293,19 @@ fn write_report(sink: Option<Sink>, report: &Report) -> bool {
 pub(super) fn attend(mut child: Child, mut signals: Signals) -> Result<Outcome, Failure> {
     // Should the warden be killed, the run's processes fall to this process and are ended here.
     let _ = confine::become_subreaper();
+    let orphans = process::Children::open().map_err(|error| {
+        Failure::text(
+            REFUSED,
+            format!("can't open the list of this process's children in `/proc`: {error}"),
+        )
+    })?;
     drop_capabilities();
     let mut relay = Relay::new();
     loop {
         let event = match child.next_event(Some(signals.as_fd())) {
             Ok(event) => event,
             Err(error) => {
-                end_orphans();
+                end_orphans(&orphans);
                 return Err(error.into());
             }
         };
@@ -343,9 +349,9 @@ fn drop_capabilities() {
 }
 
 /// Ends what a killed warden left: this process has no other children.
-fn end_orphans() {
+fn end_orphans(children: &process::Children) {
     loop {
-        process::signal_children(libc::SIGKILL);
+        children.signal(libc::SIGKILL);
         match process::wait_any(false) {
             process::Waited::NoChildren => return,
             process::Waited::Nothing => std::thread::sleep(std::time::Duration::from_millis(1)),

@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use super::message::note;
 use super::modes::Modes;
 use crate::Child;
 use crate::launch::status_field;
@@ -118,22 +119,27 @@ fn catches(pid: i32, signal: i32) -> bool {
     mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
-/// The target was stopped by a key: stop as well, so that the shell gets its terminal back, with the whole tree
-/// held still, since nobody keeps its limits meanwhile. Answers when somebody lets it go on.
+/// The target was stopped by a key, or as editors stop themselves at one: stop as well, so that the shell gets its terminal
+/// back. Answers when the shell lets the group go on.
 ///
-/// A target that stops itself in another way isn't followed: it could put its limits to sleep. The launcher uses the
-/// key's own signal, which the kernel drops where no shell is left to let the group go on.
+/// A stopped launcher keeps no limits, so first every process of the run is held still. A run that can't be held, or that
+/// has a timer to let itself go on, isn't followed. The launcher uses the key's own signal, which the kernel drops where no
+/// shell is left to let the group go on.
 pub fn follow_stop(child: &Child, signal: i32) {
     use nix::sys::signal::{SigSet, Signal, raise};
     let is_key = matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
     if !is_key || std::fs::File::open("/dev/tty").is_err() {
         return;
     }
-    child.signal_all(libc::SIGSTOP);
+    let Some(held) = child.hold() else {
+        note("the program is stopped, but not all of its run can be held still: Stockade goes on, to keep its limits");
+        return;
+    };
     let mut stop = SigSet::empty();
     stop.add(Signal::SIGTSTP);
     let _ = raise(Signal::SIGTSTP);
     let _ = stop.thread_unblock();
     let _ = stop.thread_block();
+    drop(held);
     child.signal_all(libc::SIGCONT);
 }

@@ -30,6 +30,8 @@ pub enum Step {
     Capabilities,
     /// The warden: its Landlock domain with the signal scope.
     SignalDomain,
+    /// The warden, where no scope holds signals: the list of its children.
+    Children,
     /// The warden of a run inside a run: having the outer supervisor narrow this one.
     Outer,
     /// The warden: starting the target's process.
@@ -71,6 +73,7 @@ impl Step {
             NoNewPrivs,
             Capabilities,
             SignalDomain,
+            Children,
             Outer,
             Fork,
             DeathSignal,
@@ -98,6 +101,7 @@ impl Step {
             Step::NoNewPrivs => "give up gaining privileges (no_new_privs)",
             Step::Capabilities => "drop Linux capabilities",
             Step::SignalDomain => "enter the Landlock domain that scopes signals",
+            Step::Children => "open the list of the warden's children (/proc)",
             Step::Outer => "ask the outer run to narrow this one",
             Step::Fork => "start a process",
             Step::DeathSignal => "tie the program's life to the warden's",

@@ -10,12 +10,12 @@ mod tests;
 mod timers;
 
 use std::collections::HashSet;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use super::warden::Order;
-use crate::sys::process;
 use crate::sys::wire::{self, Message};
+use crate::sys::{other, process};
 use look::{Held, below, identity, tasks};
 
 /// A process by its number and the time of its start, since numbers are used again.
@@ -93,7 +93,7 @@ impl Pause {
         for pid in below(self.warden) {
             let running = || tasks(pid).into_iter().filter(|task| !task.is_held());
             for task in running() {
-                let _ = process::signal_thread(pid, task.thread, libc::SIGSTOP);
+                self.stop(pid, task.thread);
             }
             while running().next().is_some() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_micros(200));
@@ -121,9 +121,22 @@ impl Pause {
             );
         }
         for (pid, thread) in running {
-            let _ = process::signal_thread(pid, thread, libc::SIGSTOP);
+            self.stop(pid, thread);
         }
         true
+    }
+
+    /// Stops a process by one of its threads, if it still is one of the run: its number may be another's since it was listed.
+    /// What is pinned before that is looked at gets the signal, or nothing does. Linux before 6.9 pins no threads.
+    fn stop(&self, pid: i32, thread: i32) {
+        let pinned = other::thread_descriptor(thread);
+        if !look::is_below(self.warden, pid) || look::Task::read(pid, thread).is_none() {
+            return;
+        }
+        let _ = match pinned {
+            Ok(pinned) => other::signal_process(pinned.as_fd(), libc::SIGSTOP, None),
+            Err(_) => process::signal_thread(pid, thread, libc::SIGSTOP),
+        };
     }
 }
 
@@ -158,9 +171,14 @@ impl Drop for Pause {
     /// Children first: who waits for a child would otherwise hear that it was stopped.
     fn drop(&mut self) {
         for pid in below(self.warden).into_iter().rev() {
-            if identity(pid).is_some_and(|process| !self.before.contains(&process)) {
-                let _ = process::signal(pid, libc::SIGCONT);
-            }
+            let pinned = other::process_descriptor(pid);
+            let is_ours = look::is_below(self.warden, pid)
+                && identity(pid).is_some_and(|process| !self.before.contains(&process));
+            let _ = match pinned {
+                _ if !is_ours => Ok(()),
+                Ok(pinned) => other::signal_process(pinned.as_fd(), libc::SIGCONT, None),
+                Err(_) => process::signal(pid, libc::SIGCONT),
+            };
         }
     }
 }

@@ -296,6 +296,13 @@ impl Running {
         self.order(Order::SignalAll, signal);
     }
 
+    /// Holds the whole tree still until the value is dropped; `None` where it can't be held, or would let itself go on.
+    #[cfg(feature = "cli")]
+    pub fn hold(&self) -> Option<super::Pause> {
+        let held = super::Pause::begin(self.warden, Some(self.socket.as_fd()))?;
+        (!held.has_alarm()).then_some(held)
+    }
+
     fn order(&self, order: Order, signal: i32) {
         // A warden that is gone has ended the tree already.
         let _ = wire::send(self.socket.as_raw_fd(), &Message::new(order as u32, signal, 0));

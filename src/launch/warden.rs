@@ -20,7 +20,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::child::{self, Birth, Image, Step};
 use crate::fault;
-use crate::sys::process::{self, SignalDomain, Waited};
+use crate::sys::process::{self, Children, SignalDomain, Waited};
 use crate::sys::signals::SignalSet;
 use crate::sys::spawn::{self, ChildStack, Signpost};
 use crate::sys::wire::{self, Message};
@@ -55,7 +55,7 @@ pub enum Order {
     Kill = 16,
     /// Send the program a signal, the first number.
     Signal,
-    /// Send every process of the tree a signal, the first number.
+    /// Send every process of the tree a signal, the first number; without a scope for signals, the warden's children alone.
     SignalAll,
 }
 
@@ -105,9 +105,30 @@ fn tell(socket: RawFd, news: News, first: i32, second: i32) {
 /// What the warden has begun.
 struct Begun {
     target: i32,
-    domain: Option<SignalDomain>,
+    reach: Reach,
     /// The connection to the outer run's supervisor.
     outer: Option<OwnedFd>,
+}
+
+/// By which the warden signals what is below it.
+enum Reach {
+    /// All at once.
+    Domain(SignalDomain),
+    /// Its children, until there are none.
+    Children(Children),
+}
+
+impl Reach {
+    fn signal(&self, signal: i32) {
+        match self {
+            Reach::Domain(domain) => domain.signal_all(signal),
+            Reach::Children(children) => children.signal(signal),
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(self, Reach::Domain(_))
+    }
 }
 
 /// Confines the warden and starts the target, or answers the step that failed.
@@ -123,9 +144,9 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     confine::become_subreaper().map_err(at(Step::Subreaper))?;
     confine::no_new_privs().map_err(at(Step::NoNewPrivs))?;
     confine::drop_capabilities(duty.holds_capabilities).map_err(at(Step::Capabilities))?;
-    let domain = match duty.signal_ruleset {
-        Some(ruleset) => Some(SignalDomain::enter(ruleset).map_err(at(Step::SignalDomain))?),
-        None => None,
+    let reach = match duty.signal_ruleset {
+        Some(ruleset) => Reach::Domain(SignalDomain::enter(ruleset).map_err(at(Step::SignalDomain))?),
+        None => Reach::Children(Children::open().map_err(at(Step::Children))?),
     };
     // Before there is a process to be narrowed, and after the last step that leaves the warden narrower.
     let outer = match &duty.outer_request {
@@ -149,7 +170,7 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
             say_goodbye(outer.as_ref());
             Err(failure)
         }
-        None => Ok(Begun { target, domain, outer }),
+        None => Ok(Begun { target, reach, outer }),
     }
 }
 
@@ -166,14 +187,15 @@ fn say_goodbye(outer: Option<&OwnedFd>) {
     }
 }
 
-/// Closes every descriptor from `first` on but one, which [`outer::connect`] put above `first`.
-fn close_all_but_one(first: RawFd, kept: Option<&OwnedFd>) {
-    let Some(kept) = kept.map(AsRawFd::as_raw_fd) else {
-        let _ = confine::close_from(first as u32);
-        return;
-    };
-    (first..kept).for_each(confine::close);
-    let _ = confine::close_from(kept as u32 + 1);
+/// Closes every descriptor from `first` on but these.
+fn close_all_but(first: RawFd, mut kept: [Option<RawFd>; 2]) {
+    kept.sort_unstable();
+    let mut next = first;
+    for kept in kept.into_iter().flatten().filter(|kept| *kept >= first) {
+        (next..kept).for_each(confine::close);
+        next = kept + 1;
+    }
+    let _ = confine::close_from(next as u32);
 }
 
 /// How many descendants are collected before the socket is looked at again: where each process starts the next and
@@ -196,7 +218,7 @@ struct Watch {
     socket: RawFd,
     signals: Option<OwnedFd>,
     target: i32,
-    domain: Option<SignalDomain>,
+    reach: Reach,
     outer: Option<OwnedFd>,
     /// The target's wait status, once it has ended.
     ended: Option<i32>,
@@ -206,7 +228,7 @@ impl Watch {
     /// Lets go of everything but the sockets, so that a closed pipe is closed for its reader.
     fn new(socket: RawFd, begun: Begun) -> Self {
         const SOCKET: RawFd = 3;
-        let Begun { target, domain, outer } = begun;
+        let Begun { target, reach, outer } = begun;
         tell(socket, News::Started, target, 0);
         // Inside another run its filter refuses the second half, and that run's warden is there.
         let _ = title::rename(NAME);
@@ -215,14 +237,18 @@ impl Watch {
             Err(_) => socket,
         };
         if socket == SOCKET {
-            close_all_but_one(4, outer.as_ref());
+            let children = match &reach {
+                Reach::Children(children) => Some(children.as_raw_fd()),
+                Reach::Domain(_) => None,
+            };
+            close_all_but(4, [outer.as_ref().map(AsRawFd::as_raw_fd), children]);
             (0..SOCKET).for_each(confine::close);
         }
         Watch {
             socket,
             signals: SignalSet::of(&[libc::SIGCHLD]).descriptor(true).ok(),
             target,
-            domain,
+            reach,
             outer,
             ended: None,
         }
@@ -273,17 +299,10 @@ impl Watch {
             return true;
         }
         if message.kind == Order::SignalAll as u32 {
-            self.signal_all(message.first);
+            self.reach.signal(message.first);
             return true;
         }
         false
-    }
-
-    fn signal_all(&self, signal: i32) {
-        match &self.domain {
-            Some(domain) => domain.signal_all(signal),
-            None => process::signal_children(signal),
-        }
     }
 
     /// Kills and collects until no descendant is left.
@@ -291,8 +310,8 @@ impl Watch {
         // One round is enough with the scope: a fork under way is undone by the pending signal. Without it,
         // each round meets what the last one orphaned; the pause lets processes that are being torn down go.
         loop {
-            self.signal_all(libc::SIGKILL);
-            match self.collect(self.domain.is_some()) {
+            self.reach.signal(libc::SIGKILL);
+            match self.collect(self.reach.is_whole()) {
                 Left::Nobody => return,
                 Left::Living => drop(wire::wait_readable([-1, -1], 1)),
                 Left::More => {}

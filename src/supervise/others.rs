@@ -24,7 +24,7 @@ pub fn kill(desk: &Desk<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Continue(MayContinue::registers_decided(&registers)))
 }
 
-/// Limits and scheduling of the thread in this register.
+/// Limits and scheduling of the thread in this register: the caller, or its process.
 pub fn of_process(desk: &Desk<'_>, index: usize) -> Result<Answer, Errno> {
     let registers = desk.caller().registers;
     require_own(desk, registers.int(index))?;
@@ -40,24 +40,23 @@ pub fn priority(desk: &Desk<'_>, of_a_process: i32) -> Result<Answer, Errno> {
     of_process(desk, 1)
 }
 
-/// Landlock doesn't cover these calls, and a number may mean another process by the time of the call. One's own threads
-/// it can't outlive.
+/// Landlock doesn't cover these calls, and a number may mean another process by the time of the call, also one of another
+/// thread of the caller's process: a caller that isn't scheduled gives it all the time to end. The caller's own number and its
+/// process's stay theirs until the call returns.
 fn require_own(desk: &Desk<'_>, thread: i32) -> Result<(), Errno> {
-    let process = desk.caller().process();
-    let is_own = thread == process
-        || desk
-            .station()
-            .read_proc(&format!("{process}/task/{thread}/stat"))
-            .is_ok();
-    if is_own {
+    let caller = desk.caller();
+    let process = caller.process();
+    if [0, caller.thread, process].contains(&thread) {
         return Ok(());
     }
+    let task = format!("{process}/task/{thread}/stat");
+    if desk.station().read_proc(&task).is_ok() {
+        let reason = "another thread's number may be another process's by the time of the call";
+        return Err(refused(desk, Kind::Signal, reason));
+    }
     require_run(desk, thread, Kind::Signal)?;
-    Err(refused(
-        desk,
-        Kind::Signal,
-        "limits and scheduling are a process's own affair",
-    ))
+    let reason = "limits and scheduling are a process's own affair";
+    Err(refused(desk, Kind::Signal, reason))
 }
 
 fn require_run(desk: &Desk<'_>, process: i32, kind: Kind) -> Result<(), Errno> {

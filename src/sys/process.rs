@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -228,34 +228,52 @@ impl SignalDomain {
     }
 }
 
-/// Sends a signal to the children of the calling (single-threaded) process that exist now. Child-safe.
-///
-/// For kernels without signal scopes: the caller is the subreaper, so what a killed child leaves behind
-/// becomes a child itself and is met by the next call.
-pub fn signal_children(number: i32) {
-    let mut buffer = [0_u8; 4096];
-    // SAFETY: a static path; the kernel writes at most the buffer's size into it.
-    let got = unsafe {
-        let file = libc::open(c"/proc/thread-self/children".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        if file < 0 {
-            return;
+/// The children of the calling thread, by a list that is open from the beginning: a run may fill the machine's table of open
+/// files, and has to end all the same.
+pub struct Children(OwnedFd);
+
+impl Children {
+    /// Opens the list. Child-safe.
+    pub fn open() -> io::Result<Children> {
+        let path = c"/proc/thread-self/children";
+        // Out of the way of the warden's own numbers.
+        const LOWEST_NUMBER: i32 = 4;
+        // SAFETY: a static path and integers; each answer is a new descriptor that nobody else owns.
+        unsafe {
+            let file = check(libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC))?;
+            let file = OwnedFd::from_raw_fd(file);
+            let moved = check(libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_NUMBER))?;
+            Ok(Children(OwnedFd::from_raw_fd(moved)))
         }
-        let got = libc::read(file, buffer.as_mut_ptr().cast(), buffer.len());
-        libc::close(file);
-        got
-    };
-    let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
-    let mut pid = 0_i32;
-    // Numbers are followed by a blank each; one that the buffer cut off is met by the next call.
-    for byte in text {
-        if byte.is_ascii_digit() {
-            pid = pid.wrapping_mul(10).wrapping_add(i32::from(byte - b'0'));
-        } else {
-            if pid > 1 {
-                let _ = signal(pid, number);
+    }
+
+    /// Sends a signal to those that exist now. Child-safe.
+    ///
+    /// For kernels without signal scopes: the caller is the subreaper, so what a killed child leaves behind
+    /// becomes a child itself and is met by the next call.
+    pub fn signal(&self, number: i32) {
+        let mut buffer = [0_u8; 4096];
+        // SAFETY: the kernel writes at most the buffer's size into it. Read from its beginning the list is made anew.
+        let got = unsafe { libc::pread(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+        let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
+        let mut pid = 0_i32;
+        // Numbers are followed by a blank each; one that the buffer cut off is met by the next call.
+        for byte in text {
+            if byte.is_ascii_digit() {
+                pid = pid.wrapping_mul(10).wrapping_add(i32::from(byte - b'0'));
+            } else {
+                if pid > 1 {
+                    let _ = signal(pid, number);
+                }
+                pid = 0;
             }
-            pid = 0;
         }
+    }
+}
+
+impl AsRawFd for Children {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
     }
 }
 

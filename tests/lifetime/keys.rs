@@ -142,6 +142,37 @@ fn a_run_stops_at_a_key_and_goes_on() {
     assert_eq!(status, 0);
 }
 
+/// A stopped launcher would keep no limits, so it stops with a run that is held still, and with no other.
+#[test]
+fn a_run_that_would_go_on_puts_no_limit_to_sleep_by_stopping_itself() {
+    let begun = run().file(
+        "x.py",
+        "import ctypes, os, signal, struct, time\n\
+         libc = ctypes.CDLL(None)\n\
+         timer = ctypes.c_void_p()\n\
+         event = struct.pack('qii48x', 0, signal.SIGCONT, 0) # SIGEV_SIGNAL\n\
+         assert libc.timer_create(1, event, ctypes.byref(timer)) == 0\n\
+         libc.timer_settime(timer, 0, struct.pack('qqqq', 0, 10_000_000, 0, 10_000_000), None)\n\
+         print('ready', flush=True)\n\
+         os.kill(os.getpid(), signal.SIGTTIN)\n\
+         while True: time.sleep(0.1)\n",
+    );
+    let root = begun.place.root.display();
+    let line = format!(
+        "{STOCKADE} run --root {root} --time-limit 2s -- {} -I {root}/x.py; echo over $((1000+$?))\n",
+        crate::common::python()
+    );
+    let shell = ["/bin/bash", "--norc", "--noprofile", "-i"].map(Into::into).to_vec();
+    let status = Terminal::new()
+        .types(&line)
+        .awaits("ready\r\n")
+        .awaits("over 1124")
+        .types("exit\n")
+        .ends_within(20)
+        .plays_command(&begun, shell);
+    assert_eq!(status, 0);
+}
+
 /// What a program that ends in the midst of things leaves behind: no echo, no lines, no keys that signal. A shell for the
 /// person around it says what the terminal is like after the run.
 #[test]

@@ -6,6 +6,9 @@ use std::fs;
 use super::super::looks;
 use super::super::tree::{StatFields, children, status_field};
 
+/// Generations that are climbed: more than a process limit leaves room for.
+const DEEPEST: usize = 1 << 16;
+
 const STOP: u64 = 1 << (libc::SIGSTOP - 1);
 
 /// A thread as it was found.
@@ -57,6 +60,16 @@ pub fn tasks(pid: i32) -> Vec<Task> {
 pub fn identity(pid: i32) -> Option<super::Process> {
     let text = looks::read(&format!("/proc/{pid}/stat")).ok()?;
     Some((pid, StatFields::of(&text)?.get(22)?))
+}
+
+/// Whether a process descends from another one.
+pub fn is_below(top: i32, pid: i32) -> bool {
+    let parent = |pid: i32| -> Option<i32> {
+        let text = looks::read(&format!("/proc/{pid}/stat")).ok()?;
+        StatFields::of(&text)?.get(4)
+    };
+    let above = std::iter::successors(parent(pid), |pid| parent(*pid));
+    above.take(DEEPEST).any(|pid| pid == top)
 }
 
 /// Everything below a process, parents before children.
