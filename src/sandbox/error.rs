@@ -228,6 +228,11 @@ impl Error {
                  path where no other run writes"
                     .into(),
             ),
+            Error::Launch(LaunchError::Step(Step::Listener, source)) if source.raw_os_error() == Some(libc::EBUSY) => Some(
+                "Stockade itself runs under a seccomp filter with a listener, as where a container manager answers system \
+                 calls, and the kernel allows one alone (seccomp(2)): start it outside of that"
+                    .into(),
+            ),
             Error::Launch(LaunchError::Scratch(..)) => Some(
                 "it belongs below the home: set `XDG_STATE_HOME` to a directory of yours, if that isn't one".into(),
             ),
