@@ -166,7 +166,8 @@ fn observe(
     };
     let (signals, mask) = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
     ready.signal_mask = Some(mask);
-    let outcome = run::attend(ready.start()?, signals)?;
+    let orphans = run::expect_orphans()?;
+    let outcome = run::attend(ready.start()?, signals, &orphans)?;
     Ok((observed, outcome))
 }
 

@@ -19,7 +19,8 @@ use crate::approve::Approver;
 use crate::fault;
 use crate::profile::{Limits, visible};
 use crate::report::{Fault, Report, Sink, Status, Written};
-use crate::sys::{confine, process};
+use crate::sys::confine;
+use crate::sys::process::{self, Children};
 use crate::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
 /// Runs it; the exit code of `stockade run`.
@@ -106,8 +107,9 @@ fn attempt(
     // Before the start: a key that is pressed at once is answered like any later one.
     let (signals, mask) = Signals::take().map_err(|error| failed(Failure::new(REFUSED, &error)))?;
     ready.signal_mask = Some(mask);
+    let orphans = expect_orphans().map_err(failed)?;
     let child = ready.start().map_err(|error| failed(error.into()))?;
-    attend(child, signals).map_err(failed)
+    attend(child, signals, &orphans).map_err(failed)
 }
 
 /// What there is to report of a run that was refused.
@@ -289,23 +291,27 @@ fn write_report(sink: Option<Sink>, report: &Report) -> bool {
     }
 }
 
-/// Stays with the run to its end: hands signals on, passes piped output through.
-pub(super) fn attend(mut child: Child, mut signals: Signals) -> Result<Outcome, Failure> {
-    // Should the warden be killed, the run's processes fall to this process and are ended here.
+/// Before the start, since the warden may be killed at any moment after it: then the run's processes fall to this process,
+/// and are ended here.
+pub(super) fn expect_orphans() -> Result<Children, Failure> {
     let _ = confine::become_subreaper();
-    let orphans = process::Children::open().map_err(|error| {
+    Children::open().map_err(|error| {
         Failure::text(
             REFUSED,
             format!("can't open the list of this process's children in `/proc`: {error}"),
         )
-    })?;
+    })
+}
+
+/// Stays with the run to its end: hands signals on, passes piped output through.
+pub(super) fn attend(mut child: Child, mut signals: Signals, orphans: &Children) -> Result<Outcome, Failure> {
     drop_capabilities();
     let mut relay = Relay::new();
     loop {
         let event = match child.next_event(Some(signals.as_fd())) {
             Ok(event) => event,
             Err(error) => {
-                end_orphans(&orphans);
+                end_orphans(orphans);
                 return Err(error.into());
             }
         };
@@ -349,7 +355,7 @@ fn drop_capabilities() {
 }
 
 /// Ends what a killed warden left: this process has no other children.
-fn end_orphans(children: &process::Children) {
+fn end_orphans(children: &Children) {
     loop {
         children.signal(libc::SIGKILL);
         match process::wait_any(false) {

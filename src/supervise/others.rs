@@ -52,7 +52,7 @@ fn require_own(desk: &Desk<'_>, thread: i32) -> Result<(), Errno> {
     let task = format!("{process}/task/{thread}/stat");
     if desk.station().read_proc(&task).is_ok() {
         let reason = "another thread's number may be another process's by the time of the call";
-        return Err(refused(desk, Kind::Signal, reason));
+        return Err(refused(desk, Kind::Syscall, reason));
     }
     require_run(desk, thread, Kind::Signal)?;
     let reason = "limits and scheduling are a process's own affair";
