@@ -318,7 +318,7 @@ pub(super) fn attend(mut child: Child, mut signals: Signals, orphans: &Children)
         fault::point("main", || "event");
         match event {
             Event::Attention => signals.answer(&child),
-            Event::Stopped(signal) => signals::follow_stop(&child, signal),
+            Event::Stopped(signal) => signals::follow_stop(&mut signals, &child, signal),
             Event::Continued => {}
             Event::Output(stream, bytes) => relay.pass(stream, bytes, || {
                 child.tick();

@@ -25,6 +25,8 @@ pub struct Signals {
     interrupts: Vec<Instant>,
     /// The signal that asked for the end, and when patience runs out.
     ending: Option<(i32, Instant)>,
+    /// Whether the run could be held still each time that the launcher was to stop with it.
+    can_stop: bool,
     _modes: Modes,
 }
 
@@ -46,6 +48,7 @@ impl Signals {
             descriptor: set.descriptor(true)?,
             interrupts: Vec::new(),
             ending: None,
+            can_stop: true,
             _modes: Modes::now(),
         };
         Ok((signals, before))
@@ -123,15 +126,16 @@ fn catches(pid: i32, signal: i32) -> bool {
 /// back. Answers when the shell lets the group go on.
 ///
 /// A stopped launcher keeps no limits, so first every process of the run is held still. A run that can't be held, or that
-/// has a timer to let itself go on, isn't followed. The launcher uses the key's own signal, which the kernel drops where no
-/// shell is left to let the group go on.
-pub fn follow_stop(child: &Child, signal: i32) {
+/// has a timer to let itself go on, isn't followed, then and later: no limits are kept while it is tried. The launcher uses
+/// the key's own signal, which the kernel drops where no shell is left to let the group go on.
+pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
     use nix::sys::signal::{SigSet, Signal, raise};
     let is_key = matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
-    if !is_key || std::fs::File::open("/dev/tty").is_err() {
+    if !is_key || !signals.can_stop || std::fs::File::open("/dev/tty").is_err() {
         return;
     }
     let Some(held) = child.hold() else {
+        signals.can_stop = false;
         note("the program is stopped, but not all of its run can be held still: Stockade goes on, to keep its limits");
         return;
     };
