@@ -127,7 +127,7 @@ impl Pause {
     }
 
     /// Stops a process by one of its threads, if it still is one of the run: its number may be another's since it was listed.
-    /// What is pinned before that is looked at gets the signal, or nothing does. Linux before 6.9 pins no threads.
+    /// The thread is pinned before that is looked at, so the signal goes to it or to none. Linux before 6.9 pins no threads.
     fn stop(&self, pid: i32, thread: i32) {
         let pinned = other::thread_descriptor(thread);
         if !look::is_below(self.warden, pid) || look::Task::read(pid, thread).is_none() {

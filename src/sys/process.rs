@@ -238,7 +238,7 @@ impl Children {
         let path = c"/proc/thread-self/children";
         // Out of the way of the warden's own numbers.
         const LOWEST_NUMBER: i32 = 4;
-        // SAFETY: a static path and integers; each answer is a new descriptor that nobody else owns.
+        // SAFETY: a static path and integers; each answer is a new descriptor without another owner.
         unsafe {
             let file = check(libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC))?;
             let file = OwnedFd::from_raw_fd(file);

@@ -122,9 +122,6 @@ fn a_run_stops_at_a_key_and_goes_on() {
         crate::common::python(),
         code.replace('\'', "\\'")
     );
-    let shell = ["bash", "--norc", "--noprofile", "-i"].map(Into::into).to_vec();
-    let mut shell: Vec<std::ffi::OsString> = shell;
-    shell[0] = "/bin/bash".into();
     let status = Terminal::new()
         .types(&line)
         .awaits("ready\r\n")
@@ -138,8 +135,13 @@ fn a_run_stops_at_a_key_and_goes_on() {
         .awaits("heard hello")
         .types("exit $?\n")
         .ends_within(5)
-        .plays_command(&begun, shell);
+        .plays_command(&begun, job_control());
     assert_eq!(status, 0);
+}
+
+/// A shell with job control.
+fn job_control() -> Vec<std::ffi::OsString> {
+    ["/bin/bash", "--norc", "--noprofile", "-i"].map(Into::into).to_vec()
 }
 
 /// A stopped launcher would keep no limits, so it stops with a run that is held still, and with no other.
@@ -162,14 +164,13 @@ fn a_run_that_would_go_on_puts_no_limit_to_sleep_by_stopping_itself() {
         "{STOCKADE} run --root {root} --time-limit 2s -- {} -I {root}/x.py; echo over $((1000+$?))\n",
         crate::common::python()
     );
-    let shell = ["/bin/bash", "--norc", "--noprofile", "-i"].map(Into::into).to_vec();
     let status = Terminal::new()
         .types(&line)
         .awaits("ready\r\n")
         .awaits("over 1124")
         .types("exit\n")
         .ends_within(20)
-        .plays_command(&begun, shell);
+        .plays_command(&begun, job_control());
     assert_eq!(status, 0);
 }
 

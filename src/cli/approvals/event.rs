@@ -1,4 +1,4 @@
-//! What is told of questions: plain lines for people, or lines of JSON for programs.
+//! Prints questions and what becomes of them: plain lines for people, or lines of JSON for programs.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
