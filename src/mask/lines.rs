@@ -304,10 +304,10 @@ fn masking_takes_a_time_in_proportion_to_the_text() {
         "sh -c \"",
         "(",
     ] {
-        let text = part.repeat((1 << 18) / part.len());
+        let text = part.repeat((1 << 16) / part.len());
         let start = std::time::Instant::now();
         let _ = super::text(&text);
         let _ = words(&[text]);
-        assert!(start.elapsed().as_secs() < 120, "{part:?}");
+        assert!(start.elapsed().as_secs() < 30, "{part:?}");
     }
 }
