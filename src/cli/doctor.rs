@@ -10,7 +10,11 @@ use crate::{Error, Sandbox, launch, profile};
 /// Prints what this machine enforces, first whether each shipped profile starts here; exit code 1 where runs can't start at all.
 pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     let mut facts = kernel::gather(launch::find_control_group().map(|group| (group.path, group.counts)));
-    let verdict = verdict(&facts);
+    let mut verdict = verdict(&facts);
+    // What is missing has its own line below, with what to do about it.
+    if facts.findings.iter().any(|finding| finding.hint == verdict.hint) {
+        verdict.hint = None;
+    }
     facts.findings.insert(0, verdict);
     let printed = if json {
         serde_json::to_writer_pretty(&mut *out, &facts)

@@ -192,7 +192,7 @@ fn supervisor_finding(yama_ptrace_scope: Option<u32>) -> Finding {
     };
     Finding {
         level: Level::Ok,
-        what: format!("a supervisor can answer for runs ({yama})"),
+        what: format!("seccomp user notification can be had ({yama})"),
         hint: None,
     }
 }
