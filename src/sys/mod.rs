@@ -49,8 +49,16 @@ pub fn own(number: std::os::fd::RawFd) -> std::os::fd::OwnedFd {
     unsafe { std::os::fd::OwnedFd::from_raw_fd(number) }
 }
 
-/// A close-on-exec copy of a descriptor that somebody outside owns, above the first three.
+/// A close-on-exec copy of a descriptor that somebody else owns, above the first three. Child-safe.
 pub fn duplicate(number: std::os::fd::RawFd) -> io::Result<std::os::fd::OwnedFd> {
-    // SAFETY: integers only; a number that isn't open is an error answer.
-    check(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) }).map(own)
+    duplicate_above(number, 3)
 }
+
+/// The same, as a number from `lowest` on.
+pub fn duplicate_above(number: std::os::fd::RawFd, lowest: std::os::fd::RawFd) -> io::Result<std::os::fd::OwnedFd> {
+    // SAFETY: integers only; a number that isn't open is an error answer.
+    check(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, lowest) }).map(own)
+}
+
+/// The lowest number of descriptors that lie out of the way of the warden's own ones.
+const BEYOND_THE_WARDENS: std::os::fd::RawFd = 4;

@@ -23,16 +23,10 @@ pub const GOODBYE: u8 = b'.';
 /// a supervisor puts in the socket's place has none.
 pub fn connect() -> io::Result<OwnedFd> {
     const FAMILY: usize = 2;
-    const LOWEST_NUMBER: i32 = 4;
     // SAFETY: integers only.
-    let socket = check(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: socket answered a descriptor that nobody else owns.
-    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-    // Out of the way of the warden's own numbers.
-    // SAFETY: integers only.
-    let moved = check(unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_NUMBER) })?;
-    // SAFETY: fcntl answered a descriptor that nobody else owns.
-    let socket = unsafe { OwnedFd::from_raw_fd(moved) };
+    let socket = check(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) });
+    let socket = socket.map(super::own)?;
+    let socket = super::duplicate_above(socket.as_raw_fd(), super::BEYOND_THE_WARDENS)?;
     let mut address = [0; FAMILY + NAME.len()];
     address[..FAMILY].copy_from_slice(&(libc::AF_UNIX as u16).to_ne_bytes());
     address[FAMILY..].copy_from_slice(NAME);

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -236,15 +236,9 @@ impl Children {
     /// Opens the list. Child-safe.
     pub fn open() -> io::Result<Children> {
         let path = c"/proc/thread-self/children";
-        // Out of the way of the warden's own numbers.
-        const LOWEST_NUMBER: i32 = 4;
-        // SAFETY: a static path and integers; each answer is a new descriptor without another owner.
-        unsafe {
-            let file = check(libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC))?;
-            let file = OwnedFd::from_raw_fd(file);
-            let moved = check(libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_NUMBER))?;
-            Ok(Children(OwnedFd::from_raw_fd(moved)))
-        }
+        // SAFETY: a static path and integers.
+        let file = check(unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) }).map(super::own)?;
+        super::duplicate_above(file.as_raw_fd(), super::BEYOND_THE_WARDENS).map(Children)
     }
 
     /// Sends a signal to those that exist now. Child-safe.
