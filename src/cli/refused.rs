@@ -170,12 +170,6 @@ fn reason(denial: &Denial) -> String {
         Some(rule) if rule.origin == "built in" && rule.text.starts_with("secret ") => {
             format!("{}; only your configuration opens it", visible(&rule.text))
         }
-        // The supervisor takes such changes of the file (`policy::git_config`).
-        Some(rule) if rule.text == "guarded part of a git directory" && denial.target.ends_with("/config") => {
-            "git's configuration, in which a run may change remotes over https or ssh, the branches that follow them, and \
-             the author alone"
-                .to_string()
-        }
         Some(rule) if rule.origin == "built in" => format!("{}; no grant opens it", visible(&rule.text)),
         Some(rule) => format!(
             "{}, from {}; no grant opens it",
@@ -266,12 +260,6 @@ mod tests {
             ..denial(Kind::Write, "/r/x")
         };
         insta::assert_snapshot!(text(&report(vec![denied], &[], None), None), @"stockade: `python3` was refused writing `/r/x` (denied path `/r/x`, from `--deny ./x`; no grant opens it)");
-        let mut denied = denial(Kind::Write, "/r/.git/config");
-        denied.rule = Some(Rule {
-            text: "guarded part of a git directory".into(),
-            origin: "built in".into(),
-        });
-        insta::assert_snapshot!(text(&report(vec![denied], &[], None), None), @"stockade: `python3` was refused writing `/r/.git/config` (git's configuration, in which a run may change remotes over https or ssh, the branches that follow them, and the author alone)");
     }
 
     #[test]

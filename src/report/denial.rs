@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use serde::{Deserialize, Serialize};
 
-use super::refusal::{Counted, Kind, Reason};
+use super::refusal::{Counted, Kind, Reason, Refusal};
 use super::{milliseconds, text};
 use crate::policy::{self, DenialKind, Target};
 
@@ -63,7 +63,13 @@ impl Denial {
             program: lossy(&refusal.program),
             count: counted.count,
             at_ms: milliseconds(refusal.at),
-            rule: Rule::of(&refusal.reason),
+            rule: Rule::of(&refusal.reason).map(|rule| match is_git_config(refusal) {
+                true => Rule {
+                    text: GIT_CONFIG.to_string(),
+                    ..rule
+                },
+                false => rule,
+            }),
             capability: match refusal.reason {
                 Reason::Incapable(capability) => Some(capability.to_string()),
                 _ => None,
@@ -73,6 +79,15 @@ impl Denial {
             profile: None,
         }
     }
+}
+
+/// What the supervisor takes all the same: `policy::git_config`.
+const GIT_CONFIG: &str = "git's configuration, in which a run may change remotes over https or ssh, the branches that follow \
+                          them, and the author alone";
+
+fn is_git_config(refusal: &Refusal) -> bool {
+    let is_guarded = matches!(&refusal.reason, Reason::Denied(denial) if denial.target == Target::GitDirectories);
+    is_guarded && refusal.target.ends_with(b"/config")
 }
 
 impl Rule {

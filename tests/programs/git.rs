@@ -56,6 +56,12 @@ fn git_remembers_remotes_branches_and_the_author_and_nothing_that_it_would_execu
         ! git remote add evil 'ext::sh -c x'; ! git remote add path ../x; ! git remote remove fork; cmp before .git/config; test ! -e .git/config.lock";
     let ended = pair.run_confined("workspace", &["bash", "-c", refused]);
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let refused = pair.run_confined("workspace", &["git", "-C", "repository", "config", "alias.x", "!sh"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        said.contains("(git's configuration, in which a run may change remotes over https"),
+        "{said}"
+    );
 }
 
 #[test]
