@@ -146,7 +146,7 @@ fn opens(in_earnest: bool, file: &Path) -> Table {
         rounds: if in_earnest { 7 } else { 1 },
         operations: count,
         ways: vec![
-            way("static root, nobody asked", STATIC_FILE, &["--ask", "never"], None),
+            way("static root, no asker", STATIC_FILE, &["--ask", "never"], None),
             way(
                 "static root, somebody to ask",
                 STATIC_FILE,
@@ -154,7 +154,7 @@ fn opens(in_earnest: bool, file: &Path) -> Table {
                 Some((0, None)),
             ),
             way(
-                "`--read` of the file, nobody asked",
+                "`--read` of the file, no asker",
                 file,
                 &["--read", file, "--ask", "never"],
                 None,

@@ -1,4 +1,4 @@
-//! Whether nobody but the caller, or root, could have put something where it is: the configuration may name programs that
+//! Whether only the caller, or root, could have put something where it is: the configuration may name programs that
 //! run unconfined.
 
 use std::ffi::{CStr, CString};
@@ -15,7 +15,7 @@ use crate::sys::file::read_attribute;
 /// What root owns outside of a user namespace has this number inside (user_namespaces(7)).
 const OVERFLOW: u32 = 65534;
 
-/// Below it, accounts are the machine's own and nobody logs in as them (login.defs(5)).
+/// Below it, accounts are the machine's own, without logins (login.defs(5)).
 const FIRST_PERSON: u32 = 1000;
 
 /// A POSIX access list (acl(5)). With one, the group's bits of a mode are the most that any named user or group has.
@@ -127,7 +127,7 @@ fn is_own_group(user: u32, group: u32) -> bool {
     is_alone_in(user, group, &read("/etc/passwd"), &read("/etc/group"))
 }
 
-/// Whether a group is the primary one of this user, or root's, and nobody else is in it (passwd(5), group(5)). What other
+/// Whether a group is the primary one of this user, or root's, and has no other member (passwd(5), group(5)). What other
 /// databases say isn't known, so a user that is in none of these has no group of his own.
 fn is_alone_in(user: u32, group: u32, users: &str, groups: &str) -> bool {
     let users: Vec<(&str, u32, u32)> = users.lines().filter_map(user_of).collect();
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_is_ones_own_where_nobody_else_is_in_it() {
+    fn a_group_is_ones_own_without_other_members() {
         const USERS: &str = "root:x:0:0:root:/root:/bin/sh\nsync:x:5:0::/:/bin/sync\nada:x:1000:1000::/:\n\
                              bo:x:1001:1001::/:\ncy:x:1002:100::/:\ndi:x:1003:100::/:\n";
         const GROUPS: &str =
@@ -180,7 +180,7 @@ mod tests {
             !alone(1000, 2000) && !alone(1000, 3000),
             "not the primary group, as after newgrp"
         );
-        assert!(!alone(54321, 54321), "nobody knows");
+        assert!(!alone(54321, 54321), "no such user");
         assert!(
             !is_alone_in(1000, 0, USERS, "root:x:0:bo\n"),
             "a person in root's group"

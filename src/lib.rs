@@ -1,4 +1,4 @@
-//! Stockade runs a program that nobody has reason to trust inside a named permission profile that the Linux
+//! Stockade runs an untrusted program inside a named permission profile that the Linux
 //! kernel enforces: Landlock and seccomp, without root, containers or a daemon.
 //!
 //! ```no_run

@@ -230,7 +230,7 @@ impl Sandbox {
         self
     }
 
-    /// How changes of files are taken: in [`Mode::Manual`] each one is asked about, and refused where nobody can be.
+    /// How changes of files are taken: in [`Mode::Manual`] each one is asked about, and refused where that can't be.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.additions.role.mode = mode;
@@ -690,7 +690,7 @@ pub struct Ready {
     control_group: Option<launch::ControlGroups>,
     streams: Streams,
     report: Report,
-    /// The signal mask that the program starts with; the calling thread's where nobody says.
+    /// The signal mask that the program starts with; the calling thread's where none is given.
     pub(crate) signal_mask: Option<SignalSet>,
 }
 

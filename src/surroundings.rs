@@ -158,7 +158,7 @@ impl Surroundings {
         let real = real_path(directory);
         let is_written = |grant: &Grant| grant.access.contains(Access::WRITE) && grant.covers(&real);
         let is_absent = is_there(directory).is_ok_and(|is_there| !is_there);
-        // One that the next start would refuse helps nobody.
+        // One that the next start would refuse doesn't help.
         if policy.grants.iter().any(is_written) && is_absent && custody::of_path(directory).is_ok() {
             // Where that fails nothing less holds.
             let _ = crate::launch::make_private(directory);

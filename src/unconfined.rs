@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::command;
 
-/// Words of a command line that are looked at. Nobody writes more.
+/// Words of a command line that are looked at. No command line needs more.
 const MOST_WORDS: usize = 64;
 
 /// Directories of a command line below which its other words are looked for, as after `cd`.

@@ -107,7 +107,7 @@ fn all_kinds() -> Vec<Record> {
         }),
         Record::Answered(Decided {
             request: "q1".into(),
-            answer: Answer::silence("nobody answered"),
+            answer: Answer::silence("no answer"),
         }),
         Record::Granted(granted(requested)),
         Record::Allowed(seen("/etc/hosts")),

@@ -105,7 +105,10 @@ fn the_exit_code_is_the_decision() {
     }
     let (exit, answer) = place.answer(&["--no-ask", "--tool", "bash", "--", "make", "a b"]);
     assert_eq!(exit, 1);
-    assert_eq!(answer["reason"], "no rule allows `make 'a b'`, and nobody can be asked");
+    assert_eq!(
+        answer["reason"],
+        "no rule allows `make 'a b'`, and no question can be asked"
+    );
 }
 
 #[test]

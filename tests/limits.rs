@@ -18,7 +18,7 @@ const BUSY: &str = "while True: pass";
 fn the_cpu_limit_ends_a_busy_program() {
     let begun = run().flags(["--cpu-limit", "1s"]).python(BUSY).reporting();
     let process = finish(&mut begun.process(), b"");
-    // SIGXCPU by the kernel, or SIGKILL by the launcher: whoever looks first.
+    // SIGXCPU by the kernel, or SIGKILL by the launcher: the first to look.
     let code = process.status.code().unwrap();
     assert!([128 + 24, 128 + 9].contains(&code), "{code}");
     assert_eq!(process.stderr(), "stockade: the run was ended past its cpu limit\n");

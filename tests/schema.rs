@@ -86,7 +86,7 @@ fn a_run_past_another_limit_names_it() {
 
 #[test]
 fn a_run_with_accepted_shortfalls_lists_them() {
-    // Inside another run nobody tells hosts apart.
+    // Inside another run hosts can't be told apart.
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("inner.json");
     let stockade = crate::common::STOCKADE.path();

@@ -110,7 +110,7 @@ fn serve(address: &str) {
     }
 }
 
-/// Whoever goes away in between is measured no more.
+/// A process that goes away in between is measured no more.
 fn answer(mut stream: TcpStream) -> Option<()> {
     let mut kind = [0];
     stream.read_exact(&mut kind).ok()?;

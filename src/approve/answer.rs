@@ -33,7 +33,7 @@ pub enum Choice {
         #[serde(default)]
         all: bool,
     },
-    /// Nobody answered: no.
+    /// No answer came: a no.
     Silence,
 }
 
@@ -95,11 +95,11 @@ impl Answer {
         }
     }
 
-    /// Nobody answered, for this reason: `nobody answered within 60 s`.
+    /// No answer came, for this reason: `no answer within 60 s`.
     pub fn silence(reason: impl Into<String>) -> Answer {
         Answer {
             choice: Choice::Silence,
-            by: "nobody".to_string(),
+            by: "no answer".to_string(),
             reason: Some(reason.into()),
         }
     }

@@ -90,7 +90,7 @@ impl Approver for CommandApprover {
         let status = loop {
             let Some(left) = patience.left() else {
                 return Answer::silence(match patience.is_withdrawn() {
-                    true => "nobody waits for the answer any more".to_string(),
+                    true => "the answer isn't needed any more".to_string(),
                     false => {
                         let time = Duration::from_millis(request.timeout_ms);
                         format!("the command that is asked didn't answer within {time:?}")
@@ -107,7 +107,7 @@ impl Approver for CommandApprover {
                 Err(error) => return self.no(format_args!("is lost: {error}")),
             }
         };
-        // What it said last; whoever it left behind isn't waited for.
+        // What it said last; processes that it left behind aren't waited for.
         conversation.hear();
         if conversation.says_too_much() {
             return self.no("says too much");

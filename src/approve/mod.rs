@@ -1,6 +1,6 @@
 //! Asking a person for more than the profile gives, while the program waits.
 //!
-//! A [`EscalationRequest`] goes to an [`Approver`], who answers. Whoever asks (the supervisor) decides what is asked, how
+//! A [`EscalationRequest`] goes to an [`Approver`], who answers. The caller (the supervisor) decides what is asked, how
 //! often, and what a yes opens; an approver only carries the question and the answer. It never decides by itself, and
 //! whatever goes wrong in it is a no.
 
@@ -52,7 +52,7 @@ pub enum Manner {
     InPlace,
 }
 
-/// Whoever can be asked: a person, or a program that stands for one.
+/// Answers questions: a person, or a program that stands for one.
 ///
 /// Nothing that a run can reach may be one.
 pub trait Approver: Send + Sync {

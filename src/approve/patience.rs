@@ -10,7 +10,7 @@ const WITHDRAWN: u8 = 1;
 const BROKEN: u8 = 2;
 const INTERRUPTED: u8 = 3;
 
-/// The time for one question. It also ends when nobody waits for the answer any more: the program was killed, or a
+/// The time for one question. It also ends when the answer isn't needed any more: the program was killed, or a
 /// signal took it out of the call.
 #[derive(Clone)]
 pub struct Patience {
@@ -57,7 +57,7 @@ impl Patience {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Whether nobody waits for the answer any more.
+    /// Whether the answer isn't needed any more.
     pub fn is_withdrawn(&self) -> bool {
         self.state.load(Ordering::Relaxed) != WAITED_FOR
     }

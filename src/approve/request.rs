@@ -10,7 +10,7 @@ pub const VERSION: u32 = 1;
 
 /// A request for more than the profile gives.
 ///
-/// Texts in it come from the confined program: whoever shows them escapes them.
+/// Texts in it come from the confined program: what shows them escapes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EscalationRequest {
     /// [`VERSION`].
@@ -86,7 +86,7 @@ pub struct Evidence {
     pub agent: Option<String>,
     /// Why it was refused: `nothing grants it`.
     pub why: String,
-    /// What a person should know before a yes: `whoever reaches this socket controls the machine`.
+    /// What a person should know before a yes: `a program that reaches this socket controls the machine`.
     pub warning: Option<String>,
     /// Milliseconds since the run's start.
     pub at_ms: u64,

@@ -1,4 +1,4 @@
-//! What happens in a run, one record each, for whoever keeps them. No I/O here: [`crate::store`] writes them down.
+//! What happens in a run, one record each. No I/O here: [`crate::store`] writes them down.
 
 mod body;
 mod record;
@@ -9,7 +9,7 @@ use crate::approve::{Answer, EscalationRequest};
 pub use body::body;
 pub use record::{Decided, Ended, Granted, Judged, Lost, Record, Seen, Started};
 
-/// Whoever takes note of what happens.
+/// Takes note of what happens.
 pub trait Observer: Send + Sync {
     /// Takes note. Called from the threads that serve the run, so it doesn't wait for a disk; it never fails.
     fn note(&self, run: &str, record: Record);

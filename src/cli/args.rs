@@ -260,7 +260,7 @@ pub struct Learn {
     /// output goes to standard error]
     #[arg(short, long, value_name = "FILE.toml")]
     pub output: Option<PathBuf>,
-    /// What it may do meanwhile: a profile, by name or file. Nobody is asked
+    /// What it may do meanwhile: a profile, by name or file. No question is asked
     #[arg(long, value_name = "NAME|FILE", default_value = "mcp-standard")]
     pub ceiling: String,
     /// The run's root: what `./` means in profiles, and where the command starts [default: here]
@@ -382,7 +382,7 @@ pub struct Check {
     /// Where a command would start, or what a path is relative to [default: the root]
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// Nobody can be asked: what needs a question is refused
+    /// No question can be asked: what needs one is refused
     #[arg(long)]
     pub no_ask: bool,
     /// Answer as JSON

@@ -22,7 +22,7 @@ use crate::unconfined;
 /// The word of `--ask`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ask {
-    /// The terminal where there is one, else the socket where somebody watches it, else nobody.
+    /// The terminal where there is one, else the socket where `stockade approvals` is watching, else none.
     Auto,
     /// On the terminal.
     Terminal,
@@ -30,7 +30,7 @@ pub enum Ask {
     Socket,
     /// A program.
     Command(String),
-    /// Nobody.
+    /// No one.
     Never,
 }
 
@@ -51,16 +51,16 @@ impl FromStr for Ask {
     }
 }
 
-/// Whoever is asked in a run with these words; `None` for nobody.
+/// The approver of a run with these words; `None` for none.
 ///
 /// # Errors
-/// Nobody can be asked in the way that was chosen.
+/// The way that was chosen can't be had.
 pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
     match &run.ask {
         Ask::Never => Ok(None),
-        // Whoever wants opens at full speed has no use for what makes them slow.
+        // A caller that wants opens at full speed has no use for what makes them slow.
         Ask::Auto if run.trace == Trace::Fast => Ok(None),
-        Ask::Auto => Ok(whoever_is_there()),
+        Ask::Auto => Ok(approver_that_is_there()),
         Ask::Terminal => match Terminal::open(Box::new(is_of_the_run)) {
             Ok(terminal) => Ok(Some(Arc::new(terminal))),
             Err(error) => Err(Failure::new(REFUSED, &error).hint(error.hint())),
@@ -82,7 +82,7 @@ pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
     }
 }
 
-fn whoever_is_there() -> Option<Arc<dyn Approver>> {
+fn approver_that_is_there() -> Option<Arc<dyn Approver>> {
     if let Ok(terminal) = Terminal::open(Box::new(is_of_the_run)) {
         return Some(Arc::new(terminal));
     }
@@ -187,7 +187,7 @@ impl Repeat {
 }
 
 /// A program that couldn't be started while it ran may be, with this grant, if it is all started once more: what the
-/// person says to that. `None` where nobody is asked.
+/// person says to that. `None` where no question is asked.
 pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &Report) -> Option<Repeat> {
     let approver = approver?;
     let time = run.ask_timeout.unwrap_or_else(|| approver.usual_time());

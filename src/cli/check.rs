@@ -217,6 +217,6 @@ mod tests {
           danger: high
           a yes to remember stores: bash `git push`
         ");
-        insta::assert_snapshot!(shown(&answer.without_asking()), @r"deny: Permission denied: no rule allows `a\u{1b}[2J`, and nobody can be asked");
+        insta::assert_snapshot!(shown(&answer.without_asking()), @r"deny: Permission denied: no rule allows `a\u{1b}[2J`, and no question can be asked");
     }
 }

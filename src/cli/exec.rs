@@ -144,7 +144,7 @@ enum Why {
     Before,
     /// Its text was read.
     Read(Box<Inference>),
-    /// Nobody can read it.
+    /// It can't be read.
     Unread,
     /// What it seems to need is more than its agent has.
     Agent,

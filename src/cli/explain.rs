@@ -343,7 +343,7 @@ mod tests {
             requests: vec![
                 asked("/etc/hosts", Answer::yes(Lifetime::Session, "ada at the terminal")),
                 asked("/r/\u{1b}[2J", Answer::no("ada at the terminal").because("not today")),
-                asked("/r/c", Answer::silence("nobody answered within 60 s")),
+                asked("/r/c", Answer::silence("no answer within 60 s")),
             ],
             ended: Some("refused by Stockade: this run has asked 50 times".into()),
         });
@@ -354,7 +354,7 @@ mod tests {
             [
                 "asked        read `/etc/hosts`: session (`--read /etc/hosts`), said ada at the terminal",
                 "asked        read `/r/\\u{1b}[2J`: no, said ada at the terminal (not today)",
-                "asked        read `/r/c`: no answer (nobody answered within 60 s)",
+                "asked        read `/r/c`: no answer (no answer within 60 s)",
                 "asked        nothing more: refused by Stockade: this run has asked 50 times",
             ]
         );

@@ -165,7 +165,7 @@ fn loaded(words: &[OsString], script: &Path, search: &Search) -> Option<Command>
         return None;
     }
     let package = std::fs::canonicalize(tsx).ok()?.parent()?.parent()?.to_path_buf();
-    // Whoever can write a link could have any directory read in the name of this installation.
+    // A program that can write a link could have any directory read in the name of this installation.
     let is_installed = package.file_name()? == "tsx" && package.parent()?.file_name()? == "node_modules";
     if !is_installed {
         return None;

@@ -118,7 +118,7 @@ pub fn print(lines: &[Line], detail: Detail, out: &mut dyn Write) -> Result<(), 
     Ok(())
 }
 
-/// A reader that went away is nobody's problem.
+/// A reader that went away is no error.
 pub fn unprinted(error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure {

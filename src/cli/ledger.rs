@@ -124,7 +124,7 @@ impl Ledger {
     }
 }
 
-/// The user's configuration. One that is closed to us, as it is in a run inside a run, tells nobody of violations.
+/// The user's configuration. One that is closed to us, as it is in a run inside a run, tells of no violations.
 fn configuration(surroundings: &Surroundings) -> Result<Configuration, Failure> {
     let directory = surroundings.configuration.as_deref();
     if let Some(configuration) = Configuration::load_if_open(directory)? {
@@ -132,7 +132,7 @@ fn configuration(surroundings: &Surroundings) -> Result<Configuration, Failure> 
     }
     let path = directory.unwrap_or(Path::new("")).to_string_lossy();
     note(&format!(
-        "`{}/config.toml` is closed to us, so nobody is told of violations",
+        "`{}/config.toml` is closed to us, so no one is told of violations",
         visible(&path)
     ));
     Ok(Configuration::default())

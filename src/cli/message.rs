@@ -60,7 +60,7 @@ impl Failure {
         self
     }
 
-    /// Prints it to standard error; a closed standard error is nobody's problem.
+    /// Prints it to standard error; a closed standard error is no error.
     pub fn print(&self) {
         let _ = std::io::stderr().lock().write_all(self.lines().as_bytes());
     }

@@ -39,7 +39,7 @@ impl Drop for Modes {
     }
 }
 
-/// Whether nobody else works at the terminal by now: this group is in its foreground, or one that the run left there empty.
+/// Whether no other group works at the terminal by now: this group is in its foreground, or one that the run left there empty.
 fn is_ours(terminal: BorrowedFd<'_>) -> bool {
     tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp() || killpg(group, None) == Err(Errno::ESRCH))
 }

@@ -105,7 +105,7 @@ fn hint(report: &Report) -> Option<String> {
     }
 }
 
-/// Without a socket nobody sees where a program would go.
+/// Without a socket it isn't seen where a program would go.
 pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` for each host that it may reach (the port where it \
                               isn't 80 or 443), `--listen PORT` for a port of its own";
 

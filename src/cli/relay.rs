@@ -58,7 +58,7 @@ impl Relay {
     }
 }
 
-/// A reader that is gone is nobody's failure: the rest is dropped.
+/// A reader that is gone is no failure: the rest is dropped.
 fn writer(stream: usize) -> Writer {
     let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING);
     let thread = thread::spawn(move || {

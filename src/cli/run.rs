@@ -82,7 +82,7 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
     Ok(if reported { outcome.exit_code() } else { REFUSED })
 }
 
-/// Whoever is asked, if anybody is.
+/// The approver, if there is one.
 type Asked = Option<Arc<dyn Approver>>;
 
 /// For whom it is, who is asked, and where it is recorded.
@@ -170,7 +170,7 @@ fn ready(
     if was_chosen && !ready.asks() {
         return Err(Failure::text(
             REFUSED,
-            "nobody can be asked in this run: it has no supervisor of its own",
+            "no question can be asked in this run: it has no supervisor of its own",
         )
         .hint("`--ask never`; a run inside a run is never asked for"));
     }

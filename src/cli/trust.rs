@@ -1,6 +1,6 @@
 //! `stockade trust`: shows what a project's configuration would allow, asks, and pins its content.
 //!
-//! What is shown, hashed and pinned was read once. Texts in it come from whoever wrote the project, and are escaped.
+//! What is shown, hashed and pinned was read once. Texts in it come from the project's author, and are escaped.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -47,7 +47,7 @@ pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
         note("it is trusted already");
         return Ok(0);
     }
-    // Whoever can't keep the answer needn't ask.
+    // Where the answer can't be kept there's no use in asking.
     let state = here.surroundings.state.as_deref();
     config::trusted(state)?;
     out.flush().map_err(unprinted)?;
@@ -139,7 +139,7 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
     }
     let stdin = io::stdin();
     if !stdin.is_terminal() || !io::stderr().is_terminal() {
-        let message = "nobody can be asked whether to trust it: standard input and error aren't a terminal";
+        let message = "can't ask whether to trust it: standard input and error aren't a terminal";
         return Err(Failure::text(REFUSED, message)
             .hint("`--hash HASH` trusts exactly what was looked at, `--yes` whatever is there"));
     }

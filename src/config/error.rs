@@ -78,7 +78,7 @@ pub enum TrustError {
         /// What is wrong.
         why: String,
     },
-    /// A rule was to be written into a file that nobody trusts.
+    /// A rule was to be written into a file that isn't trusted.
     #[error("`{}` isn't trusted, so no rule is written into it", shown(path))]
     Untrusted {
         /// The project's configuration.

@@ -8,7 +8,7 @@ use crate::judge::known;
 use crate::policy::{Capabilities, Mode, Scope};
 use crate::profile::{HostPattern, Limits, Origin, Rule};
 
-/// The profile of agents of which nobody says another.
+/// The profile of agents that declare no other.
 pub(super) const PROFILE: &str = "workspace";
 
 /// The agents that are there without any configuration.

@@ -1,7 +1,7 @@
 //! The layers joined: built in, the user's, the project's.
 //!
 //! Rules are concatenated. A project that isn't trusted only denies and narrows; one that is trusted speaks as the user
-//! does, but for what its file can't say at all (see `read`). Nobody drops the denials of another layer.
+//! does, but for what its file can't say at all (see `read`). No layer drops the denials of another.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ impl Layers {
         permissions
     }
 
-    /// An agent; `None` where nobody who counts declares it. It always has a mode and a profile.
+    /// An agent; `None` where no layer that counts declares it. It always has a mode and a profile.
     pub fn agent(&self, name: &str) -> Option<Agent> {
         let project = self.project.as_ref();
         self.agent_with(name, project.map(|project| (&project.configuration, project.trust)))
@@ -114,7 +114,7 @@ impl Layers {
             .collect()
     }
 
-    /// A tool; `None` where nobody who counts declares it.
+    /// A tool; `None` where no layer that counts declares it.
     pub fn tool(&self, name: &str) -> Option<Tool> {
         let project = self.project.as_ref();
         self.tool_with(name, project.map(|project| (&project.configuration, project.trust)))
@@ -193,7 +193,7 @@ impl Layers {
     }
 }
 
-/// An agent of a user's or a project's, of which nobody says how it takes changes or where it runs.
+/// An agent of a user's or a project's, whose files don't say how it takes changes or where it runs.
 fn complete(agent: Agent) -> Agent {
     Agent {
         mode: agent.mode.or(Some(Mode::Manual)),

@@ -66,7 +66,7 @@ fn the_user_says_what_the_built_in_agents_may() {
     assert_eq!(worker.mode, Some(Mode::Bypass));
     assert_eq!(worker.profile.as_deref(), Some("workspace"));
     assert_eq!(worker.capabilities, Some(Capabilities::READ));
-    // Nobody said how it takes changes, so each asks.
+    // It isn't said how it takes changes, so each asks.
     let mine = layers.agent("mine").unwrap();
     assert_eq!(
         (mine.mode, mine.profile.as_deref()),
@@ -166,7 +166,7 @@ fn what_was_denied_or_narrowed_and_is_no_longer_is_told_too() {
     assert!(layers.remarks()[0].contains("may deny less"), "{:?}", layers.remarks());
 }
 
-/// What it can't say even when it is trusted is a fault, so that nobody trusts it by mistake.
+/// What it can't say even when it is trusted is a fault, so that it isn't trusted by mistake.
 #[test]
 fn a_project_sets_no_bypass_and_no_program_that_is_run() {
     let fault = |text: &str| read(&format!("version = 1\n{text}"), &Source::File("c.toml".into())).unwrap_err();

@@ -1,6 +1,6 @@
 //! Configurations as lines of text: what `stockade config show`, `trust` and `rules list` print.
 //!
-//! Texts in lines come from files of strangers: whoever shows a line escapes it.
+//! Texts in lines come from files of strangers: what shows a line escapes it.
 
 use super::{Agent, Section, Tool};
 use crate::judge::PermissionRule;
@@ -161,7 +161,7 @@ pub(super) fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String
     format!("[{}]", quoted.join(", "))
 }
 
-/// A string as TOML has it, but for what nobody can see: whoever shows it escapes that.
+/// A string as TOML has it, but for what isn't visible: what shows it escapes that.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

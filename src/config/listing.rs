@@ -80,12 +80,12 @@ impl Layers {
             Some((place.clone(), project.is_trusted()))
         });
         match theirs {
-            // These add up, whoever is trusted.
+            // These add up, trusted or not.
             Some((place, true)) if !matches!(field, "scope.denied" | "scope.read_only" | "limits") => vec![place],
             theirs => {
                 let theirs = theirs.map(|(place, _)| place);
                 let origins: Vec<Origin> = base.into_iter().chain(theirs).collect();
-                // A mode that nobody gave.
+                // A mode that no layer gave.
                 if origins.is_empty() {
                     vec![Origin::BuiltIn]
                 } else {

@@ -1,7 +1,7 @@
 //! What users and projects configure: rules for tool calls, agents, tools.
 //!
 //! `read` makes values of one file's text, `layers` joins built in, user and project. A project's file comes from
-//! whoever wrote the repository: it may always deny and narrow, and what it allows counts only while the user trusts its
+//! the repository's author: it may always deny and narrow, and what it allows counts only while the user trusts its
 //! very content (`project`, `trust`). Nothing here decides a call or an access; that is `judge` and `policy`.
 
 mod agent;

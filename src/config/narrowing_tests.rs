@@ -1,4 +1,4 @@
-//! What joining promises: a project that nobody trusts only narrows, and one that is trusted drops no denial.
+//! What joining promises: a project that isn't trusted only narrows, and one that is trusted drops no denial.
 
 use proptest::prelude::*;
 
@@ -127,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn a_project_that_nobody_trusts_never_widens(
+    fn a_project_that_is_not_trusted_never_widens(
         user in configuration(OF_USERS), project in configuration(OF_PROJECTS), is_changed in any::<bool>(),
     ) {
         let trust = if is_changed { Trust::Changed } else { Trust::Untrusted };

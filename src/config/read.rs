@@ -30,7 +30,7 @@ const LONGEST_NAME: usize = 100;
 pub(super) enum Author {
     /// The user, who may say everything.
     User,
-    /// Whoever wrote the project. It names no program that runs outside a sandbox, and never switches checks off.
+    /// The project's author. It names no program that runs outside a sandbox, and never switches checks off.
     Project,
 }
 

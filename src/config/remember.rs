@@ -1,7 +1,7 @@
 //! Writing what a yes said for good: a rule into the project's configuration, trusted as it is written.
 //!
 //! Comments and order of the file stay. Only a file that is trusted, or none yet, gets a rule; links are never followed.
-//! Whoever reads meanwhile sees the old file or the new one, and trusts either: both hashes are pinned while the new
+//! A reader meanwhile sees the old file or the new one, and trusts either: both hashes are pinned while the new
 //! file takes the old one's place.
 
 use std::fs::File;
@@ -139,7 +139,7 @@ fn write(path: &Path, text: &str) -> Result<(), TrustError> {
         Some(old) => Mode::from_bits_truncate(fstat(&old).map_err(failed)?.st_mode & 0o777),
         None => Mode::from_bits_truncate(0o644),
     };
-    // Whoever holds the lock is the only one who makes it, so one that is there was left by somebody who was killed.
+    // Only the holder of the lock makes it, so one that is there was left by a process that was killed.
     let _ = unlinkat(&directory, NEW, UnlinkatFlags::NoRemoveDir);
     let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let file = openat(&directory, NEW, flags, mode).map_err(failed)?;

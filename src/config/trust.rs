@@ -1,6 +1,6 @@
 //! What the user trusts: the content of projects' configurations, pinned in `$XDG_STATE_HOME/stockade/trusted.json`.
 //!
-//! A list that can't be read, or isn't the user's alone, trusts nothing. Whoever changes it holds a lock on a file beside
+//! A list that can't be read, or isn't the user's alone, trusts nothing. A process that changes it holds a lock on a file beside
 //! it, and puts a whole new list in its place.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const LIST: &str = "trusted.json";
 const LOCK: &str = "trusted.lock";
 const VERSION: u32 = 1;
 
-/// Each pin has at most a mebibyte of text; nobody trusts so many large ones.
+/// Each pin has at most a mebibyte of text; so many large ones aren't trusted by a person.
 const LARGEST: u64 = 64 << 20;
 
 /// What is trusted of one project.
@@ -103,7 +103,7 @@ impl Pins {
     }
 }
 
-/// The list while nobody else changes it. The lock ends with the value.
+/// The list while no other process changes it. The lock ends with the value.
 pub(super) struct Locked {
     state: PathBuf,
     pub(super) pins: Pins,
@@ -215,7 +215,7 @@ impl Pinned {
     }
 }
 
-/// The content of a file that nobody else could have written, never behind a link.
+/// The content of a file that no other user could have written, never behind a link.
 fn content(path: &Path) -> io::Result<Vec<u8>> {
     let file = OpenOptions::new()
         .read(true)

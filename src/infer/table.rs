@@ -86,7 +86,7 @@ struct Place {
     default: Option<String>,
     /// The target, whatever the arguments are.
     fixed: Option<String>,
-    /// Nobody can say which.
+    /// It can't be said which.
     #[serde(default)]
     unknown: bool,
 }

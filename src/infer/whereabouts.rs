@@ -19,7 +19,7 @@ pub enum Whereabouts {
     Temporary,
     /// Anywhere else.
     Elsewhere,
-    /// Nobody can say.
+    /// It can't be said.
     Unknown,
 }
 

@@ -29,7 +29,7 @@ pub(super) enum Open {
     Unfit(String),
     /// It reads or writes a file that no rule spells.
     Redirected(String),
-    /// It leads out of the root, or nobody can tell where.
+    /// It leads out of the root, or it can't be told where.
     Elsewhere,
 }
 
@@ -101,7 +101,7 @@ impl<'l> Examined<'l> {
             match &self.fitness[index] {
                 _ if is_cd => {}
                 Fitness::Unfit(why) => open = Open::Unfit(why.clone()),
-                // The built-in list means reading alone: without a table nobody knows.
+                // The built-in list means reading alone: without a table it isn't known.
                 Fitness::NoTable if rule.origin == Origin::BuiltIn => {}
                 Fitness::Safe | Fitness::NoTable => return Ok(Some(rule)),
             }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Decision {
     /// It may be done.
     Allow,
-    /// Somebody has to say yes first; where nobody can be asked it is a no.
+    /// A person has to say yes first; where no question can be asked it is a no.
     Confirm,
     /// It may not be done.
     Deny,
@@ -20,7 +20,7 @@ pub enum Decision {
 pub enum Danger {
     /// Reads, or changes little.
     Low,
-    /// Changes something, or nobody can tell.
+    /// Changes something, or it can't be told.
     Medium,
     /// Deletes, has more power than it seems, or hides what it does.
     High,
@@ -39,7 +39,7 @@ pub struct Remember {
     pub skill_name: Option<String>,
 }
 
-/// The answer to one question. Texts in it may come from a model: whoever shows them escapes them.
+/// The answer to one question. Texts in it may come from a model: what shows them escapes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// What is said.
@@ -108,13 +108,13 @@ impl Answer {
         }
     }
 
-    /// The same where nobody can be asked: a confirm is a deny.
+    /// The same where no question can be asked: a confirm is a deny.
     #[must_use]
     pub fn without_asking(self) -> Answer {
         match self.decision {
             Decision::Confirm => Answer::plain(
                 Decision::Deny,
-                format!("{}, and nobody can be asked", self.reason),
+                format!("{}, and no question can be asked", self.reason),
                 self.matched,
             ),
             Decision::Allow | Decision::Deny => self,

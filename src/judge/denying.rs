@@ -18,7 +18,7 @@ pub(super) fn tool<'r>(rules: &'r [CompiledRule], call: &Call) -> Option<&'r Com
     rules.iter().filter(|rule| rule.tool == call.tool).find(|rule| {
         rule.is_whole()
             || match (&rule.skill_name, &call.skill_name) {
-                // Whoever loads it may be less strict than `==`.
+                // The program that loads it may be less strict than `==`.
                 (Some(denied), Some(name)) => denied.trim().eq_ignore_ascii_case(name.trim()),
                 _ => false,
             }
@@ -26,7 +26,7 @@ pub(super) fn tool<'r>(rules: &'r [CompiledRule], call: &Call) -> Option<&'r Com
 }
 
 /// The rule that denies something that a command line could do. Where the work is spent, the rule whose turn it is denies:
-/// nobody knows that it doesn't.
+/// it isn't known that it doesn't.
 pub(super) fn line<'r>(rules: &'r [CompiledRule], text: &str, line: &Line, work: &Work) -> Option<&'r CompiledRule> {
     if !rules.iter().any(|rule| rule.tool == SHELL) {
         return None;
@@ -69,7 +69,7 @@ fn commands(text: &str, line: &Line) -> Vec<Vec<String>> {
     if could_be_anything(&commands) {
         return commands;
     }
-    // As the text stands there, should nobody else have found anything.
+    // As the text stands there, should no other reader have found anything.
     let mut known = HashSet::new();
     let pieces = text.split(['|', '&', ';', '<', '>', '(', ')', '\n', '`']);
     let pieces = pieces
@@ -82,7 +82,7 @@ fn commands(text: &str, line: &Line) -> Vec<Vec<String>> {
     commands
 }
 
-/// Whether nobody can tell what a line would start.
+/// Whether it can't be told what a line would start.
 fn could_be_anything(commands: &[Vec<String>]) -> bool {
     commands.iter().any(|words| *words == shell::ANYTHING)
 }

@@ -20,7 +20,7 @@ pub(super) struct Directories<'r> {
     made: Vec<String>,
     /// A name without `./` may mean another directory.
     has_search_path: bool,
-    /// Something may have put a link where a directory was, or gone elsewhere: nobody can tell any more where a name leads.
+    /// Something may have put a link where a directory was, or gone elsewhere: it can't be told any more where a name leads.
     is_lost: bool,
 }
 

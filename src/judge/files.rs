@@ -155,7 +155,7 @@ impl Reachable {
     }
 }
 
-/// What is answered where nobody is named: without a context there are no capabilities.
+/// The answer where no agent is named: without a context there are no capabilities.
 pub fn without_context(capability: Capabilities) -> Answer {
     incapable(capability)
 }

@@ -133,7 +133,7 @@ fn holds(reader: &mut Reader<'_>, table: &DeTable<'_>, list: &str, rule: &Permis
     holds
 }
 
-/// Nothing is judged without the feature, so nobody relies on an example.
+/// Nothing is judged without the feature, so no example is relied on.
 #[cfg(not(feature = "judge"))]
 fn holds(_: &mut Reader<'_>, _: &DeTable<'_>, _: &str, _: &PermissionRule) -> bool {
     true
@@ -157,7 +157,7 @@ pub(crate) fn single_tool(text: &str) -> Result<String, Complaint> {
     }
 }
 
-/// Which names there are nobody knows without the feature.
+/// Which names there are isn't known without the feature.
 #[cfg(not(feature = "judge"))]
 pub(crate) use tool_name as single_tool;
 

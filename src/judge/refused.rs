@@ -6,7 +6,7 @@ use crate::profile::visible;
 /// A refusal that no rule and no yes changes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Nobody knows this tool.
+    /// No such tool.
     #[error("ToolNotFound: no tool is called `{}`", visible(tool))]
     ToolNotFound {
         /// The name that was asked for.

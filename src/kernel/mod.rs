@@ -48,11 +48,11 @@ fn landlock_abi() -> std::io::Result<i32> {
 pub fn supervisor() -> Supervisor {
     match Unsupervised::find() {
         None => return Supervisor::Own,
-        Some(Unsupervised::Unreadable) => return Supervisor::Nobody,
+        Some(Unsupervised::Unreadable) => return Supervisor::None,
         Some(Unsupervised::Unknown | Unsupervised::Refused) => {}
     }
     match outer::connect() {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::EPERM)) => Supervisor::Nobody,
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::EPERM)) => Supervisor::None,
         _ => Supervisor::Outer,
     }
 }

@@ -10,7 +10,7 @@ pub enum Unsupervised {
     Unknown,
     /// A filter around this process refuses a listener.
     Refused,
-    /// Yama lets nobody but administrators read another process's memory, and what a call names stands there.
+    /// Yama lets only administrators read another process's memory, and what a call names stands there.
     Unreadable,
 }
 

@@ -150,7 +150,7 @@ pub struct Image {
     pub own_proc_rights: u64,
     /// The seccomp program.
     pub filter: Vec<Instruction>,
-    /// Where the filter's listener goes, -1 where nobody supervises.
+    /// Where the filter's listener goes, -1 where there's no supervisor.
     pub listener_socket: RawFd,
     /// Resource limits.
     pub limits: Vec<ResourceLimit>,

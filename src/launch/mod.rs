@@ -62,7 +62,7 @@ pub enum LaunchError {
     /// The control group could not be made.
     #[error("can't make the control group `{}`", .0.display())]
     ControlGroup(PathBuf, #[source] io::Error),
-    /// One of the program's streams is a socket that reaches whoever the program names.
+    /// One of the program's streams is a socket that reaches any peer that the program names.
     #[error("{0} is a datagram socket, through which the run could send to anybody")]
     Datagrams(&'static str),
     /// A string for the program holds a NUL byte.

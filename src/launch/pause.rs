@@ -1,6 +1,6 @@
 //! Holding a run's processes still while a person is asked at the terminal that they read from and write to.
 //!
-//! Whoever runs on could draw over the question, or take its answer, so nothing is asked unless all of them are held.
+//! A process that runs on could draw over the question, or take its answer, so nothing is asked unless all of them are held.
 //! They may be many, and in each other's way on purpose: processes that make others and end, that let each other go on,
 //! that have one thread in a call which waits for us and others beside it.
 

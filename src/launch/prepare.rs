@@ -131,7 +131,7 @@ pub fn prepare(
     let reserve = keeps_reserve.then(|| Reserve::begin(written(policy, private)));
     let (brief, outer_request) = match plan.supervisor {
         Supervises::Outer => (None, brief.map(supervise::request)),
-        Supervises::Own | Supervises::Nobody => (brief, None),
+        Supervises::Own | Supervises::None => (brief, None),
     };
     let rulesets = ruleset(plan, policy, private, terminals)?;
     let exchange = plan

@@ -770,7 +770,7 @@ impl Drop for Running {
     }
 }
 
-/// Pins the target's `/proc` directory: the ruleset names this very entry, and one that nobody uses would be
+/// Pins the target's `/proc` directory: the ruleset names this very entry, and one that isn't in use would be
 /// made anew under memory pressure.
 fn hold_own_proc(target: i32) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;

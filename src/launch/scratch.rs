@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scratch_directory_has_a_short_name_whoever_the_user_is() {
+    fn a_scratch_directory_has_a_short_name_for_every_user() {
         let place = tempfile::tempdir().unwrap();
         let scratch = Scratch::make(place.path(), Some(Path::new("/a/deep/home"))).unwrap();
         let name = scratch.path().file_name().unwrap().len();

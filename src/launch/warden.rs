@@ -3,7 +3,7 @@
 //! *Why a process of its own.* It is the subreaper, so every orphan of the run stays below it, and it lives in
 //! a Landlock domain that scopes signals, with the target in a domain nested inside: `kill(-1)` from here
 //! reaches exactly the run, and the target can't signal the warden. A parent-death signal would not do: it
-//! isn't inherited. It is in a session of its own: whoever kills the launcher's process group, or all of its session,
+//! isn't inherited. It is in a session of its own: a signal to the launcher's process group, or all of its session,
 //! would kill both at once otherwise, and leave what had left the group. The target stays in the launcher's, so keys and
 //! job control reach it.
 //!
@@ -180,7 +180,7 @@ fn ask_outer(request: &[u8]) -> std::io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Tells the outer supervisor that nobody is left below. Never said, he goes on narrowing what may be left.
+/// Tells the outer supervisor that no process is left below. Never said, he goes on narrowing what may be left.
 fn say_goodbye(outer: Option<&OwnedFd>) {
     if let Some(socket) = outer {
         let _ = outer::send_all(socket, &[outer::GOODBYE]);
@@ -206,7 +206,7 @@ const COLLECTED_AT_ONCE: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
     /// No descendant.
-    Nobody,
+    None,
     /// Descendants that live.
     Living,
     /// Perhaps more that have ended.
@@ -312,7 +312,7 @@ impl Watch {
         loop {
             self.reach.signal(libc::SIGKILL);
             match self.collect(self.reach.is_whole()) {
-                Left::Nobody => return,
+                Left::None => return,
                 Left::Living => drop(wire::wait_readable([-1, -1], 1)),
                 Left::More => {}
             }
@@ -323,7 +323,7 @@ impl Watch {
     fn collect(&mut self, block: bool) -> Left {
         for _ in 0..COLLECTED_AT_ONCE {
             match process::wait_any(block) {
-                Waited::NoChildren => return Left::Nobody,
+                Waited::NoChildren => return Left::None,
                 Waited::Nothing => return Left::Living,
                 Waited::Changed(change) if change.pid == self.target => self.note(change.status),
                 Waited::Changed(_) => {}

@@ -72,7 +72,7 @@ pub fn make_sockets_only_below(directory: OwnedFd) -> io::Result<()> {
 }
 
 /// Confines the calling thread for good to the workers' domain and these paths, which are the kernel's names for what was
-/// granted meanwhile. The rules stay in `ruleset`, so that whoever comes next has them too.
+/// granted meanwhile. The rules stay in `ruleset`, so that the next ones have them too.
 pub fn enter_with(ruleset: BorrowedFd<'_>, landlock_abi: i32, paths: &[(Access, PathBuf)]) -> io::Result<()> {
     for (access, path) in paths {
         if let Some(place) = place_of(*access, path) {

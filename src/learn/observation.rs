@@ -31,7 +31,7 @@ pub struct Use {
     pub count: u64,
 }
 
-/// Takes note for learning, and hands all on to whoever took note before.
+/// Takes note for learning, and hands all on to the one that took note before.
 pub struct Observation {
     next: Option<Arc<dyn Observer>>,
     kept: Mutex<Kept>,

@@ -29,7 +29,7 @@ pub(crate) struct Scene<'a> {
 pub(crate) struct Used {
     /// Each use with the least grant of it.
     pub(crate) wanted: Vec<Wanted>,
-    /// What was used and isn't granted: whoever runs it again decides.
+    /// What was used and isn't granted: the person who runs it again decides.
     pub(crate) withheld: Vec<Use>,
     /// Whether the scratch directory was used, or would have been: a temporary file was made in `/tmp`.
     pub(crate) scratch: bool,

@@ -21,7 +21,7 @@ pub(super) enum Quotes {
 /// The pieces, in order.
 pub(super) fn of(text: &str, quotes: Quotes) -> impl Iterator<Item = Piece<'_>> {
     let mut at = 0;
-    // Where the last quote of each kind stands: behind it none is closed, and nobody looks for it again.
+    // Where the last quote of each kind stands: behind it none is closed, and it isn't looked for again.
     let lasts = match quotes {
         Quotes::Hold => [text.rfind('\''), text.rfind('"')],
         Quotes::AreLetters => [None, None],

@@ -117,7 +117,7 @@ impl Connection {
         matches!(self.stage, Stage::Dialling(_))
     }
 
-    /// Whether nobody looks for its host yet.
+    /// Whether its host isn't looked up yet.
     pub fn is_to_be_found(&self) -> bool {
         matches!(self.stage, Stage::Finding)
     }

@@ -16,7 +16,7 @@ use crate::sys::socket;
 /// How long an address may keep silent while there's another one. The kernel gives up on the last.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The addresses of a host that may be connected to. What isn't public has to be granted as an address too: whoever
+/// The addresses of a host that may be connected to. What isn't public has to be granted as an address too: the party that
 /// answers for a name mustn't be able to lead the run to the user's own machines.
 pub fn open_addresses(destination: &Destination, found: &Found, clearance: &dyn Clearance) -> VecDeque<SocketAddr> {
     let (open, closed) = addresses(destination, found, clearance);
@@ -72,9 +72,9 @@ pub struct Dial {
 pub enum Progress {
     /// Somebody answered.
     Connected(TcpStream),
-    /// Nobody has yet.
+    /// None has yet.
     Waiting,
-    /// Nobody does: what the last one said.
+    /// None does: what the last one said.
     Failed(io::Error),
 }
 
@@ -162,14 +162,14 @@ fn state(socket: &TcpStream) -> io::Result<bool> {
 /// Why a dial was given up.
 #[derive(Debug)]
 pub enum Interrupted {
-    /// Nobody answered.
+    /// None answered.
     Failed(io::Error),
     /// The caller said so.
     GivenUp,
 }
 
 impl Dial {
-    /// Waits until somebody answered or nobody does. `gives_up` is asked after every slice.
+    /// Waits until one answered or none does. `gives_up` is asked after every slice.
     pub fn wait(&mut self, slice_ms: u8, gives_up: &mut dyn FnMut() -> bool) -> Result<TcpStream, Interrupted> {
         loop {
             match self.advance() {

@@ -1,6 +1,6 @@
 //! One direction of a connection: bytes from one socket to the other, without a copy where the kernel can.
 //!
-//! Reading goes on only when all that was read is written, so a slow reader holds its writer up and nobody else.
+//! Reading goes on only when all that was read is written, so a slow reader holds its writer up and no other.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};

@@ -32,7 +32,7 @@ pub struct Ends<'a> {
 pub struct Http {
     port: u16,
     requests: Requests,
-    /// What the client sent and nobody has judged yet.
+    /// What the client sent and isn't judged yet.
     unread: Vec<u8>,
     /// How much more may be passed on unread.
     passing: u64,

@@ -3,7 +3,7 @@
 //! The run asks for names ([`names`]) and gets synthetic addresses. When it connects to one, the supervisor connects its
 //! socket to the relay in place of it, and says here who comes and for which host ([`Network::expect`]). The relay finds
 //! the host's real address, connects ([`dial`]), looks at what the first bytes say of the host ([`hello`],
-//! [`request`]) and moves bytes ([`flow`]). A connection that nobody announced gets nothing.
+//! [`request`]) and moves bytes ([`flow`]). A connection that wasn't announced gets nothing.
 
 mod connection;
 mod dial;
@@ -58,7 +58,7 @@ pub struct Network {
     pub faults: Arc<Faults>,
 }
 
-/// Whoever connects to the relay, and what for.
+/// A client of the relay, and what it connects for.
 pub struct Visitor {
     /// What for.
     pub errand: Errand,

@@ -131,7 +131,7 @@ struct Serving {
     pipes: Pipes,
     desk: Arc<Desk>,
     dialling: usize,
-    /// Whether nobody can be let in for want of descriptors.
+    /// Whether no client can be let in for want of descriptors.
     is_full: bool,
     /// Until when to go on, once the run is over.
     ends: Option<Instant>,
@@ -301,7 +301,7 @@ impl Serving {
     /// One message of a worker, or of the launcher.
     fn hear(&mut self) {
         let Ok(Some((message, host))) = wire::receive_with(self.relay.inbox.as_raw_fd()) else {
-            // Nobody is left.
+            // No client is left.
             let _ = self.epoll.delete(&self.relay.inbox);
             self.end();
             return;
@@ -547,7 +547,7 @@ impl Serving {
                         Reply::Failed
                     })
                 };
-                // Whoever stops asking is left alone.
+                // A client that stops asking is left alone.
                 let _ = names::serve(stream, Patience::USUAL, &mut reply);
             }
         });
@@ -660,7 +660,7 @@ impl Network {
 }
 
 impl Network {
-    /// What the run is told of a name that nobody has granted yet. It isn't asked for outside before somebody has.
+    /// What the run is told of a name that isn't granted yet. It isn't asked for outside before it is.
     fn made_up(&self, name: &Name, family: Family) -> Reply {
         const TTL: Duration = Duration::from_secs(60);
         match (self.names.addresses(name), family) {

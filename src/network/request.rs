@@ -1,7 +1,7 @@
 //! The client's side of an HTTP/1 connection, followed so that the host of every request is known before a byte of the
 //! request is passed on.
 //!
-//! It decides where each request begins and ends, and nothing else: whether a host is granted is for whoever asks. A
+//! It decides where each request begins and ends, and nothing else: whether a host is granted is for the caller. A
 //! target may write its requests so that we and the server disagree on where one ends, and hide a second one in the
 //! gap. So whatever two readers could understand differently is refused, though the standard may allow it. Bodies are
 //! counted, never looked at. Sources: RFC 9110, RFC 9112; RFC 6455, 4 for WebSocket.
@@ -175,7 +175,7 @@ impl Requests {
         Step::Pass(length)
     }
 
-    /// A chunk's line and its data in one step. Extensions are refused: nobody sends them, and servers disagree on
+    /// A chunk's line and its data in one step. Extensions are refused: clients don't send them, and servers disagree on
     /// where one ends.
     fn chunk_size(&mut self, bytes: &[u8]) -> Checked<Step> {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();

@@ -88,7 +88,7 @@ pub enum Allocating {
 /// Whether a file that is held open may be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cutting {
-    /// Whoever opened it to write may.
+    /// A descriptor that was opened to write may.
     Free,
     /// Never to less than it has.
     Refused,
@@ -98,7 +98,7 @@ pub enum Cutting {
 /// attributes, watches, the scheduling of other processes, and, whatever [`Sockets`] says, addresses in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unjudged {
-    /// Nobody could judge them, so they are refused.
+    /// They couldn't be judged, so they are refused.
     Refused,
     /// They are allowed: somebody accepted that nothing judges them.
     Allowed,
@@ -153,7 +153,7 @@ pub enum Truncation {
 pub enum Signals {
     /// Landlock's scope (ABI 6), also signals that the kernel sends later on the run's behalf.
     Landlock,
-    /// The supervisor, which sends each one itself; without one, nobody.
+    /// The supervisor, which sends each one itself; without one, none is.
     Supervisor,
 }
 

@@ -171,7 +171,7 @@ pub fn rights_of_own_proc() -> u64 {
 
 /// The rules of a policy.
 ///
-/// Under a supervisor chosen trees are granted for executing alone: he opens what is in them. Where nobody supervises,
+/// Under a supervisor chosen trees are granted for executing alone: it opens what is in them. Without a supervisor,
 /// which was accepted, they are granted as they are, around the secret names; where nothing asks for a supervisor they
 /// are only read, and granted file by file.
 pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileRule> {
@@ -190,7 +190,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
             links: Links::of(&grant.origin),
         })
         .collect();
-    if watch == Watch::Nobody {
+    if watch == Watch::None {
         rules.push(FileRule {
             path: PathBuf::from("/proc"),
             rights: rights_of_own_proc(),
@@ -295,7 +295,7 @@ pub fn right_to_list() -> u64 {
 
 fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
     match (grant.is_chosen(), watch) {
-        (false, _) | (true, Watch::Nobody | Watch::Alone) if is_single_or_found(grant) => {
+        (false, _) | (true, Watch::None | Watch::Alone) if is_single_or_found(grant) => {
             if is_narrowed(policy, grant) {
                 Cover::AroundClosed
             } else {
@@ -308,7 +308,7 @@ fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
                 trace: Trace::Exact, ..
             }),
         ) => Cover::Whole,
-        (_, Watch::Nobody) => Cover::AroundClosed,
+        (_, Watch::None) => Cover::AroundClosed,
         (_, Watch::Alone | Watch::Supervised(_)) => Cover::FileByFile,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Table`] gives every known call number a [`Verdict`]: cases that look at the call's registers, tried in order,
 //! and what is answered when none applies. [`assemble`] turns it into one classic BPF program: foreign architectures
-//! are killed, numbers are found by a search, numbers that nobody listed get the caller's answer for unknown calls.
+//! are killed, numbers are found by a search, numbers that aren't listed get the caller's answer for unknown calls.
 //!
 //! One short program matters: the kernel takes about half a microsecond for each instruction when it installs it, and
 //! pays its base price again for every further filter. Pure: nothing here asks or changes the system.
@@ -35,7 +35,7 @@ pub enum Action {
     Errno(u16),
     /// The whole process ends with `SIGSYS`.
     Kill,
-    /// The call waits for the answer of whoever holds the filter's listener.
+    /// The call waits for the answer of the holder of the filter's listener.
     Notify,
 }
 

@@ -78,8 +78,8 @@ pub enum Supervisor {
     Own,
     /// The outer run's, since there can be one listener in a tree. It is asked to narrow this one.
     Outer,
-    /// Nobody.
-    Nobody,
+    /// None.
+    None,
 }
 
 /// A policy compiled for one machine.
@@ -164,7 +164,7 @@ pub enum PlanError {
     /// No seccomp filters.
     #[error("this kernel takes no seccomp filters")]
     NoSeccomp,
-    /// The policy asks for more than this machine can hold, and nobody accepted less.
+    /// The policy asks for more than this machine can hold, and less wasn't accepted.
     #[error("this machine can't enforce all of the profile: {}", shortfall::names(.0))]
     Shortfall(Vec<Missing>),
     /// A profile adds a call that doesn't exist here.
@@ -202,11 +202,11 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
         rules: files::rules(policy, &rights, watch),
         workers_rules: match watch {
             Watch::Supervised(_) => files::workers_rules(policy, &rights),
-            Watch::Alone | Watch::Nobody => Vec::new(),
+            Watch::Alone | Watch::None => Vec::new(),
         },
         workers_lists: match watch {
             Watch::Supervised(_) => files::workers_lists(policy),
-            Watch::Alone | Watch::Nobody => Vec::new(),
+            Watch::Alone | Watch::None => Vec::new(),
         },
         workers_private: rights.of_writing_workers(),
         cache: keeps_cache(policy, watch).then(|| rights.supervised(Access::READ | Access::EXECUTE)),
@@ -229,7 +229,7 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
         supervisor: ability.supervisor,
         supervision: match watch {
             Watch::Supervised(supervision) => Some(supervision),
-            Watch::Alone | Watch::Nobody => None,
+            Watch::Alone | Watch::None => None,
         },
         network: sockets_on(policy, ability) == calls::Sockets::Hosts,
         shortfalls: missing,
@@ -241,14 +241,14 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
 enum Watch {
     /// Nothing of the kind is asked, or it is refused.
     Alone,
-    /// Nobody, which was accepted by name.
-    Nobody,
+    /// Nothing, which was accepted by name.
+    None,
     /// The supervisor.
     Supervised(Supervision),
 }
 
 fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -> Watch {
-    if ability.supervisor != Supervisor::Nobody {
+    if ability.supervisor != Supervisor::None {
         let reading = files::reading(policy);
         Watch::Supervised(Supervision {
             reading,
@@ -261,7 +261,7 @@ fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -
             landlock_abi: ability.landlock_abi,
         })
     } else if missing.iter().any(|missing| missing.shortfall == Shortfall::Supervisor) {
-        Watch::Nobody
+        Watch::None
     } else {
         Watch::Alone
     }
@@ -310,7 +310,7 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
     let posture = calls::Posture {
         unjudged: match watch {
             Watch::Alone => Unjudged::Refused,
-            Watch::Nobody => Unjudged::Allowed,
+            Watch::None => Unjudged::Allowed,
             Watch::Supervised(_) if ability.supervisor == Supervisor::Outer => Unjudged::Outside,
             Watch::Supervised(_) => Unjudged::Supervised,
         },
@@ -336,7 +336,7 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
         },
         trace: match watch {
             Watch::Supervised(supervision) => supervision.trace,
-            Watch::Alone | Watch::Nobody => Trace::Exact,
+            Watch::Alone | Watch::None => Trace::Exact,
         },
         cutting: if policy.capabilities.contains(Capabilities::DELETE) {
             Cutting::Free

@@ -15,7 +15,7 @@ pub enum Shortfall {
     Supervisor,
     /// Hosts can't be told apart without a supervisor of the run's own; accepted, the run has no network.
     Network,
-    /// Signals to the user's other processes (before Landlock ABI 6, where nobody supervises).
+    /// Signals to the user's other processes (before Landlock ABI 6, without a supervisor).
     Signals,
 }
 
@@ -92,18 +92,18 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
             found.push(Missing { shortfall, because });
         }
     };
-    if ability.supervisor == Supervisor::Nobody {
+    if ability.supervisor == Supervisor::None {
         note(Shortfall::Supervisor, needs_supervisor(policy, ability));
     }
     if super::sockets(policy) == Sockets::Hosts && ability.supervisor != Supervisor::Own {
         note(Shortfall::Network, needs_network(policy, ability));
     }
-    if ability.landlock_abi < LANDLOCK_SCOPE_ABI && ability.supervisor == Supervisor::Nobody {
+    if ability.landlock_abi < LANDLOCK_SCOPE_ABI && ability.supervisor == Supervisor::None {
         note(
             Shortfall::Signals,
             vec![format!(
                 "Landlock ABI {} can't scope signals (ABI {LANDLOCK_SCOPE_ABI}, Linux 6.12, can), and without a \
-                 supervisor nobody judges them",
+                 supervisor they aren't judged",
                 ability.landlock_abi
             )],
         );
@@ -114,8 +114,8 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
 /// The hosts and ports that a policy names.
 fn needs_network(policy: &Policy, ability: Ability) -> Vec<String> {
     let why = match ability.supervisor {
-        Supervisor::Outer => "and inside another run nobody tells them apart",
-        Supervisor::Own | Supervisor::Nobody => "and nobody can tell them apart here",
+        Supervisor::Outer => "and inside another run they can't be told apart",
+        Supervisor::Own | Supervisor::None => "and they can't be told apart here",
     };
     let mut because = Vec::new();
     if let Reach::Hosts(hosts) = &policy.reach
@@ -154,7 +154,7 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
         because.push("processes are limited, and no control group is delegated here".into());
     }
     if !policy.capabilities.contains(Capabilities::EXECUTE) {
-        because.push("without EXECUTE nobody but a supervisor lets the first program through alone".into());
+        because.push("without EXECUTE only a supervisor lets the first program through alone".into());
     }
     because.extend(
         files::globs_into_found_trees(policy)
@@ -165,7 +165,7 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
     because
 }
 
-/// Trees that nobody would want to have listed file by file.
+/// Trees that are too large to be listed file by file.
 pub(super) fn is_too_large(path: &std::path::Path) -> bool {
     const WHOLE_SYSTEMS: &[&str] = &["/", "/home", "/var", "/proc", "/sys", "/dev", "/run"];
     WHOLE_SYSTEMS.iter().any(|tree| path == std::path::Path::new(tree))

@@ -12,7 +12,7 @@ const NEW: Ability = Ability {
     landlock_abi: 7,
     seccomp: true,
     control_group: Grouped::Nothing,
-    supervisor: Supervisor::Nobody,
+    supervisor: Supervisor::None,
     takes_descriptors: true,
 };
 
@@ -105,7 +105,7 @@ fn only_a_supervised_run_has_a_cache_and_its_target_gets_no_right_to_write_there
     let rights = (AccessFs::Execute | AccessFs::ReadFile).bits();
     assert_eq!(cache(&policy, Supervisor::Own), Some(rights));
     assert_eq!(cache(&policy, Supervisor::Outer), Some(rights));
-    assert_eq!(cache(&policy, Supervisor::Nobody), None);
+    assert_eq!(cache(&policy, Supervisor::None), None);
     policy.grants.pop();
     assert_eq!(
         cache(&policy, Supervisor::Own),
@@ -410,7 +410,7 @@ fn the_fast_trace_is_taken_where_all_that_is_read_can_be_granted_file_by_file() 
 }
 
 #[test]
-fn under_an_outer_supervisor_the_plan_is_a_supervised_one_whose_filter_asks_nobody() {
+fn under_an_outer_supervisor_the_plan_is_a_supervised_one_whose_filter_notifies_none() {
     let policy = policy(vec![grant(Access::WRITING, "/work", flag())]);
     let ability = |supervisor| Ability { supervisor, ..NEW };
     let compiled = |supervisor| compile(&policy, ability(supervisor), &[], Trace::Exact).unwrap();

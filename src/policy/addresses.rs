@@ -1,4 +1,4 @@
-//! What kind of address one is: which nobody means by a public name, and which hand out credentials.
+//! What kind of address one is: which ones a public name never means, and which hand out credentials.
 //!
 //! From IANA's special-purpose registries of IPv4 and IPv6 (RFC 6890 and what updated it). An IPv4 address inside an
 //! IPv6 one is what the packet ends up at, so it counts as that.
@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub enum AddressKind {
     /// Of the internet.
     Public,
-    /// Where clouds hand out the machine's credentials to whoever asks.
+    /// Where clouds hand out the machine's credentials to any caller.
     Credentials,
     /// Anything else, in a word.
     Special(&'static str),

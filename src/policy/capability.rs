@@ -30,7 +30,7 @@ bitflags! {
 }
 
 impl Capabilities {
-    /// What a run has where nobody says: what its profile grants. `LLM` a profile or a flag has to name.
+    /// Those of a run that names none: what its profile grants. `LLM` a profile or a flag has to name.
     pub const USUAL: Capabilities = Capabilities::all();
 
     /// The single ones, by name.

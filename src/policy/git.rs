@@ -108,7 +108,7 @@ impl Role {
             Role::Outside if is_git(name) => Role::Repository,
             Role::Outside => Role::Outside,
             Role::Guarded => Role::Guarded,
-            // A repository in a place like this is nobody's.
+            // There's no repository in a place like this.
             _ if is_git(name) => Role::Guarded,
             Role::Repository => entry(name, Ambiguity::None),
             Role::Worktrees(ambiguity) => Role::Worktree(ambiguity),

@@ -138,7 +138,7 @@ impl Policy {
 /// What a run may be granted on request, while it lives. Nothing is granted by this alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Asks {
-    /// Nothing: nobody is there to be asked.
+    /// Nothing: there's no one to ask.
     Nothing,
     /// Files and unix sockets.
     Files,

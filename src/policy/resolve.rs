@@ -121,7 +121,7 @@ pub struct Circumstances<'a> {
     pub own: &'a [PathBuf],
     /// Stockade's program, and directories of `PATH` in the caller's home: what the user starts by name.
     pub programs: &'a [PathBuf],
-    /// The endpoints of language models that `llm` means; empty where nobody asked.
+    /// The endpoints of language models that `llm` means; empty where none was asked for.
     pub models: &'a [Model],
     /// Bytes of memory that a profile may give a run at most; a flag may give more.
     pub memory: Option<u64>,

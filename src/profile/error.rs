@@ -64,7 +64,7 @@ pub enum ProfileError {
         /// What the system said.
         source: io::Error,
     },
-    /// A file has the name of a shipped profile, so nobody could tell which one a run used.
+    /// A file has the name of a shipped profile, so it couldn't be told which one a run used.
     #[error("`{}` has the name of the shipped profile `{name}`", visible(&path.to_string_lossy()))]
     Shadowing {
         /// The file in question.

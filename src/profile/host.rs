@@ -100,7 +100,7 @@ pub enum Host {
     Subdomains(Name),
     /// `api.*`: every name whose first labels are these, and that has at least one more.
     Prefix(String),
-    /// What a prefix and a domain both mean. Nobody writes it; it comes of two policies that meet.
+    /// What a prefix and a domain both mean. It is never written; it comes of two policies that meet.
     Both(String, Name),
     /// `*`: every name.
     Any,

@@ -90,7 +90,7 @@ pub(super) fn path(text: &str) -> Result<PathSpec, Complaint> {
     })
 }
 
-/// A pattern of a denial, compiled once so that nobody who uses it later can fail.
+/// A pattern of a denial, compiled once so that no later use can fail.
 pub(crate) fn glob(text: &str) -> Result<Glob, Complaint> {
     well_formed("pattern", text)?;
     let rest = text

@@ -113,7 +113,7 @@ impl Rule {
             }),
             Reason::Declined(declined) => Some(Rule {
                 text: declined.to_string(),
-                origin: declined.by.clone().unwrap_or_else(|| "nobody".into()),
+                origin: declined.by.clone().unwrap_or_else(|| "no answer".into()),
             }),
         }
     }

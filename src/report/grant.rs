@@ -164,7 +164,7 @@ fn least_path(refusal: &Refusal, fences: &Fences<'_>) -> Option<PathGrant> {
     })
 }
 
-/// What nobody should be led to grant by pasting a line: whole homes and machines, devices, what the machine runs on or
+/// Never suggested, so that pasting a line doesn't grant it: whole homes and machines, devices, what the machine runs on or
 /// trusts, and sockets behind which somebody does whatever is asked.
 fn is_harmful(flag: Flag, path: &Path, fences: &Fences<'_>) -> bool {
     const WHOLE: [&str; 8] = ["/", "/home", "/root", "/etc", "/var", "/dev", "/proc", "/sys"];

@@ -29,7 +29,7 @@ pub struct Offer {
     pub wider: Option<Grant>,
 }
 
-/// What to offer for a refused access; `None` where nobody is asked: nothing sensible would allow it, what it is to
+/// What to offer for a refused access; `None` where no question is asked: nothing sensible would allow it, what it is to
 /// isn't there, or programs try it at their start and do without.
 pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
     let is_held_back = matches!(refusal.reason, Reason::Limited(_)) && refusal.kind.changes();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_about_what_programs_do_without_unless_the_command_names_it() {
+    fn no_question_is_asked_about_what_programs_do_without_unless_the_command_names_it() {
         assert_eq!(offered(Kind::Read, "/etc/machine-id", &["python3", "a.py"]), None);
         assert_eq!(
             offered(Kind::Read, "/home/ada/project/__pycache__/a.pyc", &["python3", "a.py"]),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_about_what_programs_keep_for_themselves() {
+    fn no_question_is_asked_about_what_programs_keep_for_themselves() {
         for (kind, target) in [
             (Kind::Read, "/etc/ldap/ldap.conf"),
             (Kind::Read, "/etc/openldap/ldap.conf"),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_about_the_new_name_of_a_link() {
+    fn no_question_is_asked_about_the_new_name_of_a_link() {
         for (syscall, is_asked) in [("link", false), ("linkat", false), ("openat", true)] {
             let refusal = Refusal {
                 syscall: syscall.into(),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_about_what_is_not_there_or_no_grant_opens() {
+    fn no_question_is_asked_about_what_is_not_there_or_no_grant_opens() {
         let absent = Refusal {
             exists: false,
             ..refusal(Kind::Read, "/home/ada/project/none")

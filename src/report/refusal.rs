@@ -1,5 +1,5 @@
 //! Refused accesses as the supervisor saw them, folded and bounded. Text in them comes from the target: it is kept as
-//! bytes, cut to a length, and escaped by whoever shows it.
+//! bytes, cut to a length, and escaped by what shows it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -97,7 +97,7 @@ pub enum Reason {
     Never(Cow<'static, str>),
     /// The run lacks this capability, wherever it is to be used; no grant gives it.
     Incapable(Capabilities),
-    /// Nothing grants it, and whoever was asked didn't either.
+    /// Nothing grants it, and the answer to the question didn't either.
     Declined(Box<Declined>),
     /// A run inside this one doesn't grant it, and is told why: this report only counts it.
     Inside {
@@ -111,7 +111,7 @@ pub enum Reason {
 /// A no.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declined {
-    /// Whose; `None` where nobody answered.
+    /// Whose; `None` where no answer came.
     pub by: Option<String>,
     /// What was said with it.
     pub reason: Option<String>,
@@ -122,7 +122,7 @@ impl Reason {
     pub fn is_open(&self) -> bool {
         match self {
             Reason::NotGranted | Reason::Limited(_) => true,
-            // Where nobody said no, nobody has decided.
+            // Without an answer it isn't decided.
             Reason::Declined(declined) => declined.by.is_none(),
             Reason::Denied(_) | Reason::Never(_) | Reason::Incapable(_) | Reason::Inside { .. } => false,
         }
@@ -130,13 +130,13 @@ impl Reason {
 }
 
 impl fmt::Display for Declined {
-    /// `refused by ada at the terminal: not now`, `nobody answered within 60 s`.
+    /// `refused by ada at the terminal: not now`, `no answer within 60 s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.by, &self.reason) {
             (Some(by), Some(reason)) => write!(f, "refused by {by}: {reason}"),
             (Some(by), None) => write!(f, "refused by {by}"),
             (None, Some(reason)) => f.write_str(reason),
-            (None, None) => f.write_str("nobody answered"),
+            (None, None) => f.write_str("no answer"),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Escalating {
 }
 
 impl Escalating {
-    /// Nobody is asked or told.
+    /// No question is asked, and nothing is told.
     pub(super) const NOBODY: Escalating = Escalating {
         approver: None,
         timeout: None,
@@ -166,7 +166,7 @@ impl Ready {
         self.policy.asks != Asks::Nothing
     }
 
-    /// Whoever takes part in the run.
+    /// The parties of the run.
     pub(super) fn aides(&self) -> Aides {
         let escalating = &self.sandbox.escalating;
         let observer = escalating.observer.clone();

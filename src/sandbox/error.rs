@@ -60,8 +60,8 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// Nobody named a root, and the caller is in a home or at the top of the file system.
-    #[error("`{}` would be the run's root, and nobody named it", .0.display())]
+    /// No root was named, and the caller is in a home or at the top of the file system.
+    #[error("refusing to use `{}` as the root without `--root`", .0.display())]
     ImplicitRoot(PathBuf),
     /// A path of the profile below the root is a link that leads out of it.
     #[error("`{}` leads out of the root, to `{}`", .path.display(), .real.display())]

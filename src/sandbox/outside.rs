@@ -30,7 +30,7 @@ impl Sandbox {
     /// The denials that keep all of them.
     ///
     /// # Errors
-    /// Nobody can keep a program that runs unconfined; the user's configuration can't be read.
+    /// A program that runs unconfined can't be kept; the user's configuration can't be read.
     pub(super) fn guards(&self, policy: &Policy, ability: Ability) -> Result<Vec<Denial>, Error> {
         let programs = self.unconfined()?;
         let of_programs = programs.iter().flat_map(|program| {
@@ -38,7 +38,7 @@ impl Sandbox {
             program.files.iter().map(move |path| guarded(path, origin()))
         });
         let of_programs = with_links(of_programs.collect())?;
-        if ability.supervisor == Supervisor::Nobody {
+        if ability.supervisor == Supervisor::None {
             // The ruleset would go round such a file, and nothing could be made beside it.
             return refuse_changeable(policy, &of_programs).map(|()| Vec::new());
         }

@@ -1,7 +1,7 @@
 //! `on_violation`: a command of the user's that is told of each denial.
 //!
 //! It runs in the background, outside every confinement, as the user. Nothing waits for it: its input is a file in memory,
-//! its output is nobody's, and the kernel ends it after a while, also when the run is long over.
+//! its output is dropped, and the kernel ends it after a while, also when the run is long over.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -47,7 +47,7 @@ pub(super) struct Alerts {
     /// Rows for the next command, one a line.
     waiting: Vec<u8>,
     waiting_rows: u64,
-    /// Denials that nobody was told of, and why the last of them.
+    /// Denials that weren't told, and why the last of them.
     pub(super) untold: u64,
     pub(super) error: Option<io::Error>,
 }
@@ -123,7 +123,7 @@ impl Alerts {
 }
 
 fn start(alert: &Alert, rows: &[u8]) -> io::Result<Child> {
-    // Not a pipe: whoever doesn't read it would hold up whoever writes.
+    // Not a pipe: a reader that doesn't read would hold up the writer.
     let mut input = File::from(file::memory_file(c"stockade-violation", libc::MFD_CLOEXEC)?);
     input.write_all(rows)?;
     input.rewind()?;

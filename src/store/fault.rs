@@ -49,7 +49,7 @@ pub enum Fault {
         /// What SQLite says.
         why: String,
     },
-    /// The head is gone or was altered, so that nobody knows whether rows are missing at the end.
+    /// The head is gone or was altered, so that it isn't known whether rows are missing at the end.
     Headless {
         /// The newest row that is there.
         newest: u64,

@@ -242,7 +242,7 @@ fn insert(transaction: &Transaction<'_>, grant: &StoredGrant) -> rusqlite::Resul
     Ok(())
 }
 
-/// Six letters and digits that nobody mistakes for each other.
+/// Six letters and digits that aren't mistaken for each other.
 fn new_id() -> rusqlite::Result<String> {
     const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
     (0..6)

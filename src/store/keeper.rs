@@ -1,6 +1,6 @@
 //! Stores grants for later runs, on a thread of its own.
 //!
-//! Whoever carries an answer out is confined by then, and can't write in the state directory. The thread here is started
+//! The thread that carries an answer out is confined by then, and can't write in the state directory. The thread here is started
 //! before the run, and does nothing else.
 
 use std::io;

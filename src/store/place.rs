@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::StoreError;
 use crate::launch::make_private;
 
-/// The state directory, seen to be one that nobody else can write.
+/// The state directory, seen to be one that no other user can write.
 #[derive(Debug)]
 pub(super) struct Place {
     directory: PathBuf,
@@ -76,7 +76,7 @@ impl Place {
         }
     }
 
-    /// Waits until nobody else sets up a file here. The lock ends with the value.
+    /// Waits until no other process sets up a file here. The lock ends with the value.
     pub(super) fn lock(&self) -> Result<File, StoreError> {
         let locked = File::open(&self.directory).and_then(|directory| directory.lock().map(|()| directory));
         locked.map_err(|source| directory_error(&self.directory, source))

@@ -1,4 +1,4 @@
-//! Records on their way to the writer. Whoever notes one never waits for a disk.
+//! Records on their way to the writer. A writer of one never waits for a disk.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -16,7 +16,7 @@ const MOST_ALLOWED: usize = MOST / 4 * 3;
 /// How long a full queue is waited for, once, until it moves again.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How long a decision waits for its place: whoever asks for many of them at once can wait, and no run is held up.
+/// How long a decision waits for its place: a caller that asks for many of them at once can wait, and no run is held up.
 const PATIENCE_OF_DECISIONS: Duration = Duration::from_secs(5);
 
 /// So many allowed accesses are written without waiting for more.
@@ -60,7 +60,7 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Adds a record; it is lost where the queue stays full. Behind the end, nobody takes note any more.
+    /// Adds a record; it is lost where the queue stays full. Behind the end no note is taken any more.
     pub(super) fn add(&self, noted: Noted) {
         // Decisions come by the thousand too: a transaction for each would be slow.
         let is_decision = matches!(noted.record, Record::Judged(_));

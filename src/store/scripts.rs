@@ -30,7 +30,7 @@ const SCRIPTS: Kind = Kind {
 /// Who chose a script's profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody: it was inferred.
+    /// None: it was inferred.
     Emergent,
     /// A person.
     Manual,

@@ -15,7 +15,7 @@ use super::trail::{look, parse};
 pub struct Verified {
     /// Rows that are as they were written, from the first on.
     pub rows: u64,
-    /// The hash of the last of them: whoever keeps it elsewhere can tell a trail that was written anew.
+    /// The hash of the last of them: a reader that keeps it elsewhere can tell a trail that was written anew.
     pub newest: Option<Hash>,
     /// The first thing that is wrong.
     pub fault: Option<Fault>,

@@ -58,7 +58,7 @@ struct Notes {
     level: Level,
     queue: Queue,
     state: Option<PathBuf>,
-    /// Whoever stores grants that last; none are kept without.
+    /// Stores grants that last; none are kept without.
     keeper: OnceLock<Keeper>,
     /// Why the last grant couldn't be kept.
     unkept: Mutex<Option<StoreError>>,
@@ -126,7 +126,7 @@ impl AuditWriter {
     }
 }
 
-/// Without [`AuditWriter::finish`] the thread ends by itself, and nobody hears of what it couldn't write.
+/// Without [`AuditWriter::finish`] the thread ends by itself, and what it couldn't write isn't told.
 impl Drop for AuditWriter {
     fn drop(&mut self) {
         self.notes.queue.close();
@@ -334,7 +334,7 @@ impl Writing {
     }
 }
 
-/// Whether a record is told to whoever wants to know of violations. Quotes within a text are escaped, so this field is
+/// Whether a record is told as a violation, where that is configured. Quotes within a text are escaped, so this field is
 /// the record's own.
 fn is_violation(kind: &str, body: &str) -> bool {
     kind == "denied" || (kind == "judged" && body.contains("\"result\":\"deny\""))

@@ -17,7 +17,7 @@ use super::station::Station;
 use crate::policy::{Access, Arrival, Capabilities};
 use crate::report::Reason;
 
-/// Whoever judges for one call.
+/// The judges of one call.
 pub struct Bench<'a> {
     pub shared: &'a Shared,
     pub station: &'a Station,
@@ -222,7 +222,7 @@ impl Bench<'_> {
         self.realms().for_each(|realm| note(&mut realm.made()));
     }
 
-    /// Forgets, whoever made it.
+    /// Forgets it, in every policy of the stack.
     pub fn forget(&self, identity: Identity) {
         self.in_all_runs(|made| made.forget(identity));
     }

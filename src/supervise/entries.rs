@@ -355,7 +355,7 @@ fn judge_move(
             desk.judge.new_entry(new),
         ),
     };
-    // What nobody can open is refused before anybody is asked about the other name.
+    // What can't be opened at all is refused before a question about the other name.
     if arrival.is_closed() {
         desk.enforce(arrival.clone(), &arriving, new_name, CLOSED)?;
     }
@@ -501,7 +501,7 @@ fn judge_link(
     let leaving = Attempt::on(Kind::Write, from.path.bytes());
     let arrival = desk.judge.new_entry(place);
     let is_in_scratch = arrival == Verdict::Static || desk.judge.is_in_a_scratch(name);
-    // What has no name yet was made by whoever holds it for writing. In the scratch directory all may be done, so what
+    // What has no name yet was made by the holder of a descriptor for writing. In the scratch directory all may be done, so what
     // gets a name there needs all.
     let access = match object.has_name() {
         false => Access::WRITE,
@@ -509,7 +509,7 @@ fn judge_link(
         true => Access::READ | Access::WRITE,
     };
     let verdict = desk.judge.object(access, object);
-    // What nobody can open is refused before anybody is asked about the other name.
+    // What can't be opened at all is refused before a question about the other name.
     if verdict.is_closed() {
         desk.enforce(verdict.clone(), &leaving, object.name(), CLOSED)?;
     }

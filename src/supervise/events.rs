@@ -73,7 +73,7 @@ fn own(desk: &Desk<'_>, owner: i32) -> Result<Answer, Errno> {
 fn signalling(desk: &Desk<'_>) -> Result<OwnedFd, Errno> {
     let (file, owner) = shared(desk)?;
     let is_device = file::status(file.as_fd())?.st_mode & libc::S_IFMT == libc::S_IFCHR;
-    if is_device && owner == Owner::Nobody {
+    if is_device && owner == Owner::None {
         let reason = "events of a terminal would signal its foreground group; F_SETOWN comes first";
         return Err(desk.never(&Attempt::on(Kind::Signal, b""), b"terminal", reason));
     }
@@ -86,7 +86,7 @@ fn shared(desk: &Desk<'_>) -> Result<(OwnedFd, Owner), Errno> {
     let file = desk.caller().same_file(desk.caller().registers.int(0))?;
     let owner = file::owner(file.as_fd())?;
     match owner {
-        Owner::Nobody => {}
+        Owner::None => {}
         Owner::Process(process) if procfs::is_below(desk.station(), desk.caller().top, process) => {}
         Owner::Process(process) => {
             return Err(others::foreign(desk, Kind::Signal, &format!("process {process}")));

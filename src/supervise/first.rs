@@ -91,7 +91,7 @@ fn first(
                     if let Some(approvals) = &shared.approvals {
                         approvals.close();
                     }
-                    // A short run is over before the warden watches. A warden that waits for a target which nobody serves
+                    // A short run is over before the warden watches. A warden that waits for a target that isn't served
                     // has to die with this thread.
                     if served.is_ok() {
                         let _ = heard.recv();

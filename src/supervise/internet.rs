@@ -229,7 +229,7 @@ fn connect_host(
     })
 }
 
-/// Leaves the rest to the relay. A name that nobody asked for yet (it stood in the hosts file) is looked up first, for a
+/// Leaves the rest to the relay. A name that wasn't asked for yet (it stood in the hosts file) is looked up first, for a
 /// moment: whether there's such a host is better said here than by a reset.
 fn connect_in_the_background(
     desk: &Desk<'_>,
@@ -586,7 +586,7 @@ fn listens_beside(desk: &Desk<'_>, port: u16) -> bool {
 }
 
 /// A socket that the filter doesn't let through by itself: one that never sends, one that has to be made for the run
-/// because no copy could be taken of its own, or one that nobody gets.
+/// because no copy could be taken of its own, or one that is never used.
 pub fn socket(desk: &Desk<'_>) -> Result<Answer, Errno> {
     const FLAGS: i32 = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     let registers = desk.caller().registers;

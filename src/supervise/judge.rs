@@ -28,7 +28,7 @@ pub enum Verdict {
     OnBehalf,
     /// The same, for what was granted on an answer.
     Approved,
-    /// Nobody does.
+    /// None does.
     Refused(Reason),
 }
 
@@ -53,7 +53,7 @@ impl Verdict {
     }
 }
 
-/// Whoever judges by one policy.
+/// Judges by one policy.
 pub struct Judge<'a> {
     pub realm: &'a Realm,
     pub station: &'a Station,

@@ -21,7 +21,7 @@ const MOST: usize = 64;
 /// Inner runs one inside the other.
 const DEEPEST: usize = 8;
 
-/// In the place of a process id: nobody's.
+/// In the place of a process id: of no process.
 const NOBODY: i32 = -1;
 
 /// One inner run.
@@ -252,7 +252,7 @@ enum Held {
 
 impl Label {
     /// `living`: the labels of inner wardens that the caller is below. An orphan goes to a process that was above its
-    /// inner warden already, so whoever is below another one was never below this, unless that was.
+    /// inner warden already, so a process below another one was never below this, unless that was.
     fn may_have_held(&self, living: &[Arc<Label>], caller: &Caller<'_>) -> Held {
         if living.iter().any(|label| label.above.contains(&self.number)) {
             return Held::Surely;

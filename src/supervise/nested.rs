@@ -118,7 +118,7 @@ pub fn told(connection: OwnedFd) -> Option<Told> {
 /// The connection that an inner run's launcher or warden asks for: the end of a pair takes the socket's place. A thread
 /// of its own hears what comes.
 ///
-/// Where opens aren't seen nobody could narrow them: then there's no connection, and no inner run.
+/// Where opens aren't seen they couldn't be narrowed: then there's no connection, and no inner run.
 pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
     const REFUSED: Errno = Errno(libc::EAGAIN);
     let shared = desk.shared();
@@ -140,7 +140,7 @@ pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Value(0))
 }
 
-/// Whether the globs can be compiled without harm to whoever does it.
+/// Whether the globs can be compiled without harm to the supervisor.
 fn is_reasonable(policy: &Policy) -> bool {
     const MOST: usize = 4096;
     policy.denials.len() <= MOST

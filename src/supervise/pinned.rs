@@ -256,7 +256,7 @@ impl Entry {
     }
 }
 
-/// A place in a directory: the directory pinned, and one component, which nobody has followed.
+/// A place in a directory: the directory pinned, and one component, not yet followed.
 #[derive(Debug)]
 pub struct Place {
     /// The directory.

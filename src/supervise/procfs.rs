@@ -133,7 +133,7 @@ pub fn ancestry(station: &Station, thread: i32) -> Option<Vec<Ancestor>> {
     Some(ancestors.collect())
 }
 
-/// Whoever ends on the way has us begin again, if that isn't the process itself.
+/// A process that ends on the way has us begin again, if it isn't the process itself.
 fn climb_surely(station: &Station, process: i32, top: i32) -> Option<Vec<(i32, Found)>> {
     const TRIES: usize = 16;
     for _ in 0..TRIES {

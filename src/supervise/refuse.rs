@@ -81,7 +81,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Refuses, or has somebody asked: what the call answers then is given by whoever asks.
+    /// Refuses, or queues a question: the asking thread gives the call's answer then.
     pub fn refuse(&self, refusal: Refusal) {
         let mut refusal = self.shared().with_reason(refusal);
         let approvals = self.shared().approvals.as_deref().filter(|_| !self.only_looks());

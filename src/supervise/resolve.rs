@@ -159,7 +159,7 @@ impl<'a> Request<'a> {
             }
             Err(errno) if self.met_no_link(base, path, errno) => Err(errno),
             other if self.restrictions & !libc::RESOLVE_NO_MAGICLINKS != 0 => match other {
-                // Beneath a directory of `/proc` by restricted ways: nobody needs it.
+                // Beneath a directory of `/proc` by restricted ways: no program needs it.
                 Ok(_) => Err(Errno(libc::EACCES)),
                 Err(errno) => Err(errno),
             },
@@ -311,7 +311,7 @@ impl<'a> Walk<'a> {
         Ok(Step::On)
     }
 
-    /// `self` and `thread-self` in the top of `/proc` are the caller's, whoever looks.
+    /// `self` and `thread-self` in the top of `/proc` are the caller's, not the worker's.
     fn own_name(&mut self, component: &[u8]) -> Result<CString, Errno> {
         let is_own = matches!(component, b"self" | b"thread-self")
             && self.is_in_proc(self.current.as_fd())?

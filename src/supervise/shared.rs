@@ -108,7 +108,7 @@ pub struct Shared {
     heard: Mutex<Heard>,
     /// Mistakes of our own.
     pub faults: Arc<Faults>,
-    /// Held by whoever renames alone, by everybody else together: what was judged by its name still has it when it is
+    /// A renaming call holds it alone, all others hold it together: what was judged by its name still has it when it is
     /// acted on.
     pub names: RwLock<()>,
     /// Whether a process of the run has set its umask. Until then all have the one that the run began with.
@@ -198,7 +198,7 @@ impl Made {
         }
     }
 
-    /// What is gone is nobody's: its number will mean another object one day.
+    /// What is gone isn't kept: its number will mean another object one day.
     pub fn forget(&mut self, identity: Identity) {
         self.sockets.remove(&identity);
         self.directories.remove(&identity);
@@ -235,7 +235,7 @@ impl Made {
     }
 }
 
-/// The result of a call whose answer found nobody: a signal interrupted the target, which then asks again.
+/// The result of a call whose answer came too late: a signal interrupted the target, which then asks again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replay {
     /// The call's number and registers.
@@ -382,7 +382,7 @@ impl Shared {
         lock(&self.resolving).contains(&process)
     }
 
-    /// Whether nobody waits for the next notification.
+    /// Whether no worker waits for the next notification.
     pub fn is_busy(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) == 0
     }

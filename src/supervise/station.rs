@@ -137,7 +137,7 @@ impl Station {
             .collect()
     }
 
-    /// Waits until there's a notification; `false` once nobody of the run is left.
+    /// Waits until there's a notification; `false` once no process of the run is left.
     pub fn wait(&self) -> io::Result<bool> {
         self.poll(PollTimeout::NONE)
             .map(|events| events.contains(PollFlags::POLLIN))
@@ -149,7 +149,7 @@ impl Station {
             .is_ok_and(|events| events.contains(PollFlags::POLLIN))
     }
 
-    /// Whether nobody of the run is left.
+    /// Whether no process of the run is left.
     pub fn is_abandoned(&self) -> bool {
         self.poll(PollTimeout::ZERO)
             .map_or(true, |events| events.contains(PollFlags::POLLHUP))
@@ -199,7 +199,7 @@ impl Station {
     }
 }
 
-/// What can't be read lets nobody else in.
+/// Where it can't be read, no other process is let in.
 const CLOSED_UMASK: u32 = 0o077;
 
 /// The umask that a status tells.

@@ -15,7 +15,7 @@ use crate::report::Kind;
 use crate::sys::notify::OnExecute;
 use crate::sys::{confine, file, terminal};
 
-/// Whether this is "the terminal of whoever opens it".
+/// Whether this is "the terminal of the process that opens it".
 pub fn is_own_terminal_device(object: &Pinned) -> bool {
     const TTY: u64 = libc::makedev(5, 0);
     object.is_device() && object.device() == TTY
@@ -86,7 +86,7 @@ pub fn set_size(desk: &Desk<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Value(0))
 }
 
-/// Whoever makes a pseudo-terminal may open its other end.
+/// The maker of a pseudo-terminal may open its other end.
 pub fn note_master(desk: &Desk<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
     if object.is_device()
         && is_terminal_multiplexer(object.name())
@@ -98,7 +98,7 @@ pub fn note_master(desk: &Desk<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
 }
 
 /// A pseudo-terminal's other end. Its number is used again once it is closed; the time at which the kernel made its
-/// entry tells the two apart, since nobody in a run can change the entry.
+/// entry tells the two apart, since no process of a run can change the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Terminal {
     device: (u32, u32),

@@ -1,7 +1,7 @@
 //! The threads that serve a run, and how they come and go.
 //!
 //! Every further thread that waits makes each answer slower, so a run starts with one. Another comes when a call is found
-//! waiting while nobody is free for it.
+//! waiting while no worker is free for it.
 
 use std::cell::Cell;
 use std::io;
@@ -58,7 +58,7 @@ impl Drop for Slow {
 /// Deep enough for paths of the kernel's longest; only what is used is paged in.
 pub(super) const STACK: usize = 512 * 1024;
 
-/// Answers until nobody of the run is left. An error is a panic between two calls, for which the run is ended.
+/// Answers until no process of the run is left. An error is a panic between two calls, for which the run is ended.
 pub(super) fn serve(shared: &Arc<Shared>, station: &Arc<Station>) -> Result<(), Fault> {
     shared.workers.fetch_add(1, Ordering::Relaxed);
     let worker = Worker {
@@ -93,7 +93,7 @@ impl Worker {
             }
             Err(error) => match error.raw_os_error() {
                 Some(libc::EINTR) => true,
-                // The caller was killed before it was heard, or nobody is left.
+                // The caller was killed before it was heard, or no process is left.
                 Some(libc::ENOENT) => !self.station.is_abandoned(),
                 _ => false,
             },
@@ -205,7 +205,7 @@ impl Worker {
         })
     }
 
-    /// Hands a refused call to whoever asks, or makes it where what was granted can be reached.
+    /// Hands a refused call to the asking thread, or makes it where what was granted can be reached.
     fn take_detour(
         &self,
         (notification, labels): (&Notification, &Applying),
@@ -316,7 +316,7 @@ impl Worker {
         }
     }
 
-    /// Starts another worker where a call waits and nobody is free for it.
+    /// Starts another worker where a call waits and no worker is free for it.
     fn call_for_help(&self) {
         let is_enough = || self.shared.workers.load(Ordering::Relaxed) >= most_workers();
         if !self.shared.is_busy() || is_enough() || !self.station.has_more() {

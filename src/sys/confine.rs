@@ -244,7 +244,7 @@ pub fn change_directory(directory: RawFd) -> io::Result<()> {
 pub fn open_path(path: &CStr) -> io::Result<OwnedFd> {
     // SAFETY: the path is NUL-terminated.
     let descriptor = check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })?;
-    // SAFETY: open answered a descriptor that nobody else owns.
+    // SAFETY: open answered a new descriptor, without another owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 

@@ -113,7 +113,7 @@ pub fn set_signal_of_events(file: BorrowedFd<'_>, signal: i32) -> io::Result<()>
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// None, or one that has ended.
-    Nobody,
+    None,
     /// A process, or thread.
     Process(i32),
     /// A process group.
@@ -129,7 +129,7 @@ pub fn owner(file: BorrowedFd<'_>) -> io::Result<Owner> {
     // SAFETY: the kernel writes one `f_owner_ex`, two integers.
     check(unsafe { libc::fcntl(file.as_raw_fd(), F_GETOWN_EX, owner.as_mut_ptr()) })?;
     Ok(match owner {
-        [_, 0] => Owner::Nobody,
+        [_, 0] => Owner::None,
         [F_OWNER_PGRP, group] => Owner::Group(group),
         [_, process] => Owner::Process(process),
     })
@@ -332,7 +332,7 @@ pub fn seal(file: BorrowedFd<'_>) -> io::Result<()> {
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) }).map(drop)
 }
 
-/// Lets nobody add further seals to a memory file.
+/// Seals a memory file against further seals.
 pub fn seal_against_sealing(file: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: integers only.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SEAL) }).map(drop)

@@ -45,7 +45,7 @@ fn check_long(result: libc::c_long) -> io::Result<libc::c_long> {
 /// Takes over a descriptor that a safe wrapper answered as a bare number.
 pub fn own(number: std::os::fd::RawFd) -> std::os::fd::OwnedFd {
     use std::os::fd::FromRawFd;
-    // SAFETY: the callers pass what F_DUPFD just made, which nobody else owns.
+    // SAFETY: the callers pass what a call just made, without another owner.
     unsafe { std::os::fd::OwnedFd::from_raw_fd(number) }
 }
 

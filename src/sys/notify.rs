@@ -69,7 +69,7 @@ pub fn install_filter(program: &[Instruction]) -> io::Result<OwnedFd> {
 
 fn install(program: &[Instruction], flags: libc::c_ulong) -> io::Result<OwnedFd> {
     let listener = set_filter(program, flags)? as RawFd;
-    // SAFETY: the kernel made the descriptor for us; nobody else owns it.
+    // SAFETY: the kernel made the descriptor for us; it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(listener) })
 }
 
@@ -98,7 +98,7 @@ pub fn wake_synchronously(listener: BorrowedFd<'_>) {
     unsafe { libc::ioctl(listener.as_raw_fd(), IOCTL_SET_FLAGS as _, SYNC_WAKE_UP) };
 }
 
-/// Waits for the next notification. `ENOENT`: the caller was killed meanwhile, or nobody is left.
+/// Waits for the next notification. `ENOENT`: the caller was killed meanwhile, or no process is left.
 pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
     // The kernel wants zeroes.
     let mut notification = Notification::default();
@@ -107,7 +107,7 @@ pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
     Ok(notification)
 }
 
-/// Whether the thread still waits for the answer. While it does, its number means it and nobody else.
+/// Whether the thread still waits for the answer. While it does, its number means it and no other.
 pub fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: the kernel reads one `u64` that outlives the call.
     unsafe { libc::ioctl(listener.as_raw_fd(), IOCTL_ID_VALID as _, &raw const id) == 0 }

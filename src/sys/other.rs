@@ -45,7 +45,7 @@ pub fn take_descriptor(process: BorrowedFd<'_>, number: RawFd) -> io::Result<Own
     Ok(unsafe { OwnedFd::from_raw_fd(copy as RawFd) })
 }
 
-/// Whether [`take_descriptor`] is to be had here. A number that nobody has open is told apart from a refusal.
+/// Whether [`take_descriptor`] is to be had here. A number that isn't open is told apart from a refusal.
 pub fn takes_descriptors() -> bool {
     // SAFETY: no arguments; always succeeds.
     let own = unsafe { libc::getpid() };
@@ -69,7 +69,7 @@ pub fn thread_descriptor(thread: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) })
 }
 
-/// What goes with a signal (`siginfo_t`), as whoever sends it wrote it.
+/// What goes with a signal (`siginfo_t`), as its sender wrote it.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub struct SignalInfo(pub [u8; 128]);

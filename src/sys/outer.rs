@@ -14,7 +14,7 @@ pub const NAME: &[u8; 15] = b"\0stockade-outer";
 /// The answer to a request that was granted.
 pub const YES: u8 = b'y';
 
-/// What the warden says when nobody of its run is left.
+/// What the warden says when no process of its run is left.
 pub const GOODBYE: u8 = b'.';
 
 /// Connects to the outer run's supervisor. `ECONNREFUSED`: there's none.

@@ -74,7 +74,7 @@ pub struct PointerArray {
     _strings: Vec<std::ffi::CString>,
 }
 
-// SAFETY: the pointers lead into `_strings`, which the value owns and nobody changes.
+// SAFETY: the pointers lead into `_strings`, which the value owns and never changes.
 unsafe impl Send for PointerArray {}
 // SAFETY: as above; shared reads only.
 unsafe impl Sync for PointerArray {}
@@ -272,7 +272,7 @@ impl AsRawFd for Children {
 }
 
 /// Makes a command of the caller's start as if from a shell of its own: no signal blocked or ignored, in its own process
-/// group, and ended by SIGALRM after so many seconds, also when nobody is left to end it (alarm(2) outlives execve).
+/// group, and ended by SIGALRM after so many seconds, also without a process that would end it (alarm(2) outlives execve).
 #[cfg(feature = "store")]
 pub fn set_apart(command: &mut std::process::Command, seconds: u32) {
     use super::signals;

@@ -148,7 +148,7 @@ mod tests {
                 heard: 0,
             };
             let pid = run_until_exec(&ChildStack::new(), listen, &mut told, || {
-                // Whoever doesn't wait would be through by then.
+                // A caller that doesn't wait would be through by then.
                 std::thread::sleep(std::time::Duration::from_millis(20));
                 signpost.point(onwards);
             })

@@ -22,7 +22,7 @@ pub fn mode(terminal: BorrowedFd<'_>) -> io::Result<libc::termios> {
     }
 }
 
-/// Changes its mode at once, without waiting for output that nobody may ever take.
+/// Changes its mode at once, without waiting for output that may never be taken.
 pub fn set_mode(terminal: BorrowedFd<'_>, mode: &libc::termios) -> io::Result<()> {
     // SAFETY: reads one structure.
     check(unsafe { libc::tcsetattr(terminal.as_raw_fd(), libc::TCSANOW, mode) }).map(drop)
@@ -50,7 +50,7 @@ pub fn set_size(terminal: BorrowedFd<'_>, size: [u8; size_of::<libc::winsize>()]
     check(unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, size.as_ptr()) }).map(drop)
 }
 
-/// Columns and rows, as whoever can write to it last said; 0 where nobody did.
+/// Columns and rows, as a process that can write to it last said; 0 where none did.
 pub fn size(terminal: BorrowedFd<'_>) -> io::Result<(u16, u16)> {
     let mut size = libc::winsize {
         ws_row: 0,

@@ -7,7 +7,7 @@ use super::check;
 
 /// Gives the calling process a name (at most 15 bytes count) and makes that its command line too.
 ///
-/// For a forked copy that never executes: its command line would be the original's, so that whoever ends processes by
+/// For a forked copy that never executes: its command line would be the original's, so that a program that ends processes by
 /// their command line would end both. Child-safe.
 pub fn rename(title: &CStr) -> io::Result<()> {
     // SAFETY: the title is NUL-terminated; the kernel copies 16 bytes at most.

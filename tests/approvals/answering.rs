@@ -87,11 +87,11 @@ fn a_program_reads_questions_as_lines_of_json() {
 }
 
 #[test]
-fn where_nobody_watches_the_answer_is_silence_at_once() {
+fn where_no_watcher_is_the_answer_is_silence_at_once() {
     let place = Place::new();
     assert!(!SocketApprover::new(place.state(), Waiting::OnlyWatched).is_watched());
     let (answer, took) = ask(&place.state(), Waiting::OnlyWatched, request("/x")).answer();
-    assert_eq!(answer, Answer::silence("nobody watches with `stockade approvals`"));
+    assert_eq!(answer, Answer::silence("no `stockade approvals` is watching"));
     assert!(took < LONG / 2);
     let _watch = watch(&place, PLAIN);
     assert!(SocketApprover::new(place.state(), Waiting::OnlyWatched).is_watched());
@@ -110,7 +110,7 @@ fn of_two_watchers_the_first_answer_counts_and_the_other_is_told() {
 }
 
 #[test]
-fn a_question_disappears_when_time_is_over_or_nobody_waits() {
+fn a_question_disappears_when_time_is_over_or_it_is_not_needed() {
     let place = Place::new();
     let watch = watch(&place, PLAIN);
     let late = ask_for(
@@ -124,9 +124,9 @@ fn a_question_disappears_when_time_is_over_or_nobody_waits() {
     withdrawn.patience.withdraw();
     assert_eq!(
         withdrawn.answer().0,
-        Answer::silence("nobody waits for the answer any more")
+        Answer::silence("the answer isn't needed any more")
     );
-    assert_eq!(late.answer().0, Answer::silence("nobody answered within 3s"));
+    assert_eq!(late.answer().0, Answer::silence("no answer within 3s"));
     watch.awaits("isn't asked any more", 2);
 }
 

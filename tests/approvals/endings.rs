@@ -24,7 +24,10 @@ fn when_the_watcher_is_killed_all_that_waits_is_refused_at_once() {
     let killed = std::time::Instant::now();
     watch.ended();
     for open in open {
-        assert_eq!(open.answer().0, Answer::silence("whoever was asked went away"));
+        assert_eq!(
+            open.answer().0,
+            Answer::silence("`stockade approvals` ended before it answered")
+        );
     }
     assert!(killed.elapsed() < LONG / 2);
     // What it left is removed by who finds it.
@@ -41,7 +44,7 @@ fn a_stopped_watcher_costs_no_more_than_patience() {
     let time = Duration::from_millis(400);
     let open = crate::approvals::question::ask_for(&place.state(), Waiting::OnlyWatched, request("/x"), time);
     let (answer, took) = open.answer();
-    assert_eq!(answer, Answer::silence("nobody answered within 400ms"));
+    assert_eq!(answer, Answer::silence("no answer within 400ms"));
     assert!(took < LONG / 2);
 }
 
@@ -63,9 +66,12 @@ fn quitting_refuses_what_waits() {
     let open = ask(&place.state(), Waiting::ForSomebody, request("/x"));
     watch.awaits("wants to read", 1);
     watch.types("quit");
-    assert_eq!(open.answer().0, Answer::silence("whoever was asked went away"));
+    assert_eq!(
+        open.answer().0,
+        Answer::silence("`stockade approvals` ended before it answered")
+    );
     assert_eq!(watch.ended().code(), Some(0));
-    watch.awaits("1: refused, nobody watches any more", 1);
+    watch.awaits("1: refused, no `stockade approvals` is watching any more", 1);
     assert!(sockets(&place.state()).is_empty());
 }
 

@@ -12,7 +12,7 @@ use crate::approvals::question::{ask, request};
 use crate::common::Place;
 use crate::common::{sockets, watch};
 
-/// A watcher that says this to whoever asks, whatever is asked.
+/// A watcher that says this to every run, whatever is asked.
 fn parrot(state: &Path, words: Vec<u8>) {
     let directory = state.join("approvals");
     std::fs::create_dir_all(&directory).unwrap();
@@ -64,7 +64,7 @@ fn an_answer_that_cant_be_used_is_a_no() {
 }
 
 #[test]
-fn rubbish_at_the_watcher_is_no_question_and_keeps_nobody_from_asking() {
+fn rubbish_at_the_watcher_is_no_question_and_keeps_no_run_from_asking() {
     let place = Place::new();
     let mut watch = watch(&place, &["--watch", "--plain"]);
     let socket = sockets(&place.state()).pop().unwrap();

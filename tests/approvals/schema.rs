@@ -77,7 +77,7 @@ fn answers_are_what_the_schema_says() {
         wide(Extent::Wider),
         wide(Extent::Profile("trusted".into())),
         Answer::no("ada").because("not today"),
-        Answer::silence("nobody was there"),
+        Answer::silence("no one was there"),
     ] {
         let document = serde_json::to_value(&answer).unwrap();
         assert_eq!(broken("answer", &document), Vec::<String>::new(), "{document:#}");

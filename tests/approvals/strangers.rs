@@ -1,4 +1,4 @@
-//! Nobody but the user answers, and nobody but the user asks.
+//! Only the user answers, and only the user asks.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -91,7 +91,7 @@ print('ready', flush=True); s.settimeout(30); s.accept()[0].recv(1)";
     assert_eq!(line, "ready\n");
     assert!(!SocketApprover::new(place.state(), Waiting::OnlyWatched).is_watched());
     let (answer, _) = ask(&place.state(), Waiting::OnlyWatched, request("/x")).answer();
-    assert_eq!(answer, Answer::silence("nobody watches with `stockade approvals`"));
+    assert_eq!(answer, Answer::silence("no `stockade approvals` is watching"));
     let mode = std::fs::metadata(&directory).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700, "what was open is closed");
     let _ = stranger.kill();

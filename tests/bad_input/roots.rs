@@ -28,10 +28,12 @@ fn a_root_that_is_no_directory_is_refused() {
 fn a_home_is_no_root_unless_it_is_named() {
     let of_its_root = |place: &str| run().without_root().profile("filesystem").after(place);
     refused(of_its_root("cd @HOME"))
-        .stderr_has("would be the run's root, and nobody named it")
+        .stderr_has("as the root without `--root`")
         .ends();
     of_its_root("cd @HOME").flags(["--root", "."]).ends();
-    refused(of_its_root("cd /")).stderr_has("nobody named it").ends();
+    refused(of_its_root("cd /"))
+        .stderr_has("as the root without `--root`")
+        .ends();
 }
 
 #[test]

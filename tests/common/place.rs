@@ -62,7 +62,7 @@ impl Place {
     }
 
     /// Writes a file that may be executed. Another process does: what this one holds to write, a child that another
-    /// thread forks holds too until it executes, and nobody could start it.
+    /// thread forks holds too until it executes, and it couldn't be started.
     pub fn program(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         const ANEW: &str = "cp -- \"$1\" \"$1.new\" && chmod 755 \"$1.new\" && mv -f -- \"$1.new\" \"$1\"";
         let path = self.file(name, text);

@@ -175,7 +175,7 @@ impl Run {
             words.extend(["--report".into(), self.report_path().into()]);
         }
         if self.flags.iter().all(|flag| flag != "--ask") {
-            // Whoever runs the tests may sit at a terminal.
+            // The tests may be run from a terminal.
             words.extend(["--ask".into(), "never".into()]);
         }
         words.extend(self.flags.iter().cloned());

@@ -142,7 +142,7 @@ fn a_configuration_that_other_users_could_have_written_stops_everything() {
     } else {
         crate::common::skipped("only root can give a directory to another user");
     }
-    // One that isn't there is nobody's, and so is one in which nothing is.
+    // One that isn't there has no owner, and neither has an empty one.
     let place = Place::new();
     place.file("~/.config/x", "");
     mode(&place.path("~/.config"), 0o777);

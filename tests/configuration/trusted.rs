@@ -27,14 +27,14 @@ fn without_hashes(text: &str) -> String {
 }
 
 #[test]
-fn nothing_is_trusted_where_nobody_can_be_asked() {
+fn nothing_is_trusted_where_no_question_can_be_asked() {
     let place = Place::new();
     place.file(".stockade/config.toml", ALLOW);
     insta::assert_snapshot!(without_hashes(&told(&place, &["trust"])), @r#"
         @ROOT/.stockade/config.toml
         blake3 HASH
         + permissions.allow = { tool = "bash", command = "git push" }  # @ROOT/.stockade/config.toml:3
-        ! stockade: nobody can be asked whether to trust it: standard input and error aren't a terminal
+        ! stockade: can't ask whether to trust it: standard input and error aren't a terminal
         !
         ! hint: `--hash HASH` trusts exactly what was looked at, `--yes` whatever is there
         Some(125)
@@ -71,7 +71,7 @@ fn a_project_is_trusted_by_its_hash_until_one_byte_changes() {
         blake3 HASH
           permissions.allow = { tool = "bash", command = "git push" }  # @ROOT/.stockade/config.toml:3
         + tools.git = {}  # @ROOT/.stockade/config.toml:5
-        ! stockade: nobody can be asked whether to trust it: standard input and error aren't a terminal
+        ! stockade: can't ask whether to trust it: standard input and error aren't a terminal
         !
         ! hint: `--hash HASH` trusts exactly what was looked at, `--yes` whatever is there
         Some(125)

@@ -1,4 +1,4 @@
-//! The cache of a run: what it leaves for later runs of its kind, and for nobody else.
+//! The cache of a run: what it leaves for later runs of its kind, and for no others.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! Calls that get round every other promise, calls that nobody knows, and calls of foreign ABIs.
+//! Calls that get round every other promise, unknown calls, and calls of foreign ABIs.
 #![cfg(target_arch = "x86_64")]
 
 use crate::common::Probe;
@@ -147,7 +147,7 @@ fn a_listener_cannot_be_installed() {
 }
 
 #[test]
-fn numbers_that_nobody_knows_answer_enosys() {
+fn unknown_numbers_answer_enosys() {
     let mut probe = Probe::new();
     for number in ["400", "600", "500", "1000", "5000", "0x3fffffff"] {
         probe = probe.answers(&format!("call({number})"), "ENOSYS", "ENOSYS");

@@ -55,7 +55,7 @@ fn a_judge_reads_the_tree_and_is_asked_for_each_write() {
 }
 
 #[test]
-fn a_judge_whom_nobody_can_ask_for_reads_and_writes_nothing() {
+fn a_judge_without_an_asker_reads_and_writes_nothing() {
     let ran = agent("judge")
         .bash("cat src/a.rs; echo x > new; rm src/a.rs; mv docs/b.md c; ls")
         .stdout("text\ndocs\nsrc\n")
@@ -150,7 +150,7 @@ read_only = ["docs/**"]
 "#;
 
 #[test]
-fn a_scope_holds_while_the_program_runs_and_nobody_is_asked_about_it() {
+fn a_scope_holds_while_the_program_runs_and_no_question_is_asked_about_it() {
     let temporary = format!("/tmp/stockade-scope-{}", std::process::id());
     let code = format!(
         "for f in src/new docs/b.md top {temporary}; do echo x 2>/dev/null > $f && echo $f; done; \
@@ -201,7 +201,7 @@ fn a_yes_to_removing_a_directory_removes_it() {
 }
 
 #[test]
-fn nobody_is_asked_about_one_name_where_the_other_is_closed() {
+fn no_question_is_asked_about_one_name_where_the_other_is_closed() {
     let ran = answered(configured(agent("scoped"), SCOPED).flags(["--mode", "manual"]))
         .bash("ln docs/b.md src/c.md; mv src/a.rs top; true")
         .any_stderr()

@@ -1,4 +1,4 @@
-//! Asking a person while the program waits: what is asked, what a yes opens, what a no leaves, and what nobody is asked.
+//! Asking a person while the program waits: what is asked, what a yes opens, what a no leaves, and what isn't asked.
 
 mod person;
 

@@ -38,7 +38,7 @@ fn a_time_out_is_a_no_and_does_not_count_as_the_runs_time() {
         while patience.left().is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        Answer::silence("nobody answered within 4 s")
+        Answer::silence("no answer within 4 s")
     })
     // The run's own time is enough for Python to begin on a busy machine, and less than the question's.
     .with(|sandbox| {
@@ -49,11 +49,11 @@ fn a_time_out_is_a_no_and_does_not_count_as_the_runs_time() {
     .python(TRY)
     .prints("PermissionError\n");
     let rule = asked.output.outcome.denials()[0].rule.clone().unwrap();
-    assert_eq!(rule.text, "nobody answered within 4 s");
+    assert_eq!(rule.text, "no answer within 4 s");
 }
 
 #[test]
-fn whoever_never_answers_is_given_up() {
+fn one_that_never_answers_is_given_up() {
     patiently("minimal", Manner::Beside, |_, _| {
         std::thread::sleep(Duration::from_secs(20));
         Answer::yes(Lifetime::Once, "too late")
@@ -64,7 +64,7 @@ fn whoever_never_answers_is_given_up() {
 }
 
 #[test]
-fn whoever_panics_has_said_no() {
+fn one_that_panics_has_said_no() {
     asking("minimal", |_| panic!("this is the test's own panic"))
         .python(TRY)
         .prints("PermissionError\n");
@@ -173,7 +173,7 @@ fn a_run_with_an_unanswered_question_ends_when_it_is_told_to() {
 }
 
 #[test]
-fn nobody_is_asked_for_what_no_grant_opens() {
+fn no_question_is_asked_for_what_no_grant_opens() {
     asking("workspace", session)
         .file(".env", "KEY")
         .file(".git/config", "")
@@ -189,7 +189,7 @@ fn nobody_is_asked_for_what_no_grant_opens() {
 }
 
 #[test]
-fn nobody_is_asked_where_the_network_is_off() {
+fn no_question_is_asked_where_the_network_is_off() {
     use stockade::NetworkChoice;
     asking("minimal", once)
         .with(|sandbox| sandbox.network(NetworkChoice::None))

@@ -22,7 +22,7 @@ if os.fork() == 0:
     with open('@ROOT/where', 'w') as f: f.write(S + '/approvals/' + found[0])
     ready()
     os._exit(0)
-# It goes on as long as nobody closes its input, which only it could.
+# It goes on as long as its input isn't closed, which only it could do.
 reader, writer = os.pipe()
 os.dup2(reader, 0)
 os.set_inheritable(writer, True)
@@ -35,7 +35,7 @@ fn watched() -> Probe {
         .file("file", "x")
         .file("~/.config/stockade/config.toml", "version = 1\n")
         .beside(&format!("STOCKADE = '{STOCKADE}'\n{WATCHED}"))
-        // Whoever watches is asked, and says nothing.
+        // The watcher is asked, and says nothing.
         .flags(["--ask-timeout", "100ms"])
 }
 

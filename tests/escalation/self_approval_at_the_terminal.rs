@@ -123,7 +123,7 @@ fn what_comes_before_the_question_is_no_answer() {
 }
 
 #[test]
-fn whoever_reads_the_terminal_all_the_time_reads_no_answer() {
+fn a_reader_of_the_terminal_reads_no_answer() {
     let code = "import os, sys\n\
                 def say(text): os.write(1, text.encode())\n\
                 reader, writer = os.pipe()\n\
@@ -223,7 +223,7 @@ fn ctrl_c_at_a_question_asks_nothing_more_of_those_that_wait() {
 }
 
 #[test]
-fn in_raw_mode_nobody_is_asked_and_the_report_says_so() {
+fn in_raw_mode_no_question_is_asked_and_the_report_says_so() {
     let code = "import os, termios, tty\n\
                 def say(text): os.write(1, text.encode())\n\
                 ASKING\
@@ -277,7 +277,7 @@ fn another_group_in_the_foreground_gets_the_terminal_back_and_answers_nothing() 
     assert_eq!(reasons(&begun), ["1", "2"]);
 }
 
-/// Nobody of the run draws or reads while the question is open, however it tries to go on. What draws does so a second
+/// No process of the run draws or reads while the question is open, however it tries to go on. What draws does so a second
 /// after the call, when the question has been open for a while.
 fn is_held_still(beside: &str) {
     let code = format!(

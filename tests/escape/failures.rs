@@ -117,7 +117,7 @@ fn a_hundred_processes_at_once_get_right_answers() {
 }
 
 #[test]
-fn those_who_wait_for_a_fifo_hold_up_nobody() {
+fn those_who_wait_for_a_fifo_hold_up_no_other() {
     let code = "import os, threading, time\n\
         def waits(thread):\n  \
           return open('/proc/self/task/%d/syscall' % thread.native_id).read().startswith('257 ')\n\

@@ -151,7 +151,7 @@ fn a_link_to_ones_own_memory_is_ones_own() {
 }
 
 #[test]
-fn the_list_of_processes_has_nobody_else() {
+fn the_list_of_processes_has_no_others() {
     let victim = Asleep::new();
     for profile in PROFILES {
         Probe::new()

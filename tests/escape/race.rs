@@ -19,7 +19,7 @@ pub struct Race<'a> {
 impl Race<'_> {
     pub fn is_held(&self, profile: &str) {
         let Some(program) = built(self.attacker) else {
-            return skipped("there is no C compiler, so nobody races");
+            return skipped("there is no C compiler, so there's no race");
         };
         let free = self.place(&program);
         let _beside = self.beside(&free);

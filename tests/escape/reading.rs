@@ -231,7 +231,7 @@ fn whatever_pattern_makes_it_one() {
         "credentials",
         "credentials.json",
         "credentials-prod.yaml",
-        // Whoever reads them folds case.
+        // Their readers fold case.
         ".ENV",
         "A.PEM",
         "Secrets/x",

@@ -1,4 +1,4 @@
-//! Interfaces that act behind the filter, calls that nobody knows, and upper halves of arguments, in wide profiles.
+//! Interfaces that act behind the filter, unknown calls, and upper halves of arguments, in wide profiles.
 
 use crate::common::{Probe, run};
 
@@ -67,7 +67,7 @@ fn handles_mounts_and_namespaces() {
 }
 
 #[test]
-fn clone3_and_numbers_that_nobody_knows() {
+fn clone3_and_unknown_numbers() {
     let mut probe = Probe::new().answers_if_possible("call(435, 0, 0) # clone3", "EINVAL", "ENOSYS");
     for number in ["400", "423", "500", "513", "547", "600", "1000", "5000", "0x3fffffff"] {
         probe = probe.answers(&format!("call({number})"), "ENOSYS", "ENOSYS");

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::common::{python, run, until};
 
-/// The numbers of closed pseudo-terminals go to whoever opens the next ones.
+/// The numbers of closed pseudo-terminals go to the next ones.
 #[test]
-fn the_number_of_a_closed_terminal_opens_nobody_elses() {
+fn the_number_of_a_closed_terminal_opens_no_other() {
     let code = "import os, time\n\
                 masters = [os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY) for _ in range(24)]\n\
                 for master in masters: os.close(master)\n\

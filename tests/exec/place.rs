@@ -48,7 +48,7 @@ impl Place {
         Called::of(self.command(words).output().unwrap())
     }
 
-    /// `stockade exec`, with nobody to ask.
+    /// `stockade exec`, without an asker.
     pub fn exec(&self, words: &[&str]) -> Called {
         self.call(&[&["exec", "--ask", "never"], words].concat())
     }

@@ -43,7 +43,7 @@ fn trusted_is_never_given_by_a_text() {
     assert_eq!(called.code, 1);
     called.says("`write.py` runs under `readonly`, and the rest is asked: it seems to need `trusted`");
     assert!(!place.root().join("out.txt").exists());
-    // Whoever is asked can let it happen.
+    // An answer can let it happen.
     let called = place.exec_with(r#"{"answer":"yes","lifetime":"session"}"#, &["write.py"]);
     assert_eq!(called.code, 0);
     assert!(place.root().join("out.txt").exists());

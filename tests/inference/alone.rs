@@ -30,7 +30,7 @@ const ALONE: [&str; 7] = [
     "PATH=$PATH:/usr/sbin:/sbin ip link set lo up && exec setpriv --ambient-caps=-all \"$@\"",
 ];
 
-/// A script that nobody else runs meanwhile: it has fixed names below `/tmp`, which are removed with the value.
+/// A script that no other test runs meanwhile: it has fixed names below `/tmp`, which are removed with the value.
 /// `tests/infer/observe.py` takes the same lock.
 pub struct Claimed<'a> {
     pub label: &'a Label,

@@ -66,7 +66,7 @@ fn fault(label: &Label) -> Option<String> {
 
 fn is_unseen(label: &Label) -> bool {
     let any = |names: &[String]| names.iter().any(|name| name == "*");
-    // Where nobody answers, what would have come then isn't seen; git stops early where there's no repository.
+    // Where no answer comes, what would have come then isn't seen; git stops early where there's no repository.
     let stops_early = label.leaves_machine() && label.exit != 0 || label.commands.iter().any(|name| name == "git");
     label.hard || stops_early || !label.env.is_empty() || any(&label.reads) || any(&label.writes) || any(&label.hosts)
 }

@@ -148,7 +148,7 @@ impl Confined {
         }
     }
 
-    /// Why it may end otherwise although nothing is wrong: what nobody can be asked for.
+    /// Why it may end otherwise although nothing is wrong: what can't be asked for.
     fn cannot_be_asked(&self, label: &Label) -> Option<String> {
         let profile = self.report["profile"].as_str().unwrap_or_default();
         let is_passed = |name: &String| match profile {

@@ -25,7 +25,7 @@ pub fn plain_path(path: &str) -> &str {
 }
 
 /// Whether a connection is to one of a label's hosts. A host without a port means that of HTTP or TLS; an address of this
-/// machine means any, since whoever listens there is asked there.
+/// machine means any, since its listeners are asked there.
 pub fn is_host(target: &str, label: &Label) -> bool {
     let target = target.replace("[::1]", "localhost").replace("127.0.0.1", "localhost");
     label.hosts.iter().any(|host| {

@@ -75,7 +75,7 @@ fn a_stopped_run_ends_when_stockade_is_killed() {
 }
 
 /// Begins chains of processes, each of which ends once it has made the next. The twentieth of the first chain tells of it:
-/// the storm rages, and whoever begins it may still be adding chains.
+/// the storm rages, and its maker may still be adding chains.
 fn storm(chains: u32, tells: &str) -> String {
     format!(
         "for chain in range({chains}):\n  \

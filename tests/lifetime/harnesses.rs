@@ -108,7 +108,7 @@ fn the_tree_ends_when_timeout_kills_it() {
     );
 }
 
-/// `subprocess.run(…, timeout=4)` kills the one process and waits for whoever holds the output.
+/// `subprocess.run(…, timeout=4)` kills the one process and waits for the holders of the output.
 #[test]
 fn pythons_timeout_ends_the_tree_and_returns() {
     let harness = "import subprocess, sys, time\n\

@@ -1,4 +1,4 @@
-//! Keys of a terminal: they reach the program, which decides, and nobody is locked out.
+//! Keys of a terminal: they reach the program, which decides, and the user isn't locked out.
 
 use crate::common::{STOCKADE, Terminal, run};
 

@@ -1,4 +1,4 @@
-//! A run with a daemon. The proof that it is over is a pipe: its reader meets the end only when nobody holds it.
+//! A run with a daemon. The proof that it is over is a pipe: its reader meets the end only when no process holds it.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -15,7 +15,7 @@ use crate::common::{Run, is_alive, run, until};
 /// Long enough for a loaded machine, shorter than anything that the runs here sleep.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Starts a daemon that ignores every signal it can, holds standard output, and has nobody above it.
+/// Starts a daemon that ignores every signal it can, holds standard output, and has no parent of the run.
 pub const DAEMON: &str = "import os, signal, sys, time\n\
     def daemon():\n  \
       if os.fork(): os.wait(); return\n  \
@@ -38,7 +38,7 @@ pub const READY: &str = "print('ready', os.getpid(), flush=True)";
 /// A run with a daemon, whose output is read here.
 pub struct Watched {
     pub child: Child,
-    /// Closed when nobody holds the output any more.
+    /// Closed when no process holds the output any more.
     over: mpsc::Receiver<()>,
     pub daemon: i32,
     /// The command, where it said that it is ready.

@@ -1,4 +1,4 @@
-//! Files: what both runs allow, whoever of the inner run asks and however.
+//! Files: what both runs allow, whichever process of the inner run asks and however.
 
 use crate::nesting::inner::{inner, outer, python_words, shows};
 

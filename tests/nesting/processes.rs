@@ -1,4 +1,4 @@
-//! Processes: an inner run sees and signals its own alone, and whoever it leaves behind stays narrowed.
+//! Processes: an inner run sees and signals its own alone, and what it leaves behind stays narrowed.
 
 use crate::common::until;
 use crate::nesting::inner::{inner, outer, python_words};

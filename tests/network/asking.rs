@@ -1,4 +1,4 @@
-//! Hosts that nobody granted are asked for, while the program waits in `connect`.
+//! Hosts that aren't granted are asked for, while the program waits in `connect`.
 
 use stockade::approve::{Answer, EscalationRequest, Lifetime};
 
@@ -108,11 +108,11 @@ fn an_address_is_asked_for_as_one_and_nothing_else_opens() {
         .python(&code(&granted.ip().to_string(), granted.port(), &body))
         .was_asked(&[&format!("--host {granted}"), &format!("--host {other}")])
         .prints("ping\nclosed\n");
-    witness.saw_nobody();
+    witness.saw_none();
 }
 
 #[test]
-fn nobody_is_asked_for_where_credentials_are_handed_out() {
+fn no_question_is_asked_for_where_credentials_are_handed_out() {
     asking("minimal", session)
         .python(
             "import socket\n\

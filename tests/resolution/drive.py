@@ -17,7 +17,7 @@ FLAGS = os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK | os.O_PATH
 
 
 class Edge:
-    """Memory before a page that can't be read: whoever reads too far, fails."""
+    """Memory before a page that can't be read: a call that reads too far fails."""
     PAGES = 3
 
     def __init__(self):

@@ -1,4 +1,4 @@
-//! Many at once: right results, and nobody hangs.
+//! Many at once: right results, and nothing hangs.
 
 use crate::supervision::both::both;
 

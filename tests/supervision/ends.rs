@@ -62,7 +62,7 @@ fn a_killed_supervisor_ends_a_run_in_the_middle_of_its_work() {
                 "{pid} outlives its supervisor"
             );
         }
-        // Nobody holds the output, and nobody writes on.
+        // No process holds the output, and none writes on.
         stdout.read_to_string(&mut String::new()).unwrap();
         let entries = || {
             let mut names: Vec<_> = std::fs::read_dir(&begun.place.root)

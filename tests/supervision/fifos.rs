@@ -1,4 +1,4 @@
-//! Opening a FIFO waits for the other side, and holds up nobody else.
+//! Opening a FIFO waits for the other side, and holds up no other call.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -56,7 +56,7 @@ fn either_side_waits_for_the_other_while_others_go_on() {
 }
 
 #[test]
-fn twenty_waiting_threads_hold_up_nobody() {
+fn twenty_waiting_threads_hold_up_no_other() {
     fifos(
         r#"
         for n in range(20): os.mkfifo('f%d' % n)
@@ -130,7 +130,7 @@ fn a_handler_interrupts_a_waiting_open() {
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
         reader = waiting(lambda: os.open('b', os.O_RDONLY))
         os.kill(os.getpid(), signal.SIGALRM)
-        # Whoever would interrupt the open has time to.
+        # An interruption of the open has time to come.
         time.sleep(0.3)
         w = os.open('b', os.O_WRONLY)
         print(reader() > 2)
@@ -186,7 +186,7 @@ fn a_killed_process_waits_no_more() {
                 ends += [ended(around, name, flags) for name in ('a', 'b', 'c')]
                 time.sleep(moment)
             met = [opens(name + around, os.O_WRONLY | os.O_NONBLOCK) for name in ('a', 'b')]
-            # Nobody is left there: a new pair meets each other.
+            # No opener is left there: a new pair meets each other.
             got = []
             reader = threading.Thread(target=lambda: got.append(os.open('c' + around, os.O_RDONLY))); reader.start()
             wait_in_call('self/task/%d' % reader.native_id)

@@ -138,9 +138,9 @@ fn a_watcher_sees_each_file_closed_once() {
     .print("200 True []\n");
 }
 
-/// A lease holds up whoever opens the file: the supervisor, and programs outside.
+/// A lease holds up all openers of the file: the supervisor, and programs outside.
 #[test]
-fn nobody_is_held_up_by_a_lease() {
+fn nothing_is_held_up_by_a_lease() {
     crate::common::Probe::new()
         .file("leased", "x")
         .attempt("import fcntl; fcntl.fcntl(os.open('leased', os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)")

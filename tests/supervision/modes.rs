@@ -185,7 +185,7 @@ fn a_file_without_a_name_gets_one() {
     .print("0\ntext 1 True\nENOENT\nEINVAL\n");
 }
 
-/// The short way (AT_EMPTY_PATH), which the kernel gives to whoever opened the file (6.10) or may do anything.
+/// The short way (AT_EMPTY_PATH), which the kernel gives to the opener of the file (6.10) or to one that may do anything.
 #[test]
 fn a_file_without_a_name_gets_one_by_its_descriptor() {
     let code = "fd = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o640)\n\

@@ -2,7 +2,7 @@
 
 use crate::supervision::both::both;
 
-/// Marks its own environment, so that nobody else's passes for it. `check` looks at what a path leads to.
+/// Marks its own environment, so that no other passes for it. `check` looks at what a path leads to.
 const CHECKS: &str = r#"
 import threading
 if 'MARK_OF_THE_CALLER' not in os.environ:
@@ -133,7 +133,7 @@ fn the_root_of_oneself_shows_no_more_than_the_root() {
 }
 
 #[test]
-fn a_missing_descriptor_is_missing_whoever_has_that_number() {
+fn a_missing_descriptor_is_missing_even_where_another_process_has_that_number() {
     both(
         r#"
         words = set()

@@ -78,7 +78,7 @@ fn the_terminal_that_a_run_makes_can_be_read_by_either_name() {
 }
 
 #[test]
-fn the_other_end_can_be_opened_by_name_by_whoever_made_it() {
+fn the_other_end_can_be_opened_by_name_by_its_maker() {
     in_a_terminal(
         r#"
         def said(count):

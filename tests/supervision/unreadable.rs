@@ -46,7 +46,7 @@ fn who_cannot_be_read_is_refused() {
     if !has_compiler() {
         return;
     }
-    // Without read permission for whoever executes it, a program's memory is nobody's to read.
+    // Where its user may not read a program, its memory isn't to be read either.
     program(&["./program"], 0o111).print_each(FREE, "0 opened, 0 made, 0 changed, 0 secret, 0\n");
 }
 

@@ -120,7 +120,7 @@ impl Conversation {
 
 impl Drop for Conversation {
     fn drop(&mut self) {
-        // Until it is collected nobody else has its number.
+        // Until it is collected no other process has its number.
         if matches!(self.child.try_wait(), Ok(None)) {
             if let Ok(group) = i32::try_from(self.child.id()) {
                 let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);

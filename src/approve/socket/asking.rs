@@ -33,10 +33,10 @@ pub(super) fn ask(state: &Path, waiting: Waiting, request: &EscalationRequest, p
             looked = Some(Instant::now());
         }
         if asked.streams.is_empty() && !asked.names.is_empty() {
-            return Answer::silence("whoever was asked went away");
+            return Answer::silence("`stockade approvals` ended before it answered");
         }
         if asked.streams.is_empty() && waiting == Waiting::OnlyWatched {
-            return Answer::silence("nobody watches with `stockade approvals`");
+            return Answer::silence("no `stockade approvals` is watching");
         }
         if let Some(answer) = asked.listen(request, left.min(SLICE)) {
             return answer;
@@ -44,9 +44,9 @@ pub(super) fn ask(state: &Path, waiting: Waiting, request: &EscalationRequest, p
     }
     let time = Duration::from_millis(request.timeout_ms);
     Answer::silence(match (patience.is_withdrawn(), asked.names.is_empty()) {
-        (true, _) => "nobody waits for the answer any more".to_string(),
-        (false, true) => format!("nobody came to answer within {time:?}"),
-        (false, false) => format!("nobody answered within {time:?}"),
+        (true, _) => "the answer isn't needed any more".to_string(),
+        (false, true) => format!("no `stockade approvals` came to answer within {time:?}"),
+        (false, false) => format!("no answer within {time:?}"),
     })
 }
 

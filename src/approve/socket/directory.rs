@@ -141,7 +141,7 @@ impl Directory {
     }
 
     /// Listens under a name of its own, which has its ending only once connections are taken: until then they would be
-    /// refused, and whoever is refused removes the name.
+    /// refused, and the one that is refused removes the name.
     pub fn listen(&self) -> io::Result<(UnixListener, OsString)> {
         self.remove_abandoned();
         let stem = format!(

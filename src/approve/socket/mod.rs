@@ -19,7 +19,7 @@ pub use watcher::{News, Question, WatchError, Watcher};
 use super::{Answer, Approver, EscalationRequest, Patience};
 use directory::Directory;
 
-/// What a run does where nobody watches.
+/// What a run does where no `stockade approvals` is watching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
     /// The question is refused at once.
@@ -28,7 +28,7 @@ pub enum Waiting {
     ForSomebody,
 }
 
-/// Asks whoever watches with `stockade approvals`. With several watchers all are asked, and the first answer counts.
+/// Asks those who watch with `stockade approvals`. With several watchers all are asked, and the first answer counts.
 #[derive(Debug, Clone)]
 pub struct SocketApprover {
     state: PathBuf,

@@ -22,7 +22,7 @@ const SAYS_WITHIN: Duration = Duration::from_secs(5);
 /// How much longer than its patience a run may keep a question open.
 const LATE: Duration = Duration::from_secs(2);
 
-/// Nobody can be served.
+/// No run can be served.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// The place for the socket can't be used.
@@ -40,7 +40,7 @@ pub enum WatchError {
     #[error("that can't be answered: {0}")]
     Unfit(String),
     /// The question isn't open any more.
-    #[error("nobody waits for this answer any more")]
+    #[error("this answer isn't needed any more")]
     Gone,
 }
 

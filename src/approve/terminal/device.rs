@@ -64,7 +64,7 @@ impl Device {
         terminal::set_mode(self.as_fd(), mode)
     }
 
-    /// Columns and rows, 80 and 24 where nobody knows.
+    /// Columns and rows, 80 and 24 where the terminal doesn't tell.
     pub fn size(&self) -> (usize, usize) {
         let (columns, rows) = terminal::size(self.as_fd()).unwrap_or_default();
         let known = |size: u16, otherwise| if size == 0 { otherwise } else { usize::from(size) };

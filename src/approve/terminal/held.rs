@@ -10,7 +10,7 @@ use super::unanswered::Unanswered;
 use crate::approve::Patience;
 
 /// Whether no process is left in it: the run has ended, and its last group was in the foreground. 0 is a group that this
-/// process can't see (pid_namespaces(7)), so nobody knows.
+/// process can't see (pid_namespaces(7)), so it can't be told.
 fn is_empty(group: i32) -> bool {
     group > 0 && killpg(Pid::from_raw(group), None) == Err(Errno::ESRCH)
 }

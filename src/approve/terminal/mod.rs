@@ -43,12 +43,12 @@ use unanswered::Unanswered;
 /// Columns of a name in the line that stays.
 const LEAST_NAME: usize = 24;
 
-/// The last line is for the person alone: nobody waits for it to be shown.
+/// The last line is for the person alone: the run goes on without waiting for it to be shown.
 const AFTERWARDS: Duration = Duration::from_millis(500);
 
 /// Asks on the controlling terminal.
 ///
-/// Whoever asks has stopped every process of the run before, lets it go on afterwards, and has blocked SIGTTOU and
+/// The caller has stopped every process of the run before, lets it go on afterwards, and has blocked SIGTTOU and
 /// SIGTTIN at least in the thread that calls.
 pub struct Terminal {
     device: Device,

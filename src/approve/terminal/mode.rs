@@ -38,7 +38,7 @@ pub fn hushed(before: &termios) -> termios {
     mode
 }
 
-/// A line can be typed. No key is a signal: they would reach whoever is in the foreground, the stopped target too. Those
+/// A line can be typed. No key is a signal: they would reach the foreground group, the stopped target too. Those
 /// that usually are end the line at once.
 pub fn listening(before: &termios, erase: u8) -> termios {
     let mut mode = plain(before);

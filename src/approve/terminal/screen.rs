@@ -6,7 +6,7 @@
 pub enum Screen {
     /// It does.
     Obeys,
-    /// It doesn't, or nobody knows: `TERM` is `dumb` or missing.
+    /// It doesn't, or it isn't known: `TERM` is `dumb` or missing.
     Plain,
 }
 

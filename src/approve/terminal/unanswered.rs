@@ -2,17 +2,17 @@
 
 use std::io;
 
-/// Why nobody can be asked at a terminal.
+/// Why no question can be asked at a terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum NoTerminal {
     /// There is none.
-    #[error("nobody can be asked at a terminal: `/dev/tty` can't be opened")]
+    #[error("can't ask at a terminal: `/dev/tty` can't be opened")]
     None(#[source] io::Error),
     /// It is somebody else's turn.
-    #[error("nobody can be asked at the terminal: Stockade is in the background")]
+    #[error("can't ask at the terminal: Stockade is in the background")]
     Background,
     /// Keys don't make lines in it.
-    #[error("nobody can be asked at the terminal: it is in raw mode")]
+    #[error("can't ask at the terminal: it is in raw mode")]
     Raw,
 }
 
@@ -38,9 +38,9 @@ pub enum Unanswered {
     TooLong,
     #[error("the terminal is gone")]
     Gone,
-    #[error("nobody answered in time")]
+    #[error("no answer in time")]
     Late,
-    #[error("nobody waits for the answer any more")]
+    #[error("the answer isn't needed any more")]
     Withdrawn,
     #[error("the run went on while the question was open")]
     WentOn,
@@ -51,9 +51,9 @@ impl Unanswered {
     pub fn ending(&self) -> Option<&'static str> {
         match self {
             Unanswered::Late => Some("stockade: no answer: refused"),
-            Unanswered::Withdrawn => Some("stockade: nobody waits for the answer any more: refused"),
+            Unanswered::Withdrawn => Some("stockade: the answer isn't needed any more: refused"),
             Unanswered::WentOn => Some("stockade: the program went on while the question was open: refused"),
-            // What was there is said nowhere: the prompt isn't open, or nobody would see it.
+            // What was there is said nowhere: the prompt isn't open, or it wouldn't be seen.
             Unanswered::Raw | Unanswered::Background | Unanswered::TooLong | Unanswered::Gone => None,
         }
     }

@@ -107,7 +107,9 @@ fn tell_person(event: &Event<'_>) -> io::Result<()> {
         }
         Event::Answered(number, answer) => print(&format!("{number}: {}", visible(&shown::summary(answer)))),
         Event::Gone(number) => print(&format!("{number}: isn't asked any more")),
-        Event::Refused(number) => print(&format!("{number}: refused, nobody watches any more")),
+        Event::Refused(number) => print(&format!(
+            "{number}: refused, no `stockade approvals` is watching any more"
+        )),
         Event::Nothing => print("nothing waits"),
         Event::Help(text) => print(text),
     }

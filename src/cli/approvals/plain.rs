@@ -46,7 +46,7 @@ pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay, form: Form) -> Res
     };
     match plain.watch(signals, stay) {
         Ok(code) => Ok(code),
-        // Whoever read the questions is gone: there are no answers either.
+        // The reader of the questions is gone: there are no answers either.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
         Err(error) => Err(Failure::new(REFUSED, &error)),
     }

@@ -35,7 +35,7 @@ pub fn run(request: &EscalationRequest) -> String {
     )
 }
 
-/// Seconds until nobody waits any more.
+/// Seconds until the question ends.
 pub fn seconds_left(question: &Question) -> u64 {
     let left = question.deadline.saturating_duration_since(Instant::now());
     left.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
@@ -143,7 +143,7 @@ pub fn summary(answer: &Answer) -> String {
         }
         Choice::No { all: true } => "no to all of this run".to_string(),
         Choice::No { all: false } => "no".to_string(),
-        Choice::Silence => "nobody answered".to_string(),
+        Choice::Silence => "no answer".to_string(),
     };
     match &answer.reason {
         Some(reason) => format!("{said}: {reason}"),

@@ -54,7 +54,7 @@ struct Reply<'a> {
 struct Unanswered {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Box<RawValue>>,
-    /// Whoever looks at the decision alone finds that it isn't a yes.
+    /// A reader of the decision alone finds that it isn't a yes.
     decision: Decision,
     error: String,
 }
@@ -68,7 +68,7 @@ fn named(line: &[u8]) -> Option<Box<RawValue>> {
     let mut found = None;
     // What is wrong with the rest has been said, or will be.
     let _ = serde_json::Deserializer::from_slice(line).deserialize_map(IdOf { found: &mut found });
-    // Of one that the cut end touches nobody knows how it goes on.
+    // How one goes on that the cut end touches isn't known.
     let ends = |id: &&RawValue| id.get().as_bytes().as_ptr_range().end == line.as_ptr_range().end;
     found.filter(|id| !ends(id)).map(ToOwned::to_owned)
 }
@@ -110,7 +110,7 @@ pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Wr
     let unreadable = |error: io::Error| Failure::text(REFUSED, format!("can't read standard input: {error}"));
     let mut is_all_answered = true;
     loop {
-        // Whoever waits for an answer before the next question gets it.
+        // A caller that waits for an answer before its next question gets it.
         if input.buffer().is_empty() && out.flush().is_err() {
             return Ok(0);
         }

@@ -1,7 +1,7 @@
 //! Where a profile's tests are tried: a root and a home made for one test, with what it is to find there.
 //!
 //! What the user has is never changed. In a root that the user names nothing is made; outside the made places only a
-//! name of `/tmp` and its like that nobody has, and it is removed again.
+//! name of `/tmp` and its like that isn't taken, and it is removed again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -152,7 +152,7 @@ impl World {
         })
     }
 
-    /// The caller has the variable then, with a value that nobody else gives it.
+    /// The caller has the variable then, with a value that nothing else gives it.
     fn prepare_variable(&mut self, name: &str) -> Ready {
         let value = match name {
             // What of it can't be started is left away.

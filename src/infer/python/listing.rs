@@ -1,4 +1,4 @@
-//! What directories' listings give, and lists of which nobody knows how long they are.
+//! What directories' listings give, and lists of unknown length.
 
 use std::rc::Rc;
 
@@ -136,7 +136,7 @@ impl Reader<'_, '_> {
         Some(self.mapping(element))
     }
 
-    /// A method of a dictionary of which nobody knows the keys.
+    /// A method of a dictionary with unknown keys.
     pub fn mapping_method(&mut self, element: Value, name: &str, arguments: &Arguments) -> Value {
         match name {
             "values" => self.iterable(element),

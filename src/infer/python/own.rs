@@ -33,11 +33,11 @@ pub enum Own<'a> {
         positional: Rc<Vec<Value>>,
         named: Rc<Vec<(String, Value)>>,
     },
-    /// What gives one value after another, nobody knows how many.
+    /// Gives one value after another, an unknown number of times.
     Iterable {
         element: Value,
     },
-    /// A dictionary of which nobody knows the keys: what any of its values is.
+    /// A dictionary with unknown keys: what any of its values is.
     Mapping {
         element: Value,
     },

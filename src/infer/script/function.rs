@@ -168,7 +168,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Calls something that may be called, or not, nobody knows how often.
+    /// Calls something that may be called any number of times, or never.
     pub fn call_maybe(&mut self, callee: &Value, arguments: &Arguments, at: Span) -> Value {
         let mut value = Value::Unknown;
         let way = self.branch(|reader| {

@@ -1,4 +1,4 @@
-//! Functions of modules that go where they can't be followed: what they do is done some time, nobody knows with what.
+//! Functions of modules that go where they can't be followed: what they do is done some time, with unknown arguments.
 
 use oxc_span::Span;
 

@@ -187,7 +187,7 @@ fn same(left: &Value, right: &Value) -> Option<bool> {
     }
 }
 
-/// Whether a value counts as true; of what an API gives nobody knows.
+/// Whether a value counts as true; of what an API gives it isn't known.
 pub fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::List(_) | Value::Record(_) => Some(true),

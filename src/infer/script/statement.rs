@@ -227,7 +227,7 @@ impl<'a> Reader<'a, '_> {
         Flow::Next
     }
 
-    /// Each element of what is looped over; `None`: nobody knows how many, or which.
+    /// Each element of what is looped over; `None`: an unknown number of them, or unknown ones.
     fn each(&mut self, left: &'a ForStatementLeft<'a>, elements: Option<Vec<Value>>, body: &'a Statement<'a>) {
         match elements {
             Some(elements) if elements.len() <= MOST_ELEMENTS => {
@@ -292,7 +292,7 @@ impl<'a> Reader<'a, '_> {
         });
     }
 
-    /// A body that runs nobody knows how often: what it makes of names is seen by its second run.
+    /// A body that runs an unknown number of times: what it makes of names is seen by its second run.
     fn some_times(&mut self, mut body: impl FnMut(&mut Self) -> Flow) {
         for _ in 0..2 {
             let way = self.branch(|reader| body(reader));

@@ -21,7 +21,7 @@ pub(super) struct Reader<'s> {
     pub state: State,
     /// What the current command reads.
     pub feed: Feed,
-    /// What is printed where the reader stands; `None` where nobody reads it.
+    /// What is printed where the reader stands; `None` where it isn't read.
     pub printed: Option<Field>,
     found: Vec<Finding>,
     /// The directories that findings behind the last one start in.

@@ -225,9 +225,9 @@ fn the_capability_is_checked_first_and_named() {
         "permission denied: NET capability required"
     );
     assert_eq!(project.decision(&judge, Action::Read, "src/a.rs"), Decision::Allow);
-    let nobody = without_context(Capabilities::READ);
+    let unnamed = without_context(Capabilities::READ);
     assert_eq!(
-        (nobody.decision, nobody.reason.as_str()),
+        (unnamed.decision, unnamed.reason.as_str()),
         (Decision::Deny, "permission denied: READ capability required")
     );
 }

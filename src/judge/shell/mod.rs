@@ -27,7 +27,7 @@ use std::ops::Range;
 pub enum Line {
     /// Simple commands of literal words.
     Plain(Plain),
-    /// Anything else: nobody can say from the text alone what it will do.
+    /// Anything else: the text alone doesn't say what it will do.
     NotPlain(NotPlain),
 }
 

@@ -17,11 +17,14 @@ fn only_a_matching_allow_rule_skips_the_question() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_confirm_is_deny() {
+fn where_no_question_can_be_asked_confirm_is_deny() {
     let judge = judge(&["+bash:make"]);
     let denied = answer(&judge, &line("cargo build")).without_asking();
     assert_eq!(denied.decision, Deny);
-    assert_eq!(denied.reason, "no rule allows `cargo build`, and nobody can be asked");
+    assert_eq!(
+        denied.reason,
+        "no rule allows `cargo build`, and no question can be asked"
+    );
     assert_eq!((denied.title, denied.danger, denied.remember), (None, None, Vec::new()));
     assert_eq!(answer(&judge, &line("make")).without_asking().decision, Allow);
 }

@@ -34,7 +34,7 @@ pub enum Reply {
     NoData,
     /// It doesn't exist, or isn't for this run.
     NoSuchName,
-    /// Nobody knows just now.
+    /// It isn't known just now.
     Failed,
 }
 
@@ -117,7 +117,7 @@ fn record(question: &Query, address: IpAddr, ttl: Duration) -> Option<Record> {
     Some(Record::from_rdata(question.name.clone(), ttl_seconds, data))
 }
 
-/// A name that a host may have. Not those of addresses (`….in-addr.arpa`): nobody grants them, and programs that look
+/// A name that a host may have. Not those of addresses (`….in-addr.arpa`): they aren't granted, and programs that look
 /// up who they talk to would fill the report with them. A label with a dot in it is one label, never two.
 fn host_name(name: &WireName) -> Option<Name> {
     let labels: Vec<&[u8]> = name.iter().collect();

@@ -95,7 +95,7 @@ enum Place {
     Ours(Arc<Question>),
 }
 
-/// Whoever asks outside. Its end, however it comes, answers those who wait: a panic must not leave them waiting.
+/// The one that asks outside. Its end, however it comes, answers those who wait: a panic must not leave them waiting.
 struct Asker<'a> {
     cache: &'a Cache,
     name: &'a Name,

@@ -11,7 +11,7 @@ use super::exchange::Nameserver;
 use super::machine::Machine;
 use super::outcome::{Missing, Outcome};
 
-/// Aliases of aliases: unbound follows 11, dnsmasq 10, nobody needs more than a few.
+/// Aliases of aliases: unbound follows 11, dnsmasq 10, a few are enough.
 const MOST_ALIASES: usize = 8;
 
 /// Far more than anybody tries to connect to.

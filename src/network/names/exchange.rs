@@ -1,4 +1,4 @@
-//! One question put to one nameserver: what goes out, what counts as its answer. Whoever can send us datagrams must not
+//! One question put to one nameserver: what goes out, what counts as its answer. A host that can send us datagrams must not
 //! be able to answer in the nameserver's place, so a fresh socket (a random port), a random id and the echoed question
 //! are all compared (RFC 5452).
 
@@ -54,7 +54,7 @@ impl Nameserver {
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
         let socket = UdpSocket::bind((any, 0))?;
-        // Connected: the kernel drops what others than this server send, and tells us when nobody listens there.
+        // Connected: the kernel drops what others than this server send, and tells us when there's no listener.
         socket.connect(self.address)?;
         socket.send(&encoded(request)?)?;
         let mut bytes = [0; LARGEST_DATAGRAM];

@@ -75,7 +75,7 @@ fn fill_all(stream: &mut impl Stream, bytes: &mut [u8], deadline: Instant) -> io
     }
 }
 
-/// `read_exact` with one deadline over all of it, so that nobody gets more time by sending single bytes.
+/// `read_exact` with one deadline over all of it, so that no peer gets more time by sending single bytes.
 fn fill(stream: &mut impl Stream, bytes: &mut [u8], deadline: Instant) -> io::Result<Filled> {
     let mut filled = 0;
     while filled < bytes.len() {

@@ -26,7 +26,7 @@ pub enum Missing {
     NoSuchName,
     /// The name exists, but no address belongs to it.
     NoAddresses,
-    /// Nobody answered, or not sensibly.
+    /// No server answered, or not sensibly.
     Failed,
 }
 

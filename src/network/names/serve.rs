@@ -28,7 +28,7 @@ impl Patience {
 /// Answers queries, one after the other in the order in which they came, until the connection ends. What isn't a query
 /// ends it too. `ask` is as for [`answer`]; while it waits, so do the queries behind.
 ///
-/// An error says why a connection was given up; nobody needs to act on it.
+/// An error says why a connection was given up; no one acts on it.
 pub fn serve<S: Stream>(
     mut stream: S,
     patience: Patience,

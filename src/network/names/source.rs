@@ -1,5 +1,5 @@
 //! The machine's files about names, read again when they changed: a laptop that joins another network, a VPN that
-//! comes up, must not leave a long run with nameservers that nobody can reach any more.
+//! comes up, must not leave a long run with nameservers that can't be reached any more.
 
 use std::fs::{self, Metadata};
 use std::net::SocketAddr;

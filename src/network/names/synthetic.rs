@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_nobody_has_lead_nowhere() {
+    fn addresses_without_a_holder_lead_nowhere() {
         let synthetic = Synthetic::new();
         synthetic.addresses(&named("a.example")).unwrap();
         let nowhere = [

@@ -15,7 +15,7 @@ pub enum Reply {
     WebSocket,
     /// It goes on as HTTP/1, with whatever answer.
     Stays,
-    /// It isn't HTTP/1, or goes on as something that nobody asked for.
+    /// It isn't HTTP/1, or goes on as something that wasn't asked for.
     Refused(Reason),
 }
 

@@ -83,7 +83,7 @@ fn tls_that_names_a_granted_host_passes() {
 }
 
 #[test]
-fn tls_that_names_another_host_is_told_so_and_reaches_nobody() {
+fn tls_that_names_another_host_is_told_so_and_reaches_no_one() {
     let relay = Running::new();
     let (client, server) = on_tls(&relay);
     say(&client, hello(Some("other.test")));
@@ -155,7 +155,7 @@ fn requests_to_granted_hosts_pass_also_without_waiting() {
 }
 
 #[test]
-fn a_request_to_another_host_gets_403_and_reaches_nobody() {
+fn a_request_to_another_host_gets_403_and_reaches_no_one() {
     let relay = Running::new();
     let (client, server) = on_http(&relay);
     say(&client, OTHER);

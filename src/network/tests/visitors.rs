@@ -10,7 +10,7 @@ fn from_address(from: SocketAddr, door: SocketAddr) -> TcpStream {
     patient(TcpStream::from(made))
 }
 
-/// At an address that the kernel gives nobody by itself, so that no other test takes the port.
+/// At an address that the kernel gives to none by itself, so that no other test takes the port.
 fn free_address() -> SocketAddr {
     let own = Ipv4Addr::new(127, 0, 77, 1);
     TcpListener::bind((own, 0)).unwrap().local_addr().unwrap()
@@ -70,7 +70,7 @@ fn somebody_over_ipv6_is_served() {
 }
 
 #[test]
-fn the_host_of_somebody_who_never_comes_is_let_go_and_given_to_nobody_else() {
+fn the_host_of_a_client_that_never_comes_is_let_go_and_given_to_no_other() {
     let relay = Running::new();
     let before = relay.descriptors();
     let from = free_address();

@@ -78,7 +78,7 @@ static SEEN_NETWORK_IOCTL: Verdict = Verdict {
     otherwise: errno(libc::ENOTTY),
 };
 
-/// Never `TIOCSTI` and `TIOCLINUX` (they type into the terminal), `TIOCCONS`, `TIOCSETD`, `TIOCEXCL` (nobody else could
+/// Never `TIOCSTI` and `TIOCLINUX` (they type into the terminal), `TIOCCONS`, `TIOCSETD`, `TIOCEXCL` (no other could
 /// open the user's terminal any more), `FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION`, and nothing of a
 /// single file system or device.
 #[rustfmt::skip]
@@ -112,7 +112,7 @@ const INTERFACES: &[u32] = &[
     0x8927, 0x8933, // SIOCGIFHWADDR GIFINDEX
 ];
 
-/// Never `F_NOTIFY`, which watches a directory, and `F_SETLEASE`, which holds up whoever opens the file: the supervisor,
+/// Never `F_NOTIFY`, which watches a directory, and `F_SETLEASE`, which holds up the next opener of the file: the supervisor,
 /// and programs outside. 12 to 14 and 1029 are commands of 32-bit calls and of the kernel
 /// itself, which answers `EINVAL` to them.
 const FCNTL_COMMANDS: &[u32] = &[

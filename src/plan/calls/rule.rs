@@ -153,7 +153,7 @@ impl Rule {
         }
     }
 
-    /// The verdict where nobody supervises.
+    /// The verdict without a supervisor.
     fn alone(self, posture: &Posture) -> &'static Verdict {
         match self {
             // As every program has it: no kernel restricts it.
@@ -466,7 +466,7 @@ macro_rules! seen_unless {
     };
 }
 
-/// A descriptor that only names a file: whoever uses it to reach the content opens it again.
+/// A descriptor that only names a file: to reach the content it is opened again.
 const NAMES_ONLY: Test = Test::AnyBit(libc::O_PATH as u32);
 
 /// Neither writes nor creates.

@@ -38,7 +38,7 @@ const NETLINK_TYPE: Test = Test::Masked {
 /// The verdict on `socket`.
 pub(super) fn socket(sockets: Sockets) -> &'static Verdict {
     match sockets {
-        // Nobody could tell hosts apart.
+        // Hosts couldn't be told apart.
         Sockets::None | Sockets::Hosts => &UNIX_STREAM,
         Sockets::All => &NETWORK,
     }

@@ -209,7 +209,7 @@ fn no_profile_can_add_what_other_promises_rest_on() {
 }
 
 #[test]
-fn a_number_nobody_knows_can_not_be_added() {
+fn an_unknown_number_can_not_be_added() {
     for number in [470, 0x4000_0000, u32::MAX] {
         let error = table(
             &Posture {

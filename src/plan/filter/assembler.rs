@@ -1,6 +1,6 @@
 //! Emits classic BPF from its end to its start.
 //!
-//! Jumps only lead forward, so whoever writes backwards knows every target already when it emits a jump, and never has
+//! Jumps only lead forward, so a writer that goes backwards knows every target already when it emits a jump, and never has
 //! to come back to patch one. An address here is an index into the reversed program: how many instructions follow.
 //! Comparisons reach 255 instructions; a target farther away gets a stand-in within reach, an unconditional jump or a
 //! copy of the return.

@@ -106,7 +106,7 @@ fn denials(pair: &Pair<'_>, powers: &mut Vec<Power>) {
         }
         let shown = match denial.samples(&pair.wide.grants) {
             Samples::Paths(paths) => pair.witnessed(denial.access, &paths),
-            // A pattern that nobody can make a path of is said rather than passed over.
+            // A pattern that no path can be made of is said rather than passed over.
             Samples::Unknown => denial.access,
         };
         if !shown.is_empty() {

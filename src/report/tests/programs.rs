@@ -74,7 +74,7 @@ fn a_name_on_the_command_line_explains_even_what_is_a_probe_elsewhere() {
         .lists("/home/ada")
         .judged();
     assert_eq!(explaining(&report), ["/home/ada"]);
-    // Nobody is led to open a whole home.
+    // A whole home is never suggested.
     assert_eq!(flags(&report), "");
 }
 

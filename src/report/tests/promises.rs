@@ -119,11 +119,11 @@ fn what_is_never_allowed_has_no_grant() {
 }
 
 #[test]
-fn a_run_without_refusals_asks_nobody() {
-    struct Nobody;
-    impl Ladder for Nobody {
+fn a_run_without_refusals_asks_nothing() {
+    struct Unasked;
+    impl Ladder for Unasked {
         fn lowest(&self, _: &[Need<'_>]) -> Option<&'static str> {
-            panic!("nobody asks")
+            panic!("it isn't asked")
         }
     }
     let mut begun = run(&["false"]);
@@ -132,7 +132,7 @@ fn a_run_without_refusals_asks_nobody() {
         home: None,
         timeline: &Timeline::default(),
         withheld: &Nothing,
-        ladder: &Nobody,
+        ladder: &Unasked,
     };
     let before = begun.report.clone();
     begun.report.judge(&begun.refusals, &scene);

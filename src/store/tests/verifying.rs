@@ -131,7 +131,7 @@ fn a_lost_log_is_found_by_the_head() {
 }
 
 #[test]
-fn without_a_head_nobody_knows_the_end() {
+fn without_a_head_the_end_is_not_known() {
     let state = trail(10);
     std::fs::write(state.file("audit.head"), "10 of them\n").unwrap();
     assert_eq!(fault(&state), Some(Fault::Headless { newest: 10 }));
@@ -203,10 +203,10 @@ fn a_flipped_byte_is_found_or_changed_no_row() {
                 assert_eq!(
                     rows(&state.path()),
                     before,
-                    "byte {at} changed a row, and nobody says so"
+                    "byte {at} changed a row, and it isn't said"
                 );
             }
-            Ok(None) => panic!("byte {at}: the trail is gone, and nobody says so"),
+            Ok(None) => panic!("byte {at}: the trail is gone, and it isn't said"),
             Ok(Some(_)) | Err(_) => found += 1,
         }
         for rest in ["audit.db-wal", "audit.db-shm"] {

@@ -92,7 +92,7 @@ fn a_broken_database_is_said_once_and_left_as_it_is() {
 }
 
 #[test]
-fn a_locked_database_holds_nobody_up_for_long() {
+fn a_locked_database_holds_no_run_up_for_long() {
     // On a busy machine one note may be slow for another reason.
     assert!((0..5).any(|_| !is_held_up()));
 }

@@ -1,4 +1,4 @@
-//! Whoever lends the approver a thread: outside of every confinement, with the descriptors of the launcher's process,
+//! Threads for the approver: outside of every confinement, with the descriptors of the launcher's process,
 //! since an approver opens terminals and sockets and starts programs.
 
 use std::io;
@@ -50,7 +50,7 @@ impl Asker {
     }
 }
 
-/// A thread for each question: one that never comes back holds nobody else up.
+/// A thread for each question: one that never comes back holds no other up.
 fn serve(errands: &Receiver<Errand>, approver: &Arc<dyn Approver>, faults: &Arc<Faults>, holds_capabilities: bool) {
     if confine::drop_capabilities(holds_capabilities).is_err() {
         return;

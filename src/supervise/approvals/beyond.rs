@@ -21,7 +21,7 @@ use crate::sys::notify::Notification;
 
 /// One call.
 pub struct Job {
-    /// Whoever answers it.
+    /// What answers it.
     pub worker: Worker,
     pub notification: Notification,
     pub labels: Applying,

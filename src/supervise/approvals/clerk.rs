@@ -1,5 +1,5 @@
 //! The clerk: the thread that keeps a run's questions. It asks one at a time of each group, hears the answers, and looks
-//! after those who wait: a signal takes a call back, and nobody waits longer than was said.
+//! after those who wait: a signal takes a call back, and none waits longer than was said.
 
 use std::collections::VecDeque;
 use std::io;
@@ -327,7 +327,7 @@ impl Clerk {
         self.close(open, &Answer::silence("the run went on while the question was open"));
     }
 
-    /// Waits until whoever asks has given the terminal back, while the run is held: it may end the moment it goes on, and
+    /// Waits until the asking thread has given the terminal back, while the run is held: it may end the moment it goes on, and
     /// Stockade with it.
     fn wait_for_terminal(&mut self, number: usize) {
         let end = Instant::now() + GRACE;
@@ -477,7 +477,7 @@ impl Clerk {
             } else if is_late {
                 let open = self.open.remove(index);
                 let answer = Answer::silence(format!(
-                    "nobody answered within {} s",
+                    "no answer within {} s",
                     self.approvals.asking.timeout.as_secs()
                 ));
                 self.close(open, &answer);

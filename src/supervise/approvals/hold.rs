@@ -80,7 +80,7 @@ impl Hold {
         self.pause.is_unbroken()
     }
 
-    /// The same question for whoever asks.
+    /// The same question for the asking thread.
     pub fn look(&self) -> Look {
         self.pause.look()
     }

@@ -1,4 +1,4 @@
-//! What was asked and answered, so that nobody is asked twice, or without end.
+//! What was asked and answered, so that no question is asked twice, or without end.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ const MOST_AT_ONCE: usize = 20;
 const RATE_TIME: Duration = Duration::from_secs(60);
 /// After so many a no in one directory, or to one host, it is no to the rest of it.
 const STRIKES: usize = 2;
-/// After so many questions in a row that nobody answered, nobody is there.
+/// After so many questions in a row without an answer, no more are asked.
 const SILENCES: usize = 3;
 /// Refused targets that are kept in mind.
 const MOST_REFUSED: usize = 4096;
@@ -124,13 +124,13 @@ impl Log {
         self.ended.get_or_insert(declined);
     }
 
-    /// Nobody answered.
+    /// No answer came.
     pub fn hear_nothing(&mut self) {
         self.silences += 1;
         if self.silences >= SILENCES {
             self.end(Declined {
                 by: None,
-                reason: Some("nobody answered before".into()),
+                reason: Some("no answer to the questions before".into()),
             });
         }
     }

@@ -144,7 +144,7 @@ impl Approvals {
         beyond.as_ref().is_some_and(|beyond| beyond.send(job).is_ok())
     }
 
-    /// Whoever serves the questions takes office.
+    /// Registers the prompt queue and the retry channel.
     pub fn employ(&self, clerk: Sender<Message>, beyond: Sender<Job>) {
         *lock(&self.clerk) = Some(clerk);
         *lock(&self.beyond) = Some(beyond);
@@ -155,7 +155,7 @@ impl Approvals {
         self.gate.pass();
     }
 
-    /// Nobody of the run is left.
+    /// No process of the run is left.
     pub fn close(&self) {
         if let Some(clerk) = lock(&self.clerk).take() {
             let _ = clerk.send(Message::Over);

@@ -28,7 +28,7 @@ pub enum Message {
     Question(Box<Question>),
     /// The answer to the question of this number.
     Answered(usize, Answer),
-    /// Nobody of the run is left.
+    /// No process of the run is left.
     Over,
 }
 

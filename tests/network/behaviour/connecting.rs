@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use crate::common::skipped;
 use crate::network::net::Net;
-use crate::network::servers::{Answer, Streams, Witness, nobody, web_listener};
+use crate::network::servers::{Answer, Streams, Witness, unheard, web_listener};
 
 /// Python that has `NAME`, `PORT`, and what the tests share.
 fn code(net: &mut Net, server: std::net::SocketAddr, body: &str) -> String {
@@ -46,7 +46,7 @@ fn a_connection_in_the_background_becomes_ready() {
 /// The other end isn't known yet when the program is told that it goes on, so the failure comes late.
 #[test]
 fn a_failure_in_the_background_comes_late_but_comes() {
-    let down = nobody();
+    let down = unheard();
     let mut net = Net::new();
     let code = code(
         &mut net,
@@ -66,7 +66,7 @@ fn a_failure_in_the_background_comes_late_but_comes() {
 
 #[test]
 fn a_server_that_is_down_refuses() {
-    let down = nobody();
+    let down = unheard();
     let mut net = Net::new();
     let code = code(
         &mut net,

@@ -63,7 +63,7 @@ fn three_hundred_blocking_connections_kept_open() {
 /// Failures leave nothing behind either.
 #[test]
 fn a_thousand_failures() {
-    let (echo, down) = (Streams::echo(), crate::network::servers::nobody());
+    let (echo, down) = (Streams::echo(), crate::network::servers::unheard());
     let mut net = Net::new();
     net.grant("down.shop.test", down);
     prints(
@@ -82,7 +82,7 @@ fn a_thousand_failures() {
     );
 }
 
-/// A program that opens more than it may is told so, and nobody else is harmed.
+/// A program that opens more than it may is told so, and no other is harmed.
 #[test]
 fn more_connections_than_may_be_open() {
     let echo = Streams::echo();

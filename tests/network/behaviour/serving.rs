@@ -146,7 +146,7 @@ fn a_port_is_free_again_after_the_run() {
             .stdout("ready\n")
             .ends();
     }
-    TcpListener::bind(("127.0.0.1", port)).expect("nobody has it any more");
+    TcpListener::bind(("127.0.0.1", port)).expect("it is free again");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn half_a_connection_may_end_first() {
 #[test]
 fn the_servers_half_may_end_first() {
     let server = Streams::early_ender();
-    // Whoever takes the end of one half for the end of both has time to act on it.
+    // A peer that takes the end of one half for the end of both has time to act on it.
     let ran = connected(
         &server,
         "print(all(s)); time.sleep(0.3); s.sendall(b'x' * 200000); s.close(); print('sent')",

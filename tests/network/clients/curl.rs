@@ -87,7 +87,7 @@ fn curl_says_that_a_server_is_down_or_breaks_off() {
     }
     let breaker = Streams::breaker();
     let mut net = Net::new();
-    let down = crate::network::servers::nobody();
+    let down = crate::network::servers::unheard();
     net.grant("down.shop.test", down)
         .grant("breaker.shop.test", breaker.address);
     let fetch = |name: &str, port: u16| {

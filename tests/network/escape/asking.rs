@@ -191,7 +191,7 @@ fn rebinding_leads_nowhere() {
         granted.port()
     );
     attack.net.python(&code).prints("tried True\n");
-    witness.saw_nobody();
+    witness.saw_none();
 }
 
 /// Several addresses, of which one is granted: the others aren't reached.
@@ -215,7 +215,7 @@ fn an_answer_with_a_granted_and_another_address() {
         );
         attack.net.python(&code).prints("tried\n");
     }
-    witness.saw_nobody();
+    witness.saw_none();
 }
 
 /// An alias leads where it leads, and is judged there: by the address, and by the name that was asked for.
@@ -232,11 +232,11 @@ fn an_alias_to_a_name_that_nothing_grants() {
          except OSError: print('refused')"
     );
     attack.net.python(&code).prints("refused\n");
-    witness.saw_nobody();
+    witness.saw_none();
 }
 
 #[test]
-fn a_server_that_never_answers_holds_up_nobody_else() {
+fn a_server_that_never_answers_holds_up_no_other() {
     let echo = Streams::echo();
     let mut net = Net::new();
     net.grant("api.shop.test", echo.address).host("*.slow.test:80");
@@ -262,7 +262,7 @@ fn a_server_that_never_answers_holds_up_nobody_else() {
     };
     assert!(until(Duration::from_secs(20), all_ask), "{:?}", net.names.asked());
     held.say("");
-    // Each is asked for ten seconds: whoever had to wait for one would see it given up.
+    // Each is asked for ten seconds: one that had to wait for another would be given up.
     assert_eq!(held.line(), "still asked: 20");
 }
 
@@ -284,8 +284,8 @@ fn granting(patterns: &[&str]) -> Net {
     for pattern in patterns {
         net.host(pattern);
     }
-    let nobody: IpAddr = address();
-    net.names.lead("api.shop.test", nobody);
-    net.names.lead("*.inside.test", nobody);
+    let unheard: IpAddr = address();
+    net.names.lead("api.shop.test", unheard);
+    net.names.lead("*.inside.test", unheard);
     net
 }

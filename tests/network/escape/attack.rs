@@ -44,7 +44,7 @@ impl Attack {
     }
 
     /// Every form reaches the witness unconfined and answers one of these words in a run, where the witness sees
-    /// nobody. A form that begins with `?` is skipped where the machine or the user can't do it.
+    /// no connection. A form that begins with `?` is skipped where the machine or the user can't do it.
     pub fn fails(&self, forms: &[&str], refusal: &str) {
         let free = self.unconfined(forms);
         let reaching = self.proved(forms, &free);
@@ -57,7 +57,7 @@ impl Attack {
             .map(|index| format!("`{}`: {}, expected {refusal}", forms[*index], held[*index]))
             .collect();
         assert!(faults.is_empty(), "\n{}", faults.join("\n"));
-        self.witness.saw_nobody();
+        self.witness.saw_none();
     }
 
     /// Forms that are no attack work, in a run too.

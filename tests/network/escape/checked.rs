@@ -341,7 +341,7 @@ fn greetings_for_the_granted_host_are_passed_on_as_they_are() {
 
 /// A grant of a name with a port is for whatever is spoken there, on 80 and 443 too.
 #[test]
-fn what_is_said_on_a_port_that_was_named_is_nobodys_business() {
+fn what_is_said_on_a_port_that_was_named_is_not_looked_at() {
     for port in [80, 443] {
         let Some(listener) = web_listener(port) else {
             return;

@@ -12,7 +12,7 @@ use crate::network::servers::Witness;
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A port that nobody has on any address.
+/// A port that is free on every address.
 fn free_port() -> u16 {
     let listener = TcpListener::bind(("0.0.0.0", 0)).unwrap();
     listener.local_addr().unwrap().port()
@@ -159,7 +159,7 @@ fn the_same_port_of_others_stays_closed() {
     let mut net = Net::new();
     net.flag(["--listen", &port.to_string()]);
     net.python(&code).prints("b'x'\nrefused\n");
-    witness.saw_nobody();
+    witness.saw_none();
 }
 
 /// The run had the port, gave it up, and somebody else has it now.
@@ -190,7 +190,7 @@ fn a_port_that_the_run_gave_up_is_closed_again() {
     assert!(taken, "the port isn't free");
     begun.say("");
     assert_eq!(begun.line(), "refused");
-    witness.unwrap().saw_nobody();
+    witness.unwrap().saw_none();
 }
 
 /// A connected socket has the loopback's address only until another thread disconnects it.

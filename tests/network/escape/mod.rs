@@ -1,4 +1,4 @@
-//! Attacks, each first shown to work unconfined: a witness whom nothing grants must see nobody.
+//! Attacks, each first shown to work unconfined: a witness that nothing grants must see no connection.
 
 mod addresses;
 mod asking;

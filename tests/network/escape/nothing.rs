@@ -46,7 +46,7 @@ fn an_empty_list_of_hosts_is_none() {
         .python(&code)
         .stdout("refused\nrefused\n")
         .ends();
-    attack.witness.saw_nobody();
+    attack.witness.saw_none();
     assert_eq!(attack.net.names.asked(), [""; 0]);
 }
 

@@ -55,14 +55,14 @@ fn is_held(mode: &str) {
         let ran = outcome(net.run("minimal").command(command));
         let said = ran.stdout();
         let counts: Vec<u64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        // It raced, and wasn't just refused everything. A datagram socket is connected to nobody and told nothing.
+        // It raced, and wasn't just refused everything. A datagram socket is connected to no one and told nothing.
         let was_refused = mode == "kind" || counts.get(1).is_some_and(|count| *count > 0);
         assert!(
             counts.len() == 2 && counts[0] > 0 && was_refused,
             "{mode} {name}: {}",
             ran.told()
         );
-        witness.saw_nobody();
+        witness.saw_none();
     }
 }
 

@@ -75,7 +75,7 @@ fn connecting_one_socket_from_many_threads() {
     attack.witness.saw(1);
     attack.witness.forget();
     attack.net.python(&code(false)).prints("tried \n");
-    attack.witness.saw_nobody();
+    attack.witness.saw_none();
     assert!(attack.granted.connections() > 0);
 }
 
@@ -195,7 +195,7 @@ fn a_socket_as_a_standard_stream() {
             "{}",
             held.stderr()
         );
-        witness.saw_nobody();
+        witness.saw_none();
     }
     assert_eq!(reached, forms.len());
 }

@@ -1,4 +1,4 @@
-//! Stockade's own ports on loopback: for the sockets of the one run, and for nobody else.
+//! Stockade's own ports on loopback: for the sockets of the one run, and for no others.
 
 use std::collections::HashSet;
 use std::fs;
@@ -113,7 +113,7 @@ fn the_resolver_answers_the_run_alone() {
 
 /// Somebody outside connects to every port that Stockade opens, as soon as it is there.
 #[test]
-fn nobody_slips_into_a_relay_that_is_being_made() {
+fn nothing_slips_into_a_relay_that_is_being_made() {
     let server = recorder();
     let mut net = Net::new();
     net.grant(NAME, server.address);
@@ -140,7 +140,7 @@ fn nobody_slips_into_a_relay_that_is_being_made() {
     stop.store(true, Ordering::SeqCst);
     let (stolen, tried) = hammer.join().unwrap();
     if tried == 0 {
-        skipped("no port of Stockade's was found, so nobody tried to slip in");
+        skipped("no port of Stockade's was found, so nothing tried to slip in");
     }
     assert_eq!(stolen, "", "an intruder was answered");
     let lines = server.lines();

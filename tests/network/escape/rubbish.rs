@@ -56,7 +56,7 @@ fn very_many_names_are_asked_for() {
     net.python(&code).prints("3000\nb'x'\n");
 }
 
-/// Synthetic addresses that were given to nobody, and the resolver's at another port.
+/// Synthetic addresses that weren't given out, and the resolver's at another port.
 #[test]
 fn addresses_that_stand_for_nothing() {
     let mut net = Net::new();

@@ -61,7 +61,7 @@ fn names_that_lead_to_special_addresses_are_refused() {
 
 /// With servers at the addresses, and ports without and with a number in the grant.
 #[test]
-fn names_that_lead_to_this_machine_reach_nobody() {
+fn names_that_lead_to_this_machine_reach_no_one() {
     for ip in [address(), IpAddr::V4([127, 0, 0, 1].into()), "::1".parse().unwrap()] {
         let Some(witness) = Witness::at(ip, 0) else {
             continue;
@@ -80,7 +80,7 @@ fn names_that_lead_to_this_machine_reach_nobody() {
         let ran = net.python(&code);
         let nothing = ran.stdout().lines().all(|line| ["refused", "b''"].contains(&line));
         assert!(nothing && ran.finished.status.success(), "{}", ran.told());
-        witness.saw_nobody();
+        witness.saw_none();
         let target = format!("home.shop.test:{}", witness.address.port());
         ran.was_refused("connect", &target, &[]);
     }

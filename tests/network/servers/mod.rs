@@ -39,7 +39,7 @@ pub fn web_listener(port: u16) -> Option<TcpListener> {
     listener
 }
 
-/// An address at which nobody listens.
-pub fn nobody() -> SocketAddr {
+/// An address without a listener.
+pub fn unheard() -> SocketAddr {
     listener().local_addr().unwrap()
 }

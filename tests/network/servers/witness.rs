@@ -115,15 +115,15 @@ impl Witness {
         assert!(came, "{} came of {count}, so this proves nothing", self.contacts());
     }
 
-    /// Whoever waited to be taken note of is forgotten too.
+    /// Those that waited to be taken note of are forgotten too.
     pub fn forget(&self) {
         self.catch_up();
         self.contacts.lock().unwrap().clear();
     }
 
-    /// Nobody came, and nobody waits to be taken note of.
+    /// No connection came, and none waits to be taken note of.
     #[track_caller]
-    pub fn saw_nobody(&self) {
+    pub fn saw_none(&self) {
         self.catch_up();
         let contacts = self.contacts.lock().unwrap();
         assert!(contacts.is_empty(), "{} was reached from {contacts:?}", self.address);

@@ -31,7 +31,7 @@ fn a_word_and_enter_is_the_answer_and_one_line_stays_that_says_so() {
 }
 
 #[test]
-fn other_words_reach_whoever_asked_too() {
+fn other_words_reach_the_asking_thread_too() {
     assert_eq!(answered("W a\r"), yes(Lifetime::Always, Extent::Wider));
     assert_eq!(answered("yx\x7fes\r"), yes(Lifetime::Session, Extent::Requested));
     assert_eq!(answered("n\r"), Choice::No { all: false });
@@ -160,7 +160,7 @@ fn the_foreground_of_a_stranger_is_left_alone() {
 #[test]
 fn the_foreground_of_a_run_that_has_ended_is_taken() {
     let scene = Scene {
-        foreground: Foreground::Nobody,
+        foreground: Foreground::None,
         ..Scene::new()
     };
     let mut stage = Stage::new(&scene);
@@ -194,7 +194,7 @@ fn no_answer_is_silence_and_the_prompt_says_so() {
     };
     for (scene, said) in [
         (late, "stockade: no answer: refused\r\n"),
-        (withdrawn, "nobody waits for the answer any more: refused\r\n"),
+        (withdrawn, "the answer isn't needed any more: refused\r\n"),
     ] {
         let mut stage = Stage::new(&scene);
         stage.awaits(PROMPT);

@@ -38,11 +38,11 @@ fn a_question_is_six_lines() {
 #[test]
 fn a_warning_is_said_and_it_stays_six_lines() {
     let mut request = request();
-    request.evidence.warning = Some("whoever reaches this socket controls the machine".into());
+    request.evidence.warning = Some("a program that reaches this socket controls the machine".into());
     insta::assert_snapshot!(shown(&request), @"
     stockade: /usr/bin/python3.12 (pid 4711, agent coder) wants to read
       target: ../etc/hosts → /etc/hosts (nothing grants it)
-      careful: whoever reaches this socket controls the machine
+      careful: a program that reaches this socket controls the machine
       would grant: --read /etc/hosts
       wider grants: --read /etc
     [y]es for this run, [o]nce, [a]lways, [w]ider, [n]o, [d]etails (60 s)?

@@ -10,7 +10,7 @@ use crate::approve::{Answer, EscalationRequest};
 pub struct Scene {
     pub request: EscalationRequest,
     pub patience_ms: u64,
-    /// When nobody waits any more.
+    /// When the answer isn't needed any more.
     pub withdrawn_after_ms: Option<u64>,
     /// What the program has written to the terminal.
     pub left: String,
@@ -40,7 +40,7 @@ pub enum Foreground {
     /// A group of somebody else's.
     Stranger,
     /// A group that has ended.
-    Nobody,
+    None,
 }
 
 impl Scene {

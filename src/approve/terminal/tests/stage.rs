@@ -29,7 +29,7 @@ const SCENE: &str = "STOCKADE_TEST_SCENE";
 const OUTCOME: &str = "STOCKADE_TEST_OUTCOME";
 
 /// The supervisor's command line. A hang-up doesn't end it, as it doesn't end Stockade while it asks. Ctrl-C does, also
-/// where whoever runs the tests ignores it, as shells without job control do in the background.
+/// where the tests' caller ignores it, as shells without job control do in the background.
 pub fn supervisor(scene: &Scene, outcome: &Path) -> Command {
     let mut command = Command::new("sh");
     command
@@ -191,14 +191,14 @@ fn supervises() {
     let mut other = Command::new("sleep").arg("20").process_group(0).spawn().unwrap();
     let other_group = i32::try_from(other.id()).unwrap();
     match scene.foreground {
-        Foreground::Stockade | Foreground::Nobody => {}
+        Foreground::Stockade | Foreground::None => {}
         Foreground::Run => group.store(other_group, Ordering::Relaxed),
         Foreground::Stranger => group.store(-1, Ordering::Relaxed),
     }
     if scene.foreground != Foreground::Stockade {
         device.set_foreground(other_group).unwrap();
     }
-    if scene.foreground == Foreground::Nobody {
+    if scene.foreground == Foreground::None {
         let _ = (other.kill(), other.wait());
     }
     set_mode(&device, scene.mode);

@@ -17,7 +17,7 @@ pub fn element(object: &Value, key: &Value) -> Value {
             .field(key.text().exact().unwrap_or_default())
             .cloned()
             .unwrap_or(Value::Unknown),
-        // One of them, nobody knows which.
+        // One of them, it isn't known which.
         (Value::List(values), _) => any(values.iter()),
         (Value::Record(fields), _) => any(fields.iter().map(|(_, value)| value)),
         (Value::Text(text), Value::Number(at)) => match text.exact() {

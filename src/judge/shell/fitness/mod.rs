@@ -1,6 +1,6 @@
 //! Whether a command's options are among the safe ones.
 //!
-//! The tables say what is safe, never what isn't: an option that nobody thought of makes the command unfit, and so does
+//! The tables say what is safe, never what isn't: an option that they lack makes the command unfit, and so does
 //! an abbreviation. Safe means that the command does no more than its name promises: it starts no program that the line
 //! names, writes no file but the ones it is there to write, and loads no configuration from elsewhere. What a command is
 //! configured to start (a pager, a diff driver, hooks) and what the project's own code does isn't seen here.

@@ -143,7 +143,7 @@ struct Nature<'n> {
     is_interpreter: bool,
     /// A name out of nowhere may be any of these.
     is_unknown: bool,
-    /// Without a table nobody knows what it does with its words: it may start them.
+    /// Without a table it isn't known what it does with its words: it may start them.
     has_table: bool,
 }
 

@@ -245,7 +245,7 @@ impl<'t> Lexer<'t> {
                 }
             }
             let body = &rest[..length];
-            // Substitutions in it run whoever reads it. The end mark's quotes are gone, so it counts as unquoted.
+            // Substitutions in it run, however it is read. The end mark's quotes are gone, so it counts as unquoted.
             seer.expanded(body, self.depth);
             seer.fodder.push(body.to_string());
             self.at += length;

@@ -215,7 +215,7 @@ fn what_is_found_in_a_long_line_is_bounded() {
 }
 
 #[test]
-fn a_command_that_nobody_knows_may_start_each_of_its_words() {
+fn an_unknown_command_may_start_each_of_its_words() {
     for start in [
         "setarch x86_64",
         "linux32",

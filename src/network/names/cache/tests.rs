@@ -70,7 +70,7 @@ fn those_who_ask_at_the_same_time_share_one_question() {
             })
         });
         starts.recv().unwrap();
-        assert_eq!(cache.fresh(&name), None, "nobody knows yet");
+        assert_eq!(cache.fresh(&name), None, "not known yet");
         let others: Vec<_> = (0..4)
             .map(|_| scope.spawn(|| cache.answer(&name, PATIENCE, count)))
             .collect();
@@ -84,7 +84,7 @@ fn those_who_ask_at_the_same_time_share_one_question() {
 }
 
 #[test]
-fn nobody_waits_for_an_asker_that_panicked_or_takes_too_long() {
+fn nothing_waits_for_an_asker_that_panicked_or_takes_too_long() {
     let cache = Cache::default();
     let name = named("a.example");
     let asking = panic::catch_unwind(AssertUnwindSafe(|| {

@@ -166,7 +166,7 @@ fn answers_are_forgotten_when_the_machines_files_change() {
     let name = named("a.example");
     assert!(resolver.lookup(&name).is_ok() && resolver.cached(&name).is_some());
     fs::write(&resolv_conf, "nameserver 10.0.0.1").unwrap();
-    // Whoever only asks what is known opens no file.
+    // A question for a known name opens no file.
     assert!(resolver.cached(&name).is_some());
     assert!(resolver.lookup(&name).is_ok() && server.log().len() == 4);
     fs::write(&hosts, "10.0.0.5 a.example").unwrap();

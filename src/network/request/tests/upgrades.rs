@@ -29,7 +29,7 @@ fn a_websocket_waits_for_the_answer() {
 }
 
 #[test]
-fn an_answer_nobody_waits_for_opens_nothing() {
+fn an_answer_that_was_not_asked_for_opens_nothing() {
     let mut requests = Requests::new();
     requests.answered(Reply::WebSocket);
     assert_eq!(requests.step(PLAIN.as_bytes()), head(PLAIN.len(), "a.example"));

@@ -81,7 +81,7 @@ fn nothing_has_the_kernel_send_sigcont_later() {
 }
 
 #[test]
-fn metadata_is_refused_where_nobody_can_judge_it() {
+fn metadata_is_refused_where_it_can_not_be_judged() {
     let calls = "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat \
                  setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat \
                  file_setattr inotify_add_watch";
@@ -92,7 +92,7 @@ fn metadata_is_refused_where_nobody_can_judge_it() {
 }
 
 #[test]
-fn extended_attributes_look_unsupported_where_nobody_can_judge_them() {
+fn extended_attributes_look_unsupported_where_they_can_not_be_judged() {
     let calls = "getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr getxattrat listxattrat";
     for call in calls.split_whitespace() {
         assert_int_answer(&strict(), call, &[], errno(libc::EOPNOTSUPP));
@@ -101,7 +101,7 @@ fn extended_attributes_look_unsupported_where_nobody_can_judge_them() {
 }
 
 #[test]
-fn a_strict_run_schedules_nobody_but_the_calling_thread() {
+fn a_strict_run_schedules_the_calling_thread_alone() {
     for call in [
         "sched_setaffinity",
         "sched_setscheduler",
@@ -270,7 +270,7 @@ fn texts_of_links_are_the_supervisors_where_there_is_one() {
 }
 
 #[test]
-fn numbers_nobody_knows_are_not_implemented() {
+fn unknown_numbers_are_not_implemented() {
     for architecture in ARCHITECTURES {
         let program = assemble(&table(&open(), architecture).unwrap(), architecture, UNKNOWN).unwrap();
         for number in (470..=600).chain([423, 1 << 16, 1 << 29, u32::MAX]) {

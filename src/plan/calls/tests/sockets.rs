@@ -119,7 +119,7 @@ fn a_run_with_named_hosts_makes_streams_and_has_everything_else_of_sockets_seen(
 }
 
 #[test]
-fn addresses_are_refused_where_nobody_can_judge_them() {
+fn addresses_are_refused_where_they_can_not_be_judged() {
     for call in ["connect", "bind", "listen", "accept", "accept4"] {
         assert_allowed(&open(), call, &[3]);
         assert_refused(
