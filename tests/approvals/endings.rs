@@ -1,13 +1,17 @@
 //! However a watcher ends, nothing hangs and nothing is left.
 
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::process::Stdio;
 use std::time::Duration;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use stockade::approve::{Answer, SocketApprover, Waiting};
 
 use crate::approvals::question::{LONG, ask, request};
-use crate::common::Place;
-use crate::common::{sockets, watch};
+use crate::common::{Place, STOCKADE, sockets, until, watch};
 
 const PLAIN: &[&str] = &["--watch", "--plain"];
 
@@ -57,6 +61,30 @@ fn a_signal_ends_it_and_removes_the_socket() {
         assert_eq!(watch.ended().code(), Some(code));
         assert!(sockets(&place.state()).is_empty());
     }
+}
+
+#[test]
+fn a_signal_ends_it_while_its_output_is_not_read() {
+    let place = Place::new();
+    let (_unread, output) = nix::unistd::pipe().unwrap();
+    nix::fcntl::fcntl(&output, nix::fcntl::FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
+    let full = output.try_clone().unwrap();
+    let mut command = place.command(STOCKADE);
+    command
+        .arg("approvals")
+        .args(PLAIN)
+        .stdin(Stdio::piped())
+        .stdout(output);
+    let mut watch = command.spawn().unwrap();
+    drop(command);
+    let mut input = watch.stdin.take().unwrap();
+    input.write_all("help\n".repeat(100).as_bytes()).unwrap();
+    // The first help fills it, the second one waits.
+    let is_full = || poll(&mut [PollFd::new(full.as_fd(), PollFlags::POLLOUT)], PollTimeout::ZERO) == Ok(0);
+    assert!(until(LONG, is_full));
+    nix::sys::signal::kill(Pid::from_raw(watch.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(watch.wait().unwrap().code(), Some(143));
+    assert!(sockets(&place.state()).is_empty());
 }
 
 #[test]

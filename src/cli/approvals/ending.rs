@@ -25,6 +25,19 @@ impl Signals {
         let arrived = next_signal(self.0.as_raw_fd())?;
         u8::try_from(128 + arrived.signal).ok()
     }
+
+    /// Waits until output is taken. Once one of them has come it is an error.
+    pub fn wait_for_room(&self, output: BorrowedFd<'_>) -> io::Result<()> {
+        let mut waiting = [
+            PollFd::new(self.as_fd(), PollFlags::POLLIN),
+            PollFd::new(output, PollFlags::POLLOUT),
+        ];
+        poll(&mut waiting, PollTimeout::NONE)?;
+        match waiting[0].any() {
+            Some(true) => Err(io::Error::from(io::ErrorKind::Interrupted)),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl AsFd for Signals {

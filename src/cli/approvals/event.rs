@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::ending::Signals;
 use super::shown;
 use crate::approve::grammar::Offer;
 use crate::approve::socket::Question;
@@ -34,9 +35,11 @@ pub enum Event<'a> {
 
 /// How it is told.
 #[derive(Clone, Copy)]
-pub struct Form {
+pub struct Form<'a> {
     /// One object a line.
-    pub json: bool,
+    json: bool,
+    /// What ends a wait for a reader that takes nothing.
+    signals: &'a Signals,
 }
 
 /// An event as JSON. What only helps a reader isn't one.
@@ -64,73 +67,84 @@ enum Told<'a> {
     },
 }
 
-impl Form {
+impl<'a> Form<'a> {
+    /// Lines of JSON, or for people.
+    pub fn new(json: bool, signals: &'a Signals) -> Form<'a> {
+        Form { json, signals }
+    }
+
     /// Tells it on standard output at once: a program reads line by line.
     pub fn tell(self, event: &Event<'_>) -> io::Result<()> {
         match self.json {
-            true => tell_program(event),
-            false => tell_person(event),
+            true => self.tell_program(event),
+            false => self.tell_person(event),
         }
     }
-}
 
-fn tell_program(event: &Event<'_>) -> io::Result<()> {
-    let offer;
-    let told = match *event {
-        Event::Asked(question) | Event::Details(question) => Told::Asked {
-            number: question.number,
-            request: &question.request,
-            answers: {
-                offer = Offer::of(&question.request);
-                offer.words()
+    fn tell_program(self, event: &Event<'_>) -> io::Result<()> {
+        let offer;
+        let told = match *event {
+            Event::Asked(question) | Event::Details(question) => Told::Asked {
+                number: question.number,
+                request: &question.request,
+                answers: {
+                    offer = Offer::of(&question.request);
+                    offer.words()
+                },
+                left_ms: question.deadline.saturating_duration_since(Instant::now()).as_millis(),
             },
-            left_ms: question.deadline.saturating_duration_since(Instant::now()).as_millis(),
-        },
-        Event::Answered(number, answer) => Told::Answered { number, answer },
-        Event::Gone(number) => Told::Gone { number },
-        Event::Refused(number) => Told::Refused { number },
-        Event::Nothing | Event::Help(_) => return Ok(()),
-    };
-    let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, &told)?;
-    writeln!(out)?;
-    out.flush()
-}
+            Event::Answered(number, answer) => Told::Answered { number, answer },
+            Event::Gone(number) => Told::Gone { number },
+            Event::Refused(number) => Told::Refused { number },
+            Event::Nothing | Event::Help(_) => return Ok(()),
+        };
+        self.put(&(serde_json::to_string(&told)? + "\n"))
+    }
 
-fn tell_person(event: &Event<'_>) -> io::Result<()> {
-    match *event {
-        Event::Asked(question) => print_question(question),
-        Event::Details(question) => {
-            print_question(question)?;
-            let details = shown::details(question);
-            details.iter().try_for_each(|line| print(&format!("   {line}")))
+    fn tell_person(self, event: &Event<'_>) -> io::Result<()> {
+        match *event {
+            Event::Asked(question) => self.print_question(question),
+            Event::Details(question) => {
+                self.print_question(question)?;
+                let details = shown::details(question);
+                details.iter().try_for_each(|line| self.print(&format!("   {line}")))
+            }
+            Event::Answered(number, answer) => self.print(&format!("{number}: {}", visible(&shown::summary(answer)))),
+            Event::Gone(number) => self.print(&format!("{number}: isn't asked any more")),
+            Event::Refused(number) => self.print(&format!(
+                "{number}: refused, no `stockade approvals` is watching any more"
+            )),
+            Event::Nothing => self.print("nothing waits"),
+            Event::Help(text) => self.print(text),
         }
-        Event::Answered(number, answer) => print(&format!("{number}: {}", visible(&shown::summary(answer)))),
-        Event::Gone(number) => print(&format!("{number}: isn't asked any more")),
-        Event::Refused(number) => print(&format!(
-            "{number}: refused, no `stockade approvals` is watching any more"
-        )),
-        Event::Nothing => print("nothing waits"),
-        Event::Help(text) => print(text),
     }
-}
 
-fn print_question(question: &Question) -> io::Result<()> {
-    let request = &question.request;
-    print(&format!("{}: {}", question.number, shown::wanted(request, shown::LINE)))?;
-    print(&format!("   {}", shown::run(request)))?;
-    for line in shown::question(question) {
-        print(&format!("   {line}"))?;
+    fn print_question(self, question: &Question) -> io::Result<()> {
+        let request = &question.request;
+        self.print(&format!("{}: {}", question.number, shown::wanted(request, shown::LINE)))?;
+        self.print(&format!("   {}", shown::run(request)))?;
+        for line in shown::question(question) {
+            self.print(&format!("   {line}"))?;
+        }
+        self.print(&format!("   {}", shown::answers(question)))
     }
-    print(&format!("   {}", shown::answers(question)))
-}
 
-/// On a terminal no row begins with a text from a run.
-fn print(line: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    match terminal::size(out.as_fd()) {
-        Ok((columns, _)) if columns > 0 => writeln!(out, "{}", fit::broken(line, columns.into()))?,
-        _ => writeln!(out, "{line}")?,
+    /// On a terminal no row begins with a text from a run.
+    fn print(self, line: &str) -> io::Result<()> {
+        match terminal::size(io::stdout().as_fd()) {
+            Ok((columns, _)) if columns > 0 => self.put(&format!("{}\n", fit::broken(line, columns.into()))),
+            _ => self.put(&format!("{line}\n")),
+        }
     }
-    out.flush()
+
+    /// Writes no more at once than a pipe with room takes without waiting (PIPE_BUF of pipe(7)).
+    fn put(self, text: &str) -> io::Result<()> {
+        for piece in text.as_bytes().chunks(libc::PIPE_BUF) {
+            let mut out = io::stdout().lock();
+            self.signals.wait_for_room(out.as_fd())?;
+            out.write_all(piece)?;
+            out.flush()?;
+        }
+        Ok(())
+    }
 }

@@ -9,6 +9,7 @@ mod order;
 mod plain;
 mod screen;
 mod shown;
+mod typed;
 
 use std::io::IsTerminal;
 
@@ -45,7 +46,7 @@ pub fn approvals(task: &Approvals) -> Result<u8, Failure> {
         ending::end_with_the_terminal(watcher.path()).map_err(|error| Failure::new(REFUSED, &error))?;
         screen::watch(watcher, &signals)
     } else {
-        plain::watch(watcher, &signals, stay, Form { json: task.json })
+        plain::watch(watcher, &signals, stay, Form::new(task.json, &signals))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a person types in the plain mode: a question's number with an answer, or a command.
 
 use crate::approve::grammar::Word;
+use crate::visible::fit;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,9 @@ all no [REASON]   no to all that wait
 list, help, quit  what waits; this; end (what waits is refused)
 Each is a letter or the whole word: yes, once, always, wider, no, details";
 
+/// Columns of what isn't understood that are said again.
+const MOST_COLUMNS: usize = 160;
+
 /// Reads a line. The error says what isn't understood.
 pub fn read(line: &str) -> Result<Order<'_>, String> {
     let (first, rest) = split(line);
@@ -51,7 +55,7 @@ pub fn read(line: &str) -> Result<Order<'_>, String> {
         },
         _ => Err(format!(
             "`{}` is no question's number with an answer, as in `1 y`; `help` says what can be typed",
-            line.trim()
+            fit::shortened(line.trim(), MOST_COLUMNS)
         )),
     }
 }

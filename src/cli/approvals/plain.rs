@@ -12,6 +12,7 @@ use nix::sys::termios::{FlushArg, tcflush};
 use super::ending::Signals;
 use super::event::{Event, Form};
 use super::order::{self, Order};
+use super::typed::{Line, Typed};
 use super::{Stay, next_of_run};
 use crate::approve::grammar::{Offer, Said, UNCLEAR};
 use crate::approve::person;
@@ -24,11 +25,8 @@ use crate::cli::message::{Failure, note};
 const QUIET: Duration = Duration::from_secs(1);
 /// How often it is seen whether a question's time is over.
 const SLICE: Duration = Duration::from_millis(250);
-/// Bytes of a line.
-const LONGEST: usize = 64 * 1024;
-
 /// Watches; the exit code.
-pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay, form: Form) -> Result<u8, Failure> {
+pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay, form: Form<'_>) -> Result<u8, Failure> {
     let input = io::stdin().as_fd().try_clone_to_owned();
     let input = input.map_err(|error| Failure::new(REFUSED, &error))?;
     let mut plain = Plain {
@@ -36,7 +34,7 @@ pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay, form: Form) -> Res
         form,
         by: person::at("approvals"),
         input: File::from(input),
-        typed: Vec::new(),
+        typed: Typed::default(),
         listens_from: match stay {
             Stay::WhileAsked => Instant::now() + QUIET,
             Stay::Watching => Instant::now(),
@@ -48,16 +46,20 @@ pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay, form: Form) -> Res
         Ok(code) => Ok(code),
         // The reader of the questions is gone: there are no answers either.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
-        Err(error) => Err(Failure::new(REFUSED, &error)),
+        // A signal came while the reader took nothing.
+        Err(error) => match signals.exit_code() {
+            Some(code) => Ok(code),
+            None => Err(Failure::new(REFUSED, &error)),
+        },
     }
 }
 
-struct Plain {
+struct Plain<'a> {
     watcher: Watcher,
-    form: Form,
+    form: Form<'a>,
     by: String,
     input: File,
-    typed: Vec<u8>,
+    typed: Typed,
     /// What a script says at once is meant for the questions that wait, which take a moment to come.
     listens_from: Instant,
     quiet_since: Instant,
@@ -71,7 +73,7 @@ enum Next {
     End,
 }
 
-impl Plain {
+impl Plain<'_> {
     fn watch(&mut self, signals: &Signals, stay: Stay) -> io::Result<u8> {
         loop {
             let listens = Instant::now() >= self.listens_from;
@@ -134,19 +136,20 @@ impl Plain {
         let count = match self.input.read(&mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(Next::GoOn),
             // A terminal that is gone.
-            Err(_) | Ok(0) => return Ok(Next::End),
-            Ok(count) => count,
-        };
-        self.typed.extend_from_slice(&buffer[..count]);
-        while let Some(end) = self.typed.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.typed.drain(..=end).collect();
-            if self.obey(&String::from_utf8_lossy(&line))? == Next::End {
+            Err(_) | Ok(0) => {
+                if self.typed.has_begun() {
+                    note("the last line doesn't end, so it doesn't count");
+                }
                 return Ok(Next::End);
             }
-        }
-        if self.typed.len() > LONGEST {
-            self.typed.clear();
-            note("that line is too long");
+            Ok(count) => count,
+        };
+        for line in self.typed.add(&buffer[..count]) {
+            match line {
+                Line::TooLong => note("that line is too long: it doesn't count"),
+                Line::Whole(line) if self.obey(&line)? == Next::End => return Ok(Next::End),
+                Line::Whole(_) => {}
+            }
         }
         Ok(Next::GoOn)
     }

@@ -1,0 +1,84 @@
+//! Lines out of bytes that come in pieces.
+
+/// Bytes of a line.
+const LONGEST: usize = 64 * 1024;
+
+/// What is typed and not obeyed yet.
+#[derive(Debug, Default)]
+pub struct Typed {
+    begun: Vec<u8>,
+    /// Whether the line was too long already: no part of it counts, its end neither.
+    skips: bool,
+}
+
+/// A line that ended, or grew too long.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    Whole(String),
+    TooLong,
+}
+
+impl Typed {
+    /// Adds bytes; the lines that they end.
+    pub fn add(&mut self, bytes: &[u8]) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if !self.skips {
+                self.begun.extend_from_slice(piece);
+            }
+            if self.begun.len() > LONGEST {
+                self.clear();
+                self.skips = true;
+                lines.push(Line::TooLong);
+            }
+            if piece.ends_with(b"\n") && !std::mem::take(&mut self.skips) {
+                let line = std::mem::take(&mut self.begun);
+                lines.push(Line::Whole(String::from_utf8_lossy(&line).into_owned()));
+            }
+        }
+        lines
+    }
+
+    /// Whether a line has begun and not ended.
+    pub fn has_begun(&self) -> bool {
+        !self.begun.is_empty()
+    }
+
+    /// Forgets what has begun.
+    pub fn clear(&mut self) {
+        *self = Typed::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(text: &str) -> Line {
+        Line::Whole(text.into())
+    }
+
+    #[test]
+    fn lines_come_in_pieces() {
+        let mut typed = Typed::default();
+        assert_eq!(typed.add(b"1 "), []);
+        assert_eq!(typed.add(b"y\n2 n\n3"), [whole("1 y\n"), whole("2 n\n")]);
+        assert!(typed.has_begun());
+        assert_eq!(typed.add(b"\n"), [whole("3\n")]);
+        assert!(!typed.has_begun());
+    }
+
+    #[test]
+    fn no_part_of_a_line_that_is_too_long_counts() {
+        for size in [1, 4096, 1 << 20] {
+            let text = format!("1 no because {}1 y\nlist\n", "A".repeat(2 * LONGEST));
+            let mut typed = Typed::default();
+            let lines: Vec<Line> = text
+                .as_bytes()
+                .chunks(size)
+                .flat_map(|piece| typed.add(piece))
+                .collect();
+            assert_eq!(lines, [Line::TooLong, whole("list\n")], "{size}");
+        }
+    }
+}
