@@ -1,7 +1,9 @@
 //! Calls that make, remove and rename directory entries, and `truncate`.
 
+use std::ffi::OsStr;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
 
 use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
@@ -11,7 +13,7 @@ use super::git_config;
 use super::judge::{self, CLOSED, Verdict};
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
-use super::resolve::{Last, Request};
+use super::resolve::{self, Last, Request};
 use super::shared::Made;
 use crate::launch::looks;
 use crate::policy::{Access, Arrival};
@@ -175,8 +177,17 @@ pub fn symlink(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     }
     desk.enforce(desk.judge.bringing(None, place.name()), &attempt, place.name(), CLOSED)?;
     refuse_filling(desk, &[Arrival::Link], place.name(), &attempt)?;
+    refuse_to_lead_away(desk, text.bytes(), None, (&place, None), &operand)?;
     file::make_symlink(text.text(), place.parent.as_fd(), place.component())?;
+    note_link(desk, &place);
     Ok(Answer::Value(0))
+}
+
+fn note_link(desk: &Desk<'_>, place: &Place) {
+    if let Some(made) = place.look().filter(Entry::is_symlink) {
+        desk.judge
+            .note_made(|list| Made::keep(&mut list.links, made.identity(), Made::MOST_DIRECTORIES));
+    }
 }
 
 pub fn rmdir(desk: &Desk<'_>) -> Result<Answer, Errno> {
@@ -264,9 +275,9 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
         return Ok(answer);
     }
-    refuse_to_take_over(desk, moved, (&new, replaced), to)?;
+    refuse_to_take_over(desk, (&old, moved), (&new, replaced), to)?;
     if exchanges {
-        refuse_to_take_over(desk, replaced, (&old, moved), from)?;
+        refuse_to_take_over(desk, (&new, replaced), (&old, moved), from)?;
     }
     file::rename(
         (old.parent.as_fd(), old.component()),
@@ -289,34 +300,93 @@ fn vacate(desk: &Desk<'_>, place: &Place, found: Option<Entry>, now: Option<&Pla
     }
 }
 
-/// That no directory which may hold what is guarded elsewhere comes to be where one was that the run didn't make. The answer
-/// is that of another file system, as in [`refuse_filling`].
+/// That no directory which may hold what is guarded elsewhere comes to be where one was that the run didn't make, nor a link
+/// that leads to one. The answer is that of another file system, as in [`refuse_filling`].
 fn refuse_to_take_over(
     desk: &Desk<'_>,
+    (old, moved): (&Place, Option<Entry>),
+    (new, replaced): (&Place, Option<Entry>),
+    to: &Operand,
+) -> Result<(), Errno> {
+    let Some(moved) = moved else { return Ok(()) };
+    if moved.is_symlink() {
+        let text = resolve::link_at(old)?.unwrap_or_default();
+        return refuse_to_lead_away(desk, text.as_bytes(), Some(moved), (new, replaced), to);
+    }
+    let takes_over = |made: &Made| made.uses_own && is_in_anothers_place(made, Some(moved), (new, replaced));
+    let mut realms = desk.judge.realms();
+    if moved.is_directory() && realms.any(|realm| !realm.brief.is_private(new.name()) && takes_over(&realm.made())) {
+        let reason = "a directory doesn't take the place of another that the run didn't make, once the run has written, in one \
+                      of its own, what is guarded elsewhere";
+        note_taking_over(desk, new, to, reason);
+        return Err(Errno(libc::EXDEV));
+    }
+    Ok(())
+}
+
+/// That no link comes to be where something was that the run didn't make, if it leads to a directory that may hold what is
+/// guarded elsewhere. What it leads to counts as another's from then on, so that nothing such comes there later.
+fn refuse_to_lead_away(
+    desk: &Desk<'_>,
+    text: &[u8],
     moved: Option<Entry>,
     (new, replaced): (&Place, Option<Entry>),
     to: &Operand,
 ) -> Result<(), Errno> {
-    let Some(moved) = moved.filter(Entry::is_directory) else {
-        return Ok(());
-    };
-    let replaced = replaced.filter(|replaced| replaced.is_directory() || replaced.is_symlink());
-    let takes_over = |made: &Made| {
-        let is_anothers = replaced.is_some_and(|replaced| !made.directories.contains(&replaced.identity()));
-        let is_own = made.directories.contains(&moved.identity());
-        made.uses_own && is_own && (is_anothers || made.was_anothers(new.name()))
-    };
-    let mut realms = desk.judge.realms();
-    if realms.any(|realm| !realm.brief.is_private(new.name()) && takes_over(&realm.made())) {
-        let reason = "a directory that the run made doesn't take the place of another";
-        desk.note(
-            &Attempt::on(Kind::Write, to.path.bytes()),
-            new.name().as_os_str().as_encoded_bytes(),
-            Reason::Never(reason.into()),
-        );
-        return Err(Errno(libc::EXDEV));
+    let mut target = None;
+    for realm in desk.judge.realms() {
+        let is_meant = !realm.brief.is_private(new.name());
+        if !is_meant || !is_in_anothers_place(&realm.made(), moved, (new, replaced)) {
+            continue;
+        }
+        let (name, is_directory) = target.get_or_insert_with(|| target_of(new.parent.name(), text));
+        let mut made = realm.made();
+        made.claim(name, None);
+        if made.uses_own && *is_directory {
+            drop(made);
+            let reason = "a link doesn't lead to a directory from the place of something that the run didn't make, once the \
+                          run has written, in a directory of its own, what is guarded elsewhere";
+            note_taking_over(desk, new, to, reason);
+            return Err(CLOSED);
+        }
     }
     Ok(())
+}
+
+fn is_in_anothers_place(made: &Made, moved: Option<Entry>, (new, replaced): (&Place, Option<Entry>)) -> bool {
+    let replaced = replaced.filter(|replaced| replaced.is_directory() || replaced.is_symlink());
+    replaced.is_some_and(|replaced| !made.has_made(replaced.identity()))
+        || made.is_anothers(new.name(), moved.map(|moved| moved.identity()))
+}
+
+fn note_taking_over(desk: &Desk<'_>, new: &Place, to: &Operand, reason: &'static str) {
+    let name = new.name().as_os_str().as_encoded_bytes();
+    desk.note(
+        &Attempt::on(Kind::Write, to.path.bytes()),
+        name,
+        Reason::Never(reason.into()),
+    );
+}
+
+/// Where a link in this directory leads, and whether to a directory. By way of another link it may lead anywhere: to the top.
+fn target_of(directory: &Path, text: &[u8]) -> (PathBuf, bool) {
+    let anywhere = (PathBuf::from("/"), true);
+    let (mut at, mut is_directory) = (directory.to_path_buf(), true);
+    for component in Path::new(OsStr::from_bytes(text)).components() {
+        match component {
+            Component::Normal(name) => at.push(name),
+            Component::RootDir => at = PathBuf::from("/"),
+            Component::CurDir | Component::Prefix(_) => continue,
+            Component::ParentDir if is_directory => drop(at.pop()),
+            Component::ParentDir => return anywhere,
+        }
+        is_directory = match std::fs::symlink_metadata(&at) {
+            Ok(found) if found.is_symlink() => return anywhere,
+            Ok(found) => found.is_dir(),
+            Err(_) => false,
+        };
+    }
+    (at, is_directory)
 }
 
 /// Both names must be writable, and what moves must be no less closed where it goes.
@@ -477,6 +547,10 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     }
     if judge::is_shared_memory(place.name()) {
         super::memory::refuse_one_more_name(desk)?;
+    }
+    if object.is_symlink() {
+        let text = super::links::text(desk, &object)?;
+        refuse_to_lead_away(desk, &text, None, (&place, None), &to)?;
     }
     link_pinned(&object, &place)?;
     look_at_shared_names(desk, &[&place]);

@@ -251,12 +251,12 @@ impl Judge<'_> {
 
     /// For what the run may have made: it is refused what is closed for another reason than its name.
     fn for_maker(&self, access: Access, name: &Path, made: &dyn Fn(&Path) -> bool) -> Verdict {
-        match self.realm.matcher().denial_for_maker(access, name, made) {
+        let denial = || self.realm.matcher().denial_for_maker(access, name, made);
+        let noted = || std::mem::replace(&mut self.realm.made().uses_own, true);
+        // Asked again once it is noted: a link that is made meanwhile claims its target first, and looks for the note then.
+        match denial().or_else(|| if noted() { None } else { denial() }) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
-            None => {
-                self.realm.made().uses_own = true;
-                Verdict::OnBehalf
-            }
+            None => Verdict::OnBehalf,
         }
     }
 

@@ -57,7 +57,7 @@ fn read(desk: &Desk<'_>, directory: i32, first: usize) -> Result<Answer, Errno> 
 }
 
 /// The text of a link, as the caller would read it: `/proc/self` and `/proc/thread-self` would tell of us.
-fn text(desk: &Desk<'_>, link: &Pinned) -> Result<Vec<u8>, Errno> {
+pub fn text(desk: &Desk<'_>, link: &Pinned) -> Result<Vec<u8>, Errno> {
     if link.file_system() == FileSystem::Process {
         let caller = desk.caller();
         match link.name().as_os_str().as_bytes() {

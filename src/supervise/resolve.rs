@@ -220,7 +220,7 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The text of the link in a place, `None` where there's no link.
-fn link_at(place: &Place) -> Result<Option<CString>, Errno> {
+pub fn link_at(place: &Place) -> Result<Option<CString>, Errno> {
     let mut buffer = [0; 4096];
     match file::read_link(place.parent.as_fd(), place.component(), &mut buffer) {
         Ok(length) => Ok(CString::new(&buffer[..length]).ok()),

@@ -1,6 +1,6 @@
 //! What all workers of a run share: the policy, what the run has made, what was refused.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::hash::Hash;
 use std::net::SocketAddr;
@@ -133,9 +133,11 @@ pub struct Made {
     pub directories: HashSet<Identity>,
     /// Locks of a `.git/config`, to be written and removed again.
     pub git_locks: HashMap<Identity, PathBuf>,
-    /// Names that directories and links had which the run didn't make, before it moved or removed them. What it makes there
-    /// instead is guarded as they were.
-    vacated: HashSet<PathBuf>,
+    /// Symbolic links.
+    pub links: HashSet<Identity>,
+    /// Names that directories and links had which the run didn't make, before it moved or removed them, with the first that
+    /// had each. What the run makes there instead is guarded as they were. So is what a link in such a place leads to.
+    vacated: BTreeMap<PathBuf, Option<Identity>>,
     /// Whether it has written, in a directory of its own, what would be guarded elsewhere.
     pub uses_own: bool,
     /// Files in `/dev/shm`.
@@ -169,26 +171,45 @@ impl Made {
 
     /// Takes note that something which had this name has it no more.
     pub fn vacate(&mut self, name: &Path, identity: Identity) {
-        if !self.directories.contains(&identity) && self.vacated.len() < Made::MOST_VACATED {
-            self.vacated.insert(name.to_path_buf());
+        if !self.has_made(identity) {
+            self.claim(name, Some(identity));
         }
+    }
+
+    /// Takes note that a name stands for what the run didn't make.
+    pub fn claim(&mut self, name: &Path, identity: Option<Identity>) {
+        if self.vacated.len() < Made::MOST_VACATED {
+            self.vacated.entry(name.to_path_buf()).or_insert(identity);
+        }
+    }
+
+    /// Whether the run made this directory or link.
+    pub fn has_made(&self, identity: Identity) -> bool {
+        self.directories.contains(&identity) || self.links.contains(&identity)
     }
 
     /// Takes note of a move: what was another's below the old name is so below the new one.
     pub fn move_vacated(&mut self, old: &Path, new: &Path) {
-        let below = self.vacated.iter().filter_map(|name| name.strip_prefix(old).ok());
-        let moved: Vec<_> = below.map(|rest| new.join(rest)).collect();
-        for name in moved {
-            if self.vacated.len() < Made::MOST_VACATED {
-                self.vacated.insert(name);
-            }
+        let below = self.vacated.range(old.to_path_buf()..);
+        let below = below.map_while(|(name, had)| Some((new.join(name.strip_prefix(old).ok()?), *had)));
+        for (name, had) in below.collect::<Vec<_>>() {
+            self.claim(&name, had);
         }
     }
 
     /// Whether this name, or one above it, was that of something which the run didn't make.
     pub fn was_anothers(&self, name: &Path) -> bool {
         let is_full = self.vacated.len() >= Made::MOST_VACATED;
-        is_full || !self.vacated.is_empty() && name.ancestors().any(|above| self.vacated.contains(above))
+        is_full || !self.vacated.is_empty() && name.ancestors().any(|above| self.vacated.contains_key(above))
+    }
+
+    /// Whether something else than `moved` had this name, or one above or below it, and the run didn't make it.
+    pub fn is_anothers(&self, name: &Path, moved: Option<Identity>) -> bool {
+        if moved.is_some() && self.vacated.get(name).is_some_and(|had| *had == moved) {
+            return false;
+        }
+        let mut from_here = self.vacated.range(name.to_path_buf()..);
+        self.was_anothers(name) || from_here.next().is_some_and(|(below, _)| below.starts_with(name))
     }
 
     /// Keeps one in mind, where there's room.
@@ -202,6 +223,7 @@ impl Made {
     pub fn forget(&mut self, identity: Identity) {
         self.sockets.remove(&identity);
         self.directories.remove(&identity);
+        self.links.remove(&identity);
         self.git_locks.remove(&identity);
         self.shared_memory.remove(&identity);
     }

@@ -934,3 +934,65 @@ fn who_may_use_the_directories_above_a_closed_name_stays_as_it_is() {
         probe.refused(profile, "EPERM");
     }
 }
+
+/// What a run fills in a directory of its own isn't led to from where the user's was, in whichever order.
+#[test]
+fn no_link_puts_what_the_run_made_in_the_place_of_what_was_there() {
+    let tree: &[(&str, &str)] = &[("lib/.vscode/tasks.json", "mine"), ("docs/text", "mine")];
+    let fill = "os.makedirs('@DIR/evil/.vscode'); write('@DIR/evil/.vscode/tasks.json')";
+    let away = "os.rename('@DIR/lib', '@DIR/old')";
+    let planted = "expect(read('@DIR/lib/.vscode/tasks.json') != 'mine')";
+    let ways = [
+        format!("{fill}; {away}; os.symlink('evil', '@DIR/lib'); {planted}"),
+        format!("{fill}; {away}; os.symlink('evil', '@DIR/l'); os.rename('@DIR/l', '@DIR/lib'); {planted}"),
+        format!("{fill}; os.symlink('evil', '@DIR/l'); renameat2('@DIR/l', '@DIR/lib', 2); {planted} # EXCHANGE"),
+        format!(
+            "{fill}; os.symlink('evil', '@DIR/l'); renameat2('@DIR/lib', '@DIR/l', 2); {planted} # the other way round"
+        ),
+        format!(
+            "{fill}; {away}; os.symlink('evil', '@DIR/l'); \
+             os.link('@DIR/l', '@DIR/lib', follow_symlinks=False); {planted}"
+        ),
+        format!(
+            "{away}; os.mkdir('@DIR/evil'); os.symlink('evil', '@DIR/lib'); os.mkdir('@DIR/evil/.vscode'); write('@DIR/evil/.vscode/tasks.json'); {planted}"
+        ),
+        format!("{away}; os.symlink('evil', '@DIR/lib'); {fill}; {planted}"),
+        format!("{away}; os.symlink('evil', '@DIR/hop'); os.symlink('hop/.', '@DIR/lib'); {fill}; {planted}"),
+        format!(
+            "{away}; os.symlink('evil', '@DIR/lib'); {}; os.rename('@DIR/e', '@DIR/evil'); {planted}",
+            fill.replace("/evil", "/e")
+        ),
+        format!(
+            "{away}; os.makedirs('@DIR/some/dir'); os.symlink('some/dir', '@DIR/lib'); os.rename('@DIR/some', '@DIR/some2'); \
+             {}; os.rename('@DIR/e', '@DIR/some'); {planted}",
+            fill.replace("/evil", "/e/dir")
+        ),
+        format!(
+            "os.makedirs('@DIR/docs/.git/hooks'); write('@DIR/docs/.git/hooks/x'); {away}; os.rename('@DIR/docs', '@DIR/lib')"
+        ),
+    ];
+    for profile in WRITING {
+        for way in &ways {
+            let probe = Probe::new().works("os.symlink('a', 'l1'); os.unlink('l1'); os.symlink('b', 'l1')");
+            attempts(probe, tree, &[way]).refused(profile, "EACCES|EXDEV");
+        }
+    }
+}
+
+/// Links change as ever where the run fills nothing, and what was moved away comes back.
+#[test]
+fn links_are_changed_and_directories_put_back() {
+    let begun = run()
+        .file("v1/plain", "one")
+        .file("v2/plain", "two")
+        .file("lib/.vscode/tasks.json", "mine");
+    std::os::unix::fs::symlink("v1", begun.place.path("cur")).unwrap();
+    begun
+        .profile("workspace")
+        .bash(
+            "ln -sfn v2 cur; cat cur/plain; mv lib away; mkdir -p own/.vscode; echo x >own/.vscode/tasks.json; mv away lib; \
+             ln -s own other; rm other; ln -s own other; cat other/.vscode/tasks.json lib/.vscode/tasks.json",
+        )
+        .stdout("twox\nmine")
+        .ends();
+}

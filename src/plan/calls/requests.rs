@@ -136,8 +136,12 @@ const fn continues(argument: u8) -> Condition {
     Condition::low(argument, Test::Equals(libc::SIGCONT as u32))
 }
 
+/// SIGKILL too: a stopped process dies of it, and with it the last tie of another one's group, which the kernel then lets go on.
 const CONTINUES_BY_A_FILE: Case = Case {
-    when: &[Condition::low(1, Test::Equals(F_SETSIG)), continues(2)],
+    when: &[
+        Condition::low(1, Test::Equals(F_SETSIG)),
+        Condition::low(2, Test::OneOf(&[libc::SIGCONT as u32, libc::SIGKILL as u32])),
+    ],
     then: errno(libc::EINVAL),
 };
 

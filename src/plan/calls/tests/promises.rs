@@ -51,9 +51,10 @@ fn processes_and_threads_are_made_with_flags_that_fit_in_32_bits() {
 #[test]
 fn nothing_has_the_kernel_send_sigcont_later() {
     const F_SETSIG: u64 = 10;
-    let [pdeathsig, cont, chld, thread] = each![
+    let [pdeathsig, cont, kill, chld, thread] = each![
         libc::PR_SET_PDEATHSIG,
         libc::SIGCONT,
+        libc::SIGKILL,
         libc::SIGCHLD,
         libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_SIGHAND | libc::CLONE_THREAD,
     ];
@@ -71,7 +72,8 @@ fn nothing_has_the_kernel_send_sigcont_later() {
         }
         assert_int_answer(&posture, "prctl", &[pdeathsig, cont], errno(libc::EINVAL));
         assert_int_answer(&posture, "fcntl", &[0, F_SETSIG, cont], errno(libc::EINVAL));
-        assert_allowed(&posture, "prctl", &[pdeathsig, each![libc::SIGKILL][0]]);
+        assert_int_answer(&posture, "fcntl", &[0, F_SETSIG, kill], errno(libc::EINVAL));
+        assert_allowed(&posture, "prctl", &[pdeathsig, kill]);
         let another = match posture.unjudged {
             Unjudged::Supervised => Action::Notify,
             _ => Action::Allow,
@@ -331,7 +333,7 @@ fn events_of_files_that_could_signal_an_owner_outside_are_the_supervisors() {
     assert_allowed(&older, "fcntl", &[0, F_SETFL, !O_ASYNC & 0xffff_ffff]);
     assert_allowed(&newer, "fcntl", &[0, F_SETFL, O_ASYNC | 1]);
     for posture in [&older, &newer] {
-        assert_answer(posture, "fcntl", &[0, F_SETSIG, 9], Action::Notify);
+        assert_answer(posture, "fcntl", &[0, F_SETSIG, 10], Action::Notify);
         assert_answer(posture, "fcntl", &[0, F_SETSIG, SIGCONT], errno(libc::EINVAL));
     }
     for sockets in [Sockets::None, Sockets::All] {
