@@ -365,6 +365,45 @@ fn the_disk_limit_counts_what_was_written_last_and_leaves_less_alone() {
     ended_by(&ran, "disk");
 }
 
+/// In a directory that was closed, only mapped, and on their way through a socket.
+#[test]
+fn the_disk_limit_counts_what_is_hidden() {
+    let prelude = "import array, os, socket, time\n\
+                   def make(name): return os.open(name, os.O_CREAT | os.O_RDWR)\n\
+                   def fill(file):\n  \
+                     for _ in range(8): os.write(file, os.urandom(1 << 20)); time.sleep(0.01)\n";
+    for hides in [
+        "os.mkdir('d')\n\
+         files = [make('d/%d' % i) for i in range(5)]\n\
+         os.chmod('d', 0)\n\
+         for file in files: fill(file); os.close(file)\n",
+        "maps = []\n\
+         for i in range(5):\n  \
+           file = make('m'); fill(file); maps.append(mapped(file)); os.unlink('m'); os.close(file)\n",
+        "held = []\n\
+         for i in range(5):\n  \
+           file = make('s'); os.unlink('s'); fill(file); held.append(socket.socketpair())\n  \
+           held[-1][0].sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [file]))]); os.close(file)\n",
+    ] {
+        // Python's own mapping keeps a descriptor.
+        let mapped = "import ctypes\n\
+                      libc = ctypes.CDLL(None)\n\
+                      libc.mmap.restype = ctypes.c_void_p\n\
+                      libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]\n\
+                      def mapped(file): return libc.mmap(None, 8 << 20, 1, 1, file, 0)\n";
+        let code = format!("{prelude}{mapped}{hides}time.sleep(60)");
+        let ran = run()
+            .profile("workspace")
+            .flags(["--disk-limit", "20M"])
+            .python(&code)
+            .reporting()
+            .status(137)
+            .stderr("stockade: the run was ended past its disk limit\n")
+            .ends();
+        ended_by(&ran, "disk");
+    }
+}
+
 #[test]
 fn the_process_limit_counts_threads_and_refuses_with_the_kernel_s_error() {
     let code = "import ctypes, errno, os, threading\n\

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use nix::sys::statvfs::statvfs;
 
-use super::tree::nameless_files;
+use super::tree::{may_hide_files, nameless_files};
 
 /// The trees of one run, with what they held at its start.
 pub struct Growth {
@@ -20,6 +20,7 @@ pub struct Growth {
     before: u64,
     /// File systems of these trees by the first of them, and what was used of each.
     systems: Vec<(PathBuf, u64)>,
+    since: SystemTime,
 }
 
 impl Growth {
@@ -35,6 +36,7 @@ impl Growth {
             trees,
             before: 0,
             systems,
+            since: a_tick_ago(),
         };
         growth.before = growth.total();
         growth
@@ -55,6 +57,11 @@ impl Growth {
     pub fn glance(&self) -> u64 {
         let grown = |(tree, before): &(PathBuf, u64)| used_space(tree).saturating_sub(*before);
         self.systems.iter().map(grown).sum()
+    }
+
+    /// Whether these processes may have written what no walk and no descriptor shows.
+    pub fn is_hidden_from(&self, processes: &[i32]) -> bool {
+        may_hide_files(processes) || self.trees.iter().any(|tree| was_closed(tree, self.since))
     }
 
     fn total(&self) -> u64 {
@@ -98,6 +105,36 @@ fn allocated_of(top: &Path, linked: &mut HashSet<(u64, u64)>, counts: impl Fn(&M
     sum
 }
 
+/// Whether a directory of the tree can't be listed, and has changed since: a run may have closed it over what it wrote.
+fn was_closed(top: &Path, since: SystemTime) -> bool {
+    let since = seconds(since);
+    let mut waiting = vec![top.to_path_buf()];
+    while let Some(path) = waiting.pop() {
+        let Ok(metadata) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        if !metadata.is_dir() {
+            continue;
+        }
+        match fs::read_dir(&path) {
+            Ok(entries) => waiting.extend(entries.flatten().map(|entry| entry.path())),
+            Err(_) if metadata.ctime().unsigned_abs() >= since => return true,
+            Err(_) => {}
+        }
+    }
+    false
+}
+
+/// The time of a change is the last tick's.
+fn a_tick_ago() -> SystemTime {
+    SystemTime::now() - Duration::from_secs(1)
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs())
+}
+
 /// What a run leaves free on the file systems that it writes to, where a single file is limited and all of them aren't.
 ///
 /// It costs a question to each file system. Only where one gets short the trees are walked, for what changed since the start:
@@ -126,9 +163,11 @@ impl Reserve {
             devices.insert(device).then(|| System::of(tree, device)).flatten()
         };
         let systems = trees.iter().filter_map(system).collect();
-        // The time of a change is the last tick's.
-        let since = SystemTime::now() - Duration::from_secs(1);
-        Reserve { trees, systems, since }
+        Reserve {
+            trees,
+            systems,
+            since: a_tick_ago(),
+        }
     }
 
     /// Bytes that can still be written: to the file system that has least.
@@ -137,7 +176,8 @@ impl Reserve {
         self.systems.iter().map(left).min().unwrap_or(u64::MAX)
     }
 
-    /// Whether at least half of what a short one lost may be of these processes, whose trees are walked for that.
+    /// Whether at least half of what a short one lost may be of these processes, whose trees are walked for that: where they
+    /// may have hidden some, it may.
     pub fn is_taken_by(&self, processes: &[i32]) -> bool {
         let mut short = self
             .systems
@@ -147,14 +187,13 @@ impl Reserve {
             let lost = system.before.saturating_sub(system.available());
             let nameless = nameless_files(processes, &HashSet::from([system.device]));
             nameless + self.changed(system.device) >= lost / 2
+                || may_hide_files(processes)
+                || self.trees.iter().any(|tree| was_closed(tree, self.since))
         })
     }
 
     fn changed(&self, device: u64) -> u64 {
-        let since = self
-            .since
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs());
+        let since = seconds(self.since);
         let mut linked = HashSet::new();
         let is_new = |found: &Metadata| found.dev() == device && found.ctime().unsigned_abs() >= since;
         self.trees

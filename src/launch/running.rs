@@ -477,7 +477,11 @@ impl Running {
         if glance > limit || now >= self.next_walk {
             grown = growth.sample();
             if glance > limit && grown <= limit {
-                grown += tree::nameless_files(&tree::below(self.warden), &growth.devices());
+                let processes = tree::below(self.warden);
+                grown += tree::nameless_files(&processes, &growth.devices());
+                if grown <= limit && growth.is_hidden_from(&processes) {
+                    grown = glance;
+                }
             }
             self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
         }

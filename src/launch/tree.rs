@@ -411,6 +411,22 @@ fn open_files(processes: &[i32]) -> impl Iterator<Item = fs::Metadata> {
 }
 
 /// Whether a socket of these processes holds descriptors that nothing has received yet (`unix_show_fdinfo`).
+/// Whether a file without a name may be where no descriptor shows it: in a socket, or only mapped.
+pub fn may_hide_files(processes: &[i32]) -> bool {
+    const OF_MEMORY: &[&str] = &["/memfd:", "/dev/zero", "/dev/shm/", "/SYSV", "/[aio]"];
+    let is_deleted = |line: &str| {
+        let path = line.find('/').map(|start| &line[start..]);
+        path.is_some_and(|path| {
+            path.ends_with(" (deleted)") && !OF_MEMORY.iter().any(|memory| path.starts_with(memory))
+        })
+    };
+    let maps = |process: &i32| fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
+    have_descriptors_under_way(processes)
+        || processes
+            .iter()
+            .any(|process| String::from_utf8_lossy(&maps(process)).lines().any(is_deleted))
+}
+
 fn have_descriptors_under_way(processes: &[i32]) -> bool {
     let waits = |entry: fs::DirEntry| {
         let text = fs::read_to_string(entry.path()).unwrap_or_default();

@@ -51,6 +51,9 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/locale.alias", Access::READ),
     entry("/etc/locale.conf", Access::READ),
     entry("/etc/mime.types", Access::READ),
+    // Read by `file` and `man` at each start.
+    entry("/etc/magic", Access::READ),
+    entry("/etc/manpath.config", Access::READ),
     // Which distribution this is; pip and many installers give up without.
     entry("/etc/os-release", Access::READ),
     entry("/etc/debian_version", Access::READ),

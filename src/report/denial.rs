@@ -82,8 +82,8 @@ impl Denial {
 }
 
 /// What the supervisor takes all the same: `policy::git_config`.
-const GIT_CONFIG: &str = "git's configuration, in which a run may change remotes over https or ssh, the branches that follow \
-                          them, and the author alone";
+const GIT_CONFIG: &str = "git's configuration, in which a run may add remotes over https or ssh and change their addresses, \
+                          the branches that follow them, and the author, in plain words alone";
 
 fn is_git_config(refusal: &Refusal) -> bool {
     let is_guarded = matches!(&refusal.reason, Reason::Denied(denial) if denial.target == Target::GitDirectories);

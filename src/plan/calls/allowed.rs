@@ -147,7 +147,6 @@ pub(super) const CALLS: &[Row] = &[
     ("splice", 275, 76),
     ("tee", 276, 77),
     ("sync_file_range", 277, 84),
-    ("vmsplice", 278, 75),
     ("epoll_pwait", 281, 22),
     ("signalfd", 282, NONE),
     ("timerfd_create", 283, 85),

@@ -243,7 +243,7 @@ fn everyday_calls_are_allowed_in_every_posture() {
     let calls = "read write open openat openat2 close stat newfstatat statx mmap mprotect brk execve execveat fork \
                  vfork exit_group wait4 waitid kill tgkill rt_sigaction futex futex_waitv futex_wait rseq \
                  set_robust_list getrandom getdents64 readlinkat access faccessat2 mkdirat unlinkat renameat2 linkat \
-                 symlinkat ftruncate fallocate copy_file_range sendfile splice tee vmsplice pipe2 dup3 close_range \
+                 symlinkat ftruncate fallocate copy_file_range sendfile splice tee pipe2 dup3 close_range \
                  epoll_pwait2 eventfd2 signalfd4 timerfd_create timer_create clock_nanosleep pidfd_open \
                  pidfd_send_signal inotify_init1 membarrier mseal map_shadow_stack cachestat setsid setuid \
                  setgroups capset getsockopt getsockname recvmsg shutdown flock fsync umask getrusage sysinfo uname \
