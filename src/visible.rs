@@ -48,6 +48,27 @@ pub fn visible_but_for_blanks(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// JSON, as `serde_json` writes it, with what a terminal wouldn't show by itself as JSON's own escapes (RFC 8259, section 7):
+/// the same values to a program.
+#[cfg(feature = "cli")]
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii() && c != '\u{7f}' || is_visible(c);
+    if json.chars().all(is_plain) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match is_plain(c) {
+            true => shown.push(c),
+            false => c
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .for_each(|unit| shown.push_str(&format!("\\u{unit:04x}"))),
+        }
+    }
+    Cow::Owned(shown)
+}
+
 fn push(shown: &mut String, c: char) {
     if is_visible(c) {
         shown.push(c);

@@ -155,3 +155,13 @@ proptest! {
         prop_assert_eq!(broken.replace(&format!("\n{}", fit::GOES_ON), ""), line);
     }
 }
+
+#[cfg(feature = "cli")]
+#[test]
+fn json_is_the_same_to_a_program_and_moves_no_terminal() {
+    let text = "a\u{9b}2J\u{202e}é日\u{e0041}\u{7f}\n\"\\";
+    let json = serde_json::to_string(text).unwrap();
+    let shown = crate::visible::visible_json(&json);
+    assert_eq!(shown, r#""a\u009b2J\u202eé日\udb40\udc41\u007f\n\"\\""#);
+    assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+}

@@ -13,7 +13,7 @@ use crate::approve::socket::Question;
 use crate::approve::{Answer, EscalationRequest};
 use crate::profile::visible;
 use crate::sys::terminal;
-use crate::visible::fit;
+use crate::visible::{fit, visible_json};
 
 /// One thing that is told.
 pub enum Event<'a> {
@@ -98,7 +98,7 @@ impl<'a> Form<'a> {
             Event::Refused(number) => Told::Refused { number },
             Event::Nothing | Event::Help(_) => return Ok(()),
         };
-        self.put(&(serde_json::to_string(&told)? + "\n"))
+        self.put(&format!("{}\n", visible_json(&serde_json::to_string(&told)?)))
     }
 
     fn tell_person(self, event: &Event<'_>) -> io::Result<()> {
