@@ -801,6 +801,12 @@ impl Child {
         self.running.hold()
     }
 
+    /// How long the time limit lets it run yet; `None` without one.
+    #[cfg(feature = "cli")]
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.running.time_left()
+    }
+
     /// Whether a limit was passed and the tree is being ended for it.
     pub fn is_being_ended(&self) -> bool {
         self.running.is_being_ended()

@@ -11,7 +11,7 @@ use super::message::note;
 use super::modes::Modes;
 use crate::Child;
 use crate::launch::status_field;
-use crate::sys::signals::{Arrived, SignalSet, next_signal};
+use crate::sys::signals::{Arrived, SignalSet, Waking, next_signal};
 
 /// How long a signalled target has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
@@ -125,7 +125,7 @@ fn catches(pid: i32, signal: i32) -> bool {
 /// The target was stopped by a key, or as editors stop themselves at one: stop as well, so that the shell gets its terminal
 /// back. Answers when the shell lets the group go on.
 ///
-/// A stopped launcher keeps no limits, so first every process of the run is held still. A run that can't be held, or that
+/// A stopped launcher keeps no limits, so first every process of the run is held still; for the time limit it is woken. A run that can't be held, or that
 /// has a timer to let itself go on, isn't followed, then and later: no limits are kept while it is tried. The launcher uses
 /// the key's own signal, which the kernel drops where no shell is left to let the group go on.
 pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
@@ -139,11 +139,15 @@ pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
         note("the program is stopped, but not all of its run can be held still: Stockade goes on, to keep its limits");
         return;
     };
+    let waking = child.time_left().map(Waking::after).transpose();
+    if waking.is_err() {
+        return;
+    }
     let mut stop = SigSet::empty();
     stop.add(Signal::SIGTSTP);
     let _ = raise(Signal::SIGTSTP);
     let _ = stop.thread_unblock();
     let _ = stop.thread_block();
-    drop(held);
+    drop((waking, held));
     child.signal_all(libc::SIGCONT);
 }

@@ -405,6 +405,13 @@ impl Running {
     }
 
     /// When the time is up. While a question is open it stands still.
+    /// How long its time limit lets it run yet; `None` without one.
+    #[cfg(feature = "cli")]
+    pub fn time_left(&self) -> Option<Duration> {
+        self.deadline()
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
     fn deadline(&self) -> Option<Instant> {
         let waited = self.approvals().map_or(Duration::ZERO, Approvals::waited);
         self.limits.time.map(|time| self.started + time + waited)

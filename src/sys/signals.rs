@@ -137,3 +137,36 @@ pub fn reset_dispositions(ignored: u64) {
         }
     }
 }
+
+/// Sends this process SIGCONT after a time, also while it is stopped (timer_create(2)).
+#[cfg(feature = "cli")]
+pub struct Waking(libc::timer_t);
+
+#[cfg(feature = "cli")]
+impl Waking {
+    /// After at least a millisecond.
+    pub fn after(time: std::time::Duration) -> io::Result<Waking> {
+        // SAFETY: all zero is a valid value of these structures of integers and pointers that aren't used.
+        let (mut event, mut set): (libc::sigevent, libc::itimerspec) = unsafe { std::mem::zeroed() };
+        event.sigev_notify = libc::SIGEV_SIGNAL;
+        event.sigev_signo = libc::SIGCONT;
+        let time = time.max(std::time::Duration::from_millis(1));
+        set.it_value.tv_sec = time.as_secs().try_into().unwrap_or(libc::time_t::MAX);
+        set.it_value.tv_nsec = time.subsec_nanos().into();
+        let mut timer = std::ptr::null_mut();
+        // SAFETY: both structures are whole, and the kernel's number of the timer is written to `timer`.
+        check(unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer) })?;
+        let waking = Waking(timer);
+        // SAFETY: the timer was made above.
+        check(unsafe { libc::timer_settime(waking.0, 0, &set, std::ptr::null_mut()) })?;
+        Ok(waking)
+    }
+}
+
+#[cfg(feature = "cli")]
+impl Drop for Waking {
+    fn drop(&mut self) {
+        // SAFETY: the timer is this value's alone.
+        unsafe { libc::timer_delete(self.0) };
+    }
+}

@@ -174,6 +174,25 @@ fn a_run_that_would_go_on_puts_no_limit_to_sleep_by_stopping_itself() {
     assert_eq!(status, 0);
 }
 
+/// Nothing of it runs meanwhile, but a caller that waits for its end has it.
+#[test]
+fn a_stopped_run_ends_at_its_time_limit() {
+    let begun = run();
+    let root = begun.place.root.display();
+    let line = format!(
+        "{STOCKADE} run --root {root} --time-limit 2s -- sh -c 'kill -TSTP $$; sleep 60'; \
+         while [ -n \"$(jobs -s)\" ]; do sleep 0.1; done\n"
+    );
+    let status = Terminal::new()
+        .types(&line)
+        .awaits("Stopped")
+        .awaits("Exit 124")
+        .types("exit\n")
+        .ends_within(20)
+        .plays_command(&begun, job_control());
+    assert_eq!(status, 0);
+}
+
 /// What a program that ends in the midst of things leaves behind: no echo, no lines, no keys that signal. A shell for the
 /// person around it says what the terminal is like after the run.
 #[test]
