@@ -338,7 +338,8 @@ impl Closing {
             let start = start(tree, &entry.at);
             // Of some places one list knows nothing.
             if !start.is_nothing() {
-                closing.entries.push((entry.place.clone(), start));
+                // It is compared by its bytes: `/home/ada/` and `/home//ada` are `/home/ada`.
+                closing.entries.push((entry.place.components().collect(), start));
             }
         }
         closing

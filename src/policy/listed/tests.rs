@@ -103,6 +103,19 @@ fn names_of_a_home_are_closed_in_every_home_and_nowhere_else() {
 }
 
 #[test]
+fn every_closed_path_stays_closed_however_the_slashes_of_its_home_are_written() {
+    for list in [List::Secret, List::Key, List::Guarded] {
+        for spelling in ["/srv/ada/", "/srv/ada//", "/srv/ada/.", "/srv//ada", "//srv/./ada"] {
+            let homes = listed(list, &[(spelling, ""), (spelling, ".config/gh")]);
+            for path in paths_of_homes(list) {
+                let path = Path::new("/srv/ada").join(path.to_str().unwrap().replace('*', "x"));
+                assert!(homes.line(&path).is_some(), "{} with {spelling}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_place_that_a_variable_moved_is_closed_where_it_is() {
     let closing = listed(
         List::Secret,

@@ -1,5 +1,8 @@
 //! What the built-in list closes, in four kinds of homes and through four kinds of mounts; and what stays open beside it.
 
+use std::fs;
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::common::{Place, STOCKADE, finish, is_root, python, run, skipped};
@@ -113,4 +116,27 @@ fn another_users_link_at_a_secret_place_closes_nothing_of_the_systems() {
     };
     reads(0, 1);
     assert_eq!(reads(NOBODY, 0).stdout(), "x");
+}
+
+#[test]
+fn secrets_stay_closed_however_the_slashes_of_home_and_of_moving_variables_are_written() {
+    for spelling in ["@", "@/", "@//", "@/.", "//@"] {
+        let place = Place::new();
+        place.file("~/.azure/t", "SECRET");
+        place.file("~/gnupg/private-keys-v1.d/A", "SECRET");
+        let written = |path: &Path| spelling.replace('@', path.to_str().unwrap());
+        let probe = "cat @HOME/.azure/t @HOME/gnupg/private-keys-v1.d/A; echo planted >> @HOME/.bashrc";
+        let shown = |words: &[&str]| {
+            let mut command = place.command(words[0]);
+            command
+                .env("HOME", written(&place.home))
+                .env("GNUPGHOME", written(&place.path("~/gnupg")));
+            finish(command.args(&words[1..]).args(["sh", "-c", &place.fill(probe)]), b"").stdout()
+        };
+        assert_eq!(shown(&["env"]), "SECRETSECRET");
+        fs::remove_file(place.path("~/.bashrc")).expect("planted without confinement");
+        let run = [STOCKADE.path(), "run", "--ask", "never", "--profile", "trusted", "--"];
+        assert_eq!(shown(&run), "", "{spelling}");
+        assert!(!place.path("~/.bashrc").exists(), "{spelling}");
+    }
 }
