@@ -119,7 +119,7 @@ impl Scope {
 /// # Errors
 /// What is wrong with it.
 pub fn scope_glob(text: &str) -> Result<Glob, String> {
-    let text = text.strip_suffix('/').unwrap_or(text);
+    let text = text.trim_end_matches('/');
     let is_anchored = ["/", "./", "~/", "**/"].iter().any(|anchor| text.starts_with(anchor));
     match text {
         "**" | "." | "*" => Glob::parse("./**"),
@@ -155,6 +155,7 @@ mod tests {
             ("*.pem", "**/*.pem"),
             (".git/**", "./.git/**"),
             ("dist/", "**/dist"),
+            ("dist//", "**/dist"),
             ("**", "./**"),
             ("/srv/x", "/srv/x"),
         ] {

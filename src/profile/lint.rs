@@ -140,17 +140,7 @@ fn idle_denials(profile: &Profile, remarks: &mut Vec<Remark>) {
     for rule in &profile.deny {
         let Glob(pattern) = &rule.value;
         let pattern = visible(pattern);
-        if pattern.ends_with('/') {
-            let message = format!("`{pattern}` denies nothing: no path ends in `/`");
-            remarks.push(Remark::about(
-                rule,
-                message,
-                "end it in `/**` for what a directory holds",
-            ));
-        } else if pattern.contains("//") || pattern.contains("/./") {
-            let message = format!("`{pattern}` denies nothing: no path contains an empty component or `.`");
-            remarks.push(Remark::about(rule, message, "write single slashes"));
-        } else if !meets_a_grant(profile, &rule.value) {
+        if !meets_a_grant(profile, &rule.value) {
             let message = format!("`{pattern}` denies nothing: nothing there is granted");
             remarks.push(Remark::about(
                 rule,
@@ -398,13 +388,7 @@ mod tests {
              [[deny]]\nglob = '**/private/'\nwhy = 'w'\n[[deny]]\nglob = './data/x*'\nwhy = 'w'\n\
              [[deny]]\nglob = '/etc/ssl/**'\nwhy = 'w'\n",
         );
-        assert_eq!(
-            found,
-            [
-                "6: `./src/**` denies nothing: nothing there is granted",
-                "9: `**/private/` denies nothing: no path ends in `/`"
-            ]
-        );
+        assert_eq!(found, ["6: `./src/**` denies nothing: nothing there is granted"]);
     }
 
     #[test]

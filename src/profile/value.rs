@@ -100,7 +100,8 @@ pub(crate) fn glob(text: &str) -> Result<Glob, Complaint> {
             Complaint::new(format!("the pattern `{}` doesn't say where it applies", excerpt(text)))
                 .hint("start it with `**/` (anywhere), `./` (the run's root), `~/` (the home directory) or `/`")
         })?;
-    if plain_components(rest).as_os_str().is_empty() {
+    let plain = plain_components(rest);
+    if plain.as_os_str().is_empty() {
         return Err(Complaint::new(format!("the pattern `{}` names nothing", excerpt(text)))
             .hint(format!("write `{0}**` for everything there", excerpt(text))));
     }
@@ -111,13 +112,15 @@ pub(crate) fn glob(text: &str) -> Result<Glob, Complaint> {
             excerpt(&error.kind().to_string())
         ))
     };
-    let compiled = GlobBuilder::new(text)
+    // As in .gitignore, `private/` is the directory; no path has an empty component or `.` that one could match.
+    let text = format!("{}{}", &text[..text.len() - rest.len()], plain.display());
+    let compiled = GlobBuilder::new(&text)
         .literal_separator(true)
         .build()
         .map_err(invalid)?;
     // Only building a set compiles the expression, and one that nests too deep fails only there.
     GlobSetBuilder::new().add(compiled).build().map_err(invalid)?;
-    Ok(Glob(text.to_owned()))
+    Ok(Glob(text))
 }
 
 pub(crate) fn host(text: &str) -> Result<HostPattern, Complaint> {
@@ -251,6 +254,18 @@ mod tests {
         for text in ["**/private/**", "./a/*.txt", "~/x", "/etc/{a,b}", "**/*.pem"] {
             assert_eq!(glob(text), Ok(Glob(text.to_owned())));
         }
+        for (text, meant) in [
+            (".//t", "./t"),
+            ("**/t/", "**/t"),
+            ("./t*//", "./t*"),
+            ("**//key", "**/key"),
+            ("./t/./**", "./t/**"),
+            ("**/./t", "**/t"),
+            ("~//t/.", "~/t"),
+            ("//srv//t/**", "/srv/t/**"),
+        ] {
+            assert_eq!(glob(text), Ok(Glob(meant.to_owned())));
+        }
         for text in [
             "",
             "private/**",
@@ -258,6 +273,7 @@ mod tests {
             "**",
             "./",
             "**/",
+            "**//.",
             "/",
             "/a/../b",
             "/[",

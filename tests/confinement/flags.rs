@@ -97,6 +97,31 @@ fn deny_closes_a_part_of_what_is_granted() {
 }
 
 #[test]
+fn deny_closes_what_a_pattern_means_with_empty_components_or_dots_in_it() {
+    let reads = |flags: &[&str], status: i32| {
+        let reads = run()
+            .profile("workspace")
+            .file("t/key", "x")
+            .flags(flags)
+            .command(["cat", "t/key"]);
+        reads.any_stdout().any_stderr().status(status).ends();
+    };
+    reads(&[], 0);
+    for pattern in [
+        ".//t",
+        "**/t/",
+        "./t*/",
+        "**//key",
+        "./t/./**",
+        "./t//**",
+        "**/./t",
+        "//var/tmp//**/./t/**",
+    ] {
+        reads(&["--deny", pattern], 1);
+    }
+}
+
+#[test]
 fn deny_closes_a_part_of_the_base_or_the_run_is_refused() {
     let code = "open('/etc/passwd').close(); print('open')";
     run().python(code).stdout("open\n").ends();
