@@ -5,6 +5,7 @@ mod asking;
 mod closed_places;
 mod error;
 mod homes;
+mod links_inside;
 mod lowest;
 mod mounts;
 #[cfg(feature = "cli")]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use globset::Glob;
 
 use super::homes;
+use super::links_inside::LinksInside;
 use super::mounts::{Mounts, Shown};
 use crate::kernel;
 use crate::plan::Supervisor;
@@ -44,8 +45,19 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
     let mut named = policy.denials.clone();
     // All lists of a policy have the same entries.
     if let Some((first, _)) = lists.first() {
-        let (entries, links) = homes::elsewhere(&first.entries, homes::looking(surroundings), walker, &mounts);
-        let kept = links.into_iter().map(|link| link_on_the_way(&Origin::BuiltIn, link));
+        let (looking, own) = homes::looking(surroundings);
+        let mut inside = LinksInside::new(&policy.root, &own, &first.open);
+        let (entries, links) = homes::elsewhere(&first.entries, (looking, &mut inside), walker, &mounts);
+        for (list, place) in inside.targets {
+            let of_list = lists.iter().filter(|(listed, _)| listed.list == list);
+            let closed: Vec<_> = of_list.map(|(_, denial)| closed_at(denial, place.clone())).collect();
+            named.extend(closed.iter().cloned());
+            policy.denials.extend(closed);
+        }
+        let kept = links
+            .into_iter()
+            .chain(inside.links)
+            .map(|link| link_on_the_way(&Origin::BuiltIn, link));
         policy.denials.extend(kept);
         for denial in &mut policy.denials {
             if let Target::Listed(listed) = &mut denial.target {
@@ -58,10 +70,7 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
         let closing = Closing::new(listed);
         let parts = mounts.parts().filter(|(root, _)| closing.closes_by_name(root));
         let parts: Vec<_> = parts.map(|(_, place)| place.to_path_buf()).collect();
-        let at = |place: PathBuf| Denial {
-            target: Target::Path(place),
-            ..denial.clone()
-        };
+        let at = |place: PathBuf| closed_at(denial, place);
         policy.denials.extend(parts.into_iter().map(at));
         // Another run that this one is in has closed them, and refuses to read links on the way.
         if !is_inside {
@@ -77,6 +86,14 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
             .extend(named.iter().flat_map(|denial| shown_elsewhere(denial, &mounts)));
     }
     Ok(())
+}
+
+/// The same denial of a path.
+fn closed_at(denial: &Denial, place: PathBuf) -> Denial {
+    Denial {
+        target: Target::Path(place),
+        ..denial.clone()
+    }
 }
 
 /// The same denial at the other paths of its place.

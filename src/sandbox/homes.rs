@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::links_inside::LinksInside;
 use super::mounts::Mounts;
 use crate::config::Secrets;
 use crate::policy::{Entry, List, ListedNames, Opened, PARENTS_OF_HOMES, moved_places, names_anywhere, paths_of_homes};
@@ -97,10 +98,10 @@ pub(super) fn looking(surroundings: &Surroundings) -> (Looking, Vec<PathBuf>) {
 }
 
 /// The entries with what links among the lists' names lead to and what the mount table shows of them, and the links on the
-/// way.
+/// way. Adds the links inside of what is closed as a whole.
 pub(super) fn elsewhere(
     entries: &[Entry],
-    (looking, own): (Looking, Vec<PathBuf>),
+    (looking, inside): (Looking, &mut LinksInside<'_>),
     walker: &mut Walker,
     mounts: &Mounts,
 ) -> (Vec<Entry>, BTreeSet<PathBuf>) {
@@ -111,10 +112,10 @@ pub(super) fn elsewhere(
             let others = PARENTS_OF_HOMES.iter().flat_map(children).take(MOST_HOMES);
             let others = others.map(|entry| home(entry.path()));
             let around: Vec<Entry> = entries.iter().cloned().chain(others).collect();
-            let behind = behind_links(&around, walker);
+            let behind = behind_links(&around, inside, walker);
             (around, behind)
         }
-        Looking::Own => (entries.to_vec(), behind_names(&own, walker)),
+        Looking::Own => (entries.to_vec(), behind_names(inside.own, walker)),
     };
     all.extend(behind.iter().cloned());
     if !mounts.show_nothing_twice() {
@@ -190,7 +191,7 @@ fn is_parent(directory: &Path) -> bool {
 
 /// Whether what a link leads to is closed for its sake: root's links, the caller's, and those to what their owner has. Else
 /// any user could close the system's files to the runs of others.
-fn may_lead(place: &Path) -> bool {
+pub(super) fn may_lead(place: &Path) -> bool {
     let Ok(link) = place.symlink_metadata() else {
         return true;
     };
@@ -199,7 +200,11 @@ fn may_lead(place: &Path) -> bool {
 }
 
 /// What links among the lists' names lead to, as entries of their own, and the links on the way.
-fn behind_links(entries: &[Entry], walker: &mut Walker) -> (Vec<Entry>, BTreeSet<PathBuf>) {
+fn behind_links(
+    entries: &[Entry],
+    inside: &mut LinksInside<'_>,
+    walker: &mut Walker,
+) -> (Vec<Entry>, BTreeSet<PathBuf>) {
     let mut found = BTreeSet::new();
     let mut links = BTreeSet::new();
     let mut ahead = entries.to_vec();
@@ -219,6 +224,9 @@ fn behind_links(entries: &[Entry], walker: &mut Walker) -> (Vec<Entry>, BTreeSet
             });
         }
         let names = ListedNames::at(&at);
+        if let Some(list) = names.closing() {
+            inside.add(&walked.real, list, walker);
+        }
         for child in walker.entries(&walked.real) {
             let name = child.file_name();
             let Ok(kind) = child.file_type() else { continue };

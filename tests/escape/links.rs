@@ -134,6 +134,53 @@ fn linked_before(closed: &[(&str, &str)]) -> Probe {
 }
 
 #[test]
+fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
+    let mut probe = Probe::new()
+        .file("~/dotfiles/hosts.yml", "x")
+        .file("~/dotfiles/keys/work", "x")
+        .file("~/dotfiles/apart", "x")
+        .file("~/dotfiles/u.service", "x")
+        .file("~/dotfiles/plugin.lua", "x")
+        .file("~/Documents/letter", "x")
+        .file("~/.config/gh/config.yml", "x")
+        .file("~/snap/firefox/1/x", "x")
+        .file("skill/x", "x")
+        .file("~/.ssh/config", "x")
+        .file("~/.claude/skills/x", "x")
+        .file("~/.config/systemd/user/x", "x")
+        .file("~/.config/nvim/lua/plugins/x", "x")
+        .link("~/.config/gh/hosts.yml", "../../dotfiles/hosts.yml")
+        .link("~/.ssh/more", "@HOME/dotfiles/keys")
+        .link("~/dotfiles/keys/apart", "../apart")
+        .link("~/.ssh/home", "@HOME")
+        .link("~/.ssh/sh", "/bin/sh")
+        .link("~/snap/firefox/1/Documents", "@HOME/Documents")
+        .link("~/.config/systemd/user/u.service", "../../../dotfiles/u.service")
+        .link("~/.config/nvim/lua/plugins/p.lua", "@HOME/dotfiles/plugin.lua")
+        .link("~/.claude/skills/mine", "@ROOT/skill")
+        .works("read('@HOME/Documents/letter'); read('/bin/sh'); write('@ROOT/skill/x')");
+    for (closed, behind) in [
+        (".config/gh/hosts.yml", "hosts.yml"),
+        (".ssh/more/work", "keys/work"),
+        (".ssh/more/apart", "apart"),
+    ] {
+        for path in [closed, &format!("dotfiles/{behind}")] {
+            probe = probe.attempt(&format!("read('@HOME/{path}')"));
+            probe = probe.attempt(&format!("write('@HOME/{path}', 'ab')"));
+        }
+    }
+    for path in [
+        ".config/systemd/user/u.service",
+        ".config/nvim/lua/plugins/p.lua",
+        "dotfiles/u.service",
+    ] {
+        probe = probe.works(&format!("read('@HOME/{path}')"));
+        probe = probe.attempt(&format!("write('@HOME/{path}', 'ab')"));
+    }
+    probe.refused("trusted", "EACCES");
+}
+
+#[test]
 fn a_hard_link_from_before_the_run() {
     let closed = [
         ("@HOME/.netrc", "@ROOT/netrc"),

@@ -527,6 +527,13 @@ impl Names {
         !self.0.iter().all(Start::is_nothing)
     }
 
+    /// The strictest list that closes all of the place.
+    pub fn closing(&self) -> Option<List> {
+        let mut lists = Self::LISTS.into_iter().zip(&self.0);
+        let closing = lists.find(|(_, start)| matches!(start, Start::Closed(_)));
+        closing.map(|(list, _)| list)
+    }
+
     /// Whether something of that name is closed, or something in it, and what is around it isn't.
     pub fn know(&self, name: &OsStr) -> bool {
         let name = lower(name.as_bytes());
