@@ -572,7 +572,7 @@ impl Sandbox {
             .iter()
             .any(|grant| grant.is_chosen() || !is_found_there(grant));
         if needs_links || self.may_ask() {
-            closed_places::complete(&mut policy, &self.surroundings, &mut walker).map_err(Error::Surroundings)?;
+            closed_places::complete(&mut policy, &self.surroundings, &mut walker)?;
             let home = self.surroundings.named_home.as_deref();
             let kept = home.map(|home| closed_places::links_to(home, &mut walker));
             policy.denials.extend(kept.into_iter().flatten());

@@ -3,12 +3,13 @@
 //! closed name would soon lead elsewhere.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use globset::Glob;
 
+use super::Error;
 use super::homes;
 use super::links_inside::LinksInside;
 use super::mounts::{Mounts, Shown};
@@ -19,8 +20,8 @@ use crate::profile::Origin;
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
 
-/// Directory entries that wildcards are compared with in one run.
-const MOST_ENTRIES: usize = 1000;
+/// Links that the wildcards of one run may match.
+const MOST_LINKS: usize = 4096;
 
 /// The denials that keep the links on the way to a place.
 pub(super) fn links_to(place: &Path, walker: &mut Walker) -> Vec<Denial> {
@@ -32,8 +33,9 @@ pub(super) fn links_to(place: &Path, walker: &mut Walker) -> Vec<Denial> {
 /// Adds to a policy's denials what links and the mount table of this machine make of them.
 ///
 /// # Errors
-/// A directory of the user's own can't be searched: a run could open it, and what its links lead to isn't known.
-pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker: &mut Walker) -> io::Result<()> {
+/// A directory of the user's own can't be searched: a run could open it, and what its links lead to isn't known. Wildcards
+/// match too many links.
+pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker: &mut Walker) -> Result<(), Error> {
     let mounts = Mounts::here();
     let is_inside = kernel::supervisor() == Supervisor::Outer;
     let mut lists: Vec<(Listed, Denial)> = Vec::new();
@@ -114,8 +116,8 @@ fn shown_elsewhere(denial: &Denial, mounts: &Mounts) -> Vec<Denial> {
 /// The denials that links on this machine add.
 ///
 /// # Errors
-/// A directory of the user's own can't be searched: a run could open it, and what its links lead to isn't known.
-pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> io::Result<Vec<Denial>> {
+/// As [`complete`].
+pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> Result<Vec<Denial>, Error> {
     let mut added = Vec::new();
     let mut kept = BTreeSet::new();
     for denial in denials {
@@ -135,9 +137,9 @@ pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> io::Resul
             }
         }
     }
-    let mut budget = MOST_ENTRIES;
+    let mut budget = MOST_LINKS;
     for denial in denials {
-        for (closed, links) in behind_wildcards(denial, walker, &mut budget) {
+        for (closed, links) in behind_wildcards(denial, walker, &mut budget)? {
             added.push(closed);
             for link in links {
                 if denial.access.intersects(Access::CHANGE) && kept.insert(link.clone()) {
@@ -147,37 +149,50 @@ pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> io::Resul
         }
     }
     match walker.take_unseen() {
-        Some((path, error)) => Err(io::Error::new(
+        Some((path, error)) => Err(Error::Surroundings(io::Error::new(
             error.kind(),
             format!(
                 "can't look at `{}`, where something closed may be: {error}",
                 path.display()
             ),
-        )),
+        ))),
         None => Ok(added),
     }
 }
 
 /// What a person's pattern with a place closes behind links that its wildcards match: `a/*/b` where `a/x` is a link. Each
 /// with the links on the way. Up to the first `**`, which may match names at any depth.
-fn behind_wildcards(denial: &Denial, walker: &mut Walker, budget: &mut usize) -> Vec<(Denial, Vec<PathBuf>)> {
+fn behind_wildcards(
+    denial: &Denial,
+    walker: &mut Walker,
+    budget: &mut usize,
+) -> Result<Vec<(Denial, Vec<PathBuf>)>, Error> {
     let Target::Glob { below, glob } = &denial.target else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     if !matches!(denial.kind, DenialKind::Explicit | DenialKind::Scope) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let parts: Vec<&str> = glob.split('/').collect();
     let mut found = Vec::new();
     let mut ahead = vec![(walker.walk(below).real, 0)];
+    // Many links may lead to one large tree.
+    let mut seen = BTreeSet::new();
     while let Some((place, at)) = ahead.pop() {
         let Some(part) = parts.get(at).filter(|part| !part.contains("**")) else {
             continue;
         };
-        for path in matches(&place, part, budget) {
+        if !seen.insert((place.clone(), at)) {
+            continue;
+        }
+        for path in matches(&place, part) {
             let walked = walker.walk(&path);
             // What is literal in the beginning was walked before.
             if walked.real != path && at >= Target::literal_parts(glob) {
+                *budget = budget.checked_sub(1).ok_or_else(|| Error::ManyLinks {
+                    origin: denial.origin.clone(),
+                    most: MOST_LINKS,
+                })?;
                 let closed = Denial {
                     target: rest_of(walked.real.clone(), &parts[at + 1..]),
                     ..denial.clone()
@@ -187,25 +202,23 @@ fn behind_wildcards(denial: &Denial, walker: &mut Walker, budget: &mut usize) ->
             ahead.push((walked.real, at + 1));
         }
     }
-    found
+    Ok(found)
 }
 
-/// The entries of a directory that a component of a glob matches; the one that it names, where it has no wildcard.
-fn matches(directory: &Path, part: &str, budget: &mut usize) -> Vec<PathBuf> {
+/// The directories and links in a directory that a component of a glob matches; the one that it names, where it has no
+/// wildcard.
+fn matches(directory: &Path, part: &str) -> Vec<PathBuf> {
     if Target::literal_parts(part) == 1 {
         return vec![directory.join(part)];
     }
     let Ok(glob) = Glob::new(part) else { return Vec::new() };
     let glob = glob.compile_matcher();
+    let leads_on = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_symlink());
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut found = Vec::new();
-    for entry in entries.take(*budget) {
-        *budget -= 1;
-        if glob.is_match(entry.file_name()) {
-            found.push(entry.path());
-        }
-    }
-    found
+    entries
+        .filter(|entry| glob.is_match(entry.file_name()) && leads_on(entry))
+        .map(|entry| entry.path())
+        .collect()
 }
 
 fn rest_of(real: PathBuf, rest: &[&str]) -> Target {
@@ -339,6 +352,35 @@ mod tests {
         assert_eq!(found, wanted);
         assert_eq!(added(&links, &directories, "a:c*"), [closed("v"), kept("a/c")]);
         assert_eq!(added(&links, &directories, "a:**/b"), []);
+    }
+
+    #[test]
+    fn however_many_names_a_wildcard_matches_each_link_among_them_is_found_or_the_run_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().canonicalize().unwrap();
+        for number in 0..1500 {
+            fs::write(place.join(format!("file{number}")), "").unwrap();
+        }
+        for link in ["one", "other"] {
+            symlink("t", place.join(link)).unwrap();
+        }
+        let denial = Denial {
+            target: Target::Glob {
+                below: place.clone(),
+                glob: "*/x".into(),
+            },
+            access: Access::READ,
+            kind: DenialKind::Explicit,
+            origin: Origin::Flag("--deny ./*/x".into()),
+        };
+        let behind = |mut budget| behind_wildcards(&denial, &mut Walker::default(), &mut budget);
+        assert_eq!(behind(2).unwrap().len(), 2);
+        let refused = behind(1).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the pattern of `--deny ./*/x` matches more than 4096 links"
+        );
+        assert!(refused.hint().is_some());
     }
 
     #[test]

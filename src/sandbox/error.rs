@@ -10,7 +10,7 @@ use crate::kernel::{Absence, NO_SECCOMP, Unsupervised};
 use crate::launch::{LaunchError, Step};
 use crate::plan::PlanError;
 use crate::policy::{Denial, DenialKind, NetworkChoice, Target};
-use crate::profile::{HostError, ProfileError, visible};
+use crate::profile::{HostError, Origin, ProfileError, visible};
 
 /// Why a run was refused or could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,14 @@ pub enum Error {
     /// The caller's directory can't be told, or another user could have written the configuration.
     #[error("the caller's directories can't be used")]
     Surroundings(#[source] io::Error),
+    /// A pattern of a denial matches more links than are followed; what they lead to would stay open.
+    #[error("the pattern of {origin} matches more than {most} links")]
+    ManyLinks {
+        /// Who denies.
+        origin: Origin,
+        /// How many links are followed.
+        most: usize,
+    },
     /// The root isn't there or isn't a directory.
     #[error("the root `{}` can't be used", .path.display())]
     Root {
@@ -199,6 +207,11 @@ impl Error {
             Error::Unconfined { said, .. } => Some(format!(
                 "move it to where the run can't write, or leave `{said}` away; `stockade doctor` says what a supervisor needs"
             )),
+            Error::ManyLinks { .. } => Some(
+                "nothing was started, since what they lead to would stay open; remove links, which an earlier run may have \
+                 made, or write a pattern that matches fewer"
+                    .into(),
+            ),
             Error::ImplicitRoot(path) => Some(format!(
                 "change to the directory that the run is about, or name it: `--root {}`",
                 path.display()

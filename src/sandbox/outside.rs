@@ -67,7 +67,7 @@ impl Sandbox {
 
 /// The denials, and those that links on the way to their places add.
 fn with_links(mut denials: Vec<Denial>) -> Result<Vec<Denial>, Error> {
-    let behind = closed_places::behind_links(&denials, &mut Walker::default()).map_err(Error::Surroundings)?;
+    let behind = closed_places::behind_links(&denials, &mut Walker::default())?;
     denials.extend(behind);
     Ok(denials)
 }
