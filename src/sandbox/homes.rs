@@ -19,10 +19,11 @@ const MOST_HOMES: usize = 256;
 /// All homes, and what variables say is elsewhere. Links are as they are written.
 pub(super) fn entries(surroundings: &Surroundings) -> Vec<Entry> {
     let own = surroundings.home.iter().chain(&surroundings.named_home).cloned();
+    // Also `/`, which a container gives a user without an entry.
     let relative = surroundings
         .variable("HOME")
         .map(|home| surroundings.directory.join(home));
-    let own = own.chain(relative.filter(|home| home.parent().is_some()));
+    let own = own.chain(relative);
     let all = own.chain([PathBuf::from("/root")]).chain(of_user_database());
     let homes = all.map(home);
     let entries: BTreeSet<Entry> = homes.chain(moved(surroundings)).collect();
@@ -44,9 +45,15 @@ pub(super) fn opened(surroundings: &Surroundings, secrets: &Secrets) -> Vec<Open
 fn of_user_database() -> Vec<PathBuf> {
     let text = fs::read("/etc/passwd").unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let homes = text.lines().filter_map(|line| line.split(':').nth(5));
-    let homes: BTreeSet<&Path> = homes.map(Path::new).filter(|home| may_be_home(home)).collect();
-    homes.into_iter().take(MOST_HOMES).map(PathBuf::from).collect()
+    let user = nix::unistd::geteuid().to_string();
+    let home = |line: &'_ str| -> Option<PathBuf> {
+        let fields: Vec<&str> = line.split(':').collect();
+        let home = Path::new(fields.get(5)?);
+        let is_ours = home == Path::new("/") && fields[2] == user;
+        (is_ours || may_be_home(home)).then(|| home.to_path_buf())
+    };
+    let homes: BTreeSet<PathBuf> = text.lines().filter_map(home).collect();
+    homes.into_iter().take(MOST_HOMES).collect()
 }
 
 /// Whether a person's or a service's files may be there, and not the machine's.

@@ -42,6 +42,9 @@ impl<'a> LinksInside<'a> {
 
     /// Adds those of a directory that a list closes.
     pub fn add(&mut self, top: &Path, list: List, walker: &mut Walker) {
+        if is_below_base(top) {
+            return;
+        }
         // Deeper among secrets, a virtual environment of `~/.config/gcloud` leads to its interpreter.
         let levels = if list == List::Guarded { 3 } else { 2 };
         let mut ahead = VecDeque::from([(top.to_path_buf(), 1)]);

@@ -288,6 +288,8 @@ impl Tree {
 pub struct Closing {
     list: List,
     entries: Vec<(PathBuf, Start)>,
+    /// The names that count directly below `/`, where that is a home.
+    root: Vec<u16>,
     open: Vec<Opened>,
 }
 
@@ -331,15 +333,18 @@ impl Closing {
         let mut closing = Closing {
             list: listed.list,
             entries: Vec::new(),
+            root: Vec::new(),
             open: listed.open.clone(),
         };
         let tree = listed.list.tree();
         for entry in &listed.entries {
             let start = start(tree, &entry.at);
-            // Of some places one list knows nothing.
-            if !start.is_nothing() {
+            match start {
+                // Of some places one list knows nothing.
+                start if start.is_nothing() => {}
+                Start::At(nodes) if entry.place == Path::new("/") => closing.root.extend(nodes),
                 // It is compared by its bytes: `/home/ada/` and `/home//ada` are `/home/ada`.
-                closing.entries.push((entry.place.components().collect(), start));
+                start => closing.entries.push((entry.place.components().collect(), start)),
             }
         }
         closing
@@ -389,6 +394,9 @@ impl Closing {
         let mut before = Vec::new();
         if bytes == b"/" && depth != Depth::Pattern {
             before.push(MACHINE);
+        }
+        if depth != Depth::Pattern {
+            before.extend(&self.root);
         }
         let mut end = 0;
         let mut is_first = true;

@@ -99,7 +99,22 @@ fn names_of_a_home_are_closed_in_every_home_and_nowhere_else() {
     }
     assert!(!closes("/w/.npmrc"));
     assert!(!closes("/home/bob/project/.npmrc"));
-    assert!(!closes("/srv/.npmrc"));
+    assert!(!closes("/srv/.npmrc") && !closes("/.npmrc"));
+}
+
+#[test]
+fn names_of_a_home_are_closed_where_that_is_the_root_directory() {
+    for list in [List::Secret, List::Guarded] {
+        let closing = listed(list, &[("//", "")]);
+        for path in paths_of_homes(list) {
+            let path = Path::new("/").join(path.to_str().unwrap().replace('*', "x"));
+            assert!(closing.line(&path).is_some(), "{}", path.display());
+        }
+        assert!(closing.is_placed_below(Path::new("/")));
+    }
+    let closing = listed(List::Secret, &[("/", "")]);
+    assert!(!closing.is_placed_below(Path::new("/srv")));
+    assert!(closing.line(Path::new("/srv/.npmrc")).is_none());
 }
 
 #[test]

@@ -140,3 +140,35 @@ fn secrets_stay_closed_however_the_slashes_of_home_and_of_moving_variables_are_w
         assert!(!place.path("~/.bashrc").exists(), "{spelling}");
     }
 }
+
+/// A root directory that is a home, as in a container whose user has no entry in the user database: the probe without
+/// confinement and with it.
+const ROOT_AS_HOME: &str = r#"
+mount -t tmpfs none . 2>/dev/null || { echo nothing can be mounted; exit; }
+cd $PWD
+mkdir -p usr bin lib lib64 etc proc dev sys var/tmp w .azure .config/gh
+for directory in usr bin lib lib64 etc proc dev sys; do
+    [ ! -e /$directory ] || mount --rbind /$directory $directory
+done
+touch stockade
+mount --bind $1 stockade
+printf SECRET >.azure/t
+printf SECRET >.config/gh/hosts.yml
+probe='cat /.azure/t /.config/gh/hosts.yml 2>/dev/null; { echo planted >>/.bashrc; } 2>/dev/null && echo planted'
+HOME=$2 unshare --root=. sh -c "$probe"
+HOME=$2 unshare --root=. /stockade run --audit off --ask never --profile trusted --root /w -- sh -c "$probe" 2>/dev/null || true
+"#;
+
+#[test]
+fn secrets_stay_closed_where_the_home_is_the_root_directory() {
+    for home in ["/", "//"] {
+        let place = Place::new();
+        let mut command = place.command("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-ec", ROOT_AS_HOME, "sh"]);
+        let finished = finish(command.args([STOCKADE.path(), home]), b"");
+        match finished.stdout().as_str() {
+            "nothing can be mounted\n" => return skipped("no file system can be mounted here"),
+            text => assert_eq!(text, "SECRETSECRETplanted\n", "{}", finished.stderr()),
+        }
+    }
+}
