@@ -69,8 +69,14 @@ fn moved(surroundings: &Surroundings) -> Vec<Entry> {
         let Some(value) = surroundings.variable(variable) else {
             continue;
         };
-        for place in std::env::split_paths(&value).filter(|place| !place.as_os_str().is_empty()) {
-            let place = surroundings.directory.join(place);
+        let written: Vec<_> = std::env::split_paths(&value)
+            .filter(|place| !place.as_os_str().is_empty())
+            .collect();
+        // Some programs expand a tilde that the shell left, as the AWS command line does.
+        let expanded = |place: &PathBuf| Some(surroundings.home.as_ref()?.join(place.strip_prefix("~").ok()?));
+        let expanded = written.iter().filter_map(expanded);
+        let all = expanded.chain(written.iter().map(|place| surroundings.directory.join(place)));
+        for place in all {
             let holds_home = surroundings
                 .home
                 .as_ref()

@@ -141,6 +141,20 @@ fn secrets_stay_closed_however_the_slashes_of_home_and_of_moving_variables_are_w
     }
 }
 
+#[test]
+fn a_secret_that_a_variable_moves_is_closed_behind_a_tilde_that_no_shell_expanded() {
+    let reads = |variables: &[(&str, &str)], status: i32| {
+        let reads = run().profile("workspace").file("keys", "x").command(["cat", "keys"]);
+        let reads = variables
+            .iter()
+            .fold(reads, |run, (name, value)| run.variable(name, value));
+        reads.any_stdout().any_stderr().status(status).ends();
+    };
+    reads(&[], 0);
+    reads(&[("AWS_SHARED_CREDENTIALS_FILE", "~/../root/keys")], 1);
+    reads(&[("AWS_SHARED_CREDENTIALS_FILE", "keys")], 1);
+}
+
 /// A root directory that is a home, as in a container whose user has no entry in the user database: the probe without
 /// confinement and with it.
 const ROOT_AS_HOME: &str = r#"
