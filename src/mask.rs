@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use context::Context;
 use pieces::{Piece, Quotes};
-pub use shapes::holds_token;
+use shapes::holds_token;
 pub use variables::looks_secret;
 
 /// What stands in a secret's place.
@@ -55,6 +55,11 @@ fn mask_in_place(text: &mut String) {
 pub fn text(text: &str) -> String {
     let masked = pairs::mask(&shapes::mask(text), pairs::Extent::Text);
     commands(&masked, DEEPEST)
+}
+
+/// Whether a variable's value, under a harmless name, holds something that would be masked. A path may look like a token.
+pub fn holds_secret(text: &str) -> bool {
+    holds_token(text) || commands(&pairs::mask(text, pairs::Extent::Text), DEEPEST) != text
 }
 
 /// Masks what is secret in the words of a command line.

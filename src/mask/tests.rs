@@ -242,6 +242,14 @@ fn variables_that_hold_secrets_are_recognised_by_name() {
         "NPM_OTP",
         "WALLET_MNEMONIC",
         "AZURE_SAS",
+        "DBPASS",
+        "PGPASSFILE",
+        "SMTP_USERPASS",
+        "BYPASS_PASS",
+        "BYPASSTOKEN",
+        "SEEDPHRASE",
+        "BIP39_PHRASE",
+        "ETH_PRIVKEY",
     ] {
         assert!(looks_secret(name.as_ref()), "{name}");
     }
@@ -254,8 +262,49 @@ fn variables_that_hold_secrets_are_recognised_by_name() {
         "AUTHOR",
         "XDG_SESSION_ID",
         "DESKTOP_SESSION",
+        "PASSENGER_APP_ENV",
+        "COMPASS_DIR",
+        "GIT_ASKPASS",
+        "TESTS_PASSED",
+        "NO_PROXY_BYPASS",
+        "PCI_PASSTHROUGH",
+        "PARAPHRASES",
     ] {
         assert!(!looks_secret(name.as_ref()), "{name}");
+    }
+}
+
+#[test]
+fn values_that_would_be_masked_are_recognised_whatever_their_name() {
+    for value in [
+        "--user x --password hunter22",
+        "host=db user=x password=hunter22",
+        "mysql -u root -phunter22 shop",
+        "curl -u me:hunter22 https://example.com",
+        "https://example.com/?api_key=hunter22",
+        "{\"password\":\"hunter22\"}",
+        "-Djavax.net.ssl.keyStorePassword=hunter22",
+        "ghp_0123456789abcdefghij0123456789abcdef",
+    ] {
+        assert!(holds_secret(value), "{value}");
+    }
+    for value in [
+        "/usr/bin:/bin",
+        "|/usr/bin/lesspipe %s",
+        "less -R -F --mouse",
+        "--color=auto --bind=ctrl-j:down --height 40%",
+        "() {  local x=$1;\n eval \"$(/usr/bin/modulecmd bash \"$@\")\"\n}",
+        "\\[\\e]0;\\u@\\h: \\w\\a\\]${debian_chroot:+($debian_chroot)}\\u@\\h:\\w\\$ ",
+        "-Xmx2g -XX:+UseG1GC -Dfile.encoding=UTF-8",
+        "ssh -p 2222 -i ~/.ssh/id",
+        "tcp://10.96.0.1:443",
+        "unix:path=/run/user/1000/bus",
+        "{\"userLocale\":\"en\",\"osLocale\":\"en-us\",\"availableLanguages\":{}}",
+        "-j8 --no-print-directory",
+        "XFCE:GNOME",
+        "/opt/sk-proj-tools-and-their-very-long-directory-name/bin:/usr/bin",
+    ] {
+        assert!(!holds_secret(value), "{value}");
     }
 }
 

@@ -51,6 +51,21 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "ACCESSKEY",
         "ACCOUNTKEY",
         "CREDENTIAL",
+        "PRIVKEY",
+        "PRIVATEKEY",
+    ];
+    // Of words with `PASS` or `PHRASE` in them, these say nothing of a secret.
+    const ORDINARY_PARTS: &[&str] = &[
+        "ASKPASS",
+        "BYPASS",
+        "COMPASS",
+        "OVERPASS",
+        "PASSA",
+        "PASSE",
+        "PASSI",
+        "PASSPORT",
+        "PASSTHR",
+        "PARAPHRAS",
     ];
     // Sockets that act for the user; reaching them is a grant of its own.
     const SOCKETS: &[&str] = &[
@@ -82,4 +97,8 @@ pub fn looks_secret(name: &OsStr) -> bool {
     SOCKETS.contains(&name.as_str())
         || name.split('_').any(|word| SECRET_WORDS.contains(&word))
         || SECRET_PARTS.iter().any(|part| name.contains(part))
+        || name.split('_').any(|word| {
+            let is_ordinary = || ORDINARY_PARTS.iter().any(|part| word.contains(part));
+            (word.contains("PASS") || word.contains("PHRASE")) && !is_ordinary()
+        })
 }

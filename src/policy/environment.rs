@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::resolve::{Circumstances, models};
 use super::{Access, Grant};
-use crate::mask::{holds_token, looks_secret};
+use crate::mask::{holds_secret, looks_secret};
 use crate::profile::{Pass, Profile, is_unsecure_variable};
 
 /// What every run gets where the caller has it: language, time zone, terminal.
@@ -115,11 +116,13 @@ pub(super) fn passes(profile: &Profile, name: &OsStr) -> bool {
         }
 }
 
-/// Whether a profile that passes all but secrets would pass one by its value: a well-known token under a harmless name. What
-/// the profile or a person names comes along.
+/// Whether a profile that passes all but secrets would pass one by its value, under a harmless name. What the profile or a
+/// person names comes along.
 fn is_kept_back(profile: &Profile, name: &OsStr, value: &OsStr) -> bool {
     let is_named = || profile.environment.names.iter().any(|rule| name == rule.value.as_str());
-    profile.environment.pass == Pass::All && holds_token(&value.to_string_lossy()) && !is_named()
+    // `LS_COLORS` has `*.key=01;31`.
+    let is_colours = name.as_bytes().ends_with(b"COLORS");
+    profile.environment.pass == Pass::All && !is_colours && holds_secret(&value.to_string_lossy()) && !is_named()
 }
 
 /// The entries of the caller's search path that the run may start programs from, in their order.

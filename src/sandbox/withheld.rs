@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::mask::holds_token;
+use crate::mask::holds_secret;
 use crate::policy::Policy;
 use crate::report::Withheld;
 
@@ -18,10 +18,10 @@ impl Rest {
     /// From the caller's environment and the run's.
     pub fn of(environment: &[(OsString, OsString)], policy: &Policy) -> Rest {
         let is_withheld = |name: &OsStr| !policy.environment.contains_key(name);
-        let is_token = |value: &OsStr| holds_token(&value.to_string_lossy());
+        let is_secret = |value: &OsStr| holds_secret(&value.to_string_lossy());
         let names = environment
             .iter()
-            .filter(|(name, value)| is_withheld(name) && !is_token(value));
+            .filter(|(name, value)| is_withheld(name) && !is_secret(value));
         let path = |found: Option<&OsString>| -> Vec<PathBuf> {
             found.map_or_else(Vec::new, |path| std::env::split_paths(path).collect())
         };

@@ -42,11 +42,11 @@ fn the_environment_is_rebuilt() {
 #[test]
 fn wide_profiles_pass_no_secret_variable() {
     let code = "import os; print([n for n in ('PLAIN', 'SECRET_TOKEN', 'MY_API_KEY', 'DB_PASSWORD', 'LD_PRELOAD',\n\
-                'SSH_AUTH_SOCK', 'GITHUB_PAT', 'HARMLESS') if n in os.environ])";
+                'SSH_AUTH_SOCK', 'GITHUB_PAT', 'DBPASS', 'OPTIONS', 'LS_COLORS', 'HARMLESS') if n in os.environ])";
     let token = "ghp_0123456789abcdefghij0123456789abcdef";
     for (flags, printed) in [
-        (&[][..], "['PLAIN']\n"),
-        (&["--env", "HARMLESS"], "['PLAIN', 'HARMLESS']\n"),
+        (&[][..], "['PLAIN', 'LS_COLORS']\n"),
+        (&["--env", "HARMLESS"], "['PLAIN', 'LS_COLORS', 'HARMLESS']\n"),
     ] {
         run()
             .profile("trusted")
@@ -58,6 +58,9 @@ fn wide_profiles_pass_no_secret_variable() {
             .variable("DB_PASSWORD", "x")
             .variable("SSH_AUTH_SOCK", "x")
             .variable("GITHUB_PAT", "x")
+            .variable("DBPASS", "x")
+            .variable("OPTIONS", "--user x --password hunter22")
+            .variable("LS_COLORS", "*.key=01;31")
             .variable("LD_PRELOAD", "")
             .python(code)
             .stdout(printed)
