@@ -138,22 +138,55 @@ fn a_host_with_threads() {
     });
 }
 
+/// Not a test either.
+#[test]
+#[ignore = "started by another test"]
+fn a_host_that_ignores_its_children() {
+    use nix::sys::signal::{SigHandler, Signal, signal};
+    // SAFETY: installs no handler of ours.
+    unsafe { signal(Signal::SIGCHLD, SigHandler::SigIgn) }.unwrap();
+    let outcome = minimal().command("/bin/sh").args(["-c", "exit 3"]).run().unwrap();
+    assert_eq!(outcome.exit_code(), 3);
+    let sandbox = Sandbox::profile("readonly").unwrap().root("/");
+    assert_eq!(
+        sandbox
+            .command("/bin/sh")
+            .args(["-c", "exit 4"])
+            .run()
+            .unwrap()
+            .exit_code(),
+        4
+    );
+}
+
+/// This program as a host, by the name of such a test.
+fn host(name: &str) -> std::process::Command {
+    // What follows the test program's name in the module's.
+    let module = module_path!()
+        .split_once("::")
+        .map_or(String::new(), |(_, module)| format!("{module}::"));
+    let mut host = std::process::Command::new(std::env::current_exe().unwrap());
+    host.args([
+        "--exact",
+        &format!("{module}{name}"),
+        "--ignored",
+        "--nocapture",
+        "--quiet",
+    ])
+    .stdin(std::process::Stdio::null());
+    host
+}
+
+#[test]
+fn a_host_that_ignores_its_children_hears_the_codes() {
+    let host = host("a_host_that_ignores_its_children").output().unwrap();
+    assert!(host.status.success(), "{}", String::from_utf8_lossy(&host.stdout));
+}
+
 #[test]
 fn runs_end_with_a_host_that_is_killed() {
     use std::io::BufRead;
-    // The test's name: what follows the test program's in the module's.
-    let host = module_path!()
-        .split_once("::")
-        .map_or(String::new(), |(_, module)| format!("{module}::"));
-    let mut host = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            &format!("{host}a_host_with_threads"),
-            "--ignored",
-            "--nocapture",
-            "--quiet",
-        ])
-        .stdin(std::process::Stdio::null())
+    let mut host = host("a_host_with_threads")
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();

@@ -37,7 +37,7 @@ use std::process::ExitCode;
 
 use crate::fault::{self, Fault};
 pub use crate::sys::heap::Heap;
-use crate::sys::process;
+use crate::sys::{process, signals::await_children};
 use args::{Arguments, Task};
 use message::Failure;
 
@@ -47,6 +47,7 @@ const REFUSED: u8 = 125;
 /// Parses, acts, answers the exit code.
 pub fn main() -> ExitCode {
     process::share_one_heap();
+    await_children();
     fault::install_hook();
     let result = fault::contain(|| {
         fault::point("main", || "start");

@@ -141,6 +141,8 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     if process::parent() != duty.launcher {
         process::exit_now(1);
     }
+    // A host of the library may ignore SIGCHLD.
+    signals::await_children();
     confine::become_subreaper().map_err(at(Step::Subreaper))?;
     confine::no_new_privs().map_err(at(Step::NoNewPrivs))?;
     confine::drop_capabilities(duty.holds_capabilities).map_err(at(Step::Capabilities))?;
@@ -275,7 +277,7 @@ impl Watch {
         let idle = if children < 0 { 20 } else { -1 };
         loop {
             let left = self.collect(false);
-            if self.ended.is_some() {
+            if self.ended.is_some() || left == Left::None {
                 return;
             }
             let timeout = if left == Left::More { 0 } else { idle };

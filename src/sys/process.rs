@@ -130,21 +130,19 @@ pub fn wait_any(block: bool) -> Waited {
     }
 }
 
-/// Whether a child has ended, which leaves it to be collected.
+/// Whether a child has ended, which leaves it to be collected, unless SIGCHLD is ignored.
 pub fn has_ended(pid: i32) -> io::Result<bool> {
     let mut about = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
     let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: the kernel writes one `siginfo_t`; zeroed memory is a valid one, with the process id 0, should it write none.
-    let child = unsafe {
-        check(libc::waitid(
-            libc::P_PID,
-            pid.cast_unsigned(),
-            about.as_mut_ptr(),
-            flags,
-        ))?;
-        about.assume_init().si_pid()
+    let (waited, child) = unsafe {
+        let waited = libc::waitid(libc::P_PID, pid.cast_unsigned(), about.as_mut_ptr(), flags);
+        (check(waited), about.assume_init().si_pid())
     };
-    Ok(child == pid)
+    match waited {
+        Err(error) if error.raw_os_error() == Some(libc::ECHILD) => Ok(true),
+        waited => waited.map(|_| child == pid),
+    }
 }
 
 /// Collects one child that is known to have ended, or waits for it. Errors (already collected) are fine.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::check;
 
@@ -107,9 +108,22 @@ pub fn next_signal(descriptor: RawFd) -> Option<Arrived> {
     }
 }
 
+/// Whether SIGCHLD was ignored before [`await_children`].
+static IGNORED_CHILDREN: AtomicBool = AtomicBool::new(false);
+
+/// Has this process hear of its children's end and collect them itself: where SIGCHLD is ignored, which exec keeps, the kernel
+/// collects them without a word (wait(2)). [`ignored`] answers as before. Child-safe.
+pub fn await_children() {
+    // SAFETY: the standard action installs no code of ours.
+    let before = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    if before == libc::SIG_IGN {
+        IGNORED_CHILDREN.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The signals from 1 to 64 that the calling process ignores, as a bit set (bit 0 is signal 1).
 pub fn ignored() -> u64 {
-    let mut set = 0;
+    let mut set = u64::from(IGNORED_CHILDREN.load(Ordering::Relaxed)) << (libc::SIGCHLD - 1);
     for signal in 1..=64 {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
         // SAFETY: a null new action only asks; the old one is read only when the call wrote it.

@@ -25,6 +25,20 @@ fn a_signal_is_128_and_its_number() {
     }
 }
 
+/// The kernel collects the children of such a caller without a word, and exec keeps that.
+#[test]
+fn a_caller_that_ignores_its_children_hears_the_codes_and_the_program_ignores_them_too() {
+    let ignored = "echo $(( 0x$(sed -n 's/SigIgn:\\t//p' /proc/self/status) >> 16 & 1 ))";
+    for (code, status) in [("exit 7", 7), ("kill -15 $$", 143)] {
+        run()
+            .after("trap '' CHLD")
+            .command(["bash", "-c", &format!("{ignored}; {code}")])
+            .stdout("1\n")
+            .status(status)
+            .ends();
+    }
+}
+
 #[test]
 fn the_time_limit_is_124() {
     run()
