@@ -30,7 +30,7 @@ use crate::audit::{Ended, Record};
 use crate::command;
 use crate::config::Configuration;
 use crate::kernel;
-use crate::launch::{self, CacheKey, Event, LaunchError, Places, Prepared, Running, Streams};
+use crate::launch::{self, CacheKey, CallersSignals, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{self, Grouped, Missing, Plan, PlanError, Shortfall, Trace};
 use crate::policy::{
     self, Access, Additions, Capabilities, Circumstances, Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant,
@@ -40,7 +40,6 @@ use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Ne
 use crate::real_path::{Walked, Walker, real_path};
 use crate::report::{Report, Scene};
 use crate::surroundings::Surroundings;
-use crate::sys::signals::SignalSet;
 use asking::Escalating;
 
 /// A profile with what was added to it: where commands run.
@@ -422,7 +421,6 @@ impl Command {
             control_group,
             streams,
             report,
-            signal_mask: None,
         })
     }
 
@@ -691,8 +689,6 @@ pub struct Ready {
     control_group: Option<launch::ControlGroups>,
     streams: Streams,
     report: Report,
-    /// The signal mask that the program starts with; the calling thread's where none is given.
-    pub(crate) signal_mask: Option<SignalSet>,
 }
 
 impl Ready {
@@ -701,9 +697,15 @@ impl Ready {
     /// # Errors
     /// A step of the launch failed; nothing runs.
     pub fn start(self) -> Result<Child, Error> {
+        self.start_for(None)
+    }
+
+    /// The same for a caller that answers signals itself, also while the program takes long to start: then this answers before
+    /// it runs, and the events tell whether it could be started.
+    pub(crate) fn start_for(self, caller: Option<CallersSignals<'_>>) -> Result<Child, Error> {
         let run = &self.report.run;
         self.sandbox.tell(run, || Record::Started(self.started()));
-        let launched = self.launch();
+        let launched = self.launch(caller);
         if launched.is_err() {
             self.sandbox.tell(run, || Record::Ended(Ended::of(&self.report)));
         }
@@ -727,7 +729,7 @@ impl Ready {
         })
     }
 
-    fn launch(&self) -> Result<Running, LaunchError> {
+    fn launch(&self, caller: Option<CallersSignals<'_>>) -> Result<Running, LaunchError> {
         self.sandbox.surroundings.keep_place_of_configuration(&self.policy);
         let places = Places {
             state: self.state.as_deref(),
@@ -737,7 +739,7 @@ impl Ready {
             resolver: self.resolver,
         };
         let prepared: Prepared = launch::prepare(&self.plan, &self.policy, &self.command, self.streams, places)?;
-        prepared.start(self.signal_mask, self.aides())
+        prepared.start(caller, self.aides())
     }
 
     fn cache_key(&self) -> CacheKey<'_> {
@@ -823,7 +825,8 @@ impl Child {
     /// # Errors
     /// The warden was killed; the program died with it.
     pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, Error> {
-        Ok(self.running.next_event(attention)?)
+        let event = self.running.next_event(attention);
+        event.map_err(|error| Error::launch(error, &self.command.program))
     }
 
     /// Waits until the whole tree has ended.

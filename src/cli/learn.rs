@@ -154,7 +154,7 @@ fn observe(
         sandbox = sandbox.time_limit(time);
     }
     let (home, own) = (sandbox.home().map(Path::to_path_buf), sandbox.own_directories()?);
-    let mut ready = ready(task, &sandbox)?;
+    let ready = ready(task, &sandbox)?;
     let observed = Observed {
         free: ready
             .ungranted()
@@ -164,10 +164,10 @@ fn observe(
         home,
         own,
     };
-    let (signals, mask) = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
-    ready.signal_mask = Some(mask);
+    let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
     let orphans = run::expect_orphans()?;
-    let outcome = run::attend(ready.start()?, signals, &orphans)?;
+    let child = ready.start_for(Some(signals.for_start()))?;
+    let outcome = run::attend(child, signals, &orphans)?;
     Ok((observed, outcome))
 }
 

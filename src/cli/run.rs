@@ -100,15 +100,16 @@ fn attempt(
     aides: (Option<&Arc<dyn Approver>>, &Ledger),
     paths: (&[PathBuf], Option<&Path>),
 ) -> Result<Outcome, (Failure, Box<Report>)> {
-    let mut ready =
+    let ready =
         ready(run, acting, aides, paths).map_err(|failure| (failure, Box::new(refused(run, &acting.profile))))?;
     let report = Box::new(ready.report().clone());
     let failed = |failure: Failure| (failure, report.clone());
     // Before the start: a key that is pressed at once is answered like any later one.
-    let (signals, mask) = Signals::take().map_err(|error| failed(Failure::new(REFUSED, &error)))?;
-    ready.signal_mask = Some(mask);
+    let signals = Signals::take().map_err(|error| failed(Failure::new(REFUSED, &error)))?;
     let orphans = expect_orphans().map_err(failed)?;
-    let child = ready.start().map_err(|error| failed(error.into()))?;
+    let child = ready
+        .start_for(Some(signals.for_start()))
+        .map_err(|error| failed(error.into()))?;
     attend(child, signals, &orphans).map_err(failed)
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::message::note;
 use super::modes::Modes;
 use crate::Child;
-use crate::launch::status_field;
+use crate::launch::{CallersSignals, status_field};
 use crate::sys::signals::{Arrived, SignalSet, Waking, next_signal};
 
 /// How long a signalled target has to end by itself.
@@ -22,6 +22,8 @@ const INSISTENCE: Duration = Duration::from_secs(2);
 /// The launcher's signals, blocked and read from a descriptor.
 pub struct Signals {
     descriptor: OwnedFd,
+    /// The mask before, which is the target's to have.
+    before: SignalSet,
     interrupts: Vec<Instant>,
     /// The signal that asked for the end, and when patience runs out.
     ending: Option<(i32, Instant)>,
@@ -31,8 +33,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Blocks the signals that the launcher answers. Also the mask before, which is the target's to have.
-    pub fn take() -> io::Result<(Signals, SignalSet)> {
+    /// Blocks the signals that the launcher answers.
+    pub fn take() -> io::Result<Signals> {
         let set = SignalSet::of(&[
             libc::SIGINT,
             libc::SIGQUIT,
@@ -44,14 +46,22 @@ impl Signals {
             libc::SIGALRM,
         ]);
         let before = set.block()?;
-        let signals = Signals {
+        Ok(Signals {
+            before,
             descriptor: set.descriptor(true)?,
             interrupts: Vec::new(),
             ending: None,
             can_stop: true,
             _modes: Modes::now(),
-        };
-        Ok((signals, before))
+        })
+    }
+
+    /// What the start of a run needs of them.
+    pub fn for_start(&self) -> CallersSignals<'_> {
+        CallersSignals {
+            mask: self.before,
+            descriptor: self.as_fd(),
+        }
     }
 
     /// The descriptor to wait on.

@@ -28,7 +28,7 @@ pub use cache::{Stored as StoredCache, remove as remove_cache, stored as stored_
 pub use cgroup::{Parent as ControlGroups, find as find_control_group};
 pub use child::Step;
 pub use pause::{Look, Pause};
-pub use prepare::{Places, Prepared, Streams, prepare};
+pub use prepare::{CallersSignals, Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, TOO_MANY_PROCESSES, Usage};
 pub(crate) use scratch::make_private;
 pub use scratch::{parent as parent_of_scratch, places as places_of_scratch};

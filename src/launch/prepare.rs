@@ -192,13 +192,22 @@ pub fn prepare(
     })
 }
 
+/// Signals that the caller has blocked, to answer them itself.
+#[derive(Clone, Copy)]
+pub struct CallersSignals<'a> {
+    /// The mask before, with which the program starts.
+    pub mask: SignalSet,
+    /// Where they are read.
+    pub descriptor: BorrowedFd<'a>,
+}
+
 impl Prepared {
-    /// Forks the warden, which starts the program with this signal mask, or the calling thread's. Answers once the
-    /// program runs.
-    pub fn start(mut self, target_mask: Option<SignalSet>, aides: Aides) -> Result<Running, LaunchError> {
+    /// Forks the warden, which starts the program with the caller's signal mask, or the calling thread's. Answers once the
+    /// program runs, or the caller's descriptor can be read.
+    pub fn start(mut self, caller: Option<CallersSignals<'_>>, aides: Aides) -> Result<Running, LaunchError> {
         let failed = |error| LaunchError::System("block signals", error);
         let mask = SignalSet::full().block().map_err(failed)?;
-        self.duty.image.signal_mask = target_mask.unwrap_or(mask);
+        self.duty.image.signal_mask = caller.map_or(mask, |caller| caller.mask);
         let Prepared {
             mut duty,
             limits,
@@ -243,10 +252,11 @@ impl Prepared {
                 .map(|(supervisor, born)| (Some(supervisor), born)),
         };
         mask.set().map_err(failed)?;
-        let (supervisor, born) = started.map_err(|e| LaunchError::System("start the warden", e))?;
+        let (supervisor, mut born) = started.map_err(|e| LaunchError::System("start the warden", e))?;
         // The warden has its own copies; ours would keep its socket and the pipes open.
         drop(held);
-        Running::started(
+        let news = born.news.take();
+        let mut running = Running::begun(
             born,
             supervisor,
             socket,
@@ -261,7 +271,12 @@ impl Prepared {
                 farewell,
                 precedence,
             },
-        )
+        );
+        match news {
+            Some(news) => running.hear_of_start(Some(news))?,
+            None => running.await_start(caller.map(|caller| caller.descriptor))?,
+        }
+        Ok(running)
     }
 }
 

@@ -1,8 +1,10 @@
 //! A run while it lives: its events, its limits, its end.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -150,7 +152,10 @@ pub struct Running {
     warden: i32,
     supervisor: Option<Supervisor>,
     socket: OwnedFd,
+    /// The program's process; 0 until it runs.
     target: i32,
+    /// Of the thread that forked the warden ([`Born`]).
+    hold: Option<Sender<Infallible>>,
     // Keeps the kernel from forgetting the directory that the ruleset names.
     _own_proc: Option<File>,
     output: [Option<File>; 2],
@@ -187,19 +192,19 @@ pub struct Running {
 }
 
 impl Running {
-    /// Waits for the warden's first news.
-    pub(super) fn started(
+    /// Of a warden that was forked; [`Running::await_start`] comes next.
+    pub(super) fn begun(
         born: Born,
         supervisor: Option<Supervisor>,
         socket: OwnedFd,
         output: [Option<OwnedFd>; 2],
         limits: Limits,
         holdings: Holdings,
-    ) -> Result<Running, LaunchError> {
+    ) -> Running {
         let started = supervisor
             .as_ref()
             .map_or_else(Instant::now, |supervisor| supervisor.shared().started);
-        let warden = born.warden;
+        let Born { warden, hold, .. } = born;
         let Holdings {
             scratch,
             cache,
@@ -213,31 +218,19 @@ impl Running {
             // Before anything is waited for: the target may be on its way. It ends with the warden.
             let _ = Precedence::in_real_time(warden).map(std::mem::forget);
         }
-        let news = match born.news {
-            Some(message) => Some(message),
-            None => {
-                wire::receive(socket.as_raw_fd()).map_err(|error| LaunchError::System("hear from the warden", error))?
-            }
-        };
-        let target = match news {
-            Some(message) if message.kind == News::Started as u32 => message.first,
-            other => {
-                process::collect(warden);
-                return Err(fault_of(supervisor.as_ref()).unwrap_or_else(|| start_failure(other)));
-            }
-        };
         let piped = output.iter().any(Option::is_some);
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
         let is_hurried = is_hurried(&limits, counts);
         let sampled = limits.cpu.is_some() || is_hurried;
         let precedence = precedence.or_else(|| is_hurried.then(|| Precedence::of(0).ok()).flatten());
         let rate = process_rate(precedence.as_ref());
-        Ok(Running {
+        Running {
             warden,
             supervisor,
             socket,
-            target,
-            _own_proc: hold_own_proc(target),
+            target: 0,
+            hold,
+            _own_proc: None,
             output: output.map(|end| end.map(File::from)),
             counted: [0; 2],
             piped,
@@ -262,7 +255,39 @@ impl Running {
             farewell,
             _scratch: scratch,
             _cache: cache,
-        })
+        }
+    }
+
+    /// Waits for the warden's first news, and keeps the limits meanwhile. Where `attention` can be read before, the events
+    /// bring that news.
+    pub(super) fn await_start(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<(), LaunchError> {
+        while self.target == 0 {
+            self.keep_limits();
+            let ready = self.poll(attention)?;
+            if ready.news {
+                self.hear()?;
+            } else if ready.attention {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The warden's first news, or that it ended without any.
+    pub(super) fn hear_of_start(&mut self, news: Option<Message>) -> Result<(), LaunchError> {
+        self.hold = None;
+        match news {
+            Some(message) if message.kind == News::Started as u32 => {
+                self.target = message.first;
+                self._own_proc = hold_own_proc(self.target);
+                Ok(())
+            }
+            other => {
+                self.over = true;
+                process::collect(self.warden);
+                Err(fault_of(self.supervisor.as_ref()).unwrap_or_else(|| start_failure(other)))
+            }
+        }
     }
 
     /// Lets somebody look at what was refused, and at what was said and done towards the end, where there is a supervisor:
@@ -276,7 +301,7 @@ impl Running {
         Some(look(&shared.refusals(), &timeline))
     }
 
-    /// The program's process id.
+    /// The program's process id; 0 until it runs.
     pub fn id(&self) -> i32 {
         self.target
     }
@@ -592,6 +617,9 @@ impl Running {
     fn hear(&mut self) -> Result<Option<Event>, LaunchError> {
         let news = wire::receive_with(self.socket.as_raw_fd())
             .map_err(|error| LaunchError::System("hear from the warden", error))?;
+        if self.target == 0 {
+            return self.hear_of_start(news.map(|(message, _)| message)).map(|()| None);
+        }
         let Some((message, descriptor)) = news else {
             self.over = true;
             process::collect(self.warden);

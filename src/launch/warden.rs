@@ -162,17 +162,55 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
         apart: &apart,
         failure: None,
     };
-    // Once there is a target in the launcher's session, and before it executes anything.
-    let leave_session = || apart.point(process::begin_session().is_ok());
-    let target = spawn::run_until_exec(&duty.stack, child::begin, &mut birth, leave_session).map_err(at(Step::Fork))?;
+    let mut first_steps = FirstSteps::default();
+    let meanwhile = |target: i32, is_first: bool| match is_first {
+        // Once there is a target in the launcher's session, and before it executes anything.
+        true => apart.point(process::begin_session().is_ok()),
+        false => first_steps.look(duty.socket, target, &reach),
+    };
+    let target = spawn::run_until_exec(&duty.stack, child::begin, &mut birth, meanwhile).map_err(at(Step::Fork))?;
+    let failure = birth.failure.filter(|failure| !first_steps.explain(failure));
+    if let Some(signal) = first_steps.stopped {
+        let _ = process::signal(target, signal);
+    }
     // The launcher's thread that this was forked from may end before the run does.
     confine::parent_death_signal(0).map_err(at(Step::DeathSignal))?;
-    match birth.failure {
+    match failure {
         Some(failure) => {
             say_goodbye(outer.as_ref());
             Err(failure)
         }
         None => Ok(Begun { target, reach, outer }),
+    }
+}
+
+/// What came meanwhile to a target that takes long to become the program.
+#[derive(Default)]
+struct FirstSteps {
+    /// The signal that stopped it, which it gets again as the program: stopped before that it would keep the warden from
+    /// watching.
+    stopped: Option<i32>,
+    /// Whether it was ended by an order.
+    is_ended: bool,
+}
+
+impl FirstSteps {
+    fn look(&mut self, socket: RawFd, target: i32, reach: &Reach) {
+        if let Some(signal) = process::stopped_by(target) {
+            self.stopped = Some(signal);
+            let _ = process::signal(target, libc::SIGCONT);
+        }
+        while !self.is_ended && wire::wait_readable([socket, -1], 0).is_ok_and(|ready| ready != 0) {
+            if !obey(socket, target, reach) {
+                self.is_ended = true;
+                let _ = process::signal(target, libc::SIGKILL);
+            }
+        }
+    }
+
+    /// Whether the order is why it didn't become the program: that is an end, not a failure.
+    fn explain(&self, (step, _): &(Step, i32)) -> bool {
+        self.is_ended && *step == Step::Unfinished
     }
 }
 
@@ -187,6 +225,22 @@ fn say_goodbye(outer: Option<&OwnedFd>) {
     if let Some(socket) = outer {
         let _ = outer::send_all(socket, &[outer::GOODBYE]);
     }
+}
+
+/// Takes one order; `false` ends the run, and so does anything that isn't an order.
+fn obey(socket: RawFd, target: i32, reach: &Reach) -> bool {
+    let Ok(Some(message)) = wire::receive(socket) else {
+        return false;
+    };
+    if message.kind == Order::Signal as u32 {
+        let _ = process::signal(target, message.first);
+        return true;
+    }
+    if message.kind == Order::SignalAll as u32 {
+        reach.signal(message.first);
+        return true;
+    }
+    false
 }
 
 /// Closes every descriptor from `first` on but these.
@@ -285,26 +339,10 @@ impl Watch {
                 return;
             };
             while children >= 0 && signals::next_signal(children).is_some() {}
-            if ready & 1 != 0 && !self.obey() {
+            if ready & 1 != 0 && !obey(self.socket, self.target, &self.reach) {
                 return;
             }
         }
-    }
-
-    /// Takes one order; `false` ends the run, and so does anything that isn't an order.
-    fn obey(&self) -> bool {
-        let Ok(Some(message)) = wire::receive(self.socket) else {
-            return false;
-        };
-        if message.kind == Order::Signal as u32 {
-            let _ = process::signal(self.target, message.first);
-            return true;
-        }
-        if message.kind == Order::SignalAll as u32 {
-            self.reach.signal(message.first);
-            return true;
-        }
-        false
     }
 
     /// Kills and collects until no descendant is left.

@@ -145,6 +145,19 @@ pub fn has_ended(pid: i32) -> io::Result<bool> {
     }
 }
 
+/// The signal that stopped a child since this was asked last, if it is stopped. Child-safe.
+pub fn stopped_by(pid: i32) -> Option<i32> {
+    let mut about = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+    let flags = libc::WSTOPPED | libc::WNOHANG;
+    // SAFETY: as in `has_ended`.
+    let (child, signal) = unsafe {
+        libc::waitid(libc::P_PID, pid.cast_unsigned(), about.as_mut_ptr(), flags);
+        let about = about.assume_init();
+        (about.si_pid(), about.si_status())
+    };
+    (child == pid).then_some(signal)
+}
+
 /// Collects one child that is known to have ended, or waits for it. Errors (already collected) are fine.
 pub fn collect(pid: i32) {
     let mut status = 0;

@@ -47,23 +47,27 @@ impl Signpost {
 
     /// Waits for the word.
     pub fn follow(&self) -> bool {
-        wait_while(&self.0, Self::OPEN);
+        waited_while(&self.0, Self::OPEN, None);
         self.0.load(Ordering::Acquire) == Self::YES
     }
 }
 
-/// Runs `task` in a new process that shares this memory, and `meanwhile` beside it in this one; then waits until the new
-/// process has executed a program or ended. Starting costs no copy of the page tables, and what `task` writes is seen here.
+/// How long the new process is waited for before it is looked at again. No start on a quiet machine takes so long.
+const SLICE_MS: i64 = 100;
+
+/// Runs `task` in a new process that shares this memory, and `meanwhile` beside it in this one, with the process id and whether
+/// it is called for the first time; then waits until the new process has executed a program or ended, and calls `meanwhile`
+/// again after each slice. Starting costs no copy of the page tables, and what `task` writes is seen here.
 ///
 /// The answer of `task` is the exit status. Answers the process id.
 ///
 /// Child-safe, if both functions are. They share `errno` too, so neither may rely on its value while the other makes
-/// calls that can fail: `meanwhile` makes none.
+/// calls that can fail: `meanwhile` makes none at first.
 pub fn run_until_exec<T>(
     stack: &ChildStack,
     task: fn(&mut T) -> libc::c_int,
     argument: &mut T,
-    meanwhile: impl FnOnce(),
+    mut meanwhile: impl FnMut(i32, bool),
 ) -> io::Result<i32> {
     struct Call<'a, T> {
         task: fn(&mut T) -> libc::c_int,
@@ -82,7 +86,7 @@ pub fn run_until_exec<T>(
     let flags = libc::CLONE_VM | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
     let nothing = std::ptr::null_mut::<c_void>();
     // SAFETY: the stack is ours and large enough. It, `call` and `shares` outlive the child's use of this memory, because
-    // `wait_while` below returns only after that. `call` is what `enter::<T>` expects. The pointers for flags that aren't
+    // the loop below ends only after that. `call` is what `enter::<T>` expects. The pointers for flags that aren't
     // set are null.
     let pid = check(unsafe {
         libc::clone(
@@ -95,26 +99,29 @@ pub fn run_until_exec<T>(
             shares.as_ptr(),
         )
     })?;
-    meanwhile();
-    wait_while(&shares, SHARES);
+    meanwhile(pid, true);
+    while !waited_while(&shares, SHARES, Some(SLICE_MS)) {
+        meanwhile(pid, false);
+    }
     Ok(pid)
 }
 
-/// Waits until the word is another. Not `FUTEX_PRIVATE`: the kernel wakes without it (mm_release()), and one side may be
-/// another process.
-fn wait_while(word: &AtomicU32, value: u32) {
+/// Waits until the word is another, at most so many milliseconds (less than a second); whether it is. Not `FUTEX_PRIVATE`: the
+/// kernel wakes without it (mm_release()), and one side may be another process.
+fn waited_while(word: &AtomicU32, value: u32, milliseconds: Option<i64>) -> bool {
+    let time = milliseconds.map(|milliseconds| libc::timespec {
+        tv_sec: 0,
+        tv_nsec: milliseconds * 1_000_000,
+    });
+    let time: *const libc::timespec = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     while word.load(Ordering::Acquire) == value {
-        // SAFETY: the kernel reads the word, which outlives the call; there is no time-out to read.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                word.as_ptr(),
-                libc::FUTEX_WAIT,
-                value,
-                std::ptr::null::<libc::timespec>(),
-            )
-        };
+        // SAFETY: the kernel reads the word and the time, if there is one, which outlive the call.
+        let waited = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, time) };
+        if waited < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ETIMEDOUT) {
+            return word.load(Ordering::Acquire) != value;
+        }
     }
+    true
 }
 
 fn wake(word: &AtomicU32) {
@@ -147,13 +154,18 @@ mod tests {
                 signpost: &raw const signpost,
                 heard: 0,
             };
-            let pid = run_until_exec(&ChildStack::new(), listen, &mut told, || {
+            let mut calls = 0;
+            let pid = run_until_exec(&ChildStack::new(), listen, &mut told, |_, is_first| {
+                assert_eq!(is_first, calls == 0);
+                calls += 1;
                 // A caller that doesn't wait would be through by then.
-                std::thread::sleep(std::time::Duration::from_millis(20));
-                signpost.point(onwards);
+                if calls == 3 {
+                    signpost.point(onwards);
+                }
             })
             .unwrap();
             process::collect(pid);
+            assert_eq!(calls, 3);
             assert_eq!(told.heard, 1 + u32::from(onwards));
         }
     }

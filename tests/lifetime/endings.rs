@@ -1,12 +1,14 @@
 //! No process of a run outlives it: with the command, on signals, on the time limit, when Stockade is killed.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
+use super::harnesses::children_of;
 use super::watched::{DAEMON, PATIENCE, READY, Watched, is_stopped, with_daemon};
-use crate::common::{is_alive, python, scratch_directories, slowness, until};
+use crate::common::{is_alive, python, run, scratch_directories, skipped, slowness, until};
 
 #[test]
 fn unconfined_the_daemon_survives() {
@@ -129,4 +131,35 @@ fn the_scratch_directory_is_removed_when_a_signal_ends_the_run() {
     assert!(watched.is_over_within(PATIENCE));
     assert!(until(PATIENCE, || scratch_directories(Some(&state)).is_empty()));
     assert_eq!(watched.ends(), 143);
+}
+
+/// Which a key does too. The signal meets the new process where that confines itself, or gets its signal mask back.
+#[test]
+fn a_run_that_is_stopped_before_it_is_the_program_has_its_limit_all_the_same() {
+    let mut early = 0;
+    for _ in 0..60 {
+        let begun = run().flags(["--time-limit", "300ms"]).command(["sleep", "60"]);
+        let mut child = begun.process().stderr(Stdio::null()).spawn().unwrap();
+        let below = |pid: i32| children_of(pid).first().copied();
+        let launcher = child.id().cast_signed();
+        let mut target = None;
+        assert!(until(PATIENCE, || {
+            // Without a pause: the steps take a millisecond.
+            target = (0..1000).find_map(|_| below(launcher).and_then(below));
+            target.is_some()
+        }));
+        let target = target.unwrap();
+        kill(Pid::from_raw(target), Signal::SIGSTOP).unwrap();
+        let name = std::fs::read_to_string(format!("/proc/{target}/comm")).unwrap_or_default();
+        early += i32::from(name != "sleep\n");
+        let ended = until(PATIENCE, || child.try_wait().unwrap().is_some());
+        let _ = child.kill();
+        let status = child.wait().unwrap();
+        assert!(ended, "stopped as {name:?}, it waits past its limit");
+        assert_eq!(status.code(), Some(124), "stopped as {name:?}");
+        if early == 3 {
+            return;
+        }
+    }
+    skipped("the new process was the program each time before it could be stopped");
 }

@@ -201,9 +201,11 @@ fn the_tree_ends_when_its_control_group_is_killed() {
     assert_eq!(watched.ends(), -9);
 }
 
-fn children(pid: i32) -> Vec<i32> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+pub fn children_of(pid: i32) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
     tasks
+        .into_iter()
+        .flatten()
         .flatten()
         .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
         .flat_map(|text| {
@@ -216,8 +218,11 @@ fn children(pid: i32) -> Vec<i32> {
 
 /// Warden and target of a run.
 fn inner(watched: &Watched) -> (i32, i32) {
-    let warden = children(watched.child.id().cast_signed())[0];
-    let target = children(warden).into_iter().find(|pid| *pid != watched.daemon).unwrap();
+    let warden = children_of(watched.child.id().cast_signed())[0];
+    let target = children_of(warden)
+        .into_iter()
+        .find(|pid| *pid != watched.daemon)
+        .unwrap();
     (warden, target)
 }
 
