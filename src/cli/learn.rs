@@ -10,6 +10,7 @@ use super::REFUSED;
 use super::args::Learn;
 use super::ledger::Ledger;
 use super::message::{Failure, note};
+use super::orphans::Orphans;
 use super::signals::Signals;
 use super::{reader, refused, run};
 use crate::infer::{Language, Setting};
@@ -165,7 +166,7 @@ fn observe(
         own,
     };
     let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
-    let orphans = run::expect_orphans()?;
+    let orphans = Orphans::expect()?;
     let child = ready.start_for(Some(signals.for_start()))?;
     let outcome = run::attend(child, signals, &orphans)?;
     Ok((observed, outcome))

@@ -22,6 +22,7 @@ mod ledger;
 mod message;
 mod modes;
 mod moment;
+mod orphans;
 mod profile;
 mod reader;
 mod refused;

@@ -11,6 +11,7 @@ use super::args::Run;
 use super::asking::{self, Ask};
 use super::ledger::Ledger;
 use super::message::{Failure, hint, note};
+use super::orphans::Orphans;
 use super::refused;
 use super::relay::Relay;
 use super::signals::{self, Signals};
@@ -19,8 +20,6 @@ use crate::approve::Approver;
 use crate::fault;
 use crate::profile::{Limits, visible};
 use crate::report::{Fault, Report, Sink, Status, Written};
-use crate::sys::confine;
-use crate::sys::process::{self, Children};
 use crate::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
 /// Runs it; the exit code of `stockade run`.
@@ -106,7 +105,7 @@ fn attempt(
     let failed = |failure: Failure| (failure, report.clone());
     // Before the start: a key that is pressed at once is answered like any later one.
     let signals = Signals::take().map_err(|error| failed(Failure::new(REFUSED, &error)))?;
-    let orphans = expect_orphans().map_err(failed)?;
+    let orphans = Orphans::expect().map_err(failed)?;
     let child = ready
         .start_for(Some(signals.for_start()))
         .map_err(|error| failed(error.into()))?;
@@ -292,27 +291,15 @@ fn write_report(sink: Option<Sink>, report: &Report) -> bool {
     }
 }
 
-/// Before the start, since the warden may be killed at any moment after it: then the run's processes fall to this process,
-/// and are ended here.
-pub(super) fn expect_orphans() -> Result<Children, Failure> {
-    let _ = confine::become_subreaper();
-    Children::open().map_err(|error| {
-        Failure::text(
-            REFUSED,
-            format!("can't open the list of this process's children in `/proc`: {error}"),
-        )
-    })
-}
-
 /// Stays with the run to its end: hands signals on, passes piped output through.
-pub(super) fn attend(mut child: Child, mut signals: Signals, orphans: &Children) -> Result<Outcome, Failure> {
+pub(super) fn attend(mut child: Child, mut signals: Signals, orphans: &Orphans) -> Result<Outcome, Failure> {
     drop_capabilities();
     let mut relay = Relay::new();
     loop {
         let event = match child.next_event(Some(signals.as_fd())) {
             Ok(event) => event,
             Err(error) => {
-                end_orphans(orphans);
+                orphans.end();
                 return Err(error.into());
             }
         };
@@ -352,18 +339,6 @@ fn drop_capabilities() {
     use caps::CapSet;
     for set in [CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
         let _ = caps::clear(None, set);
-    }
-}
-
-/// Ends what a killed warden left: this process has no other children.
-fn end_orphans(children: &Children) {
-    loop {
-        children.signal(libc::SIGKILL);
-        match process::wait_any(false) {
-            process::Waited::NoChildren => return,
-            process::Waited::Nothing => std::thread::sleep(std::time::Duration::from_millis(1)),
-            process::Waited::Changed(_) => {}
-        }
     }
 }
 

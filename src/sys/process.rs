@@ -257,22 +257,29 @@ impl Children {
     /// For kernels without signal scopes: the caller is the subreaper, so what a killed child leaves behind
     /// becomes a child itself and is met by the next call.
     pub fn signal(&self, number: i32) {
+        self.each(0, |pid| drop(signal(pid, number)));
+    }
+
+    /// Those that the next page of the list has, from this byte of it on; the length of that page. Child-safe, if `act` is.
+    pub fn each(&self, offset: usize, mut act: impl FnMut(i32)) -> usize {
         let mut buffer = [0_u8; 4096];
+        let offset = offset as libc::off_t;
         // SAFETY: the kernel writes at most the buffer's size into it. Read from its beginning the list is made anew.
-        let got = unsafe { libc::pread(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+        let got = unsafe { libc::pread(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset) };
         let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
         let mut pid = 0_i32;
-        // Numbers are followed by a blank each; one that the buffer cut off is met by the next call.
+        // Numbers are followed by a blank each, and a page ends with one.
         for byte in text {
             if byte.is_ascii_digit() {
                 pid = pid.wrapping_mul(10).wrapping_add(i32::from(byte - b'0'));
             } else {
                 if pid > 1 {
-                    let _ = signal(pid, number);
+                    act(pid);
                 }
                 pid = 0;
             }
         }
+        text.len()
     }
 }
 

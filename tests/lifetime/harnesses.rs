@@ -239,6 +239,21 @@ fn the_tree_ends_when_any_of_its_three_processes_is_killed() {
     assert_eq!(killed(|watched| inner(watched).1), 137);
 }
 
+/// A shell that starts a program in the background and then becomes Stockade.
+#[test]
+fn a_child_that_stockade_had_before_the_run_outlives_a_killed_warden() {
+    let harness = ["sh", "-c", "sleep 300 >/dev/null 2>&1 & exec \"$@\"", "sh"];
+    let watched = started_by(true, &harness, |_| {});
+    let of_launcher = children_of(watched.child.id().cast_signed());
+    let is_warden = |pid: &i32| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap() == "sandbox-warden\n";
+    let (wardens, older): (Vec<i32>, Vec<i32>) = of_launcher.into_iter().partition(is_warden);
+    assert_eq!((wardens.len(), older.len()), (1, 1));
+    kill(Pid::from_raw(wardens[0]), Signal::SIGKILL).unwrap();
+    assert_eq!(watched.ends(), 125);
+    assert!(is_alive(older[0]));
+    kill(Pid::from_raw(older[0]), Signal::SIGKILL).unwrap();
+}
+
 #[test]
 fn the_warden_is_in_a_session_of_its_own_and_the_target_in_the_launchers() {
     let watched = started_by(true, &[], in_a_group);

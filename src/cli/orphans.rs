@@ -1,0 +1,56 @@
+//! What a killed warden leaves: the run's processes fall to the launcher, which ends them.
+
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+
+use super::REFUSED;
+use super::message::Failure;
+use crate::sys::confine;
+use crate::sys::process::{self, Children};
+
+/// The launcher's children, and those that it had before the run: it may have been a shell that started some.
+pub struct Orphans {
+    children: Children,
+    older: Vec<i32>,
+}
+
+impl Orphans {
+    /// Before the start, since the warden may be killed at any moment after it.
+    pub fn expect() -> Result<Orphans, Failure> {
+        let _ = confine::become_subreaper();
+        let children = Children::open().map_err(|error| {
+            Failure::text(
+                REFUSED,
+                format!("can't open the list of this process's children in `/proc`: {error}"),
+            )
+        })?;
+        let older = all(&children);
+        Ok(Orphans { children, older })
+    }
+
+    /// Ends what isn't older.
+    pub fn end(&self) {
+        loop {
+            let mut left = all(&self.children);
+            left.retain(|pid| !self.older.contains(pid));
+            if left.is_empty() {
+                return;
+            }
+            for pid in left {
+                let _ = process::signal(pid, libc::SIGKILL);
+                let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+}
+
+fn all(children: &Children) -> Vec<i32> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    loop {
+        match children.each(at, |pid| found.push(pid)) {
+            0 => return found,
+            got => at += got,
+        }
+    }
+}
