@@ -826,7 +826,23 @@ impl Child {
     /// The warden was killed; the program died with it.
     pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, Error> {
         let event = self.running.next_event(attention);
-        event.map_err(|error| Error::launch(error, &self.command.program))
+        event.map_err(|error| {
+            self.break_off();
+            Error::launch(error, &self.command.program)
+        })
+    }
+
+    /// What there is to report after a failed event.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Takes over what is known of a run that nothing more will be heard of.
+    fn break_off(&mut self) {
+        match self.running.lost() {
+            Some(ending) => self.conclude(&ending),
+            None => self.tell_end(),
+        }
     }
 
     /// Waits until the whole tree has ended.
@@ -843,6 +859,11 @@ impl Child {
 
     /// The outcome for an ending that [`Child::next_event`] answered.
     pub fn outcome(mut self, ending: &launch::Ending) -> Outcome {
+        self.conclude(ending);
+        Outcome::new(self.report, ending.status)
+    }
+
+    fn conclude(&mut self, ending: &launch::Ending) {
         self.report.ended(ending);
         self.report.escalation = self.running.escalation();
         self.report.faults = self.running.faults();
@@ -856,9 +877,12 @@ impl Child {
             };
             self.report.judge(refusals, &scene);
         });
+        self.tell_end();
+    }
+
+    fn tell_end(&self) {
         let ended = || Record::Ended(Ended::of(&self.report));
         self.sandbox.tell(&self.report.run, ended);
-        Outcome::new(self.report, ending.status)
     }
 
     fn wait_with_output(mut self) -> Result<Output, Error> {

@@ -168,7 +168,7 @@ fn observe(
     let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
     let orphans = Orphans::expect()?;
     let child = ready.start_for(Some(signals.for_start()))?;
-    let outcome = run::attend(child, signals, &orphans)?;
+    let outcome = run::attend(child, signals, &orphans).map_err(|(failure, _)| failure)?;
     Ok((observed, outcome))
 }
 

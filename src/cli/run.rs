@@ -92,7 +92,7 @@ fn begin(run: &Run) -> Result<(Acting, Asked, Ledger), Failure> {
 /// How often a run is started once more with a grant.
 const MOST_REPEATS: usize = 3;
 
-/// One run from its start to its end; what there is to report where it never started.
+/// One run from its start to its end; what there is to report where it never started, or where its end is lost.
 fn attempt(
     run: &Run,
     acting: &Acting,
@@ -109,7 +109,7 @@ fn attempt(
     let child = ready
         .start_for(Some(signals.for_start()))
         .map_err(|error| failed(error.into()))?;
-    attend(child, signals, &orphans).map_err(failed)
+    attend(child, signals, &orphans)
 }
 
 /// What there is to report of a run that was refused.
@@ -291,8 +291,12 @@ fn write_report(sink: Option<Sink>, report: &Report) -> bool {
     }
 }
 
-/// Stays with the run to its end: hands signals on, passes piped output through.
-pub(super) fn attend(mut child: Child, mut signals: Signals, orphans: &Orphans) -> Result<Outcome, Failure> {
+/// Stays with the run to its end: hands signals on, passes piped output through. What there is to report where that is lost.
+pub(super) fn attend(
+    mut child: Child,
+    mut signals: Signals,
+    orphans: &Orphans,
+) -> Result<Outcome, (Failure, Box<Report>)> {
     drop_capabilities();
     let mut relay = Relay::new();
     loop {
@@ -300,7 +304,7 @@ pub(super) fn attend(mut child: Child, mut signals: Signals, orphans: &Orphans) 
             Ok(event) => event,
             Err(error) => {
                 orphans.end();
-                return Err(error.into());
+                return Err((error.into(), Box::new(child.report().clone())));
             }
         };
         fault::point("main", || "event");

@@ -446,10 +446,34 @@ impl Running {
         self.supervisor.as_ref()?.shared().approvals.as_deref()
     }
 
-    /// Mistakes of our own while it ran.
+    /// Mistakes of our own while it ran, and the loss of the warden.
     pub fn faults(&self) -> Vec<Fault> {
         let supervisor = self.supervisor.as_ref();
-        supervisor.map_or_else(Vec::new, |supervisor| supervisor.shared().faults.list())
+        let mut faults = supervisor.map_or_else(Vec::new, |supervisor| supervisor.shared().faults.list());
+        let is_lost = self.over && self.ended.is_none() && self.target != 0;
+        if is_lost && !faults.iter().any(|fault| fault.part == Part::Supervisor) {
+            faults.push(Fault {
+                part: Part::Warden,
+                message: LaunchError::WardenLost.to_string(),
+                count: 1,
+            });
+        }
+        faults
+    }
+
+    /// After a failed event: how the run ended, as far as that is known without the warden. `None` where it never began.
+    pub fn lost(&self) -> Option<Ending> {
+        (self.target != 0).then(|| Ending {
+            status: libc::SIGKILL,
+            limit: self.hit,
+            usage: Usage {
+                processes: self.tree.as_ref().map(Tree::most_processes),
+                output: self.piped.then_some(self.counted),
+                ..Usage::default()
+            },
+            duration: self.started.elapsed(),
+            output_cut: self.output_cut,
+        })
     }
 
     /// What was asked while it ran.

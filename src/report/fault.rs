@@ -23,6 +23,8 @@ pub enum Part {
     Names,
     /// What serves the run as a whole: the run was ended.
     Supervisor,
+    /// The warden, which was killed: the run was ended.
+    Warden,
 }
 
 impl Part {
@@ -35,6 +37,7 @@ impl Part {
             Part::Relay => ("the relay", "the connection was reset"),
             Part::Names => ("a name lookup", "the name wasn't found"),
             Part::Supervisor => ("the supervisor", "the run was ended"),
+            Part::Warden => ("the warden", "the run was ended"),
         }
     }
 }

@@ -199,14 +199,15 @@ impl Report {
         self.denials = judged.denials;
         self.suggestion = judged.suggestion;
         self.unsure = judged.unsure;
-        if self.explanation().next().is_some() {
+        if self.explanation().next().is_some() && !self.was_ended_by_fault() {
             self.status = Status::PermissionDenied;
         }
     }
 
-    /// Whether a mistake of Stockade's own ended the run.
+    /// Whether a mistake of Stockade's own ended the run, or the loss of its warden.
     pub fn was_ended_by_fault(&self) -> bool {
-        self.faults.iter().any(|fault| fault.part == Part::Supervisor)
+        let ends = |fault: &Fault| matches!(fault.part, Part::Supervisor | Part::Warden);
+        self.faults.iter().any(ends)
     }
 
     /// The denials that explain the failure, most likely first.

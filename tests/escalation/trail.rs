@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::common::{Finished, Place, STOCKADE, finish, is_root, skipped, until};
+use crate::common::{Finished, Place, STOCKADE, finish, is_root, run, skipped, until};
 
 fn stockade(place: &Place, words: &[&str]) -> Finished {
     finish(place.command(STOCKADE).args(words), b"")
@@ -67,6 +67,40 @@ fn of_a_hundred_runs_at_once_every_record_is_there_and_a_flipped_byte_is_found()
     let verified = stockade(&place, &["audit", "verify"]);
     assert_eq!(verified.status.code(), Some(0), "{}", verified.stdout());
     flipped_byte_is_found(&place);
+}
+
+/// As the kernel does that runs out of memory.
+#[test]
+fn a_run_that_loses_its_warden_is_reported_and_recorded_as_it_was() {
+    let begun = run().profile("workspace").flags(["--audit", "denials"]).reporting();
+    let root = begun.place.root.display().to_string();
+    let kills_warden = format!(
+        "(until [ -e {root}/written ]; do sleep 0.02; done
+          for pid in $(cat /proc/$$/task/*/children); do
+            case $(cat /proc/$pid/comm) in sandbox-warden) kill -9 $pid;; esac
+          done) &"
+    );
+    let ran = begun
+        .after(&kills_warden)
+        .bash("cat /etc/shadow 2>/dev/null; echo > written; sleep 60")
+        .status(125)
+        .stderr("stockade: the warden was killed, and with it the run\n")
+        .ends();
+    let report = ran.report();
+    assert_eq!(report["status"], "signalled");
+    assert_eq!(report["signal"], "SIGKILL");
+    assert_eq!(report["faults"][0]["part"], "warden");
+    assert!(report["duration_ms"].as_u64().unwrap() > 0);
+    let refused = report["denials"].as_array().unwrap().iter();
+    assert!(
+        refused.clone().any(|denial| denial["target"] == "/etc/shadow"),
+        "{report:#}"
+    );
+    let rows = rows(&ran.place);
+    let [ended] = of_kind(&rows, "ended")[..] else {
+        panic!("{rows:#?}")
+    };
+    assert_eq!(ended["record"]["status"], "signalled", "{ended:#}");
 }
 
 fn flipped_byte_is_found(place: &Place) {
