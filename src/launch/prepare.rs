@@ -532,6 +532,9 @@ fn streams_of(streams: Streams, held: &mut Held) -> Result<Pipes, LaunchError> {
     }
     let mut pipe = || {
         let (reader, writer) = io::pipe().map_err(failed)?;
+        // Ours alone: the other end waits for us.
+        nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK))
+            .map_err(|error| failed(error.into()))?;
         Ok::<_, LaunchError>((OwnedFd::from(reader), held.keep(writer.into())?))
     };
     let (output, output_writer) = pipe()?;

@@ -23,6 +23,7 @@ use crate::plan::Grouped;
 use crate::profile::Limits;
 use crate::report::{Escalation, Fault, Kind, Part, Reason, Refusal, Refusals, Timeline};
 use crate::supervise::{self, Approvals, Supervisor, Told};
+use crate::sys::file;
 use crate::sys::process::{self, Precedence};
 use crate::sys::wire::{self, Message};
 
@@ -160,6 +161,8 @@ pub struct Running {
     _own_proc: Option<File>,
     output: [Option<File>; 2],
     counted: [u64; 2],
+    /// Bytes that the run left in the pipes.
+    left: [usize; 2],
     piped: bool,
     limits: Limits,
     hit: Option<LimitHit>,
@@ -233,6 +236,7 @@ impl Running {
             _own_proc: None,
             output: output.map(|end| end.map(File::from)),
             counted: [0; 2],
+            left: [0; 2],
             piped,
             limits,
             hit: None,
@@ -369,13 +373,14 @@ impl Running {
         }
     }
 
-    /// After the tree's end: what is left in the pipes, then the end itself.
+    /// After the tree's end: what it left in the pipes, then the end itself. Not to the end of file, nor what comes then: a
+    /// process outside may hold the other end, sent by a socket that was granted.
     fn remaining(&mut self) -> Result<Option<Event>, LaunchError> {
         let Some(mut ending) = self.ended else {
             return Ok(None);
         };
         for stream in 0..2 {
-            while self.output[stream].is_some() {
+            while self.left[stream] > 0 {
                 if let Some(event) = self.read_output(stream) {
                     return Ok(Some(event));
                 }
@@ -666,6 +671,10 @@ impl Running {
 
     fn end(&mut self, message: &Message) {
         self.over = true;
+        self.left = [0, 1].map(|stream| {
+            let pipe = self.output[stream].as_ref();
+            pipe.map_or(0, |pipe| file::bytes_in(pipe.as_fd()).unwrap_or(0))
+        });
         self.precedence = None;
         if let Some(supervisor) = &self.supervisor {
             supervisor.shared().made().clear_shared_memory();
@@ -750,10 +759,17 @@ impl Running {
         let got = loop {
             match self.output[stream].as_mut()?.read(&mut buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Another may read from the pipe too, by its entry in `/proc`.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.left[stream] = 0;
+                    return None;
+                }
                 result => break result.unwrap_or(0),
             }
         };
+        self.left[stream] = self.left[stream].saturating_sub(got);
         if got == 0 {
+            self.left[stream] = 0;
             self.output[stream] = None;
             return None;
         }

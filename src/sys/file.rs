@@ -60,6 +60,14 @@ pub fn read_link(base: BorrowedFd<'_>, path: &CStr, buffer: &mut [u8]) -> io::Re
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 
+/// Bytes that wait in a pipe (`FIONREAD`, ioctl_list(2)).
+pub fn bytes_in(pipe: BorrowedFd<'_>) -> io::Result<usize> {
+    let mut count: libc::c_int = 0;
+    // SAFETY: the kernel writes one integer that outlives the call.
+    check(unsafe { libc::ioctl(pipe.as_raw_fd(), libc::FIONREAD, &raw mut count) })?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
 /// fstat(2), `O_PATH` descriptors too.
 pub fn status(file: BorrowedFd<'_>) -> io::Result<libc::stat> {
     let mut status = MaybeUninit::<libc::stat>::zeroed();

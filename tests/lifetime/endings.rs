@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 use super::harnesses::children_of;
 use super::watched::{DAEMON, PATIENCE, READY, Watched, is_stopped, with_daemon};
-use crate::common::{is_alive, python, run, scratch_directories, skipped, slowness, until};
+use crate::common::{Beside, is_alive, python, run, scratch_directories, skipped, slowness, until};
 
 #[test]
 fn unconfined_the_daemon_survives() {
@@ -162,4 +162,37 @@ fn a_run_that_is_stopped_before_it_is_the_program_has_its_limit_all_the_same() {
         }
     }
     skipped("the new process was the program each time before it could be stopped");
+}
+
+#[test]
+fn a_process_outside_that_was_sent_the_output_keeps_no_run() {
+    let begun = run().profile("workspace");
+    let path = begun.place.root.join("outer");
+    let got = begun.place.root.join("got");
+    let _keeper = Beside::new(
+        &begun.place,
+        &format!(
+            "import socket\n\
+             listener = socket.socket(socket.AF_UNIX); listener.bind({path:?}); listener.listen()\n\
+             print('ready', flush=True)\n\
+             connection = listener.accept()[0]\n\
+             kept = socket.recv_fds(connection, 1, 1)[1]\n\
+             open({got:?}, 'w').write(str(len(kept)))\n\
+             connection.recv(1); connection.send(b'x'); listener.accept()"
+        ),
+    );
+    let sends = format!(
+        "import socket\n\
+         print('said', flush=True)\n\
+         outer = socket.socket(socket.AF_UNIX); outer.connect({path:?})\n\
+         socket.send_fds(outer, [b'x'], [1]); outer.send(b'x'); outer.recv(1)"
+    );
+    let path = path.display().to_string();
+    let ran = begun
+        .flags(["--output-limit", "1M", "--socket", &path])
+        .python(&sends)
+        .stdout("said\n")
+        .ends();
+    assert_eq!(std::fs::read_to_string(got).unwrap(), "1");
+    drop(ran);
 }
