@@ -105,15 +105,22 @@ pub(crate) fn glob(text: &str) -> Result<Glob, Complaint> {
         return Err(Complaint::new(format!("the pattern `{}` names nothing", excerpt(text)))
             .hint(format!("write `{0}**` for everything there", excerpt(text))));
     }
+    // As in .gitignore, `private/` is the directory; no path has an empty component or `.` that one could match.
+    let text = format!("{}{}", &text[..text.len() - rest.len()], plain.display());
+    if has_idle_alternative(&text[text.len() - plain.as_os_str().len()..]) {
+        let complaint = Complaint::new(format!(
+            "`{}` has an alternative that matches nothing: it leaves an empty component or `.`",
+            excerpt(&text)
+        ));
+        return Err(complaint.hint("write slashes outside of the braces, or a pattern for each"));
+    }
     let invalid = |error: globset::Error| {
         Complaint::new(format!(
             "`{}` isn't a valid pattern: {}",
-            excerpt(text),
+            excerpt(&text),
             excerpt(&error.kind().to_string())
         ))
     };
-    // As in .gitignore, `private/` is the directory; no path has an empty component or `.` that one could match.
-    let text = format!("{}{}", &text[..text.len() - rest.len()], plain.display());
     let compiled = GlobBuilder::new(&text)
         .literal_separator(true)
         .build()
@@ -202,6 +209,29 @@ fn plain_components(rest: &str) -> PathBuf {
         .collect()
 }
 
+/// Whether an alternative in braces leaves a component that no path has. Escapes and classes aren't looked into.
+fn has_idle_alternative(rest: &str) -> bool {
+    const MOST: usize = 256;
+    let mut ahead = vec![rest.to_owned()];
+    let mut looked_at = 0;
+    while let Some(text) = ahead.pop().filter(|text| !text.contains(['\\', '['])) {
+        let innermost = text.find('}').and_then(|end| Some((text[..end].rfind('{')?, end)));
+        match innermost {
+            Some((start, end)) => {
+                let parts = text[start + 1..end].split(',');
+                ahead.extend(parts.map(|part| format!("{}{part}{}", &text[..start], &text[end + 1..])));
+            }
+            None if text.split('/').any(|part| matches!(part, "" | ".")) => return true,
+            None => {}
+        }
+        looked_at += 1;
+        if looked_at == MOST {
+            break;
+        }
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,6 +311,26 @@ mod tests {
             "/a\0",
         ] {
             assert!(glob(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_alternative_that_could_match_nothing_is_refused() {
+        for text in [
+            "**/{private/,secret/}",
+            "./{./a,b}",
+            "./{a/,b}/c",
+            "./x{/,y}",
+            "./{a,{b/,c}}",
+            "./x/{,a}/b",
+        ] {
+            assert!(message(glob(text)).contains("alternative"), "{text}");
+        }
+        for text in ["./{a/,b/}c", "./a{/b,}", "/etc/{a,b/c}", "./[{]/,}x", "./a}b"] {
+            assert!(
+                !glob(text).is_err_and(|complaint| complaint.message.contains("alternative")),
+                "{text}"
+            );
         }
     }
 
