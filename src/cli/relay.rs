@@ -1,9 +1,13 @@
 //! Passing piped output on without ever waiting for its reader: a pager that pauses must not put limits to sleep.
 
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use super::signals::Signals;
+use crate::sys::wire;
 
 /// Pieces of at most 64 KiB that wait for the reader.
 const WAITING: usize = 16;
@@ -46,15 +50,24 @@ impl Relay {
         }
     }
 
-    /// Waits until all is written; not for the reader of a run that had to be ended.
-    pub fn finish(self) {
+    /// Waits until all is written, and answers whether it is: not for the reader of a run that had to be ended, and not once
+    /// a signal asks the launcher to end.
+    pub fn finish(self, signals: &mut Signals) -> bool {
         if self.ended.is_some() {
-            return;
+            return false;
         }
         for (sender, thread) in self.writers.into_iter().flatten() {
             drop(sender);
-            let _ = thread.join();
+            let mut pause = Duration::from_millis(1);
+            while !thread.is_finished() {
+                let _ = wire::wait_readable([signals.as_fd().as_raw_fd(), -1], pause.as_millis() as i32);
+                if signals.ask_to_end() {
+                    return false;
+                }
+                pause = TICK.min(2 * pause);
+            }
         }
+        true
     }
 }
 

@@ -318,19 +318,18 @@ pub(super) fn attend(
                 signals.ended_by().is_some() || child.is_being_ended()
             }),
             Event::Ended(ending) => {
-                relay.finish();
-                return Ok(ended(child, &ending, &signals));
+                let is_written = relay.finish(&mut signals);
+                return Ok(ended(child, ending, &signals, is_written));
             }
         }
     }
 }
 
-/// A launcher that was told to end reports that signal, where the target had to be killed for it.
-fn ended(child: Child, ending: &Ending, signals: &Signals) -> Outcome {
-    let mut ending = *ending;
+/// A launcher that was told to end reports that signal, where the target had to be killed for it, or output is lost.
+fn ended(child: Child, mut ending: Ending, signals: &Signals, is_written: bool) -> Outcome {
     let was_killed = libc::WIFSIGNALED(ending.status) && libc::WTERMSIG(ending.status) == libc::SIGKILL;
     if ending.limit.is_none()
-        && was_killed
+        && (was_killed || !is_written)
         && let Some(signal) = signals.ended_by()
     {
         ending.status = signal;

@@ -74,6 +74,22 @@ impl Signals {
         self.ending.map(|(signal, _)| signal)
     }
 
+    /// Reads what has arrived after the end of the run. Whether a signal asks the launcher to end too: one that came now, or an
+    /// earlier one, some time after its grace.
+    pub fn ask_to_end(&mut self) -> bool {
+        let mut asks = false;
+        while let Some(arrived) = next_signal(self.descriptor.as_raw_fd()) {
+            if matches!(
+                arrived.signal,
+                libc::SIGINT | libc::SIGQUIT | libc::SIGTERM | libc::SIGHUP
+            ) {
+                self.ending.get_or_insert_with(|| (arrived.signal, Instant::now()));
+                asks = true;
+            }
+        }
+        asks || self.ending.is_some_and(|(_, end)| Instant::now() >= end + GRACE)
+    }
+
     /// Answers what has arrived.
     pub fn answer(&mut self, child: &Child) {
         while let Some(arrived) = next_signal(self.descriptor.as_raw_fd()) {

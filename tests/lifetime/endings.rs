@@ -196,3 +196,24 @@ fn a_process_outside_that_was_sent_the_output_keeps_no_run() {
     assert_eq!(std::fs::read_to_string(got).unwrap(), "1");
     drop(ran);
 }
+
+#[test]
+fn a_signal_ends_stockade_where_the_reader_of_its_output_pauses_past_the_end_of_the_run() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        let begun = run()
+            .flags(["--output-limit", "8M"])
+            .command(["seq", "1", "20000"])
+            .reporting();
+        let mut child = begun.process().stdout(Stdio::piped()).spawn().unwrap();
+        let launcher = child.id().cast_signed();
+        assert!(until(PATIENCE, || !children_of(launcher).is_empty()));
+        let is_over = || !children_of(launcher).into_iter().any(is_alive);
+        assert!(until(PATIENCE, is_over));
+        assert!(child.try_wait().unwrap().is_none(), "it doesn't wait for the reader");
+        kill(Pid::from_raw(launcher), signal).unwrap();
+        let ended = until(PATIENCE, || child.try_wait().unwrap().is_some());
+        let _ = child.kill();
+        assert!(ended, "it answers no {signal}");
+        assert_eq!(child.wait().unwrap().code(), Some(128 + signal as i32));
+    }
+}
