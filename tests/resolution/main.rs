@@ -7,14 +7,13 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::common::{Finished, Place, STOCKADE, finish_within, python};
+use crate::common::{Finished, Place, STOCKADE, finish_within, python, tries};
 use serde_json::Value;
 
 const TREES: &str = include_str!("trees.py");
 const DRIVE: &str = include_str!("drive.py");
 /// Far more than it takes, on a machine that is busy with other tests.
 const PATIENCE: Duration = Duration::from_secs(180);
-const TREE_COUNT: usize = 30;
 const CASES_OF_A_TREE: usize = 250;
 /// Faults that are shown of each kind, and kinds.
 const SHOWN: usize = 4;
@@ -22,10 +21,10 @@ const SHOWN: usize = 4;
 /// One line of the driver: what the twin may answer, and the answer.
 type Line = (String, String);
 
-/// 30 trees with 250 paths each, and 750 creations.
+/// 15 trees with 250 paths each, and 375 creations; twice as many where tests soak.
 fn resolves_alike(seed: u32) {
     let place = Place::new();
-    let numbers = [seed as usize, TREE_COUNT, CASES_OF_A_TREE].map(|number| number.to_string());
+    let numbers = [seed as usize, tries(15, 30), CASES_OF_A_TREE].map(|number| number.to_string());
     let mut command = place.command(python());
     let made = done(command.args(["-I", "-c", TREES]).args(numbers), b"");
     let cases = cases_of(&made);
