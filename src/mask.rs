@@ -81,9 +81,7 @@ fn commands(text: &str, depth: usize) -> String {
     for piece in pieces::of(text, quotes) {
         match piece {
             Piece::Between(between) => {
-                if between.contains([';', '|', '&', '(', ')', '\n']) {
-                    context = Context::default();
-                }
+                context.pass(between);
                 masked.push_str(between);
             }
             Piece::Word(word) => {

@@ -12,6 +12,8 @@ pub(super) struct Client {
     pub options: &'static [&'static str],
     /// Words of its own behind which the next one is secret.
     pub words: &'static [&'static str],
+    /// Words of its own, or its name, behind which every word that isn't an option is.
+    pub rest: &'static [&'static str],
     /// How a letter's value is given.
     pub value: Value,
 }
@@ -37,6 +39,7 @@ const fn letters(name: &'static str, letters: &'static str) -> Client {
         before: "",
         options: &[],
         words: &[],
+        rest: &[],
         value: Value::SameOrNext,
     }
 }
@@ -60,6 +63,14 @@ const fn options(name: &'static str, options: &'static [&'static str]) -> Client
 const fn words(name: &'static str, words: &'static [&'static str]) -> Client {
     Client {
         words,
+        ..letters(name, "")
+    }
+}
+
+/// `fly secrets set NAME=SECRET OTHER=SECRET`.
+const fn rest(name: &'static str, rest: &'static [&'static str]) -> Client {
+    Client {
+        rest,
         ..letters(name, "")
     }
 }
@@ -123,6 +134,8 @@ const CLIENTS: &[Client] = &[
         ..letters("ldapadd", "w")
     },
     letters("smbclient", "U"),
+    letters("rpcclient", "U"),
+    letters("smbget", "U"),
     letters("mongo", "p"),
     letters("mongosh", "p"),
     letters("mongodump", "p"),
@@ -156,10 +169,29 @@ const CLIENTS: &[Client] = &[
     letters("nuget", "k"),
     options("kubectl", &["--from-literal"]),
     options("helm", &["--set-string", "--set"]),
-    options("gh", &["--body", "-b"]),
+    Client {
+        options: &["--body"],
+        ..letters("gh", "b")
+    },
     options("aws", &["--value", "--secret-string"]),
     options("az", &["--value"]),
-    words("vault", &["login", "unseal"]),
+    Client {
+        rest: &["put", "write"],
+        ..words("vault", &["login", "unseal"])
+    },
+    rest("fly", &["set", "import"]),
+    rest("flyctl", &["set", "import"]),
+    rest("mc", &["set"]),
+    // `htpasswd -b FILE USER SECRET`, `sqlplus USER/SECRET@HOST`.
+    rest("htpasswd", &["htpasswd"]),
+    rest("sqlplus", &["sqlplus"]),
+    rest("sqlldr", &["sqlldr"]),
+    rest("expdp", &["expdp"]),
+    rest("impdp", &["impdp"]),
+    options("pdftotext", &["-upw", "-opw"]),
+    options("pdftoppm", &["-upw", "-opw"]),
+    options("pdfimages", &["-upw", "-opw"]),
+    options("pdfinfo", &["-upw", "-opw"]),
     words("cargo", &["login"]),
     words("wandb", &["login"]),
     words("snyk", &["auth"]),

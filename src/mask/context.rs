@@ -9,6 +9,10 @@ pub(super) struct Context {
     next: Next,
     /// Whether `set` came before: each secret name has its value behind it.
     sets: bool,
+    /// Whether `machine` came before, as in netrc(5): `password` has its value behind it.
+    names_machine: bool,
+    /// Whether every word that isn't an option is secret from here on.
+    takes_the_rest: bool,
     client: Option<&'static Client>,
 }
 
@@ -30,6 +34,17 @@ enum Next {
 }
 
 impl Context {
+    /// What stands between two words, and may end a command.
+    pub(super) fn pass(&mut self, between: &str) {
+        if between.contains([';', '|', '&', '(', ')', '\n']) {
+            *self = Context {
+                // An entry of netrc(5) has lines.
+                names_machine: self.names_machine && !between.contains([';', '|', '&', '(', ')']),
+                ..Context::default()
+            };
+        }
+    }
+
     /// A word, and the same without quotes around it; masked by itself by `otherwise`.
     pub(super) fn word(&mut self, word: &str, bare: &str, otherwise: impl Fn(&str) -> String) -> String {
         if word.is_empty() {
@@ -61,13 +76,22 @@ impl Context {
             }
             Next::Secret | Next::Setting | Next::Equals | Next::By | Next::Anything => {}
         }
+        if self.takes_the_rest && !is_option {
+            return MASK.to_string();
+        }
         self.sets |= bare == "set";
-        if self.client.is_some_and(|client| client.words.contains(&bare)) {
+        self.names_machine |= bare == "machine";
+        let is_of_netrc = self.names_machine && matches!(bare, "password" | "account");
+        if is_of_netrc || self.client.is_some_and(|client| client.words.contains(&bare)) {
             self.next = Next::Secret;
             return word.to_string();
         }
         let name = bare.rsplit('/').next().unwrap_or(bare);
         self.client = clients::find(name).or(self.client);
+        if self.client.is_some_and(|client| client.rest.contains(&name)) {
+            self.takes_the_rest = true;
+            return word.to_string();
+        }
         if let Some(masked) = self.option_of_client(bare) {
             return masked;
         }

@@ -250,6 +250,9 @@ fn variables_that_hold_secrets_are_recognised_by_name() {
         "SEEDPHRASE",
         "BIP39_PHRASE",
         "ETH_PRIVKEY",
+        "STRIPE_SK",
+        "USER_PIN",
+        "PASSWORD_SALT",
     ] {
         assert!(looks_secret(name.as_ref()), "{name}");
     }
@@ -283,6 +286,7 @@ fn values_that_would_be_masked_are_recognised_whatever_their_name() {
         "curl -u me:hunter22 https://example.com",
         "https://example.com/?api_key=hunter22",
         "{\"password\":\"hunter22\"}",
+        "machine host.example\n  login ada\n  password hunter22",
         "-Djavax.net.ssl.keyStorePassword=hunter22",
         "ghp_0123456789abcdefghij0123456789abcdef",
     ] {

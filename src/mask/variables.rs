@@ -42,6 +42,9 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "HMAC",
         "CONNSTR",
         "SAS",
+        "SK",
+        "PIN",
+        "SALT",
     ];
     const SECRET_PARTS: &[&str] = &[
         "PASSWORD",
