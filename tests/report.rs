@@ -415,6 +415,23 @@ fn a_denial_of_a_report_is_explained() {
 }
 
 #[test]
+fn a_name_that_a_program_quotes_is_the_one_that_is_suggested() {
+    let place = run()
+        .profile("workspace")
+        .file("~/it's $HOME", "text")
+        .bash("cat \"@HOME/it's \\$HOME\"")
+        .status(1)
+        .any_stderr()
+        .reporting()
+        .ends();
+    let flags = &place.report()["suggestion"]["flags"];
+    assert!(
+        flags[1].as_str().is_some_and(|path| path.ends_with("/it's $HOME")),
+        "{flags}"
+    );
+}
+
+#[test]
 fn what_is_no_report_is_refused() {
     let place = Place::new();
     let ran = run().reporting().ends();

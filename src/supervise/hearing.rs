@@ -205,7 +205,8 @@ pub fn hear(shared: &Shared, station: &Station, caller: &Caller<'_>, number: i64
             at,
             process,
             stream,
-            text: String::from_utf8_lossy(&text).into_owned(),
+            // GNU's programs quote a name for the shell where it holds a quote itself: `'it'\''s'`.
+            text: String::from_utf8_lossy(&text).replace("'\\''", "'"),
         };
         shared.heard().add(run, said);
     }
