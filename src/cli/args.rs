@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
@@ -404,7 +405,7 @@ pub enum Audit {
     /// List the newest records, one a line
     List {
         /// Of this run alone
-        #[arg(long, value_name = "ID")]
+        #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
         run: Option<String>,
         /// So many
         #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
@@ -416,6 +417,7 @@ pub enum Audit {
     /// Show all records of a run
     Show {
         /// The run's id
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         run: String,
         /// As JSON, one a line
         #[arg(long)]

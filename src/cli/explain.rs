@@ -67,7 +67,8 @@ fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     for (index, denial) in report.denials.iter().enumerate() {
         let explains = if denial.explains { ": explains the failure" } else { "" };
-        writeln!(out, "\n{}. {}{explains}", index + 1, refused::access(denial))?;
+        let access = refused::access(denial, &visible(&denial.target));
+        writeln!(out, "\n{}. {access}{explains}", index + 1)?;
         for (label, text) in of_denial(denial) {
             writeln!(out, "   {label:8}  {}", visible(&text))?;
         }
@@ -92,7 +93,7 @@ fn as_json(report: &Report) -> Value {
     }
     let denials = report.denials.iter().map(|denial| {
         let mut document = object(of_denial(denial));
-        document["access"] = json!(refused::access(denial));
+        document["access"] = json!(refused::access(denial, &denial.target));
         document["explains"] = json!(denial.explains);
         document
     });
@@ -317,6 +318,21 @@ mod tests {
             grant: Some(vec!["--read".into(), "/etc/hosts".into()]),
             profile: Some("mcp-standard".into()),
         }
+    }
+
+    #[test]
+    fn what_a_run_named_is_escaped_once() {
+        let mut report = report();
+        report.denials = vec![Denial {
+            target: "/r/\u{1b}[2J".into(),
+            ..denial()
+        }];
+        assert!(
+            printed(&report).contains("reading `/r/\\u{1b}[2J`"),
+            "{}",
+            printed(&report)
+        );
+        assert_eq!(as_json(&report)["denials"][0]["access"], "reading `/r/\u{1b}[2J`");
     }
 
     fn printed(report: &Report) -> String {

@@ -123,9 +123,9 @@ fn program(denial: &Denial) -> String {
     }
 }
 
-/// What was refused: `` reading `/etc/hosts` ``.
-pub fn access(denial: &Denial) -> String {
-    format!("{} `{}`", doing(denial.access), visible(&denial.target))
+/// What was refused, `` reading `/etc/hosts` ``, of a target as the caller's reader may see it.
+pub fn access(denial: &Denial, target: &str) -> String {
+    format!("{} `{target}`", doing(denial.access))
 }
 
 fn access_in_short(denial: &Denial) -> String {
