@@ -499,7 +499,7 @@ fn what_is_nowhere_to_be_seen_counts_too() {
 fn a_run_that_fills_the_disk_ends_and_one_beside_which_it_is_filled_goes_on() {
     const SETTING: &str = "mkdir disk; mount -t tmpfs -o size=600M none disk 2>/dev/null || { echo nothing can be mounted; exit; }\n\
         mkdir disk/root; cd disk/root; filler=$1; shift\n\
-        if [ \"$filler\" = other ]; then (sleep 1; exec head -c 590M /dev/zero >../other) & fi\n\
+        if [ \"$filler\" = other ]; then (until test -s own; do sleep 0.1; done; exec head -c 590M /dev/zero >../other) & fi\n\
         \"$@\"; echo ended with $?; wait";
     let place = crate::common::Place::new();
     let ends = |filler: &str, code: &str| {
@@ -520,14 +520,18 @@ fn a_run_that_fills_the_disk_ends_and_one_beside_which_it_is_filled_goes_on() {
         ]);
         finish(&mut command, b"")
     };
-    let fills = "for n in range(5000): open('f%d' % n, 'wb').write(bytes(1 << 20))";
+    // Small files, so that Stockade gets to look at a busy disk while it fills.
+    let fills = "for n in range(20000): open('f%d' % n, 'wb').write(bytes(1 << 16))";
     let filled = ends("run", fills);
     if filled.stdout() == "nothing can be mounted\n" {
         return skipped("no file system can be mounted here");
     }
     assert_eq!(filled.stdout(), "ended with 137\n", "{}", filled.stderr());
     assert!(filled.stderr().contains("past its disk limit"), "{}", filled.stderr());
-    let beside = ends("other", "import time; open('own', 'w').write('x'); time.sleep(3)");
+    let beside = ends(
+        "other",
+        "import os, time\nopen('own', 'w').write('x')\nwhile os.statvfs('.').f_bavail > 4096: time.sleep(0.1)\ntime.sleep(1)",
+    );
     assert_eq!(beside.stdout(), "ended with 0\n", "{}", beside.stderr());
 }
 
