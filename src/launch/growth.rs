@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
+use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -61,7 +62,7 @@ impl Growth {
 
     /// Whether these processes may have written what no walk and no descriptor shows.
     pub fn is_hidden_from(&self, processes: &[i32]) -> bool {
-        may_hide_files(processes) || self.trees.iter().any(|tree| was_closed(tree, self.since))
+        may_hide(processes, &self.trees, self.since)
     }
 
     fn total(&self) -> u64 {
@@ -84,45 +85,50 @@ pub fn allocated(top: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
     allocated_of(top, linked, |_| true)
 }
 
-/// Allocated bytes of those files of a tree that count. Files with several names count once, links aren't followed.
+/// Allocated bytes of those files of a tree that count. Files with several names count once.
 fn allocated_of(top: &Path, linked: &mut HashSet<(u64, u64)>, counts: impl Fn(&Metadata) -> bool) -> u64 {
     const BLOCK: u64 = 512;
     let mut sum = 0;
-    let mut waiting = vec![top.to_path_buf()];
-    while let Some(path) = waiting.pop() {
-        let Ok(metadata) = fs::symlink_metadata(&path) else {
-            continue;
-        };
-        let is_once = metadata.nlink() < 2 || metadata.is_dir() || linked.insert((metadata.dev(), metadata.ino()));
-        if is_once && counts(&metadata) {
-            sum += metadata.blocks() * BLOCK;
+    let _ = walk(top, |found, _| {
+        let is_once = found.nlink() < 2 || found.is_dir() || linked.insert((found.dev(), found.ino()));
+        if is_once && counts(found) {
+            sum += found.blocks() * BLOCK;
         }
-        if metadata.is_dir() {
-            let entries = fs::read_dir(&path).into_iter().flatten().flatten();
-            waiting.extend(entries.map(|entry| entry.path()));
-        }
-    }
+        ControlFlow::Continue(())
+    });
     sum
+}
+
+/// Whether these processes may have written what no walk of these trees and no descriptor shows.
+fn may_hide(processes: &[i32], trees: &[PathBuf], since: SystemTime) -> bool {
+    may_hide_files(processes) || trees.iter().any(|tree| was_closed(tree, since))
 }
 
 /// Whether a directory of the tree can't be listed, and has changed since: a run may have closed it over what it wrote.
 fn was_closed(top: &Path, since: SystemTime) -> bool {
     let since = seconds(since);
+    let closed = walk(top, |found, is_closed| {
+        match is_closed && found.ctime().unsigned_abs() >= since {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    closed.is_break()
+}
+
+/// Shows each entry of a tree, its top first, and whether it is a directory that can't be listed. Links aren't followed.
+fn walk(top: &Path, mut see: impl FnMut(&Metadata, bool) -> ControlFlow<()>) -> ControlFlow<()> {
     let mut waiting = vec![top.to_path_buf()];
     while let Some(path) = waiting.pop() {
         let Ok(metadata) = fs::symlink_metadata(&path) else {
             continue;
         };
-        if !metadata.is_dir() {
-            continue;
-        }
-        match fs::read_dir(&path) {
-            Ok(entries) => waiting.extend(entries.flatten().map(|entry| entry.path())),
-            Err(_) if metadata.ctime().unsigned_abs() >= since => return true,
-            Err(_) => {}
-        }
+        let entries = metadata.is_dir().then(|| fs::read_dir(&path));
+        see(&metadata, matches!(entries, Some(Err(_))))?;
+        let entries = entries.into_iter().flatten().flatten().flatten();
+        waiting.extend(entries.map(|entry| entry.path()));
     }
-    false
+    ControlFlow::Continue(())
 }
 
 /// The time of a change is the last tick's.
@@ -179,17 +185,14 @@ impl Reserve {
     /// Whether at least half of what a short one lost may be of these processes, whose trees are walked for that: where they
     /// may have hidden some, it may.
     pub fn is_taken_by(&self, processes: &[i32]) -> bool {
-        let mut short = self
-            .systems
-            .iter()
-            .filter(|system| system.available() <= system.reserve);
-        short.any(|system| {
+        let is_short = |system: &&System| system.available() <= system.reserve;
+        let short: Vec<_> = self.systems.iter().filter(is_short).collect();
+        let shows = |system: &&System| {
             let lost = system.before.saturating_sub(system.available());
             let nameless = nameless_files(processes, &HashSet::from([system.device]));
             nameless + self.changed(system.device) >= lost / 2
-                || may_hide_files(processes)
-                || self.trees.iter().any(|tree| was_closed(tree, self.since))
-        })
+        };
+        !short.is_empty() && (short.iter().any(shows) || may_hide(processes, &self.trees, self.since))
     }
 
     fn changed(&self, device: u64) -> u64 {
