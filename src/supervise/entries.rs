@@ -1,9 +1,7 @@
 //! Calls that make, remove and rename directory entries, and `truncate`.
 
-use std::ffi::OsStr;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
@@ -13,11 +11,12 @@ use super::git_config;
 use super::judge::{self, CLOSED, Verdict};
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
-use super::resolve::{self, Last, Request};
+use super::resolve::{Last, Request};
 use super::shared::Made;
+use super::taking_over;
 use crate::launch::looks;
 use crate::policy::{Access, Arrival};
-use crate::report::{Kind, Reason};
+use crate::report::Kind;
 use crate::sys::file;
 
 /// A directory and a path, as two registers name them.
@@ -177,7 +176,7 @@ pub fn symlink(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     }
     desk.enforce(desk.judge.bringing(None, place.name()), &attempt, place.name(), CLOSED)?;
     refuse_filling(desk, &[Arrival::Link], place.name(), &attempt)?;
-    refuse_to_lead_away(desk, text.bytes(), None, (&place, None), &operand)?;
+    taking_over::refuse_link(desk, text.bytes(), None, (&place, None), operand.path.bytes())?;
     file::make_symlink(text.text(), place.parent.as_fd(), place.component())?;
     note_link(desk, &place);
     Ok(Answer::Value(0))
@@ -223,7 +222,7 @@ fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errn
         return Ok(answer);
     }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
-    vacate(desk, &place, found, None);
+    taking_over::vacate(desk, &place, found, None);
     look_at_shared_names(desk, &[&place]);
     if let Some(found) = found.filter(|found| !found.has_other_names()) {
         desk.judge.forget(found.identity());
@@ -275,118 +274,22 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
         return Ok(answer);
     }
-    refuse_to_take_over(desk, (&old, moved), (&new, replaced), to)?;
+    taking_over::refuse_move(desk, (&old, moved), (&new, replaced), to.path.bytes())?;
     if exchanges {
-        refuse_to_take_over(desk, (&new, replaced), (&old, moved), from)?;
+        taking_over::refuse_move(desk, (&new, replaced), (&old, moved), from.path.bytes())?;
     }
     file::rename(
         (old.parent.as_fd(), old.component()),
         (new.parent.as_fd(), new.component()),
         flags,
     )?;
-    vacate(desk, &old, moved, Some(&new));
-    vacate(desk, &new, replaced, exchanges.then_some(&old));
+    taking_over::vacate(desk, &old, moved, Some(&new));
+    taking_over::vacate(desk, &new, replaced, exchanges.then_some(&old));
     if let Some(replaced) = replaced.filter(|replaced| !exchanges && !replaced.has_other_names()) {
         desk.judge.forget(replaced.identity());
     }
     look_at_shared_names(desk, &[&old, &new]);
     Ok(Answer::Value(0))
-}
-
-/// A directory or link has lost its name, and has another one where it was moved.
-fn vacate(desk: &Desk<'_>, place: &Place, found: Option<Entry>, now: Option<&Place>) {
-    if let Some(found) = found.filter(|found| found.is_directory() || found.is_symlink()) {
-        desk.judge.vacate(place.name(), found.identity(), now.map(Place::name));
-    }
-}
-
-/// That no directory which may hold what is guarded elsewhere comes to be where one was that the run didn't make, nor a link
-/// that leads to one. The answer is that of another file system, as in [`refuse_filling`].
-fn refuse_to_take_over(
-    desk: &Desk<'_>,
-    (old, moved): (&Place, Option<Entry>),
-    (new, replaced): (&Place, Option<Entry>),
-    to: &Operand,
-) -> Result<(), Errno> {
-    let Some(moved) = moved else { return Ok(()) };
-    if moved.is_symlink() {
-        let text = resolve::link_at(old)?.unwrap_or_default();
-        return refuse_to_lead_away(desk, text.as_bytes(), Some(moved), (new, replaced), to);
-    }
-    let takes_over = |made: &Made| made.uses_own && is_in_anothers_place(made, Some(moved), (new, replaced));
-    let mut realms = desk.judge.realms();
-    if moved.is_directory() && realms.any(|realm| !realm.brief.is_private(new.name()) && takes_over(&realm.made())) {
-        let reason = "a directory doesn't take the place of another that the run didn't make, once the run has written, in one \
-                      of its own, what is guarded elsewhere";
-        note_taking_over(desk, new, to, reason);
-        return Err(Errno(libc::EXDEV));
-    }
-    Ok(())
-}
-
-/// That no link comes to be where something was that the run didn't make, if it leads to a directory that may hold what is
-/// guarded elsewhere. What it leads to counts as another's from then on, so that nothing such comes there later.
-fn refuse_to_lead_away(
-    desk: &Desk<'_>,
-    text: &[u8],
-    moved: Option<Entry>,
-    (new, replaced): (&Place, Option<Entry>),
-    to: &Operand,
-) -> Result<(), Errno> {
-    let mut target = None;
-    for realm in desk.judge.realms() {
-        let is_meant = !realm.brief.is_private(new.name());
-        if !is_meant || !is_in_anothers_place(&realm.made(), moved, (new, replaced)) {
-            continue;
-        }
-        let (name, is_directory) = target.get_or_insert_with(|| target_of(new.parent.name(), text));
-        let mut made = realm.made();
-        made.claim(name, None);
-        if made.uses_own && *is_directory {
-            drop(made);
-            let reason = "a link doesn't lead to a directory from the place of something that the run didn't make, once the \
-                          run has written, in a directory of its own, what is guarded elsewhere";
-            note_taking_over(desk, new, to, reason);
-            return Err(CLOSED);
-        }
-    }
-    Ok(())
-}
-
-fn is_in_anothers_place(made: &Made, moved: Option<Entry>, (new, replaced): (&Place, Option<Entry>)) -> bool {
-    let replaced = replaced.filter(|replaced| replaced.is_directory() || replaced.is_symlink());
-    replaced.is_some_and(|replaced| !made.has_made(replaced.identity()))
-        || made.is_anothers(new.name(), moved.map(|moved| moved.identity()))
-}
-
-fn note_taking_over(desk: &Desk<'_>, new: &Place, to: &Operand, reason: &'static str) {
-    let name = new.name().as_os_str().as_encoded_bytes();
-    desk.note(
-        &Attempt::on(Kind::Write, to.path.bytes()),
-        name,
-        Reason::Never(reason.into()),
-    );
-}
-
-/// Where a link in this directory leads, and whether to a directory. By way of another link it may lead anywhere: to the top.
-fn target_of(directory: &Path, text: &[u8]) -> (PathBuf, bool) {
-    let anywhere = (PathBuf::from("/"), true);
-    let (mut at, mut is_directory) = (directory.to_path_buf(), true);
-    for component in Path::new(OsStr::from_bytes(text)).components() {
-        match component {
-            Component::Normal(name) => at.push(name),
-            Component::RootDir => at = PathBuf::from("/"),
-            Component::CurDir | Component::Prefix(_) => continue,
-            Component::ParentDir if is_directory => drop(at.pop()),
-            Component::ParentDir => return anywhere,
-        }
-        is_directory = match std::fs::symlink_metadata(&at) {
-            Ok(found) if found.is_symlink() => return anywhere,
-            Ok(found) => found.is_dir(),
-            Err(_) => false,
-        };
-    }
-    (at, is_directory)
 }
 
 /// Both names must be writable, and what moves must be no less closed where it goes.
@@ -550,7 +453,7 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     }
     if object.is_symlink() {
         let text = super::links::text(desk, &object)?;
-        refuse_to_lead_away(desk, &text, None, (&place, None), &to)?;
+        taking_over::refuse_link(desk, &text, None, (&place, None), to.path.bytes())?;
     }
     link_pinned(&object, &place)?;
     look_at_shared_names(desk, &[&place]);

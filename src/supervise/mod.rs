@@ -48,6 +48,7 @@ mod sockets;
 mod stand_in;
 mod station;
 mod system_v;
+mod taking_over;
 mod terminals;
 mod worker;
 
