@@ -294,6 +294,8 @@ fn descriptors_of_outside_processes_that_the_run_was_given_send_nothing() {
         by_stdin("socket", received),
         // The socket's owner is outside: its events are to signal that one in another way.
         by_stdin("socket", "fcntl.fcntl(0, 10, 50)"),
+        by_stdin("owned", "fcntl.fcntl(0, 4, fcntl.fcntl(0, 3) | os.O_ASYNC)"),
+        by_stdin("owned", "fcntl.ioctl(0, 0x5452, struct.pack('i', 1))"),
     ];
     for stage in stages {
         let free = stage.bare();

@@ -4,7 +4,7 @@
 //! of the kernel's headers, the same on x86-64 and aarch64; libc lacks many of them.
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
-use super::{Signals, Sockets, errno};
+use super::{Sockets, errno};
 
 /// The verdict on `ioctl`. Interfaces are for those who can talk through them.
 pub(super) fn ioctl(sockets: Sockets) -> &'static Verdict {
@@ -14,13 +14,11 @@ pub(super) fn ioctl(sockets: Sockets) -> &'static Verdict {
     }
 }
 
-/// What the supervisor sees of it: the size of a terminal, and what signals where Landlock keeps no signals in.
-pub(super) fn seen_ioctl(sockets: Sockets, signals: Signals) -> &'static Verdict {
-    match (sockets, signals) {
-        (Sockets::None, Signals::Landlock) => &SIZED_LOCAL_IOCTL,
-        (Sockets::None, Signals::Supervisor) => &SEEN_LOCAL_IOCTL,
-        (Sockets::Hosts | Sockets::All, Signals::Landlock) => &SIZED_NETWORK_IOCTL,
-        (Sockets::Hosts | Sockets::All, Signals::Supervisor) => &SEEN_NETWORK_IOCTL,
+/// What the supervisor sees of it: the size of a terminal, and what may signal the owner of a file.
+pub(super) fn seen_ioctl(sockets: Sockets) -> &'static Verdict {
+    match sockets {
+        Sockets::None => &SEEN_LOCAL_IOCTL,
+        Sockets::Hosts | Sockets::All => &SEEN_NETWORK_IOCTL,
     }
 }
 
@@ -40,17 +38,7 @@ const SIZE: Case = Case {
     then: Action::Notify,
 };
 
-static SIZED_LOCAL_IOCTL: Verdict = Verdict {
-    cases: &[SIZE, LOCAL],
-    otherwise: errno(libc::ENOTTY),
-};
-
-static SIZED_NETWORK_IOCTL: Verdict = Verdict {
-    cases: &[SIZE, LOCAL, NETWORK],
-    otherwise: errno(libc::ENOTTY),
-};
-
-/// Turns `O_ASYNC` on, as `F_SETFL` does.
+/// Turns `O_ASYNC` on, as `F_SETFL` does. Without a supervisor there is no look at the owner, and it isn't listed.
 const ASYNCHRONOUS_BY_IOCTL: Case = Case {
     when: &[Condition::low(1, Test::Equals(FIOASYNC))],
     then: Action::Notify,
@@ -95,7 +83,7 @@ const FILES_AND_TERMINALS: &[u32] = &[
     0x8004_5430, 0x4004_5431, // TIOCGPTN TIOCSPTLCK
     0x8004_5438, 0x8004_5439, 0x8004_5440, // TIOCGPKT TIOCGPTLCK TIOCGEXCL
     0x5441, // TIOCGPTPEER
-    0x5450, 0x5451, 0x5452, 0x5460, // FIONCLEX FIOCLEX FIOASYNC FIOQSIZE
+    0x5450, 0x5451, 0x5460, // FIONCLEX FIOCLEX FIOQSIZE
     0x0002, // FIGETBSZ
     0x1268, 0x8008_1272, // BLKSSZGET BLKGETSIZE64
     0x8008_6601, 0x801c_581f, 0x8008_7601, // FS_IOC_GETFLAGS FSGETXATTR GETVERSION
@@ -151,7 +139,7 @@ const KNOWN_TO_FCNTL: Case = Case {
 };
 
 pub(super) static FCNTL: Verdict = Verdict {
-    cases: &[CONTINUES_BY_A_FILE, KNOWN_TO_FCNTL],
+    cases: &[CONTINUES_BY_A_FILE, NEVER_ASYNCHRONOUS, KNOWN_TO_FCNTL],
     otherwise: errno(libc::EINVAL),
 };
 
@@ -161,9 +149,24 @@ const SIGNAL_OF_EVENTS: Case = Case {
     then: Action::Notify,
 };
 
-/// With a supervisor, where Landlock keeps in signals to owners that the run named.
+/// Signals for a file's events, to its owner.
+const ASYNCHRONOUS: Case = Case {
+    when: &[
+        Condition::low(1, Test::Equals(F_SETFL)),
+        Condition::low(2, Test::AnyBit(libc::O_ASYNC as u32)),
+    ],
+    then: Action::Notify,
+};
+
+/// Without a look at the owner, which a caller may have named outside.
+const NEVER_ASYNCHRONOUS: Case = Case {
+    then: errno(libc::EPERM),
+    ..ASYNCHRONOUS
+};
+
+/// With a supervisor, where Landlock keeps in signals to owners that the run named, but not to those that its caller did.
 pub(super) static WATCHED_FCNTL: Verdict = Verdict {
-    cases: &[CONTINUES_BY_A_FILE, SIGNAL_OF_EVENTS, KNOWN_TO_FCNTL],
+    cases: &[CONTINUES_BY_A_FILE, SIGNAL_OF_EVENTS, ASYNCHRONOUS, KNOWN_TO_FCNTL],
     otherwise: errno(libc::EINVAL),
 };
 
@@ -179,13 +182,7 @@ pub(super) static SEEN_FCNTL: Verdict = Verdict {
     cases: &[
         CONTINUES_BY_A_FILE,
         SIGNAL_OF_EVENTS,
-        Case {
-            when: &[
-                Condition::low(1, Test::Equals(F_SETFL)),
-                Condition::low(2, Test::AnyBit(libc::O_ASYNC as u32)),
-            ],
-            then: Action::Notify,
-        },
+        ASYNCHRONOUS,
         Case {
             when: &[Condition::low(1, Test::Equals(F_SETOWN))],
             then: Action::Notify,

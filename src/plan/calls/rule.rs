@@ -131,7 +131,7 @@ impl Rule {
                 Signals::Landlock => &requests::WATCHED_FCNTL,
                 Signals::Supervisor => &requests::SEEN_FCNTL,
             },
-            Self::Ioctl => requests::seen_ioctl(posture.sockets, posture.signals),
+            Self::Ioctl => requests::seen_ioctl(posture.sockets),
             Self::ArchPrctl
             | Self::Clone3
             | Self::Personality

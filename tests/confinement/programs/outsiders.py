@@ -1,8 +1,8 @@
 """Processes outside a run, in a session of their own with it, that tell which signals reach them.
 
 argv[1] is a JSON object: "argv", the program with its arguments, in which @V, @W, @G and @L are filled in and which gets
-its own process id as a last argument; "stdin": null, "pidfd" (of V), "socket" (it sends pidfds of V, and signals V), "silent" (one to `near`) or
-"terminal" (the session's, with the launcher's group in the foreground; `near` is its other end); "after": Python code that
+its own process id as a last argument; "stdin": null, "pidfd" (of V), "socket" (it sends pidfds of V, and signals V), "owned" (it would
+signal V by 50, if it signalled), "silent" (one to `near`) or "terminal" (the session's, with the launcher's group in the foreground; `near` is its other end); "after": Python code that
 runs here once the program has begun, which may read from `program.stdout`.
   V has a group of its own, and a second thread W. G is in the launcher's group, as L is, which leads the session and
   is the parent of the program.
@@ -69,6 +69,10 @@ elif task["stdin"] == "socket":
         socket.send_fds(near, [b"x"], [os.pidfd_open(V)])
     fcntl.fcntl(stdin, fcntl.F_SETOWN, V)
     fcntl.fcntl(stdin, fcntl.F_SETFL, os.O_ASYNC | os.O_RDWR)
+elif task["stdin"] == "owned":
+    near, stdin = socket.socketpair()
+    fcntl.fcntl(stdin, fcntl.F_SETOWN, V)
+    fcntl.fcntl(stdin, 10, 50)
 elif task["stdin"] == "silent":
     near, stdin = socket.socketpair()
 elif task["stdin"] == "terminal":
@@ -86,7 +90,7 @@ if task["after"]:
     exec(task["after"], globals())
 printed = program.stdout.read()
 status = program.wait()
-if task["stdin"] == "socket":
+if task["stdin"] in ("socket", "owned"):
     near.send(b"x")
 sys.stdout.write(printed)
 outside = {name[1]: pending(number) for name, number in names.items() if name != "@W"}

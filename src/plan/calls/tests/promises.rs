@@ -329,20 +329,22 @@ fn events_of_files_that_could_signal_an_owner_outside_are_the_supervisors() {
         signals: Signals::Landlock,
         ..older.clone()
     };
-    assert_answer(&older, "fcntl", &[0, F_SETFL, O_ASYNC | 1], Action::Notify);
-    assert_allowed(&older, "fcntl", &[0, F_SETFL, !O_ASYNC & 0xffff_ffff]);
-    assert_allowed(&newer, "fcntl", &[0, F_SETFL, O_ASYNC | 1]);
     for posture in [&older, &newer] {
+        assert_answer(posture, "fcntl", &[0, F_SETFL, O_ASYNC | 1], Action::Notify);
+        assert_allowed(posture, "fcntl", &[0, F_SETFL, !O_ASYNC & 0xffff_ffff]);
         assert_answer(posture, "fcntl", &[0, F_SETSIG, 10], Action::Notify);
         assert_answer(posture, "fcntl", &[0, F_SETSIG, SIGCONT], errno(libc::EINVAL));
     }
+    assert_answer(&strict(), "fcntl", &[0, F_SETFL, O_ASYNC | 1], errno(libc::EPERM));
+    assert_int_answer(&strict(), "ioctl", &[0, libc::FIOASYNC], errno(libc::ENOTTY));
     for sockets in [Sockets::None, Sockets::All] {
         let with = |posture: &Posture| Posture {
             sockets,
             ..posture.clone()
         };
-        assert_int_answer(&with(&older), "ioctl", &[0, libc::FIOASYNC], Action::Notify);
-        assert_allowed(&with(&newer), "ioctl", &[0, libc::FIOASYNC]);
+        for posture in [&older, &newer] {
+            assert_int_answer(&with(posture), "ioctl", &[0, libc::FIOASYNC], Action::Notify);
+        }
     }
 }
 

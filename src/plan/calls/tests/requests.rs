@@ -56,7 +56,6 @@ fn shells_and_terminals_work() {
         libc::TIOCOUTQ,
         libc::FIONREAD,
         libc::FIONBIO,
-        libc::FIOASYNC,
         libc::FIOCLEX,
         libc::FIONCLEX,
         libc::FIOQSIZE,
