@@ -15,7 +15,7 @@ mod watch;
 
 pub use binary::{STOCKADE, checkout};
 pub use fault::{PANIC, injects_panics};
-pub use place::{OLDER_LANDLOCK, Place, older_inside, scratch_directories};
+pub use place::{Place, older_inside, older_landlock, scratch_directories};
 pub use probe::{Probe, results};
 pub use process::{Asleep, Beside, Finished, finish, finish_within, is_alive, is_in_call, slowness, until};
 pub use run::{Ran, Run, run};
@@ -46,7 +46,13 @@ pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// Says aloud that a test, or a part of one, proves nothing here.
+/// Says aloud that a test, or a part of one, proves nothing here. `scripts/test` tells all of these at its end.
 pub fn skipped(why: &str) {
     eprintln!("skipped: {why}");
+    if let Some(list) = std::env::var_os("STOCKADE_TEST_SKIPS") {
+        let thread = std::thread::current();
+        let line = format!("{}: {why}\n", thread.name().unwrap_or_default());
+        let mut list = std::fs::File::options().append(true).open(list).unwrap();
+        std::io::Write::write_all(&mut list, line.as_bytes()).unwrap();
+    }
 }

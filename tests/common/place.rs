@@ -8,8 +8,20 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::skipped;
+
 /// Has a build with debug assertions take an older kernel's Landlock.
-pub const OLDER_LANDLOCK: &str = "STOCKADE_TEST_LANDLOCK_ABI";
+const OLDER_LANDLOCK: &str = "STOCKADE_TEST_LANDLOCK_ABI";
+
+/// The variable for an older ABI. Where the tests have a program that they didn't build, it may be a release.
+pub fn older_landlock(abi: &str) -> (&'static str, &str) {
+    if std::env::var_os("STOCKADE_BIN").is_some() {
+        skipped(&format!(
+            "a release takes no Landlock ABI {abi} in place of the machine's"
+        ));
+    }
+    (OLDER_LANDLOCK, abi)
+}
 
 /// Flags that hand it on to runs inside a run.
 pub fn older_inside() -> &'static [&'static str] {

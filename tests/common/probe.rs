@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::process::Beside;
-use super::{Finished, OLDER_LANDLOCK, Place, STOCKADE, finish, python, skipped};
+use super::{Finished, Place, STOCKADE, finish, older_landlock, python, skipped};
 
 const PRELUDE: &str = include_str!("prelude.py");
 
@@ -163,7 +163,7 @@ impl Probe {
             .arg(&place.root);
         command.args(self.flags.iter().map(|flag| place.fill(flag)));
         command.args(["--", python(), "-I", "-c", &self.script(&place)]);
-        command.envs(self.older.map(|abi| (OLDER_LANDLOCK, abi)));
+        command.envs(self.older.map(older_landlock));
         results(&finish(&mut command, b""), self.attempts.len())
     }
 

@@ -91,6 +91,12 @@ impl Run {
         self
     }
 
+    /// The run has this older ABI of Landlock.
+    pub fn landlock(self, abi: &str) -> Self {
+        let (name, value) = super::older_landlock(abi);
+        self.variable(name, value)
+    }
+
     pub fn command<T: Into<OsString>>(mut self, words: impl IntoIterator<Item = T>) -> Self {
         self.command = words.into_iter().map(Into::into).collect();
         self

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Finished, OLDER_LANDLOCK, Place, STOCKADE, finish, is_root, python};
+use crate::common::{Finished, Place, STOCKADE, finish, is_root, older_landlock, python};
 
 const OUTSIDERS: &str = include_str!("programs/outsiders.py");
 const PRELUDE: &str = include_str!("../common/prelude.py");
@@ -92,7 +92,7 @@ impl Stage {
             }
         };
         command.args(["-I", "-c", OUTSIDERS, &task.to_string()]);
-        command.envs(abi.map(|abi| (OLDER_LANDLOCK, abi)));
+        command.envs(abi.map(older_landlock));
         told(&finish(&mut command, b""))
     }
 }

@@ -1,7 +1,7 @@
 //! A run on somebody's terminal may read and write it, and never type into it.
 #![cfg(target_arch = "x86_64")]
 
-use crate::common::{OLDER_LANDLOCK, Run, Terminal, run};
+use crate::common::{Run, Terminal, run};
 
 const PROBE: &str = "import ctypes, errno, sys, termios\n\
     libc = ctypes.CDLL(None, use_errno=True)\n\
@@ -31,7 +31,7 @@ fn a_run_cannot_type_into_its_terminal() {
         .plays_command(&begun, unconfined);
     assert_eq!(status, 0);
     // Before ABI 5 Landlock knows no requests to devices.
-    for begun in [run().variable(OLDER_LANDLOCK, "4").python(PROBE), begun] {
+    for begun in [run().landlock("4").python(PROBE), begun] {
         cannot_type(&begun);
     }
 }

@@ -181,7 +181,7 @@ fn a_stopped_run_ends_at_its_time_limit() {
     let root = begun.place.root.display();
     let line = format!(
         "{STOCKADE} run --root {root} --time-limit 2s -- sh -c 'kill -TSTP $$; sleep 60'; \
-         while [ -n \"$(jobs -s)\" ]; do sleep 0.1; done\n"
+         while [ -n \"$(jobs -s)$(jobs -r)\" ]; do sleep 0.1; done\n"
     );
     let status = Terminal::new()
         .types(&line)

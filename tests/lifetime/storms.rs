@@ -4,7 +4,7 @@
 use nix::sys::signal::Signal;
 
 use super::watched::{READY, Watched, with_daemon};
-use crate::common::{OLDER_LANDLOCK, Run, slowness};
+use crate::common::{Run, slowness};
 
 /// Beside the daemon, which ignores all signals: a process that is stopped, a chain of subreapers each of which ends before
 /// its child does, sessions inside sessions, and processes each of which starts the next and ends. Then it is ready.
@@ -49,7 +49,7 @@ fn begun(end: End, abi: Option<&str>) -> Run {
     let code = format!("{STUBBORN}{READY}\n{last}");
     let begun = with_daemon(&code);
     let begun = match abi {
-        Some(abi) => begun.variable(OLDER_LANDLOCK, abi),
+        Some(abi) => begun.landlock(abi),
         None => begun,
     };
     match end {
