@@ -185,10 +185,12 @@ impl Reserve {
     /// Whether at least half of what a short one lost may be of these processes, whose trees are walked for that: where they
     /// may have hidden some, it may.
     pub fn is_taken_by(&self, processes: &[i32]) -> bool {
-        let is_short = |system: &&System| system.available() <= system.reserve;
-        let short: Vec<_> = self.systems.iter().filter(is_short).collect();
-        let shows = |system: &&System| {
-            let lost = system.before.saturating_sub(system.available());
+        let lost = |system| {
+            let available = System::available(system);
+            (available <= system.reserve).then(|| (system, system.before.saturating_sub(available)))
+        };
+        let short: Vec<_> = self.systems.iter().filter_map(lost).collect();
+        let shows = |(system, lost): &(&System, u64)| {
             let nameless = nameless_files(processes, &HashSet::from([system.device]));
             nameless + self.changed(system.device) >= lost / 2
         };
