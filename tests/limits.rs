@@ -494,6 +494,51 @@ fn what_is_nowhere_to_be_seen_counts_too() {
     }
 }
 
+/// In a descriptor table of its own, and in a socket there.
+#[test]
+fn what_only_a_thread_has_open_counts_too() {
+    let prelude = "import ctypes, os, socket, threading, time\n\
+                   libc = ctypes.CDLL(None)\n\
+                   def unshare(): assert libc.unshare(0x400) == 0\n\
+                   def file(): return os.memfd_create('f')\n\
+                   def deleted(): return os.open('.', os.O_TMPFILE | os.O_RDWR, 0o600)\n\
+                   def fill(make):\n  \
+                     for _ in range(20):\n    \
+                       held = make(); os.write(held, bytes(16 << 20)); yield held\n\
+                   def keep(make): return list(fill(make))\n\
+                   def send(make):\n  \
+                     ends = socket.socketpair()\n  \
+                     for one in fill(make): socket.send_fds(ends[0], [b'x'], [one]); os.close(one)\n  \
+                     return ends\n\
+                   def thread(hold, make):\n  \
+                     time.sleep(0.2)\n  \
+                     unshare()\n  \
+                     held = hold(make)\n  \
+                     time.sleep(1)\n  \
+                     os.write(1, b'held\\n')\n  \
+                     os._exit(0)\n\
+                   def start(*arguments): threading.Thread(target=thread, args=arguments).start()\n";
+    let limits = [
+        ("--memory-limit", "memory", "file"),
+        ("--disk-limit", "disk", "deleted"),
+    ];
+    for (flag, name, make) in limits {
+        for hold in ["keep", "send"] {
+            let code = format!("{prelude}start({hold}, {make})\ntime.sleep(60)");
+            let start = || run().profile("workspace").python(&code);
+            start().flags([flag, "1G"]).stdout("held\n").ends();
+            let ran = start()
+                .flags([flag, "128M"])
+                .reporting()
+                .any_status()
+                .any_stderr()
+                .any_stdout()
+                .ends();
+            ended_by(&ran, name);
+        }
+    }
+}
+
 /// Many files, where only one is limited. 600 MiB of memory are the disk.
 #[test]
 fn a_run_that_fills_the_disk_ends_and_one_beside_which_it_is_filled_goes_on() {

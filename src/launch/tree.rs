@@ -3,6 +3,7 @@
 //! The warden is the subreaper, so every process of the run is below it. A sample is a lower bound: what lives
 //! and dies between two samples is met by the warden's own count of collected children.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::fd::AsFd;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use super::looks;
 use super::running::is_crowded;
 use crate::sys::file;
+use crate::sys::other::compare_descriptor_tables;
 use crate::sys::process::{MachineMemory, machine_memory};
 
 /// What a sample of the tree found.
@@ -405,12 +407,27 @@ pub fn nameless_files(processes: &[i32], devices: &HashSet<u64>) -> u64 {
 
 /// What the processes have open, as often as they have it.
 fn open_files(processes: &[i32]) -> impl Iterator<Item = fs::Metadata> {
-    let directories = processes.iter().map(|pid| format!("/proc/{pid}/fd"));
-    let open = directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
+    let tables = processes.iter().flat_map(|pid| descriptor_tables(*pid));
+    let open = tables.flat_map(|thread| fs::read_dir(thread.join("fd")).into_iter().flatten().flatten());
     open.filter_map(|entry| fs::metadata(entry.path()).ok())
 }
 
-/// Whether a socket of these processes holds descriptors that nothing has received yet (`unix_show_fdinfo`).
+/// A thread's directory in `/proc` for each descriptor table of a process. Threads share one, unless they unshared it
+/// (`CLONE_FILES`), and one that has ended has none, also where it is the first.
+fn descriptor_tables(process: i32) -> Vec<PathBuf> {
+    let tasks = PathBuf::from(format!("/proc/{process}/task"));
+    let threads = fs::read_dir(&tasks).into_iter().flatten().flatten();
+    let mut tables: Vec<i32> = Vec::new();
+    for thread in threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+        // Where the kernel doesn't compare, each is looked at.
+        let compare = |known: &i32| compare_descriptor_tables(*known, thread).unwrap_or(Ordering::Less);
+        if let Err(place) = tables.binary_search_by(compare) {
+            tables.insert(place, thread);
+        }
+    }
+    tables.iter().map(|thread| tasks.join(thread.to_string())).collect()
+}
+
 /// Whether a file without a name may be where no descriptor shows it: in a socket, or only mapped.
 pub fn may_hide_files(processes: &[i32]) -> bool {
     const OF_MEMORY: &[&str] = &["/memfd:", "/dev/zero", "/dev/shm/", "/SYSV", "/[aio]"];
@@ -427,6 +444,7 @@ pub fn may_hide_files(processes: &[i32]) -> bool {
             .any(|process| String::from_utf8_lossy(&maps(process)).lines().any(is_deleted))
 }
 
+/// Whether a socket of these processes holds descriptors that nothing has received yet (`unix_show_fdinfo`).
 fn have_descriptors_under_way(processes: &[i32]) -> bool {
     let waits = |entry: fs::DirEntry| {
         let text = fs::read_to_string(entry.path()).unwrap_or_default();
@@ -435,7 +453,8 @@ fn have_descriptors_under_way(processes: &[i32]) -> bool {
     };
     processes
         .iter()
-        .filter_map(|process| fs::read_dir(format!("/proc/{process}/fdinfo")).ok())
+        .flat_map(|process| descriptor_tables(*process))
+        .filter_map(|thread| fs::read_dir(thread.join("fdinfo")).ok())
         .any(|descriptors| descriptors.flatten().any(waits))
 }
 

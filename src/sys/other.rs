@@ -1,5 +1,6 @@
 //! Another process's memory and descriptors, as the supervisor reads them. What comes from there is an allegation.
 
+use std::cmp::Ordering;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
@@ -67,6 +68,18 @@ pub fn thread_descriptor(thread: i32) -> io::Result<OwnedFd> {
     let descriptor = check_long(unsafe { libc::syscall(libc::SYS_pidfd_open, thread, libc::O_EXCL) })?;
     // SAFETY: the kernel made it for us.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) })
+}
+
+/// Compares two threads' descriptor tables in the kernel's own order (kcmp(2)): equal where they share one.
+pub fn compare_descriptor_tables(one: i32, other: i32) -> io::Result<Ordering> {
+    const KCMP_FILES: libc::c_int = 2;
+    // SAFETY: integers only.
+    let order = check_long(unsafe { libc::syscall(libc::SYS_kcmp, one, other, KCMP_FILES, 0_u64, 0_u64) })?;
+    Ok(match order {
+        0 => Ordering::Equal,
+        1 => Ordering::Less,
+        _ => Ordering::Greater,
+    })
 }
 
 /// What goes with a signal (`siginfo_t`), as its sender wrote it.
