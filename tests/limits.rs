@@ -539,6 +539,24 @@ fn what_only_a_thread_has_open_counts_too() {
     }
 }
 
+/// Right after a count that found them to share it, which takes a while among so many: the next would come late.
+#[test]
+fn the_memory_limit_counts_what_children_copy_soon() {
+    let code = "import mmap, os, time\n\
+                start = time.monotonic() + 1\n\
+                held = mmap.mmap(-1, 32 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n\
+                for at in range(0, len(held), 4096): held[at] = 1\n\
+                for _ in range(60):\n  \
+                  if os.fork() == 0:\n    \
+                    time.sleep(start - time.monotonic())\n    \
+                    for at in range(0, 10 << 20, 4096): held[at] = 2\n    \
+                    time.sleep(0.3)\n    \
+                    os._exit(0)\n\
+                for _ in range(60): os.wait()";
+    let ran = run().flags(["--memory-limit", "400M"]).python(code).reporting();
+    ended_by(&ran.any_status().any_stderr().ends(), "memory");
+}
+
 /// Many files, where only one is limited. 600 MiB of memory are the disk.
 #[test]
 fn a_run_that_fills_the_disk_ends_and_one_beside_which_it_is_filled_goes_on() {

@@ -33,6 +33,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 /// Looking may take a twentieth of the time, and where a limit can be passed before that half of it.
 const SHARE: u32 = 20;
+/// Memory that processes may share is counted as often as that, unless counting takes longer.
+const LONGEST_UNCOUNTED: Duration = Duration::from_secs(1);
 /// What each processor can add in a second: bytes of memory and of files at most, and processes and threads as a rule. Counting
 /// on more of these would wake an idle launcher more often than each 40 ms.
 const MEMORY_RATE: u64 = 4 << 30;
@@ -43,6 +45,14 @@ const STORM_RATE: u64 = 60_000;
 
 /// Why one more process is refused.
 pub const TOO_MANY_PROCESSES: &str = "the run has as many processes and threads as its limit allows";
+
+/// When memory that processes may share is counted again.
+struct NextCount {
+    /// At the latest.
+    at: Instant,
+    /// As soon as the run has come by more pages than this, in bytes: that may be all that its limit had left.
+    faulted: u64,
+}
 
 /// A limit of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,7 +183,7 @@ pub struct Running {
     /// When the written trees are walked again, however little their file systems have grown.
     next_walk: Instant,
     /// When memory is counted exactly, where the quick sum is over the limit and what is surely used isn't.
-    counts_memory_at: Option<Instant>,
+    next_count: Option<NextCount>,
     /// What looks at processes and memory goes first, and so does the warden, where they may: among thousands that run they would wait
     /// for seconds, and root has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
     precedence: Option<Precedence>,
@@ -245,7 +255,7 @@ impl Running {
             growth,
             reserve,
             next_walk: started,
-            counts_memory_at: None,
+            next_count: None,
             precedence,
             next_look: Instant::now(),
             looked_at: started,
@@ -611,7 +621,7 @@ impl Running {
         if let Some(limit) = self.limits.memory.filter(|_| !counted.memory()) {
             let mut used = sample.memory_at_most();
             if used <= limit {
-                self.counts_memory_at = None;
+                self.next_count = None;
             } else {
                 let supervisor = self.supervisor.as_ref();
                 let made = supervisor.map(|one| {
@@ -621,10 +631,17 @@ impl Running {
                 let (files, segments) = made.unwrap_or_default();
                 used = tree.memory_at_least(&sample, &files, segments);
                 let now = Instant::now();
-                let at = *self.counts_memory_at.get_or_insert(now + LONGEST_PAUSE);
-                if used <= limit && now >= at {
+                let next = self.next_count.get_or_insert(NextCount {
+                    at: now + LONGEST_PAUSE,
+                    faulted: u64::MAX,
+                });
+                if used <= limit && (now >= next.at || sample.faulted > next.faulted) {
                     used = tree.memory(&sample, used, limit);
-                    self.counts_memory_at = Some(Instant::now() + now.elapsed() * SHARE);
+                    let took = now.elapsed();
+                    *next = NextCount {
+                        at: Instant::now() + (took * SHARE).min(LONGEST_UNCOUNTED).max(took),
+                        faulted: sample.faulted + limit.saturating_sub(used),
+                    };
                 }
             }
             if used > limit {

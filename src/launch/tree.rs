@@ -30,6 +30,9 @@ pub struct Sample {
     pub anonymous: u64,
     /// The same without what a process may have from its parent, so that no page is counted twice.
     pub own: u64,
+    /// Bytes of pages that its processes have come by since its start, also those that they gave back: a process that copies
+    /// what it shares has no more than before. A huge page counts as one.
+    pub faulted: u64,
     /// Bytes of page tables, of processes that may have many.
     pub tables: u64,
     /// What shared memory grew by on this machine since the start, in bytes: the run's, mapped or not, and others'.
@@ -49,6 +52,8 @@ impl Sample {
 struct Seen {
     /// Its processor time.
     cpu: Duration,
+    /// Its page faults that read no file.
+    faults: u64,
     /// Bytes that it may have from its parent: all that that had when it was first seen, and where it had lost its parent by
     /// then, as much as any process had.
     inherited: u64,
@@ -142,6 +147,7 @@ impl Tree {
                 ..Seen::default()
             });
             seen.cpu = stat.own;
+            seen.faults = stat.faults;
             self.alive.push(pid);
             sample.processes += 1;
             sample.threads += stat.threads.max(1);
@@ -157,6 +163,7 @@ impl Tree {
         }
         // Two lower bounds: what single processes were seen to use, and what the kernel added up.
         let single: Duration = self.seen.values().map(|seen| seen.cpu).sum();
+        sample.faulted = self.seen.values().map(|seen| seen.faults).sum::<u64>() * self.page;
         sample.cpu = single.max(collected + live_children);
         self.most_processes = self.most_processes.max(sample.processes);
         self.threads = sample.threads;
@@ -487,6 +494,7 @@ pub fn status_field(status: &str, field: &str, radix: u32) -> Option<u64> {
 
 /// The fields of `/proc/PID/stat` that count here.
 struct Stat {
+    faults: u64,
     own: Duration,
     children: Duration,
     threads: u64,
@@ -503,6 +511,7 @@ impl Stat {
             Some(tick * ticks)
         };
         Some(Stat {
+            faults: number(10)?,
             own: time(14)? + time(15)?,
             children: time(16)? + time(17)?,
             threads: number(20)?,
