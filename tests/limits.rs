@@ -539,7 +539,7 @@ fn what_only_a_thread_has_open_counts_too() {
     }
 }
 
-/// Right after a count that found them to share it, which takes a while among so many: the next would come late.
+/// Right after a count that found them to share it, which takes a while among so many: the next came late.
 #[test]
 fn the_memory_limit_counts_what_children_copy_soon() {
     let code = "import mmap, os, time\n\
@@ -548,9 +548,9 @@ fn the_memory_limit_counts_what_children_copy_soon() {
                 for at in range(0, len(held), 4096): held[at] = 1\n\
                 for _ in range(60):\n  \
                   if os.fork() == 0:\n    \
-                    time.sleep(start - time.monotonic())\n    \
+                    time.sleep(max(0, start - time.monotonic()))\n    \
                     for at in range(0, 10 << 20, 4096): held[at] = 2\n    \
-                    time.sleep(0.3)\n    \
+                    time.sleep(2)\n    \
                     os._exit(0)\n\
                 for _ in range(60): os.wait()";
     let ran = run().flags(["--memory-limit", "400M"]).python(code).reporting();
