@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use super::attack::NAME;
-use crate::common::{run, skipped};
+use crate::common::{is_root, run, skipped};
 use crate::network::begun::Begun;
 use crate::network::net::{Net, outcome};
 use crate::network::servers::{Streams, listener};
@@ -139,8 +140,11 @@ fn nothing_slips_into_a_relay_that_is_being_made() {
     let wrong = held.line();
     stop.store(true, Ordering::SeqCst);
     let (stolen, tried) = hammer.join().unwrap();
-    if tried == 0 {
-        skipped("no port of Stockade's was found, so nothing tried to slip in");
+    // Others may not list what the launcher has open.
+    match is_root() {
+        true => assert!(tried > 0, "nothing tried to slip in, so this proves nothing"),
+        false if tried == 0 => skipped("only root finds the ports of Stockade"),
+        false => {}
     }
     assert_eq!(stolen, "", "an intruder was answered");
     let lines = server.lines();
@@ -176,13 +180,14 @@ fn hammer(stockade: u32, stop: &AtomicBool, looks: &mpsc::Sender<()>) -> (String
     (answers, tried)
 }
 
-/// The ports at which a process or its children listen (proc_net_tcp(5)).
+/// The ports at which a process or its children listen (proc_net_tcp(5)). Threads have descriptors of their own.
 fn listening(process: u32) -> Vec<u16> {
+    let entries = |path: PathBuf| fs::read_dir(path).into_iter().flatten().flatten();
     let mut sockets = HashSet::new();
     for id in tree(process) {
-        let entries = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
-        for entry in entries {
-            let link = fs::read_link(entry.path()).unwrap_or_default();
+        let threads = entries(format!("/proc/{id}/task").into());
+        for descriptor in threads.flat_map(|thread| entries(thread.path().join("fd"))) {
+            let link = fs::read_link(descriptor.path()).unwrap_or_default();
             let link = link.to_string_lossy().into_owned();
             sockets.extend(
                 link.strip_prefix("socket:[")
