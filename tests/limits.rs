@@ -494,6 +494,32 @@ fn what_is_nowhere_to_be_seen_counts_too() {
     }
 }
 
+/// The process is listed as ended then, and its own entries in `/proc` are empty.
+#[test]
+fn the_memory_limit_counts_what_is_left_where_the_first_thread_has_ended() {
+    let code = "import ctypes, os, threading, time\n\
+                def hold():\n  \
+                  time.sleep(0.2)\n  \
+                  assert open('/proc/%d/statm' % os.getpid()).read().startswith('0 ')\n  \
+                  held = [bytearray(16 << 20) for _ in range(20)]\n  \
+                  for one in held: one[::4096] = b'x' * len(one[::4096])\n  \
+                  time.sleep(1)\n  \
+                  os.write(1, b'held\\n')\n  \
+                  os._exit(0)\n\
+                threading.Thread(target=hold).start()\n\
+                ctypes.CDLL(None).syscall(60, 0)";
+    let start = || run().profile("workspace").python(code);
+    start().flags(["--memory-limit", "1G"]).stdout("held\n").ends();
+    let ran = start()
+        .flags(["--memory-limit", "128M"])
+        .reporting()
+        .any_status()
+        .any_stderr()
+        .any_stdout()
+        .ends();
+    ended_by(&ran, "memory");
+}
+
 /// In a descriptor table of its own, and in a socket there.
 #[test]
 fn what_only_a_thread_has_open_counts_too() {

@@ -66,6 +66,7 @@ pub struct Tree {
     page: u64,
     /// What was seen of each process, by its id and start time.
     seen: HashMap<(i32, u64), Seen>,
+    /// Those alive at the last look, each by a thread that tells of its memory.
     alive: Vec<i32>,
     most_processes: u64,
     shared_before: u64,
@@ -140,7 +141,7 @@ impl Tree {
             let Some(stat) = Stat::read(pid, self.tick) else {
                 continue;
             };
-            let memory = Pages::of(pid).unwrap_or_default();
+            let (lender, memory) = Pages::of_process(pid, stat.threads);
             let anonymous = memory.anonymous() * self.page;
             let seen = self.seen.entry((pid, stat.started)).or_insert_with(|| Seen {
                 inherited: of_parent,
@@ -148,7 +149,7 @@ impl Tree {
             });
             seen.cpu = stat.own;
             seen.faults = stat.faults;
-            self.alive.push(pid);
+            self.alive.push(lender);
             sample.processes += 1;
             sample.threads += stat.threads.max(1);
             if most.is_some_and(|most| sample.threads > most) {
@@ -157,7 +158,7 @@ impl Tree {
             self.largest = self.largest.max(anonymous);
             sample.anonymous += anonymous;
             sample.own += anonymous.saturating_sub(seen.inherited);
-            sample.tables += page_tables(pid, memory.size * self.page);
+            sample.tables += page_tables(lender, memory.size * self.page);
             live_children += stat.own + stat.children;
             waiting.extend(children(pid).into_iter().map(|child| (child, anonymous)));
         }
@@ -317,6 +318,22 @@ impl Pages {
         let mut fields = text.split(' ').map(|field| field.parse().ok());
         let (size, resident, mapped) = (fields.next()??, fields.next()??, fields.next()??);
         Some(Pages { size, resident, mapped })
+    }
+
+    /// The same with the thread that tells them: of the first thread, which has the process's id, nothing is left once it has
+    /// ended, whatever the others hold.
+    fn of_process(pid: i32, threads: u64) -> (i32, Pages) {
+        let pages = Pages::of(pid).unwrap_or_default();
+        if pages.size > 0 || threads < 2 {
+            return (pid, pages);
+        }
+        let entries = fs::read_dir(format!("/proc/{pid}/task"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let mut others = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let told = others.find_map(|thread| Some((thread, Pages::of(thread).filter(|pages| pages.size > 0)?)));
+        told.unwrap_or((pid, pages))
     }
 
     fn anonymous(&self) -> u64 {
