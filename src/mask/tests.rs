@@ -253,6 +253,10 @@ fn variables_that_hold_secrets_are_recognised_by_name() {
         "STRIPE_SK",
         "USER_PIN",
         "PASSWORD_SALT",
+        "MYSQL_PWD",
+        "DB_PWD",
+        "TOKENIZER_API_KEY",
+        "TOKENIZER_TOKEN",
     ] {
         assert!(looks_secret(name.as_ref()), "{name}");
     }
@@ -272,6 +276,9 @@ fn variables_that_hold_secrets_are_recognised_by_name() {
         "NO_PROXY_BYPASS",
         "PCI_PASSTHROUGH",
         "PARAPHRASES",
+        "PWD",
+        "OLDPWD",
+        "TOKENIZERS_PARALLELISM",
     ] {
         assert!(!looks_secret(name.as_ref()), "{name}");
     }

@@ -81,7 +81,6 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "DATABASE_URL",
         "REDIS_URL",
         "MONGODB_URI",
-        "MYSQL_PWD",
         "SSHPASS",
         "POSTGRES_URL",
     ];
@@ -97,9 +96,13 @@ pub fn looks_secret(name: &OsStr) -> bool {
     if HARMLESS.contains(&name.as_str()) {
         return false;
     }
+    // `PWD` is the working directory, `DB_PWD` a password.
+    let is_secret = |word: &str| SECRET_WORDS.contains(&word) || word == "PWD" && name != "PWD";
+    // A tokenizer's are words.
+    let without_words = name.replace("TOKENIZ", "");
     SOCKETS.contains(&name.as_str())
-        || name.split('_').any(|word| SECRET_WORDS.contains(&word))
-        || SECRET_PARTS.iter().any(|part| name.contains(part))
+        || name.split('_').any(is_secret)
+        || SECRET_PARTS.iter().any(|part| without_words.contains(part))
         || name.split('_').any(|word| {
             let is_ordinary = || ORDINARY_PARTS.iter().any(|part| word.contains(part));
             (word.contains("PASS") || word.contains("PHRASE")) && !is_ordinary()
