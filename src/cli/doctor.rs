@@ -46,22 +46,29 @@ fn verdict(facts: &Facts) -> Finding {
         };
     };
     let names: Vec<_> = refused.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let why = Failure::new(REFUSED, error).message;
+    let (level, what) = match names.len() == profile::SHIPPED.len() {
+        true => (Level::Missing, format!("no shipped profile starts here: {why}")),
+        false => {
+            let names = names.join(", ");
+            (
+                Level::Less,
+                format!("not every shipped profile starts here: {names} ({why})"),
+            )
+        }
+    };
     Finding {
-        level: match names.len() == profile::SHIPPED.len() {
-            true => Level::Missing,
-            false => Level::Less,
-        },
-        what: format!(
-            "not every shipped profile starts here: {} ({})",
-            names.join(", "),
-            Failure::new(REFUSED, error).message
-        ),
+        level,
+        what,
         hint: error.hint(),
     }
 }
 
 fn start(profile: &str) -> Result<(), Error> {
-    let root = tempfile::tempdir().map_err(Error::Surroundings)?;
+    // The caller's own directory for temporary files may be missing: what that means for a run, the run says.
+    let root = tempfile::tempdir()
+        .or_else(|_| tempfile::tempdir_in("/var/tmp"))
+        .map_err(Error::Surroundings)?;
     let sandbox = Sandbox::profile(profile)?.root(root.path());
     sandbox
         .command("/bin/sh")
