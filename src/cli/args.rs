@@ -24,7 +24,7 @@ use crate::{NetworkChoice, ServedTo, Shortfall, Trace};
 
 /// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
 #[derive(Debug, Parser)]
-#[command(name = "stockade", version, disable_help_subcommand = true)]
+#[command(name = "stockade", version)]
 pub struct Arguments {
     #[command(subcommand)]
     pub task: Task,

@@ -192,6 +192,20 @@ fn hint_for_path(path: &Path) -> Option<String> {
 }
 
 fn hint_for_name(name: &OsStr, root: &Path) -> Option<String> {
+    // What a shell does itself, of those that people type first.
+    const OF_SHELLS: [&str; 10] = [
+        "cd", "export", "source", ".", "alias", "set", "ulimit", "umask", "eval", "exec",
+    ];
+    if OF_SHELLS.iter().any(|word| name == *word) {
+        let name = visible(name);
+        return Some(format!("a shell does `{name}` itself: write `sh -c '{name} …'`"));
+    }
+    if name.as_bytes().contains(&b' ') {
+        return Some(format!(
+            "for a whole line of the shell, write `sh -c '{}'`",
+            visible(name)
+        ));
+    }
     let here = !name.is_empty() && root.join(name).is_file();
     here.then(|| format!("for the file in the run's root, write `./{}`", visible(name)))
 }

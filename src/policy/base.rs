@@ -54,6 +54,7 @@ pub const BASE: &[BaseEntry] = &[
     // Read by `file` and `man` at each start.
     entry("/etc/magic", Access::READ),
     entry("/etc/manpath.config", Access::READ),
+    entry("/etc/groff", Access::READ),
     // Which distribution this is; pip and many installers give up without.
     entry("/etc/os-release", Access::READ),
     entry("/etc/debian_version", Access::READ),

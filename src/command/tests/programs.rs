@@ -23,6 +23,21 @@ fn a_system_program_needs_nothing_more() {
 }
 
 #[test]
+fn what_only_a_shell_does_is_told_with_the_way_to_one() {
+    let machine = Machine::new();
+    for (typed, hint) in [
+        (&["cd", "/tmp"][..], "a shell does `cd` itself: write `sh -c 'cd …'`"),
+        (
+            &["echo hi > x"][..],
+            "for a whole line of the shell, write `sh -c 'echo hi > x'`",
+        ),
+    ] {
+        let error = machine.try_find(typed).expect_err("it isn't a program");
+        assert_eq!(error.hint().as_deref(), Some(hint));
+    }
+}
+
+#[test]
 fn only_absolute_directories_of_the_path_are_searched() {
     let mut machine = Machine::new();
     machine
