@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// Directories in which many names are asked for, most of which aren't there: they are listed once. Not those whose names
 /// may come with the question for them, as an automounter's.
@@ -64,12 +65,23 @@ enum Found {
     Nothing,
 }
 
+/// A directory or a link in a directory.
+#[derive(Debug, Clone)]
+pub struct Child {
+    /// Its name there.
+    pub name: OsString,
+    /// Whether it is a link.
+    pub is_link: bool,
+}
+
 /// Walks paths and looks at no name twice: many paths share the directories above them.
 #[derive(Default)]
 pub struct Walker {
     found: HashMap<PathBuf, Found>,
     /// The names in each of [`LISTED`], where it can be listed.
     listed: HashMap<PathBuf, Option<HashSet<OsString>>>,
+    /// What leads on in directories that were listed.
+    leading: HashMap<PathBuf, Arc<[Child]>>,
     unseen: Option<(PathBuf, io::Error)>,
 }
 
@@ -120,17 +132,40 @@ impl Walker {
         self.unseen.take()
     }
 
-    /// The entries of a directory; one of this user's that can't be listed counts as unseen.
-    pub fn entries(&mut self, directory: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
-        let entries = fs::read_dir(directory);
-        if let Err(error) = &entries
-            && error.kind() == io::ErrorKind::PermissionDenied
-            && is_below_ours(&directory.join("x"))
-        {
-            let error = io::Error::from(error.kind());
-            self.unseen.get_or_insert_with(|| (directory.to_path_buf(), error));
+    /// The directories and links in a directory; one of this user's that can't be listed counts as unseen.
+    pub fn children(&mut self, directory: &Path) -> Arc<[Child]> {
+        self.list(directory, usize::MAX).unwrap_or_else(|error| {
+            if error.kind() == io::ErrorKind::PermissionDenied && is_below_ours(&directory.join("x")) {
+                let error = io::Error::from(error.kind());
+                self.unseen.get_or_insert_with(|| (directory.to_path_buf(), error));
+            }
+            Arc::default()
+        })
+    }
+
+    /// The same of so many entries, where they are listed for the first time; none of a directory that can't be listed.
+    pub fn some_children(&mut self, directory: &Path, most: usize) -> Arc<[Child]> {
+        self.list(directory, most).unwrap_or_default()
+    }
+
+    fn list(&mut self, directory: &Path, most: usize) -> io::Result<Arc<[Child]>> {
+        if let Some(known) = self.leading.get(directory) {
+            return Ok(Arc::clone(known));
         }
-        entries.into_iter().flatten().flatten()
+        let mut count = 0;
+        let entries = fs::read_dir(directory)?.flatten().take(most).inspect(|_| count += 1);
+        let leads_on = |entry: fs::DirEntry| {
+            let kind = entry.file_type().ok()?;
+            (kind.is_dir() || kind.is_symlink()).then(|| Child {
+                name: entry.file_name(),
+                is_link: kind.is_symlink(),
+            })
+        };
+        let children: Arc<[Child]> = entries.filter_map(leads_on).collect();
+        if count < most {
+            self.leading.insert(directory.to_path_buf(), Arc::clone(&children));
+        }
+        Ok(children)
     }
 
     fn look(&mut self, path: &Path) -> Found {

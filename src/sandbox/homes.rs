@@ -237,18 +237,14 @@ fn behind_links(
             });
         }
         let names = ListedNames::at(&at);
+        let children = walker.children(&walked.real);
         if let Some(list) = names.closing() {
             inside.add(&walked.real, list, walker);
         }
-        for child in walker.entries(&walked.real) {
-            let name = child.file_name();
-            let Ok(kind) = child.file_type() else { continue };
-            if !names.know(&name) || !(kind.is_dir() || kind.is_symlink()) {
-                continue;
-            }
+        for child in children.iter().filter(|child| names.know(&child.name)) {
             let below = Entry {
-                place: child.path(),
-                at: at.join(&name),
+                place: walked.real.join(&child.name),
+                at: at.join(&child.name),
             };
             if seen.insert(below.clone()) {
                 ahead.push(below);

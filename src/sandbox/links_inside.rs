@@ -1,7 +1,6 @@
 //! Links in directories of homes that are closed as a whole: what they lead to is closed, too, or the closed name opens it.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::fs::{self, DirEntry};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -50,11 +49,11 @@ impl<'a> LinksInside<'a> {
         let mut ahead = VecDeque::from([(top.to_path_buf(), 1)]);
         let mut seen = BTreeSet::from([top.to_path_buf()]);
         while let Some((directory, level)) = ahead.pop_front() {
-            for child in entries(&directory) {
-                let Ok(kind) = child.file_type() else { continue };
-                let inside = match kind.is_symlink() {
-                    true => self.follow(&child.path(), (top, list, level), walker),
-                    false => kind.is_dir().then(|| child.path()),
+            for child in walker.some_children(&directory, MOST_ENTRIES).iter() {
+                let path = directory.join(&child.name);
+                let inside = match child.is_link {
+                    true => self.follow(&path, (top, list, level), walker),
+                    false => Some(path),
                 };
                 let inside = inside.filter(|_| level < levels && seen.len() < MOST_DIRECTORIES);
                 if let Some(inside) = inside.filter(|inside| seen.insert(inside.clone())) {
@@ -101,14 +100,6 @@ impl<'a> LinksInside<'a> {
         let is_around_home = self.own.iter().any(|home| home.starts_with(self.root));
         real.starts_with(self.root) && !is_around_home || self.root.starts_with(real)
     }
-}
-
-fn entries(directory: &Path) -> impl Iterator<Item = DirEntry> {
-    fs::read_dir(directory)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .take(MOST_ENTRIES)
 }
 
 /// Whether this user may change it, or make it.

@@ -547,11 +547,11 @@ impl Names {
         let name = lower(name.as_bytes());
         let knows = |(list, start): (List, &Start)| {
             let Start::At(nodes) = start else { return false };
+            let tree = list.tree();
+            let anywhere: &[u16] = if tree.may_begin(&name) { &[ANYWHERE] } else { &[] };
             let mut after = Vec::new();
-            let steps = nodes.iter().chain(&[ANYWHERE]);
-            let closing = steps
-                .filter_map(|node| list.tree().step(*node, &name, &mut after))
-                .next();
+            let mut steps = nodes.iter().chain(anywhere);
+            let closing = steps.find_map(|node| tree.step(*node, &name, &mut after));
             closing.is_some() || !after.is_empty()
         };
         Self::LISTS.into_iter().zip(&self.0).any(knows)
