@@ -77,7 +77,8 @@ pub struct Child {
 /// Walks paths and looks at no name twice: many paths share the directories above them.
 #[derive(Default)]
 pub struct Walker {
-    found: HashMap<PathBuf, Found>,
+    /// By path, as bytes: a path would be compared name by name.
+    found: HashMap<OsString, Found>,
     /// The names in each of [`LISTED`], where it can be listed.
     listed: HashMap<PathBuf, Option<HashSet<OsString>>>,
     /// What leads on in directories that were listed.
@@ -169,7 +170,7 @@ impl Walker {
     }
 
     fn look(&mut self, path: &Path) -> Found {
-        if let Some(found) = self.found.get(path) {
+        if let Some(found) = self.found.get(path.as_os_str()) {
             return found.clone();
         }
         if self.is_surely_absent(path) {
@@ -185,7 +186,7 @@ impl Walker {
             }
             _ => Found::Nothing,
         };
-        self.found.insert(path.to_path_buf(), found.clone());
+        self.found.insert(path.as_os_str().to_owned(), found.clone());
         found
     }
 
@@ -194,7 +195,7 @@ impl Walker {
         let Some((directory, name)) = path.parent().zip(path.file_name()) else {
             return false;
         };
-        if !LISTED.iter().any(|listed| directory == Path::new(listed)) {
+        if !LISTED.iter().any(|listed| directory.as_os_str() == *listed) {
             return false;
         }
         let names = self.listed.entry(directory.to_path_buf()).or_insert_with(|| {

@@ -7,7 +7,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags};
 use super::calls::{Sockets, Trace};
 use super::{Reading, Supervision, Watch};
 use crate::command::BASE_TREES;
-use crate::policy::{Access, Denial, DenialKind, Extent, Grant, PARENTS_OF_HOMES, Policy, Target};
+use crate::policy::{Access, Denial, DenialKind, Extent, Grant, PARENTS_OF_HOMES, Policy, Target, lies_below};
 use crate::profile::Origin;
 
 /// The highest ABI whose rights this release knows.
@@ -175,6 +175,7 @@ pub fn rights_of_own_proc() -> u64 {
 /// which was accepted, they are granted as they are, around the secret names; where nothing asks for a supervisor they
 /// are only read, and granted file by file.
 pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileRule> {
+    let narrowing: Vec<_> = Narrowing::all(policy).collect();
     let mut rules: Vec<FileRule> = policy
         .grants
         .iter()
@@ -186,7 +187,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
                 }) if grant.is_chosen() => rights.supervised(grant.access),
                 _ => rights.of(grant.access, &grant.path),
             },
-            cover: cover(policy, grant, watch),
+            cover: cover(&narrowing, grant, watch),
             links: Links::of(&grant.origin),
         })
         .collect();
@@ -200,7 +201,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
     }
     if matches!(watch, Watch::Supervised(_)) {
         // The supervisor opens it, for those who were given a terminal.
-        rules.retain(|rule| rule.path != Path::new("/dev/tty"));
+        rules.retain(|rule| rule.path.as_os_str() != "/dev/tty");
     }
     rules.retain(|rule| rule.rights != 0);
     drop_covered(&mut rules);
@@ -293,10 +294,10 @@ pub fn right_to_list() -> u64 {
     BitFlags::from(AccessFs::ReadDir).bits()
 }
 
-fn cover(policy: &Policy, grant: &Grant, watch: Watch) -> Cover {
+fn cover(narrowing: &[Narrowing<'_>], grant: &Grant, watch: Watch) -> Cover {
     match (grant.is_chosen(), watch) {
         (false, _) | (true, Watch::None | Watch::Alone) if is_single_or_found(grant) => {
-            if is_narrowed(policy, grant) {
+            if narrowing.iter().any(|denial| denial.narrows(grant)) {
                 Cover::AroundClosed
             } else {
                 Cover::Whole
@@ -350,34 +351,45 @@ pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &D
         .denials
         .iter()
         .filter(|denial| denial.kind == DenialKind::Explicit && matches!(denial.target, Target::Glob { .. }))
-        .filter(move |denial| whole.clone().any(|grant| denial.touches(&grant.path)))
+        .filter(move |denial| {
+            let touches = denial.touching();
+            whole.clone().any(|grant| touches(&grant.path))
+        })
 }
 
-/// Whether a denial that has a place closes the path or something in it. The base holds no secret by name; what was
-/// found around the command may.
-fn is_narrowed(policy: &Policy, grant: &Grant) -> bool {
-    let counts = |denial: &&Denial| match denial.kind {
-        DenialKind::Explicit => true,
-        DenialKind::SecretName => grant.origin != Origin::Base,
-        DenialKind::SecretPattern | DenialKind::Guarded | DenialKind::Scope => false,
-    };
-    policy
-        .denials
-        .iter()
-        .filter(counts)
-        .any(|denial| denial.touches(&grant.path))
+/// A denial that may have a place, ready to be asked of each grant.
+struct Narrowing<'p> {
+    denial: &'p Denial,
+    touches: Box<dyn Fn(&Path) -> bool>,
+}
+
+impl Narrowing<'_> {
+    fn all(policy: &Policy) -> impl Iterator<Item = Narrowing<'_>> {
+        let counts = |denial: &&Denial| matches!(denial.kind, DenialKind::Explicit | DenialKind::SecretName);
+        policy.denials.iter().filter(counts).map(|denial| Narrowing {
+            denial,
+            touches: Box::new(denial.touching()),
+        })
+    }
+
+    /// Whether it closes what is granted, or something in it. The base holds no secret by name; what was found around the
+    /// command may.
+    fn narrows(&self, grant: &Grant) -> bool {
+        let is_of_use = self.denial.kind == DenialKind::Explicit || grant.origin != Origin::Base;
+        is_of_use && (self.touches)(&grant.path)
+    }
 }
 
 /// Drops the rules of single paths that a whole tree before them grants anyway, such as `/usr/bin/python3`.
 fn drop_covered(rules: &mut Vec<FileRule>) {
     let trees: Vec<(PathBuf, u64)> = rules
         .iter()
-        .filter(|rule| BASE_TREES.iter().any(|tree| rule.path == Path::new(tree)))
+        .filter(|rule| BASE_TREES.iter().any(|tree| rule.path.as_os_str() == *tree))
         .map(|rule| (rule.path.clone(), rule.rights))
         .collect();
     rules.retain(|rule| {
         !trees
             .iter()
-            .any(|(tree, rights)| rule.path != *tree && rule.path.starts_with(tree) && rule.rights & !rights == 0)
+            .any(|(tree, rights)| rule.rights & !rights == 0 && rule.path != *tree && lies_below(&rule.path, tree))
     });
 }

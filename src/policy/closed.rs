@@ -59,9 +59,10 @@ impl Closed {
                 },
             }
         }
-        for (below, patterns) in by_directory {
-            closed.add_globs(below, &patterns);
-        }
+        let globs = by_directory
+            .into_iter()
+            .map(|(below, patterns)| Globs::new(below, patterns));
+        closed.globs = globs.collect();
         closed
     }
 
@@ -107,19 +108,6 @@ impl Closed {
             .chain(always);
         all.filter(|index| counts(*index)).min()
     }
-
-    /// One automaton for all patterns, and where that is too large one for each.
-    fn add_globs(&mut self, below: &Path, patterns: &[Pattern]) {
-        match Globs::build(below, patterns) {
-            Ok(globs) => self.globs.push(globs),
-            Err(_) if patterns.len() > 1 => {
-                for pattern in patterns.chunks(1) {
-                    self.add_globs(below, pattern);
-                }
-            }
-            Err(_) => self.everything.extend(patterns.iter().map(|pattern| pattern.index)),
-        }
-    }
 }
 
 /// Closed paths as a tree of names. Each node says which denials close it.
@@ -150,6 +138,7 @@ impl Names {
 }
 
 /// The glob of one denial, as the two that close what it matches and what is below that.
+#[derive(Debug, Clone)]
 struct Pattern {
     index: usize,
     itself: Glob,
@@ -216,19 +205,45 @@ impl Scoped {
 #[derive(Debug, Clone)]
 struct Globs {
     below: PathBuf,
-    set: GlobSet,
-    /// The denial of each two globs of the set.
-    indices: Vec<usize>,
+    patterns: Vec<Pattern>,
+    /// Compiled for the first path below the directory, which few runs come to.
+    sets: OnceLock<Sets>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Sets {
+    /// Automata, each with the denial of each two of its globs.
+    automata: Vec<(GlobSet, Vec<usize>)>,
+    /// Denials whose automaton is too large: they close everything in the directory.
+    too_large: Vec<usize>,
+}
+
+impl Sets {
+    /// One automaton for all patterns, and where that is too large one for each.
+    fn add(&mut self, patterns: &[Pattern]) {
+        let globs = patterns.iter().flat_map(|pattern| [&pattern.itself, &pattern.inside]);
+        let indices = patterns.iter().map(|pattern| pattern.index);
+        match GlobSet::new(globs) {
+            Ok(set) => self.automata.push((set, indices.collect())),
+            Err(_) if patterns.len() > 1 => patterns.chunks(1).for_each(|pattern| self.add(pattern)),
+            Err(_) => self.too_large.extend(indices),
+        }
+    }
+
+    fn of(patterns: &[Pattern]) -> Sets {
+        let mut sets = Sets::default();
+        sets.add(patterns);
+        sets
+    }
 }
 
 impl Globs {
-    fn build(below: &Path, patterns: &[Pattern]) -> Result<Globs, Error> {
-        let globs = patterns.iter().flat_map(|pattern| [&pattern.itself, &pattern.inside]);
-        Ok(Globs {
+    fn new(below: &Path, patterns: Vec<Pattern>) -> Globs {
+        Globs {
             below: below.to_path_buf(),
-            set: GlobSet::new(globs)?,
-            indices: patterns.iter().map(|pattern| pattern.index).collect(),
-        })
+            patterns,
+            sets: OnceLock::new(),
+        }
     }
 
     fn matching(&self, path: &Path) -> Vec<usize> {
@@ -240,10 +255,14 @@ impl Globs {
             return Vec::new();
         };
         let candidate = Candidate::new(rest);
-        if !self.set.is_match_candidate(&candidate) {
-            return Vec::new();
+        let sets = self.sets.get_or_init(|| Sets::of(&self.patterns));
+        let mut found = sets.too_large.clone();
+        for (set, indices) in &sets.automata {
+            if set.is_match_candidate(&candidate) {
+                let matches = set.matches_candidate(&candidate);
+                found.extend(matches.into_iter().map(|glob| indices[glob / 2]));
+            }
         }
-        let matches = self.set.matches_candidate(&candidate);
-        matches.into_iter().map(|glob| self.indices[glob / 2]).collect()
+        found
     }
 }

@@ -46,7 +46,7 @@ impl Grant {
 }
 
 /// `Path::starts_with`, which compares component by component, in a tenth of the time: by bytes where these tell.
-fn lies_below(path: &Path, top: &Path) -> bool {
+pub fn lies_below(path: &Path, top: &Path) -> bool {
     let (bytes, above) = (path.as_os_str().as_bytes(), top.as_os_str().as_bytes());
     let same = bytes.iter().zip(above).take_while(|(a, b)| a == b).count();
     // A separator or a dot may belong to a spelling (`//`, `/./`) that makes no difference.
@@ -95,13 +95,18 @@ impl Denial {
         self.target == Target::GitDirectories
     }
 
-    /// Whether a denial with a place may close something in this tree, or closes all of it.
-    pub fn touches(&self, tree: &Path) -> bool {
-        let apart = |place: PathBuf| !place.starts_with(tree) && !tree.starts_with(&place);
-        match &self.target {
-            _ if self.is_pattern() => false,
-            Target::Listed(listed) => Closing::new(listed).touches(tree),
-            _ => !self.place().is_none_or(apart),
+    /// Whether a denial with a place may close something in a tree, or closes all of it: for any number of trees.
+    pub fn touching(&self) -> impl Fn(&Path) -> bool + use<> {
+        let (place, listed) = match &self.target {
+            _ if self.is_pattern() => (None, None),
+            Target::Listed(listed) => (None, Some(Closing::new(listed))),
+            _ => (self.place(), None),
+        };
+        move |tree| {
+            place
+                .as_ref()
+                .is_some_and(|place| place.starts_with(tree) || tree.starts_with(place))
+                || listed.as_ref().is_some_and(|closing| closing.touches(tree))
         }
     }
 

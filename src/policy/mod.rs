@@ -44,7 +44,7 @@ pub use addresses::{AddressKind, kind_of};
 pub use base::{BASE, BaseEntry};
 pub use capability::{Capabilities, NoCapability};
 pub use closed::Closed;
-pub use decide::{Decision, Matcher};
+pub use decide::{Decision, Matcher, lies_below};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable};
 pub use git::{git_config_of_lock, git_directories, is_in_git_directory};

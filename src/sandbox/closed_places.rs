@@ -44,7 +44,12 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
             lists.push((listed.clone(), denial.clone()));
         }
     }
-    let mut named = policy.denials.clone();
+    let mut named: Vec<_> = policy
+        .denials
+        .iter()
+        .filter(|denial| has_name(denial))
+        .cloned()
+        .collect();
     // All lists of a policy have the same entries.
     if let Some((first, _)) = lists.first() {
         let (looking, own) = homes::looking(surroundings);
@@ -88,6 +93,11 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
             .extend(named.iter().flat_map(|denial| shown_elsewhere(denial, &mounts)));
     }
     Ok(())
+}
+
+/// Whether links may lead to what it closes by name.
+fn has_name(denial: &Denial) -> bool {
+    matches!(denial.target, Target::Path(_) | Target::Glob { .. })
 }
 
 /// The same denial of a path.
