@@ -55,6 +55,16 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/magic", Access::READ),
     entry("/etc/manpath.config", Access::READ),
     entry("/etc/groff", Access::READ),
+    entry("/var/cache/man/index.db", Access::READ),
+    // Without its policy ImageMagick does what that forbids.
+    entry("/etc/ImageMagick-6", Access::READ),
+    entry("/etc/ImageMagick-7", Access::READ),
+    // Editors, browsers, office suites and compilers ask or fail where these are there and can't be read.
+    entry("/etc/papersize", Access::READ),
+    entry("/etc/chromium.d", Access::READ),
+    entry("/etc/libreoffice", Access::READ),
+    entry("/var/lib/ghc", Access::READ),
+    entry("/var/cache/fontconfig", Access::READ),
     // Which distribution this is; pip and many installers give up without.
     entry("/etc/os-release", Access::READ),
     entry("/etc/debian_version", Access::READ),

@@ -45,14 +45,19 @@ struct List {
 /// Opens the list in place of `/proc`, if that is what is opened and no policy closes it. Where none can be made, the open is
 /// judged as any.
 pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Option<Answer> {
-    let is_meant = object.name() == Path::new("/proc") && object.file_system() == FileSystem::Process;
-    if !is_meant || !desk.judge.lists_processes(object) {
+    if !stands_in_for(desk, object) {
         return None;
     }
     let (station, caller) = (desk.station(), desk.caller());
     let list = station.process_lists.open(station, caller.top, caller.process()).ok()?;
     let opened = station.reopen(list.as_fd(), flags).ok()?;
     Some(Answer::Descriptor(opened, on_execute))
+}
+
+/// Whether the list would be opened in this one's place.
+pub fn stands_in_for(desk: &Desk<'_>, object: &Pinned) -> bool {
+    let is_meant = object.name() == Path::new("/proc") && object.file_system() == FileSystem::Process;
+    is_meant && desk.judge.lists_processes(object)
 }
 
 impl ProcessLists {

@@ -25,6 +25,7 @@ fn the_list_of_processes_has_those_of_the_run_and_no_other() {
     let outside = Asleep::new();
     works(&format!(
         "assert {} not in mine\n\
+         assert os.access('/proc', os.R_OK | os.X_OK) and not os.access('/proc', os.W_OK)\n\
          assert numbers(os.listdir('/proc')) == numbers(os.listdir(proc)) == mine\n\
          os.chdir('/proc'); assert numbers(os.listdir('.')) == numbers(os.listdir('self/..')) == mine\n\
          os.fchdir(proc); assert numbers(os.listdir('.')) == mine\n\

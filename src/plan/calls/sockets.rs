@@ -212,19 +212,21 @@ const IP_OPTIONS: &[u32] = &[
     49, 50, 51, // IP_MULTICAST_ALL UNICAST_IF LOCAL_PORT_RANGE
 ];
 
-/// The same without multicast, whose memberships are announced to the local network, and without the choice of a port
-/// (`IP_LOCAL_PORT_RANGE`), which is the kernel's.
+/// The same without multicast's memberships, which are announced to the local network, and without the choice of a port
+/// (`IP_LOCAL_PORT_RANGE`), which is the kernel's. Java sets how multicast is sent and received on each of its sockets.
 const IP_OPTIONS_OF_STREAMS: &[u32] = &[
     1, 2, // IP_TOS TTL
     6, 7, 8, 9, 10, 11, // IP_RECVOPTS RETOPTS PKTINFO (PKTOPTIONS) MTU_DISCOVER RECVERR
     12, 13, 14, 15, // IP_RECVTTL RECVTOS (MTU) FREEBIND
     24, // IP_BIND_ADDRESS_NO_PORT
+    33, 34, 49, // IP_MULTICAST_TTL LOOP ALL
 ];
 
 /// As [`IP_OPTIONS_OF_STREAMS`].
 const IPV6_OPTIONS_OF_STREAMS: &[u32] = &[
-    16, // IPV6_UNICAST_HOPS
+    16, 18, 19, // IPV6_UNICAST_HOPS MULTICAST_HOPS LOOP
     23, 24, 25, 26, // IPV6_MTU_DISCOVER MTU RECVERR V6ONLY
+    29, // IPV6_MULTICAST_ALL
     49, 50, 51, 52, // IPV6_RECVPKTINFO PKTINFO RECVHOPLIMIT HOPLIMIT
     62, 66, 67, 72, // IPV6_DONTFRAG RECVTCLASS TCLASS ADDR_PREFERENCES
 ];
@@ -233,6 +235,7 @@ const IPV6_OPTIONS_OF_STREAMS: &[u32] = &[
 const IPV6_OPTIONS: &[u32] = &[
     16, 17, 18, 19, 20, 21, // IPV6_UNICAST_HOPS to IPV6_LEAVE_GROUP
     22, 23, 24, 25, 26, // (IPV6_ROUTER_ALERT) MTU_DISCOVER MTU RECVERR V6ONLY
+    29, // IPV6_MULTICAST_ALL
     42, 43, 44, 45, 46, 47, 48, // MCAST_JOIN_GROUP to MCAST_MSFILTER
     49, 50, 51, 52, // IPV6_RECVPKTINFO PKTINFO RECVHOPLIMIT HOPLIMIT
     62, 66, 67, 72, // IPV6_DONTFRAG RECVTCLASS TCLASS ADDR_PREFERENCES

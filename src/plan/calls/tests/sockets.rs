@@ -111,6 +111,16 @@ fn a_run_with_named_hosts_makes_streams_and_has_everything_else_of_sockets_seen(
     // Memberships are announced to the local network.
     let [ip, join] = each![libc::IPPROTO_IP, libc::IP_ADD_MEMBERSHIP];
     assert_int_answer(&posture, "setsockopt", &[3, ip, join], errno(libc::ENOPROTOOPT));
+    let [ipv6, interface, every, hops] = each![
+        libc::IPPROTO_IPV6,
+        libc::IP_MULTICAST_IF,
+        libc::IP_MULTICAST_ALL,
+        libc::IPV6_MULTICAST_HOPS
+    ];
+    assert_int_answer(&posture, "setsockopt", &[3, ip, interface], errno(libc::ENOPROTOOPT));
+    for (level, option) in [(ip, every), (ipv6, hops)] {
+        assert_allowed(&posture, "setsockopt", &[3, level, option]);
+    }
     let made = Posture {
         maker: Maker::Supervisor,
         ..posture.clone()
