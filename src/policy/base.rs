@@ -61,6 +61,8 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/ImageMagick-7", Access::READ),
     // Editors, browsers, office suites and compilers ask or fail where these are there and can't be read.
     entry("/etc/papersize", Access::READ),
+    entry("/etc/sensors3.conf", Access::READ),
+    entry("/etc/sensors.d", Access::READ),
     entry("/etc/chromium.d", Access::READ),
     entry("/etc/libreoffice", Access::READ),
     entry("/var/lib/ghc", Access::READ),
