@@ -125,7 +125,12 @@ fn program(denial: &Denial) -> String {
 
 /// What was refused, `` reading `/etc/hosts` ``, of a target as the caller's reader may see it.
 pub fn access(denial: &Denial, target: &str) -> String {
-    format!("{} `{target}`", doing(denial.access))
+    match denial.access {
+        // Not every call that acts on processes sends a signal.
+        Kind::Signal if denial.target == denial.syscall => format!("{} `{target}`", doing(Kind::Syscall)),
+        Kind::Connect if denial.target == "internet" => "connecting to the internet".into(),
+        does => format!("{} `{target}`", doing(does)),
+    }
 }
 
 fn access_in_short(denial: &Denial) -> String {
@@ -133,7 +138,7 @@ fn access_in_short(denial: &Denial) -> String {
     if leads_elsewhere(denial) {
         return format!("connecting to `{}` at `{target}`", shortened(&visible(&denial.asked)));
     }
-    format!("{} `{target}`", doing(denial.access))
+    access(denial, &target)
 }
 
 /// Whether a host's name led to the address that was refused.
@@ -222,6 +227,20 @@ mod tests {
 
     fn text(report: &Report, file: Option<&str>) -> String {
         explanation(report, file.map(OsStr::new)).unwrap().lines()
+    }
+
+    #[test]
+    fn a_call_that_acts_on_processes_is_said_by_its_name() {
+        let priority = Denial {
+            syscall: "setpriority".into(),
+            ..denial(Kind::Signal, "setpriority")
+        };
+        assert_eq!(access_in_short(&priority), "the system call `setpriority`");
+        let kill = Denial {
+            syscall: "kill".into(),
+            ..denial(Kind::Signal, "process 12")
+        };
+        assert_eq!(access_in_short(&kill), "sending a signal to `process 12`");
     }
 
     #[test]
@@ -329,7 +348,7 @@ mod tests {
     fn a_run_without_network_is_told_how_to_get_one() {
         let report = report(vec![denial(Kind::Connect, "internet")], &[], Some("mcp-standard"));
         insta::assert_snapshot!(text(&report, None), @"
-        stockade: `python3` was refused connecting to `internet` (nothing grants it)
+        stockade: `python3` was refused connecting to the internet (nothing grants it)
 
         hint: it has no network: `--host NAME:PORT` for each host that it may reach (the port where it isn't 80 or 443), `--listen PORT` for a port of its own
         ");
