@@ -139,7 +139,10 @@ pub fn cause(list: &[Candidate<'_>], timeline: &Timeline, end: End, withheld: &d
     let (found, is_about) = scene.walk();
     // Where something else was said, only what came right before the end.
     let silent = scene.silent_end(NEAR);
-    match (found.or_else(|| scene.unheard_program()), is_about) {
+    let found = found
+        .or_else(|| scene.unheard_program())
+        .or_else(|| scene.hosts_named_last());
+    match (found, is_about) {
         (Some(found), _) => scene.whole(found),
         (None, false) if !silent.is_empty() => scene.whole(Cause::Refusals(silent)),
         (None, false) if !scene.warned.is_empty() => scene.whole(Cause::Refusals(scene.warned.clone())),
@@ -326,6 +329,17 @@ impl<'a> Scene<'a> {
                 })
         };
         !found.is_empty() && found.iter().all(is_after)
+    }
+
+    /// Hosts that the last text names, whatever was written after it: caches, say, that a program saves when it fails.
+    fn hosts_named_last(&self) -> Option<Cause> {
+        let is_network = |index: &usize| matches!(self.list[*index].counted.first.kind, Kind::Connect | Kind::Resolve);
+        match self.verdict(self.utterances.last()?) {
+            Verdict::Blames(Cause::Refusals(found)) if !found.is_empty() && found.iter().all(is_network) => {
+                Some(Cause::Refusals(found))
+            }
+            _ => None,
+        }
     }
 
     /// A program that wasn't found, where that was said to `/dev/null`.

@@ -25,6 +25,18 @@ fn a_socket_of_the_internet_is_allowed_by_a_profile_alone() {
 }
 
 #[test]
+fn a_host_that_the_last_words_name_explains_whatever_is_saved_then() {
+    let fails = || {
+        let begun = run(&["yarn", "install"]).tries(Kind::Resolve, "registry.example.com");
+        begun.says("error Error: getaddrinfo ENOTFOUND registry.example.com\n")
+    };
+    let saved = fails().gets(Kind::Create, "/srv/cache").goes_on().exits(1).judged();
+    assert_eq!(explaining(&saved), ["registry.example.com"]);
+    let own = fails().goes_on().says("SyntaxError: unexpected token\n").judged();
+    assert_eq!(explaining(&own), [""; 0]);
+}
+
+#[test]
 fn a_name_that_is_printed_or_given_explains() {
     let tries = |run: Run| {
         run.tries(Kind::Resolve, "api.example.com")
