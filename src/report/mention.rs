@@ -1,5 +1,6 @@
 //! Whether a text names a path, and what it says of it: what the program printed, or the words of its command line.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::refusal::Kind;
@@ -527,11 +528,23 @@ fn plain(word: &str) -> &str {
 
 /// Whether it says that something is done without.
 pub fn does_without(text: &str) -> bool {
-    has_any(text, WITHOUT)
+    has_any(&without_paths(text), WITHOUT)
 }
 
 fn is_tolerated(line: &str) -> bool {
-    does_without(line) || has_any(line, WARNS)
+    let said = without_paths(line);
+    has_any(&said, WITHOUT) || has_any(&said, WARNS)
+}
+
+/// A text without the paths in it: `/etc/default/x` says nothing of a default.
+fn without_paths(text: &str) -> Cow<'_, str> {
+    match text.contains('/') {
+        true => {
+            let words = text.split(' ').filter(|word| !word.contains('/'));
+            Cow::Owned(words.collect::<Vec<_>>().join(" "))
+        }
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// Whether a text consists of warnings.

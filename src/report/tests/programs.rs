@@ -174,6 +174,18 @@ fn a_run_that_ended_well_has_denials_and_no_explanation() {
 }
 
 #[test]
+fn a_word_of_a_path_is_no_word_of_what_is_said() {
+    let says = |text: &str| {
+        let begun = run(&["tmux", "new"]).tries(Kind::Socket, "/tmp/tmux-0/default");
+        begun.says(text).exits(1).judged()
+    };
+    let fails = says("error connecting to /tmp/tmux-0/default (Permission denied)\n");
+    assert_eq!(explaining(&fails), ["/tmp/tmux-0/default"]);
+    let lives = says("can't connect to /tmp/tmux-0/default, using the default\nSyntaxError: odd\n");
+    assert_eq!(explaining(&lives), [""; 0]);
+}
+
+#[test]
 fn where_nothing_tells_that_is_said() {
     let begun = |text: &str| {
         let begun = run(&["python3", "x.py"]).lists("/srv/plugins").goes_on();
