@@ -45,17 +45,14 @@ fn verdict(facts: &Facts) -> Finding {
             hint: None,
         };
     };
-    let names: Vec<_> = refused.iter().map(|(name, _)| format!("`{name}`")).collect();
     let why = Failure::new(REFUSED, error).message;
-    let (level, what) = match names.len() == profile::SHIPPED.len() {
-        true => (Level::Missing, format!("no shipped profile starts here: {why}")),
-        false => {
-            let names = names.join(", ");
-            (
-                Level::Less,
-                format!("not every shipped profile starts here: {names} ({why})"),
-            )
-        }
+    let (level, what) = if refused.len() == profile::SHIPPED.len() {
+        (Level::Missing, format!("no shipped profile starts here: {why}"))
+    } else {
+        let names: Vec<_> = refused.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let names = names.join(", ");
+        let what = format!("not every shipped profile starts here: {names} ({why})");
+        (Level::Less, what)
     };
     Finding {
         level,

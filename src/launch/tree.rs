@@ -327,12 +327,7 @@ impl Pages {
         if pages.size > 0 || threads < 2 {
             return (pid, pages);
         }
-        let entries = fs::read_dir(format!("/proc/{pid}/task"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        let mut others = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let told = others.find_map(|thread| Some((thread, Pages::of(thread).filter(|pages| pages.size > 0)?)));
+        let told = thread_ids(pid).find_map(|thread| Some((thread, Pages::of(thread).filter(|pages| pages.size > 0)?)));
         told.unwrap_or((pid, pages))
     }
 
@@ -440,9 +435,8 @@ fn open_files(processes: &[i32]) -> impl Iterator<Item = fs::Metadata> {
 /// (`CLONE_FILES`), and one that has ended has none, also where it is the first.
 fn descriptor_tables(process: i32) -> Vec<PathBuf> {
     let tasks = PathBuf::from(format!("/proc/{process}/task"));
-    let threads = fs::read_dir(&tasks).into_iter().flatten().flatten();
     let mut tables: Vec<i32> = Vec::new();
-    for thread in threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+    for thread in thread_ids(process) {
         // Where the kernel doesn't compare, each is looked at.
         let compare = |known: &i32| compare_descriptor_tables(*known, thread).unwrap_or(Ordering::Less);
         if let Err(place) = tables.binary_search_by(compare) {
@@ -450,6 +444,13 @@ fn descriptor_tables(process: i32) -> Vec<PathBuf> {
         }
     }
     tables.iter().map(|thread| tasks.join(thread.to_string())).collect()
+}
+
+/// The threads of a process, the first one also once it has ended.
+fn thread_ids(process: i32) -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir(format!("/proc/{process}/task"));
+    let entries = entries.into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Whether a file without a name may be where no descriptor shows it: in a socket, or only mapped.

@@ -175,7 +175,7 @@ pub fn rights_of_own_proc() -> u64 {
 /// which was accepted, they are granted as they are, around the secret names; where nothing asks for a supervisor they
 /// are only read, and granted file by file.
 pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileRule> {
-    let narrowing: Vec<_> = Narrowing::all(policy).collect();
+    let is_narrowed = narrowing(policy);
     let mut rules: Vec<FileRule> = policy
         .grants
         .iter()
@@ -187,7 +187,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileR
                 }) if grant.is_chosen() => rights.supervised(grant.access),
                 _ => rights.of(grant.access, &grant.path),
             },
-            cover: cover(&narrowing, grant, watch),
+            cover: cover(&is_narrowed, grant, watch),
             links: Links::of(&grant.origin),
         })
         .collect();
@@ -294,10 +294,10 @@ pub fn right_to_list() -> u64 {
     BitFlags::from(AccessFs::ReadDir).bits()
 }
 
-fn cover(narrowing: &[Narrowing<'_>], grant: &Grant, watch: Watch) -> Cover {
+fn cover(is_narrowed: impl Fn(&Grant) -> bool, grant: &Grant, watch: Watch) -> Cover {
     match (grant.is_chosen(), watch) {
         (false, _) | (true, Watch::None | Watch::Alone) if is_single_or_found(grant) => {
-            if narrowing.iter().any(|denial| denial.narrows(grant)) {
+            if is_narrowed(grant) {
                 Cover::AroundClosed
             } else {
                 Cover::Whole
@@ -357,26 +357,16 @@ pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &D
         })
 }
 
-/// A denial that may have a place, ready to be asked of each grant.
-struct Narrowing<'p> {
-    denial: &'p Denial,
-    touches: Box<dyn Fn(&Path) -> bool>,
-}
-
-impl Narrowing<'_> {
-    fn all(policy: &Policy) -> impl Iterator<Item = Narrowing<'_>> {
-        let counts = |denial: &&Denial| matches!(denial.kind, DenialKind::Explicit | DenialKind::SecretName);
-        policy.denials.iter().filter(counts).map(|denial| Narrowing {
-            denial,
-            touches: Box::new(denial.touching()),
+/// Whether a denial that has a place closes what is granted, or something in it: of each grant. The base holds no secret by
+/// name; what was found around the command may.
+fn narrowing(policy: &Policy) -> impl Fn(&Grant) -> bool {
+    let counts = |denial: &&Denial| matches!(denial.kind, DenialKind::Explicit | DenialKind::SecretName);
+    let counting = policy.denials.iter().filter(counts);
+    let placed: Vec<_> = counting.map(|denial| (denial.kind, denial.touching())).collect();
+    move |grant| {
+        placed.iter().any(|(kind, touches)| {
+            (*kind == DenialKind::Explicit || grant.origin != Origin::Base) && touches(&grant.path)
         })
-    }
-
-    /// Whether it closes what is granted, or something in it. The base holds no secret by name; what was found around the
-    /// command may.
-    fn narrows(&self, grant: &Grant) -> bool {
-        let is_of_use = self.denial.kind == DenialKind::Explicit || grant.origin != Origin::Base;
-        is_of_use && (self.touches)(&grant.path)
     }
 }
 

@@ -213,7 +213,7 @@ const IP_OPTIONS: &[u32] = &[
 ];
 
 /// The same without multicast's memberships, which are announced to the local network, and without the choice of a port
-/// (`IP_LOCAL_PORT_RANGE`), which is the kernel's. Java sets how multicast is sent and received on each of its sockets.
+/// (`IP_LOCAL_PORT_RANGE`), which is the kernel's. Java sets how multicast is sent and received on each datagram socket.
 const IP_OPTIONS_OF_STREAMS: &[u32] = &[
     1, 2, // IP_TOS TTL
     6, 7, 8, 9, 10, 11, // IP_RECVOPTS RETOPTS PKTINFO (PKTOPTIONS) MTU_DISCOVER RECVERR
