@@ -14,7 +14,7 @@ pub struct Born {
     pub warden: i32,
     /// What it already said.
     pub news: Option<Message>,
-    /// Dropped once the warden's first news was heard. Until then the warden dies with the thread that forked it, which
+    /// Dropped once the warden's first news was heard. Until then what it starts ends with the thread that forked it, which
     /// therefore waits.
     pub hold: Option<Sender<Infallible>>,
 }

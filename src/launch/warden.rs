@@ -135,8 +135,7 @@ impl Reach {
 fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     fault::point("warden", || "begin");
     let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
-    // Until the socket is watched. A target that waits for an answer to its first calls would wait for ever, and so would
-    // this; it dies with this in turn.
+    // Until there is a target. It would wait for ever for an answer to its first calls, and so would this.
     confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
     if process::parent() != duty.launcher {
         process::exit_now(1);
@@ -164,8 +163,12 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     };
     let mut first_steps = FirstSteps::default();
     let meanwhile = |target: i32, is_first: bool| match is_first {
-        // Once there is a target in the launcher's session, and before it executes anything.
-        true => apart.point(process::begin_session().is_ok()),
+        // Once there is a target in the launcher's session, and before it executes anything. From then on this doesn't die with
+        // the launcher: what the target starts until the socket is watched would be left to itself.
+        true => {
+            let _ = confine::parent_death_signal(LAUNCHER_IS_GONE);
+            apart.point(process::begin_session().is_ok());
+        }
         false => first_steps.look(duty.socket, target, &reach),
     };
     let target = spawn::run_until_exec(&duty.stack, child::begin, &mut birth, meanwhile).map_err(at(Step::Fork))?;
@@ -184,6 +187,10 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     }
 }
 
+/// By which the warden hears, with all signals blocked, that the thread that forked it has ended. No kernel sends it otherwise
+/// (signal(7)).
+const LAUNCHER_IS_GONE: i32 = libc::SIGSTKFLT;
+
 /// What came meanwhile to a target that takes long to become the program.
 #[derive(Default)]
 struct FirstSteps {
@@ -199,6 +206,10 @@ impl FirstSteps {
         if let Some(signal) = process::stopped_by(target) {
             self.stopped = Some(signal);
             let _ = process::signal(target, libc::SIGCONT);
+        }
+        if !self.is_ended && signals::is_pending(LAUNCHER_IS_GONE) {
+            self.is_ended = true;
+            let _ = process::signal(target, libc::SIGKILL);
         }
         while !self.is_ended && wire::wait_readable([socket, -1], 0).is_ok_and(|ready| ready != 0) {
             if !obey(socket, target, reach) {

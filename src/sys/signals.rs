@@ -72,6 +72,13 @@ impl SignalSet {
     }
 }
 
+/// Whether a signal that the calling thread blocks came to its process, and wasn't taken. Child-safe.
+pub fn is_pending(signal: libc::c_int) -> bool {
+    let mut set = std::mem::MaybeUninit::uninit();
+    // SAFETY: sigpending writes one set where it succeeds, and only then that is looked at.
+    unsafe { libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), signal) == 1 }
+}
+
 /// Has the program of a command start with no signal blocked, whatever the calling thread blocks.
 pub fn unblock_in(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
