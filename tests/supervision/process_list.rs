@@ -6,10 +6,11 @@ use crate::common::{Asleep, Place, STOCKADE, finish, run};
 
 const PROFILES: [&str; 4] = ["minimal", "workspace", "mcp-standard", "trusted"];
 
-/// Opens the list, and has a child.
+/// Opens the list, and has a child that has answered: right after `exec` a process has no command line yet.
 const OPENED: &str = "import os, subprocess\n\
      def numbers(names): return sorted(int(name) for name in names if name.isdigit())\n\
-     child = subprocess.Popen(['sleep', '60'])\n\
+     child = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)\n\
+     child.stdin.write(b'x'); assert child.stdout.read(1) == b'x'\n\
      mine = sorted([os.getpid(), child.pid])\n\
      proc = os.open('/proc', os.O_RDONLY | os.O_DIRECTORY)\n";
 
@@ -42,13 +43,13 @@ fn the_list_of_processes_has_those_of_the_run_and_no_other() {
 fn what_is_relative_to_the_list_of_processes_is_in_proc() {
     works(
         "def text(name): return os.read(os.open(name, os.O_RDONLY, dir_fd=proc), 4096).decode()\n\
-         assert text('%d/stat' % child.pid).startswith('%d (sleep)' % child.pid)\n\
+         assert text('%d/stat' % child.pid).startswith('%d (cat)' % child.pid)\n\
          assert text('self/stat').startswith('%d ' % os.getpid()) and text('./uptime')\n\
          assert os.readlink('self', dir_fd=proc) == str(os.getpid())\n\
          assert os.stat('self', dir_fd=proc).st_ino == os.stat('/proc/self').st_ino\n\
          assert os.stat(str(child.pid), dir_fd=proc).st_uid == os.getuid()\n\
          os.fchdir(proc)\n\
-         assert open('%d/cmdline' % child.pid).read().startswith('sleep')",
+         assert open('%d/cmdline' % child.pid).read().startswith('cat')",
     );
 }
 
