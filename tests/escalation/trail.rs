@@ -74,11 +74,10 @@ fn of_a_hundred_runs_at_once_every_record_is_there_and_a_flipped_byte_is_found()
 fn a_run_that_loses_its_warden_is_reported_and_recorded_as_it_was() {
     let begun = run().profile("workspace").flags(["--audit", "denials"]).reporting();
     let root = begun.place.root.display().to_string();
+    // It may get its name after the program's first steps.
     let kills_warden = format!(
         "(until [ -e {root}/written ]; do sleep 0.02; done
-          for pid in $(cat /proc/$$/task/*/children); do
-            case $(cat /proc/$pid/comm) in sandbox-warden) kill -9 $pid;; esac
-          done) &"
+          while kill -0 $$ && ! pkill -KILL -x -P $$ sandbox-warden; do sleep 0.02; done) &"
     );
     let ran = begun
         .after(&kills_warden)
