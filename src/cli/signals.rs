@@ -110,7 +110,7 @@ impl Signals {
         }
     }
 
-    /// A key reached the target too. Interactive programs catch it and go on; what ignores it must end, and so
+    /// A key reached the target too. Interactive programs catch it and go on; what ignores it, or is stopped, must end, and so
     /// must everything for somebody who insists.
     fn key(&mut self, signal: i32, child: &Child) {
         let now = Instant::now();
@@ -119,7 +119,7 @@ impl Signals {
         if self.interrupts.len() >= INTERRUPTS {
             self.ending = Some((signal, now));
             child.kill();
-        } else if !catches(child.id(), signal) {
+        } else if !hears(child.id(), signal) {
             self.expect_end(signal);
         }
     }
@@ -141,11 +141,12 @@ impl Signals {
     }
 }
 
-/// Whether a process has a handler for a signal (`SigCgt` in proc_pid_status(5)).
-fn catches(pid: i32, signal: i32) -> bool {
+/// Whether a process has a handler for a signal and isn't stopped (`SigCgt` and `State` in
+/// proc_pid_status(5)).
+fn hears(pid: i32, signal: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let mask = status_field(&status, "SigCgt:", 16);
-    mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+    mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0) && !status.contains("\nState:\tT")
 }
 
 /// The target was stopped by a key, or as editors stop themselves at one: stop as well, so that the shell gets its terminal

@@ -48,6 +48,21 @@ fn an_interrupt_ends_a_program_that_ignores_it() {
     assert_eq!(code, 130);
 }
 
+/// A shell that catches it, for one, and stopped itself without a key: Stockade doesn't stop with it.
+#[test]
+fn an_interrupt_ends_a_stopped_program() {
+    let code = Terminal::new()
+        .awaits("ready")
+        .types(CTRL_C)
+        .ends_within(5)
+        .plays(&run().bash(
+            "trap : INT
+             (until grep -q ' T ' /proc/$$/stat; do sleep 0.02; done; echo ready) &
+             kill -STOP $$; sleep 60",
+        ));
+    assert_eq!(code, 130);
+}
+
 #[test]
 fn a_program_that_catches_an_interrupt_goes_on() {
     let code = Terminal::new()
