@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -52,6 +53,8 @@ pub struct Walked {
     pub links: Vec<PathBuf>,
     /// Whether something has the real name.
     pub exists: bool,
+    /// Whether it is a directory.
+    pub is_directory: bool,
 }
 
 /// What was found at a real name.
@@ -89,22 +92,24 @@ pub struct Walker {
 impl Walker {
     /// Resolves an absolute path.
     pub fn walk(&mut self, path: &Path) -> Walked {
+        let (known, rest) = self.known_part(path);
         let mut walked = Walked {
-            real: PathBuf::from("/"),
+            real: PathBuf::with_capacity(path.as_os_str().len()),
             links: Vec::new(),
             exists: true,
+            is_directory: true,
         };
-        let mut ahead = names(path);
-        // Whether names below are asked for: nothing lies below a file.
-        let mut leads_on = true;
+        walked.real.push(known);
+        let mut ahead = names(rest);
         while let Some(name) = ahead.pop() {
-            walked.exists &= leads_on;
+            // Nothing lies below a file.
+            walked.exists &= walked.is_directory;
             if name == ".." {
                 walked.real.pop();
                 continue;
             }
             walked.real.push(name);
-            match leads_on.then(|| self.look(&walked.real)) {
+            match walked.is_directory.then(|| self.look(&walked.real)) {
                 Some(Found::Link(target)) if walked.links.len() < MOST_LINKS => {
                     walked.links.push(walked.real.clone());
                     walked.real.pop();
@@ -114,11 +119,29 @@ impl Walker {
                     ahead.extend(names(&target));
                 }
                 Some(Found::Directory) => {}
-                Some(Found::Other) => leads_on = false,
-                _ => (leads_on, walked.exists) = (false, false),
+                Some(Found::Other) => walked.is_directory = false,
+                _ => (walked.is_directory, walked.exists) = (false, false),
             }
         }
         walked
+    }
+
+    /// The nearest directory above that was found at its real name, `/` where none was, and what comes after it.
+    fn known_part<'a>(&self, path: &'a Path) -> (&'a Path, &'a Path) {
+        let bytes = path.as_os_str().as_bytes();
+        let is_plain = |name: &[u8]| !matches!(name, b"" | b"." | b"..");
+        let all_are_plain = |rest: &[u8]| rest.split(|byte| *byte == b'/').all(is_plain);
+        let mut slashes = (1..bytes.len())
+            .rev()
+            .filter(|at| bytes[*at] == b'/')
+            .map(|at| (OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])));
+        let known = slashes.find(|(above, _)| matches!(self.found.get(*above), Some(Found::Directory)));
+        match known {
+            Some((above, rest)) if bytes.strip_prefix(b"/").is_some_and(all_are_plain) => {
+                (above.as_ref(), rest.as_ref())
+            }
+            _ => (Path::new("/"), path),
+        }
     }
 
     /// The real path of what exists: realpath(3) of an absolute path.
@@ -133,12 +156,14 @@ impl Walker {
         self.unseen.take()
     }
 
-    /// The directories and links in a directory; one of this user's that can't be listed counts as unseen.
+    /// The directories and links in a directory; one of this user's that can't be listed, or looked at, counts as unseen.
     pub fn children(&mut self, directory: &Path) -> Arc<[Child]> {
         self.list(directory, usize::MAX).unwrap_or_else(|error| {
-            if error.kind() == io::ErrorKind::PermissionDenied && is_below_ours(&directory.join("x")) {
-                let error = io::Error::from(error.kind());
-                self.unseen.get_or_insert_with(|| (directory.to_path_buf(), error));
+            if error.kind() == io::ErrorKind::PermissionDenied {
+                self.look(directory);
+                if is_below_ours(&directory.join("x")) {
+                    self.unseen.get_or_insert_with(|| (directory.to_path_buf(), error));
+                }
             }
             Arc::default()
         })
@@ -254,6 +279,7 @@ mod tests {
             for path in paths {
                 let path = place.path().join(path);
                 prop_assert_eq!(walker.canonical(&path), fs::canonicalize(&path).ok(), "{}", path.display());
+                prop_assert_eq!(walker.walk(&path).is_directory, path.is_dir(), "{}", path.display());
             }
         }
     }

@@ -125,8 +125,9 @@ impl Surroundings {
             if !is_users || is_around(&real) {
                 continue;
             }
-            let entries = fs::read_dir(&real).into_iter().flatten().flatten().take(MOST_ENTRIES);
-            let links = entries.filter(is_link).map(|entry| entry.path());
+            let children = walker.some_children(&real, MOST_ENTRIES);
+            let links = children.iter().filter(|child| child.is_link);
+            let links = links.map(|child| real.join(&child.name));
             programs.extend(links.filter(|link| {
                 let leads_to = walker.walk(link).real;
                 !is_around(&leads_to) && !is_below_base(&leads_to)

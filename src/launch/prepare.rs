@@ -28,7 +28,7 @@ use super::scratch::Scratch;
 use super::survey::{Spot, survey};
 use super::tree;
 use super::warden::Duty;
-use super::workers;
+use super::workers::{self, pin};
 use crate::command::Command;
 use crate::plan::{Grouped, Handled, Home, Links, Plan, Supervisor as Supervises};
 use crate::policy::{Access, Policy, Reach};
@@ -363,7 +363,7 @@ fn ruleset(plan: &Plan, policy: &Policy, private: Private<'_>, terminals: Vec<Sp
         };
         let failed = |error| LaunchError::Open(spot.path.clone(), error);
         let rights = spot.rights & plan.handled.files;
-        allow(target.as_fd(), &file, rights, plan.handled).map_err(failed)?;
+        let rights = allow(target.as_fd(), &file, rights, plan.handled).map_err(failed)?;
         if let Some(workers) = &workers {
             allow(workers.as_fd(), &file, rights, plan.handled).map_err(failed)?;
         }
@@ -405,49 +405,36 @@ pub(super) fn descriptor(ruleset: RulesetCreated) -> Result<OwnedFd, LaunchError
 
 /// Opens one spot. What isn't there grants nothing, and so does what the user can't reach.
 fn open_spot(spot: &Spot) -> Result<Option<File>, LaunchError> {
-    match File::options().read(true).custom_flags(libc::O_PATH).open(&spot.path) {
-        Ok(file) if spot.links == Links::Followed || has_name(&file, &spot.path) => Ok(Some(file)),
-        Ok(_) if spot.links == Links::Refused => {
-            let error = io::Error::from_raw_os_error(libc::ELOOP);
-            Err(LaunchError::Open(spot.path.clone(), error))
-        }
-        Ok(_) => Ok(None),
+    match pin(&spot.path, spot.links) {
+        Ok(file) => Ok(Some(file)),
         Err(error) => match error.raw_os_error() {
+            Some(libc::ELOOP) if spot.links == Links::Refused => Err(LaunchError::Open(spot.path.clone(), error)),
             Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP) => Ok(None),
             _ => Err(LaunchError::Open(spot.path.clone(), error)),
         },
     }
 }
 
-/// Allows rights on an opened object.
+/// Allows rights on an opened object: those of them that an object of its kind can have, which it answers.
 ///
 /// The crate's own `add_rule` asks for the file's type twice; that would be a quarter of a launch. The kernel
 /// refuses a right that only directories have with EINVAL, which tells the same.
-pub(super) fn allow(ruleset: BorrowedFd<'_>, file: &File, rights: u64, handled: Handled) -> io::Result<()> {
+pub(super) fn allow(ruleset: BorrowedFd<'_>, file: &File, rights: u64, handled: Handled) -> io::Result<u64> {
     allow_up_to(ruleset, file, rights, handled.abi)
 }
 
 /// The same by the number of the ABI alone.
-pub(super) fn allow_up_to(ruleset: BorrowedFd<'_>, file: &File, rights: u64, abi: i32) -> io::Result<()> {
-    if rights == 0 {
-        return Ok(());
-    }
-    match confine::landlock_add_path(ruleset, file.as_fd(), rights) {
+pub(super) fn allow_up_to(ruleset: BorrowedFd<'_>, file: &File, rights: u64, abi: i32) -> io::Result<u64> {
+    let allow = |rights| match rights {
+        0 => Ok(0),
+        _ => confine::landlock_add_path(ruleset, file.as_fd(), rights).map(|()| rights),
+    };
+    match allow(rights) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-            let rights = rights & AccessFs::from_file(ABI::from(abi)).bits();
-            if rights == 0 {
-                return Ok(());
-            }
-            confine::landlock_add_path(ruleset, file.as_fd(), rights)
+            allow(rights & AccessFs::from_file(ABI::from(abi)).bits())
         }
         other => other,
     }
-}
-
-/// Whether the kernel calls the opened object by this name. Between the look at a path and its opening, somebody
-/// who may write there (another run) could have put a link to anywhere in its place.
-fn has_name(file: &File, path: &Path) -> bool {
-    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).is_ok_and(|name| name == path)
 }
 
 /// The terminals that the run is given, so that it can open them by name (`ttyname`).

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -128,14 +129,26 @@ fn nearest(path: &Path, links: Links) -> io::Result<Option<File>> {
 
 /// Opens what a rule is for (`O_PATH`). Between the look at a path and this, somebody who may write there (another run)
 /// could have put a link to anywhere in its place: `ELOOP`, where links aren't followed.
-fn pin(path: &Path, links: Links) -> io::Result<File> {
+pub(super) fn pin(path: &Path, links: Links) -> io::Result<File> {
+    let open = || File::options().read(true).custom_flags(libc::O_PATH).open(path);
+    if links == Links::Followed {
+        return open();
+    }
     let how = OpenHow {
-        resolve: match links {
-            Links::Followed => 0,
-            Links::GrantNothing | Links::Refused => libc::RESOLVE_NO_SYMLINKS,
-        },
+        resolve: libc::RESOLVE_NO_SYMLINKS,
         ..OpenHow::existing(libc::O_PATH)
     };
-    let path = CString::new(path.as_os_str().as_bytes())?;
-    file::open(nix::fcntl::AT_FDCWD, &path, how).map(File::from)
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    match file::open(nix::fcntl::AT_FDCWD, &name, how) {
+        // As the filter of another run answers that this one is in.
+        Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+            let file = open()?;
+            let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+            match real == path {
+                true => Ok(file),
+                false => Err(io::Error::from_raw_os_error(libc::ELOOP)),
+            }
+        }
+        opened => opened.map(File::from),
+    }
 }

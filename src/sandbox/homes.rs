@@ -212,6 +212,15 @@ pub(super) fn may_lead(place: &Path) -> bool {
     !link.is_symlink() || link.uid() == 0 || link.uid() == nix::unistd::geteuid().as_raw() || is_owners()
 }
 
+/// A place that links are looked for in.
+struct Ahead {
+    entry: Entry,
+    /// What the lists know below it.
+    names: ListedNames,
+    /// Whether it was listed as a directory at its real name: no link leads there.
+    is_real: bool,
+}
+
 /// What links among the lists' names lead to, as entries of their own, and the links on the way.
 fn behind_links(
     entries: &[Entry],
@@ -220,34 +229,50 @@ fn behind_links(
 ) -> (Vec<Entry>, BTreeSet<PathBuf>) {
     let mut found = BTreeSet::new();
     let mut links = BTreeSet::new();
-    let mut ahead = entries.to_vec();
-    let mut seen: BTreeSet<Entry> = ahead.iter().cloned().collect();
-    while let Some(entry) = ahead.pop() {
-        let walked = walker.walk(&entry.place);
-        links.extend(walked.links);
-        let at = entry.at.clone();
-        let is_elsewhere = walked.real != entry.place;
-        if is_elsewhere && !may_lead(&entry.place) {
-            continue;
-        }
-        if is_elsewhere {
-            found.insert(Entry {
-                place: walked.real.clone(),
-                at: at.clone(),
-            });
-        }
-        let names = ListedNames::at(&at);
-        let children = walker.children(&walked.real);
+    let mut seen: BTreeSet<Entry> = entries.iter().cloned().collect();
+    let as_written = |entry: &Entry| Ahead {
+        entry: entry.clone(),
+        names: ListedNames::at(&entry.at),
+        is_real: false,
+    };
+    let mut ahead: Vec<Ahead> = entries.iter().map(as_written).collect();
+    while let Some(Ahead { entry, names, is_real }) = ahead.pop() {
+        let Entry { place, at } = entry;
+        let real = if is_real {
+            place
+        } else {
+            let walked = walker.walk(&place);
+            links.extend(walked.links);
+            let is_elsewhere = walked.real != place;
+            if is_elsewhere && !may_lead(&place) {
+                continue;
+            }
+            if is_elsewhere {
+                found.insert(Entry {
+                    place: walked.real.clone(),
+                    at: at.clone(),
+                });
+            }
+            walked.real
+        };
+        let children = walker.children(&real);
         if let Some(list) = names.closing() {
-            inside.add(&walked.real, list, walker);
+            inside.add(&real, list, walker);
         }
-        for child in children.iter().filter(|child| names.know(&child.name)) {
-            let below = Entry {
-                place: walked.real.join(&child.name),
+        for child in children.iter() {
+            let Some(names) = names.below(&child.name) else {
+                continue;
+            };
+            let entry = Entry {
+                place: real.join(&child.name),
                 at: at.join(&child.name),
             };
-            if seen.insert(below.clone()) {
-                ahead.push(below);
+            if seen.insert(entry.clone()) {
+                ahead.push(Ahead {
+                    entry,
+                    names,
+                    is_real: !child.is_link,
+                });
             }
         }
     }

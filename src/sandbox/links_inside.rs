@@ -74,7 +74,7 @@ impl<'a> LinksInside<'a> {
             return None;
         }
         let walked = walker.walk(link);
-        let is_directory = walked.exists && walked.real.is_dir();
+        let is_directory = walked.is_directory;
         // Deeper inside, a snap has links to `~/Documents`.
         if is_directory && level > 1 || self.is_left_open(top, list, &walked.real) {
             return None;

@@ -542,36 +542,42 @@ impl Names {
         closing.map(|(list, _)| list)
     }
 
-    /// Whether something of that name is closed, or something in it, and what is around it isn't.
-    pub fn know(&self, name: &OsStr) -> bool {
+    /// What they know below a name in it, if they know anything of that: something of that name is closed, or something in
+    /// it, and what is around it isn't.
+    pub fn below(&self, name: &OsStr) -> Option<Names> {
         let name = lower(name.as_bytes());
-        let knows = |(list, start): (List, &Start)| {
-            let Start::At(nodes) = start else { return false };
-            let tree = list.tree();
-            let anywhere: &[u16] = if tree.may_begin(&name) { &[ANYWHERE] } else { &[] };
-            let mut after = Vec::new();
-            let mut steps = nodes.iter().chain(anywhere);
-            let closing = steps.find_map(|node| tree.step(*node, &name, &mut after));
-            closing.is_some() || !after.is_empty()
-        };
-        Self::LISTS.into_iter().zip(&self.0).any(knows)
+        let mut are_known = false;
+        let mut below = self.clone();
+        for (list, start) in Self::LISTS.into_iter().zip(&mut below.0) {
+            if let Start::At(nodes) = start {
+                *start = step(list.tree(), nodes, &name);
+                are_known |= !start.is_nothing();
+            }
+        }
+        are_known.then_some(below)
+    }
+}
+
+/// Where the automaton is behind a name, in lower case.
+fn step(tree: &Tree, before: &[u16], name: &[u8]) -> Start {
+    let anywhere: &[u16] = if tree.may_begin(name) { &[ANYWHERE] } else { &[] };
+    let mut after = Vec::new();
+    let mut steps = before.iter().chain(anywhere);
+    match steps.find_map(|node| tree.step(*node, name, &mut after)) {
+        Some(line) => Start::Closed(line),
+        None => Start::At(after),
     }
 }
 
 /// Where the automaton is at a place of a home.
 fn start(tree: &Tree, at: &Path) -> Start {
-    let mut nodes = vec![HOME];
-    for part in at.components() {
-        let name = part.as_os_str().as_bytes().to_ascii_lowercase();
-        let mut after = Vec::new();
-        for node in nodes.iter().chain(&[ANYWHERE]) {
-            if let Some(line) = tree.step(*node, &name, &mut after) {
-                return Start::Closed(line);
-            }
-        }
-        nodes = after;
-    }
-    Start::At(nodes)
+    let names = at
+        .components()
+        .map(|part| part.as_os_str().as_bytes().to_ascii_lowercase());
+    names.fold(Start::At(vec![HOME]), |before, name| match before {
+        Start::At(nodes) => step(tree, &nodes, &name),
+        closed => closed,
+    })
 }
 
 /// Whether it is a home by the directory that it is in.
