@@ -152,14 +152,16 @@ impl Judge<'_> {
         }
     }
 
-    /// Making an entry where there's none. A new repository is the run's own, unless it lies in another's `.git`.
+    /// Making an entry where there's none. A new repository is the run's own, unless it lies in another's `.git`, or where git
+    /// may take it for a submodule of another's.
     pub fn new_entry(&self, place: &Place) -> Verdict {
         let name = place.name();
         match self.place(Access::WRITE, place) {
             Verdict::Refused(Reason::Denied(denial))
                 if denial.guards_git()
                     && git_directories(name).as_slice() == [name]
-                    && self.is_granted(Access::WRITE, name) =>
+                    && self.is_granted(Access::WRITE, name)
+                    && !self.may_be_submodule(name) =>
             {
                 self.for_maker(Access::WRITE, name, &|directory| {
                     directory == name || self.has_made(directory)
@@ -295,6 +297,22 @@ impl Judge<'_> {
     /// A `.git` that this run made isn't guarded, nor what it made in one.
     fn is_of_own_repository(&self, name: &Path) -> bool {
         git_directories(name).iter().any(|directory| self.has_made(directory))
+    }
+
+    /// Whether a `.git` would be in a directory that the run didn't make, in a repository that it didn't make: what is there
+    /// may be a submodule's, which git goes into from the top, and obeys (git-status(1)). The root of the run isn't one.
+    fn may_be_submodule(&self, git: &Path) -> bool {
+        let directory = git
+            .parent()
+            .filter(|directory| **directory != self.realm.brief.policy.root);
+        let directory = directory.filter(|directory| !self.has_made(directory));
+        let mut above = directory
+            .into_iter()
+            .flat_map(|directory| directory.ancestors().skip(1));
+        above.any(|above| {
+            let repository = above.join(".git");
+            repository.symlink_metadata().is_ok() && !self.has_made(&repository)
+        })
     }
 
     /// Whether this run made the directory, and not in the place of another. Nothing of the run renames meanwhile.

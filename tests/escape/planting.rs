@@ -11,7 +11,7 @@ use std::time::Duration;
 use stockade::policy::{Access, List, Target, paths_of_homes};
 
 use super::cases::{WRITING, attempts};
-use crate::common::{Place, Probe, STOCKADE, finish, python, run, until};
+use crate::common::{Place, Probe, Run, STOCKADE, finish, python, run, until};
 
 const SCRIPT: &str = include_str!("planting.py");
 
@@ -880,6 +880,45 @@ fn a_directory_is_not_moved_into_the_installation_that_a_command_belongs_to() {
         .command(["env/bin/python", "-I", "-c", code])
         .stdout("Invalid cross-device link\nInvalid cross-device link\n")
         .any_stderr()
+        .ends();
+}
+
+/// `git status` at the top of a repository goes into its submodules, and starts what their configuration names.
+#[test]
+fn nothing_comes_to_be_where_git_takes_it_for_a_submodule() {
+    let code = "import os\n\
+                def tell(word, act):\n  \
+                  try: act(); print(word, 'done')\n  \
+                  except OSError: print(word, 'refused')\n\
+                def write(path):\n  \
+                  with open(path, 'w') as file: file.write('gitdir: ../own/evil\\n')\n\
+                os.makedirs('own/evil'); write('own/.git'); os.mkdir('own/repository'); os.mkdir('own/repository/.git')\n\
+                tell('file', lambda: write('empty/.git'))\n\
+                tell('directory', lambda: os.mkdir('empty/.git'))\n\
+                tell('link', lambda: os.symlink('../own/evil', 'empty/.git'))\n\
+                tell('hard link', lambda: os.link('own/.git', 'empty/.git'))\n\
+                tell('moved', lambda: os.rename('own/.git', 'empty/.git'))\n\
+                tell('moved directory', lambda: os.rename('own/repository/.git', 'empty/.git'))\n\
+                tell('in a new place', lambda: (os.rename('sub', 'away'), os.mkdir('sub'), write('sub/.git')))\n\
+                os.rmdir('sub'); tell('in its place', lambda: os.rename('own', 'sub'))\n\
+                os.rmdir('empty'); os.mkdir('empty'); tell('anew', lambda: write('empty/.git'))\n";
+    let with_empty = |begun: Run| {
+        std::fs::create_dir(begun.place.path("empty")).unwrap();
+        begun.profile("workspace")
+    };
+    with_empty(run())
+        .file(".git/HEAD", "ref: refs/heads/main\n")
+        .file("sub/.git", "gitdir: ../.git/modules/sub\n")
+        .python(code)
+        .stdout(
+            "file refused\ndirectory refused\nlink refused\nhard link refused\nmoved refused\nmoved directory refused\n\
+             in a new place refused\nin its place refused\nanew refused\n",
+        )
+        .any_stderr()
+        .ends();
+    // Where there is no repository around it, one is made.
+    with_empty(run())
+        .python("import os; os.mkdir('empty/.git'); os.mkdir('.git'); os.makedirs('made/.git')")
         .ends();
 }
 
