@@ -36,6 +36,17 @@ pub fn git_config_of_lock(path: &Path) -> Option<PathBuf> {
     (Role::of(above) == Role::Repository).then(|| above.join("config"))
 }
 
+/// Whether this is a repository's index.
+pub fn is_git_index(path: &Path) -> bool {
+    let is_repository = |above: &Path| {
+        matches!(
+            Role::of(above),
+            Role::Repository | Role::Worktree(_) | Role::Modules { .. }
+        )
+    };
+    path.file_name().is_some_and(|name| name == "index") && path.parent().is_some_and(is_repository)
+}
+
 /// The directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that one.
 /// Empty outside of any. Where a run made one of these, what is in it is the run's own.
 pub fn git_directories(path: &Path) -> Vec<PathBuf> {

@@ -14,7 +14,7 @@ use super::pinned::{Identity, Pinned, Place};
 use super::realm::Realm;
 use super::shared::{Made, Shared};
 use super::station::Station;
-use crate::policy::{Access, Arrival, Capabilities};
+use crate::policy::{Access, Arrival, Capabilities, is_git_index};
 use crate::report::Reason;
 
 /// The judges of one call.
@@ -108,6 +108,14 @@ impl Bench<'_> {
     /// The same for the lock of a git configuration.
     pub fn new_git_lock(&self, place: &Place) -> Verdict {
         self.all(|judge| judge.new_git_lock(place))
+    }
+
+    /// Whether this is the index of a repository that one of the runs didn't make, and a new one may take its place.
+    pub fn is_anothers_index(&self, place: &Place) -> bool {
+        let is_closed = |verdict: Verdict| verdict.is_refused();
+        is_git_index(place.name())
+            && is_closed(self.place(Access::CHANGE, place))
+            && !is_closed(self.all(|judge| judge.new_index(place)))
     }
 
     /// Whether a git configuration may be written but for what it is.

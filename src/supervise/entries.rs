@@ -8,6 +8,7 @@ use super::caller::Alleged;
 use super::cutting;
 use super::desk::Desk;
 use super::git_config;
+use super::git_index;
 use super::judge::{self, CLOSED, Verdict};
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
@@ -270,7 +271,16 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     // Nothing else of the run renames meanwhile.
     let replaced = new.look();
     let exchanges = flags & libc::RENAME_EXCHANGE != 0;
-    let is_static = judge_move(desk, (from, &old, moved), (to, &new, replaced), exchanges)?;
+    let manner = match flags {
+        0 if desk.judge.is_anothers_index(&new) => Manner::Index,
+        libc::RENAME_EXCHANGE => Manner::Exchange,
+        _ => Manner::Move,
+    };
+    let is_static = judge_move(desk, (from, &old, moved), (to, &new, replaced), manner)?;
+    if manner == Manner::Index {
+        git_index::replace(desk, (&old, moved), &new, &Attempt::on(Kind::Write, to.path.bytes()))?;
+        return Ok(Answer::Value(0));
+    }
     if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
         return Ok(answer);
     }
@@ -292,13 +302,23 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     Ok(Answer::Value(0))
 }
 
+/// What a rename does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Move,
+    Exchange,
+    /// What comes to be an index of git's is looked at, and copied ([`git_index`]).
+    Index,
+}
+
 /// Both names must be writable, and what moves must be no less closed where it goes.
 fn judge_move(
     desk: &Desk<'_>,
     (from, old, moved): (&Operand, &Place, Option<Entry>),
     (to, new, replaced): (&Operand, &Place, Option<Entry>),
-    exchanges: bool,
+    manner: Manner,
 ) -> Result<IsStatic, Errno> {
+    let exchanges = manner == Manner::Exchange;
     let (old_name, new_name) = (old.name(), new.name());
     if judge::is_shared_memory(old_name) && judge::is_shared_memory(new_name) {
         let is_own = |found: Option<Entry>| found.is_none_or(|found| is_own_shared_memory(desk, found.identity()));
@@ -314,19 +334,15 @@ fn judge_move(
             Access::READ | Access::DELETE,
         ),
     };
-    let (arriving, arrival) = match replaced {
-        Some(_) if exchanges => (
-            Attempt::on(Kind::Write, to.path.bytes()),
-            desk.judge.place(Access::WRITING, new),
-        ),
-        Some(_) => (
-            Attempt::on(Kind::Write, to.path.bytes()),
-            desk.judge.place(Access::CHANGE, new),
-        ),
-        None => (
-            Attempt::without(Kind::Create, to.path.bytes()),
-            desk.judge.new_entry(new),
-        ),
+    let arriving = match replaced {
+        Some(_) => Attempt::on(Kind::Write, to.path.bytes()),
+        None => Attempt::without(Kind::Create, to.path.bytes()),
+    };
+    let arrival = match (replaced, manner) {
+        (_, Manner::Index) => desk.judge.all(|judge| judge.new_index(new)),
+        (Some(_), Manner::Exchange) => desk.judge.place(Access::WRITING, new),
+        (Some(_), Manner::Move) => desk.judge.place(Access::CHANGE, new),
+        (None, _) => desk.judge.new_entry(new),
     };
     // What can't be opened at all is refused before a question about the other name.
     if arrival.is_closed() {

@@ -14,7 +14,9 @@ use super::procfs;
 use super::realm::Realm;
 use super::station::Station;
 use super::terminals::Terminal;
-use crate::policy::{Access, Arrival, Capabilities, Decision, Grant, git_directories, is_in_git_directory};
+use crate::policy::{
+    Access, Arrival, Capabilities, Decision, Grant, git_directories, is_git_index, is_in_git_directory,
+};
 use crate::profile::Origin;
 use crate::report::Reason;
 use crate::sys::file;
@@ -52,6 +54,9 @@ impl Verdict {
         }
     }
 }
+
+/// Why an index isn't written otherwise.
+const INDEX: &str = "git's index is written to `index.lock`, which is renamed";
 
 /// Judges by one policy.
 pub struct Judge<'a> {
@@ -171,6 +176,14 @@ impl Judge<'_> {
         }
     }
 
+    /// Whether a new index may take the place of another's, which may be written in no other way.
+    pub fn new_index(&self, place: &Place) -> Verdict {
+        match self.place(Access::CHANGE, place) {
+            Verdict::Refused(Reason::Never(reason)) if reason == INDEX => Verdict::OnBehalf,
+            verdict => verdict,
+        }
+    }
+
     /// Making the lock of a git configuration where there's none.
     pub fn new_git_lock(&self, place: &Place) -> Verdict {
         match self.new_entry(place) {
@@ -216,6 +229,13 @@ impl Judge<'_> {
             if access.contains(bit) {
                 verdict = verdict.and(self.bit(bit, name));
             }
+        }
+        if access.contains(Access::WRITE)
+            && !verdict.is_refused()
+            && is_git_index(name)
+            && !self.is_of_own_repository(name)
+        {
+            return Verdict::Refused(Reason::Never(INDEX.into()));
         }
         verdict
     }

@@ -22,6 +22,7 @@ mod execute;
 mod fifo;
 mod first;
 mod git_config;
+mod git_index;
 mod groups;
 mod hard_links;
 mod hearing;

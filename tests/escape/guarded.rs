@@ -254,7 +254,6 @@ fn a_configuration_is_not_changed_behind_its_check() {
 fn git_writes_what_a_commit_writes() {
     for profile in WRITING {
         let forms = [
-            "write('@DIR/.git/index.lock'); os.rename('@DIR/.git/index.lock', '@DIR/.git/index')",
             "write('@DIR/.git/HEAD.lock'); os.rename('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD')",
             "os.mkdir('@DIR/.git/objects/ab'); write('@DIR/.git/objects/ab/tmp'); \
              os.link('@DIR/.git/objects/ab/tmp', '@DIR/.git/objects/ab/cd'); os.unlink('@DIR/.git/objects/ab/tmp')",
@@ -267,6 +266,70 @@ fn git_writes_what_a_commit_writes() {
             "os.makedirs('@DIR/new/.git/hooks'); write('@DIR/new/.git/config'); write('@DIR/new/.git/hooks/x')",
         ];
         works(Probe::new(), REPOSITORY, &forms).refused(profile, "ok");
+    }
+}
+
+/// An index without entries, and how git makes one of one entry.
+const EMPTY_INDEX: &str = "DIRC\0\0\0\u{2}\0\0\0\0....................";
+const NEW_INDEX: &str = "l, n = '@DIR/.git/index.lock', '@DIR/.git/index'\n\
+    def index(mode):\n  \
+      entry = b'i' * 24 + mode.to_bytes(4, 'big') + b'i' * 12 + b'o' * 20 + bytes([0, 3]) + b'sub' + bytes(7)\n  \
+      return b'DIRC' + bytes([0, 0, 0, 2, 0, 0, 0, 1]) + entry + b'.' * 20\n\
+    def put(data, to=l):\n  \
+      with open(to, 'wb') as file: file.write(data)\n  \
+      os.chmod(to, 0o640); os.utime(to, (5, 5)); os.rename(to, n)\n";
+
+fn with_index() -> Vec<(&'static str, &'static str)> {
+    let index = [(".git/index", EMPTY_INDEX), (".git/worktrees/w/index", EMPTY_INDEX)];
+    REPOSITORY.iter().copied().chain(index).collect()
+}
+
+/// From the top git goes into what an index calls a submodule, and starts what is configured there.
+#[test]
+fn an_index_leads_git_to_no_new_submodule() {
+    let form = |code: &str| format!("{NEW_INDEX}{code}");
+    let fine = [
+        "put(index(0o100644)); expect(open(n, 'rb').read() == index(0o100644) and not os.path.exists(l))",
+        "put(index(0o120000)); put(index(0o100755)); expect(os.stat(n).st_mode & 0o777 == 0o640 and os.stat(n).st_mtime == 5)",
+        "os.unlink(n); put(index(0o100644))",
+        "os.mkdir('@DIR/new'); os.mkdir('@DIR/new/.git'); n = '@DIR/new/.git/index'; put(index(0o160000), '@DIR/new/.git/l'); write(n)",
+        "expect(os.listdir('@DIR/.git') == [name for name in os.listdir('@DIR/.git') if not name.startswith('stockade')])",
+    ];
+    let refused = [
+        "put(index(0o160000))",
+        "put(index(0o160755))",
+        "put(index(0o040000))",
+        "put(index(0o100644) + index(0o160000))",
+        "put(b'no index')",
+        "os.unlink(n); put(index(0o160000))",
+        "os.rename(n, '@DIR/x'); put(index(0o160000))",
+        "n = '@DIR/.git/worktrees/w/index'; put(index(0o160000), '@DIR/.git/worktrees/w/index.lock')",
+        "put(index(0o160000), '@DIR/.git/tmp_x')",
+        "write(n)",
+        "write(n, 'ab')",
+        "write(n, 'r+b')",
+        "os.truncate(n, 0)",
+        "os.open(n, os.O_RDONLY | os.O_TRUNC)",
+        "os.unlink(n); write(n)",
+        "os.unlink(n); os.symlink('../plain', n)",
+        "os.unlink(n); write(l); os.link(l, n)",
+        "os.symlink('../plain', l); os.rename(l, n)",
+        "os.mkdir(l); os.unlink(n); os.rename(l, n)",
+        "os.link(n, '@DIR/.git/tmp_x'); write('@DIR/.git/tmp_x')",
+        "write(l); renameat2(l, n, 2)",
+        "write(l); renameat2(n, l, 2)",
+        "os.unlink(n); write(l); renameat2(l, n, 1)",
+    ];
+    let behind = "f = os.open(l, os.O_CREAT | os.O_RDWR); os.write(f, index(0o100644)); os.rename(l, n)\n\
+                  os.pwrite(f, index(0o160000), 0); expect(open(n, 'rb').read() == index(0o160000))";
+    let fine: Vec<String> = fine.iter().map(|code| form(code)).collect();
+    let refused: Vec<String> = refused.iter().map(|code| form(code)).collect();
+    for profile in WRITING {
+        let fine: Vec<&str> = fine.iter().map(String::as_str).collect();
+        works(Probe::new(), &with_index(), &fine).refused(profile, "ok");
+        let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
+        attempts(Probe::new(), &with_index(), &refused).refused(profile, REFUSED);
+        attempts(Probe::new(), &with_index(), &[&form(behind)]).refused(profile, "EBADMSG");
     }
 }
 

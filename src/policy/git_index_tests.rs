@@ -1,0 +1,176 @@
+use std::io::Cursor;
+
+use super::*;
+
+const FILE: u32 = 0o100_644;
+const SUBMODULE: u32 = 0o160_000;
+const TREE: u32 = 0o040_000;
+
+struct Made {
+    version: u32,
+    hash: usize,
+    entries: Vec<(u32, String)>,
+    extensions: Vec<(&'static [u8; 4], usize)>,
+}
+
+/// An index as git writes it.
+fn made(version: u32, hash: usize, entries: &[(u32, &str)]) -> Made {
+    let entries = entries.iter().map(|(mode, path)| (*mode, (*path).to_owned())).collect();
+    Made {
+        version,
+        hash,
+        entries,
+        extensions: vec![(b"TREE", 25)],
+    }
+}
+
+impl Made {
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = b"DIRC".to_vec();
+        bytes.extend(self.version.to_be_bytes());
+        bytes.extend((self.entries.len() as u32).to_be_bytes());
+        let mut before = String::new();
+        for (mode, path) in &self.entries {
+            let start = bytes.len();
+            bytes.extend([0x69; 24]);
+            bytes.extend(mode.to_be_bytes());
+            bytes.extend([7; 12]);
+            bytes.extend(vec![0xab; self.hash]);
+            bytes.extend((path.len().min(0xfff) as u16).to_be_bytes());
+            if self.version == 4 {
+                let common = before.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
+                bytes.extend(varint(before.len() - common));
+                bytes.extend(&path.as_bytes()[common..]);
+                bytes.push(0);
+            } else {
+                bytes.extend(path.as_bytes());
+                let read = bytes.len() - start;
+                bytes.extend(vec![0; 8 - read % 8]);
+            }
+            before.clone_from(path);
+        }
+        for (name, length) in &self.extensions {
+            bytes.extend(*name);
+            bytes.extend((*length as u32).to_be_bytes());
+            bytes.extend(vec![1; *length]);
+        }
+        bytes.extend(vec![0xcd; self.hash]);
+        bytes
+    }
+}
+
+/// As in git's `varint.c`.
+fn varint(mut number: usize) -> Vec<u8> {
+    let mut bytes = vec![(number & 127) as u8];
+    while number > 127 {
+        number = (number >> 7) - 1;
+        bytes.insert(0, 128 | (number & 127) as u8);
+    }
+    bytes
+}
+
+fn leads_on(old: Option<&[u8]>, new: &[u8]) -> bool {
+    let mut old = old.map(Cursor::new);
+    !leads_no_further(old.as_mut(), &mut Cursor::new(new)).unwrap()
+}
+
+#[test]
+fn a_submodule_that_was_not_there_leads_on() {
+    let long = "x/".repeat(2047) + "y";
+    for version in [2, 3, 4] {
+        for hash in HASHES {
+            let of = |entries: &[(u32, &str)]| made(version, hash, entries).bytes();
+            let plain = of(&[(FILE, "a"), (FILE, "a/b"), (FILE, &long), (FILE, "z")]);
+            let sub = of(&[(FILE, "a"), (SUBMODULE, "sub")]);
+            let first = of(&[(SUBMODULE, "a"), (FILE, "b")]);
+            assert!(!leads_on(None, &plain), "{version} {hash}");
+            assert!(!leads_on(Some(&plain), &plain));
+            assert!(!leads_on(Some(&sub), &plain));
+            assert!(!leads_on(Some(&sub), &of(&[(SUBMODULE, "sub"), (FILE, "z")])));
+            assert!(!leads_on(
+                Some(&first),
+                &of(&[(SUBMODULE, "a"), (FILE, "b"), (FILE, "c")])
+            ));
+            for new in [&sub, &first, &of(&[(FILE, &long), (SUBMODULE, "z")])] {
+                assert!(leads_on(None, new));
+                assert!(leads_on(Some(&plain), new));
+            }
+            assert!(leads_on(Some(&sub), &of(&[(SUBMODULE, "sub"), (SUBMODULE, "sub2")])));
+            assert!(leads_on(Some(&plain), &of(&[(TREE, "d/")])));
+            assert!(!leads_on(Some(&of(&[(TREE, "d/")])), &of(&[(TREE, "d/")])));
+            // A mode that git takes for a submodule's all the same.
+            assert!(leads_on(Some(&plain), &of(&[(SUBMODULE | 0o755, "sub")])));
+        }
+    }
+}
+
+#[test]
+fn what_is_not_understood_leads_on() {
+    let plain = made(2, 20, &[(FILE, "a")]).bytes();
+    assert!(!leads_on(Some(&plain), &plain));
+    // Cut behind the entries the rest is as long as a checksum, which git looks at.
+    const BEHIND_ENTRIES: usize = 12 + 64 + 20;
+    for length in (0..plain.len()).filter(|length| *length != BEHIND_ENTRIES) {
+        assert!(leads_on(Some(&plain), &plain[..length]), "{length}");
+        assert!(leads_on(None, &plain[..length]), "{length}");
+    }
+    assert!(leads_on(Some(&plain), &[plain.as_slice(), b"x"].concat()));
+    let mut split = made(2, 20, &[(FILE, "a")]);
+    split.extensions = vec![(b"link", 20)];
+    assert!(leads_on(Some(&plain), &split.bytes()));
+    assert!(leads_on(Some(&split.bytes()), &plain));
+    // The other kind of repository.
+    assert!(leads_on(Some(&plain), &made(2, 32, &[(FILE, "a")]).bytes()));
+    assert!(leads_on(Some(b"no index"), &plain));
+    let mut many = b"DIRC\0\0\0\x02\xff\xff\xff\xff".to_vec();
+    many.extend([0; 100]);
+    assert!(leads_on(Some(&plain), &many));
+}
+
+#[test]
+fn an_index_that_git_makes_is_understood() {
+    let place = tempfile::tempdir().unwrap();
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args([
+            "-c",
+            "init.defaultBranch=main",
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@example.com",
+        ]);
+        let done = command.args(words).current_dir(place.path()).output();
+        done.is_ok_and(|done| done.status.success())
+    };
+    if !git(&["init", "--quiet"]) {
+        return eprintln!("skipped: there is no git here");
+    }
+    let index = || std::fs::read(place.path().join(".git/index")).unwrap();
+    for name in ["a", "some/where/b", "some/where/else/c", "z"] {
+        let path = place.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, name).unwrap();
+    }
+    assert!(git(&["add", "."]));
+    let first = index();
+    assert!(!leads_on(None, &first) && !leads_on(Some(&first), &first));
+    assert!(git(&["commit", "--quiet", "--message", "x"]));
+    for version in ["4", "2"] {
+        assert!(git(&[
+            "update-index",
+            "--index-version",
+            version,
+            "--force-write-index"
+        ]));
+        assert!(!leads_on(Some(&first), &index()), "version {version}");
+    }
+    assert!(
+        git(&["init", "--quiet", "nested"]) && git(&["-C", "nested", "commit", "--quiet", "--allow-empty", "-m", "x"])
+    );
+    assert!(git(&["add", "nested"]));
+    let linked = index();
+    assert!(leads_on(Some(&first), &linked) && leads_on(None, &linked) && !leads_on(Some(&linked), &first));
+    assert!(git(&["update-index", "--split-index"]));
+    assert!(leads_on(Some(&linked), &index()));
+}
