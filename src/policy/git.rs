@@ -36,15 +36,39 @@ pub fn git_config_of_lock(path: &Path) -> Option<PathBuf> {
     (Role::of(above) == Role::Repository).then(|| above.join("config"))
 }
 
-/// Whether this is a repository's index.
-pub fn is_git_index(path: &Path) -> bool {
-    let is_repository = |above: &Path| {
-        matches!(
-            Role::of(above),
-            Role::Repository | Role::Worktree(_) | Role::Modules { .. }
-        )
-    };
-    path.file_name().is_some_and(|name| name == "index") && path.parent().is_some_and(is_repository)
+/// A file of a repository by which git goes elsewhere: it is written to another name, and renamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renamed {
+    /// `HEAD` of a `.git`: without one that git understands it takes a directory above for the repository.
+    Head,
+    /// An index, which leads to submodules.
+    Index,
+    /// What a split index has in another file.
+    SharedIndex,
+}
+
+impl Renamed {
+    /// Whether a path is one, by its name.
+    pub fn of(path: &Path) -> Option<Renamed> {
+        let name = path.file_name()?;
+        let renamed = match name.as_bytes() {
+            b"HEAD" => Renamed::Head,
+            b"index" => Renamed::Index,
+            name if name.starts_with(b"sharedindex.") => Renamed::SharedIndex,
+            _ => return None,
+        };
+        let is_there = match Role::of(path.parent()?) {
+            Role::Repository => true,
+            Role::Worktree(_)
+            | Role::Modules { .. }
+            | Role::Open(Ambiguity::Submodule)
+            | Role::Objects(Ambiguity::Submodule)
+            | Role::ObjectsInfo(Ambiguity::Submodule)
+            | Role::Info(Ambiguity::Submodule) => renamed != Renamed::Head,
+            _ => false,
+        };
+        is_there.then_some(renamed)
+    }
 }
 
 /// The directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that one.
@@ -79,6 +103,8 @@ enum Role {
     Worktree(Ambiguity),
     /// `modules`, or some names below it. A submodule's name has slashes as often as not, so each may be its end.
     Modules { named: bool },
+    /// `refs`. Git takes no directory without it for a repository.
+    Refs,
     /// `objects`.
     Objects(Ambiguity),
     /// `objects/info`.
@@ -121,7 +147,9 @@ impl Role {
             Role::Guarded => Role::Guarded,
             // There's no repository in a place like this.
             _ if is_git(name) => Role::Guarded,
+            Role::Repository if name == "refs" => Role::Refs,
             Role::Repository => entry(name, Ambiguity::None),
+            Role::Refs => Role::Open(Ambiguity::None),
             Role::Worktrees(ambiguity) => Role::Worktree(ambiguity),
             Role::Worktree(ambiguity) => entry(name, ambiguity),
             Role::Modules { named } => module(name, named),

@@ -1,69 +1,125 @@
-//! What git goes into by itself: submodules, by the entries of an index (gitformat-index(5)).
+//! Where git goes by itself: `HEAD`, and the submodules of an index (gitformat-index(5)).
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
-/// The places of an index that git goes into where a directory is there: submodules by their paths, and the trees of a sparse
-/// index, which may hold more of them, by path and object.
-type Links = BTreeSet<Vec<u8>>;
-
-/// The length of an object's name, in bytes: SHA-1 and SHA-256. An index doesn't say which one its repository has.
-const HASHES: [usize; 2] = [20, 32];
 /// The kind of an entry that is a submodule.
 const SUBMODULE: u32 = 0o160_000;
 /// A path may be as long as the kernel's, and a tree's is that of a directory.
 const LONGEST_PATH: usize = 4096;
-/// An index with more isn't read further.
-const MOST_LINKS: usize = 65_536;
+/// Bytes of links that are kept; an index with more isn't read further.
+const MOST_BYTES: usize = 1 << 22;
+/// SHA-1 and SHA-256, in bytes.
+const HASHES: [usize; 2] = [20, 32];
 
-/// Whether git goes into no more places by `new` than by `old`, the index before. Not where either isn't understood: a split
-/// index has more entries in another file.
-///
-/// # Errors
-/// Reading fails.
-pub fn leads_no_further<F: Read + Seek>(old: Option<&mut F>, new: &mut F) -> io::Result<bool> {
-    let Some(old) = old else {
-        // Of a repository without an index it isn't known how it is to be read.
-        let mut is_whole = false;
-        for hash in HASHES {
-            let (links, is_whole_so) = read(new, hash)?;
-            if !links.is_empty() {
-                return Ok(false);
-            }
-            is_whole |= is_whole_so;
-        }
-        return Ok(is_whole);
-    };
-    for hash in HASHES {
-        if let (before, true) = read(old, hash)? {
-            let (links, is_whole) = read(new, hash)?;
-            return Ok(is_whole && links.is_subset(&before));
-        }
-    }
-    Ok(false)
+/// Whether git takes this for what a repository's `HEAD` holds: a branch, or an object (gitrepository-layout(5)).
+pub fn is_head(text: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
+    let is_object = HASHES.map(|length| 2 * length).contains(&text.len()) && text.iter().all(u8::is_ascii_hexdigit);
+    let is_name = |byte: &u8| !byte.is_ascii_whitespace() && !byte.is_ascii_control();
+    let branch = text.strip_prefix(b"ref: refs/");
+    is_object || text.len() < 256 && branch.is_some_and(|branch| !branch.is_empty() && branch.iter().all(is_name))
 }
 
-/// The links up to where it isn't understood, and whether all of it was.
-fn read<F: Read + Seek>(index: &mut F, hash: usize) -> io::Result<(Links, bool)> {
-    let length = index.seek(io::SeekFrom::End(0))?;
-    index.rewind()?;
-    let mut links = Links::new();
-    let mut reader = Reader {
-        input: BufReader::new(index).take(length),
-        hash,
-    };
-    match reader.index(&mut links) {
-        Ok(()) => Ok((links, true)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => {
-            Ok((links, false))
+/// The length of an object's name in a repository of this configuration, in bytes. `None` for one that isn't understood.
+pub fn object_name_length(config: &str) -> Option<usize> {
+    let is_extensions = |header: &str| header.to_ascii_lowercase().starts_with("[extensions");
+    let mut length = Some(HASHES[0]);
+    let mut is_here = false;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            is_here = is_extensions(line);
         }
-        Err(error) => Err(error),
+        // A key may stand behind its header.
+        let key = line.rsplit(']').next().unwrap_or_default().trim_start();
+        if !is_here || !key.to_ascii_lowercase().starts_with("objectformat") {
+            continue;
+        }
+        length = match key.split_once('=').map(|(_, value)| value.trim()) {
+            Some("sha1") => Some(HASHES[0]),
+            Some("sha256") => Some(HASHES[1]),
+            _ => return None,
+        };
+    }
+    length
+}
+
+/// A place that git goes into where a directory is there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Link {
+    /// A submodule, by its path.
+    Submodule(Vec<u8>),
+    /// A tree of a sparse index, which may hold submodules, by its path and object.
+    Tree(Vec<u8>, Vec<u8>),
+}
+
+/// What an index leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    links: BTreeSet<Link>,
+    /// Of a split index, what the name of the other file has behind `sharedindex.`.
+    pub shared: Option<String>,
+}
+
+impl Index {
+    /// Reads one of a repository whose objects have names of so many bytes. `None` where it isn't understood.
+    ///
+    /// # Errors
+    /// Reading fails.
+    pub fn read<F: Read + Seek>(file: &mut F, hash: usize) -> io::Result<Option<Index>> {
+        let length = file.seek(io::SeekFrom::End(0))?;
+        file.rewind()?;
+        let mut reader = Reader {
+            input: BufReader::new(file).take(length),
+            hash,
+            left: MOST_BYTES,
+            index: Index {
+                links: BTreeSet::new(),
+                shared: None,
+            },
+        };
+        match reader.index() {
+            Ok(()) => Ok(Some(reader.index)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same with what the other file of a split index leads to.
+    pub fn with(mut self, shared: Index) -> Index {
+        self.links.extend(shared.links);
+        self
+    }
+
+    /// The submodules that git goes into by this one, and not by the one before. `None` where that can't be told, since a
+    /// sparse index has another tree.
+    pub fn submodules_beyond(&self, before: Option<&Index>) -> Option<Vec<PathBuf>> {
+        let is_new = |link: &&Link| before.is_none_or(|before| !before.links.contains(link));
+        let path = |link: &Link| match link {
+            Link::Submodule(path) => Some(PathBuf::from(OsStr::from_bytes(path))),
+            Link::Tree(..) => None,
+        };
+        self.links.iter().filter(is_new).map(path).collect()
+    }
+
+    /// Its submodules, and what may hold more of them.
+    pub fn places(&self) -> impl Iterator<Item = &Path> {
+        self.links.iter().map(|link| match link {
+            Link::Submodule(path) | Link::Tree(path, _) => Path::new(OsStr::from_bytes(path)),
+        })
     }
 }
 
 struct Reader<R> {
     input: io::Take<R>,
+    /// The length of an object's name, in bytes.
     hash: usize,
+    /// Bytes of links that may still be kept.
+    left: usize,
+    index: Index,
 }
 
 fn malformed() -> io::Error {
@@ -87,7 +143,7 @@ impl<R: BufRead> Reader<R> {
         Ok(bytes)
     }
 
-    fn index(&mut self, links: &mut Links) -> io::Result<()> {
+    fn index(&mut self) -> io::Result<()> {
         if self.bytes()? != *b"DIRC" {
             return Err(malformed());
         }
@@ -97,13 +153,13 @@ impl<R: BufRead> Reader<R> {
         }
         let mut path = Vec::new();
         for _ in 0..self.number()? {
-            self.entry(version, &mut path, links)?;
+            self.entry(version, &mut path)?;
         }
         self.extensions()
     }
 
     /// Reads one entry. `path` is the one before, and this one afterwards.
-    fn entry(&mut self, version: u32, path: &mut Vec<u8>, links: &mut Links) -> io::Result<()> {
+    fn entry(&mut self, version: u32, path: &mut Vec<u8>) -> io::Result<()> {
         // Times, device and inode; owner and size.
         self.bytes::<24>()?;
         let kind = self.number()? & libc::S_IFMT;
@@ -119,15 +175,18 @@ impl<R: BufRead> Reader<R> {
             4 => self.compressed_path(flags, path)?,
             _ => self.padded_path(flags, fixed, path)?,
         }
-        let link = match kind {
-            SUBMODULE => path.clone(),
-            libc::S_IFDIR => [path.as_slice(), b"\0", &object].concat(),
-            _ => return Ok(()),
-        };
-        if links.len() >= MOST_LINKS {
+        // Git reads a path to its first NUL. One of a split index that has none stands for that of an entry elsewhere.
+        if !matches!(kind, SUBMODULE | libc::S_IFDIR) {
+            return Ok(());
+        }
+        if path.is_empty() || path.contains(&0) {
             return Err(malformed());
         }
-        links.insert(link);
+        self.left = self.left.checked_sub(path.len() + object.len()).ok_or_else(malformed)?;
+        self.index.links.insert(match kind {
+            SUBMODULE => Link::Submodule(path.clone()),
+            _ => Link::Tree(path.clone(), object),
+        });
         Ok(())
     }
 
@@ -205,9 +264,16 @@ impl<R: BufRead> Reader<R> {
     fn extensions(&mut self) -> io::Result<()> {
         while self.input.limit() > self.hash as u64 {
             let name = self.bytes::<4>()?;
-            let length = u64::from(self.number()?);
-            if name == *b"link" || length > self.input.limit() {
-                return Err(malformed());
+            let mut length = u64::from(self.number()?);
+            if name == *b"link" {
+                length = length.checked_sub(self.hash as u64).ok_or_else(malformed)?;
+                let shared = self.vector(self.hash)?;
+                let is_named = shared.iter().any(|byte| *byte != 0);
+                let shared = is_named.then(|| shared.iter().map(|byte| format!("{byte:02x}")).collect());
+                if self.index.shared.is_some() {
+                    return Err(malformed());
+                }
+                self.index.shared = shared;
             }
             let skipped = io::copy(&mut self.input.by_ref().take(length), &mut io::sink())?;
             if skipped != length {

@@ -69,9 +69,15 @@ fn varint(mut number: usize) -> Vec<u8> {
     bytes
 }
 
-fn leads_on(old: Option<&[u8]>, new: &[u8]) -> bool {
-    let mut old = old.map(Cursor::new);
-    !leads_no_further(old.as_mut(), &mut Cursor::new(new)).unwrap()
+fn read(bytes: &[u8], hash: usize) -> Option<Index> {
+    Index::read(&mut Cursor::new(bytes), hash).unwrap()
+}
+
+/// Whether there is a submodule more, or something that isn't understood.
+fn leads_on(hash: usize, old: Option<&[u8]>, new: &[u8]) -> bool {
+    let old = old.and_then(|old| read(old, hash));
+    let beyond = read(new, hash).and_then(|new| new.submodules_beyond(old.as_ref()));
+    beyond.is_none_or(|beyond| !beyond.is_empty())
 }
 
 #[test]
@@ -83,23 +89,28 @@ fn a_submodule_that_was_not_there_leads_on() {
             let plain = of(&[(FILE, "a"), (FILE, "a/b"), (FILE, &long), (FILE, "z")]);
             let sub = of(&[(FILE, "a"), (SUBMODULE, "sub")]);
             let first = of(&[(SUBMODULE, "a"), (FILE, "b")]);
-            assert!(!leads_on(None, &plain), "{version} {hash}");
-            assert!(!leads_on(Some(&plain), &plain));
-            assert!(!leads_on(Some(&sub), &plain));
-            assert!(!leads_on(Some(&sub), &of(&[(SUBMODULE, "sub"), (FILE, "z")])));
+            assert!(!leads_on(hash, None, &plain), "{version} {hash}");
+            assert!(!leads_on(hash, Some(&plain), &plain));
+            assert!(!leads_on(hash, Some(&sub), &plain));
+            assert!(!leads_on(hash, Some(&sub), &of(&[(SUBMODULE, "sub"), (FILE, "z")])));
             assert!(!leads_on(
+                hash,
                 Some(&first),
                 &of(&[(SUBMODULE, "a"), (FILE, "b"), (FILE, "c")])
             ));
             for new in [&sub, &first, &of(&[(FILE, &long), (SUBMODULE, "z")])] {
-                assert!(leads_on(None, new));
-                assert!(leads_on(Some(&plain), new));
+                assert!(leads_on(hash, None, new));
+                assert!(leads_on(hash, Some(&plain), new));
             }
-            assert!(leads_on(Some(&sub), &of(&[(SUBMODULE, "sub"), (SUBMODULE, "sub2")])));
-            assert!(leads_on(Some(&plain), &of(&[(TREE, "d/")])));
-            assert!(!leads_on(Some(&of(&[(TREE, "d/")])), &of(&[(TREE, "d/")])));
+            assert!(leads_on(
+                hash,
+                Some(&sub),
+                &of(&[(SUBMODULE, "sub"), (SUBMODULE, "sub2")])
+            ));
+            assert!(leads_on(hash, Some(&plain), &of(&[(TREE, "d/")])));
+            assert!(!leads_on(hash, Some(&of(&[(TREE, "d/")])), &of(&[(TREE, "d/")])));
             // A mode that git takes for a submodule's all the same.
-            assert!(leads_on(Some(&plain), &of(&[(SUBMODULE | 0o755, "sub")])));
+            assert!(leads_on(hash, Some(&plain), &of(&[(SUBMODULE | 0o755, "sub")])));
         }
     }
 }
@@ -107,24 +118,79 @@ fn a_submodule_that_was_not_there_leads_on() {
 #[test]
 fn what_is_not_understood_leads_on() {
     let plain = made(2, 20, &[(FILE, "a")]).bytes();
-    assert!(!leads_on(Some(&plain), &plain));
+    assert!(!leads_on(20, Some(&plain), &plain));
     // Cut behind the entries the rest is as long as a checksum, which git looks at.
     const BEHIND_ENTRIES: usize = 12 + 64 + 20;
     for length in (0..plain.len()).filter(|length| *length != BEHIND_ENTRIES) {
-        assert!(leads_on(Some(&plain), &plain[..length]), "{length}");
-        assert!(leads_on(None, &plain[..length]), "{length}");
+        assert!(leads_on(20, Some(&plain), &plain[..length]), "{length}");
     }
-    assert!(leads_on(Some(&plain), &[plain.as_slice(), b"x"].concat()));
-    let mut split = made(2, 20, &[(FILE, "a")]);
-    split.extensions = vec![(b"link", 20)];
-    assert!(leads_on(Some(&plain), &split.bytes()));
-    assert!(leads_on(Some(&split.bytes()), &plain));
+    assert!(leads_on(20, Some(&plain), &[plain.as_slice(), b"x"].concat()));
     // The other kind of repository.
-    assert!(leads_on(Some(&plain), &made(2, 32, &[(FILE, "a")]).bytes()));
-    assert!(leads_on(Some(b"no index"), &plain));
+    assert!(leads_on(20, None, &made(2, 32, &[(FILE, "a")]).bytes()));
+    assert!(leads_on(32, None, &plain));
+    // What git would read as another path.
+    assert!(leads_on(20, None, &made(2, 20, &[(SUBMODULE, "a\0b")]).bytes()));
+    assert!(leads_on(20, None, &made(2, 20, &[(SUBMODULE, "")]).bytes()));
+    let tree = made(2, 20, &[(TREE, "d/")]).bytes();
+    let alike = format!("d/\0{}", "\u{2b}".repeat(20));
+    assert!(leads_on(20, Some(&tree), &made(2, 20, &[(SUBMODULE, &alike)]).bytes()));
     let mut many = b"DIRC\0\0\0\x02\xff\xff\xff\xff".to_vec();
     many.extend([0; 100]);
-    assert!(leads_on(Some(&plain), &many));
+    assert!(leads_on(20, Some(&plain), &many));
+}
+
+#[test]
+fn a_split_index_says_what_it_has_elsewhere() {
+    let mut split = made(2, 20, &[(FILE, "a")]);
+    split.extensions = vec![(b"link", 28)];
+    assert_eq!(read(&split.bytes(), 20).unwrap().shared.unwrap(), "01".repeat(20));
+    split.extensions = vec![(b"link", 28), (b"link", 28)];
+    assert!(read(&split.bytes(), 20).is_none());
+    split.extensions = vec![(b"link", 19)];
+    assert!(read(&split.bytes(), 20).is_none());
+    let shared = read(&made(2, 20, &[(SUBMODULE, "s")]).bytes(), 20).unwrap();
+    let whole = read(&made(2, 20, &[(FILE, "a")]).bytes(), 20).unwrap().with(shared);
+    assert_eq!(whole.places().collect::<Vec<_>>(), [Path::new("s")]);
+}
+
+#[test]
+fn a_head_names_a_branch_or_an_object() {
+    for text in [
+        "ref: refs/heads/main\n",
+        "ref: refs/heads/a/b",
+        &"0a".repeat(20),
+        &"0a".repeat(32),
+        "ref: refs/heads/.invalid\n",
+    ] {
+        assert!(is_head(text.as_bytes()), "{text:?}");
+    }
+    let long = format!("ref: refs/{}", "x".repeat(300));
+    for text in [
+        "",
+        "x",
+        "ref: refs/",
+        "ref: heads/main",
+        "ref: /etc/passwd",
+        &"0a".repeat(19),
+        "ref: refs/a b",
+        &long,
+    ] {
+        assert!(!is_head(text.as_bytes()), "{text:?}");
+    }
+}
+
+#[test]
+fn a_configuration_says_how_long_names_are() {
+    let length = |text: &str| object_name_length(text);
+    assert_eq!(length("[core]\n\tbare = false\n"), Some(20));
+    assert_eq!(length("[extensions]\n\tobjectformat = sha256\n"), Some(32));
+    assert_eq!(length("[Extensions]\n\tobjectFormat = sha1\n"), Some(20));
+    assert_eq!(length("[extensions] objectformat=sha256\n"), Some(32));
+    assert_eq!(length("[extensions]\n\tobjectformat = md5\n"), None);
+    assert_eq!(
+        length("[user]\n\tname = objectformat = sha256\n\tname = [extensions] objectformat = sha256\n"),
+        Some(20)
+    );
 }
 
 #[test]
@@ -154,7 +220,7 @@ fn an_index_that_git_makes_is_understood() {
     }
     assert!(git(&["add", "."]));
     let first = index();
-    assert!(!leads_on(None, &first) && !leads_on(Some(&first), &first));
+    assert!(!leads_on(20, None, &first) && !leads_on(20, Some(&first), &first));
     assert!(git(&["commit", "--quiet", "--message", "x"]));
     for version in ["4", "2"] {
         assert!(git(&[
@@ -163,14 +229,14 @@ fn an_index_that_git_makes_is_understood() {
             version,
             "--force-write-index"
         ]));
-        assert!(!leads_on(Some(&first), &index()), "version {version}");
+        assert!(!leads_on(20, Some(&first), &index()), "version {version}");
     }
     assert!(
         git(&["init", "--quiet", "nested"]) && git(&["-C", "nested", "commit", "--quiet", "--allow-empty", "-m", "x"])
     );
     assert!(git(&["add", "nested"]));
     let linked = index();
-    assert!(leads_on(Some(&first), &linked) && leads_on(None, &linked) && !leads_on(Some(&linked), &first));
+    assert!(leads_on(20, Some(&first), &linked) && leads_on(20, None, &linked) && !leads_on(20, Some(&linked), &first));
     assert!(git(&["update-index", "--split-index"]));
-    assert!(leads_on(Some(&linked), &index()));
+    assert!(read(&index(), 20).unwrap().shared.is_some());
 }

@@ -14,7 +14,7 @@ use super::pinned::{Identity, Pinned, Place};
 use super::realm::Realm;
 use super::shared::{Made, Shared};
 use super::station::Station;
-use crate::policy::{Access, Arrival, Capabilities, is_git_index};
+use crate::policy::{Access, Arrival, Capabilities, Renamed};
 use crate::report::Reason;
 
 /// The judges of one call.
@@ -38,6 +38,7 @@ impl Bench<'_> {
             realm,
             station: self.station,
             caller: self.caller,
+            indexes: &self.shared.indexes,
             opened: None,
         }
     }
@@ -110,12 +111,17 @@ impl Bench<'_> {
         self.all(|judge| judge.new_git_lock(place))
     }
 
-    /// Whether this is the index of a repository that one of the runs didn't make, and a new one may take its place.
-    pub fn is_anothers_index(&self, place: &Place) -> bool {
-        let is_closed = |verdict: Verdict| verdict.is_refused();
-        is_git_index(place.name())
-            && is_closed(self.place(Access::CHANGE, place))
-            && !is_closed(self.all(|judge| judge.new_index(place)))
+    /// Whether this is a file of a repository that one of the runs didn't make, which is written by a rename alone, and may be.
+    pub fn renames_into_anothers(&self, place: &Place) -> bool {
+        Renamed::of(place.name()).is_some()
+            && self.place(Access::CHANGE, place).is_refused()
+            && !self.all(|judge| judge.git_renamed(place)).is_refused()
+    }
+
+    /// Whether a directory of this name would fill a place where the index of another's repository has a submodule.
+    pub fn fills_submodule(&self, directory: &Path, is_repository: &dyn Fn(&Path) -> bool) -> bool {
+        let mut realms = self.realms().filter(|realm| !realm.brief.is_private(directory));
+        realms.any(|realm| self.judge(realm).fills_submodule(directory, is_repository))
     }
 
     /// Whether a git configuration may be written but for what it is.

@@ -23,10 +23,11 @@ const FILE_SETATTR: i64 = 469;
 /// ioprio_set(2), `IOPRIO_WHO_PROCESS`.
 const IO_PROCESS: i32 = 1;
 
-/// Does the call. Paths are resolved, judged and acted on under a lock, so that no rename of the run's comes between.
+/// Does the call. Paths are resolved, judged and acted on under a lock, so that no rename of the run's comes between, nor the
+/// removal of a directory.
 pub fn dispatch(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let number = i64::from(desk.notification.number);
-    if works_alone(number) {
+    if works_alone(desk, number) {
         let _alone = desk.shared().names.write().unwrap_or_else(PoisonError::into_inner);
         route(desk, number)
     } else {
@@ -35,13 +36,15 @@ pub fn dispatch(desk: &Desk<'_>) -> Result<Answer, Errno> {
     }
 }
 
-fn works_alone(number: i64) -> bool {
+fn works_alone(desk: &Desk<'_>, number: i64) -> bool {
     #[cfg(target_arch = "x86_64")]
-    let is_legacy = number == libc::SYS_rename;
+    let is_legacy = [libc::SYS_rename, libc::SYS_rmdir].contains(&number);
     #[cfg(not(target_arch = "x86_64"))]
     let is_legacy = false;
+    // Whether a name was that of a directory of another's is noted once that is removed.
+    let removes_directory = number == libc::SYS_unlinkat && desk.caller().registers.int(2) & libc::AT_REMOVEDIR != 0;
     // A socket that was bound is looked for under its name afterwards.
-    is_legacy || [libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_bind].contains(&number)
+    is_legacy || removes_directory || [libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_bind].contains(&number)
 }
 
 fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {

@@ -8,12 +8,13 @@ use super::caller::Alleged;
 use super::cutting;
 use super::desk::Desk;
 use super::git_config;
-use super::git_index;
+use super::git_renamed;
 use super::judge::{self, CLOSED, Verdict};
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
 use super::shared::Made;
+use super::submodules;
 use super::taking_over;
 use crate::launch::looks;
 use crate::policy::{Access, Arrival};
@@ -222,6 +223,10 @@ fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errn
     } else if let Some(answer) = judge_entry(desk, &place, &attempt)? {
         return Ok(answer);
     }
+    // Before something else can have its name. Of a directory's removal nothing comes between.
+    if found.as_ref().is_some_and(Entry::is_symlink) {
+        taking_over::vacate(desk, &place, found, None);
+    }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
     taking_over::vacate(desk, &place, found, None);
     look_at_shared_names(desk, &[&place]);
@@ -272,20 +277,22 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     let replaced = new.look();
     let exchanges = flags & libc::RENAME_EXCHANGE != 0;
     let manner = match flags {
-        0 if desk.judge.is_anothers_index(&new) => Manner::Index,
+        0 if desk.judge.renames_into_anothers(&new) => Manner::Git,
         libc::RENAME_EXCHANGE => Manner::Exchange,
         _ => Manner::Move,
     };
     let is_static = judge_move(desk, (from, &old, moved), (to, &new, replaced), manner)?;
-    if manner == Manner::Index {
-        git_index::replace(desk, (&old, moved), &new, &Attempt::on(Kind::Write, to.path.bytes()))?;
+    if manner == Manner::Git {
+        git_renamed::replace(desk, (&old, moved), &new, &Attempt::on(Kind::Write, to.path.bytes()))?;
         return Ok(Answer::Value(0));
     }
     if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
         return Ok(answer);
     }
     taking_over::refuse_move(desk, (&old, moved), (&new, replaced), to.path.bytes())?;
+    submodules::refuse_move(desk, (&old, moved), &new, to.path.bytes())?;
     if exchanges {
+        submodules::refuse_move(desk, (&new, replaced), &old, from.path.bytes())?;
         taking_over::refuse_move(desk, (&new, replaced), (&old, moved), from.path.bytes())?;
     }
     file::rename(
@@ -307,8 +314,8 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
 enum Manner {
     Move,
     Exchange,
-    /// What comes to be an index of git's is looked at, and copied ([`git_index`]).
-    Index,
+    /// What comes to be where git goes by it is looked at, and copied ([`git_renamed`]).
+    Git,
 }
 
 /// Both names must be writable, and what moves must be no less closed where it goes.
@@ -339,7 +346,7 @@ fn judge_move(
         None => Attempt::without(Kind::Create, to.path.bytes()),
     };
     let arrival = match (replaced, manner) {
-        (_, Manner::Index) => desk.judge.all(|judge| judge.new_index(new)),
+        (_, Manner::Git) => desk.judge.all(|judge| judge.git_renamed(new)),
         (Some(_), Manner::Exchange) => desk.judge.place(Access::WRITING, new),
         (Some(_), Manner::Move) => desk.judge.place(Access::CHANGE, new),
         (None, _) => desk.judge.new_entry(new),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::answer::Errno;
 use super::approvals::{Approvals, Opened};
@@ -13,10 +13,9 @@ use super::pinned::{Entry, FileSystem, Identity, Pinned, Place};
 use super::procfs;
 use super::realm::Realm;
 use super::station::Station;
+use super::submodules::Indexes;
 use super::terminals::Terminal;
-use crate::policy::{
-    Access, Arrival, Capabilities, Decision, Grant, git_directories, is_git_index, is_in_git_directory,
-};
+use crate::policy::{Access, Arrival, Capabilities, Decision, Grant, Renamed, git_directories, is_in_git_directory};
 use crate::profile::Origin;
 use crate::report::Reason;
 use crate::sys::file;
@@ -53,16 +52,25 @@ impl Verdict {
             _ => Verdict::OnBehalf,
         }
     }
+
+    /// The same where a file that is written by a rename alone isn't written, or is by one.
+    fn but_for_renames(self) -> Verdict {
+        match self {
+            Verdict::Refused(Reason::Never(reason)) if reason == RENAMED => Verdict::OnBehalf,
+            verdict => verdict,
+        }
+    }
 }
 
-/// Why an index isn't written otherwise.
-const INDEX: &str = "git's index is written to `index.lock`, which is renamed";
+/// Why it isn't written otherwise.
+const RENAMED: &str = "git's HEAD and its index are written to another name, and renamed";
 
 /// Judges by one policy.
 pub struct Judge<'a> {
     pub realm: &'a Realm,
     pub station: &'a Station,
     pub caller: &'a Caller<'a>,
+    pub indexes: &'a Indexes,
     /// What was granted on answers: until the run ends, and for this call alone.
     pub opened: Option<(&'a Approvals, &'a Opened)>,
 }
@@ -176,12 +184,25 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether a new index may take the place of another's, which may be written in no other way.
-    pub fn new_index(&self, place: &Place) -> Verdict {
-        match self.place(Access::CHANGE, place) {
-            Verdict::Refused(Reason::Never(reason)) if reason == INDEX => Verdict::OnBehalf,
-            verdict => verdict,
-        }
+    /// Writing by a rename what is written in no other way.
+    pub fn git_renamed(&self, place: &Place) -> Verdict {
+        self.place(Access::CHANGE, place).but_for_renames()
+    }
+
+    /// Setting the times of an object.
+    pub fn times(&self, object: &Pinned) -> Verdict {
+        self.object(Access::WRITE, object).but_for_renames()
+    }
+
+    /// Whether git goes elsewhere by it, in a repository that the run didn't make. Without an index it goes nowhere; without a
+    /// `HEAD` a directory above, or the work tree itself, may be the repository.
+    fn is_renamed_alone(&self, access: Access, name: &Path) -> bool {
+        let closed = match Renamed::of(name) {
+            Some(Renamed::Head) => Access::CHANGE,
+            Some(Renamed::Index | Renamed::SharedIndex) => Access::WRITE,
+            None => return false,
+        };
+        access.intersects(closed) && !self.is_of_own_repository(name)
     }
 
     /// Making the lock of a git configuration where there's none.
@@ -230,12 +251,8 @@ impl Judge<'_> {
                 verdict = verdict.and(self.bit(bit, name));
             }
         }
-        if access.contains(Access::WRITE)
-            && !verdict.is_refused()
-            && is_git_index(name)
-            && !self.is_of_own_repository(name)
-        {
-            return Verdict::Refused(Reason::Never(INDEX.into()));
+        if !verdict.is_refused() && self.is_renamed_alone(access, name) {
+            return Verdict::Refused(Reason::Never(RENAMED.into()));
         }
         verdict
     }
@@ -319,20 +336,32 @@ impl Judge<'_> {
         git_directories(name).iter().any(|directory| self.has_made(directory))
     }
 
-    /// Whether a `.git` would be in a directory that the run didn't make, in a repository that it didn't make: what is there
-    /// may be a submodule's, which git goes into from the top, and obeys (git-status(1)). The root of the run isn't one.
+    /// Whether a `.git` would be in a repository that the run didn't make, in a directory that it didn't make or where the index
+    /// has a submodule: git goes there from the top, and obeys what is there (git-status(1)). The root of the run isn't one.
     fn may_be_submodule(&self, git: &Path) -> bool {
-        let directory = git
-            .parent()
-            .filter(|directory| **directory != self.realm.brief.policy.root);
-        let directory = directory.filter(|directory| !self.has_made(directory));
-        let mut above = directory
-            .into_iter()
-            .flat_map(|directory| directory.ancestors().skip(1));
-        above.any(|above| {
-            let repository = above.join(".git");
-            repository.symlink_metadata().is_ok() && !self.has_made(&repository)
+        let directory = git.parent().unwrap_or(git);
+        if directory == self.realm.brief.policy.root {
+            return false;
+        }
+        let is_made = self.has_made(directory);
+        self.repositories_around(directory).any(|repository| {
+            !is_made
+                || self
+                    .indexes
+                    .have_submodule(&repository, directory, |rest| rest == Path::new(""))
         })
+    }
+
+    /// Whether a directory of this name would fill a place where an index has a submodule: those places in it are asked for.
+    pub fn fills_submodule(&self, directory: &Path, is_repository: &dyn Fn(&Path) -> bool) -> bool {
+        self.repositories_around(directory)
+            .any(|repository| self.indexes.have_submodule(&repository, directory, is_repository))
+    }
+
+    /// The `.git` of each directory above, where there is one that the run didn't make.
+    fn repositories_around(&self, directory: &Path) -> impl Iterator<Item = PathBuf> {
+        let above = directory.ancestors().skip(1).map(|above| above.join(".git"));
+        above.filter(|git| git.symlink_metadata().is_ok() && !self.has_made(git))
     }
 
     /// Whether this run made the directory, and not in the place of another. Nothing of the run renames meanwhile.

@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
 use super::desk::Desk;
+use super::judge::{Judge, Verdict};
 use super::memory::{Permissions, refuse_to_make_executable};
 use super::open::refuse_set_user_id;
 use super::pinned::Pinned;
@@ -91,13 +92,17 @@ impl Subject {
 
     /// The object, if the run may write it. Never a device: its mode is the machine's.
     pub fn writable(&self, desk: &Desk<'_>) -> Result<Pinned, Errno> {
+        self.changeable(desk, |judge, object| judge.object(Access::WRITE, object))
+    }
+
+    fn changeable(&self, desk: &Desk<'_>, ask: impl Fn(&Judge<'_>, &Pinned) -> Verdict) -> Result<Pinned, Errno> {
         let object = self.object(desk)?;
         let attempt = Attempt::with(Kind::Metadata, self.asked(), &object);
         if object.is_device() || !object.has_name() && !object.is_regular() {
             let target = object.name().as_os_str().as_encoded_bytes();
             return Err(desk.never(&attempt, target, "devices and pipes keep their attributes"));
         }
-        let verdict = desk.judge.object(Access::WRITE, &object);
+        let verdict = desk.judge.all(|judge| ask(judge, &object));
         desk.enforce(verdict, &attempt, object.name(), NOT_YOURS)?;
         Ok(object)
     }
@@ -253,7 +258,7 @@ fn timespec(seconds: i64, nanoseconds: i64) -> libc::timespec {
 }
 
 fn change_times(desk: &Desk<'_>, subject: &Subject, times: Times) -> Result<Answer, Errno> {
-    let object = subject.writable(desk)?;
+    let object = subject.changeable(desk, |judge, object| judge.times(object))?;
     file::change_times(object.as_fd(), times)?;
     Ok(Answer::Value(0))
 }

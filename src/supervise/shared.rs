@@ -16,6 +16,7 @@ use super::pinned::Identity;
 use super::process_list::ProcessLists;
 use super::realm::Realm;
 use super::served::Script;
+use super::submodules::Indexes;
 use super::system_v::Objects;
 use super::terminals::Terminal;
 use crate::approve::{Answer, EscalationRequest};
@@ -122,6 +123,8 @@ pub struct Shared {
     /// Threads that each wait for one slow call.
     pub slow: AtomicUsize,
     replays: Mutex<HashMap<i32, Replay>>,
+    /// Indexes of git's that were read.
+    pub indexes: Indexes,
 }
 
 /// What the run has made and may use for that reason.
@@ -331,6 +334,7 @@ impl Shared {
             workers: AtomicUsize::new(0),
             slow: AtomicUsize::new(0),
             replays: Mutex::default(),
+            indexes: Indexes::default(),
         }
     }
 

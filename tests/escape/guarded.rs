@@ -254,7 +254,7 @@ fn a_configuration_is_not_changed_behind_its_check() {
 fn git_writes_what_a_commit_writes() {
     for profile in WRITING {
         let forms = [
-            "write('@DIR/.git/HEAD.lock'); os.rename('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD')",
+            "open('@DIR/.git/HEAD.lock', 'w').write('ref: refs/heads/x\\n'); os.rename('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD')",
             "os.mkdir('@DIR/.git/objects/ab'); write('@DIR/.git/objects/ab/tmp'); \
              os.link('@DIR/.git/objects/ab/tmp', '@DIR/.git/objects/ab/cd'); os.unlink('@DIR/.git/objects/ab/tmp')",
             "write('@DIR/.git/refs/heads/main.lock'); \
@@ -280,7 +280,13 @@ const NEW_INDEX: &str = "l, n = '@DIR/.git/index.lock', '@DIR/.git/index'\n\
       os.chmod(to, 0o640); os.utime(to, (5, 5)); os.rename(to, n)\n";
 
 fn with_index() -> Vec<(&'static str, &'static str)> {
-    let index = [(".git/index", EMPTY_INDEX), (".git/worktrees/w/index", EMPTY_INDEX)];
+    let index = [
+        (".git/index", EMPTY_INDEX),
+        (".git/sharedindex.x", EMPTY_INDEX),
+        (".git/worktrees/w/index", EMPTY_INDEX),
+        // It would be the repository of a submodule.
+        ("sub/.git/config", "[core]\n"),
+    ];
     REPOSITORY.iter().copied().chain(index).collect()
 }
 
@@ -291,7 +297,8 @@ fn an_index_leads_git_to_no_new_submodule() {
     let fine = [
         "put(index(0o100644)); expect(open(n, 'rb').read() == index(0o100644) and not os.path.exists(l))",
         "put(index(0o120000)); put(index(0o100755)); expect(os.stat(n).st_mode & 0o777 == 0o640 and os.stat(n).st_mtime == 5)",
-        "os.unlink(n); put(index(0o100644))",
+        "os.utime(n); os.utime('@DIR/.git/sharedindex.x'); os.utime('@DIR/.git/HEAD')",
+        "os.unlink(n); put(index(0o100644)); os.rename(n, n); expect(open(n, 'rb').read() == index(0o100644))",
         "os.mkdir('@DIR/new'); os.mkdir('@DIR/new/.git'); n = '@DIR/new/.git/index'; put(index(0o160000), '@DIR/new/.git/l'); write(n)",
         "expect(os.listdir('@DIR/.git') == [name for name in os.listdir('@DIR/.git') if not name.startswith('stockade')])",
     ];
@@ -301,9 +308,14 @@ fn an_index_leads_git_to_no_new_submodule() {
         "put(index(0o040000))",
         "put(index(0o100644) + index(0o160000))",
         "put(b'no index')",
+        "n = '@DIR/.git/sharedindex.x'; put(index(0o160000))",
+        "n = '@DIR/.git/sharedindex.new'; put(index(0o160000))",
+        "write('@DIR/.git/sharedindex.x')",
+        "write('@DIR/.git/sharedindex.new')",
         "os.unlink(n); put(index(0o160000))",
         "os.rename(n, '@DIR/x'); put(index(0o160000))",
-        "n = '@DIR/.git/worktrees/w/index'; put(index(0o160000), '@DIR/.git/worktrees/w/index.lock')",
+        "n = '@DIR/.git/worktrees/w/index'; put(index(0o040000), '@DIR/.git/worktrees/w/index.lock')",
+        "write('@DIR/.git/worktrees/w/index')",
         "put(index(0o160000), '@DIR/.git/tmp_x')",
         "write(n)",
         "write(n, 'ab')",
@@ -330,6 +342,96 @@ fn an_index_leads_git_to_no_new_submodule() {
         let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
         attempts(Probe::new(), &with_index(), &refused).refused(profile, REFUSED);
         attempts(Probe::new(), &with_index(), &[&form(behind)]).refused(profile, "EBADMSG");
+    }
+}
+
+/// A place that an index has as a submodule gets no repository, however one would come there.
+#[test]
+fn no_repository_comes_to_be_where_an_index_has_a_submodule() {
+    let made = |code: &str| {
+        format!(
+            "{NEW_INDEX}os.makedirs('@DIR/own/a/b/sub/.git'); os.makedirs('@DIR/place'); os.makedirs('@DIR/own/a/b/plain')\n\
+             i = index(0o160000).replace(b'sub' + bytes(7), b'a/b/sub' + bytes(3)).replace(bytes([0, 3]) + b'a', bytes([0, 7]) + b'a')\n\
+             put(i); expect(open(n, 'rb').read() == i)\n{code}"
+        )
+    };
+    let fine = [
+        "os.makedirs('@DIR/a/b/sub/not-git'); os.makedirs('@DIR/a/b/other/.git')",
+        "os.rename('@DIR/own/a/b/plain', '@DIR/place/sub'); os.rename('@DIR/own/a/b/sub', '@DIR/place/own')",
+        "put(index(0o100644)); os.rename('@DIR/own/a', '@DIR/a')",
+    ];
+    let refused = [
+        "os.makedirs('@DIR/a/b/sub/.git')",
+        "os.makedirs('@DIR/a/b/sub'); write('@DIR/a/b/sub/.git')",
+        "os.makedirs('@DIR/a/b/sub'); os.symlink('../../../own/a/b/sub/.git', '@DIR/a/b/sub/.git')",
+        "os.makedirs('@DIR/a/b/sub'); os.rename('@DIR/own/a/b/sub/.git', '@DIR/a/b/sub/.git')",
+        "os.makedirs('@DIR/a/b'); os.rename('@DIR/own/a/b/sub', '@DIR/a/b/sub')",
+        "os.makedirs('@DIR/a'); os.rename('@DIR/own/a/b', '@DIR/a/b')",
+        "os.rename('@DIR/own/a', '@DIR/a')",
+        "renameat2('@DIR/own/a', '@DIR/place', 2); os.rename('@DIR/place', '@DIR/a')",
+        "os.mkdir('@DIR/a'); renameat2('@DIR/own/a', '@DIR/a', 2)",
+        "os.mkdir('@DIR/a'); renameat2('@DIR/a', '@DIR/own/a', 2)",
+    ];
+    let (fine, refused) = (fine.map(made), refused.map(made));
+    for profile in WRITING {
+        let fine: Vec<&str> = fine.iter().map(String::as_str).collect();
+        works(Probe::new(), &with_index(), &fine).refused(profile, "ok");
+        let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
+        attempts(Probe::new(), &with_index(), &refused).refused(profile, REFUSED);
+    }
+}
+
+/// Without a `HEAD` that it understands, or `refs`, git takes the work tree or a directory above for the repository.
+#[test]
+fn a_repository_stays_one_to_git() {
+    let files = REPOSITORY;
+    let put = |text: &str| {
+        format!(
+            "l, h = '@DIR/.git/HEAD.lock', '@DIR/.git/HEAD'\nwith open(l, 'wb') as file: file.write({text})\n\
+             os.rename(l, h); expect(open(h, 'rb').read() == {text})"
+        )
+    };
+    let fine = [
+        "b'ref: refs/heads/x/y\\n'",
+        "b'0123456789' * 4",
+        "b'01234567' * 8 + b'\\n'",
+    ]
+    .map(put);
+    let mut refused: Vec<String> = [
+        "b'x'",
+        "b''",
+        "b'ref: heads/x'",
+        "b'ref: ../x'",
+        "b'g' * 40",
+        "b'0' * 39",
+    ]
+    .map(put)
+    .to_vec();
+    let others = [
+        "write('@DIR/.git/HEAD')",
+        "write('@DIR/.git/HEAD', 'ab')",
+        "os.truncate('@DIR/.git/HEAD', 0)",
+        "os.chmod('@DIR/.git/HEAD', 0)",
+        "os.unlink('@DIR/.git/HEAD')",
+        "os.rename('@DIR/.git/HEAD', '@DIR/.git/ORIG_HEAD')",
+        "os.rename('@DIR/.git/HEAD', '@DIR/x')",
+        "write('@DIR/.git/HEAD.lock'); renameat2('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD', 2)",
+        "os.symlink('refs/heads/x', '@DIR/.git/HEAD.lock'); os.rename('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD')",
+        "os.link('@DIR/.git/HEAD', '@DIR/.git/tmp_x'); write('@DIR/.git/tmp_x')",
+        "os.rename('@DIR/.git/refs', '@DIR/.git/logs')",
+        "os.rename('@DIR/.git/refs', '@DIR/x')",
+        "os.chmod('@DIR/.git/refs', 0)",
+        "os.unlink('@DIR/.git/refs/heads/main'); os.rmdir('@DIR/.git/refs/heads'); os.rmdir('@DIR/.git/refs')",
+        "os.mkdir('@DIR/d'); renameat2('@DIR/d', '@DIR/.git/refs', 2)",
+        "os.chmod('@DIR/.git', 0)",
+        "os.chmod('@DIR/.git/objects', 0)",
+    ];
+    refused.extend(others.map(str::to_string));
+    for profile in WRITING {
+        let fine: Vec<&str> = fine.iter().map(String::as_str).collect();
+        works(Probe::new(), files, &fine).refused(profile, "ok");
+        let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
+        attempts(Probe::new(), files, &refused).refused(profile, REFUSED);
     }
 }
 
