@@ -97,6 +97,8 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/vimrc", Access::READ),
     entry("/etc/nanorc", Access::READ),
     // Settings of run-times, by the names of Debian, Fedora, Alpine and Arch.
+    // Debian's Maven has its settings there, and ends where it can't read one. A person's are in `~/.m2`, which is closed.
+    entry("/etc/maven", Access::READ),
     entry("/etc/java", Access::READ),
     entry("/etc/java-8-openjdk", Access::READ),
     entry("/etc/java-11-openjdk", Access::READ),

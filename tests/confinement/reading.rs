@@ -40,6 +40,7 @@ fn what_run_times_read_at_their_start_is_open_in_every_profile() {
         "/etc/perl/Net/libnet.cfg",
         "/etc/python3/debian_config",
         "/etc/java-17-openjdk/logging.properties",
+        "/etc/maven/settings.xml",
         "/etc/fonts/fonts.conf",
         "/proc/uptime",
         "/proc/loadavg",
