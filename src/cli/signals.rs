@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::message::note;
 use super::modes::Modes;
 use crate::Child;
-use crate::launch::{CallersSignals, status_field};
+use crate::launch::{CallersSignals, Pause, status_field};
 use crate::sys::signals::{Arrived, SignalSet, Waking, next_signal};
 
 /// How long a signalled target has to end by itself.
@@ -141,6 +141,14 @@ impl Signals {
     }
 }
 
+/// Whether this process belongs to a job of a shell that it was started by: a script waits for it without hearing of a stop.
+fn is_job() -> bool {
+    use nix::unistd::{getpgid, getpgrp, getppid, getsid};
+    let parent = Some(getppid());
+    getsid(parent).is_ok_and(|session| getsid(None) == Ok(session))
+        && getpgid(parent).is_ok_and(|group| group != getpgrp())
+}
+
 /// Whether a process has a handler for a signal and isn't stopped (`SigCgt` and `State` in
 /// proc_pid_status(5)).
 fn hears(pid: i32, signal: i32) -> bool {
@@ -149,16 +157,20 @@ fn hears(pid: i32, signal: i32) -> bool {
     mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0) && !status.contains("\nState:\tT")
 }
 
-/// The target was stopped by a key, or as editors stop themselves at one: stop as well, so that the shell gets its terminal
-/// back. Answers when the shell lets the group go on.
+/// The target was stopped by a key, or as editors stop themselves at one, or as a shell does that is told to `suspend`: stop as
+/// well, so that the shell gets its terminal back. Answers when the shell lets the group go on.
 ///
 /// A stopped launcher keeps no limits, so first every process of the run is held still; for the time limit it is woken. A run that can't be held, or that
 /// has a timer to let itself go on, isn't followed, then and later: no limits are kept while it is tried. The launcher uses
 /// the key's own signal, which the kernel drops where no shell is left to let the group go on.
 pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
     use nix::sys::signal::{SigSet, Signal, raise};
-    let is_key = matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
-    if !is_key || !signals.can_stop || std::fs::File::open("/dev/tty").is_err() {
+    let is_for_shell = match signal {
+        libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => true,
+        libc::SIGSTOP => is_job() && Pause::is_stopped_without(child.id()),
+        _ => false,
+    };
+    if !is_for_shell || !signals.can_stop || std::fs::File::open("/dev/tty").is_err() {
         return;
     }
     let Some(held) = child.hold() else {

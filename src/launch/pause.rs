@@ -11,6 +11,7 @@ mod timers;
 
 use std::collections::HashSet;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use super::warden::Order;
@@ -26,6 +27,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long nothing must change until the run counts as held: what was on its way back to the processor has left it then.
 const SETTLED: Duration = Duration::from_millis(5);
+
+/// How many there are in this process, and how many there were.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
 /// The processes of a run, stopped. Dropping it lets them go on.
 ///
@@ -43,6 +48,8 @@ impl Pause {
     /// Stops every thread below a warden; `None`, with all of them going on, where they can't be held. `orders` leads to
     /// the warden.
     pub fn begin(warden: i32, orders: Option<BorrowedFd<'_>>) -> Option<Pause> {
+        UNDER_WAY.fetch_add(1, SeqCst);
+        BEGUN.fetch_add(1, SeqCst);
         let held = |pid: &i32| tasks(*pid).iter().all(|task| task.state == 'T');
         let before = below(warden).into_iter().filter(held).filter_map(identity).collect();
         let mut pause = Pause {
@@ -66,6 +73,14 @@ impl Pause {
         }
         pause.held = settle(warden, begun + PATIENCE * 2);
         pause.held.is_some().then_some(pause)
+    }
+
+    /// Whether a process is stopped, and not by a pause of this process.
+    #[cfg(feature = "cli")]
+    pub fn is_stopped_without(process: i32) -> bool {
+        let begun = BEGUN.load(SeqCst);
+        let is_stopped = tasks(process).iter().all(|task| task.state == 'T');
+        is_stopped && UNDER_WAY.load(SeqCst) == 0 && BEGUN.load(SeqCst) == begun
     }
 
     /// Whether nothing below the warden has run, begun or ended since it was held.
@@ -180,5 +195,6 @@ impl Drop for Pause {
                 Err(_) => process::signal(pid, libc::SIGCONT),
             };
         }
+        UNDER_WAY.fetch_sub(1, SeqCst);
     }
 }

@@ -154,6 +154,29 @@ fn a_run_stops_at_a_key_and_goes_on() {
     assert_eq!(status, 0);
 }
 
+/// As `suspend` of a shell does. A script that waits for it hears of no stop, so there the run goes on to live.
+#[test]
+fn a_run_that_stops_itself_gives_the_shell_its_terminal_back() {
+    let begun = run();
+    let root = begun.place.root.display();
+    let itself = format!("{STOCKADE} run --root {root} -- bash -c");
+    let status = Terminal::new()
+        .types(&format!("{itself} 'kill -STOP $$; echo went on'; echo\n"))
+        .awaits("Stopped")
+        .types("echo in$((1+1))between; fg\n")
+        .awaits("in2between")
+        .awaits("went on\r\n")
+        .types(&format!(
+            "bash -c \"{itself} '(until grep -q \\\" T \\\" /proc/\\$\\$/stat; do :; done; kill -CONT \\$\\$) & \
+             kill -STOP \\$\\$; echo in a script'; echo and on\"\n"
+        ))
+        .awaits("in a script\r\nand on\r\n")
+        .types("exit\n")
+        .ends_within(10)
+        .plays_command(&begun, job_control());
+    assert_eq!(status, 0);
+}
+
 /// A shell with job control.
 fn job_control() -> Vec<std::ffi::OsString> {
     ["/bin/bash", "--norc", "--noprofile", "-i"].map(Into::into).to_vec()
