@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
-    RulesetCreatedAttr,
+    RulesetCreatedAttr, Scope,
 };
 
 use super::LaunchError;
@@ -30,9 +30,13 @@ pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
     let files = AccessFs::from_all(abi) & !BitFlags::from(AccessFs::ResolveUnix);
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(files)?
-        .create()?;
-    let ruleset = descriptor(ruleset)?;
+        .handle_access(files)?;
+    // A terminal that gets an owner by a call on behalf signals nothing outside, whatever owner that is.
+    let ruleset = match plan.handled.scopes {
+        true => ruleset.scope(Scope::Signal)?,
+        false => ruleset,
+    };
+    let ruleset = descriptor(ruleset.create()?)?;
     for rule in &plan.workers_rules {
         let failed = |error| LaunchError::Open(rule.path.clone(), error);
         if let Some(file) = nearest(&rule.path, rule.links).map_err(failed)? {

@@ -69,7 +69,8 @@ fn own(desk: &Desk<'_>, owner: i32) -> Result<Answer, Errno> {
     Err(desk.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason))
 }
 
-/// The caller's file for `O_ASYNC`. A device without an owner may take one outside by it.
+/// The caller's file for `O_ASYNC`. A device without an owner may take one outside by it; one that has an owner keeps it, since no
+/// run takes it away.
 fn signalling(desk: &Desk<'_>) -> Result<OwnedFd, Errno> {
     let (file, owner) = shared(desk)?;
     let is_device = file::status(file.as_fd())?.st_mode & libc::S_IFMT == libc::S_IFCHR;

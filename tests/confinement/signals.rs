@@ -311,3 +311,57 @@ fn descriptors_of_outside_processes_that_the_run_was_given_send_nothing() {
         }
     }
 }
+
+/// A terminal without an owner takes its foreground group for one when `O_ASYNC` is set, which the supervisor does. Two processes
+/// that share it: one sets the flag, the other takes the owner away in the moment after that was looked at. It was met in some
+/// hundred tries, while it could be; bare it takes one.
+#[test]
+fn a_terminal_that_gets_an_owner_by_a_race_signals_nothing_outside() {
+    const RACE: &str = "import ctypes, os, signal, time\n\
+        SIGNAL, ASYNC = 10, 0o20000\n\
+        libc = ctypes.CDLL(None)\n\
+        for number in SIGNAL, signal.SIGIO, signal.SIGTTOU: signal.signal(number, signal.SIG_IGN)\n\
+        me, flags = os.getpid(), libc.fcntl(0, 3, 0)\n\
+        libc.fcntl(0, 8, me); libc.fcntl(0, 10, SIGNAL); libc.fcntl(0, 8, 0)\n\
+        is_outside = lambda: libc.fcntl(0, 9, 0) < -1\n\
+        end = time.monotonic() + 3\n\
+        child = os.fork()\n\
+        while child == 0: libc.fcntl(0, 8, me); libc.fcntl(0, 8, 0)\n\
+        while time.monotonic() < end:\n  \
+          libc.fcntl(0, 4, flags); libc.fcntl(0, 4, flags | ASYNC)\n  \
+          if not is_outside(): continue\n  \
+          os.kill(child, signal.SIGSTOP); os.waitpid(child, os.WUNTRACED)\n  \
+          if is_outside(): break\n  \
+          os.kill(child, signal.SIGCONT)\n\
+        os.kill(child, signal.SIGKILL)\n\
+        print('re' + 'ady', flush=True); time.sleep(2)\n";
+    let begun = crate::common::run().profile("workspace").file("race.py", RACE);
+    let race = format!(
+        "{} -I {}",
+        crate::common::python(),
+        begun.place.path("race.py").display()
+    );
+    let stockade = format!(
+        "{} run --root {} --profile workspace --",
+        crate::common::STOCKADE,
+        begun.place.root.display()
+    );
+    let play = |command: &str| {
+        crate::common::Terminal::new()
+            .types("trap 'echo reached the sh''ell' USR1\n")
+            .types(&format!("{command} &\n"))
+            .awaits("ready")
+            .types("echo ty''ped\n")
+    };
+    let ends = |terminal: crate::common::Terminal| {
+        let shell = ["/bin/bash", "--norc", "--noprofile", "-i"].map(Into::into).to_vec();
+        let terminal = terminal.types("kill %1; exit 0\n").ends_within(20);
+        assert_eq!(terminal.plays_command(&begun, shell), 0);
+    };
+    ends(play(&race).awaits("reached the shell"));
+    ends(
+        play(&format!("{stockade} {race}"))
+            .awaits("typed")
+            .never_saw("reached the shell"),
+    );
+}

@@ -164,18 +164,40 @@ const NEVER_ASYNCHRONOUS: Case = Case {
     ..ASYNCHRONOUS
 };
 
-/// With a supervisor, where Landlock keeps in signals to owners that the run named, but not to those that its caller did.
-pub(super) static WATCHED_FCNTL: Verdict = Verdict {
-    cases: &[CONTINUES_BY_A_FILE, SIGNAL_OF_EVENTS, ASYNCHRONOUS, KNOWN_TO_FCNTL],
-    otherwise: errno(libc::EINVAL),
-};
-
 const F_SETFL: u32 = 4;
 
 /// Which processes a file's events signal. Of a number in a register the supervisor can tell whether it is the caller's
 /// own; a structure in memory may name another one by the time of the call.
 const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
+
+/// Without an owner a terminal would take its foreground group by the next `O_ASYNC`, or who sets that: the supervisor.
+const DISOWNING: Case = Case {
+    when: &[
+        Condition::low(1, Test::Equals(F_SETOWN)),
+        Condition::low(2, Test::Equals(0)),
+    ],
+    then: errno(libc::EPERM),
+};
+
+/// By a structure in memory, which may name none too.
+const OWNING_BY_MEMORY: Case = Case {
+    when: &[Condition::low(1, Test::Equals(F_SETOWN_EX))],
+    then: errno(libc::EPERM),
+};
+
+/// With a supervisor, where Landlock keeps in signals to owners that the run named, but not to those that its caller did.
+pub(super) static WATCHED_FCNTL: Verdict = Verdict {
+    cases: &[
+        CONTINUES_BY_A_FILE,
+        SIGNAL_OF_EVENTS,
+        ASYNCHRONOUS,
+        DISOWNING,
+        OWNING_BY_MEMORY,
+        KNOWN_TO_FCNTL,
+    ],
+    otherwise: errno(libc::EINVAL),
+};
 
 /// With a supervisor, where Landlock keeps no signals in.
 pub(super) static SEEN_FCNTL: Verdict = Verdict {
@@ -187,10 +209,7 @@ pub(super) static SEEN_FCNTL: Verdict = Verdict {
             when: &[Condition::low(1, Test::Equals(F_SETOWN))],
             then: Action::Notify,
         },
-        Case {
-            when: &[Condition::low(1, Test::Equals(F_SETOWN_EX))],
-            then: errno(libc::EPERM),
-        },
+        OWNING_BY_MEMORY,
         KNOWN_TO_FCNTL,
     ],
     otherwise: errno(libc::EINVAL),

@@ -307,10 +307,15 @@ fn signals_are_the_supervisors_where_landlock_does_not_keep_them_in() {
     }
     assert_answer(&older, "kill", &[1, 9], Action::Notify);
     assert_answer(&older, "fcntl", &[3, F_SETOWN, 7], Action::Notify);
-    assert_answer(&older, "fcntl", &[3, F_SETOWN_EX, 7], errno(libc::EPERM));
     assert_allowed(&older, "fcntl", &[3, libc::F_GETFL as u64]);
-    for command in [F_SETOWN, F_SETOWN_EX] {
-        assert_allowed(&newer, "fcntl", &[3, command, 7]);
+    assert_allowed(&newer, "fcntl", &[3, F_SETOWN, 7]);
+    // Once a file has an owner it keeps one.
+    for none in [0, 1 << 32] {
+        assert_answer(&newer, "fcntl", &[3, F_SETOWN, none], errno(libc::EPERM));
+        assert_answer(&older, "fcntl", &[3, F_SETOWN, none], Action::Notify);
+    }
+    for posture in [&older, &newer] {
+        assert_answer(posture, "fcntl", &[3, F_SETOWN_EX, 7], errno(libc::EPERM));
     }
 }
 
