@@ -56,7 +56,7 @@ impl Surroundings {
         }
         let state = base("XDG_STATE_HOME", ".local/state");
         Ok(Surroundings {
-            directory: env::current_dir()?,
+            directory: env::current_dir().map_err(no_directory)?,
             named_home: named,
             configuration,
             scratch: crate::launch::parent_of_scratch(state.as_deref()),
@@ -207,6 +207,14 @@ fn entries(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
 }
 
 /// What can't be looked at isn't absent.
+fn no_directory(error: io::Error) -> io::Error {
+    let text = match error.kind() {
+        io::ErrorKind::NotFound => "the current directory was removed".into(),
+        _ => format!("the current directory can't be told: {error}"),
+    };
+    io::Error::new(error.kind(), text)
+}
+
 fn unseen(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("can't look into `{}`: {error}", path.display()))
 }

@@ -38,7 +38,8 @@ use std::process::ExitCode;
 
 use crate::fault::{self, Fault};
 pub use crate::sys::heap::Heap;
-use crate::sys::{process, signals::await_children};
+use crate::sys::process;
+use crate::sys::signals::{await_children, outlive_file_limit};
 use args::{Arguments, Task};
 use message::Failure;
 
@@ -49,9 +50,11 @@ const REFUSED: u8 = 125;
 pub fn main() -> ExitCode {
     process::share_one_heap();
     await_children();
+    outlive_file_limit();
     fault::install_hook();
     let result = fault::contain(|| {
         fault::point("main", || "start");
+        check_limits()?;
         Arguments::read().and_then(|arguments| act(&arguments.task))
     });
     match result {
@@ -66,6 +69,23 @@ pub fn main() -> ExitCode {
             ExitCode::from(REFUSED)
         }
     }
+}
+
+/// That this process has the room that it needs: without it programs aren't found, or it ends without a word.
+fn check_limits() -> Result<(), Failure> {
+    use nix::sys::resource::{Resource, getrlimit};
+    let needs = [
+        (Resource::RLIMIT_NOFILE, 64, "open files", "ulimit -n 64"),
+        (Resource::RLIMIT_STACK, 256 << 10, "the stack in bytes", "ulimit -s 256"),
+    ];
+    for (resource, least, what, command) in needs {
+        let limit = getrlimit(resource).map_or(least, |(soft, _)| soft);
+        if limit < least {
+            let text = format!("the limit of {what} is {limit} here, and Stockade needs {least}");
+            return Err(Failure::text(REFUSED, text).hint(format!("raise it: `{command}`")));
+        }
+    }
+    Ok(())
 }
 
 /// Tells of a panic that wasn't contained.

@@ -11,7 +11,7 @@ use super::message::note;
 use super::modes::Modes;
 use crate::Child;
 use crate::launch::{CallersSignals, Pause, status_field};
-use crate::sys::signals::{Arrived, SignalSet, Waking, next_signal};
+use crate::sys::signals::{Arrived, SignalSet, Waking, ignored, next_signal};
 
 /// How long a signalled target has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
@@ -33,9 +33,10 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Blocks the signals that the launcher answers.
+    /// Blocks the signals that the launcher answers: not those that its caller had it ignore, as nohup(1) does, which the target
+    /// ignores too.
     pub fn take() -> io::Result<Signals> {
-        let set = SignalSet::of(&[
+        const ANSWERED: &[i32] = &[
             libc::SIGINT,
             libc::SIGQUIT,
             libc::SIGTERM,
@@ -43,8 +44,10 @@ impl Signals {
             libc::SIGTSTP,
             libc::SIGTTIN,
             libc::SIGTTOU,
-            libc::SIGALRM,
-        ]);
+        ];
+        let ignored = ignored();
+        let heeded = ANSWERED.iter().filter(|signal| ignored & (1 << (**signal - 1)) == 0);
+        let set = SignalSet::of(&heeded.chain(&[libc::SIGALRM]).copied().collect::<Vec<_>>());
         let before = set.block()?;
         Ok(Signals {
             before,

@@ -13,7 +13,7 @@ use crate::fault;
 use crate::plan::Instruction;
 use crate::sys::confine;
 use crate::sys::notify;
-use crate::sys::process::{self, PointerArray};
+use crate::sys::process::{self, PointerArray, Scheduling};
 use crate::sys::signals::{self, SignalSet};
 use crate::sys::spawn::Signpost;
 use crate::sys::wire::{self, Message};
@@ -160,6 +160,8 @@ pub struct Image {
     pub ignored_signals: u64,
     /// The signal mask to give back.
     pub signal_mask: SignalSet,
+    /// How the caller is scheduled, where the launcher goes before others: its children have nothing of it, and no nice value.
+    pub scheduling: Option<Scheduling>,
 }
 
 /// What the warden hands to the new process, and where that leaves its failure.
@@ -211,6 +213,9 @@ fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
         return Err((Step::DeathSignal, io::Error::from_raw_os_error(libc::ESRCH)));
     }
 
+    if let Some(scheduling) = &image.scheduling {
+        scheduling.take();
+    }
     // Before Landlock, which doesn't grant writing to the control group.
     if image.control_group >= 0 {
         confine::write_all(image.control_group, b"0").map_err(at(Step::ControlGroup))?;

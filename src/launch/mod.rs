@@ -65,6 +65,12 @@ pub enum LaunchError {
     /// One of the program's streams is a socket that reaches any peer that the program names.
     #[error("{0} is a datagram socket, through which the run could send to anybody")]
     Datagrams(&'static str),
+    /// `/proc` is that of other processes.
+    #[error(
+        "`/proc` isn't that of this process's PID namespace, so nothing of a run could be counted or ended; it has to be \
+         mounted there (`unshare --pid --fork --mount-proc`)"
+    )]
+    ForeignProc,
     /// A string for the program holds a NUL byte.
     #[error("{0} holds a NUL byte")]
     Nul(&'static str),

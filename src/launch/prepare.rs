@@ -34,7 +34,7 @@ use crate::plan::{Grouped, Handled, Home, Links, Plan, Supervisor as Supervises}
 use crate::policy::{Access, Policy, Reach};
 use crate::profile::Limits;
 use crate::supervise::{self, Aides, Brief, Shared, Supervisor};
-use crate::sys::process::{PointerArray, Precedence};
+use crate::sys::process::{PointerArray, Precedence, Scheduling};
 use crate::sys::signals::{self, SignalSet};
 use crate::sys::spawn::ChildStack;
 use crate::sys::wire;
@@ -98,6 +98,7 @@ pub fn prepare(
     streams: Streams,
     places: Places<'_>,
 ) -> Result<Prepared, LaunchError> {
+    refuse_foreign_proc()?;
     refuse_datagram_streams(policy, streams)?;
     let scratch = match plan.home {
         Home::Scratch => Some(Scratch::make(places.scratch, places.state)?),
@@ -164,6 +165,7 @@ pub fn prepare(
         },
         ignored_signals: ignored_by_the_caller(),
         signal_mask: SignalSet::of(&[]),
+        scheduling: None,
     };
     let duty = Duty {
         launcher: crate::sys::process::id(),
@@ -243,9 +245,11 @@ impl Prepared {
         };
         // Before anything of the run can make processes; threads and processes that are started don't get it.
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
-        let precedence = is_hurried(&limits, counts)
-            .then(|| Precedence::in_real_time(0).ok())
-            .flatten();
+        let precedence = is_hurried(&limits, counts).then(|| {
+            duty.image.scheduling = Scheduling::now().ok();
+            Precedence::in_real_time(0).ok()
+        });
+        let precedence = precedence.flatten();
         let started = match brief {
             None => bear(&duty).map(|born| (None, born)),
             Some(brief) => Supervisor::start(&Arc::new(Shared::new(brief, network, aides)), duty, socket.as_raw_fd())
@@ -617,6 +621,15 @@ fn resource_limits(limits: &Limits, group: Grouped) -> Vec<ResourceLimit> {
 fn slack(most: u64) -> u64 {
     const EACH_IS_COUNTED: u64 = 256;
     if most <= EACH_IS_COUNTED { 64 } else { most / 6 }
+}
+
+/// That processes have the numbers in `/proc` that they have for us (pid_namespaces(7), "/proc and PID namespaces").
+fn refuse_foreign_proc() -> Result<(), LaunchError> {
+    let own = std::fs::read_link("/proc/self").map_err(|e| LaunchError::System("read `/proc/self`", e))?;
+    match own.as_os_str() == std::process::id().to_string().as_str() {
+        true => Ok(()),
+        false => Err(LaunchError::ForeignProc),
+    }
 }
 
 /// The signals that the caller had ignored when it started this program. Rust's runtime ignores SIGPIPE on its

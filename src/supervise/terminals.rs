@@ -1,7 +1,7 @@
 //! Terminals: `/dev/tty` is the caller's, and a pseudo-terminal that the run made is the run's.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::answer::{Answer, Errno};
 use super::desk::Desk;
@@ -44,10 +44,26 @@ pub fn open_own(desk: &Desk<'_>, flags: i32, on_execute: OnExecute) -> Result<An
     if !is_it || !is_open {
         return Err(Errno(libc::ENXIO));
     }
-    let opened = desk
-        .station()
-        .reopen(object.as_fd(), flags & !(libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC))?;
+    let flags = flags & !(libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC);
+    let opened = desk.station().reopen(object.as_fd(), flags);
+    // By its own name it may be another user's, as after su(1); `/dev/tty` doesn't ask whose it is.
+    let opened = match opened {
+        Err(error) if error.raw_os_error() == Some(libc::EACCES) => given(object.device(), flags).ok_or(error)?,
+        opened => opened?,
+    };
     Ok(Answer::Descriptor(opened, on_execute))
+}
+
+/// A terminal that this process was given, for what it was opened for.
+fn given(device: u64, flags: i32) -> Option<OwnedFd> {
+    const AS_IT_IS: i32 = libc::O_ACCMODE | libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_LARGEFILE | libc::O_NOFOLLOW;
+    let is_it = |file: &OwnedFd| {
+        let found = nix::sys::stat::fstat(file).is_ok_and(|found| found.st_rdev == device);
+        let opened = file::open_flags(file.as_fd()).map(|opened| opened & libc::O_ACCMODE);
+        found && opened.is_ok_and(|opened| opened == libc::O_RDWR || opened == flags & libc::O_ACCMODE)
+    };
+    let mut streams = (0..3).filter_map(|number| crate::sys::duplicate(number).ok());
+    streams.find(is_it).filter(|_| flags & !AS_IT_IS == 0)
 }
 
 /// Slaves of pseudo-terminals (Documentation/admin-guide/devices.txt).

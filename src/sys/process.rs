@@ -313,6 +313,33 @@ pub fn processors() -> u64 {
     *COUNT.get_or_init(|| u64::try_from(ask()).unwrap_or(1).max(1))
 }
 
+/// What the scheduler goes by for a thread that has no priority in real time (sched(7)).
+#[derive(Debug, Clone, Copy)]
+pub struct Scheduling {
+    policy: i32,
+    nice: i32,
+}
+
+impl Scheduling {
+    /// The calling thread's.
+    pub fn now() -> io::Result<Scheduling> {
+        // SAFETY: integers only.
+        let policy = check(unsafe { libc::sched_getscheduler(0) })?;
+        Ok(Scheduling {
+            policy: policy & !libc::SCHED_RESET_ON_FORK,
+            nice: nice(0)?,
+        })
+    }
+
+    /// Gives it to the calling thread, as far as that may have it. Child-safe.
+    pub fn take(&self) {
+        if matches!(self.policy, libc::SCHED_BATCH | libc::SCHED_IDLE) {
+            let _ = set_policy(0, self.policy, &libc::sched_param { sched_priority: 0 });
+        }
+        let _ = set_nice(0, self.nice);
+    }
+}
+
 /// A process or thread that goes before all others, until this is dropped.
 pub struct Precedence {
     id: i32,
@@ -391,11 +418,16 @@ fn set_policy(id: i32, policy: i32, parameter: &libc::sched_param) -> io::Result
 
 fn be_least_nice(id: i32) -> io::Result<Before> {
     const LEAST: i32 = -20;
+    let before = nice(id)?;
+    set_nice(id, LEAST)?;
+    Ok(Before::Nice(before))
+}
+
+fn nice(id: i32) -> io::Result<i32> {
     // The C library's has no result that says whether it failed: -1 is a value. The kernel's is 20 less it.
     // SAFETY: integers only.
     let raw = check_long(unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, id) })?;
-    set_nice(id, LEAST)?;
-    Ok(Before::Nice(20 - i32::try_from(raw).unwrap_or(20)))
+    Ok(20 - i32::try_from(raw).unwrap_or(20))
 }
 
 fn set_nice(id: i32, nice: i32) -> io::Result<()> {

@@ -128,8 +128,21 @@ pub fn await_children() {
     }
 }
 
+/// Whether SIGXFSZ wasn't ignored before [`outlive_file_limit`].
+static HEEDED_FILE_LIMIT: AtomicBool = AtomicBool::new(false);
+
+/// Has a write past the caller's limit of a file's size (setrlimit(2), RLIMIT_FSIZE) fail, in place of ending this process.
+/// [`ignored`] answers as before.
+#[cfg(feature = "cli")]
+pub fn outlive_file_limit() {
+    // SAFETY: the standard action installs no code of ours.
+    let before = unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    HEEDED_FILE_LIMIT.store(before != libc::SIG_IGN, Ordering::Relaxed);
+}
+
 /// The signals from 1 to 64 that the calling process ignores, as a bit set (bit 0 is signal 1).
 pub fn ignored() -> u64 {
+    let own = u64::from(HEEDED_FILE_LIMIT.load(Ordering::Relaxed)) << (libc::SIGXFSZ - 1);
     let mut set = u64::from(IGNORED_CHILDREN.load(Ordering::Relaxed)) << (libc::SIGCHLD - 1);
     for signal in 1..=64 {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
@@ -144,7 +157,7 @@ pub fn ignored() -> u64 {
             set |= 1 << (signal - 1);
         }
     }
-    set
+    set & !own
 }
 
 /// Gives every signal its default action, but for those of the bit set, which are ignored. Child-safe.

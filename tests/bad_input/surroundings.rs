@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::bad_input::left_nothing;
-use crate::common::{finish, run, scratch_directories};
+use crate::common::{STOCKADE, finish, run, scratch_directories};
 
 #[test]
 fn without_a_home_it_runs_all_the_same() {
@@ -42,6 +42,48 @@ fn closed_streams_are_no_obstacle() {
             let ran = run().profile(profile).after(closed).python(code).status(7).ends();
             left_nothing(&ran);
         }
+    }
+}
+
+#[test]
+fn limits_of_the_callers_that_leave_too_little_room_are_named() {
+    for (limit, word) in [("ulimit -n 8", "open files"), ("ulimit -s 64", "the stack")] {
+        let begun = run().after(limit).bash("echo ran").status(125);
+        begun.stderr_has(word).stderr_has("hint: raise it: `ulimit").ends();
+    }
+    // Nothing can be written but to pipes, and the audit trail is missed.
+    let begun = run()
+        .profile("workspace")
+        .after("ulimit -f 0")
+        .bash("echo ran; echo x >file");
+    begun.status(153).stdout("ran\n").any_stderr().ends();
+}
+
+/// Processes have other numbers there.
+#[test]
+fn where_proc_is_of_another_pid_namespace_nothing_runs() {
+    let unshare = ["unshare", "--map-root-user", "--pid", "--fork"];
+    let possible = std::process::Command::new(unshare[0])
+        .args(&unshare[1..])
+        .arg("true")
+        .status();
+    if !possible.is_ok_and(|status| status.success()) {
+        return crate::common::skipped("no namespace of process ids can be made here");
+    }
+    let begun = run().bash("echo ran");
+    for (mount, code, said) in [
+        (None, Some(125), "isn't that of this process's PID namespace"),
+        (Some("--mount-proc"), Some(0), ""),
+    ] {
+        let mut process = begun.place.command(unshare[0]);
+        process
+            .args(&unshare[1..])
+            .args(mount)
+            .arg(STOCKADE.path())
+            .args(begun.words());
+        let finished = finish(&mut process, b"");
+        assert_eq!(finished.status.code(), code, "{}", finished.stderr());
+        assert!(finished.stderr().contains(said), "{}", finished.stderr());
     }
 }
 

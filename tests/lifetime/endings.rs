@@ -43,6 +43,45 @@ fn a_command_that_ignores_the_signal_is_ended_all_the_same() {
     assert_eq!(watched.ends(), 143);
 }
 
+/// As nohup(1) does, and a shell for what it starts in the background.
+#[test]
+fn a_signal_that_the_caller_ignores_ends_nothing() {
+    use nix::sys::signal::{Signal, kill};
+    for (signal, word) in [
+        (Signal::SIGHUP, "HUP"),
+        (Signal::SIGINT, "INT"),
+        (Signal::SIGTERM, "TERM"),
+    ] {
+        let begun = run()
+            .after(&format!("trap '' {word}"))
+            .bash("echo ready; sleep 3; echo over");
+        let mut child = begun.process().stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+        kill(nix::unistd::Pid::from_raw(child.id() as i32), signal).unwrap();
+        std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+        assert_eq!(
+            (line.as_str(), child.wait().unwrap().code()),
+            ("ready\nover\n", Some(0)),
+            "{word}"
+        );
+    }
+}
+
+/// The launcher goes before others for a run with limits, if it may; the run doesn't.
+#[test]
+fn a_run_is_as_nice_as_its_caller() {
+    let nice = "import os; print(os.nice(0), os.sched_getscheduler(0) == os.SCHED_BATCH)";
+    for profile in ["minimal", "workspace", "trusted"] {
+        let begun = run()
+            .profile(profile)
+            .after("renice -n 7 $$ >/dev/null; chrt --batch --pid 0 $$")
+            .python(nice);
+        begun.stdout("7 True\n").ends();
+    }
+}
+
 #[test]
 fn a_command_may_tidy_up_before_it_ends() {
     let tidy = format!("signal.signal(15, lambda *_: sys.exit(9)); {READY}; time.sleep(60)");
