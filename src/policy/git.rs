@@ -43,6 +43,8 @@ pub enum Renamed {
     Head,
     /// An index, which leads to submodules.
     Index,
+    /// That of a linked work tree, or of a submodule.
+    OthersIndex,
     /// What a split index has in another file.
     SharedIndex,
 }
@@ -57,18 +59,27 @@ impl Renamed {
             name if name.starts_with(b"sharedindex.") => Renamed::SharedIndex,
             _ => return None,
         };
-        let is_there = match Role::of(path.parent()?) {
-            Role::Repository => true,
+        let renamed = match Role::of(path.parent()?) {
+            Role::Repository => renamed,
             Role::Worktree(_)
             | Role::Modules { .. }
             | Role::Open(Ambiguity::Submodule)
             | Role::Objects(Ambiguity::Submodule)
             | Role::ObjectsInfo(Ambiguity::Submodule)
-            | Role::Info(Ambiguity::Submodule) => renamed != Renamed::Head,
-            _ => false,
+            | Role::Info(Ambiguity::Submodule) => match renamed {
+                Renamed::Head => return None,
+                Renamed::Index => Renamed::OthersIndex,
+                other => other,
+            },
+            _ => return None,
         };
-        is_there.then_some(renamed)
+        Some(renamed)
     }
+}
+
+/// Whether a path is a directory in `modules`, which no command of a run's writes: a submodule's, or one above.
+pub fn is_module(path: &Path) -> bool {
+    Role::of(path) == Role::Modules { named: true }
 }
 
 /// The directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that one.

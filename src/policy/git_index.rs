@@ -24,6 +24,14 @@ pub fn is_head(text: &[u8]) -> bool {
     is_object || text.len() < 256 && branch.is_some_and(|branch| !branch.is_empty() && branch.iter().all(is_name))
 }
 
+/// Whether a configuration may name a work tree, or another file that may.
+pub fn may_name_work_tree(config: &str) -> bool {
+    let key = |line: &str| line.rsplit(']').next().unwrap_or_default().trim().to_ascii_lowercase();
+    config
+        .lines()
+        .any(|line| key(line).starts_with("worktree") || key(line).starts_with("path"))
+}
+
 /// The length of an object's name in a repository of this configuration, in bytes. `None` for one that isn't understood.
 pub fn object_name_length(config: &str) -> Option<usize> {
     let is_extensions = |header: &str| header.to_ascii_lowercase().starts_with("[extensions");
@@ -62,23 +70,31 @@ pub struct Index {
     links: BTreeSet<Link>,
     /// Of a split index, what the name of the other file has behind `sharedindex.`.
     pub shared: Option<String>,
+    /// Whether it has an entry of the name that was asked for, or one below.
+    pub has_name: bool,
 }
 
 impl Index {
-    /// Reads one of a repository whose objects have names of so many bytes. `None` where it isn't understood.
+    /// Reads one of a repository whose objects have names of so many bytes, and looks for a name. `None` where it isn't
+    /// understood.
     ///
     /// # Errors
     /// Reading fails.
-    pub fn read<F: Read + Seek>(file: &mut F, hash: usize) -> io::Result<Option<Index>> {
+    pub fn read<F: Read + Seek>(file: &mut F, hash: usize, name: Option<&Path>) -> io::Result<Option<Index>> {
         let length = file.seek(io::SeekFrom::End(0))?;
         file.rewind()?;
         let mut reader = Reader {
             input: BufReader::new(file).take(length),
             hash,
             left: MOST_BYTES,
+            length,
+            starts: Vec::new(),
+            end: 0,
+            name: name.map(|name| name.as_os_str().as_bytes()),
             index: Index {
                 links: BTreeSet::new(),
                 shared: None,
+                has_name: false,
             },
         };
         match reader.index() {
@@ -91,6 +107,7 @@ impl Index {
     /// The same with what the other file of a split index leads to.
     pub fn with(mut self, shared: Index) -> Index {
         self.links.extend(shared.links);
+        self.has_name |= shared.has_name;
         self
     }
 
@@ -113,20 +130,35 @@ impl Index {
     }
 }
 
-struct Reader<R> {
+struct Reader<'a, R> {
     input: io::Take<R>,
     /// The length of an object's name, in bytes.
     hash: usize,
+    /// Of the whole file, in bytes.
+    length: u64,
+    /// Where the entries begin, and whether their path needs none before it.
+    starts: Vec<(u32, bool)>,
+    /// Where the last one ends.
+    end: u64,
+    /// What is looked for.
+    name: Option<&'a [u8]>,
     /// Bytes of links that may still be kept.
     left: usize,
     index: Index,
+}
+
+/// Whether a path leads down and nowhere else. Git takes what an index has as it is.
+fn is_plain(path: &[u8]) -> bool {
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    let mut parts = path.split(|byte| *byte == b'/');
+    parts.all(|part| !matches!(part, b"" | b"." | b"..") && !part.eq_ignore_ascii_case(b".git")) && !path.contains(&0)
 }
 
 fn malformed() -> io::Error {
     io::ErrorKind::InvalidData.into()
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: BufRead> Reader<'_, R> {
     fn bytes<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.input.read_exact(&mut bytes)?;
@@ -155,11 +187,17 @@ impl<R: BufRead> Reader<R> {
         for _ in 0..self.number()? {
             self.entry(version, &mut path)?;
         }
+        self.end = self.position();
         self.extensions()
+    }
+
+    fn position(&self) -> u64 {
+        self.length - self.input.limit()
     }
 
     /// Reads one entry. `path` is the one before, and this one afterwards.
     fn entry(&mut self, version: u32, path: &mut Vec<u8>) -> io::Result<()> {
+        let start = u32::try_from(self.position()).map_err(|_| malformed())?;
         // Times, device and inode; owner and size.
         self.bytes::<24>()?;
         let kind = self.number()? & libc::S_IFMT;
@@ -171,15 +209,18 @@ impl<R: BufRead> Reader<R> {
             self.bytes::<2>()?;
         }
         let fixed = 40 + self.hash + if is_extended { 4 } else { 2 };
-        match version {
-            4 => self.compressed_path(flags, path)?,
-            _ => self.padded_path(flags, fixed, path)?,
-        }
+        let stands_alone = match version {
+            4 => self.compressed_path(flags, path)? == 0,
+            _ => self.padded_path(flags, fixed, path).map(|()| true)?,
+        };
+        self.starts.push((start, stands_alone));
+        let rest = self.name.and_then(|name| path.strip_prefix(name));
+        self.index.has_name |= rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')));
         // Git reads a path to its first NUL. One of a split index that has none stands for that of an entry elsewhere.
         if !matches!(kind, SUBMODULE | libc::S_IFDIR) {
             return Ok(());
         }
-        if path.is_empty() || path.contains(&0) {
+        if !is_plain(path) {
             return Err(malformed());
         }
         self.left = self.left.checked_sub(path.len() + object.len()).ok_or_else(malformed)?;
@@ -230,8 +271,9 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Of a path that has its beginning from the one before: how much of that one's end it lacks, and what comes after.
-    fn compressed_path(&mut self, flags: u16, path: &mut Vec<u8>) -> io::Result<()> {
+    /// Of a path that has its beginning from the one before: how much of that one's end it lacks, and what comes after. Answers how
+    /// much it has from there.
+    fn compressed_path(&mut self, flags: u16, path: &mut Vec<u8>) -> io::Result<usize> {
         let mut lacks: usize = 0;
         loop {
             let [byte] = self.bytes()?;
@@ -251,16 +293,15 @@ impl<R: BufRead> Reader<R> {
             Some(length) => {
                 let rest = length.checked_sub(kept).ok_or_else(malformed)?;
                 path.extend(self.vector(rest)?);
-                self.padding(1)
+                self.padding(1)?;
             }
-            None => {
-                path.extend(self.text()?);
-                Ok(())
-            }
+            None => path.extend(self.text()?),
         }
+        Ok(kept)
     }
 
-    /// What comes behind the entries, up to the checksum. A split index has more entries in another file (`link`).
+    /// What comes behind the entries, up to the checksum. A split index has more entries in another file (`link`). Where git
+    /// reads by several threads it goes by what is said of the entries' end (`EOIE`) and of their blocks (`IEOT`).
     fn extensions(&mut self) -> io::Result<()> {
         while self.input.limit() > self.hash as u64 {
             let name = self.bytes::<4>()?;
@@ -274,6 +315,14 @@ impl<R: BufRead> Reader<R> {
                     return Err(malformed());
                 }
                 self.index.shared = shared;
+            } else if name == *b"EOIE" {
+                length = length.checked_sub(4).ok_or_else(malformed)?;
+                if u64::from(self.number()?) != self.end {
+                    return Err(malformed());
+                }
+            } else if name == *b"IEOT" {
+                self.blocks(length)?;
+                length = 0;
             }
             let skipped = io::copy(&mut self.input.by_ref().take(length), &mut io::sink())?;
             if skipped != length {
@@ -282,6 +331,26 @@ impl<R: BufRead> Reader<R> {
         }
         match self.input.limit() == self.hash as u64 {
             true => self.vector(self.hash).map(drop),
+            false => Err(malformed()),
+        }
+    }
+
+    /// Where blocks of entries begin, and how many are in each: those that were read, in their order.
+    fn blocks(&mut self, length: u64) -> io::Result<()> {
+        let mut next = 0;
+        self.number()?;
+        for _ in 0..length.checked_sub(4).ok_or_else(malformed)? / 8 {
+            let (start, count) = (self.number()?, self.number()?);
+            if self.starts.get(next) != Some(&(start, true)) {
+                return Err(malformed());
+            }
+            next = usize::try_from(count)
+                .ok()
+                .and_then(|count| next.checked_add(count))
+                .ok_or_else(malformed)?;
+        }
+        match next == self.starts.len() && length % 8 == 4 {
+            true => Ok(()),
             false => Err(malformed()),
         }
     }

@@ -70,7 +70,7 @@ fn varint(mut number: usize) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8], hash: usize) -> Option<Index> {
-    Index::read(&mut Cursor::new(bytes), hash).unwrap()
+    Index::read(&mut Cursor::new(bytes), hash, None).unwrap()
 }
 
 /// Whether there is a submodule more, or something that isn't understood.
@@ -116,6 +116,59 @@ fn a_submodule_that_was_not_there_leads_on() {
 }
 
 #[test]
+fn a_name_is_there_where_something_is_below_it() {
+    let bytes = made(2, 20, &[(FILE, "a"), (FILE, "ab/c"), (FILE, "d/e/f")]).bytes();
+    let has = |name: &str| {
+        Index::read(&mut Cursor::new(&bytes), 20, Some(Path::new(name)))
+            .unwrap()
+            .unwrap()
+            .has_name
+    };
+    assert!(["a", "ab", "ab/c", "d", "d/e", "d/e/f"].into_iter().all(has));
+    assert!(!["b", "ab/", "ab/cd", "d/e/f/g", "e"].into_iter().any(has));
+}
+
+/// Git takes entries from where these say, if it has several threads.
+#[test]
+fn extensions_that_say_where_entries_are_say_it_right() {
+    let of = |version: u32, name: &[u8; 4], text: &[u32]| {
+        let mut bytes = made(version, 20, &[(FILE, "a"), (FILE, "ab"), (FILE, "c")]).bytes();
+        bytes.truncate(bytes.len() - 20);
+        bytes.extend(name);
+        bytes.extend((4 * text.len() as u32).to_be_bytes());
+        bytes.extend(text.iter().flat_map(|number| number.to_be_bytes()));
+        bytes.extend([0xcd; 20]);
+        read(&bytes, 20).is_some()
+    };
+    let checksum = [0xcdcd_cdcd; 5];
+    let end = |at: u32| [&[at], checksum.as_slice()].concat();
+    // They are at 12, 76 and 148, and end at 212.
+    for version in [2, 3] {
+        assert!(of(version, b"EOIE", &end(212)));
+        assert!(!of(version, b"EOIE", &end(204)));
+        assert!(!of(version, b"EOIE", &end(12)));
+        assert!(!of(version, b"EOIE", &[]));
+        assert!(of(version, b"IEOT", &[1, 12, 3]));
+        assert!(of(version, b"IEOT", &[1, 12, 2, 148, 1]));
+        for wrong in [
+            [1, 12, 2].as_slice(),
+            &[1, 12, 4],
+            &[1, 76, 3],
+            &[1, 12, 1, 148, 2],
+            &[1, 12, 3, 12],
+            &[1],
+            &[],
+        ] {
+            assert!(!of(version, b"IEOT", wrong), "{wrong:?}");
+        }
+    }
+    // `ab` has its first letter from `a`, and would be `b` at the beginning of a block.
+    let length = 62 + 1 + 2;
+    assert!(of(4, b"IEOT", &[1, 12, 2, 12 + 2 * length, 1]));
+    assert!(!of(4, b"IEOT", &[1, 12, 1, 12 + length, 2]));
+}
+
+#[test]
 fn what_is_not_understood_leads_on() {
     let plain = made(2, 20, &[(FILE, "a")]).bytes();
     assert!(!leads_on(20, Some(&plain), &plain));
@@ -131,6 +184,10 @@ fn what_is_not_understood_leads_on() {
     // What git would read as another path.
     assert!(leads_on(20, None, &made(2, 20, &[(SUBMODULE, "a\0b")]).bytes()));
     assert!(leads_on(20, None, &made(2, 20, &[(SUBMODULE, "")]).bytes()));
+    for path in ["x/../d", "./d", "/d", "d//e", "d/.git/e", "..", "d/.GIT"] {
+        assert!(leads_on(20, None, &made(2, 20, &[(SUBMODULE, path)]).bytes()), "{path}");
+        assert!(read(&made(2, 20, &[(SUBMODULE, path)]).bytes(), 20).is_none(), "{path}");
+    }
     let tree = made(2, 20, &[(TREE, "d/")]).bytes();
     let alike = format!("d/\0{}", "\u{2b}".repeat(20));
     assert!(leads_on(20, Some(&tree), &made(2, 20, &[(SUBMODULE, &alike)]).bytes()));

@@ -48,9 +48,9 @@ pub use closed::Closed;
 pub use decide::{Decision, Matcher, lies_below};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable};
-pub use git::{Renamed, git_config_of_lock, git_directories, is_in_git_directory};
+pub use git::{Renamed, git_config_of_lock, git_directories, is_in_git_directory, is_module};
 pub use git_config::is_harmless_change;
-pub use git_index::{Index, is_head, object_name_length};
+pub use git_index::{Index, is_head, may_name_work_tree, object_name_length};
 pub use listed::{
     Closing, Entry, Line, List, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, lines as listed_lines,
     moved as moved_places, names_anywhere, paths_of_homes, paths_of_machine,

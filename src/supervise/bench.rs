@@ -118,6 +118,11 @@ impl Bench<'_> {
             && !self.all(|judge| judge.git_renamed(place)).is_refused()
     }
 
+    /// Whether one of the runs may not do this with what has a name.
+    pub fn closes(&self, access: Access, name: &Path) -> bool {
+        self.all(|judge| judge.name(access, name)).is_refused()
+    }
+
     /// Whether a directory of this name would fill a place where the index of another's repository has a submodule.
     pub fn fills_submodule(&self, directory: &Path, is_repository: &dyn Fn(&Path) -> bool) -> bool {
         let mut realms = self.realms().filter(|realm| !realm.brief.is_private(directory));

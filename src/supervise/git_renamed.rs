@@ -54,7 +54,7 @@ pub fn replace(
         if io::copy(&mut wanted.by_ref().take(LONGEST), &mut copy)? == LONGEST {
             return Err(Errno(libc::EFBIG));
         }
-        if let Some(reason) = leads_further(new, before.as_mut(), &mut copy)? {
+        if let Some(reason) = leads_further(desk, new, before.as_mut(), &mut copy)? {
             return Err(never(reason));
         }
         let found = wanted.metadata()?;
@@ -70,7 +70,12 @@ pub fn replace(
 }
 
 /// Why it isn't taken, where git would go further by it than by the file before.
-fn leads_further(place: &Place, before: Option<&mut File>, now: &mut File) -> io::Result<Option<&'static str>> {
+fn leads_further(
+    desk: &Desk<'_>,
+    place: &Place,
+    before: Option<&mut File>,
+    now: &mut File,
+) -> io::Result<Option<&'static str>> {
     const HEAD: &str =
         "git's HEAD names a branch or an object: with another one git takes a directory above for the repository";
     const INDEX: &str = "git's index has a repository as a new submodule, or isn't understood: git would go there from the top, and \
@@ -83,8 +88,8 @@ fn leads_further(place: &Place, before: Option<&mut File>, now: &mut File) -> io
             return Ok((!is_head(&text)).then_some(HEAD));
         }
         Some(kind) => {
-            let repository = place.name().parent().and_then(Repository::of_directory);
-            repository.is_some_and(|repository| repository.takes(kind, before, now))
+            let repository = place.name().parent().map(Repository::of_directory);
+            repository.is_some_and(|repository| repository.takes(&desk.judge, kind, before, now))
         }
         None => false,
     };

@@ -13,10 +13,11 @@ use super::pinned::{Entry, FileSystem, Identity, Pinned, Place};
 use super::procfs;
 use super::realm::Realm;
 use super::station::Station;
-use super::submodules::Indexes;
+use super::submodules::{self, Indexes};
 use super::terminals::Terminal;
 use crate::policy::{Access, Arrival, Capabilities, Decision, Grant, Renamed, git_directories, is_in_git_directory};
 use crate::profile::Origin;
+use crate::real_path::is_absence;
 use crate::report::Reason;
 use crate::sys::file;
 
@@ -176,8 +177,9 @@ impl Judge<'_> {
                     && self.is_granted(Access::WRITE, name)
                     && !self.may_be_submodule(name) =>
             {
+                // There's no directory yet, and one that was another's is still that.
                 self.for_maker(Access::WRITE, name, &|directory| {
-                    directory == name || self.has_made(directory)
+                    !self.realm.made().was_anothers(directory)
                 })
             }
             verdict => verdict,
@@ -189,17 +191,18 @@ impl Judge<'_> {
         self.place(Access::CHANGE, place).but_for_renames()
     }
 
-    /// Setting the times of an object.
-    pub fn times(&self, object: &Pinned) -> Verdict {
+    /// Setting the times of an object, or a mode that leaves it readable.
+    pub fn attributes(&self, object: &Pinned) -> Verdict {
         self.object(Access::WRITE, object).but_for_renames()
     }
 
-    /// Whether git goes elsewhere by it, in a repository that the run didn't make. Without an index it goes nowhere; without a
-    /// `HEAD` a directory above, or the work tree itself, may be the repository.
+    /// Whether git goes elsewhere by it, in a repository that the run didn't make. Without a `HEAD` a directory above, or the work
+    /// tree itself, may be the repository; and an index has submodules where no repository may be. Linked work trees lose theirs
+    /// when they are removed.
     fn is_renamed_alone(&self, access: Access, name: &Path) -> bool {
         let closed = match Renamed::of(name) {
-            Some(Renamed::Head) => Access::CHANGE,
-            Some(Renamed::Index | Renamed::SharedIndex) => Access::WRITE,
+            Some(Renamed::Head | Renamed::Index) => Access::CHANGE,
+            Some(Renamed::OthersIndex | Renamed::SharedIndex) => Access::WRITE,
             None => return false,
         };
         access.intersects(closed) && !self.is_of_own_repository(name)
@@ -336,20 +339,13 @@ impl Judge<'_> {
         git_directories(name).iter().any(|directory| self.has_made(directory))
     }
 
-    /// Whether a `.git` would be in a repository that the run didn't make, in a directory that it didn't make or where the index
-    /// has a submodule: git goes there from the top, and obeys what is there (git-status(1)). The root of the run isn't one.
+    /// Whether a `.git` would be in a repository that the run didn't make, in a directory that it didn't make or of which the index
+    /// has something: git goes into submodules from the top, and obeys what is there (git-status(1)).
     fn may_be_submodule(&self, git: &Path) -> bool {
         let directory = git.parent().unwrap_or(git);
-        if directory == self.realm.brief.policy.root {
-            return false;
-        }
         let is_made = self.has_made(directory);
-        self.repositories_around(directory).any(|repository| {
-            !is_made
-                || self
-                    .indexes
-                    .have_submodule(&repository, directory, |rest| rest == Path::new(""))
-        })
+        self.repositories_around(directory)
+            .any(|repository| !is_made || submodules::has_tracked(&repository, directory))
     }
 
     /// Whether a directory of this name would fill a place where an index has a submodule: those places in it are asked for.
@@ -358,10 +354,14 @@ impl Judge<'_> {
             .any(|repository| self.indexes.have_submodule(&repository, directory, is_repository))
     }
 
-    /// The `.git` of each directory above, where there is one that the run didn't make.
+    /// The `.git` of each directory above, where there is one that the run didn't make, or none can be looked for.
     fn repositories_around(&self, directory: &Path) -> impl Iterator<Item = PathBuf> {
         let above = directory.ancestors().skip(1).map(|above| above.join(".git"));
-        above.filter(|git| git.symlink_metadata().is_ok() && !self.has_made(git))
+        let is_there = |git: &PathBuf| match git.symlink_metadata() {
+            Ok(_) => !self.has_made(git),
+            Err(error) => !is_absence(&error),
+        };
+        above.filter(is_there)
     }
 
     /// Whether this run made the directory, and not in the place of another. Nothing of the run renames meanwhile.

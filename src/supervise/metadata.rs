@@ -111,7 +111,10 @@ impl Subject {
 /// The object, if the run may write it and who may use it is the run's to say. The directories above what is closed by
 /// name stay as they are: without its own configuration Stockade would enforce less, and others could put theirs there.
 pub fn shareable(desk: &Desk<'_>, subject: &Subject) -> Result<Pinned, Errno> {
-    let object = subject.writable(desk)?;
+    kept(desk, subject, subject.writable(desk)?)
+}
+
+fn kept(desk: &Desk<'_>, subject: &Subject, object: Pinned) -> Result<Pinned, Errno> {
     if object.is_directory() && object.has_name() {
         let attempt = Attempt::with(Kind::Metadata, subject.asked(), &object);
         desk.enforce(desk.judge.keeping(object.name()), &attempt, object.name(), NOT_YOURS)?;
@@ -142,7 +145,12 @@ pub fn fchmodat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
 }
 
 fn change_mode(desk: &Desk<'_>, subject: &Subject, mode: u32) -> Result<Answer, Errno> {
-    let object = shareable(desk, subject)?;
+    // What its owner can read stays what it is to git.
+    let object = match mode & libc::S_IRUSR {
+        0 => subject.writable(desk)?,
+        _ => subject.changeable(desk, |judge, object| judge.attributes(object))?,
+    };
+    let object = kept(desk, subject, object)?;
     if object.is_symlink() {
         return Err(Errno(libc::EOPNOTSUPP));
     }
@@ -258,7 +266,7 @@ fn timespec(seconds: i64, nanoseconds: i64) -> libc::timespec {
 }
 
 fn change_times(desk: &Desk<'_>, subject: &Subject, times: Times) -> Result<Answer, Errno> {
-    let object = subject.changeable(desk, |judge, object| judge.times(object))?;
+    let object = subject.changeable(desk, |judge, object| judge.attributes(object))?;
     file::change_times(object.as_fd(), times)?;
     Ok(Answer::Value(0))
 }

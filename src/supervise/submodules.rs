@@ -3,126 +3,138 @@
 //! be a repository there, and nothing where a repository is comes to be a submodule.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::answer::Errno;
+use super::bench::Bench;
 use super::desk::Desk;
 use super::pinned::{Entry, Place};
 use super::refuse::Attempt;
 use crate::mutex::lock;
-use crate::policy::{Index, Renamed, object_name_length};
+use crate::policy::{Access, Index, Renamed, is_module, may_name_work_tree, object_name_length};
+use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
 const LONGEST_CONFIG: u64 = 1 << 20;
 /// Of a `.git` file, and of `gitdir`.
 const LONGEST_PATH: u64 = 8192;
 
-/// A git directory, and the work tree that belongs to it.
+/// A git directory.
 #[derive(Debug)]
 pub struct Repository {
     directory: PathBuf,
-    /// Not known of a submodule, whose configuration names it.
-    work_tree: Option<PathBuf>,
     /// Of a linked work tree, what it shares with others.
     common: PathBuf,
 }
 
 impl Repository {
     /// By its git directory.
-    pub fn of_directory(directory: &Path) -> Option<Repository> {
-        let above = directory.parent()?;
-        let (common, work_tree) = match (directory.file_name()?, above.file_name()) {
-            (name, _) if name.eq_ignore_ascii_case(".git") => (directory, Some(above.to_path_buf())),
-            (_, Some(name)) if name == "worktrees" => {
-                let dot_git = PathBuf::from(text(&directory.join("gitdir"))?.trim_end());
-                (above.parent()?, dot_git.parent().map(Path::to_path_buf))
-            }
-            _ => (directory, None),
-        };
-        Some(Repository {
+    pub fn of_directory(directory: &Path) -> Repository {
+        let above = directory.parent();
+        let is_linked = !is_git(directory) && above.and_then(Path::file_name).is_some_and(|name| name == "worktrees");
+        let common = above.and_then(Path::parent).filter(|_| is_linked);
+        Repository {
             directory: directory.to_path_buf(),
-            work_tree,
-            common: common.to_path_buf(),
-        })
+            common: common.unwrap_or(directory).to_path_buf(),
+        }
     }
 
     /// By a `.git`, which is its directory or leads there.
-    fn of_dot_git(path: &Path) -> Option<Repository> {
-        let directory = match fs::metadata(path).ok()?.is_dir() {
-            true => path.to_path_buf(),
-            false => fs::canonicalize(path.parent()?.join(text(path)?.strip_prefix("gitdir: ")?.trim_end())).ok()?,
-        };
-        let mut repository = Repository::of_directory(&directory)?;
-        repository.work_tree = path.parent().map(Path::to_path_buf);
-        Some(repository)
+    fn of_dot_git(path: &Path) -> io::Result<Repository> {
+        if fs::metadata(path)?.is_dir() {
+            return Ok(Repository::of_directory(path));
+        }
+        let text = text(path)?;
+        let led = text.strip_prefix(b"gitdir: ").ok_or(io::ErrorKind::InvalidData)?;
+        let led = OsStr::from_bytes(led.trim_ascii_end());
+        let directory = fs::canonicalize(path.parent().unwrap_or(path).join(led))?;
+        Ok(Repository::of_directory(&directory))
     }
 
-    /// How long an object's name is, in bytes, by the configuration, which no run writes.
-    fn hash(&self) -> Option<usize> {
+    /// The configuration, which no run writes.
+    fn config(&self) -> Option<String> {
         let config = self.common.join("config");
         let found = fs::metadata(&config).ok()?;
         let is_read = found.is_file() && found.len() <= LONGEST_CONFIG;
-        object_name_length(&is_read.then(|| fs::read_to_string(&config).ok())??)
+        is_read.then(|| fs::read_to_string(&config).ok())?
     }
 
-    /// A file as an index. A split one with what it has in another file, which is written as it is itself.
-    fn read(&self, file: &mut File) -> Option<Index> {
-        let hash = self.hash()?;
-        let index = Index::read(file, hash).ok()??;
-        let Some(name) = &index.shared else {
+    /// The directory that its files belong to, where that lies around it.
+    fn work_tree(&self) -> Option<&Path> {
+        let is_around = is_git(&self.directory) && !may_name_work_tree(&self.config()?);
+        self.directory.parent().filter(|_| is_around)
+    }
+
+    /// A file as an index, and whether it has a name. A split one with what it has in another file, which is written as it is
+    /// itself.
+    fn read(&self, file: &mut File, name: Option<&Path>) -> Option<Index> {
+        let hash = object_name_length(&self.config()?)?;
+        let index = Index::read(file, hash, name).ok()??;
+        let Some(other) = &index.shared else {
             return Some(index);
         };
-        let mut shared = File::open(self.directory.join(format!("sharedindex.{name}"))).ok()?;
-        let shared = Index::read(&mut shared, hash).ok()??;
+        let mut shared = File::open(self.directory.join(format!("sharedindex.{other}"))).ok()?;
+        let shared = Index::read(&mut shared, hash, name).ok()??;
         shared.shared.is_none().then(|| index.with(shared))
     }
 
     /// Whether git goes into no repository by a new index, or a part of one, that it didn't go into by the old one, but those
-    /// that it made itself for submodules.
-    pub fn takes(&self, kind: Renamed, before: Option<&mut File>, now: &mut File) -> bool {
+    /// that it made itself for submodules. In linked work trees and in submodules there is no new one.
+    pub fn takes(&self, judges: &Bench<'_>, kind: Renamed, before: Option<&mut File>, now: &mut File) -> bool {
         let Some(now) = self
-            .read(now)
-            .filter(|now| kind == Renamed::Index || now.shared.is_none())
+            .read(now, None)
+            .filter(|now| kind != Renamed::SharedIndex || now.shared.is_none())
         else {
             return false;
         };
         let before = match kind {
-            Renamed::Index => before.and_then(|before| self.read(before)),
-            _ => File::open(self.directory.join("index"))
+            Renamed::SharedIndex => File::open(self.directory.join("index"))
                 .ok()
-                .and_then(|mut index| self.read(&mut index)),
+                .and_then(|mut index| self.read(&mut index, None)),
+            _ => before.and_then(|before| self.read(before, None)),
         };
         let is_fine = |path: &PathBuf| {
-            let work_tree = self.work_tree.as_ref();
-            work_tree.is_some_and(|work_tree| self.is_none_or_own(&work_tree.join(path)))
+            let directory = self.work_tree().map(|work_tree| work_tree.join(path));
+            directory.is_some_and(|directory| self.is_none_or_own(judges, &directory))
         };
         let beyond = now.submodules_beyond(before.as_ref());
         beyond.is_some_and(|beyond| beyond.iter().all(is_fine))
     }
 
-    /// Whether a directory is no repository, or its `.git` leads into this repository's `modules`, where no run writes.
-    fn is_none_or_own(&self, directory: &Path) -> bool {
+    /// Whether a directory is no repository, or its `.git` is a file that leads to one of this repository's `modules`, and that
+    /// no run may write.
+    fn is_none_or_own(&self, judges: &Bench<'_>, directory: &Path) -> bool {
         let dot_git = directory.join(".git");
         match dot_git.symlink_metadata() {
-            Err(error) => crate::real_path::is_absence(&error),
-            Ok(found) if found.is_file() => {
-                let led = Repository::of_dot_git(&dot_git).map(|repository| repository.directory);
-                let modules = [&self.directory, &self.common].map(|directory| directory.join("modules"));
-                led.is_some_and(|led| modules.iter().any(|modules| led.starts_with(modules)))
+            Err(error) => is_absence(&error),
+            Ok(found) if found.is_file() && found.nlink() == 1 && judges.closes(Access::WRITE, &dot_git) => {
+                let led = Repository::of_dot_git(&dot_git);
+                led.is_ok_and(|led| led.directory.starts_with(&self.directory) && is_module(&led.directory))
             }
             Ok(_) => false,
         }
     }
 }
 
+fn is_git(directory: &Path) -> bool {
+    directory
+        .file_name()
+        .is_some_and(|name| name.eq_ignore_ascii_case(".git"))
+}
+
 /// A short text.
-fn text(path: &Path) -> Option<String> {
-    let found = fs::metadata(path).ok()?;
-    let is_read = found.is_file() && found.len() <= LONGEST_PATH;
-    is_read.then(|| fs::read_to_string(path).ok())?
+fn text(path: &Path) -> io::Result<Vec<u8>> {
+    let found = fs::metadata(path)?;
+    match found.is_file() && found.len() <= LONGEST_PATH {
+        true => fs::read(path),
+        false => Err(io::ErrorKind::InvalidData.into()),
+    }
 }
 
 /// A file as it was.
@@ -138,43 +150,77 @@ fn stamp(found: &Metadata) -> Stamp {
     )
 }
 
+/// What was read at a stamp; `None` isn't understood.
+type Known = (Stamp, Option<Arc<Index>>);
+
 /// Indexes that were read, until they change.
 #[derive(Default)]
-pub struct Indexes(Mutex<HashMap<PathBuf, (Stamp, Option<Arc<Index>>)>>);
+pub struct Indexes(Mutex<HashMap<PathBuf, Known>>);
 
 impl Indexes {
     const MOST: usize = 64;
 
     /// Whether a repository's index has a submodule that a `.git` below this directory, at these names, would be that of. So it
-    /// is where the index can't be read.
+    /// is where that can't be told.
     pub fn have_submodule(&self, dot_git: &Path, directory: &Path, is_repository: impl Fn(&Path) -> bool) -> bool {
-        let Some(work_tree) = dot_git.parent() else {
-            return false;
+        let (repository, path, file) = match index_of(dot_git) {
+            Ok(found) => found,
+            Err(may_have) => return may_have,
         };
-        let Some(repository) = Repository::of_dot_git(dot_git) else {
-            // Git takes it for none either.
-            return false;
+        let Some(index) = self.read(&repository, &path, file) else {
+            return true;
         };
-        let path = repository.directory.join("index");
-        let Ok(mut file) = File::open(&path) else { return false };
-        let Ok(found) = file.metadata() else { return true };
-        let now = stamp(&found);
-        let known = lock(&self.0)
-            .get(&path)
-            .filter(|(then, _)| *then == now)
-            .map(|(_, index)| index.clone());
-        let index = known.unwrap_or_else(|| {
-            let index = repository.read(&mut file).map(Arc::new);
+        let work_tree = dot_git.parent().unwrap_or(dot_git);
+        let mut places = index.places().map(|place| work_tree.join(place));
+        places.any(|place| place.strip_prefix(directory).is_ok_and(&is_repository))
+    }
+
+    fn read(&self, repository: &Repository, path: &Path, mut file: File) -> Option<Arc<Index>> {
+        let now = stamp(&file.metadata().ok()?);
+        let known = lock(&self.0).get(path).cloned();
+        if let Some((_, index)) = known.filter(|(then, _)| *then == now) {
+            return index;
+        }
+        let index = repository.read(&mut file, None).map(Arc::new);
+        // What a split one has in another file changes without it.
+        if index.as_ref().is_none_or(|index| index.shared.is_none()) {
             let mut known = lock(&self.0);
             if known.len() >= Indexes::MOST {
                 known.clear();
             }
-            known.insert(path, (now, index.clone()));
-            index
-        });
-        let Some(index) = index else { return true };
+            known.insert(path.to_path_buf(), (now, index.clone()));
+        }
+        index
+    }
+}
+
+/// Whether a repository's index has what a `.git` in this directory would be that of, or around, or beside. So it has where that
+/// can't be told.
+pub fn has_tracked(dot_git: &Path, directory: &Path) -> bool {
+    let (repository, _, mut file) = match index_of(dot_git) {
+        Ok(found) => found,
+        Err(may_have) => return may_have,
+    };
+    let work_tree = dot_git.parent().unwrap_or(dot_git);
+    let index = directory
+        .strip_prefix(work_tree)
+        .ok()
+        .and_then(|name| repository.read(&mut file, Some(name)));
+    index.is_none_or(|index| {
         let mut places = index.places().map(|place| work_tree.join(place));
-        places.any(|place| place.strip_prefix(directory).is_ok_and(&is_repository))
+        index.has_name || places.any(|place| directory.starts_with(place))
+    })
+}
+
+/// The index of the repository that a `.git` is, or leads to; else whether there may be something in one.
+fn index_of(dot_git: &Path) -> Result<(Repository, PathBuf, File), bool> {
+    // Where there's none, git takes it for none either.
+    let repository = Repository::of_dot_git(dot_git).map_err(|error| !is_absence(&error))?;
+    let path = repository.directory.join("index");
+    match File::open(&path) {
+        Ok(file) => Ok((repository, path, file)),
+        // A run may remove that of a linked work tree.
+        Err(error) => Err(!is_absence(&error) || repository.directory != repository.common),
     }
 }
 
@@ -190,7 +236,9 @@ pub fn refuse_move(
     }
     let is_repository = |rest: &Path| {
         let dot_git = old.name().join(rest).join(".git");
-        dot_git.symlink_metadata().is_ok_and(|_| true)
+        dot_git
+            .symlink_metadata()
+            .map_or_else(|error| !is_absence(&error), |_| true)
     };
     if !desk.judge.fills_submodule(new.name(), &is_repository) {
         return Ok(());

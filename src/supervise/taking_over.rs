@@ -12,6 +12,7 @@ use super::pinned::{Entry, Place};
 use super::refuse::Attempt;
 use super::resolve;
 use super::shared::Made;
+use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
 /// A directory or link has lost its name, and has another one where it was moved.
@@ -100,7 +101,8 @@ fn target_of(directory: &Path, text: &[u8]) -> (PathBuf, bool) {
         is_directory = match std::fs::symlink_metadata(&at) {
             Ok(found) if found.is_symlink() => return anywhere,
             Ok(found) => found.is_dir(),
-            Err(_) => false,
+            Err(error) if is_absence(&error) => false,
+            Err(_) => return anywhere,
         };
     }
     (at, is_directory)

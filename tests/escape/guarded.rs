@@ -272,8 +272,8 @@ fn git_writes_what_a_commit_writes() {
 /// An index without entries, and how git makes one of one entry.
 const EMPTY_INDEX: &str = "DIRC\0\0\0\u{2}\0\0\0\0....................";
 const NEW_INDEX: &str = "l, n = '@DIR/.git/index.lock', '@DIR/.git/index'\n\
-    def index(mode):\n  \
-      entry = b'i' * 24 + mode.to_bytes(4, 'big') + b'i' * 12 + b'o' * 20 + bytes([0, 3]) + b'sub' + bytes(7)\n  \
+    def index(mode, path=b'sub'):\n  \
+      entry = b'i' * 24 + mode.to_bytes(4, 'big') + b'i' * 12 + b'o' * 20 + bytes([0, 3]) + path + bytes(7)\n  \
       return b'DIRC' + bytes([0, 0, 0, 2, 0, 0, 0, 1]) + entry + b'.' * 20\n\
     def put(data, to=l):\n  \
       with open(to, 'wb') as file: file.write(data)\n  \
@@ -286,6 +286,10 @@ fn with_index() -> Vec<(&'static str, &'static str)> {
         (".git/worktrees/w/index", EMPTY_INDEX),
         // It would be the repository of a submodule.
         ("sub/.git/config", "[core]\n"),
+        ("mod/.git", "gitdir: ../.git/modules/m\n"),
+        ("wt/.git", "gitdir: ../.git/worktrees/w\n"),
+        ("far/.git/HEAD", "ref: refs/heads/main\n"),
+        ("far/.git/config", "[core]\n\tworktree = ../..\n"),
     ];
     REPOSITORY.iter().copied().chain(index).collect()
 }
@@ -297,8 +301,8 @@ fn an_index_leads_git_to_no_new_submodule() {
     let fine = [
         "put(index(0o100644)); expect(open(n, 'rb').read() == index(0o100644) and not os.path.exists(l))",
         "put(index(0o120000)); put(index(0o100755)); expect(os.stat(n).st_mode & 0o777 == 0o640 and os.stat(n).st_mtime == 5)",
-        "os.utime(n); os.utime('@DIR/.git/sharedindex.x'); os.utime('@DIR/.git/HEAD')",
-        "os.unlink(n); put(index(0o100644)); os.rename(n, n); expect(open(n, 'rb').read() == index(0o100644))",
+        "os.utime(n); os.utime('@DIR/.git/sharedindex.x'); os.utime('@DIR/.git/HEAD'); os.chmod(n, 0o644)",
+        "put(index(0o160000, b'mod')); put(index(0o160000, b'new'))",
         "os.mkdir('@DIR/new'); os.mkdir('@DIR/new/.git'); n = '@DIR/new/.git/index'; put(index(0o160000), '@DIR/new/.git/l'); write(n)",
         "expect(os.listdir('@DIR/.git') == [name for name in os.listdir('@DIR/.git') if not name.startswith('stockade')])",
     ];
@@ -312,25 +316,38 @@ fn an_index_leads_git_to_no_new_submodule() {
         "n = '@DIR/.git/sharedindex.new'; put(index(0o160000))",
         "write('@DIR/.git/sharedindex.x')",
         "write('@DIR/.git/sharedindex.new')",
-        "os.unlink(n); put(index(0o160000))",
-        "os.rename(n, '@DIR/x'); put(index(0o160000))",
         "n = '@DIR/.git/worktrees/w/index'; put(index(0o040000), '@DIR/.git/worktrees/w/index.lock')",
+        "n = '@DIR/.git/worktrees/w/index'; put(index(0o160000, b'new'), '@DIR/.git/worktrees/w/index.lock')",
+        "n = '@DIR/far/.git/index'; put(index(0o160000, b'new'), '@DIR/far/.git/index.lock')",
         "write('@DIR/.git/worktrees/w/index')",
+        // The `.git` of a submodule that the run may write, or may have written elsewhere.
+        "os.mkdir('@DIR/own/d'); open('@DIR/own/d/.git', 'w').write('gitdir: ../../.git/modules/m'); os.rename('@DIR/own/d', '@DIR/new'); \
+         put(index(0o160000, b'new'))",
+        "os.mkdir('@DIR/new'); open('@DIR/f', 'w').write('gitdir: ../.git/modules/m'); os.link('@DIR/f', '@DIR/new/.git'); \
+         put(index(0o160000, b'new'))",
+        "os.mkdir('@DIR/.git/modules/m/refs'); os.mkdir('@DIR/.git/modules/m/refs/e'); os.mkdir('@DIR/new'); \
+         open('@DIR/new/.git', 'w').write('gitdir: ../.git/modules/m/refs/e'); put(index(0o160000, b'new'))",
         "put(index(0o160000), '@DIR/.git/tmp_x')",
         "write(n)",
         "write(n, 'ab')",
         "write(n, 'r+b')",
         "os.truncate(n, 0)",
         "os.open(n, os.O_RDONLY | os.O_TRUNC)",
-        "os.unlink(n); write(n)",
-        "os.unlink(n); os.symlink('../plain', n)",
-        "os.unlink(n); write(l); os.link(l, n)",
+        "os.unlink(n)",
+        "os.chmod(n, 0o244)",
+        "os.rename(n, '@DIR/x')",
+        "os.rename(n, '@DIR/.git/index.lock')",
+        "n = '@DIR/.git/worktrees/w/index'; os.unlink(n); write(n)",
+        "n = '@DIR/.git/worktrees/w/index'; os.unlink(n); os.symlink('../../../plain', n)",
+        "n = '@DIR/.git/worktrees/w/index'; os.unlink(n); write(l); os.link(l, n)",
+        "n = '@DIR/.git/worktrees/w/index'; os.unlink(n); os.mkdir('@DIR/wt/new'); os.mkdir('@DIR/wt/new/.git')",
+        "os.chmod('@DIR/.git/worktrees/w', 0); os.mkdir('@DIR/wt/new'); write('@DIR/wt/new/.git')",
         "os.symlink('../plain', l); os.rename(l, n)",
-        "os.mkdir(l); os.unlink(n); os.rename(l, n)",
+        "n = '@DIR/.git/worktrees/w/index'; os.mkdir(l); os.unlink(n); os.rename(l, n)",
         "os.link(n, '@DIR/.git/tmp_x'); write('@DIR/.git/tmp_x')",
         "write(l); renameat2(l, n, 2)",
         "write(l); renameat2(n, l, 2)",
-        "os.unlink(n); write(l); renameat2(l, n, 1)",
+        "n = '@DIR/.git/worktrees/w/index'; os.unlink(n); write(l); renameat2(l, n, 1)",
     ];
     let behind = "f = os.open(l, os.O_CREAT | os.O_RDWR); os.write(f, index(0o100644)); os.rename(l, n)\n\
                   os.pwrite(f, index(0o160000), 0); expect(open(n, 'rb').read() == index(0o160000))";
@@ -368,11 +385,22 @@ fn no_repository_comes_to_be_where_an_index_has_a_submodule() {
         "os.makedirs('@DIR/a/b'); os.rename('@DIR/own/a/b/sub', '@DIR/a/b/sub')",
         "os.makedirs('@DIR/a'); os.rename('@DIR/own/a/b', '@DIR/a/b')",
         "os.rename('@DIR/own/a', '@DIR/a')",
+        "os.chmod('@DIR/own/a/b/sub', 0); os.rename('@DIR/own/a', '@DIR/a')",
+        "p = 'x' * 200; os.chdir('@DIR/own')\nwhile len(os.getcwd()) < 3800: os.mkdir(p); os.chdir(p)\n\
+         p = 'x' * (4090 - len(os.getcwd())); os.rename('@DIR/own/a', p); os.rename(p, '@DIR/a')",
         "renameat2('@DIR/own/a', '@DIR/place', 2); os.rename('@DIR/place', '@DIR/a')",
         "os.mkdir('@DIR/a'); renameat2('@DIR/own/a', '@DIR/a', 2)",
         "os.mkdir('@DIR/a'); renameat2('@DIR/a', '@DIR/own/a', 2)",
     ];
-    let (fine, refused) = (fine.map(made), refused.map(made));
+    // What it has in another file may change without it.
+    let split = "h = 20 * b'h'; s = '@DIR/.git/sharedindex.' + h.hex(); empty = b'DIRC' + bytes([0, 0, 0, 2, 0, 0, 0, 0])\n\
+                 n = s; put(empty + 20 * b'.'); n = '@DIR/.git/index'\n\
+                 put(empty + b'link' + bytes([0, 0, 0, 20]) + h + 20 * b'.')\n\
+                 os.makedirs('@DIR/late/er'); os.mkdir('@DIR/late/er/.git')\n\
+                 n = s; put(index(0o160000)); os.mkdir('@DIR/sub'); os.mkdir('@DIR/sub/.git')";
+    let fine = fine.map(made);
+    let mut refused = refused.map(made).to_vec();
+    refused.push(format!("{NEW_INDEX}os.rename('@DIR/sub', '@DIR/away')\n{split}"));
     for profile in WRITING {
         let fine: Vec<&str> = fine.iter().map(String::as_str).collect();
         works(Probe::new(), &with_index(), &fine).refused(profile, "ok");

@@ -916,6 +916,59 @@ fn nothing_comes_to_be_where_git_takes_it_for_a_submodule() {
         )
         .any_stderr()
         .ends();
+    // The root itself may be a submodule's place.
+    for root in ["sub", "sub/deep"] {
+        let begun = run().file(".git/HEAD", "ref: refs/heads/main\n").file("sub/deep/x", "");
+        let root = begun.place.path(root).display().to_string();
+        begun
+            .without_root()
+            .profile("workspace")
+            .flags(["--root", &root])
+            .bash("mkdir .git || echo refused; : >.git || echo refused")
+            .stdout("refused\nrefused\n")
+            .any_stderr()
+            .ends();
+    }
+    // What is looked for may be closed for that moment.
+    let begun = run().file(".git/HEAD", "ref: refs/heads/main\n").file("sub/x", "");
+    begun
+        .profile("workspace")
+        .python(
+            "import os\n\
+             top, sub = os.open('.', os.O_RDONLY), os.open('sub', os.O_RDONLY)\n\
+             os.chmod('.', 0)\n\
+             try: os.mkdir('.git', dir_fd=sub)\n\
+             except OSError: print('refused')\n\
+             os.fchmod(top, 0o755)",
+        )
+        .stdout("refused\n")
+        .any_stderr()
+        .ends();
+    let begun = run().file("user/a", "").file("place/x", "");
+    begun
+        .profile("workspace")
+        .python(
+            "import os\n\
+             os.makedirs('place/own/.vscode'); os.rename('user', 'away'); place = os.open('place', os.O_RDONLY)\n\
+             os.chmod('place', 0)\n\
+             try: os.symlink('place/own', 'user')\n\
+             except OSError: print('refused')\n\
+             os.fchmod(place, 0o755)",
+        )
+        .stdout("refused\n")
+        .any_stderr()
+        .ends();
+    // A repository that was the user's has nothing else in its place.
+    run()
+        .file("a/.git/HEAD", "ref: refs/heads/main\n")
+        .profile("workspace")
+        .bash(
+            "mkdir -p own/.git; mv a b; mkdir a; echo 'gitdir: ../own/.git' >a/.git || echo refused; \
+             mkdir a/c; : >a/c/.git || echo refused; mkdir a/.git || echo refused",
+        )
+        .stdout("refused\nrefused\nrefused\n")
+        .any_stderr()
+        .ends();
     // Where there is no repository around it, one is made.
     with_empty(run())
         .python("import os; os.mkdir('empty/.git'); os.mkdir('.git'); os.makedirs('made/.git')")
