@@ -975,6 +975,30 @@ fn nothing_comes_to_be_where_git_takes_it_for_a_submodule() {
         .ends();
 }
 
+/// Its name doesn't tell, but the `.git` file of the root.
+#[test]
+fn a_git_directory_of_another_name_keeps_what_git_obeys() {
+    let of = |name: &str| format!("{name}/config {name}/hooks/pre-commit {name}/commondir {name}/info/attributes");
+    let code = format!(
+        "for file in {}; do echo evil >>$file 2>&- && echo $file; done; mv .bare/hooks away; mv .bare away; rm .bare/config\n\
+         mkdir -p .bare/objects/info; echo ../../evil >.bare/objects/info/alternates && echo alternates\n\
+         echo x >.bare/objects/x; echo x >.bare/HEAD; cat .bare/objects/x .bare/config",
+        of(".bare")
+    );
+    let begun = run()
+        .file(".git", "gitdir: ./.bare/worktrees/w\n")
+        .file(".bare/worktrees/w/commondir", "../..\n")
+        .file(".bare/config", "[core]\n")
+        .file(".bare/hooks/pre-commit", "#!/bin/sh\n");
+    let ran = begun
+        .profile("workspace")
+        .bash(&code)
+        .stdout("x\n[core]\n")
+        .any_stderr()
+        .ends();
+    assert!(!ran.place.path(".bare/info/attributes").exists());
+}
+
 /// Where programs move something that can't be moved they copy it, and each file is judged.
 #[test]
 fn what_is_moved_out_of_the_scratch_directory_arrives_as_a_copy() {
