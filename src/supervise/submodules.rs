@@ -62,7 +62,9 @@ impl Repository {
         let config = self.common.join("config");
         let found = fs::metadata(&config).ok()?;
         let is_read = found.is_file() && found.len() <= LONGEST_CONFIG;
-        is_read.then(|| fs::read_to_string(&config).ok())?
+        // A name in it may be in another encoding.
+        let bytes = is_read.then(|| fs::read(&config).ok())??;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The directory that its files belong to, where that lies around it.
