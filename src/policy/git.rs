@@ -232,7 +232,6 @@ const FILES: &[&str] = &[
     "MERGE_MSG",
     "MERGE_MODE",
     "MERGE_RR",
-    "MERGE_AUTOSTASH",
     "AUTO_MERGE",
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",

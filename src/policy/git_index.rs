@@ -68,6 +68,8 @@ enum Link {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
     links: BTreeSet<Link>,
+    /// Directories that have something in it, but for those of a sparse index; a part, where they are too many.
+    directories: BTreeSet<Vec<u8>>,
     /// Of a split index, what the name of the other file has behind `sharedindex.`.
     pub shared: Option<String>,
     /// Whether it has an entry of the name that was asked for, or one below.
@@ -87,12 +89,14 @@ impl Index {
             input: BufReader::new(file).take(length),
             hash,
             left: MOST_BYTES,
+            left_for_directories: 4 * MOST_BYTES,
             length,
             starts: Vec::new(),
             end: 0,
             name: name.map(|name| name.as_os_str().as_bytes()),
             index: Index {
                 links: BTreeSet::new(),
+                directories: BTreeSet::new(),
                 shared: None,
                 has_name: false,
             },
@@ -107,6 +111,7 @@ impl Index {
     /// The same with what the other file of a split index leads to.
     pub fn with(mut self, shared: Index) -> Index {
         self.links.extend(shared.links);
+        self.directories.extend(shared.directories);
         self.has_name |= shared.has_name;
         self
     }
@@ -123,11 +128,33 @@ impl Index {
     }
 
     /// Its submodules, and what may hold more of them.
-    pub fn places(&self) -> impl Iterator<Item = &Path> {
-        self.links.iter().map(|link| match link {
-            Link::Submodule(path) | Link::Tree(path, _) => Path::new(OsStr::from_bytes(path)),
-        })
+    pub fn links(&self) -> impl Iterator<Item = &Path> {
+        self.links.iter().map(Link::path)
     }
+
+    /// Those that are a directory or in it, and the directories of which it has something: from there.
+    pub fn places(&self, directory: &Path) -> impl Iterator<Item = &Path> {
+        let bytes = directory.as_os_str().as_bytes();
+        let directories = self.directories.range(bytes.to_vec()..);
+        let directories = directories
+            .take_while(move |name| name.starts_with(bytes))
+            .map(|name| as_path(name));
+        self.links()
+            .chain(directories)
+            .filter_map(move |place| place.strip_prefix(directory).ok())
+    }
+}
+
+impl Link {
+    fn path(&self) -> &Path {
+        match self {
+            Link::Submodule(path) | Link::Tree(path, _) => as_path(path),
+        }
+    }
+}
+
+fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
 }
 
 struct Reader<'a, R> {
@@ -144,6 +171,7 @@ struct Reader<'a, R> {
     name: Option<&'a [u8]>,
     /// Bytes of links that may still be kept.
     left: usize,
+    left_for_directories: usize,
     index: Index,
 }
 
@@ -216,6 +244,7 @@ impl<R: BufRead> Reader<'_, R> {
         self.starts.push((start, stands_alone));
         let rest = self.name.and_then(|name| path.strip_prefix(name));
         self.index.has_name |= rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')));
+        self.keep_directories(path);
         // Git reads a path to its first NUL. One of a split index that has none stands for that of an entry elsewhere.
         if !matches!(kind, SUBMODULE | libc::S_IFDIR) {
             return Ok(());
@@ -229,6 +258,22 @@ impl<R: BufRead> Reader<'_, R> {
             _ => Link::Tree(path.clone(), object),
         });
         Ok(())
+    }
+
+    /// Those that a path is in. The next one is in the same as a rule.
+    fn keep_directories(&mut self, path: &[u8]) {
+        let mut path = path;
+        while let Some(end) = path.iter().rposition(|byte| *byte == b'/') {
+            path = &path[..end];
+            if self.index.directories.contains(path) {
+                return;
+            }
+            let Some(left) = self.left_for_directories.checked_sub(path.len()) else {
+                return;
+            };
+            self.left_for_directories = left;
+            self.index.directories.insert(path.to_vec());
+        }
     }
 
     /// The length of a path that isn't too long to be in the flags.

@@ -128,6 +128,25 @@ fn a_name_is_there_where_something_is_below_it() {
     assert!(!["b", "ab/", "ab/cd", "d/e/f/g", "e"].into_iter().any(has));
 }
 
+#[test]
+fn places_are_those_of_submodules_and_of_directories() {
+    let entries = [
+        (FILE, "a-b/f"),
+        (FILE, "a/b/c/f"),
+        (FILE, "a/b/g"),
+        (SUBMODULE, "a/s"),
+        (FILE, "ab/f"),
+        (FILE, "f"),
+    ];
+    let index = read(&made(4, 20, &entries).bytes(), 20).unwrap();
+    let below = |name: &str| index.places(Path::new(name)).map(Path::to_path_buf).collect::<Vec<_>>();
+    assert_eq!(below("a"), ["s", "", "b", "b/c"].map(PathBuf::from));
+    assert_eq!(below("a/b"), ["", "c"].map(PathBuf::from));
+    assert_eq!(below("a/s"), [""].map(PathBuf::from));
+    assert!(below("a/b/g").is_empty() && below("f").is_empty() && below("b").is_empty());
+    assert_eq!(below("").len(), 6);
+}
+
 /// Git takes entries from where these say, if it has several threads.
 #[test]
 fn extensions_that_say_where_entries_are_say_it_right() {
@@ -207,7 +226,7 @@ fn a_split_index_says_what_it_has_elsewhere() {
     assert!(read(&split.bytes(), 20).is_none());
     let shared = read(&made(2, 20, &[(SUBMODULE, "s")]).bytes(), 20).unwrap();
     let whole = read(&made(2, 20, &[(FILE, "a")]).bytes(), 20).unwrap().with(shared);
-    assert_eq!(whole.places().collect::<Vec<_>>(), [Path::new("s")]);
+    assert_eq!(whole.links().collect::<Vec<_>>(), [Path::new("s")]);
 }
 
 #[test]

@@ -252,6 +252,7 @@ impl Bench<'_> {
         self.in_all_runs(|made| {
             if let Some(now) = now {
                 made.move_vacated(name, now);
+                made.carry(identity);
             }
             made.vacate(name, identity);
         });

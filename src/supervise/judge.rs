@@ -340,18 +340,24 @@ impl Judge<'_> {
     }
 
     /// Whether a `.git` would be in a repository that the run didn't make, in a directory that it didn't make or of which the index
-    /// has something: git goes into submodules from the top, and obeys what is there (git-status(1)).
+    /// has something: git goes into submodules from the top, and obeys what is there (git-status(1)). Or in another's directory
+    /// that was moved.
     fn may_be_submodule(&self, git: &Path) -> bool {
         let directory = git.parent().unwrap_or(git);
         let is_made = self.has_made(directory);
-        self.repositories_around(directory)
-            .any(|repository| !is_made || submodules::has_tracked(&repository, directory))
+        // It may go back to where there is one around it.
+        let may_return = !is_made && self.realm.made().has_carried(directory);
+        may_return
+            || self
+                .repositories_around(directory)
+                .any(|repository| !is_made || submodules::has_tracked(&repository, directory))
     }
 
-    /// Whether a directory of this name would fill a place where an index has a submodule: those places in it are asked for.
+    /// Whether a directory of this name would fill a place where an index has a submodule or a directory: those places in it are
+    /// asked for.
     pub fn fills_submodule(&self, directory: &Path, is_repository: &dyn Fn(&Path) -> bool) -> bool {
         self.repositories_around(directory)
-            .any(|repository| self.indexes.have_submodule(&repository, directory, is_repository))
+            .any(|repository| self.indexes.have_place(&repository, directory, is_repository))
     }
 
     /// The `.git` of each directory above, where there is one that the run didn't make, or none can be looked for.

@@ -141,6 +141,8 @@ pub struct Made {
     /// Names that directories and links had which the run didn't make, before it moved or removed them, with the first that
     /// had each. What the run makes there instead is guarded as they were. So is what a link in such a place leads to.
     vacated: BTreeMap<PathBuf, Option<Identity>>,
+    /// Directories of others that it has moved.
+    carried: HashSet<Identity>,
     /// Whether it has written, in a directory of its own, what would be guarded elsewhere.
     pub uses_own: bool,
     /// Files in `/dev/shm`.
@@ -177,6 +179,20 @@ impl Made {
         if !self.has_made(identity) {
             self.claim(name, Some(identity));
         }
+    }
+
+    /// Takes note that a directory has another name now.
+    pub fn carry(&mut self, identity: Identity) {
+        if !self.has_made(identity) {
+            Made::keep(&mut self.carried, identity, Made::MOST_VACATED);
+        }
+    }
+
+    /// Whether a directory, or one that it is in, is another's and was moved.
+    pub fn has_carried(&self, directory: &Path) -> bool {
+        let is_carried = |above| Identity::at(above).is_none_or(|identity| self.carried.contains(&identity));
+        let is_full = self.carried.len() >= Made::MOST_VACATED;
+        is_full || !self.carried.is_empty() && directory.ancestors().any(is_carried)
     }
 
     /// Takes note that a name stands for what the run didn't make.

@@ -162,9 +162,9 @@ pub struct Indexes(Mutex<HashMap<PathBuf, Known>>);
 impl Indexes {
     const MOST: usize = 64;
 
-    /// Whether a repository's index has a submodule that a `.git` below this directory, at these names, would be that of. So it
-    /// is where that can't be told.
-    pub fn have_submodule(&self, dot_git: &Path, directory: &Path, is_repository: impl Fn(&Path) -> bool) -> bool {
+    /// Whether a repository's index has a submodule, or a directory, that a `.git` below this one would be in, at one of these names.
+    /// So it is where that can't be told.
+    pub fn have_place(&self, dot_git: &Path, directory: &Path, is_repository: impl Fn(&Path) -> bool) -> bool {
         let (repository, path, file) = match index_of(dot_git) {
             Ok(found) => found,
             Err(may_have) => return may_have,
@@ -173,8 +173,10 @@ impl Indexes {
             return true;
         };
         let work_tree = dot_git.parent().unwrap_or(dot_git);
-        let mut places = index.places().map(|place| work_tree.join(place));
-        places.any(|place| place.strip_prefix(directory).is_ok_and(&is_repository))
+        let Ok(name) = directory.strip_prefix(work_tree) else {
+            return true;
+        };
+        index.places(name).any(|place| is_repository(place))
     }
 
     fn read(&self, repository: &Repository, path: &Path, mut file: File) -> Option<Arc<Index>> {
@@ -208,10 +210,7 @@ pub fn has_tracked(dot_git: &Path, directory: &Path) -> bool {
         .strip_prefix(work_tree)
         .ok()
         .and_then(|name| repository.read(&mut file, Some(name)));
-    index.is_none_or(|index| {
-        let mut places = index.places().map(|place| work_tree.join(place));
-        index.has_name || places.any(|place| directory.starts_with(place))
-    })
+    index.is_none_or(|index| index.has_name || index.links().any(|link| directory.starts_with(work_tree.join(link))))
 }
 
 /// The index of the repository that a `.git` is, or leads to; else whether there may be something in one.
@@ -226,7 +225,8 @@ fn index_of(dot_git: &Path) -> Result<(Repository, PathBuf, File), bool> {
     }
 }
 
-/// That no directory with a repository comes to be where an index has a submodule. The answer is that of another file system.
+/// That no directory with a repository comes to be where an index has a submodule, or a directory. The answer is that of another
+/// file system.
 pub fn refuse_move(
     desk: &Desk<'_>,
     (old, moved): (&Place, Option<Entry>),
@@ -245,7 +245,7 @@ pub fn refuse_move(
     if !desk.judge.fills_submodule(new.name(), &is_repository) {
         return Ok(());
     }
-    let reason = "a repository doesn't come to be where the index has a submodule: git would go there from the top, and start what \
+    let reason = "a repository doesn't come to be where the index of another has a submodule or a directory: git would start what \
                   its configuration names";
     let name = new.name().as_os_str().as_encoded_bytes();
     desk.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));

@@ -376,6 +376,7 @@ fn no_repository_comes_to_be_where_an_index_has_a_submodule() {
         "os.makedirs('@DIR/a/b/sub/not-git'); os.makedirs('@DIR/a/b/other/.git')",
         "os.rename('@DIR/own/a/b/plain', '@DIR/place/sub'); os.rename('@DIR/own/a/b/sub', '@DIR/place/own')",
         "put(index(0o100644)); os.rename('@DIR/own/a', '@DIR/a')",
+        "put(index(0o100644, b'd/f')); os.makedirs('@DIR/own/d/e/.git'); os.rename('@DIR/own/d', '@DIR/d')",
     ];
     let refused = [
         "os.makedirs('@DIR/a/b/sub/.git')",
@@ -391,6 +392,8 @@ fn no_repository_comes_to_be_where_an_index_has_a_submodule() {
         "renameat2('@DIR/own/a', '@DIR/place', 2); os.rename('@DIR/place', '@DIR/a')",
         "os.mkdir('@DIR/a'); renameat2('@DIR/own/a', '@DIR/a', 2)",
         "os.mkdir('@DIR/a'); renameat2('@DIR/a', '@DIR/own/a', 2)",
+        // A directory that the index has, in another place for now.
+        "put(index(0o100644, b'd/f')); os.makedirs('@DIR/own/d/.git'); os.rename('@DIR/own/d', '@DIR/d')",
     ];
     // What it has in another file may change without it.
     let split = "h = 20 * b'h'; s = '@DIR/.git/sharedindex.' + h.hex(); empty = b'DIRC' + bytes([0, 0, 0, 2, 0, 0, 0, 0])\n\
@@ -446,6 +449,8 @@ fn a_repository_stays_one_to_git() {
         "write('@DIR/.git/HEAD.lock'); renameat2('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD', 2)",
         "os.symlink('refs/heads/x', '@DIR/.git/HEAD.lock'); os.rename('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD')",
         "os.link('@DIR/.git/HEAD', '@DIR/.git/tmp_x'); write('@DIR/.git/tmp_x')",
+        // What the next commit applies.
+        "write('@DIR/.git/MERGE_AUTOSTASH')",
         "os.rename('@DIR/.git/refs', '@DIR/.git/logs')",
         "os.rename('@DIR/.git/refs', '@DIR/x')",
         "os.chmod('@DIR/.git/refs', 0)",

@@ -929,6 +929,18 @@ fn nothing_comes_to_be_where_git_takes_it_for_a_submodule() {
             .any_stderr()
             .ends();
     }
+    // It goes to where there is no repository around it, and would come back.
+    run()
+        .file("repository/.git/HEAD", "ref: refs/heads/main\n")
+        .file("repository/src/x", "")
+        .profile("workspace")
+        .bash(
+            "mv repository/src . && mkdir src/.git || echo refused; mkdir src/new; : >src/new/.git && echo own; \
+             mv src repository && echo back",
+        )
+        .stdout("refused\nown\nback\n")
+        .any_stderr()
+        .ends();
     // What is looked for may be closed for that moment.
     let begun = run().file(".git/HEAD", "ref: refs/heads/main\n").file("sub/x", "");
     begun
