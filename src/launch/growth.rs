@@ -131,11 +131,12 @@ fn may_hide(processes: &[i32], trees: &[PathBuf], since: SystemTime) -> bool {
     may_hide_files(processes) || trees.iter().any(|tree| was_closed(tree, since))
 }
 
-/// Whether a directory of the tree can't be listed, and has changed since: a run may have closed it over what it wrote.
+/// Whether a directory of the tree can't be listed, and has changed since: a run may have closed it over what it wrote. Another
+/// user's it can't close.
 fn was_closed(top: &Path, since: SystemTime) -> bool {
-    let since = seconds(since);
+    let (since, own) = (seconds(since), nix::unistd::geteuid().as_raw());
     let closed = walk(top, |found, is_closed| {
-        match is_closed && found.ctime().unsigned_abs() >= since {
+        match is_closed && found.uid() == own && found.ctime().unsigned_abs() >= since {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }

@@ -36,6 +36,8 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 const SHARE: u32 = 20;
 /// A walk of the trees that takes longer is made while the run is held still, where its file system says that the limit was passed.
 const LONG_WALK: Duration = Duration::from_millis(5);
+/// A run that isn't held by then resists, and is walked as it is.
+const LONGEST_HOLDING: Duration = Duration::from_millis(100);
 /// Memory that processes may share is counted as often as that, unless counting takes longer.
 const LONGEST_UNCOUNTED: Duration = Duration::from_secs(1);
 /// What each processor can add in a second: bytes of memory and of files at most, and processes and threads as a rule. Counting
@@ -562,7 +564,8 @@ impl Running {
         if glance > limit {
             // What is written during a long walk would come on top.
             let is_held = growth.took > LONG_WALK && Instant::now() >= self.next_held_walk;
-            let held = is_held.then(|| Pause::begin(self.warden, Some(self.socket.as_fd())));
+            // Not by way of the warden, who may get round to it when the run is to go on.
+            let held = is_held.then(|| Pause::begin_within(LONGEST_HOLDING, self.warden, None));
             grown = growth.sample();
             if grown <= limit {
                 let processes = tree::below(self.warden);

@@ -84,6 +84,7 @@ impl Index {
     /// Reading fails.
     pub fn read<F: Read + Seek>(file: &mut F, hash: usize, name: Option<&Path>) -> io::Result<Option<Index>> {
         let length = file.seek(io::SeekFrom::End(0))?;
+        let claimed = claimed_end(file, length, hash)?;
         file.rewind()?;
         let mut reader = Reader {
             input: BufReader::new(file).take(length),
@@ -93,6 +94,7 @@ impl Index {
             length,
             starts: Vec::new(),
             end: 0,
+            end_told_at: None,
             name: name.map(|name| name.as_os_str().as_bytes()),
             index: Index {
                 links: BTreeSet::new(),
@@ -102,6 +104,7 @@ impl Index {
             },
         };
         match reader.index() {
+            Ok(()) if claimed.is_some_and(|claimed| reader.end_told_at != Some(claimed)) => Ok(None),
             Ok(()) => Ok(Some(reader.index)),
             Err(error) if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => Ok(None),
             Err(error) => Err(error),
@@ -167,12 +170,27 @@ struct Reader<'a, R> {
     starts: Vec<(u32, bool)>,
     /// Where the last one ends.
     end: u64,
+    /// Where an extension says so.
+    end_told_at: Option<u64>,
     /// What is looked for.
     name: Option<&'a [u8]>,
     /// Bytes of links that may still be kept.
     left: usize,
     left_for_directories: usize,
     index: Index,
+}
+
+/// Where git looks for what says where the entries end, if that is there: in the last bytes before the checksum, whatever they belong
+/// to.
+fn claimed_end<F: Read + Seek>(file: &mut F, length: u64, hash: usize) -> io::Result<Option<u64>> {
+    let behind = (8 + 4 + 2 * hash) as u64;
+    let Some(place) = length.checked_sub(behind) else {
+        return Ok(None);
+    };
+    let mut name = [0; 4];
+    file.seek(io::SeekFrom::Start(place))?;
+    file.read_exact(&mut name)?;
+    Ok((name == *b"EOIE").then_some(place))
 }
 
 /// Whether a path leads down and nowhere else. Git takes what an index has as it is.
@@ -349,6 +367,7 @@ impl<R: BufRead> Reader<'_, R> {
     /// reads by several threads it goes by what is said of the entries' end (`EOIE`) and of their blocks (`IEOT`).
     fn extensions(&mut self) -> io::Result<()> {
         while self.input.limit() > self.hash as u64 {
+            let start = self.position();
             let name = self.bytes::<4>()?;
             let mut length = u64::from(self.number()?);
             if name == *b"link" {
@@ -361,6 +380,7 @@ impl<R: BufRead> Reader<'_, R> {
                 }
                 self.index.shared = shared;
             } else if name == *b"EOIE" {
+                self.end_told_at = Some(start);
                 length = length.checked_sub(4).ok_or_else(malformed)?;
                 if u64::from(self.number()?) != self.end {
                     return Err(malformed());

@@ -181,6 +181,10 @@ fn extensions_that_say_where_entries_are_say_it_right() {
             assert!(!of(version, b"IEOT", wrong), "{wrong:?}");
         }
     }
+    // In another extension, where git looks for it.
+    let hidden = [&[u32::from_be_bytes(*b"EOIE"), 24], end(212).as_slice()].concat();
+    assert!(!of(2, b"AAAA", &hidden) && !of(2, b"AAAA", &[&[7], hidden.as_slice()].concat()));
+    assert!(of(2, b"AAAA", &[hidden.as_slice(), &[7]].concat()));
     // `ab` has its first letter from `a`, and would be `b` at the beginning of a block.
     let length = 62 + 1 + 2;
     assert!(of(4, b"IEOT", &[1, 12, 2, 12 + 2 * length, 1]));

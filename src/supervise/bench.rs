@@ -118,9 +118,12 @@ impl Bench<'_> {
             && !self.all(|judge| judge.git_renamed(place)).is_refused()
     }
 
-    /// Whether one of the runs may not do this with what has a name.
-    pub fn closes(&self, access: Access, name: &Path) -> bool {
-        self.all(|judge| judge.name(access, name)).is_refused()
+    /// Whether none of the runs may do this with what has a name, the caller's and all others that are going on.
+    pub fn is_closed_to_all(&self, access: Access, name: &Path) -> bool {
+        let labels = self.shared.labels.all();
+        let inner = labels.iter().map(|label| &label.realm);
+        let mut realms = std::iter::once(&self.shared.run).chain(inner);
+        realms.all(|realm| self.judge(realm).name(access, name).is_refused())
     }
 
     /// Whether a directory of this name would fill a place where the index of another's repository has a submodule.

@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 use super::answer::Errno;
 use super::bench::Bench;
@@ -115,7 +116,7 @@ impl Repository {
         let dot_git = directory.join(".git");
         match dot_git.symlink_metadata() {
             Err(error) => is_absence(&error),
-            Ok(found) if found.is_file() && found.nlink() == 1 && judges.closes(Access::WRITE, &dot_git) => {
+            Ok(found) if found.is_file() && found.nlink() == 1 && judges.is_closed_to_all(Access::WRITE, &dot_git) => {
                 let led = Repository::of_dot_git(&dot_git);
                 led.is_ok_and(|led| led.directory.starts_with(&self.directory) && is_module(&led.directory))
             }
@@ -176,18 +177,22 @@ impl Indexes {
         let Ok(name) = directory.strip_prefix(work_tree) else {
             return true;
         };
-        index.places(name).any(|place| is_repository(place))
+        index.places(name).any(is_repository)
     }
 
     fn read(&self, repository: &Repository, path: &Path, mut file: File) -> Option<Arc<Index>> {
-        let now = stamp(&file.metadata().ok()?);
+        let found = file.metadata().ok()?;
+        let now = stamp(&found);
         let known = lock(&self.0).get(path).cloned();
         if let Some((_, index)) = known.filter(|(then, _)| *then == now) {
             return index;
         }
         let index = repository.read(&mut file, None).map(Arc::new);
-        // What a split one has in another file changes without it.
-        if index.as_ref().is_none_or(|index| index.shared.is_none()) {
+        // What a split one has in another file changes without it. One that has just been written may be written again in the same
+        // tick of the clock.
+        let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(found.ctime().unsigned_abs());
+        let is_settled = changed + Duration::from_secs(2) < SystemTime::now();
+        if is_settled && index.as_ref().is_none_or(|index| index.shared.is_none()) {
             let mut known = lock(&self.0);
             if known.len() >= Indexes::MOST {
                 known.clear();
