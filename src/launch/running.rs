@@ -238,7 +238,6 @@ impl Running {
             // Before anything is waited for: the target may be on its way. It ends with the warden.
             let _ = Precedence::in_real_time(warden).map(std::mem::forget);
         }
-        let walked = growth.as_ref().map_or(Duration::ZERO, |growth| growth.took * SHARE);
         let piped = output.iter().any(Option::is_some);
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
         let is_hurried = is_hurried(&limits, counts);
@@ -262,7 +261,7 @@ impl Running {
             tree: sampled.then(|| Tree::new(warden)),
             growth,
             reserve,
-            next_walk: started + walked,
+            next_walk: started,
             next_held_walk: started,
             next_count: None,
             precedence,
