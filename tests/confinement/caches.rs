@@ -235,7 +235,8 @@ attempt('by a name that is gone', lambda: os.link('/proc/self/fd/%d' % held, '@R
 #[test]
 fn a_cache_counts_for_the_limit_of_disk() {
     // No file is past it, and all together are far past it.
-    let code = format!("{KEEP}; for n in 1 2 3; do head -c 900K /dev/zero >$npm_config_cache/large$n; done; sleep 20");
+    let code =
+        format!("{KEEP}; for n in $(seq 12); do head -c 900K /dev/zero >$npm_config_cache/large$n; done; sleep 20");
     let limited = run().profile("workspace").flags(["--disk-limit", "1M"]);
     limited.bash(&code).status(137).stderr_has("past its disk limit").ends();
 }
