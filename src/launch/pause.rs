@@ -48,11 +48,6 @@ impl Pause {
     /// Stops every thread below a warden; `None`, with all of them going on, where they can't be held. `orders` leads to
     /// the warden.
     pub fn begin(warden: i32, orders: Option<BorrowedFd<'_>>) -> Option<Pause> {
-        Pause::begin_within(PATIENCE, warden, orders)
-    }
-
-    /// The same with another patience.
-    pub fn begin_within(patience: Duration, warden: i32, orders: Option<BorrowedFd<'_>>) -> Option<Pause> {
         UNDER_WAY.fetch_add(1, SeqCst);
         BEGUN.fetch_add(1, SeqCst);
         let held = |pid: &i32| tasks(*pid).iter().all(|task| task.state == 'T');
@@ -63,10 +58,10 @@ impl Pause {
             held: None,
         };
         let begun = Instant::now();
-        pause.stop_in_order(begun + patience / 4);
+        pause.stop_in_order(begun + PATIENCE / 4);
         let mut looks_in_a_row = 0;
         while looks_in_a_row < 2 {
-            if begun.elapsed() > patience {
+            if begun.elapsed() > PATIENCE {
                 return None;
             }
             if pause.stop_whatever_runs(orders) {
@@ -76,7 +71,7 @@ impl Pause {
                 looks_in_a_row += 1;
             }
         }
-        pause.held = settle(warden, begun + patience * 2);
+        pause.held = settle(warden, begun + PATIENCE * 2);
         pause.held.is_some().then_some(pause)
     }
 
