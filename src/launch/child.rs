@@ -213,6 +213,7 @@ fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
         return Err((Step::DeathSignal, io::Error::from_raw_os_error(libc::ESRCH)));
     }
 
+    // As far as it may be had: a run without it is confined all the same.
     if let Some(scheduling) = &image.scheduling {
         scheduling.take();
     }

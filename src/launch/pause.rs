@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long nothing must change until the run counts as held: what was on its way back to the processor has left it then.
 const SETTLED: Duration = Duration::from_millis(5);
 
-/// How many there are in this process, and how many there were.
+/// How many pauses there are in this process, and how many have begun.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 

@@ -126,7 +126,7 @@ impl Bench<'_> {
         realms.all(|realm| self.judge(realm).name(access, name).is_refused())
     }
 
-    /// Whether a directory of this name would fill a place where the index of another's repository has a submodule.
+    /// Whether a directory of this name would fill a place where the index of another's repository has a submodule or a directory.
     pub fn fills_submodule(&self, directory: &Path, is_repository: &dyn Fn(&Path) -> bool) -> bool {
         let mut realms = self.realms().filter(|realm| !realm.brief.is_private(directory));
         realms.any(|realm| self.judge(realm).fills_submodule(directory, is_repository))

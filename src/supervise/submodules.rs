@@ -23,7 +23,7 @@ use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
 const LONGEST_CONFIG: u64 = 1 << 20;
-/// Of a `.git` file, and of `gitdir`.
+/// Of a `.git` file.
 const LONGEST_PATH: u64 = 8192;
 
 /// A git directory.
@@ -102,12 +102,14 @@ impl Repository {
                 .and_then(|mut index| self.read(&mut index, None)),
             _ => before.and_then(|before| self.read(before, None)),
         };
-        let is_fine = |path: &PathBuf| {
-            let directory = self.work_tree().map(|work_tree| work_tree.join(path));
-            directory.is_some_and(|directory| self.is_none_or_own(judges, &directory))
+        let Some(beyond) = now.submodules_beyond(before.as_ref()) else {
+            return false;
         };
-        let beyond = now.submodules_beyond(before.as_ref());
-        beyond.is_some_and(|beyond| beyond.iter().all(is_fine))
+        beyond.is_empty()
+            || self.work_tree().is_some_and(|work_tree| {
+                let mut directories = beyond.iter().map(|path| work_tree.join(path));
+                directories.all(|directory| self.is_none_or_own(judges, &directory))
+            })
     }
 
     /// Whether a directory is no repository, or its `.git` is a file that leads to one of this repository's `modules`, and that

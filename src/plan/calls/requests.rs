@@ -171,7 +171,8 @@ const F_SETFL: u32 = 4;
 const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
 
-/// Without an owner a terminal would take its foreground group by the next `O_ASYNC`, or who sets that: the supervisor.
+/// By the next `O_ASYNC` a terminal without an owner would take its foreground group, or the thread that sets the flag: the
+/// supervisor's.
 const DISOWNING: Case = Case {
     when: &[
         Condition::low(1, Test::Equals(F_SETOWN)),
