@@ -1,9 +1,15 @@
 """Tries to put a text at a closed place, by every name above it. argv: HOME, "free" or "held", scratch, places.
 
 A place that begins with `+` is tried in all ways, the others in four."""
-import ctypes, os, shutil, sys
+import ctypes, os, shutil, sys, tempfile
 
 HOME, MODE, SCRATCH = sys.argv[1:4]
+made = None
+try:
+    # Of its own, since it is /tmp in some profiles. Others have none.
+    SCRATCH = made = tempfile.mkdtemp(dir=SCRATCH)
+except OSError:
+    pass
 PLACES = sys.argv[4:]
 libc = ctypes.CDLL(None, use_errno=True)
 AT_FDCWD, EXCHANGE, NOREPLACE = -100, 2, 1
@@ -167,3 +173,5 @@ for place in PLACES:
                     pass
                 print(f"{word}\t{way}\t{place}\t{os.path.relpath(above, HOME)}\t{'home' if source == HOME else 'scratch'}")
                 reset()
+if made:
+    shutil.rmtree(made, ignore_errors=True)
