@@ -4,7 +4,7 @@ use stockade::approve::{Answer, EscalationRequest, Lifetime};
 
 use crate::common::{Run, Terminal, run};
 use crate::network::person::{Asking, asking, no, once, session};
-use crate::network::servers::{Http, Names, Streams, Witness};
+use crate::network::servers::{Http, Names, Streams, Witness, echo, listeners_of_localhost};
 
 const CONNECT: &str = "import socket\n\
                        s = socket.create_connection((NAME, PORT), 20); s.sendall(b'ping'); print(s.recv(4).decode())";
@@ -235,11 +235,11 @@ fn a_person_at_the_terminal_says_no_and_the_report_says_who_and_why() {
 
 #[test]
 fn the_local_machine_by_any_spelling_is_asked_for_once_at_most() {
-    let echo = Streams::at(
-        std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap(),
-        |stream, _| crate::network::servers::echo(stream),
-    );
-    let port = echo.address.port();
+    let (v4, v6) = listeners_of_localhost();
+    let port = v4.local_addr().unwrap().port();
+    for listener in [Some(v4), v6].into_iter().flatten() {
+        Streams::at(listener, |stream, _| echo(stream));
+    }
     asking("minimal", session)
         .python(&code("localhost", port, CONNECT))
         .was_asked(&[&format!("--host localhost:{port}")])

@@ -97,7 +97,7 @@ fn a_server_of_the_run_is_reached_from_the_run() {
              s = socket.create_server(('127.0.0.1', {bound})); port = s.getsockname()[1]\n\
              for i in range(50):\n  \
                if os.fork() == 0:\n    \
-                 c = socket.create_connection(('localhost', port), 20); c.sendall(b'x'); os._exit(c.recv(1) != b'y')\n  \
+                 c = socket.create_connection(('127.0.0.1', port), 20); c.sendall(b'x'); os._exit(c.recv(1) != b'y')\n  \
                a = s.accept()[0]; a.recv(1); a.sendall(b'y'); a.close()\n  \
                assert os.wait()[1] == 0\n\
              print('served')"

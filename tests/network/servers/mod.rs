@@ -6,7 +6,8 @@ mod secure;
 mod streams;
 mod witness;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use http::Http;
@@ -28,6 +29,19 @@ pub fn address() -> IpAddr {
 /// A port of an address of its own, which the kernel chooses.
 pub fn listener() -> TcpListener {
     TcpListener::bind((address(), 0)).expect("loopback addresses can be listened on")
+}
+
+/// A port of 127.0.0.1, with that of ::1 where there's one. Who connects to `localhost` tries the other first, which the kernel
+/// could have given to another test's server.
+pub fn listeners_of_localhost() -> (TcpListener, Option<TcpListener>) {
+    loop {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback addresses can be listened on");
+        let port = listener.local_addr().unwrap().port();
+        match TcpListener::bind((Ipv6Addr::LOCALHOST, port)) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+            other => return (listener, other.ok()),
+        }
+    }
 }
 
 /// One of the ports that belong to root, where this user may have it; says aloud where not.
