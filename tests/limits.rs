@@ -2,8 +2,9 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
-use crate::common::{Ran, finish, python, run, skipped};
+use crate::common::{Ran, finish, python, run, skipped, until};
 
 fn ended_by(ran: &Ran, limit: &str) {
     let report = ran.report();
@@ -366,6 +367,44 @@ fn the_disk_limit_counts_what_was_written_last_and_leaves_less_alone() {
 }
 
 /// In a directory that was closed, only mapped, and on their way through a socket.
+/// A walk of a large tree takes long, and the run is held still meanwhile. It goes on as if nothing had been.
+#[test]
+fn a_run_beside_which_a_disk_is_filled_is_held_for_a_walk_and_goes_on() {
+    const FILES: usize = 4_000;
+    let begun = run().profile("workspace").flags(["--disk-limit", "1M"]).python(
+        "import os, subprocess, sys, time\n\
+         from threading import Thread\n\
+         open('filling', 'w')\n\
+         def child():\n  \
+           pid = os.fork()\n  \
+           if pid == 0:\n    \
+             until = time.monotonic() + 0.2\n    \
+             while time.monotonic() < until: open('mine', 'a').write('x')\n    \
+             os._exit(7)\n  \
+           return os.waitpid(pid, os.WUNTRACED)[1]\n\
+         statuses, words = set(), set()\n\
+         while not os.path.exists('filled') or len(words) < 20:\n  \
+           statuses.add(child())\n  \
+           words.add(subprocess.run(['echo', str(len(words))], capture_output=True).stdout)\n\
+         print(statuses, len(words))\n",
+    );
+    let many = begun.place.path("many");
+    std::fs::create_dir(&many).unwrap();
+    for number in 0..FILES {
+        std::fs::write(many.join(number.to_string()), "").unwrap();
+    }
+    // On the same file system, and not in the run's trees.
+    let (filling, filled) = (begun.place.path("filling"), begun.place.path("filled"));
+    let beside = begun.place.home.join("large");
+    let filler = std::thread::spawn(move || {
+        assert!(until(Duration::from_secs(30), || filling.exists()));
+        std::fs::write(beside, vec![1; 4 << 20]).unwrap();
+        std::fs::write(filled, "").unwrap();
+    });
+    begun.stdout("{1792} 20\n").ends();
+    filler.join().unwrap();
+}
+
 #[test]
 fn the_disk_limit_counts_what_is_hidden() {
     let prelude = "import array, os, socket, time\n\

@@ -181,10 +181,11 @@ pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
         note("the program is stopped, but not all of its run can be held still: Stockade goes on, to keep its limits");
         return;
     };
-    let waking = child.time_left().map(Waking::after).transpose();
-    if waking.is_err() {
+    let Ok(waking) = child.time_left().map(Waking::after).transpose() else {
+        signals.can_stop = false;
+        note("the program is stopped, but no timer can be had that would wake Stockade for the time limit: it goes on");
         return;
-    }
+    };
     let mut stop = SigSet::empty();
     stop.add(Signal::SIGTSTP);
     let _ = raise(Signal::SIGTSTP);

@@ -9,7 +9,7 @@ use std::fs::{self, Metadata};
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::statvfs::statvfs;
 
@@ -22,6 +22,8 @@ pub struct Growth {
     /// File systems of these trees by the first of them, and what was used of each.
     systems: Vec<(PathBuf, u64)>,
     since: SystemTime,
+    /// How long the last walk took.
+    pub took: Duration,
 }
 
 impl Growth {
@@ -38,14 +40,23 @@ impl Growth {
             before: 0,
             systems,
             since: a_tick_ago(),
+            took: Duration::ZERO,
         };
-        growth.before = growth.total();
+        growth.before = growth.total(&|| true).unwrap_or_default();
         growth
     }
 
     /// Bytes more than at the start.
-    pub fn sample(&self) -> u64 {
-        self.total().saturating_sub(self.before)
+    pub fn sample(&mut self) -> u64 {
+        let total = self.total(&|| true).unwrap_or_default();
+        total.saturating_sub(self.before)
+    }
+
+    /// The same, unless the file systems alone have grown by more than that meanwhile.
+    pub fn sample_below(&mut self, limit: u64) -> Option<u64> {
+        let (systems, before) = (self.systems.clone(), self.before);
+        let total = self.total(&|| grown(&systems) <= limit)?;
+        Some(total.saturating_sub(before))
     }
 
     /// Its file systems.
@@ -56,8 +67,7 @@ impl Growth {
 
     /// The same by the file systems alone: quick, and wrong by what others write and delete there.
     pub fn glance(&self) -> u64 {
-        let grown = |(tree, before): &(PathBuf, u64)| used_space(tree).saturating_sub(*before);
-        self.systems.iter().map(grown).sum()
+        grown(&self.systems)
     }
 
     /// Whether these processes may have written what no walk and no descriptor shows.
@@ -65,38 +75,55 @@ impl Growth {
         may_hide(processes, &self.trees, self.since)
     }
 
-    fn total(&self) -> u64 {
-        let mut linked = HashSet::new();
-        self.trees
-            .iter()
-            .map(|tree| {
-                if tree == Path::new("/") {
-                    used_space(tree)
-                } else {
-                    allocated(tree, &mut linked)
-                }
-            })
-            .sum()
+    fn total(&mut self, go_on: &dyn Fn() -> bool) -> Option<u64> {
+        let (begun, mut linked) = (Instant::now(), HashSet::new());
+        let each = self.trees.iter().map(|tree| match tree == Path::new("/") {
+            true => Some(used_space(tree)),
+            false => allocated_of(tree, &mut linked, |_| true, go_on),
+        });
+        let total: Option<u64> = each.sum();
+        if total.is_some() {
+            self.took = begun.elapsed();
+        }
+        total
     }
 }
 
-/// Allocated bytes of a tree.
-pub fn allocated(top: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
-    allocated_of(top, linked, |_| true)
+fn grown(systems: &[(PathBuf, u64)]) -> u64 {
+    let grown = |(tree, before): &(PathBuf, u64)| used_space(tree).saturating_sub(*before);
+    systems.iter().map(grown).sum()
 }
 
-/// Allocated bytes of those files of a tree that count. Files with several names count once.
-fn allocated_of(top: &Path, linked: &mut HashSet<(u64, u64)>, counts: impl Fn(&Metadata) -> bool) -> u64 {
+/// Allocated bytes of a tree.
+#[cfg(feature = "cli")]
+pub fn allocated(top: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
+    allocated_of(top, linked, |_| true, &|| true).unwrap_or_default()
+}
+
+/// Allocated bytes of those files of a tree that count. Files with several names count once. It is asked now and then whether
+/// to go on, and otherwise answers nothing.
+fn allocated_of(
+    top: &Path,
+    linked: &mut HashSet<(u64, u64)>,
+    counts: impl Fn(&Metadata) -> bool,
+    go_on: &dyn Fn() -> bool,
+) -> Option<u64> {
     const BLOCK: u64 = 512;
-    let mut sum = 0;
-    let _ = walk(top, |found, _| {
+    // A few milliseconds.
+    const ASKED_EACH: usize = 256;
+    let (mut sum, mut seen) = (0, 0);
+    let ended = walk(top, |found, _| {
+        seen += 1;
+        if seen % ASKED_EACH == 0 && !go_on() {
+            return ControlFlow::Break(());
+        }
         let is_once = found.nlink() < 2 || found.is_dir() || linked.insert((found.dev(), found.ino()));
         if is_once && counts(found) {
             sum += found.blocks() * BLOCK;
         }
         ControlFlow::Continue(())
     });
-    sum
+    ended.is_continue().then_some(sum)
 }
 
 /// Whether these processes may have written what no walk of these trees and no descriptor shows.
@@ -117,17 +144,23 @@ fn was_closed(top: &Path, since: SystemTime) -> bool {
     closed.is_break()
 }
 
-/// Shows each entry of a tree, its top first, and whether it is a directory that can't be listed. Links aren't followed.
+/// Shows each entry of a tree, its top first, and whether it is a directory that can't be listed. Links aren't followed. Only
+/// directories are looked up by their paths: entries are asked for below the open directory, which is several times as fast.
 fn walk(top: &Path, mut see: impl FnMut(&Metadata, bool) -> ControlFlow<()>) -> ControlFlow<()> {
-    let mut waiting = vec![top.to_path_buf()];
-    while let Some(path) = waiting.pop() {
-        let Ok(metadata) = fs::symlink_metadata(&path) else {
-            continue;
-        };
+    let Ok(metadata) = fs::symlink_metadata(top) else {
+        return ControlFlow::Continue(());
+    };
+    let mut waiting = vec![(top.to_path_buf(), metadata)];
+    while let Some((path, metadata)) = waiting.pop() {
         let entries = metadata.is_dir().then(|| fs::read_dir(&path));
         see(&metadata, matches!(entries, Some(Err(_))))?;
-        let entries = entries.into_iter().flatten().flatten().flatten();
-        waiting.extend(entries.map(|entry| entry.path()));
+        for entry in entries.into_iter().flatten().flatten().flatten() {
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => waiting.push((entry.path(), found)),
+                Ok(found) => see(&found, false)?,
+                Err(_) => {}
+            }
+        }
     }
     ControlFlow::Continue(())
 }
@@ -204,7 +237,7 @@ impl Reserve {
         let is_new = |found: &Metadata| found.dev() == device && found.ctime().unsigned_abs() >= since;
         self.trees
             .iter()
-            .map(|tree| allocated_of(tree, &mut linked, is_new))
+            .filter_map(|tree| allocated_of(tree, &mut linked, is_new, &|| true))
             .sum()
     }
 }

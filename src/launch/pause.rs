@@ -10,10 +10,11 @@ mod tests;
 mod timers;
 
 use std::collections::HashSet;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
+use super::tree::children;
 use super::warden::Order;
 use crate::sys::wire::{self, Message};
 use crate::sys::{other, process};
@@ -28,6 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long nothing must change until the run counts as held: what was on its way back to the processor has left it then.
 const SETTLED: Duration = Duration::from_millis(5);
 
+/// How many orders a warden gets that obeys none of them: fewer than its socket holds, since the next would wait for it.
+const ORDERS: usize = 128;
+
 /// How many pauses there are in this process, and how many have begun.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
@@ -40,31 +44,31 @@ pub struct Pause {
     warden: i32,
     /// Those that somebody else had stopped before.
     before: HashSet<Process>,
+    /// The way to the warden, which stops all at once. It lets all go on at once too, so where some had been stopped before
+    /// there's none.
+    orders: Option<OwnedFd>,
+    /// How many orders it got.
+    ordered: usize,
     /// All threads, once they were held.
     held: Option<Held>,
 }
 
 impl Pause {
-    /// Stops every thread below a warden; `None`, with all of them going on, where they can't be held. `orders` leads to
+    /// Stops every thread below a warden, parents before their children as far as there's time; `None`, with all of them going on, where they can't be held. `orders` leads to
     /// the warden.
     pub fn begin(warden: i32, orders: Option<BorrowedFd<'_>>) -> Option<Pause> {
-        UNDER_WAY.fetch_add(1, SeqCst);
-        BEGUN.fetch_add(1, SeqCst);
-        let held = |pid: &i32| tasks(*pid).iter().all(|task| task.state == 'T');
-        let before = below(warden).into_iter().filter(held).filter_map(identity).collect();
-        let mut pause = Pause {
-            warden,
-            before,
-            held: None,
-        };
+        let mut pause = Pause::new(warden, orders);
         let begun = Instant::now();
-        pause.stop_in_order(begun + PATIENCE / 4);
+        for process in below(warden) {
+            pause.stop_process(process);
+            is_held_by(begun + PATIENCE / 4, process);
+        }
         let mut looks_in_a_row = 0;
         while looks_in_a_row < 2 {
             if begun.elapsed() > PATIENCE {
                 return None;
             }
-            if pause.stop_whatever_runs(orders) {
+            if pause.stop_whatever_runs() {
                 looks_in_a_row = 0;
                 std::thread::sleep(Duration::from_millis(1));
             } else {
@@ -73,6 +77,47 @@ impl Pause {
         }
         pause.held = settle(warden, begun + PATIENCE * 2);
         pause.held.is_some().then_some(pause)
+    }
+
+    /// Stops every process once its parent is stopped; `None`, with all of them going on, where one takes longer than that. A
+    /// parent that waits for a child would otherwise hear that it was stopped, and a shell would take its job for one that the
+    /// user has put aside.
+    pub fn begin_in_order(warden: i32, patience: Duration) -> Option<Pause> {
+        let pause = Pause::new(warden, None);
+        let deadline = Instant::now() + patience;
+        loop {
+            let mut found_running = false;
+            let mut level = children(warden);
+            while !level.is_empty() {
+                for process in &level {
+                    found_running |= pause.stop_process(*process);
+                }
+                if !level.iter().all(|process| is_held_by(deadline, *process)) {
+                    return None;
+                }
+                level = level.into_iter().flat_map(children).collect();
+            }
+            if !found_running {
+                return Some(pause);
+            }
+        }
+    }
+
+    /// With nothing stopped yet.
+    fn new(warden: i32, orders: Option<BorrowedFd<'_>>) -> Pause {
+        UNDER_WAY.fetch_add(1, SeqCst);
+        BEGUN.fetch_add(1, SeqCst);
+        let held = |pid: &i32| tasks(*pid).iter().all(|task| task.state == 'T');
+        let before: HashSet<Process> = below(warden).into_iter().filter(held).filter_map(identity).collect();
+        Pause {
+            warden,
+            orders: orders
+                .filter(|_| before.is_empty())
+                .and_then(|orders| orders.try_clone_to_owned().ok()),
+            before,
+            ordered: 0,
+            held: None,
+        }
     }
 
     /// Whether a process is stopped, and not by a pause of this process.
@@ -102,22 +147,18 @@ impl Pause {
         below(self.warden).into_iter().any(timers::has_alarm)
     }
 
-    /// Stops parents before their children, one after the other: who waits for a child would otherwise hear that it was
-    /// stopped, and a shell would take its job for one that the user has put aside.
-    fn stop_in_order(&self, deadline: Instant) {
-        for pid in below(self.warden) {
-            let running = || tasks(pid).into_iter().filter(|task| !task.is_held());
-            for task in running() {
-                self.stop(pid, task.thread);
-            }
-            while running().next().is_some() && Instant::now() < deadline {
-                std::thread::sleep(Duration::from_micros(200));
-            }
+    /// Stops a process where it runs; whether it did.
+    fn stop_process(&self, pid: i32) -> bool {
+        let mut running = tasks(pid);
+        running.retain(|task| !task.is_held());
+        for task in &running {
+            self.stop(pid, task.thread);
         }
+        !running.is_empty()
     }
 
     /// Stops what is found running; whether there was any.
-    fn stop_whatever_runs(&self, orders: Option<BorrowedFd<'_>>) -> bool {
+    fn stop_whatever_runs(&mut self) -> bool {
         let running: Vec<(i32, i32)> = below(self.warden)
             .into_iter()
             .flat_map(|pid| tasks(pid).into_iter().map(move |task| (pid, task)))
@@ -129,16 +170,21 @@ impl Pause {
         }
         // One call reaches all processes, those that are being made too. Of a process it takes one thread, which may be
         // the one that waits for us and hears of nothing.
-        if let Some(orders) = orders {
-            let _ = wire::send(
-                orders.as_raw_fd(),
-                &Message::new(Order::SignalAll as u32, libc::SIGSTOP, 0),
-            );
+        if self.ordered < ORDERS {
+            self.ordered += usize::from(self.order(libc::SIGSTOP));
         }
         for (pid, thread) in running {
             self.stop(pid, thread);
         }
         true
+    }
+
+    /// Has the warden signal all of them, when its turn comes.
+    fn order(&self, signal: i32) -> bool {
+        let order = Message::new(Order::SignalAll as u32, signal, 0);
+        self.orders
+            .as_ref()
+            .is_some_and(|orders| wire::send(orders.as_raw_fd(), &order).is_ok())
     }
 
     /// Stops a process by one of its threads, if it still is one of the run: its number may be another's since it was listed.
@@ -168,6 +214,17 @@ impl Look {
     }
 }
 
+/// Waits until a process is held; whether it was by then.
+fn is_held_by(deadline: Instant, process: i32) -> bool {
+    while tasks(process).iter().any(|task| !task.is_held()) {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    true
+}
+
 /// All threads, once two looks in a row have found the same.
 fn settle(warden: i32, deadline: Instant) -> Option<Held> {
     let mut last = Held::below(warden);
@@ -194,6 +251,10 @@ impl Drop for Pause {
                 Ok(pinned) => other::signal_process(pinned.as_fd(), libc::SIGCONT, None),
                 Err(_) => process::signal(pid, libc::SIGCONT),
             };
+        }
+        // A warden that waits for a processor stops them only now, and nothing else would let them go on.
+        if self.ordered > 0 {
+            self.order(libc::SIGCONT);
         }
         UNDER_WAY.fetch_sub(1, SeqCst);
     }

@@ -16,6 +16,7 @@ use super::cgroup::ControlGroup;
 use super::child::Step;
 use super::growth::{Growth, Reserve};
 use super::network::Farewell;
+use super::pause::Pause;
 use super::scratch::Scratch;
 use super::tree::{self, Load, Tree};
 use super::warden::{News, Order};
@@ -33,6 +34,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 /// Looking may take a twentieth of the time, and where a limit can be passed before that half of it.
 const SHARE: u32 = 20;
+/// A walk of the trees that takes longer is made while the run is held still, where its file system says that the limit was passed.
+const LONG_WALK: Duration = Duration::from_millis(5);
+/// A run that isn't held by then resists, and is walked as it is.
+const LONGEST_HOLDING: Duration = Duration::from_millis(100);
 /// Memory that processes may share is counted as often as that, unless counting takes longer.
 const LONGEST_UNCOUNTED: Duration = Duration::from_secs(1);
 /// What each processor can add in a second: bytes of memory and of files at most, and processes and threads as a rule. Counting
@@ -182,6 +187,8 @@ pub struct Running {
     reserve: Option<Reserve>,
     /// When the written trees are walked again, however little their file systems have grown.
     next_walk: Instant,
+    /// When the run may be held still for one.
+    next_held_walk: Instant,
     /// When memory is counted exactly, where the quick sum is over the limit and what is surely used isn't.
     next_count: Option<NextCount>,
     /// What looks at processes and memory goes first, and so does the warden, where they may: among thousands that run they would wait
@@ -255,6 +262,7 @@ impl Running {
             growth,
             reserve,
             next_walk: started,
+            next_held_walk: started,
             next_count: None,
             precedence,
             next_look: Instant::now(),
@@ -337,8 +345,8 @@ impl Running {
 
     /// Holds the whole tree still until the value is dropped; `None` where it can't be held, or would let itself go on.
     #[cfg(feature = "cli")]
-    pub fn hold(&self) -> Option<super::Pause> {
-        let held = super::Pause::begin(self.warden, Some(self.socket.as_fd()))?;
+    pub fn hold(&self) -> Option<Pause> {
+        let held = Pause::begin(self.warden, Some(self.socket.as_fd()))?;
         (!held.has_alarm()).then_some(held)
     }
 
@@ -509,8 +517,8 @@ impl Running {
         }
     }
 
-    fn is_past_disk_limit(&self) -> bool {
-        let growth = self.growth.as_ref().map(Growth::sample);
+    fn is_past_disk_limit(&mut self) -> bool {
+        let growth = self.growth.as_mut().map(Growth::sample);
         growth
             .zip(self.limits.disk)
             .is_some_and(|(growth, limit)| growth > limit)
@@ -540,14 +548,24 @@ impl Running {
 
     /// Whether the files that were written are past their limit, and how soon they can be.
     fn look_at_files(&mut self, now: Instant) -> (Option<Limit>, Duration) {
-        let (Some(growth), Some(limit)) = (&self.growth, self.limits.disk) else {
+        let (Some(growth), Some(limit)) = (&mut self.growth, self.limits.disk) else {
             return self.look_at_reserve(now);
         };
-        let glance = growth.glance();
+        let mut glance = growth.glance();
         let mut grown = glance;
-        if glance > limit || now >= self.next_walk {
+        if glance <= limit && now >= self.next_walk {
+            match growth.sample_below(limit) {
+                Some(sample) => grown = sample,
+                None => glance = growth.glance(),
+            }
+            self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
+        }
+        if glance > limit {
+            // What is written during a long walk would come on top.
+            let is_held = growth.took > LONG_WALK && Instant::now() >= self.next_held_walk;
+            let held = is_held.then(|| Pause::begin_in_order(self.warden, LONGEST_HOLDING));
             grown = growth.sample();
-            if glance > limit && grown <= limit {
+            if grown <= limit {
                 let processes = tree::below(self.warden);
                 grown += tree::nameless_files(&processes, &growth.devices());
                 if grown <= limit && growth.is_hidden_from(&processes) {
@@ -555,6 +573,11 @@ impl Running {
                 }
             }
             self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
+            if held.is_some() {
+                // Where others fill the disk the run isn't held for most of the time.
+                let share = if grown > limit / 2 { 2 } else { SHARE };
+                self.next_held_walk = Instant::now() + growth.took * share;
+            }
         }
         let passed = (grown > limit).then_some(Limit::Disk);
         (passed, soonest(limit.saturating_sub(grown), DISK_RATE))

@@ -1,3 +1,4 @@
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use super::super::tree::children;
@@ -73,31 +74,52 @@ fn who_waits_for_a_child_does_not_hear_that_it_was_stopped() {
     while below(shell.id() as i32).is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(60));
     }
+    let run = shell.id() as i32;
     for _ in 0..8 {
-        drop(Pause::begin(shell.id() as i32, None));
-        std::thread::sleep(Duration::from_millis(30));
+        drop(Pause::begin(run, None));
+        std::thread::sleep(Duration::from_millis(15));
+        drop(Pause::begin_in_order(run, Duration::from_millis(100)));
+        std::thread::sleep(Duration::from_millis(15));
     }
     assert!(shell.wait().unwrap().success());
 }
 
-#[test]
-fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
-    let script = "import os, signal, time\n\
-                  pids = [os.fork() for _ in range(4)]\n\
-                  if 0 in pids:\n  \
-                    while True: os.kill(0, signal.SIGCONT)\n\
-                  time.sleep(60)";
+/// Four processes that let each other go on, after what a script does first.
+fn storm(first: &str) -> Child {
     use std::os::unix::process::CommandExt;
-    let mut shell = Command::new("sh");
-    let mut shell = shell
-        .args(["-c", "python3 -c \"$0\"; true", script])
+    let script = "for _ in range(4):\n  \
+                    if os.fork() == 0:\n    \
+                      while True: os.kill(0, signal.SIGCONT)\n\
+                  print(flush=True)\n\
+                  time.sleep(60)";
+    let mut shell = Command::new("sh")
+        .args(["-c", "python3 -c \"$0\"; true"])
+        .arg(format!("import os, signal, time\n{first}\n{script}"))
         .process_group(0)
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
-    while below(shell.id() as i32).len() < 5 {
-        assert!(begun.elapsed() < Duration::from_secs(60));
+    assert_eq!(first_line(&mut shell), "\n");
+    shell
+}
+
+fn first_line(child: &mut Child) -> String {
+    let mut line = String::new();
+    let output = child.stdout.take().unwrap();
+    BufReader::new(output).read_line(&mut line).unwrap();
+    line
+}
+
+fn end(mut shell: Child) {
+    for pid in below(shell.id() as i32).into_iter().chain([shell.id() as i32]) {
+        let _ = process::signal(pid, libc::SIGKILL);
     }
+    let _ = shell.wait();
+}
+
+#[test]
+fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
+    let shell = storm("");
     if let Some(pause) = Pause::begin(shell.id() as i32, None) {
         // Only time shows that they stay so.
         std::thread::sleep(Duration::from_millis(50));
@@ -106,10 +128,49 @@ fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
         }
         drop(pause);
     }
-    for pid in below(shell.id() as i32).into_iter().chain([shell.id() as i32]) {
-        let _ = process::signal(pid, libc::SIGKILL);
+    end(shell);
+}
+
+/// What a warden got, which hasn't looked yet.
+fn orders(socket: &impl AsRawFd) -> Vec<i32> {
+    let socket = socket.as_raw_fd();
+    let is_there = || wire::wait_readable([socket, -1], 0).unwrap() != 0;
+    std::iter::from_fn(|| is_there().then(|| wire::receive(socket).unwrap().unwrap().first)).collect()
+}
+
+#[test]
+fn a_warden_that_obeys_late_leaves_nothing_stopped() {
+    let shell = storm("");
+    let (launcher, warden) = wire::pair().unwrap();
+    let begun = Instant::now();
+    let obeyed_late = loop {
+        drop(Pause::begin(shell.id() as i32, Some(launcher.as_fd())));
+        let orders = orders(&warden);
+        // None where each was stopped one after the other.
+        if !orders.is_empty() {
+            break orders;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    };
+    let (last, earlier) = obeyed_late.split_last().unwrap();
+    assert!(earlier.len() <= ORDERS && earlier.iter().all(|signal| *signal == libc::SIGSTOP));
+    assert_eq!(*last, libc::SIGCONT);
+    end(shell);
+}
+
+#[test]
+fn no_order_lets_go_on_what_was_stopped_before() {
+    let stopped = "pid = os.fork()\n\
+                   if pid == 0: os.setpgid(0, 0); os.kill(os.getpid(), signal.SIGSTOP); os._exit(0)\n\
+                   os.waitpid(pid, os.WUNTRACED)";
+    let shell = storm(stopped);
+    let (launcher, warden) = wire::pair().unwrap();
+    for _ in 0..4 {
+        drop(Pause::begin(shell.id() as i32, Some(launcher.as_fd())));
     }
-    let _ = shell.wait();
+    let orders = orders(&warden);
+    end(shell);
+    assert_eq!(orders, Vec::<i32>::new());
 }
 
 /// Ways in which the kernel lets a stopped process go on, as Python sees them. Each prints the number of the process that
@@ -155,7 +216,7 @@ def by_input():
 
 /// What has run is found, also once it is stopped again.
 fn is_seen(way: &str, has_alarm: bool) {
-    use std::io::{BufRead, BufReader, Write};
+    use std::io::Write;
     use std::os::unix::process::CommandExt;
     let script = format!("{WAYS}\n{way}()");
     let mut shell = Command::new("sh")
@@ -166,10 +227,7 @@ fn is_seen(way: &str, has_alarm: bool) {
         .process_group(0)
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(shell.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    let line = first_line(&mut shell);
     let numbers: Vec<i32> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
     let [goes_on, end] = numbers[..] else {
         panic!("{way}: {line}")
