@@ -51,13 +51,15 @@ pub struct Pause {
     ordered: usize,
     /// All threads, once they were held.
     held: Option<Held>,
+    is_left: bool,
 }
 
 impl Pause {
     /// Stops every thread below a warden, parents before their children as far as there's time; `None`, with all of them going on, where they can't be held. `orders` leads to
     /// the warden.
     pub fn begin(warden: i32, orders: Option<BorrowedFd<'_>>) -> Option<Pause> {
-        let mut pause = Pause::new(warden, orders);
+        let before = below(warden).into_iter().filter(|process| is_stopped(*process));
+        let mut pause = Pause::new(warden, before.filter_map(identity).collect(), orders);
         let begun = Instant::now();
         for process in below(warden) {
             pause.stop_process(process);
@@ -83,14 +85,20 @@ impl Pause {
     /// parent that waits for a child would otherwise hear that it was stopped, and a shell would take its job for one that the
     /// user has put aside.
     pub fn begin_in_order(warden: i32, patience: Duration) -> Option<Pause> {
-        let pause = Pause::new(warden, None);
+        let mut pause = Pause::new(warden, HashSet::new(), None);
         let deadline = Instant::now() + patience;
+        let mut stopped = HashSet::new();
         loop {
             let mut found_running = false;
             let mut level = children(warden);
             while !level.is_empty() {
                 for process in &level {
-                    found_running |= pause.stop_process(*process);
+                    if pause.stop_process(*process) {
+                        stopped.insert(*process);
+                        found_running = true;
+                    } else if !stopped.contains(process) && is_stopped(*process) {
+                        pause.before.extend(identity(*process));
+                    }
                 }
                 if !level.iter().all(|process| is_held_by(deadline, *process)) {
                     return None;
@@ -104,11 +112,9 @@ impl Pause {
     }
 
     /// With nothing stopped yet.
-    fn new(warden: i32, orders: Option<BorrowedFd<'_>>) -> Pause {
+    fn new(warden: i32, before: HashSet<Process>, orders: Option<BorrowedFd<'_>>) -> Pause {
         UNDER_WAY.fetch_add(1, SeqCst);
         BEGUN.fetch_add(1, SeqCst);
-        let held = |pid: &i32| tasks(*pid).iter().all(|task| task.state == 'T');
-        let before: HashSet<Process> = below(warden).into_iter().filter(held).filter_map(identity).collect();
         Pause {
             warden,
             orders: orders
@@ -117,15 +123,20 @@ impl Pause {
             before,
             ordered: 0,
             held: None,
+            is_left: false,
         }
+    }
+
+    /// Leaves all of them stopped, to be killed.
+    pub fn leave(mut self) {
+        self.is_left = true;
     }
 
     /// Whether a process is stopped, and not by a pause of this process.
     #[cfg(feature = "cli")]
     pub fn is_stopped_without(process: i32) -> bool {
         let begun = BEGUN.load(SeqCst);
-        let is_stopped = tasks(process).iter().all(|task| task.state == 'T');
-        is_stopped && UNDER_WAY.load(SeqCst) == 0 && BEGUN.load(SeqCst) == begun
+        is_stopped(process) && UNDER_WAY.load(SeqCst) == 0 && BEGUN.load(SeqCst) == begun
     }
 
     /// Whether nothing below the warden has run, begun or ended since it was held.
@@ -179,6 +190,24 @@ impl Pause {
         true
     }
 
+    /// Children first: who waits for a child would otherwise hear that it was stopped.
+    fn let_go_on(&self) {
+        for pid in below(self.warden).into_iter().rev() {
+            let pinned = other::process_descriptor(pid);
+            let is_ours = look::is_below(self.warden, pid)
+                && identity(pid).is_some_and(|process| !self.before.contains(&process));
+            let _ = match pinned {
+                _ if !is_ours => Ok(()),
+                Ok(pinned) => other::signal_process(pinned.as_fd(), libc::SIGCONT, None),
+                Err(_) => process::signal(pid, libc::SIGCONT),
+            };
+        }
+        // A warden that waits for a processor stops them only now, and nothing else would let them go on.
+        if self.ordered > 0 {
+            self.order(libc::SIGCONT);
+        }
+    }
+
     /// Has the warden signal all of them, when its turn comes.
     fn order(&self, signal: i32) -> bool {
         let order = Message::new(Order::SignalAll as u32, signal, 0);
@@ -214,6 +243,10 @@ impl Look {
     }
 }
 
+fn is_stopped(process: i32) -> bool {
+    tasks(process).iter().all(|task| task.state == 'T')
+}
+
 /// Waits until a process is held; whether it was by then.
 fn is_held_by(deadline: Instant, process: i32) -> bool {
     while tasks(process).iter().any(|task| !task.is_held()) {
@@ -240,21 +273,9 @@ fn settle(warden: i32, deadline: Instant) -> Option<Held> {
 }
 
 impl Drop for Pause {
-    /// Children first: who waits for a child would otherwise hear that it was stopped.
     fn drop(&mut self) {
-        for pid in below(self.warden).into_iter().rev() {
-            let pinned = other::process_descriptor(pid);
-            let is_ours = look::is_below(self.warden, pid)
-                && identity(pid).is_some_and(|process| !self.before.contains(&process));
-            let _ = match pinned {
-                _ if !is_ours => Ok(()),
-                Ok(pinned) => other::signal_process(pinned.as_fd(), libc::SIGCONT, None),
-                Err(_) => process::signal(pid, libc::SIGCONT),
-            };
-        }
-        // A warden that waits for a processor stops them only now, and nothing else would let them go on.
-        if self.ordered > 0 {
-            self.order(libc::SIGCONT);
+        if !self.is_left {
+            self.let_go_on();
         }
         UNDER_WAY.fetch_sub(1, SeqCst);
     }

@@ -573,10 +573,14 @@ impl Running {
                 }
             }
             self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
-            if held.is_some() {
+            if let Some(held) = held {
                 // Where others fill the disk the run isn't held for most of the time.
                 let share = if grown > limit / 2 { 2 } else { SHARE };
                 self.next_held_walk = Instant::now() + growth.took * share;
+                // What is to end doesn't write on until then.
+                if let Some(held) = held.filter(|_| grown > limit) {
+                    held.leave();
+                }
             }
         }
         let passed = (grown > limit).then_some(Limit::Disk);

@@ -41,15 +41,22 @@ fn everything_below_stops_and_goes_on_and_what_was_stopped_before_stays_so() {
         }
         assert!(begun.elapsed() < Duration::from_secs(60));
     };
-    let pause = Pause::begin(shell.id() as i32, None).unwrap();
-    for pid in [held, free, below_it] {
-        until(pid, |state| state == 'T');
+    let run = shell.id() as i32;
+    let kinds: [&dyn Fn() -> Option<Pause>; 2] =
+        [&|| Pause::begin(run, None), &|| Pause::begin_in_order(run, PATIENCE)];
+    for begin in kinds {
+        let pause = begin().unwrap();
+        for pid in [held, free, below_it] {
+            until(pid, |state| state == 'T');
+        }
+        drop(pause);
+        for pid in [free, below_it] {
+            until(pid, |state| state == 'S');
+        }
+        assert_eq!(state(held), 'T');
     }
-    drop(pause);
-    for pid in [free, below_it] {
-        until(pid, |state| state == 'S');
-    }
-    assert_eq!(state(held), 'T');
+    Pause::begin_in_order(run, PATIENCE).unwrap().leave();
+    assert_eq!([free, below_it].map(state), ['T'; 2]);
     for pid in [held, below_it, free, shell.id()] {
         let _ = process::signal(pid as i32, libc::SIGKILL);
     }
