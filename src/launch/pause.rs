@@ -55,8 +55,8 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Stops every thread below a warden, parents before their children as far as there's time; `None`, with all of them going on, where they can't be held. `orders` leads to
-    /// the warden.
+    /// Stops every thread below a warden, parents before their children as far as there's time; `None`, with all of them going
+    /// on, where they can't be held. `orders` leads to the warden.
     pub fn begin(warden: i32, orders: Option<BorrowedFd<'_>>) -> Option<Pause> {
         let before = below(warden).into_iter().filter(|process| is_stopped(*process));
         let mut pause = Pause::new(warden, before.filter_map(identity).collect(), orders);
@@ -107,6 +107,10 @@ impl Pause {
             }
             if !found_running {
                 return Some(pause);
+            }
+            // They may let each other go on for ever.
+            if Instant::now() >= deadline {
+                return None;
             }
         }
     }

@@ -127,6 +127,11 @@ fn end(mut shell: Child) {
 #[test]
 fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
     let shell = storm("");
+    let begun = Instant::now();
+    for _ in 0..8 {
+        drop(Pause::begin_in_order(shell.id() as i32, Duration::from_millis(50)));
+    }
+    assert!(begun.elapsed() < Duration::from_secs(30));
     if let Some(pause) = Pause::begin(shell.id() as i32, None) {
         // Only time shows that they stay so.
         std::thread::sleep(Duration::from_millis(50));
