@@ -366,7 +366,6 @@ fn the_disk_limit_counts_what_was_written_last_and_leaves_less_alone() {
     ended_by(&ran, "disk");
 }
 
-/// In a directory that was closed, only mapped, and on their way through a socket.
 /// A walk of a large tree takes long, and the run is held still meanwhile. It goes on as if nothing had been.
 #[test]
 fn a_run_beside_which_a_disk_is_filled_is_held_for_a_walk_and_goes_on() {
@@ -405,6 +404,7 @@ fn a_run_beside_which_a_disk_is_filled_is_held_for_a_walk_and_goes_on() {
     filler.join().unwrap();
 }
 
+/// In a directory that was closed, only mapped, and on their way through a socket.
 #[test]
 fn the_disk_limit_counts_what_is_hidden() {
     let prelude = "import array, os, socket, time\n\
@@ -415,6 +415,11 @@ fn the_disk_limit_counts_what_is_hidden() {
         "os.mkdir('d')\n\
          files = [make('d/%d' % i) for i in range(5)]\n\
          os.chmod('d', 0)\n\
+         for file in files: fill(file); os.close(file)\n",
+        // It can be listed, and nothing in it can be looked at.
+        "os.mkdir('l')\n\
+         files = [make('l/%d' % i) for i in range(5)]\n\
+         os.chmod('l', 0o600)\n\
          for file in files: fill(file); os.close(file)\n",
         "maps = []\n\
          for i in range(5):\n  \

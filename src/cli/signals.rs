@@ -173,7 +173,7 @@ pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
         libc::SIGSTOP => is_job() && Pause::is_stopped_without(child.id()),
         _ => false,
     };
-    if !is_for_shell || !signals.can_stop || std::fs::File::open("/dev/tty").is_err() {
+    if !is_for_shell || child.is_being_ended() || !signals.can_stop || std::fs::File::open("/dev/tty").is_err() {
         return;
     }
     let Some(held) = child.hold() else {

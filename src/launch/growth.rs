@@ -1,17 +1,20 @@
 //! How much the trees that a run may write have grown, for `--disk-limit`.
 //!
 //! A sample walks the trees and adds up allocated blocks, so what others write there meanwhile counts too. A whole
-//! machine isn't walked: there the used space of its file system stands for it. That is also glanced at more often than a
+//! machine isn't walked: there the used space of its file systems stands for it. That is also glanced at more often than a
 //! walk of large trees allows.
 
 use std::collections::HashSet;
-use std::fs::{self, Metadata};
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use nix::sys::statvfs::statvfs;
+use nix::sys::statvfs::{Statvfs, fstatvfs};
 
 use super::tree::{may_hide_files, nameless_files};
 
@@ -19,8 +22,8 @@ use super::tree::{may_hide_files, nameless_files};
 pub struct Growth {
     trees: Vec<PathBuf>,
     before: u64,
-    /// File systems of these trees by the first of them, and what was used of each.
-    systems: Vec<(PathBuf, u64)>,
+    /// File systems of these trees, and what was used of each.
+    systems: Vec<(FileSystem, u64)>,
     since: SystemTime,
     /// How long the last walk took.
     pub took: Duration,
@@ -31,43 +34,49 @@ impl Growth {
     pub fn begin(mut trees: Vec<PathBuf>) -> Growth {
         trees.sort();
         trees.dedup_by(|later, earlier| later.starts_with(earlier.as_path()));
-        let mut devices = HashSet::new();
-        let on_another = |tree: &&PathBuf| fs::metadata(tree).is_ok_and(|metadata| devices.insert(metadata.dev()));
-        let systems = trees.iter().filter(on_another);
-        let systems = systems.map(|tree| (tree.clone(), used_space(tree))).collect();
+        let with_used = |system: FileSystem| {
+            let used = system.used();
+            (system, used)
+        };
         let mut growth = Growth {
-            trees,
             before: 0,
-            systems,
+            systems: file_systems(&trees).into_iter().map(with_used).collect(),
+            trees,
             since: a_tick_ago(),
             took: Duration::ZERO,
         };
+        let begun = Instant::now();
         growth.before = growth.total(&|| true).unwrap_or_default();
+        growth.took = begun.elapsed();
         growth
     }
 
     /// Bytes more than at the start.
     pub fn sample(&mut self) -> u64 {
-        let total = self.total(&|| true).unwrap_or_default();
-        total.saturating_sub(self.before)
+        self.sample_while(&|_| true).unwrap_or_default()
     }
 
     /// The same, unless the file systems alone have grown by more than that meanwhile.
     pub fn sample_below(&mut self, limit: u64) -> Option<u64> {
-        let (systems, before) = (self.systems.clone(), self.before);
-        let total = self.total(&|| grown(&systems) <= limit)?;
-        Some(total.saturating_sub(before))
+        self.sample_while(&|growth| growth.glance() <= limit)
+    }
+
+    fn sample_while(&mut self, go_on: &dyn Fn(&Growth) -> bool) -> Option<u64> {
+        let begun = Instant::now();
+        let total = self.total(&|| go_on(self))?;
+        self.took = begun.elapsed();
+        Some(total.saturating_sub(self.before))
     }
 
     /// Its file systems.
     pub fn devices(&self) -> HashSet<u64> {
-        let systems = self.systems.iter().filter_map(|(tree, _)| fs::metadata(tree).ok());
-        systems.map(|found| found.dev()).collect()
+        self.systems.iter().map(|(system, _)| system.device).collect()
     }
 
     /// The same by the file systems alone: quick, and wrong by what others write and delete there.
     pub fn glance(&self) -> u64 {
-        grown(&self.systems)
+        let grown = |(system, before): &(FileSystem, u64)| system.used().saturating_sub(*before);
+        self.systems.iter().map(grown).sum()
     }
 
     /// Whether these processes may have written what no walk and no descriptor shows.
@@ -75,23 +84,97 @@ impl Growth {
         may_hide(processes, &self.trees, self.since)
     }
 
-    fn total(&mut self, go_on: &dyn Fn() -> bool) -> Option<u64> {
-        let (begun, mut linked) = (Instant::now(), HashSet::new());
+    fn total(&self, go_on: &dyn Fn() -> bool) -> Option<u64> {
+        let mut linked = HashSet::new();
         let each = self.trees.iter().map(|tree| match tree == Path::new("/") {
-            true => Some(used_space(tree)),
+            true => Some(self.systems.iter().map(|(system, _)| system.used()).sum()),
             false => allocated_of(tree, &mut linked, |_| true, go_on),
         });
-        let total: Option<u64> = each.sum();
-        if total.is_some() {
-            self.took = begun.elapsed();
-        }
-        total
+        each.sum()
     }
 }
 
-fn grown(systems: &[(PathBuf, u64)]) -> u64 {
-    let grown = |(tree, before): &(PathBuf, u64)| used_space(tree).saturating_sub(*before);
-    systems.iter().map(grown).sum()
+/// A file system, by a place in it that stays open: its name may go.
+struct FileSystem {
+    place: File,
+    device: u64,
+}
+
+impl FileSystem {
+    fn of(place: &Path) -> Option<FileSystem> {
+        let place = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_PATH)
+            .open(place)
+            .ok()?;
+        let device = place.metadata().ok()?.dev();
+        Some(FileSystem { place, device })
+    }
+
+    fn space(&self) -> Option<Statvfs> {
+        fstatvfs(&self.place).ok()
+    }
+
+    fn used(&self) -> u64 {
+        self.space().map_or(0, |space| {
+            let blocks = space.blocks().saturating_sub(space.blocks_free());
+            blocks.saturating_mul(space.fragment_size())
+        })
+    }
+}
+
+/// The file systems of these trees, those that are mounted in them too. Each once: one that an image's layers lie on may be
+/// mounted by itself as well, and then both have the same size.
+fn file_systems(trees: &[PathBuf]) -> Vec<FileSystem> {
+    let mountinfo = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let mounted = mounts(&mountinfo);
+    let inside = mounted
+        .iter()
+        .filter(|(place, _)| trees.iter().any(|tree| place.starts_with(tree)));
+    let of_trees = trees.iter().map(|tree| (tree, true));
+    let mut devices = HashSet::new();
+    let mut sizes = HashSet::new();
+    let mut found = Vec::new();
+    for (place, is_of_memory) in of_trees.chain(inside.map(|(place, is_of_memory)| (place, *is_of_memory))) {
+        let Some(system) = FileSystem::of(place) else { continue };
+        let Some(space) = system.space() else { continue };
+        let size = (space.blocks(), space.fragment_size());
+        let is_new = devices.insert(system.device) && (is_of_memory || sizes.insert(size));
+        if is_new {
+            found.push(system);
+        }
+    }
+    found
+}
+
+/// Places of mounts that are written to a disk of this machine or its memory, and whether that (proc_pid_mountinfo(5)). Servers
+/// of files may never answer.
+fn mounts(mountinfo: &[u8]) -> Vec<(PathBuf, bool)> {
+    const STACKED: [&[u8]; 3] = [b"overlay", b"zfs", b"bcachefs"];
+    let mount = |line: &[u8]| {
+        let mut fields = line.split(|byte| *byte == b' ');
+        let place = fields.nth(4)?;
+        let is_written = fields.next()?.split(|byte| *byte == b',').any(|option| option == b"rw");
+        let mut kind = fields.skip_while(|field| *field != b"-").skip(1);
+        let (kind, source) = (kind.next()?, kind.next()?);
+        let is_of_disk = STACKED.contains(&kind) || source.starts_with(b"/dev/") && !kind.starts_with(b"fuse");
+        let is_of_memory = kind == b"tmpfs";
+        (is_written && (is_of_disk || is_of_memory)).then(|| (unescaped(place), is_of_memory))
+    };
+    mountinfo.split(|byte| *byte == b'\n').filter_map(mount).collect()
+}
+
+/// A path as mountinfo writes it: blanks and their like as a backslash with three octal digits.
+fn unescaped(text: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        let code = after.get(..3).filter(|_| *first == b'\\');
+        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[3..] } else { after };
+    }
+    PathBuf::from(OsString::from_vec(bytes))
 }
 
 /// Allocated bytes of a tree.
@@ -144,7 +227,7 @@ fn was_closed(top: &Path, since: SystemTime) -> bool {
     closed.is_break()
 }
 
-/// Shows each entry of a tree, its top first, and whether it is a directory that can't be listed. Links aren't followed. Only
+/// Shows each entry of a tree, and whether it is a directory that can't be looked into. Links aren't followed. Only
 /// directories are looked up by their paths: entries are asked for below the open directory, which is several times as fast.
 fn walk(top: &Path, mut see: impl FnMut(&Metadata, bool) -> ControlFlow<()>) -> ControlFlow<()> {
     let Ok(metadata) = fs::symlink_metadata(top) else {
@@ -152,15 +235,26 @@ fn walk(top: &Path, mut see: impl FnMut(&Metadata, bool) -> ControlFlow<()>) -> 
     };
     let mut waiting = vec![(top.to_path_buf(), metadata)];
     while let Some((path, metadata)) = waiting.pop() {
+        let mut is_closed = false;
         let entries = metadata.is_dir().then(|| fs::read_dir(&path));
-        see(&metadata, matches!(entries, Some(Err(_))))?;
-        for entry in entries.into_iter().flatten().flatten().flatten() {
-            match entry.metadata() {
-                Ok(found) if found.is_dir() => waiting.push((entry.path(), found)),
-                Ok(found) => see(&found, false)?,
-                Err(_) => {}
+        let all = match entries {
+            Some(Ok(entries)) => Some(entries),
+            Some(Err(error)) => {
+                is_closed = error.kind() != ErrorKind::NotFound;
+                None
+            }
+            None => None,
+        };
+        for entry in all.into_iter().flatten() {
+            match entry.and_then(|entry| Ok((entry.metadata()?, entry))) {
+                Ok((found, entry)) if found.is_dir() => waiting.push((entry.path(), found)),
+                Ok((found, _)) => see(&found, false)?,
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                // It can be listed, and nothing of it be looked at.
+                Err(_) => is_closed = true,
             }
         }
+        see(&metadata, is_closed)?;
     }
     ControlFlow::Continue(())
 }
@@ -185,10 +279,9 @@ pub struct Reserve {
     since: SystemTime,
 }
 
-/// A file system, by a tree in it.
+/// A file system that something is to be left of.
 struct System {
-    tree: PathBuf,
-    device: u64,
+    of: FileSystem,
     /// Bytes that its user could have at the start, and those that stay.
     before: u64,
     reserve: u64,
@@ -197,15 +290,9 @@ struct System {
 impl Reserve {
     /// The file systems of these trees, as they are now.
     pub fn begin(trees: Vec<PathBuf>) -> Reserve {
-        let mut devices = HashSet::new();
-        let system = |tree: &PathBuf| {
-            let device = fs::metadata(tree).ok()?.dev();
-            devices.insert(device).then(|| System::of(tree, device)).flatten()
-        };
-        let systems = trees.iter().filter_map(system).collect();
         Reserve {
+            systems: file_systems(&trees).into_iter().filter_map(System::of).collect(),
             trees,
-            systems,
             since: a_tick_ago(),
         }
     }
@@ -225,8 +312,8 @@ impl Reserve {
         };
         let short: Vec<_> = self.systems.iter().filter_map(lost).collect();
         let shows = |(system, lost): &(&System, u64)| {
-            let nameless = nameless_files(processes, &HashSet::from([system.device]));
-            nameless + self.changed(system.device) >= lost / 2
+            let nameless = nameless_files(processes, &HashSet::from([system.of.device]));
+            nameless + self.changed(system.of.device) >= lost / 2
         };
         !short.is_empty() && (short.iter().any(shows) || may_hide(processes, &self.trees, self.since))
     }
@@ -244,32 +331,50 @@ impl Reserve {
 
 impl System {
     /// A twentieth stays, and no more than 2 GiB; of one that was short before half of what there was.
-    fn of(tree: &Path, device: u64) -> Option<System> {
+    fn of(of: FileSystem) -> Option<System> {
         const MOST: u64 = 2 << 30;
-        let space = statvfs(tree).ok()?;
+        let space = of.space()?;
         let unit = space.fragment_size();
         let before = space.blocks_available().saturating_mul(unit);
         let reserve = (space.blocks().saturating_mul(unit) / 20).min(MOST).min(before / 2);
         // Where nothing is left or counted nothing can be kept.
-        (reserve > 0).then(|| System {
-            tree: tree.to_path_buf(),
-            device,
-            before,
-            reserve,
-        })
+        (reserve > 0).then_some(System { of, before, reserve })
     }
 
     /// What can't be asked any more isn't short.
     fn available(&self) -> u64 {
-        statvfs(&self.tree).map_or(u64::MAX, |space| {
+        self.of.space().map_or(u64::MAX, |space| {
             space.blocks_available().saturating_mul(space.fragment_size())
         })
     }
 }
 
-fn used_space(path: &Path) -> u64 {
-    statvfs(path).map_or(0, |space| {
-        let blocks = space.blocks().saturating_sub(space.blocks_free());
-        blocks.saturating_mul(space.fragment_size())
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_is_told_of_when_the_name_of_its_place_is_gone() {
+        let place = tempfile::tempdir().unwrap();
+        let system = FileSystem::of(place.path()).unwrap();
+        drop(place);
+        assert!(system.space().is_some());
+    }
+
+    #[test]
+    fn mounts_of_disks_and_memory_are_told_from_others() {
+        let mountinfo = b"22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n\
+            23 22 0:5 / /dev rw - devtmpfs udev rw\n\
+            24 22 0:22 / /proc rw - proc proc rw\n\
+            25 22 0:40 / /tmp\\040b rw shared:3 - tmpfs tmpfs rw\n\
+            26 22 0:41 / /mnt/nfs rw - nfs4 server:/x rw\n\
+            27 22 8:2 / /boot ro - ext4 /dev/sda2 ro\n\
+            28 22 0:42 / /mnt/ssh rw - fuse.sshfs /dev/fuse rw\n\
+            29 22 0:43 / /srv rw - overlay overlay rw\n";
+        let expected = [("/", false), ("/tmp b", true), ("/srv", false)];
+        assert_eq!(
+            mounts(mountinfo),
+            expected.map(|(place, is_of_memory)| (PathBuf::from(place), is_of_memory))
+        );
+    }
 }

@@ -85,6 +85,10 @@ impl Pause {
     /// parent that waits for a child would otherwise hear that it was stopped, and a shell would take its job for one that the
     /// user has put aside.
     pub fn begin_in_order(warden: i32, patience: Duration) -> Option<Pause> {
+        // What another holds it would let go on.
+        if UNDER_WAY.load(SeqCst) > 0 {
+            return None;
+        }
         let mut pause = Pause::new(warden, HashSet::new(), None);
         let deadline = Instant::now() + patience;
         let mut stopped = HashSet::new();
@@ -162,24 +166,23 @@ impl Pause {
         below(self.warden).into_iter().any(timers::has_alarm)
     }
 
-    /// Stops a process where it runs; whether it did.
-    fn stop_process(&self, pid: i32) -> bool {
+    /// Stops a process where it runs; whether it did. Then it is ours, also where it had been stopped before.
+    fn stop_process(&mut self, pid: i32) -> bool {
         let mut running = tasks(pid);
         running.retain(|task| !task.is_held());
         for task in &running {
             self.stop(pid, task.thread);
+        }
+        if !running.is_empty() && !self.before.is_empty() {
+            self.before.retain(|(before, _)| *before != pid);
         }
         !running.is_empty()
     }
 
     /// Stops what is found running; whether there was any.
     fn stop_whatever_runs(&mut self) -> bool {
-        let running: Vec<(i32, i32)> = below(self.warden)
-            .into_iter()
-            .flat_map(|pid| tasks(pid).into_iter().map(move |task| (pid, task)))
-            .filter(|(_, task)| !task.is_held())
-            .map(|(pid, task)| (pid, task.thread))
-            .collect();
+        let is_running = |pid: &i32| tasks(*pid).iter().any(|task| !task.is_held());
+        let running: Vec<i32> = below(self.warden).into_iter().filter(is_running).collect();
         if running.is_empty() {
             return false;
         }
@@ -188,8 +191,8 @@ impl Pause {
         if self.ordered < ORDERS {
             self.ordered += usize::from(self.order(libc::SIGSTOP));
         }
-        for (pid, thread) in running {
-            self.stop(pid, thread);
+        for pid in running {
+            self.stop_process(pid);
         }
         true
     }
@@ -248,7 +251,8 @@ impl Look {
 }
 
 fn is_stopped(process: i32) -> bool {
-    tasks(process).iter().all(|task| task.state == 'T')
+    let tasks = tasks(process);
+    !tasks.is_empty() && tasks.iter().all(|task| task.state == 'T')
 }
 
 /// Waits until a process is held; whether it was by then.

@@ -698,11 +698,12 @@ impl Running {
             process::collect(self.warden);
             return Err(fault_of(self.supervisor.as_ref()).unwrap_or(LaunchError::WardenLost));
         };
+        // A run that is to end may have been held still for that.
         if message.kind == News::Stopped as u32 {
-            return Ok(Some(Event::Stopped(message.first)));
+            return Ok(self.hit.is_none().then_some(Event::Stopped(message.first)));
         }
         if message.kind == News::Continued as u32 {
-            return Ok(Some(Event::Continued));
+            return Ok(self.hit.is_none().then_some(Event::Continued));
         }
         if message.kind == News::Outer as u32 {
             self.outer = descriptor;

@@ -5,11 +5,11 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use super::looks;
 use super::running::is_crowded;
@@ -54,6 +54,8 @@ struct Seen {
     cpu: Duration,
     /// Its page faults that read no file.
     faults: u64,
+    /// The last look that found it.
+    look: u64,
     /// Bytes that it may have from its parent: all that that had when it was first seen, and where it had lost its parent by
     /// then, as much as any process had.
     inherited: u64,
@@ -64,8 +66,11 @@ pub struct Tree {
     warden: i32,
     tick: Duration,
     page: u64,
-    /// What was seen of each process, by its id and start time.
+    /// What was seen of each process that lives, by its id and start time.
     seen: HashMap<(i32, u64), Seen>,
+    /// The same of all that have ended, and how many looks there were.
+    ended: Seen,
+    looks: u64,
     /// Those alive at the last look, each by a thread that tells of its memory.
     alive: Vec<i32>,
     most_processes: u64,
@@ -98,6 +103,8 @@ impl Tree {
             tick: Duration::from_secs(1) / u32::try_from(ticks).unwrap_or(100),
             page: ask(nix::unistd::SysconfVar::PAGE_SIZE, 4096),
             seen: HashMap::new(),
+            ended: Seen::default(),
+            looks: 0,
             alive: Vec::new(),
             most_processes: 0,
             shared_before: machine.shared,
@@ -129,6 +136,7 @@ impl Tree {
             ..Sample::default()
         };
         let mut live_children = Duration::ZERO;
+        self.looks += 1;
         while let Some((pid, of_parent)) = waiting.pop() {
             let before = std::mem::replace(&mut moment, Instant::now());
             if let Some(most) = most.filter(|_| moment - before > WAITED) {
@@ -149,6 +157,7 @@ impl Tree {
             });
             seen.cpu = stat.own;
             seen.faults = stat.faults;
+            seen.look = self.looks;
             self.alive.push(lender);
             sample.processes += 1;
             sample.threads += stat.threads.max(1);
@@ -163,8 +172,9 @@ impl Tree {
             waiting.extend(children(pid).into_iter().map(|child| (child, anonymous)));
         }
         // Two lower bounds: what single processes were seen to use, and what the kernel added up.
-        let single: Duration = self.seen.values().map(|seen| seen.cpu).sum();
-        sample.faulted = self.seen.values().map(|seen| seen.faults).sum::<u64>() * self.page;
+        self.forget_ended();
+        let single = self.ended.cpu + self.seen.values().map(|seen| seen.cpu).sum::<Duration>();
+        sample.faulted = (self.ended.faults + self.seen.values().map(|seen| seen.faults).sum::<u64>()) * self.page;
         sample.cpu = single.max(collected + live_children);
         self.most_processes = self.most_processes.max(sample.processes);
         self.threads = sample.threads;
@@ -172,6 +182,20 @@ impl Tree {
         self.memory = sample.memory_at_most();
         self.free = machine().free;
         sample
+    }
+
+    /// Keeps only the sums of what has ended: a run may go through millions of processes.
+    fn forget_ended(&mut self) {
+        let (looks, tick, ended) = (self.looks, self.tick, &mut self.ended);
+        self.seen.retain(|(pid, started), seen| {
+            // Not every look goes through all.
+            let lives = seen.look == looks || Stat::read(*pid, tick).is_some_and(|stat| stat.started == *started);
+            if !lives {
+                ended.cpu += seen.cpu;
+                ended.faults += seen.faults;
+            }
+            lives
+        });
     }
 
     /// No fewer threads than the tree has, at a glance: where it isn't small, those of the last look and what the machine has
@@ -469,18 +493,28 @@ pub fn may_hide_files(processes: &[i32]) -> bool {
             .any(|process| String::from_utf8_lossy(&maps(process)).lines().any(is_deleted))
 }
 
-/// Whether a socket of these processes holds descriptors that nothing has received yet (`unix_show_fdinfo`).
+/// Whether a process lives and can't be looked into: one that executes a file which it may not read (`would_dump` in the
+/// kernel). Of what has ended no pages are left.
+fn is_unreadable(process: i32) -> bool {
+    let is_refused = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    fs::File::open(format!("/proc/{process}/maps")).is_err_and(is_refused)
+        && Pages::of(process).is_some_and(|pages| pages.size > 0)
+}
+
+/// Whether these processes may hold what no descriptor of theirs shows: where one can't be looked into, or a socket holds
+/// descriptors that nothing has received yet (`unix_show_fdinfo`).
 fn have_descriptors_under_way(processes: &[i32]) -> bool {
     let waits = |entry: fs::DirEntry| {
         let text = fs::read_to_string(entry.path()).unwrap_or_default();
         let count = text.lines().find_map(|line| line.strip_prefix("scm_fds:"));
         count.is_some_and(|count| count.trim() != "0")
     };
-    processes
-        .iter()
-        .flat_map(|process| descriptor_tables(*process))
-        .filter_map(|thread| fs::read_dir(thread.join("fdinfo")).ok())
-        .any(|descriptors| descriptors.flatten().any(waits))
+    let mut tables = processes.iter().flat_map(|process| descriptor_tables(*process));
+    let waits_in = |thread: PathBuf| {
+        let descriptors = fs::read_dir(thread.join("fdinfo")).into_iter();
+        descriptors.flatten().flatten().any(waits)
+    };
+    processes.iter().any(|process| is_unreadable(*process)) || tables.any(waits_in)
 }
 
 /// What `st_blocks` counts in.

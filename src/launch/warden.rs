@@ -268,6 +268,8 @@ fn close_all_but(first: RawFd, mut kept: [Option<RawFd>; 2]) {
 /// How many descendants are collected before the socket is looked at again: where each process starts the next and
 /// ends, there's always one more to collect.
 const COLLECTED_AT_ONCE: usize = 64;
+/// The same once the run is to end. What has ended lies in front of what is to be killed, and holds places for more.
+const COLLECTED_AT_LAST: usize = 1 << 16;
 
 /// What a round of collecting left.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -341,7 +343,7 @@ impl Watch {
         let children = self.signals.as_ref().map_or(-1, AsRawFd::as_raw_fd);
         let idle = if children < 0 { 20 } else { -1 };
         loop {
-            let left = self.collect(false);
+            let left = self.collect(false, COLLECTED_AT_ONCE);
             if self.ended.is_some() || left == Left::None {
                 return;
             }
@@ -362,7 +364,7 @@ impl Watch {
         // each round meets what the last one orphaned; the pause lets processes that are being torn down go.
         loop {
             self.reach.signal(libc::SIGKILL);
-            match self.collect(self.reach.is_whole()) {
+            match self.collect(self.reach.is_whole(), COLLECTED_AT_LAST) {
                 Left::None => return,
                 Left::Living => drop(wire::wait_readable([-1, -1], 1)),
                 Left::More => {}
@@ -371,8 +373,8 @@ impl Watch {
     }
 
     /// Collects ended descendants, a bounded number, and notes what happened to the target.
-    fn collect(&mut self, block: bool) -> Left {
-        for _ in 0..COLLECTED_AT_ONCE {
+    fn collect(&mut self, block: bool, most: usize) -> Left {
+        for _ in 0..most {
             match process::wait_any(block) {
                 Waited::NoChildren => return Left::None,
                 Waited::Nothing => return Left::Living,

@@ -225,6 +225,36 @@ impl<'a> Matcher<'a> {
     }
 }
 
+/// A name on the way to packages.
+enum Named {
+    As(&'static str),
+    /// With this in it, in any case.
+    With(&'static str),
+}
+
+impl Named {
+    fn is(&self, name: &OsStr) -> bool {
+        match self {
+            Named::As(this) => name == *this,
+            Named::With(part) => name
+                .to_str()
+                .is_some_and(|name| name.to_ascii_lowercase().contains(part)),
+        }
+    }
+}
+
+/// Where packages lie: Node's, Python's, those that a project took in, cargo's, Go's and Maven's.
+const OF_PACKAGES: &[&[Named]] = &[
+    &[Named::As("node_modules")],
+    &[Named::As("site-packages")],
+    &[Named::As("dist-packages")],
+    &[Named::As("vendor")],
+    &[Named::With("cargo"), Named::As("registry"), Named::As("src")],
+    &[Named::With("cargo"), Named::As("git"), Named::As("checkouts")],
+    &[Named::As("pkg"), Named::As("mod")],
+    &[Named::As(".m2"), Named::As("repository")],
+];
+
 /// Whether a path lies in a directory of installed packages. They come from registries, with certificates and test keys
 /// that are no secrets; else no environment that holds `cacert.pem` could be made.
 pub(super) fn is_of_a_package(path: &Path) -> bool {
@@ -233,20 +263,27 @@ pub(super) fn is_of_a_package(path: &Path) -> bool {
 
 /// Whether what is below the path is of packages.
 pub(super) fn holds_packages(path: &Path) -> bool {
-    const DIRECTORIES: [&str; 3] = ["node_modules", "site-packages", "dist-packages"];
-    // Of cargo, Go and Maven.
-    const PAIRS: [(&str, &str); 4] = [
-        ("registry", "src"),
-        ("git", "checkouts"),
-        ("pkg", "mod"),
-        (".m2", "repository"),
-    ];
-    let mut above = OsStr::new("");
-    path.iter().any(|part| {
-        let is_pair = PAIRS.iter().any(|(first, second)| above == *first && part == *second);
-        above = part;
-        is_pair || DIRECTORIES.iter().any(|name| part == *name)
+    let names: Vec<&OsStr> = path.iter().collect();
+    OF_PACKAGES.iter().any(|place| {
+        let mut rows = names.windows(place.len());
+        rows.any(|row| row.iter().zip(*place).all(|(name, named)| named.is(name)))
     })
+}
+
+/// Which directories of packages have begun with the last names of a path: what lies below it is of packages if the rest
+/// follows.
+pub(super) fn begun_packages(path: &Path) -> Vec<(usize, usize)> {
+    let names: Vec<&OsStr> = path.iter().collect();
+    let places = OF_PACKAGES.iter().enumerate();
+    let begun = places.flat_map(|(number, place)| (1..place.len()).map(move |count| (number, &place[..count])));
+    let ends_so = |(_, first): &(usize, &[Named])| {
+        let last = names.len().checked_sub(first.len()).map(|from| &names[from..]);
+        last.is_some_and(|last| last.iter().zip(*first).all(|(name, named)| named.is(name)))
+    };
+    begun
+        .filter(ends_so)
+        .map(|(number, first)| (number, first.len()))
+        .collect()
 }
 
 /// `a` and `b` where one lies below the other: the deeper one.

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::GlobMatcher;
 
 use super::closed::{compile, essence};
-use super::decide::holds_packages;
+use super::decide::{begun_packages, holds_packages};
 use super::listed::Closing;
 use super::{Access, Denial, DenialKind, Matcher, Target, git};
 use crate::profile::Origin;
@@ -43,8 +43,9 @@ impl<'a> Matcher<'a> {
     }
 
     /// A denial that holds below one of the names and not below the other: patterns are off in exempt grants, secret ones
-    /// in directories of packages too. What is closed in a directory would be open after a move into one of these, and
-    /// what was made in one would come to be closed after a move out of it.
+    /// in directories of packages too, and all that is built in at places that a person opened. What is closed in a directory
+    /// would be open after a move into one of these, or to a name that makes one of what it holds, and what was made in one would
+    /// come to be closed after a move out of it.
     fn crossed(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
         let exempt = || self.policy().grants.iter().filter(|grant| grant.exempt);
         let is_exempt = |path: &Path| exempt().any(|grant| grant.covers(path));
@@ -52,10 +53,12 @@ impl<'a> Matcher<'a> {
         let mut denials = self.policy().denials.iter();
         if is_exempt(old) != is_exempt(new) || holds_exempt(old) || holds_exempt(new) {
             denials.find(|denial| denial.is_pattern())
-        } else if holds_packages(old) != holds_packages(new) {
+        } else if holds_packages(old) != holds_packages(new) || begun_packages(old) != begun_packages(new) {
             denials.find(|denial| denial.kind == DenialKind::SecretPattern)
         } else {
-            None
+            let mut all = denials.zip(self.closed().courses(&self.policy().denials));
+            all.find(|(_, course)| matches!(course, Course::Listed(closing) if closing.is_opened_by_moving(old, new)))
+                .map(|(denial, _)| denial)
         }
     }
 

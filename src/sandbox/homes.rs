@@ -75,13 +75,15 @@ fn moved(surroundings: &Surroundings) -> Vec<Entry> {
         // Some programs expand a tilde that the shell left, as the AWS command line does.
         let expanded = |place: &PathBuf| Some(surroundings.home.as_ref()?.join(place.strip_prefix("~").ok()?));
         let expanded = written.iter().filter_map(expanded);
-        let all = expanded.chain(written.iter().map(|place| surroundings.directory.join(place)));
+        // To many programs that name says where they run. A shell takes it for a file of each directory that it starts in.
+        let written = written.iter().filter(|place| variable != "ENV" || place.is_absolute());
+        let all = expanded.chain(written.map(|place| surroundings.directory.join(place)));
         for place in all {
             let holds_home = surroundings
                 .home
                 .as_ref()
                 .is_some_and(|home| home.starts_with(&place) && *home != place);
-            if place != Path::new("/") && !holds_home {
+            if place != Path::new("/") && !holds_home && may_hold_files(&place) {
                 entries.push(Entry {
                     place,
                     at: PathBuf::from(at),
@@ -90,6 +92,11 @@ fn moved(surroundings: &Surroundings) -> Vec<Entry> {
         }
     }
     entries
+}
+
+/// Whether files may be there. What a variable moves to `/dev/null` isn't to be.
+fn may_hold_files(place: &Path) -> bool {
+    fs::metadata(place).map_or(true, |found| found.is_file() || found.is_dir())
 }
 
 /// How links among the lists' names are looked for.

@@ -252,12 +252,21 @@ impl Children {
         super::duplicate_above(file.as_raw_fd(), super::BEYOND_THE_WARDENS).map(Children)
     }
 
-    /// Sends a signal to those that exist now. Child-safe.
+    /// Sends a signal to those that exist now, and to those that come to be among them meanwhile: the last are the youngest, and
+    /// in front of them may lie any number that have ended. Child-safe.
     ///
     /// For kernels without signal scopes: the caller is the subreaper, so what a killed child leaves behind
     /// becomes a child itself and is met by the next call.
     pub fn signal(&self, number: i32) {
-        self.each(0, |pid| drop(signal(pid, number)));
+        // More than there are process ids (PID_MAX_LIMIT): a list that grows as it is read has an end too.
+        const PAGES: usize = 1 << 13;
+        let mut offset = 0;
+        for _ in 0..PAGES {
+            match self.each(offset, |pid| drop(signal(pid, number))) {
+                0 => return,
+                length => offset += length,
+            }
+        }
     }
 
     /// Those that the next page of the list has, from this byte of it on; the length of that page. Child-safe, if `act` is.

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use super::{stockade, told};
-use crate::common::Place;
+use crate::common::{Place, STOCKADE, finish, python};
 
 fn read(place: &Place, file: &str) -> bool {
     let words = ["run", "--ask", "never", "--profile", "trusted", "--", "cat", file];
@@ -30,6 +30,61 @@ fn a_person_opens_a_secret_by_its_path_and_nothing_else_with_it() {
     std::fs::remove_file(&dev).unwrap();
     symlink(place.path("~/.aws/credentials"), &dev).unwrap();
     assert_eq!(open(&place), [true, false, false, false]);
+}
+
+/// All is open there, so no directory comes to lie there; a file that is written anew does.
+#[test]
+fn what_a_directory_holds_is_not_opened_by_a_move_to_an_opened_place() {
+    let place = Place::new();
+    for file in [".env", "prod/server.pem", "fixtures/plain", "above/prod/server.pem"] {
+        place.file(file, "x");
+    }
+    let opened = [".env", "fixtures", "over/prod"].map(|file| place.path(file).display().to_string());
+    let text = format!("version = 1\n[secrets]\nopen = {opened:?}\n");
+    place.file("~/.config/stockade/config.toml", text);
+    let code = "import errno, os\n\
+                open('new', 'w').write('y'); os.rename('new', '.env'); print(open('.env').read())\n\
+                os.unlink('.env')\n\
+                for old, new in ('prod', '.env'), ('prod', 'fixtures/prod'), ('above', 'over'), ('fixtures', 'fixed'):\n  \
+                  try: os.rename(old, new); print(new)\n  \
+                  except OSError as error: print(errno.errorcode[error.errno])\n";
+    let words = [
+        "run",
+        "--ask",
+        "never",
+        "--profile",
+        "workspace",
+        "--",
+        python(),
+        "-c",
+        code,
+    ];
+    assert_eq!(stockade(&place, &words).stdout(), "y\nEXDEV\nEXDEV\nEXDEV\nEXDEV\n");
+}
+
+/// Of a variable that moves a file away only a place that may hold one counts.
+#[test]
+fn what_a_variable_leads_nowhere_closes_nothing() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("test")).unwrap();
+    let mut command = place.command(STOCKADE);
+    for variable in ["GIT_CONFIG_GLOBAL", "HISTFILE", "PIP_CONFIG_FILE", "LESSHISTFILE"] {
+        command.env(variable, "/dev/null");
+    }
+    command.env("ENV", "test");
+    let script = "echo x >/dev/null && cat </dev/null && echo x >test/x && cat test/x";
+    command.args([
+        "run",
+        "--ask",
+        "never",
+        "--profile",
+        "workspace",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ]);
+    assert_eq!(finish(&mut command, b"").stdout(), "x\n");
 }
 
 #[test]

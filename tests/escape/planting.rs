@@ -860,6 +860,38 @@ fn a_directory_is_not_moved_over_the_border_of_a_tree_where_patterns_are_off() {
     }
 }
 
+/// Names of directories tell where packages lie, whose keys are open. So no directory comes to have the first of such names.
+#[test]
+fn a_directory_does_not_come_to_hold_packages_by_a_new_name() {
+    let forms = [
+        "os.rename('@DIR/backend', '@DIR/pkg'); read('@DIR/pkg/mod/.env')",
+        "os.rename('@DIR/backend', '@DIR/.m2'); read('@DIR/.m2/repository/.env')",
+        "os.rename('@DIR/backend', '@DIR/vendor'); read('@DIR/vendor/mod/.env')",
+        "os.rename('@DIR/cargo/backend', '@DIR/cargo/registry'); read('@DIR/cargo/registry/src/.env')",
+        "os.rename('@DIR/cargo/backend', '@DIR/cargo/git'); read('@DIR/cargo/git/checkouts/.env')",
+        "os.rename('@DIR/backend/registry', '@DIR/cargo/registry'); read('@DIR/cargo/registry/src/.env')",
+        "os.rename('@DIR/backend', '@DIR/my-cargo'); read('@DIR/my-cargo/registry/src/.env')",
+    ];
+    let tree: &[(&str, &str)] = &[
+        ("backend/mod/.env", "KEY"),
+        ("backend/repository/.env", "KEY"),
+        ("backend/registry/src/.env", "KEY"),
+        ("cargo/backend/src/.env", "KEY"),
+        ("cargo/backend/checkouts/.env", "KEY"),
+    ];
+    let probe = Probe::new()
+        .flags(["--write", "@ROOT"])
+        .file("plain/x", "x")
+        .works("os.rename('@ROOT/plain', '@ROOT/plainer')");
+    attempts(probe, tree, &forms).refused("workspace", "EXDEV");
+    Probe::new()
+        .file("registry/src/.env", "KEY")
+        .file("registry/src/plain", "x")
+        .works("read('@ROOT/registry/src/plain')")
+        .attempt("read('@ROOT/registry/src/.env')")
+        .refused("workspace", "EACCES");
+}
+
 /// The command's own installation is one of these trees.
 #[test]
 fn a_directory_is_not_moved_into_the_installation_that_a_command_belongs_to() {

@@ -4,7 +4,8 @@
 use nix::sys::signal::Signal;
 
 use super::watched::{READY, Watched, with_daemon};
-use crate::common::{Run, slowness};
+use crate::common::{Run, run, slowness};
+use crate::supervision::both::{compile, has_compiler};
 
 /// Beside the daemon, which ignores all signals: a process that is stopped, a chain of subreapers each of which ends before
 /// its child does, sessions inside sessions, and processes each of which starts the next and ends. Then it is ready.
@@ -94,5 +95,40 @@ fn nothing_survives_any_end_without_the_scope() {
 fn nothing_survives_any_end_within_the_scope() {
     for end in [End::Exit, End::TimeLimit, End::Terminated, End::Killed] {
         ends(end, None);
+    }
+}
+
+/// Without the scope the warden goes through its children, of which the youngest come last: behind all that have ended and that it
+/// has still to collect.
+#[test]
+fn a_storm_ends_that_leaves_more_behind_than_is_collected_at_once() {
+    const STORM: &str = "#include <unistd.h>\n\
+                         int main() {\n\
+                           for (int chain = 0; chain < 100; chain++)\n\
+                             if (fork() == 0)\n\
+                               for (;;) { int child; while ((child = fork()) < 0); if (child) _exit(0); }\n\
+                           pause();\n\
+                         }\n";
+    if !has_compiler() {
+        return;
+    }
+    for abi in [None, Some("2")] {
+        let begun = run().profile("workspace").flags(["--time-limit", "2s"]);
+        let begun = match abi {
+            Some(abi) => begun.landlock(abi),
+            None => begun,
+        };
+        let program = compile(&begun.place, "storm", STORM, &["-static"]);
+        begun
+            .command([program.to_str().unwrap()])
+            .any_stderr()
+            .status(124)
+            .ends();
+        let lives = |entry: std::fs::DirEntry| {
+            let executed = std::fs::read_link(entry.path().join("exe"));
+            executed.is_ok_and(|executed| executed.starts_with(&program))
+        };
+        let left = std::fs::read_dir("/proc").unwrap().flatten().any(lives);
+        assert!(!left, "{abi:?}");
     }
 }

@@ -2,7 +2,7 @@
 //! test runs the same code twice, bare and under `workspace`, and compares.
 #![cfg(target_arch = "x86_64")]
 
-mod both;
+pub mod both;
 mod crowds;
 mod descriptors;
 mod ends;

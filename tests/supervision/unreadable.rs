@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::common::{finish, is_root, skipped};
+use crate::common::{finish, is_root, run, skipped};
 use crate::supervision::both::{Both, both, both_of, compile, has_compiler};
 
 fn program(words: &[&str], mode: u32) -> Both {
@@ -48,6 +48,32 @@ fn who_cannot_be_read_is_refused() {
     }
     // Where its user may not read a program, its memory isn't to be read either.
     program(&["./program"], 0o111).print_each(FREE, "0 opened, 0 made, 0 changed, 0 secret, 0\n");
+}
+
+/// Nothing shows what such a program has mapped: then what the machine's shared memory grew by counts.
+#[test]
+fn the_memory_of_who_cannot_be_read_counts() {
+    const SHARES: &str = "#include <string.h>\n#include <sys/mman.h>\n#include <unistd.h>\n\
+                          int main() {\n\
+                            char *all = mmap(0, 400 << 20, 3, MAP_SHARED | MAP_ANONYMOUS, -1, 0);\n\
+                            memset(all, 1, 400 << 20); write(1, \"held\", 4); sleep(60);\n\
+                          }\n";
+    if !has_compiler() {
+        return;
+    }
+    let begun = run()
+        .profile("workspace")
+        .flags(["--memory-limit", "128M", "--time-limit", "50s"]);
+    let program = compile(&begun.place, "shares", SHARES, &["-static"]);
+    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o111)).unwrap();
+    let ran = begun
+        .command(["./shares"])
+        .any_stderr()
+        .any_stdout()
+        .status(137)
+        .reporting()
+        .ends();
+    assert_eq!(ran.report()["limit"], "memory", "{}", ran.report());
 }
 
 /// The same as it happens in life: another user's program, as an ordinary user.

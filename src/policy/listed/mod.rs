@@ -386,7 +386,7 @@ impl Closing {
 
     /// The same where guarded patterns of any depth begin in no directory that was `made` by the run.
     fn positions_for_maker(&self, path: &Path, depth: Depth, made: &dyn Fn(&Path) -> bool) -> Positions {
-        if self.open.iter().any(|open| path.starts_with(&open.0)) {
+        if self.is_opened(path) {
             return Positions::Before(Vec::new());
         }
         let tree = self.list.tree();
@@ -454,6 +454,17 @@ impl Closing {
         before.sort_unstable();
         before.dedup();
         Positions::Before(before)
+    }
+
+    /// Whether a person opened a path, or one above it.
+    fn is_opened(&self, path: &Path) -> bool {
+        self.open.iter().any(|open| path.starts_with(&open.0))
+    }
+
+    /// Whether a directory that moves goes into what a person opened, or out of it, or holds such a place by one of its names.
+    pub fn is_opened_by_moving(&self, old: &Path, new: &Path) -> bool {
+        let holds = |path: &Path| self.open.iter().any(|open| open.0 != path && open.0.starts_with(path));
+        self.is_opened(old) != self.is_opened(new) || holds(old) || holds(new)
     }
 
     /// Whether a path has a name that means the same everywhere, or lies below one.
