@@ -26,7 +26,13 @@ pub fn ability(control_group: Grouped) -> Ability {
 /// Bytes of memory that there are for this process: the machine's, or the container's where its control group has less.
 pub fn memory() -> Option<u64> {
     let machine = process::machine_memory()?.total;
-    let group = facts::first_line("/sys/fs/cgroup/memory.max").and_then(|text| text.parse().ok());
+    // Of version 2, and of version 1.
+    const LIMITS: [&str; 2] = [
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ];
+    let limits = LIMITS.iter().filter_map(|file| facts::first_line(file)?.parse().ok());
+    let group: Option<u64> = limits.min();
     Some(group.map_or(machine, |group| machine.min(group)))
 }
 

@@ -56,9 +56,12 @@ impl Growth {
         self.sample_while(&|_| true).unwrap_or_default()
     }
 
-    /// The same, unless the file systems alone have grown by more than that meanwhile.
+    /// The same, unless the file systems alone have grown by more than that meanwhile, or it takes long: no other limit is looked at
+    /// meanwhile.
     pub fn sample_below(&mut self, limit: u64) -> Option<u64> {
-        self.sample_while(&|growth| growth.glance() <= limit)
+        const LONGEST: Duration = Duration::from_secs(1);
+        let begun = Instant::now();
+        self.sample_while(&|growth| growth.glance() <= limit && begun.elapsed() < LONGEST)
     }
 
     fn sample_while(&mut self, go_on: &dyn Fn(&Growth) -> bool) -> Option<u64> {

@@ -231,6 +231,29 @@ fn a_stopped_run_ends_at_its_time_limit() {
     assert_eq!(status, 0);
 }
 
+/// It was held still before that, while its trees were walked. On one processor it is told so before it has ended.
+#[test]
+fn a_run_that_ends_for_its_disk_does_not_stop_its_launcher() {
+    let begun = run();
+    std::fs::create_dir(begun.place.path("many")).unwrap();
+    for number in 0..4_000 {
+        std::fs::write(begun.place.path(&format!("many/{number}")), "").unwrap();
+    }
+    let root = begun.place.root.display();
+    let line = format!(
+        "{STOCKADE} run --root {root} --profile workspace --disk-limit 20M -- sh -c \
+         'while :; do head -c 1M /dev/urandom >f$((n+=1)); done'; echo over $((1000+$?))\n"
+    );
+    let status = Terminal::new()
+        .types(&format!("taskset -p -c 0 $$ || exit\n{line}"))
+        .awaits("over 1137")
+        .never_saw("Stopped")
+        .types("exit\n")
+        .ends_within(20)
+        .plays_command(&begun, job_control());
+    assert_eq!(status, 0);
+}
+
 /// What a program that ends in the midst of things leaves behind: no echo, no lines, no keys that signal. A shell for the
 /// person around it says what the terminal is like after the run.
 #[test]
