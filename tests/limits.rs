@@ -369,8 +369,10 @@ fn the_disk_limit_counts_what_was_written_last_and_leaves_less_alone() {
 /// A walk of a large tree takes long, and the run is held still meanwhile. It goes on as if nothing had been.
 #[test]
 fn a_run_beside_which_a_disk_is_filled_is_held_for_a_walk_and_goes_on() {
-    const FILES: usize = 4_000;
-    let begun = run().profile("workspace").flags(["--disk-limit", "1M"]).python(
+    const FILES: usize = 10_000;
+    // Without `/tmp`, where other tests write.
+    let flags = ["--write", "./", "--disk-limit", "1M"];
+    let begun = run().profile("readonly").flags(flags).python(
         "import os, subprocess, sys, time\n\
          from threading import Thread\n\
          open('filling', 'w')\n\

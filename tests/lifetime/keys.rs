@@ -236,7 +236,7 @@ fn a_stopped_run_ends_at_its_time_limit() {
 fn a_run_that_ends_for_its_disk_does_not_stop_its_launcher() {
     let begun = run();
     std::fs::create_dir(begun.place.path("many")).unwrap();
-    for number in 0..4_000 {
+    for number in 0..10_000 {
         std::fs::write(begun.place.path(&format!("many/{number}")), "").unwrap();
     }
     let root = begun.place.root.display();
