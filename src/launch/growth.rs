@@ -134,16 +134,15 @@ fn file_systems(trees: &[PathBuf]) -> Vec<FileSystem> {
     let inside = mounted
         .iter()
         .filter(|(place, _)| trees.iter().any(|tree| place.starts_with(tree)));
+    let inside = inside.map(|(place, is_of_memory)| (place, *is_of_memory));
     let of_trees = trees.iter().map(|tree| (tree, true));
-    let mut devices = HashSet::new();
-    let mut sizes = HashSet::new();
+    let (mut devices, mut sizes) = (HashSet::new(), HashSet::new());
     let mut found = Vec::new();
-    for (place, is_of_memory) in of_trees.chain(inside.map(|(place, is_of_memory)| (place, *is_of_memory))) {
+    for (place, is_by_itself) in of_trees.chain(inside) {
         let Some(system) = FileSystem::of(place) else { continue };
         let Some(space) = system.space() else { continue };
-        let size = (space.blocks(), space.fragment_size());
-        let is_new = devices.insert(system.device) && (is_of_memory || sizes.insert(size));
-        if is_new {
+        let is_of_new_size = sizes.insert((space.blocks(), space.fragment_size()));
+        if devices.insert(system.device) && (is_by_itself || is_of_new_size) {
             found.push(system);
         }
     }
