@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -245,6 +245,30 @@ fn names(path: &Path) -> Vec<OsString> {
         Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
     };
     path.components().rev().filter_map(name).collect()
+}
+
+/// A path as the mount table writes it (proc_pid_mountinfo(5)): with `\040` and the like, which stand for a space, a tab, a
+/// line feed and the backslash.
+pub fn unescaped(text: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((byte, behind)) = rest.split_first() {
+        let digits = behind
+            .get(..3)
+            .filter(|digits| *byte == b'\\' && digits.iter().all(|digit| (b'0'..=b'7').contains(digit)));
+        rest = behind;
+        match digits {
+            Some(digits) => {
+                let value = digits
+                    .iter()
+                    .fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
+                bytes.push(u8::try_from(value & 0xff).unwrap_or_default());
+                rest = &behind[3..];
+            }
+            None => bytes.push(*byte),
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
 }
 
 #[cfg(test)]

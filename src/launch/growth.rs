@@ -5,11 +5,9 @@
 //! walk of large trees allows.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -17,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 use nix::sys::statvfs::{Statvfs, fstatvfs};
 
 use super::tree::{may_hide_files, nameless_files};
+use crate::real_path::unescaped;
 
 /// The trees of one run, with what they held at its start.
 pub struct Growth {
@@ -164,19 +163,6 @@ fn mounts(mountinfo: &[u8]) -> Vec<(PathBuf, bool)> {
         (is_written && (is_of_disk || is_of_memory)).then(|| (unescaped(place), is_of_memory))
     };
     mountinfo.split(|byte| *byte == b'\n').filter_map(mount).collect()
-}
-
-/// A path as mountinfo writes it: blanks and their like as a backslash with three octal digits.
-fn unescaped(text: &[u8]) -> PathBuf {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let [first, after @ ..] = rest {
-        let code = after.get(..3).filter(|_| *first == b'\\');
-        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &after[3..] } else { after };
-    }
-    PathBuf::from(OsString::from_vec(bytes))
 }
 
 /// Allocated bytes of a tree.

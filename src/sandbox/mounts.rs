@@ -1,8 +1,9 @@
 //! Under which other paths the mount table shows a place: bind mounts, volumes of containers, overlays.
 
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+
+use crate::real_path::unescaped;
 
 /// The mount table, as far as it shows something twice.
 #[derive(Debug, Default)]
@@ -192,29 +193,6 @@ fn layers(options: &[u8]) -> Vec<PathBuf> {
         .map(unescaped)
         .filter(|layer| !layer.as_os_str().is_empty())
         .collect()
-}
-
-/// A path with `\040` and the like, which stand for a space, a tab, a line feed and the backslash.
-fn unescaped(text: &[u8]) -> PathBuf {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((byte, behind)) = rest.split_first() {
-        let digits = behind
-            .get(..3)
-            .filter(|digits| *byte == b'\\' && digits.iter().all(|digit| (b'0'..=b'7').contains(digit)));
-        rest = behind;
-        match digits {
-            Some(digits) => {
-                let value = digits
-                    .iter()
-                    .fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
-                bytes.push(u8::try_from(value & 0xff).unwrap_or_default());
-                rest = &behind[3..];
-            }
-            None => bytes.push(*byte),
-        }
-    }
-    PathBuf::from(std::ffi::OsString::from_vec(bytes))
 }
 
 #[cfg(test)]
