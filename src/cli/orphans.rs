@@ -28,17 +28,18 @@ impl Orphans {
         Ok(Orphans { children, older })
     }
 
-    /// Ends what isn't older.
+    /// Ends what isn't older, but for a program of an approver's that has become another user's: none of the run's can.
     pub fn end(&self) {
         loop {
             let mut left = all(&self.children);
             left.retain(|pid| !self.older.contains(pid));
+            left.retain(|pid| {
+                let signalled = process::signal(*pid, libc::SIGKILL);
+                let _ = waitpid(Pid::from_raw(*pid), Some(WaitPidFlag::WNOHANG));
+                !signalled.is_err_and(|error| error.raw_os_error() == Some(libc::EPERM))
+            });
             if left.is_empty() {
                 return;
-            }
-            for pid in left {
-                let _ = process::signal(pid, libc::SIGKILL);
-                let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
         }

@@ -14,11 +14,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use super::tree::children;
+use super::tree::{below, children};
 use super::warden::Order;
 use crate::sys::wire::{self, Message};
 use crate::sys::{other, process};
-use look::{Held, below, identity, tasks};
+use look::{Held, identity, tasks};
 
 /// A process by its number and the time of its start, since numbers are used again.
 type Process = (i32, u64);
@@ -58,10 +58,10 @@ impl Pause {
     /// Stops every thread below a warden, parents before their children as far as there's time; `None`, with all of them going
     /// on, where they can't be held. `orders` leads to the warden.
     pub fn begin(warden: i32, orders: Option<BorrowedFd<'_>>) -> Option<Pause> {
-        let before = below(warden).into_iter().filter(|process| is_stopped(*process));
+        let before = below(warden).ok()?.into_iter().filter(|process| is_stopped(*process));
         let mut pause = Pause::new(warden, before.filter_map(identity).collect(), orders);
         let begun = Instant::now();
-        for process in below(warden) {
+        for process in below(warden).ok()? {
             pause.stop_process(process);
             is_held_by(begun + PATIENCE / 4, process);
         }
@@ -70,7 +70,7 @@ impl Pause {
             if begun.elapsed() > PATIENCE {
                 return None;
             }
-            if pause.stop_whatever_runs() {
+            if pause.stop_whatever_runs()? {
                 looks_in_a_row = 0;
                 std::thread::sleep(Duration::from_millis(1));
             } else {
@@ -94,7 +94,7 @@ impl Pause {
         let mut stopped = HashSet::new();
         loop {
             let mut found_running = false;
-            let mut level = children(warden);
+            let mut level = children(warden).ok()?;
             while !level.is_empty() {
                 for process in &level {
                     if pause.stop_process(*process) {
@@ -107,7 +107,8 @@ impl Pause {
                 if !level.iter().all(|process| is_held_by(deadline, *process)) {
                     return None;
                 }
-                level = level.into_iter().flat_map(children).collect();
+                let next: Result<Vec<_>, _> = level.into_iter().map(children).collect();
+                level = next.ok()?.concat();
             }
             if !found_running {
                 return Some(pause);
@@ -163,7 +164,7 @@ impl Pause {
     /// Whether the kernel was asked to let some of them go on, or to end one, at a time to come. Where it doesn't show
     /// timers (built without `CONFIG_CHECKPOINT_RESTORE`) there are none to see.
     pub fn has_alarm(&self) -> bool {
-        below(self.warden).into_iter().any(timers::has_alarm)
+        below(self.warden).map_or(true, |found| found.into_iter().any(timers::has_alarm))
     }
 
     /// Stops a process where it runs; whether it did. Then it is ours, also where it had been stopped before.
@@ -179,12 +180,12 @@ impl Pause {
         !running.is_empty()
     }
 
-    /// Stops what is found running; whether there was any.
-    fn stop_whatever_runs(&mut self) -> bool {
+    /// Stops what is found running; whether there was any. `None` where that can't be told.
+    fn stop_whatever_runs(&mut self) -> Option<bool> {
         let is_running = |pid: &i32| tasks(*pid).iter().any(|task| !task.is_held());
-        let running: Vec<i32> = below(self.warden).into_iter().filter(is_running).collect();
+        let running: Vec<i32> = below(self.warden).ok()?.into_iter().filter(is_running).collect();
         if running.is_empty() {
-            return false;
+            return Some(false);
         }
         // One call reaches all processes, those that are being made too. Of a process it takes one thread, which may be
         // the one that waits for us and hears of nothing.
@@ -194,12 +195,19 @@ impl Pause {
         for pid in running {
             self.stop_process(pid);
         }
-        true
+        Some(true)
     }
 
     /// Children first: who waits for a child would otherwise hear that it was stopped.
     fn let_go_on(&self) {
-        for pid in below(self.warden).into_iter().rev() {
+        // Nothing else would.
+        let deadline = Instant::now() + PATIENCE;
+        let mut found = below(self.warden);
+        while found.is_err() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+            found = below(self.warden);
+        }
+        for pid in found.into_iter().flatten().rev() {
             let pinned = other::process_descriptor(pid);
             let is_ours = look::is_below(self.warden, pid)
                 && identity(pid).is_some_and(|process| !self.before.contains(&process));

@@ -38,6 +38,8 @@ const SHARE: u32 = 20;
 const LONG_WALK: Duration = Duration::from_millis(5);
 /// A run that isn't held by then resists, and is walked as it is.
 const LONGEST_HOLDING: Duration = Duration::from_millis(100);
+/// A run whose processes can't be looked at for so long, for want of descriptors or memory, ends.
+const LONGEST_BLINDNESS: Duration = Duration::from_secs(1);
 /// Memory that processes may share is counted as often as that, unless counting takes longer.
 const LONGEST_UNCOUNTED: Duration = Duration::from_secs(1);
 /// What each processor can add in a second: bytes of memory and of files at most, and processes and threads as a rule. Counting
@@ -198,6 +200,10 @@ pub struct Running {
     looked_at: Instant,
     next_look: Instant,
     next_sample: Instant,
+    /// Since when `/proc` couldn't be read.
+    blind_since: Option<Instant>,
+    /// Why, once that has lasted too long for a run to go on.
+    blindness: Option<io::Error>,
     started: Instant,
     ended: Option<Ending>,
     over: bool,
@@ -266,6 +272,8 @@ impl Running {
             next_count: None,
             precedence,
             next_look: Instant::now(),
+            blind_since: None,
+            blindness: None,
             looked_at: started,
             next_sample: started + first_pause(&limits, rate),
             started,
@@ -372,6 +380,12 @@ impl Running {
                 return Ok(event);
             }
             self.keep_limits();
+            if let Some(error) = self.blindness.take() {
+                return Err(LaunchError::System(
+                    "look at the run's processes, to keep its limits",
+                    error,
+                ));
+            }
             let ready = self.poll(attention)?;
             if ready.news
                 && let Some(event) = self.hear()?
@@ -531,12 +545,23 @@ impl Running {
     /// Looks at all that isn't counted by the kernel. The next look comes before a limit can be passed, as far as looking
     /// leaves time for the run.
     fn look(&mut self, now: Instant) {
-        let (passed, pause) = match self.look_at_files(now) {
+        let looked = self.look_at_files(now).and_then(|found| match found {
             (None, pause) => {
-                let (passed, other) = self.look_at_tree();
-                (passed, pause.min(other))
+                let (passed, other) = self.look_at_tree()?;
+                Ok((passed, pause.min(other)))
             }
-            passed => passed,
+            passed => Ok(passed),
+        });
+        let (passed, pause) = match looked {
+            Ok(found) => {
+                self.blind_since = None;
+                found
+            }
+            Err(error) => {
+                let since = *self.blind_since.get_or_insert(now);
+                self.blindness = (since.elapsed() > LONGEST_BLINDNESS).then_some(error);
+                (None, SHORTEST_PAUSE)
+            }
         };
         let looked = now.elapsed();
         let pause = pause.clamp(SHORTEST_PAUSE.max(looked), LONGEST_PAUSE.max(looked * SHARE));
@@ -547,7 +572,7 @@ impl Running {
     }
 
     /// Whether the files that were written are past their limit, and how soon they can be.
-    fn look_at_files(&mut self, now: Instant) -> (Option<Limit>, Duration) {
+    fn look_at_files(&mut self, now: Instant) -> io::Result<(Option<Limit>, Duration)> {
         let (Some(growth), Some(limit)) = (&mut self.growth, self.limits.disk) else {
             return self.look_at_reserve(now);
         };
@@ -566,7 +591,7 @@ impl Running {
             let held = is_held.then(|| Pause::begin_in_order(self.warden, LONGEST_HOLDING));
             grown = growth.sample();
             if grown <= limit {
-                let processes = tree::below(self.warden);
+                let processes = tree::below(self.warden)?;
                 grown += tree::nameless_files(&processes, &growth.devices());
                 if grown <= limit && growth.is_hidden_from(&processes) {
                     grown = glance;
@@ -584,29 +609,29 @@ impl Running {
             }
         }
         let passed = (grown > limit).then_some(Limit::Disk);
-        (passed, soonest(limit.saturating_sub(grown), DISK_RATE))
+        Ok((passed, soonest(limit.saturating_sub(grown), DISK_RATE)))
     }
 
     /// Whether a file system gets short by what the run wrote.
-    fn look_at_reserve(&mut self, now: Instant) -> (Option<Limit>, Duration) {
+    fn look_at_reserve(&mut self, now: Instant) -> io::Result<(Option<Limit>, Duration)> {
         let Some(reserve) = &self.reserve else {
-            return (None, Duration::MAX);
+            return Ok((None, Duration::MAX));
         };
         let left = reserve.left();
         if left > 0 || now < self.next_walk {
-            return (None, soonest(left, DISK_RATE));
+            return Ok((None, soonest(left, DISK_RATE)));
         }
-        let passed = reserve.is_taken_by(&tree::below(self.warden)).then_some(Limit::Disk);
+        let passed = reserve.is_taken_by(&tree::below(self.warden)?).then_some(Limit::Disk);
         self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
-        (passed, LONGEST_PAUSE)
+        Ok((passed, LONGEST_PAUSE))
     }
 
     /// The same of the processes, and their memory.
-    fn look_at_tree(&mut self) -> (Option<Limit>, Duration) {
+    fn look_at_tree(&mut self) -> io::Result<(Option<Limit>, Duration)> {
         let group = self.control_group.as_ref();
         let counted = group.map_or(Grouped::Nothing, ControlGroup::counts);
         let Some(tree) = &mut self.tree else {
-            return (None, Duration::MAX);
+            return Ok((None, Duration::MAX));
         };
         let processes = self.limits.processes.filter(|_| !counted.processes());
         let rate = process_rate(self.precedence.as_ref());
@@ -621,27 +646,27 @@ impl Running {
             };
             if !is_due && threads <= limit && memory < most {
                 let pause = soonest(limit - threads, rate).min(soonest(most - memory, MEMORY_RATE));
-                return (None, pause);
+                return Ok((None, pause));
             }
         }
         if let Some(limit) = processes
             && tree.is_surely_past(limit, load)
         {
-            return (Some(Limit::Processes), Duration::MAX);
+            return Ok((Some(Limit::Processes), Duration::MAX));
         }
         self.looked_at = Instant::now();
-        let sample = tree.sample(processes);
+        let sample = tree.sample(processes)?;
         if self.limits.cpu.is_some_and(|cpu| sample.cpu > cpu) {
-            return (Some(Limit::Cpu), Duration::MAX);
+            return Ok((Some(Limit::Cpu), Duration::MAX));
         }
         let mut pause = Duration::MAX;
         if let Some(limit) = processes {
             // What ends during a look is counted beside what takes its place: two looks aren't wrong alike. Where the machine
             // has so many more, a second look would only give a storm the time for as many again.
             let is_storm = at_a_glance > 2 * limit || is_crowded(Load::now());
-            let is_past = sample.threads > limit && (is_storm || tree.sample(processes).threads > limit);
+            let is_past = sample.threads > limit && (is_storm || tree.sample(processes)?.threads > limit);
             if is_past {
-                return (Some(Limit::Processes), pause);
+                return Ok((Some(Limit::Processes), pause));
             }
             pause = pause.min(soonest(limit.saturating_sub(sample.threads), rate));
         }
@@ -672,13 +697,13 @@ impl Running {
                 }
             }
             if used > limit {
-                return (Some(Limit::Memory), pause);
+                return Ok((Some(Limit::Memory), pause));
             }
             pause = pause.min(soonest(limit - used, MEMORY_RATE));
         }
         let looked = self.looked_at.elapsed();
         self.next_look = Instant::now() + LONGEST_PAUSE.max(looked * SHARE);
-        (None, pause)
+        Ok((None, pause))
     }
 
     fn end_for(&mut self, limit: Limit, by: &'static str) {

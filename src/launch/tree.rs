@@ -123,13 +123,13 @@ impl Tree {
 
     /// Looks at the tree once, and no further where it has more threads than `most`. Among hundreds of processes that want
     /// to run a look takes seconds, and the tree may grow faster than it can be looked at: then what the machine has more
-    /// counts as its own.
-    pub fn sample(&mut self, most: Option<u64>) -> Sample {
+    /// counts as its own. Fails as [`children`] does.
+    pub fn sample(&mut self, most: Option<u64>) -> io::Result<Sample> {
         const WAITED: Duration = Duration::from_millis(2);
         let mut moment = Instant::now();
         self.alive.clear();
-        let collected = Stat::read(self.warden, self.tick).map_or(Duration::ZERO, |stat| stat.children);
-        let orphans = children(self.warden).into_iter();
+        let collected = Stat::read(self.warden, self.tick)?.map_or(Duration::ZERO, |stat| stat.children);
+        let orphans = children(self.warden)?.into_iter();
         let mut waiting: Vec<(i32, u64)> = orphans.map(|pid| (pid, self.largest)).collect();
         let mut sample = Sample {
             shared: machine().shared.saturating_sub(self.shared_before),
@@ -146,7 +146,7 @@ impl Tree {
                     break;
                 }
             }
-            let Some(stat) = Stat::read(pid, self.tick) else {
+            let Some(stat) = Stat::read(pid, self.tick)? else {
                 continue;
             };
             let (lender, memory) = Pages::of_process(pid, stat.threads);
@@ -169,7 +169,7 @@ impl Tree {
             sample.own += anonymous.saturating_sub(seen.inherited);
             sample.tables += page_tables(lender, memory.size * self.page);
             live_children += stat.own + stat.children;
-            waiting.extend(children(pid).into_iter().map(|child| (child, anonymous)));
+            waiting.extend(children(pid)?.into_iter().map(|child| (child, anonymous)));
         }
         // Two lower bounds: what single processes were seen to use, and what the kernel added up.
         self.forget_ended();
@@ -181,7 +181,7 @@ impl Tree {
         self.threads_of_machine = Load::now().threads;
         self.memory = sample.memory_at_most();
         self.free = machine().free;
-        sample
+        Ok(sample)
     }
 
     /// Keeps only the sums of what has ended: a run may go through millions of processes.
@@ -189,7 +189,8 @@ impl Tree {
         let (looks, tick, ended) = (self.looks, self.tick, &mut self.ended);
         self.seen.retain(|(pid, started), seen| {
             // Not every look goes through all.
-            let lives = seen.look == looks || Stat::read(*pid, tick).is_some_and(|stat| stat.started == *started);
+            let lives = seen.look == looks
+                || Stat::read(*pid, tick).is_ok_and(|stat| stat.is_some_and(|stat| stat.started == *started));
             if !lives {
                 ended.cpu += seen.cpu;
                 ended.faults += seen.faults;
@@ -293,7 +294,7 @@ impl Load {
     /// The kernel's own threads, which no user has: none where they can't be seen, as in a container.
     pub fn threads_of_kernel() -> u64 {
         let is_theirs = fs::read("/proc/2/comm").is_ok_and(|name| name == b"kthreadd\n");
-        let count = || u64::try_from(children(2).len()).unwrap_or(0);
+        let count = || children(2).map_or(0, |threads| threads.len() as u64);
         if is_theirs { count() } else { 0 }
     }
 }
@@ -554,9 +555,14 @@ struct Stat {
 }
 
 impl Stat {
-    fn read(pid: i32, tick: Duration) -> Option<Stat> {
-        let text = looks::read(&format!("/proc/{pid}/stat")).ok()?;
-        let fields = StatFields::of(&text)?;
+    /// `None` where the process is gone.
+    fn read(pid: i32, tick: Duration) -> io::Result<Option<Stat>> {
+        let text = unless_gone(looks::read(&format!("/proc/{pid}/stat")))?;
+        Ok(text.and_then(|text| Stat::of(&text, tick)))
+    }
+
+    fn of(text: &[u8], tick: Duration) -> Option<Stat> {
+        let fields = StatFields::of(text)?;
         let number = |field: usize| fields.get::<u64>(field);
         let time = |field| {
             let ticks = u32::try_from(number(field)?).unwrap_or(u32::MAX);
@@ -572,9 +578,9 @@ impl Stat {
     }
 }
 
-/// Threads below a process, while as many processes and threads are few enough; else `None`.
+/// Threads below a process, while as many processes and threads are few enough; else, and where they can't be read, `None`.
 pub fn threads_below(process: i32, are_few: impl Fn(usize, u64) -> bool) -> Option<u64> {
-    let (mut waiting, mut counted, mut threads) = (children(process), 0, 0);
+    let (mut waiting, mut counted, mut threads) = (children(process).ok()?, 0, 0);
     loop {
         if !are_few(counted + waiting.len(), threads) {
             return None;
@@ -583,36 +589,44 @@ pub fn threads_below(process: i32, are_few: impl Fn(usize, u64) -> bool) -> Opti
             return Some(threads);
         };
         counted += 1;
-        threads += fs::read_dir(format!("/proc/{pid}/task"))
-            .map_or(0, Iterator::count)
-            .max(1) as u64;
-        waiting.extend(children(pid));
+        let found = unless_gone(fs::read_dir(format!("/proc/{pid}/task"))).ok()?;
+        threads += found.map_or(0, Iterator::count).max(1) as u64;
+        waiting.extend(children(pid).ok()?);
     }
 }
 
-/// Processes below one, as they are found now: those that start meanwhile may be missing.
-pub fn below(process: i32) -> Vec<i32> {
-    let mut found = children(process);
+/// Processes below one, as they are found now, parents before their children: those that start meanwhile may be missing.
+/// Fails as [`children`] does.
+pub fn below(process: i32) -> io::Result<Vec<i32>> {
+    let mut found = children(process)?;
     let mut at = 0;
     while let Some(pid) = found.get(at) {
-        found.extend(children(*pid));
+        found.extend(children(*pid)?);
         at += 1;
     }
-    found
+    Ok(found)
 }
 
-/// The children of all threads of a process.
-pub(super) fn children(pid: i32) -> Vec<i32> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Vec::new();
+/// The children of all threads of a process: of one that is gone, none. Fails where `/proc` can't be read, for want of
+/// descriptors or memory.
+pub(super) fn children(pid: i32) -> io::Result<Vec<i32>> {
+    let mut found = Vec::new();
+    let Some(threads) = unless_gone(fs::read_dir(format!("/proc/{pid}/task")))? else {
+        return Ok(found);
     };
-    threads
-        .flatten()
-        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
-        .flat_map(|text| {
-            text.split_whitespace()
-                .filter_map(|pid| pid.parse().ok())
-                .collect::<Vec<_>>()
-        })
-        .collect()
+    for thread in threads {
+        let Some(thread) = unless_gone(thread)? else { break };
+        let text = unless_gone(fs::read_to_string(thread.path().join("children")))?.unwrap_or_default();
+        found.extend(text.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+    }
+    Ok(found)
+}
+
+/// What was read of a process; `None` where that is gone.
+pub(super) fn unless_gone<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

@@ -79,7 +79,7 @@ impl ProcessLists {
         let _turn = lock(&self.turn);
         let list = self.of(station, top)?;
         // Where the kernel doesn't tell children there's the caller at least.
-        update(&list, below(top).into_iter().chain([caller]))?;
+        update(&list, below(top)?.into_iter().chain([caller]))?;
         Ok(list)
     }
 

@@ -227,7 +227,7 @@ fn to_many(desk: &Desk<'_>, signal: i32, is_meant: impl Fn(&Held) -> bool) -> Re
     let mut own_too = None;
     for _ in 0..ROUNDS {
         let mut is_new = false;
-        for process in below(desk.caller().top) {
+        for process in below(desk.caller().top)? {
             if met.contains(&process) {
                 continue;
             }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 
 use super::super::looks;
-use super::super::tree::{StatFields, children, status_field};
+use super::super::tree::{StatFields, below, status_field};
 
 /// Generations that are climbed: more than a process limit leaves room for.
 const DEEPEST: usize = 1 << 16;
@@ -72,17 +72,6 @@ pub fn is_below(top: i32, pid: i32) -> bool {
     above.take(DEEPEST).any(|pid| pid == top)
 }
 
-/// Everything below a process, parents before children.
-pub fn below(top: i32) -> Vec<i32> {
-    let mut found = Vec::new();
-    let mut level = children(top);
-    while !level.is_empty() {
-        found.extend(&level);
-        level = level.iter().flat_map(|pid| children(*pid)).collect();
-    }
-    found
-}
-
 /// Every living thread below a process, held, with how often it has left a processor: a thread that has run since has left
 /// one once more, or is on one, or waits for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +89,7 @@ impl Held {
     /// `None` where one isn't held, or can't be looked at.
     pub fn below(top: i32) -> Option<Held> {
         let mut held = HashSet::new();
-        for process in below(top) {
+        for process in below(top).ok()? {
             for entry in fs::read_dir(format!("/proc/{process}/task")).ok()? {
                 let thread = entry.ok()?.file_name().to_str()?.parse().ok()?;
                 held.extend(HeldThread::read(process, thread)?);

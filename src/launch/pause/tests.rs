@@ -1,7 +1,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use super::super::tree::children;
+use super::super::tree::{Tree, children};
 use super::look::Task;
 use super::*;
 
@@ -30,8 +30,8 @@ fn everything_below_stops_and_goes_on_and_what_was_stopped_before_stays_so() {
     let mut shell = sleeping("sleep 60 & kill -STOP $!; sh -c 'sleep 60; true' & wait");
     let begun = Instant::now();
     let [held, free, below_it] = loop {
-        let found = children(shell.id() as i32);
-        let further = found.get(1).map(|pid| children(*pid)).unwrap_or_default();
+        let found = children(shell.id() as i32).unwrap();
+        let further = found.get(1).map(|pid| children(*pid).unwrap()).unwrap_or_default();
         if let ([held, free], [below_it]) = (&found[..], &further[..])
             && state(*held as u32) == 'T'
             // Not while it waits, as after a `vfork`, for its child to become another program: it couldn't stop.
@@ -78,7 +78,7 @@ fn who_waits_for_a_child_does_not_hear_that_it_was_stopped() {
         .spawn()
         .unwrap();
     let begun = Instant::now();
-    while below(shell.id() as i32).is_empty() {
+    while below(shell.id() as i32).unwrap().is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(60));
     }
     let run = shell.id() as i32;
@@ -118,7 +118,7 @@ fn first_line(child: &mut Child) -> String {
 }
 
 fn end(mut shell: Child) {
-    for pid in below(shell.id() as i32).into_iter().chain([shell.id() as i32]) {
+    for pid in below(shell.id() as i32).unwrap().into_iter().chain([shell.id() as i32]) {
         let _ = process::signal(pid, libc::SIGKILL);
     }
     let _ = shell.wait();
@@ -135,7 +135,7 @@ fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
     if let Some(pause) = Pause::begin(shell.id() as i32, None) {
         // Only time shows that they stay so.
         std::thread::sleep(Duration::from_millis(50));
-        for pid in below(shell.id() as i32) {
+        for pid in below(shell.id() as i32).unwrap() {
             assert!(tasks(pid).iter().all(|task| task.is_held()), "{:?}", tasks(pid));
         }
         drop(pause);
@@ -259,7 +259,7 @@ fn is_seen(way: &str, has_alarm: bool) {
     assert!(!pause.is_unbroken(), "{way}: stopped again");
     for pid in [goes_on]
         .into_iter()
-        .chain(below(shell.id() as i32))
+        .chain(below(shell.id() as i32).unwrap())
         .chain([shell.id() as i32])
     {
         let _ = process::signal(pid, libc::SIGKILL);
@@ -274,4 +274,27 @@ fn whatever_lets_a_stopped_process_go_on_is_seen() {
     is_seen("by_exit_signal", false);
     is_seen("by_death_signal", false);
     is_seen("by_input", false);
+}
+
+#[test]
+fn a_run_that_cant_be_looked_at_isnt_taken_for_held() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let mut shell = sleeping("sleep 60 & wait");
+    let run = shell.id() as i32;
+    while below(run).unwrap().is_empty() {}
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    // None is left, as once somebody has the launcher hold many.
+    setrlimit(Resource::RLIMIT_NOFILE, 0, hard).unwrap();
+    let held = [
+        Pause::begin(run, None).is_some(),
+        Pause::begin_in_order(run, PATIENCE).is_some(),
+    ];
+    let sample = Tree::new(run).sample(None);
+    setrlimit(Resource::RLIMIT_NOFILE, soft, hard).unwrap();
+    for pid in below(run).unwrap().into_iter().chain([run]) {
+        process::signal(pid, libc::SIGKILL).unwrap();
+    }
+    shell.wait().unwrap();
+    assert_eq!(held, [false; 2]);
+    assert!(sample.is_err());
 }
