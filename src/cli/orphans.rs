@@ -1,12 +1,14 @@
 //! What a killed warden leaves: the run's processes fall to the launcher, which ends them.
 
+use nix::errno::Errno;
+use nix::sys::signal::kill;
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use super::REFUSED;
 use super::message::Failure;
+use crate::sys::children::Children;
 use crate::sys::confine;
-use crate::sys::process::{self, Children};
 
 /// The launcher's children, and those that it had before the run: it may have been a shell that started some.
 pub struct Orphans {
@@ -30,16 +32,16 @@ impl Orphans {
 
     /// Ends what isn't older, but for a program of an approver's that has become another user's: none of the run's can.
     pub fn end(&self) {
+        let may_signal = |pid: i32| kill(Pid::from_raw(pid), None) != Err(Errno::EPERM);
         loop {
+            self.children.signal(libc::SIGKILL, |pid| self.older.contains(&pid));
             let mut left = all(&self.children);
-            left.retain(|pid| !self.older.contains(pid));
-            left.retain(|pid| {
-                let signalled = process::signal(*pid, libc::SIGKILL);
-                let _ = waitpid(Pid::from_raw(*pid), Some(WaitPidFlag::WNOHANG));
-                !signalled.is_err_and(|error| error.raw_os_error() == Some(libc::EPERM))
-            });
+            left.retain(|pid| !self.older.contains(pid) && may_signal(*pid));
             if left.is_empty() {
                 return;
+            }
+            for pid in left {
+                let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
@@ -47,11 +49,7 @@ impl Orphans {
 }
 
 fn all(children: &Children) -> Vec<i32> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    loop {
-        match children.each(at, |pid| found.push(pid)) {
-            0 => return found,
-            got => at += got,
-        }
-    }
+    let mut found = Vec::new();
+    children.each(|pid| found.push(pid));
+    found
 }

@@ -20,7 +20,8 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::child::{self, Birth, Image, Step};
 use crate::fault;
-use crate::sys::process::{self, Children, SignalDomain, Waited};
+use crate::sys::children::Children;
+use crate::sys::process::{self, SignalDomain, Waited};
 use crate::sys::signals::SignalSet;
 use crate::sys::spawn::{self, ChildStack, Signpost};
 use crate::sys::wire::{self, Message};
@@ -55,7 +56,7 @@ pub enum Order {
     Kill = 16,
     /// Send the program a signal, the first number.
     Signal,
-    /// Send every process of the tree a signal, the first number; without a scope for signals, the warden's children alone.
+    /// Send every process of the tree a signal, the first number.
     SignalAll,
 }
 
@@ -114,7 +115,7 @@ struct Begun {
 enum Reach {
     /// All at once.
     Domain(SignalDomain),
-    /// Its children, until there are none.
+    /// Its children and all below them, one after the other, until there are none.
     Children(Children),
 }
 
@@ -122,7 +123,7 @@ impl Reach {
     fn signal(&self, signal: i32) {
         match self {
             Reach::Domain(domain) => domain.signal_all(signal),
-            Reach::Children(children) => children.signal(signal),
+            Reach::Children(children) => children.signal(signal, |_| false),
         }
     }
 
@@ -361,7 +362,7 @@ impl Watch {
     /// Kills and collects until no descendant is left.
     fn end_tree(&mut self) {
         // One round is enough with the scope: a fork under way is undone by the pending signal. Without it,
-        // each round meets what the last one orphaned; the pause lets processes that are being torn down go.
+        // each round meets what the last one missed; the pause lets processes that are being torn down go.
         loop {
             self.reach.signal(libc::SIGKILL);
             match self.collect(self.reach.is_whole(), COLLECTED_AT_LAST) {

@@ -4,6 +4,7 @@
 //! messages between the launcher and the warden, `heap` ends a forked process that asks for memory. The functions marked *child-safe* do nothing but their
 //! system call, so they may run between fork and exec: no allocation, no lock, no formatting.
 
+pub mod children;
 pub mod confine;
 pub mod diagnosis;
 pub mod file;

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -236,65 +236,6 @@ impl SignalDomain {
     pub fn signal_all(&self, signal: i32) {
         // SAFETY: integers only. kill(2) spares the caller; Landlock's scope spares everybody outside.
         unsafe { libc::kill(-1, signal) };
-    }
-}
-
-/// The children of the calling thread, by a list that is open from the beginning: a run may fill the machine's table of open
-/// files, and has to end all the same.
-pub struct Children(OwnedFd);
-
-impl Children {
-    /// Opens the list. Child-safe.
-    pub fn open() -> io::Result<Children> {
-        let path = c"/proc/thread-self/children";
-        // SAFETY: a static path and integers.
-        let file = check(unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) }).map(super::own)?;
-        super::duplicate_above(file.as_raw_fd(), super::BEYOND_THE_WARDENS).map(Children)
-    }
-
-    /// Sends a signal to those that exist now, and to those that come to be among them meanwhile: the last are the youngest, and
-    /// in front of them may lie any number that have ended. Child-safe.
-    ///
-    /// For kernels without signal scopes: the caller is the subreaper, so what a killed child leaves behind
-    /// becomes a child itself and is met by the next call.
-    pub fn signal(&self, number: i32) {
-        // More than there are process ids (PID_MAX_LIMIT): a list that grows as it is read has an end too.
-        const PAGES: usize = 1 << 13;
-        let mut offset = 0;
-        for _ in 0..PAGES {
-            match self.each(offset, |pid| drop(signal(pid, number))) {
-                0 => return,
-                length => offset += length,
-            }
-        }
-    }
-
-    /// Those that the next page of the list has, from this byte of it on; the length of that page. Child-safe, if `act` is.
-    pub fn each(&self, offset: usize, mut act: impl FnMut(i32)) -> usize {
-        let mut buffer = [0_u8; 4096];
-        let offset = offset as libc::off_t;
-        // SAFETY: the kernel writes at most the buffer's size into it. Read from its beginning the list is made anew.
-        let got = unsafe { libc::pread(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset) };
-        let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
-        let mut pid = 0_i32;
-        // Numbers are followed by a blank each, and a page ends with one.
-        for byte in text {
-            if byte.is_ascii_digit() {
-                pid = pid.wrapping_mul(10).wrapping_add(i32::from(byte - b'0'));
-            } else {
-                if pid > 1 {
-                    act(pid);
-                }
-                pid = 0;
-            }
-        }
-        text.len()
-    }
-}
-
-impl AsRawFd for Children {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
     }
 }
 

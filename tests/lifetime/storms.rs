@@ -1,10 +1,14 @@
 //! Runs that do all they can to outlive their end, at each kind of end: with Landlock's scope for signals, where the
 //! warden ends all at once, and without it, where it ends its children round after round.
 
-use nix::sys::signal::Signal;
+use std::path::Path;
 
-use super::watched::{READY, Watched, with_daemon};
-use crate::common::{Run, run, slowness};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::harnesses::children_of;
+use super::watched::{PATIENCE, READY, Watched, with_daemon};
+use crate::common::{Run, run, slowness, until};
 use crate::supervision::both::{compile, has_compiler};
 
 /// Beside the daemon, which ignores all signals: a process that is stopped, a chain of subreapers each of which ends before
@@ -124,11 +128,51 @@ fn a_storm_ends_that_leaves_more_behind_than_is_collected_at_once() {
             .any_stderr()
             .status(124)
             .ends();
-        let lives = |entry: std::fs::DirEntry| {
-            let executed = std::fs::read_link(entry.path().join("exe"));
-            executed.is_ok_and(|executed| executed.starts_with(&program))
-        };
-        let left = std::fs::read_dir("/proc").unwrap().flatten().any(lives);
-        assert!(!left, "{abi:?}");
+        assert!(!lives(&program), "{abi:?}");
     }
+}
+
+/// Each process makes the next and stays: the kernel gives the warden one of them at a time, once the one before has ended.
+#[test]
+fn a_chain_ends_that_grows_at_its_far_end() {
+    const CHAIN: &str = "#include <signal.h>\n\
+                         #include <unistd.h>\n\
+                         int main() {\n\
+                           for (int i = 1; i < 65; i++) signal(i, SIG_IGN);\n\
+                           if (fork()) for (;;) pause();\n\
+                           for (;;) { usleep(300); if (fork() > 0) for (;;) pause(); }\n\
+                         }\n";
+    if !has_compiler() {
+        return;
+    }
+    for abi in [None, Some("2")] {
+        for is_warden_killed in [false, true] {
+            let begun = run().profile("workspace").flags(["--time-limit", "1s"]);
+            let begun = match abi {
+                Some(abi) => begun.landlock(abi),
+                None => begun,
+            };
+            let program = compile(&begun.place, "chain", CHAIN, &["-static"]);
+            let begun = begun.command([program.to_str().unwrap()]).any_stderr();
+            if is_warden_killed {
+                let mut launcher = begun.process().spawn().unwrap();
+                assert!(until(PATIENCE, || lives(&program)), "the chain hasn't begun");
+                let warden = children_of(launcher.id().cast_signed())[0];
+                kill(Pid::from_raw(warden), Signal::SIGKILL).unwrap();
+                assert_eq!(launcher.wait().unwrap().code(), Some(125));
+            } else {
+                begun.status(124).ends();
+            }
+            assert!(!lives(&program), "{abi:?} {is_warden_killed}");
+        }
+    }
+}
+
+/// Whether a process executes a program.
+fn lives(program: &Path) -> bool {
+    let executes = |entry: std::fs::DirEntry| {
+        let executed = std::fs::read_link(entry.path().join("exe"));
+        executed.is_ok_and(|executed| executed.starts_with(program))
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().any(executes)
 }

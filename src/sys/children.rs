@@ -1,0 +1,297 @@
+//! The processes below this one, signalled without a scope that would keep a signal to all of them in the run.
+//!
+//! A number may be another process's by the time of a call. That of a child is its own until this process collects it; any
+//! other process is pinned first, and then shown to be a child of one that is pinned and lives.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+use super::other::{process_descriptor, signal_process};
+use super::process::signal;
+use super::{check, check_long};
+
+/// The children of the calling thread, by a list that is open from the beginning: a run may fill the machine's table of open
+/// files, and has to end all the same.
+pub struct Children(OwnedFd);
+
+impl Children {
+    /// Opens the list. Child-safe.
+    pub fn open() -> io::Result<Children> {
+        let file = open(&ProcPath::new("thread-self/children"))?;
+        super::duplicate_above(file.as_raw_fd(), super::BEYOND_THE_WARDENS).map(Children)
+    }
+
+    /// Sends a signal to those that exist now, but for those that are spared, and to all below them, parents first: a process
+    /// that is killed makes no more. Child-safe, if `is_spared` is.
+    ///
+    /// The caller is the subreaper, so what is missed here becomes its child in the end: the orphan of a process that ended
+    /// meanwhile, and what is below more processes than are kept in mind, or can be opened. The next call meets it.
+    pub fn signal(&self, number: i32, is_spared: impl Fn(i32) -> bool) {
+        each_listed(&self.0, |child| {
+            if is_spared(child) {
+                return;
+            }
+            let _ = signal(child, number);
+            if let Ok(descriptor) = process_descriptor(child) {
+                let top = Pinned {
+                    number: child,
+                    descriptor,
+                };
+                signal_below(top, number);
+            }
+        });
+    }
+
+    /// Those that exist now, and those that come to be among them meanwhile. Child-safe, if `act` is.
+    pub fn each(&self, act: impl FnMut(i32)) {
+        each_listed(&self.0, act);
+    }
+}
+
+impl AsRawFd for Children {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// A process that no other one can take the place of.
+struct Pinned {
+    number: i32,
+    descriptor: OwnedFd,
+}
+
+impl Pinned {
+    /// Whether it is still there, be it dead: nothing else has had its number then.
+    fn is_there(&self) -> bool {
+        signal_process(self.descriptor.as_fd(), 0, None).is_ok()
+    }
+
+    /// Its child of this number, if it has one.
+    fn child(&self, number: i32) -> Option<Pinned> {
+        let descriptor = process_descriptor(number).ok()?;
+        (parent(number) == Some(self.number) && self.is_there()).then_some(Pinned { number, descriptor })
+    }
+}
+
+/// Signals all below a process. No allocation, so few are kept in mind: a chain of processes needs one place, however long it is.
+fn signal_below(top: Pinned, signal: i32) {
+    const KEPT: usize = 24;
+    let mut kept = [const { None::<Pinned> }; KEPT];
+    let mut count = 0;
+    let mut next = Some(top);
+    while let Some(parent) = next.take() {
+        each_thread(parent.number, |thread| {
+            let path = ProcPath::of(parent.number)
+                .text("/task/")
+                .number(thread)
+                .text("/children");
+            let Ok(list) = open(&path) else { return };
+            each_listed(&list, |number| {
+                let Some(child) = parent.child(number) else { return };
+                let _ = signal_process(child.descriptor.as_fd(), signal, None);
+                if let Some(place) = kept.get_mut(count) {
+                    *place = Some(child);
+                    count += 1;
+                }
+            });
+        });
+        if count > 0 {
+            count -= 1;
+            next = kept.get_mut(count).and_then(Option::take);
+        }
+    }
+}
+
+/// The numbers of a list of children (proc_pid_task(5)).
+fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32)) {
+    // More than there are process ids (PID_MAX_LIMIT): a list that grows as it is read has an end too. The last are the
+    // youngest, and in front of them may lie any number that have ended.
+    const PAGES: usize = 1 << 13;
+    let mut buffer = [0_u8; 4096];
+    let mut offset = 0;
+    for _ in 0..PAGES {
+        // SAFETY: the kernel writes at most the buffer's size into it. Read from its beginning the list is made anew.
+        let got = unsafe { libc::pread(list.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset) };
+        let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
+        if text.is_empty() {
+            return;
+        }
+        offset += text.len() as libc::off_t;
+        // Numbers are followed by a blank each, and a page ends with one.
+        for pid in text.split(|byte| *byte == b' ').map(number).filter(|pid| *pid > 1) {
+            act(pid);
+        }
+    }
+}
+
+/// The threads of a process that there are now.
+fn each_thread(process: i32, mut act: impl FnMut(i32)) {
+    const LENGTH: usize = 16;
+    const NAME: usize = 19;
+    let Ok(directory) = open(&ProcPath::of(process).text("/task")) else {
+        return;
+    };
+    let mut buffer = [0_u8; 2048];
+    loop {
+        // SAFETY: the kernel writes at most the buffer's size into it (getdents64(2)).
+        let got = check_long(unsafe {
+            libc::syscall(
+                libc::SYS_getdents64,
+                directory.as_raw_fd(),
+                buffer.as_mut_ptr(),
+                buffer.len(),
+            )
+        });
+        let got = got.ok().and_then(|got| usize::try_from(got).ok()).unwrap_or(0);
+        let mut entries = buffer.get(..got).unwrap_or(&[]);
+        if entries.is_empty() {
+            return;
+        }
+        while let Some(&[low, high]) = entries.get(LENGTH..LENGTH + 2) {
+            let length = usize::from(u16::from_ne_bytes([low, high])).max(1);
+            let name = entries.get(NAME..length.min(entries.len())).unwrap_or(&[]);
+            let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
+            // Of `.` and `..` there's nothing to read.
+            if name.iter().all(u8::is_ascii_digit) {
+                act(number(name));
+            }
+            entries = entries.get(length..).unwrap_or(&[]);
+        }
+    }
+}
+
+/// The parent of a process (proc_pid_stat(5)).
+fn parent(process: i32) -> Option<i32> {
+    let file = open(&ProcPath::of(process).text("/stat")).ok()?;
+    let mut buffer = [0_u8; 512];
+    // SAFETY: the kernel writes at most the buffer's size into it.
+    let got = unsafe { libc::read(file.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    let text = buffer.get(..usize::try_from(got).ok()?)?;
+    // The name is in brackets, and may have brackets itself.
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    text.get(end..)?.split(|byte| *byte == b' ').nth(2).map(number)
+}
+
+/// A number in decimal digits; of anything else, 0.
+fn number(digits: &[u8]) -> i32 {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| i32::from(byte - b'0'));
+    let add = |number: i32, byte| number.checked_mul(10)?.checked_add(digit(byte)?);
+    digits.iter().try_fold(0, add).unwrap_or(0)
+}
+
+/// A path in `/proc`, made without allocation. What doesn't fit makes it another's that isn't there.
+struct ProcPath {
+    bytes: [u8; 64],
+    length: usize,
+}
+
+impl ProcPath {
+    fn new(rest: &str) -> ProcPath {
+        let empty = ProcPath {
+            bytes: [0; 64],
+            length: 0,
+        };
+        empty.text("/proc/").text(rest)
+    }
+
+    fn of(process: i32) -> ProcPath {
+        ProcPath::new("").number(process)
+    }
+
+    fn text(mut self, text: &str) -> ProcPath {
+        // The last byte stays 0.
+        let end = self.bytes.len() - 1;
+        for (place, byte) in self.bytes[..end].iter_mut().skip(self.length).zip(text.bytes()) {
+            *place = byte;
+        }
+        self.length += text.len();
+        self
+    }
+
+    fn number(self, number: i32) -> ProcPath {
+        let mut digits = [0_u8; 10];
+        let mut rest = number.unsigned_abs();
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.text(std::str::from_utf8(&digits[first..]).unwrap_or(""))
+    }
+}
+
+/// Opens what can be read. Child-safe.
+fn open(path: &ProcPath) -> io::Result<OwnedFd> {
+    // SAFETY: the path's last byte is 0, and it outlives the call.
+    check(unsafe { libc::open(path.bytes.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC) }).map(super::own)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_signal_reaches_all_below_the_children_that_arent_spared() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap()
+        };
+        // Each waits for the next one, whose last says that it is there; `true` keeps a shell from becoming its command.
+        let chain = "sh -c 'sh -c \"sh -c \\\"echo; sleep 60; true\\\"; true\"; true'; true";
+        let mut chains = [shell(chain), shell(chain)];
+        let outputs = chains.each_mut().map(|chain| chain.stdout.take().unwrap());
+        let mut outputs = outputs.map(BufReader::new);
+        for output in &mut outputs {
+            output.read_line(&mut String::new()).unwrap();
+        }
+        let spared = chains[1].id() as i32;
+        let children = Children::open().unwrap();
+        children.signal(libc::SIGKILL, |pid| pid == spared);
+        // All that held it have ended.
+        assert_eq!(outputs[0].read_line(&mut String::new()).unwrap(), 0);
+        assert!(chains[1].try_wait().unwrap().is_none());
+        children.signal(libc::SIGKILL, |_| false);
+        assert_eq!(outputs[1].read_line(&mut String::new()).unwrap(), 0);
+        for chain in &mut chains {
+            chain.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_process_is_pinned_as_the_child_of_its_parent_alone() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pin = |number: i32| Pinned {
+            number,
+            descriptor: process_descriptor(number).unwrap(),
+        };
+        let (own, number) = (std::process::id() as i32, child.id() as i32);
+        assert!(pin(own).child(number).is_some());
+        assert!(pin(number).child(own).is_none());
+        assert!(pin(1).child(number).is_none());
+        let gone = pin(number);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!gone.is_there());
+        assert!(pin(own).child(number).is_none());
+    }
+
+    #[test]
+    fn paths_and_numbers_are_written_and_read() {
+        let path = ProcPath::of(i32::MAX).text("/task/").number(0).text("/children");
+        assert_eq!(&path.bytes[..path.length], b"/proc/2147483647/task/0/children");
+        let long = ProcPath::new(&"x".repeat(100)).text("y");
+        assert_eq!(long.bytes[63], 0);
+        assert_eq!([&b"12"[..], b"", b"1x", b"99999999999"].map(number), [12, 0, 0, 0]);
+        let threads = std::cell::RefCell::new(Vec::new());
+        each_thread(std::process::id() as i32, |thread| threads.borrow_mut().push(thread));
+        assert!(threads.borrow().contains(&nix::unistd::gettid().as_raw()));
+        assert_eq!(parent(std::process::id() as i32), Some(nix::unistd::getppid().as_raw()));
+    }
+}
