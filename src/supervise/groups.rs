@@ -47,6 +47,10 @@ pub fn set(desk: &Desk<'_>) -> Result<Answer, Errno> {
         return Ok(Answer::Value(0));
     }
     if group != target && !is_led_by_the_run(desk, group) {
+        // Each interactive shell goes back to its first group as it ends, and doesn't ask whether it did.
+        if group == nix::unistd::getpgrp().as_raw() {
+            return Err(Errno(libc::EPERM));
+        }
         return Err(others::foreign(desk, Kind::Signal, &format!("process group {group}")));
     }
     if !is_led_by_the_run(desk, current) {

@@ -182,6 +182,26 @@ fn job_control() -> Vec<std::ffi::OsString> {
     ["/bin/bash", "--norc", "--noprofile", "-i"].map(Into::into).to_vec()
 }
 
+/// It goes back to the group that it was started in, which the run isn't let into.
+#[test]
+fn an_interactive_shell_that_fails_is_not_said_to_have_been_refused_its_group() {
+    let begun = run();
+    let root = begun.place.root.display();
+    let line = format!(
+        "{STOCKADE} run --root {root} --profile workspace -- bash --norc --noprofile -i; echo over $((1000+$?))\n"
+    );
+    let status = Terminal::new()
+        .types(&line)
+        .types("echo in''side; exit 3\n")
+        .awaits("inside\r\n")
+        .awaits("over 1003")
+        .never_saw("process group")
+        .types("exit\n")
+        .ends_within(20)
+        .plays_command(&begun, job_control());
+    assert_eq!(status, 0);
+}
+
 /// A stopped launcher would keep no limits, so it stops with a run that is held still, and with no other.
 #[test]
 fn a_run_that_would_go_on_puts_no_limit_to_sleep_by_stopping_itself() {
