@@ -163,7 +163,7 @@ pub fn prepare(
             Some(door) => held.keep(door.into())?,
             None => -1,
         },
-        ignored_signals: ignored_by_the_caller(),
+        ignored_signals: signals::ignored(),
         signal_mask: SignalSet::of(&[]),
         scheduling: None,
     };
@@ -630,12 +630,6 @@ fn refuse_foreign_proc() -> Result<(), LaunchError> {
         true => Ok(()),
         false => Err(LaunchError::ForeignProc),
     }
-}
-
-/// The signals that the caller had ignored when it started this program. Rust's runtime ignores SIGPIPE on its
-/// own account, and programs expect it to end them.
-fn ignored_by_the_caller() -> u64 {
-    signals::ignored() & !(1 << (libc::SIGPIPE - 1))
 }
 
 /// Whether this process has Linux capabilities to lose. What can't be read is taken for "yes".

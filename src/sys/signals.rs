@@ -140,24 +140,40 @@ pub fn outlive_file_limit() {
     HEEDED_FILE_LIMIT.store(before != libc::SIG_IGN, Ordering::Relaxed);
 }
 
-/// The signals from 1 to 64 that the calling process ignores, as a bit set (bit 0 is signal 1).
+/// Whether the caller of this program ignored SIGPIPE, which Rust's runtime ignores on its own account.
+static IGNORED_PIPES: AtomicBool = AtomicBool::new(false);
+
+/// What the C library calls before that runtime begins (the ELF specification, "Initialization and Termination Functions").
+// SAFETY: the section holds pointers to functions; this one makes a system call and stores a flag.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = see_ignored_pipes;
+
+extern "C" fn see_ignored_pipes() {
+    IGNORED_PIPES.store(is_ignored(libc::SIGPIPE), Ordering::Relaxed);
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: a null new action only asks; the old one is read only when the call wrote it.
+    unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// The signals from 1 to 64 that the calling process ignores, as a bit set (bit 0 is signal 1): SIGPIPE, where its caller had it
+/// ignored.
 pub fn ignored() -> u64 {
+    let pipes = u64::from(IGNORED_PIPES.load(Ordering::Relaxed)) << (libc::SIGPIPE - 1);
     let own = u64::from(HEEDED_FILE_LIMIT.load(Ordering::Relaxed)) << (libc::SIGXFSZ - 1);
     let mut set = u64::from(IGNORED_CHILDREN.load(Ordering::Relaxed)) << (libc::SIGCHLD - 1);
-    for signal in 1..=64 {
-        let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: a null new action only asks; the old one is read only when the call wrote it.
-        let handler = unsafe {
-            if libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) != 0 {
-                continue;
-            }
-            action.assume_init().sa_sigaction
-        };
-        if handler == libc::SIG_IGN {
+    for signal in (1..=64).filter(|signal| *signal != libc::SIGPIPE) {
+        if is_ignored(signal) {
             set |= 1 << (signal - 1);
         }
     }
-    set & !own
+    set & !own | pipes
 }
 
 /// Gives every signal its default action, but for those of the bit set, which are ignored. Child-safe.

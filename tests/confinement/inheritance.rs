@@ -131,7 +131,7 @@ fn the_umask_is_kept() {
 #[test]
 fn signals_are_as_the_caller_had_them() {
     // Rust's runtime ignores SIGPIPE for itself; `nohup` ignores SIGHUP for the program.
-    for before in ["true", "trap '' HUP", "trap '' INT USR1"] {
+    for before in ["true", "trap '' HUP", "trap '' INT USR1", "trap '' PIPE"] {
         let question = "grep -E '^Sig(Blk|Ign)' /proc/self/status";
         let begun = run()
             .after(before)
