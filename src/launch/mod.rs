@@ -11,6 +11,7 @@ mod network;
 mod pause;
 mod prepare;
 mod removal;
+mod room;
 mod running;
 mod scratch;
 mod survey;

@@ -23,10 +23,10 @@ use super::cgroup::{self, ControlGroup};
 use super::child::{Image, ResourceLimit};
 use super::growth::{Growth, Reserve};
 use super::network::Exchange;
+use super::room::Room;
 use super::running::{Holdings, Running, is_hurried};
 use super::scratch::Scratch;
 use super::survey::{Spot, survey};
-use super::tree;
 use super::warden::Duty;
 use super::workers::{self, pin};
 use crate::command::Command;
@@ -86,6 +86,7 @@ pub struct Prepared {
     growth: Option<Growth>,
     /// What stays free where they are, where it isn't.
     reserve: Option<Reserve>,
+    room: Option<Room>,
     // Descriptors that the duty and image name by number.
     _held: Vec<OwnedFd>,
 }
@@ -130,6 +131,9 @@ pub fn prepare(
     let growth = plan.limits.disk.map(|_| Growth::begin(written(policy, private)));
     let keeps_reserve = plan.limits.disk.is_none() && plan.limits.file_size.is_some();
     let reserve = keeps_reserve.then(|| Reserve::begin(written(policy, private)));
+    let counted_by_launcher = plan.limits.processes.filter(|_| !plan.control_group.processes());
+    let may_move = plan.supervisor == Supervises::Own;
+    let room = counted_by_launcher.and_then(|most| Room::beside_others(most, may_move));
     let (brief, outer_request) = match plan.supervisor {
         Supervises::Outer => (None, brief.map(supervise::request)),
         Supervises::Own | Supervises::None => (brief, None),
@@ -158,7 +162,7 @@ pub fn prepare(
             Some(_) => wardens_end.as_raw_fd(),
             None => -1,
         },
-        limits: resource_limits(&plan.limits, plan.control_group),
+        limits: resource_limits(&plan.limits, room.as_ref()),
         control_group: match door {
             Some(door) => held.keep(door.into())?,
             None => -1,
@@ -190,6 +194,7 @@ pub fn prepare(
         exchange,
         growth,
         reserve,
+        room,
         _held: held.0,
     })
 }
@@ -222,6 +227,7 @@ impl Prepared {
             exchange,
             growth,
             reserve,
+            room,
             _held: mut held,
         } = self;
         let failed_relay = |error| LaunchError::System("start the relay", error);
@@ -272,6 +278,7 @@ impl Prepared {
                 control_group,
                 growth,
                 reserve,
+                room,
                 farewell,
                 precedence,
             },
@@ -586,7 +593,7 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, LaunchError> {
 /// Processor time is the tree's limit, which is sampled; here it ends the single process that runs away. RLIMIT_NPROC counts
 /// all of the user's processes and threads, and root's never; so there's room for those that there are, and for more than the
 /// tree may have: it holds a storm that grows faster than it is looked at. A control group needs none of it.
-fn resource_limits(limits: &Limits, group: Grouped) -> Vec<ResourceLimit> {
+fn resource_limits(limits: &Limits, room: Option<&Room>) -> Vec<ResourceLimit> {
     // A dump holds the memory, and its handler runs outside; priority over the user's other programs is no run's to take.
     let mut list: Vec<_> = [libc::RLIMIT_CORE, libc::RLIMIT_NICE, libc::RLIMIT_RTPRIO]
         .map(|resource| ResourceLimit {
@@ -599,7 +606,7 @@ fn resource_limits(limits: &Limits, group: Grouped) -> Vec<ResourceLimit> {
         list.extend(soft.map(|soft| ResourceLimit {
             resource,
             soft,
-            hard: soft + slack,
+            hard: soft.saturating_add(slack),
         }));
     };
     add(libc::RLIMIT_NOFILE, limits.open_files, 0);
@@ -608,19 +615,8 @@ fn resource_limits(limits: &Limits, group: Grouped) -> Vec<ResourceLimit> {
         .cpu
         .map(|cpu| cpu.as_secs().max(1) + u64::from(cpu.subsec_nanos() > 0));
     add(libc::RLIMIT_CPU, seconds, 1);
-    let room = limits.processes.filter(|_| !group.processes()).and_then(|most| {
-        let others = tree::threads_of_user_at_most(most)?;
-        Some(others + most.saturating_add(slack(most)))
-    });
-    add(libc::RLIMIT_NPROC, room, 0);
+    add(libc::RLIMIT_NPROC, room.map(Room::bound), room.map_or(0, Room::above));
     list
-}
-
-/// What the bound of the user's processes leaves to those that this user starts elsewhere meanwhile. A storm gets it too, so
-/// it stays below a fifth of the limit; where each process is counted as it is made nothing else is left to it.
-fn slack(most: u64) -> u64 {
-    const EACH_IS_COUNTED: u64 = 256;
-    if most <= EACH_IS_COUNTED { 64 } else { most / 6 }
 }
 
 /// That processes have the numbers in `/proc` that they have for us (pid_namespaces(7), "/proc and PID namespaces").

@@ -17,6 +17,7 @@ use super::child::Step;
 use super::growth::{Growth, Reserve};
 use super::network::Farewell;
 use super::pause::Pause;
+use super::room::Room;
 use super::scratch::Scratch;
 use super::tree::{self, Load, Tree};
 use super::warden::{News, Order};
@@ -159,6 +160,8 @@ pub struct Holdings {
     pub growth: Option<Growth>,
     /// What it leaves free where it writes, where it isn't.
     pub reserve: Option<Reserve>,
+    /// The bound of the user's processes.
+    pub room: Option<Room>,
     /// The hold on its relay.
     pub farewell: Option<Farewell>,
     /// That of the calling thread over the run, from before there was one.
@@ -187,6 +190,7 @@ pub struct Running {
     tree: Option<Tree>,
     growth: Option<Growth>,
     reserve: Option<Reserve>,
+    room: Option<Room>,
     /// When the written trees are walked again, however little their file systems have grown.
     next_walk: Instant,
     /// When the run may be held still for one.
@@ -237,6 +241,7 @@ impl Running {
             control_group,
             growth,
             reserve,
+            room,
             farewell,
             precedence,
         } = holdings;
@@ -267,6 +272,7 @@ impl Running {
             tree: sampled.then(|| Tree::new(warden)),
             growth,
             reserve,
+            room,
             next_walk: started,
             next_held_walk: started,
             next_count: None,
@@ -660,6 +666,9 @@ impl Running {
             return Ok((Some(Limit::Cpu), Duration::MAX));
         }
         let mut pause = Duration::MAX;
+        if let Some(room) = &mut self.room {
+            room.follow(self.warden, sample.threads);
+        }
         if let Some(limit) = processes {
             // What ends during a look is counted beside what takes its place: two looks aren't wrong alike. Where the machine
             // has so many more, a second look would only give a storm the time for as many again.

@@ -7,8 +7,8 @@ use super::attributes::Form as Attributes;
 use super::desk::Desk;
 use super::entries::Form;
 use super::{
-    asking, attributes, cutting, entries, events, execute, groups, internet, links, memory, metadata, open, others,
-    signals, sockets, system_v, terminals,
+    asking, attributes, cutting, entries, events, execute, groups, internet, limits, links, memory, metadata, open,
+    others, signals, sockets, system_v, terminals,
 };
 use crate::sys::system_v::Kind;
 
@@ -117,8 +117,9 @@ fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
         libc::SYS_semop | libc::SYS_semtimedop => system_v::act(desk, Kind::Semaphores),
         libc::SYS_semctl => system_v::control(desk, Kind::Semaphores),
         libc::SYS_clone => others::clone(desk),
-        libc::SYS_prlimit64
-        | libc::SYS_sched_setparam
+        libc::SYS_setrlimit => limits::set(desk),
+        libc::SYS_prlimit64 => limits::prlimit(desk),
+        libc::SYS_sched_setparam
         | libc::SYS_sched_setscheduler
         | libc::SYS_sched_setaffinity
         | libc::SYS_sched_setattr => others::of_process(desk, 0),

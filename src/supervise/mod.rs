@@ -30,6 +30,7 @@ mod internet;
 mod judge;
 mod kept;
 mod labels;
+mod limits;
 mod links;
 mod memory;
 mod metadata;

@@ -6,6 +6,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use super::process::{limit_of, set_limit_of};
 use super::{check, check_long};
 use crate::plan::Instruction;
 
@@ -179,36 +180,9 @@ pub fn drop_capabilities(holds_any: bool) -> io::Result<()> {
 
 /// Sets one resource limit, soft and hard. A hard limit that is lower already is kept.
 pub fn limit_resource(resource: u32, soft: u64, hard: u64) -> io::Result<()> {
-    let mut current = libc::rlimit64 {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the kernel writes one `rlimit64` that outlives the call.
-    check_long(unsafe {
-        libc::syscall(
-            libc::SYS_prlimit64,
-            0,
-            resource,
-            std::ptr::null::<libc::rlimit64>(),
-            &raw mut current,
-        )
-    })?;
-    let hard = hard.min(current.rlim_max);
-    let wanted = libc::rlimit64 {
-        rlim_cur: soft.min(hard),
-        rlim_max: hard,
-    };
-    // SAFETY: the kernel reads one `rlimit64` that outlives the call.
-    check_long(unsafe {
-        libc::syscall(
-            libc::SYS_prlimit64,
-            0,
-            resource,
-            &raw const wanted,
-            std::ptr::null::<libc::rlimit64>(),
-        )
-    })
-    .map(drop)
+    let (_, current) = limit_of(0, resource)?;
+    let hard = hard.min(current);
+    set_limit_of(0, resource, (soft.min(hard), hard))
 }
 
 /// Closes every descriptor from `first` on.

@@ -104,7 +104,6 @@ pub(super) const CALLS: &[Row] = &[
     ("munlock", 150, 229),
     ("mlockall", 151, 230),
     ("munlockall", 152, 231),
-    ("setrlimit", 160, 164),
     ("sync", 162, 81),
     ("gettid", 186, 178),
     ("readahead", 187, 213),

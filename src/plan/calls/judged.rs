@@ -53,6 +53,7 @@ pub(super) const CALLS: &[(Row, Rule)] = &[
     (("sched_setscheduler", 144, 119), Rule::Scheduling),
     (("prctl", 157, 167), Rule::Prctl),
     (("arch_prctl", 158, NONE), Rule::ArchPrctl),
+    (("setrlimit", 160, 164), Rule::SetLimit),
     (("setxattr", 188, 5), Rule::Metadata),
     (("lsetxattr", 189, 6), Rule::Metadata),
     (("fsetxattr", 190, 7), Rule::Metadata),

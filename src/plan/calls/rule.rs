@@ -49,6 +49,7 @@ pub(super) enum Rule {
     Seccomp,
     Send,
     SendMessage,
+    SetLimit,
     SetSocketOption,
     Signal,
     Socket,
@@ -96,7 +97,9 @@ impl Rule {
             Self::Openat => traced(posture, &SEEN_OPENAT, &FAST_OPENAT),
             Self::Mknod => &SEEN_MKNOD,
             Self::Mknodat => &SEEN_MKNODAT,
-            Self::Scheduling | Self::Limits => &SEEN_UNLESS_SELF,
+            Self::Scheduling => &SEEN_UNLESS_SELF,
+            Self::Limits => &SEEN_LIMITS,
+            Self::SetLimit => &SEEN_LIMIT,
             Self::Priority => &SEEN_PRIORITY,
             Self::IoPriority => &SEEN_IO_PRIORITY,
             Self::Accept => &ALLOWED,
@@ -166,6 +169,7 @@ impl Rule {
             | Self::Execute
             | Self::Kill
             | Self::Say
+            | Self::SetLimit
             | Self::Signal
             | Self::Umask => &ALLOWED,
             Self::Fork if posture.spawning == Spawning::Refused => &REFUSED,
@@ -512,6 +516,33 @@ seen_unless!(
     "`memfd_create`.",
     &[Condition::low(1, Test::AnyBit(MFD_NOEXEC_SEAL))]
 );
+
+/// The bound of the user's processes, which is a soft limit where a supervisor keeps the run from raising it.
+const OF_PROCESSES: Test = Test::Equals(libc::RLIMIT_NPROC);
+
+/// `prlimit64`.
+static SEEN_LIMITS: Verdict = Verdict {
+    cases: &[
+        Case {
+            when: &[Condition::low(1, OF_PROCESSES)],
+            then: Action::Notify,
+        },
+        Case {
+            when: &[SELF],
+            then: Action::Allow,
+        },
+    ],
+    otherwise: Action::Notify,
+};
+
+/// `setrlimit`.
+static SEEN_LIMIT: Verdict = Verdict {
+    cases: &[Case {
+        when: &[Condition::low(0, OF_PROCESSES)],
+        then: Action::Notify,
+    }],
+    otherwise: Action::Allow,
+};
 
 static SEEN_MKNOD: Verdict = Verdict {
     cases: &[Case {

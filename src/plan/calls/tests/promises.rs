@@ -132,6 +132,22 @@ fn limits_of_other_processes_are_out_of_reach() {
     }
 }
 
+/// The bound of the user's processes is a soft limit of a run that has a supervisor.
+#[test]
+fn the_supervisor_sees_that_the_bound_of_processes_is_set() {
+    let [processes, files] = each![libc::RLIMIT_NPROC, libc::RLIMIT_NOFILE];
+    let posture = Posture {
+        unjudged: Unjudged::Supervised,
+        ..strict()
+    };
+    for own in [0, 1] {
+        assert_int_answer(&posture, "prlimit64", &[own, processes, 8], Action::Notify);
+    }
+    assert_allowed(&posture, "prlimit64", &[0, files, 8]);
+    assert_int_answer(&posture, "setrlimit", &[processes, 8], Action::Notify);
+    assert_allowed(&posture, "setrlimit", &[files, 8]);
+}
+
 #[test]
 fn memory_files_are_sealed_where_executing_is_limited() {
     let [cloexec, sealed] = each![libc::MFD_CLOEXEC, libc::MFD_NOEXEC_SEAL];
