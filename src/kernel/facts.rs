@@ -134,12 +134,21 @@ fn findings(facts: &Facts, landlock: Option<io::Error>) -> Vec<Finding> {
 }
 
 fn landlock_finding(abi: i32, error: Option<io::Error>) -> Finding {
+    const WITH_MOVES: i32 = 2;
     const WITH_SCOPES: i32 = 6;
     match error.as_ref().map(Absence::of) {
         Some(absence) => Finding {
             level: Level::Missing,
             what: absence.what().into(),
             hint: Some(absence.hint()),
+        },
+        None if abi < WITH_MOVES => Finding {
+            level: Level::Less,
+            what: format!(
+                "Landlock ABI {abi}: no moves or hard links between directories, and no signal scope, so the supervisor sends a \
+                 run's signals"
+            ),
+            hint: Some("Linux 5.19 and later have the first, 6.12 and later both".into()),
         },
         None if abi < WITH_SCOPES => Finding {
             level: Level::Less,
