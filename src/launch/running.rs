@@ -365,6 +365,10 @@ impl Running {
     }
 
     fn order(&self, order: Order, signal: i32) {
+        // Only the user's own SIGSTOP keeps it from that.
+        if !self.over {
+            let _ = process::signal(self.warden, libc::SIGCONT);
+        }
         // A warden that is gone has ended the tree already.
         let _ = wire::send(self.socket.as_raw_fd(), &Message::new(order as u32, signal, 0));
     }

@@ -177,8 +177,11 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
     if let Some(signal) = first_steps.stopped {
         let _ = process::signal(target, signal);
     }
-    // The launcher's thread that this was forked from may end before the run does.
-    confine::parent_death_signal(0).map_err(at(Step::DeathSignal))?;
+    // The launcher's thread that this was forked from may end before the run does. Should its user have stopped this, it goes on by
+    // that; nothing else comes of it. A run around this one refuses it.
+    confine::parent_death_signal(libc::SIGCONT)
+        .or_else(|_| confine::parent_death_signal(0))
+        .map_err(at(Step::DeathSignal))?;
     match failure {
         Some(failure) => {
             say_goodbye(outer.as_ref());

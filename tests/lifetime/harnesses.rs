@@ -11,7 +11,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
-use super::watched::{DAEMON, PATIENCE, Watched, with_daemon};
+use super::watched::{DAEMON, PATIENCE, READY, Watched, is_stopped, with_daemon};
 use crate::common::{Run, STOCKADE, is_alive, python, run, skipped, slowness, until};
 
 /// Deaf to every signal that asks.
@@ -252,6 +252,19 @@ fn a_child_that_stockade_had_before_the_run_outlives_a_killed_warden() {
     assert_eq!(watched.ends(), 125);
     assert!(is_alive(older[0]));
     kill(Pid::from_raw(older[0]), Signal::SIGKILL).unwrap();
+}
+
+/// By the user, since no run can.
+#[test]
+fn the_tree_ends_where_its_warden_was_stopped() {
+    for (signal, code) in [(Signal::SIGKILL, -9), (Signal::SIGTERM, 143)] {
+        let watched = Watched::start_until_ready(with_daemon(&format!("{READY}; time.sleep(60)")));
+        let (warden, _) = inner(&watched);
+        kill(Pid::from_raw(warden), Signal::SIGSTOP).unwrap();
+        assert!(until(PATIENCE, || is_stopped(warden)));
+        watched.signal(signal);
+        assert_eq!(watched.ends(), code, "{signal}");
+    }
 }
 
 #[test]
