@@ -22,6 +22,10 @@ pub fn control(desk: &Desk<'_>) -> Result<Answer, Errno> {
         libc::F_SETOWN => own(desk, value),
         F_SETSIG => {
             let (file, _) = shared(desk)?;
+            if ![0, libc::SIGIO].contains(&value) && is_inherited(&file)? {
+                let reason = "a process outside that shares the file would get that signal for its events";
+                return Err(desk.never(&Attempt::on(Kind::Signal, b""), b"standard input or output", reason));
+            }
             desk.caller().confirm()?;
             file::set_signal_of_events(file.as_fd(), value)?;
             Ok(Answer::Value(0))
@@ -38,6 +42,20 @@ pub fn control(desk: &Desk<'_>) -> Result<Answer, Errno> {
 
 /// fcntl(2); libc lacks it.
 const F_SETSIG: i32 = 10;
+
+/// Whether it is the launcher's standard input, output or error, or another opening of the same file. The signal of its events stays
+/// when the run is over, and its owner may be another one then.
+fn is_inherited(file: &OwnedFd) -> Result<bool, Errno> {
+    let number = |status: libc::stat| (status.st_dev, status.st_ino);
+    let own = number(file::status(file.as_fd())?);
+    let launchers = [
+        std::io::stdin().as_fd(),
+        std::io::stdout().as_fd(),
+        std::io::stderr().as_fd(),
+    ]
+    .map(|stream| file::status(stream).map(number));
+    Ok(launchers.into_iter().flatten().any(|inherited| inherited == own))
+}
 
 /// `ioctl(FIOASYNC)`: `O_ASYNC`, on or off by an `int` in memory.
 pub fn set_asynchronous(desk: &Desk<'_>) -> Result<Answer, Errno> {

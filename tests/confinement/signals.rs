@@ -312,6 +312,36 @@ fn descriptors_of_outside_processes_that_the_run_was_given_send_nothing() {
     }
 }
 
+/// It would be the signal of the caller's own events, during the run and after it.
+#[test]
+fn what_signals_for_events_of_a_file_from_outside_is_not_the_runs_to_choose() {
+    let attempts = [
+        "fcntl.fcntl(0, 10, 50)",
+        "fcntl.fcntl(0, 8, os.getpid()); fcntl.fcntl(0, 10, 50)",
+        "fcntl.fcntl(os.dup(0), 10, 19)",
+        "fcntl.fcntl(0, 10, 29); fcntl.fcntl(0, 10, 0)",
+        "fcntl.fcntl(os.pipe()[0], 10, 50)",
+    ];
+    let mut script = String::new();
+    for (index, code) in attempts.iter().enumerate() {
+        let code = serde_json::to_string(code).unwrap();
+        script += &format!("attempt({index}, {code})\n");
+    }
+    let stage = Stage {
+        stdin: Some("silent"),
+        ..Stage::new(&script)
+    };
+    assert_eq!(stage.bare().words, ["0: ok", "1: ok", "2: ok", "3: ok", "4: ok"]);
+    for abi in ABIS {
+        let held = stage.confined(abi);
+        assert_eq!(
+            held.words,
+            ["0: EPERM", "1: EPERM", "2: EPERM", "3: ok", "4: ok"],
+            "ABI {abi:?}"
+        );
+    }
+}
+
 /// A terminal without an owner takes its foreground group for one when `O_ASYNC` is set, which the supervisor does. Two processes
 /// that share it: one sets the flag, the other takes the owner away in the moment after that was looked at. It was met in some
 /// hundred tries, while it could be; bare it takes one.
