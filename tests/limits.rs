@@ -668,6 +668,25 @@ fn a_run_that_fills_the_disk_ends_and_one_beside_which_it_is_filled_goes_on() {
     }
     assert_eq!(filled.stdout(), "ended with 137\n", "{}", filled.stderr());
     assert!(filled.stderr().contains("past its disk limit"), "{}", filled.stderr());
+    // Space that is taken without writing, by several at once: what is short has to be known before.
+    let taken = ends(
+        "run",
+        "import ctypes, errno, os\n\
+         libc = ctypes.CDLL(None, use_errno=True)\n\
+         def takes(file, size): return 0 if libc.fallocate(file, 0, ctypes.c_long(0), ctypes.c_long(size)) == 0 else ctypes.get_errno()\n\
+         for n in range(30):\n  \
+           if os.fork() == 0: os._exit(takes(os.open('f%d' % n, os.O_CREAT | os.O_RDWR), 64 << 20))\n\
+         ended = {errno.errorcode.get(os.waitstatus_to_exitcode(os.wait()[1]), 'ok') for _ in range(30)}\n\
+         left = os.statvfs('.')\n\
+         few = takes(os.open('g', os.O_CREAT | os.O_RDWR), 8192)\n\
+         print(sorted(ended), left.f_bavail * left.f_frsize > 25 << 20, few, os.stat('g').st_size)",
+    );
+    assert_eq!(
+        taken.stdout(),
+        "['ENOSPC', 'ok'] True 0 8192\nended with 0\n",
+        "{}",
+        taken.stderr()
+    );
     let beside = ends(
         "other",
         "import os, time\nopen('own', 'w').write('x')\nwhile os.statvfs('.').f_bavail > 4096: time.sleep(0.1)\ntime.sleep(1)",

@@ -4,17 +4,23 @@
 //! machine isn't walked: there the used space of its file systems stands for it. That is also glanced at more often than a
 //! walk of large trees allows.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
+use nix::errno::Errno;
+use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::stat::fstat;
 use nix::sys::statvfs::{Statvfs, fstatvfs};
 
 use super::tree::{may_hide_files, nameless_files};
+use crate::mutex::lock;
 use crate::real_path::unescaped;
 
 /// The trees of one run, with what they held at its start.
@@ -267,6 +273,37 @@ pub struct Reserve {
     since: SystemTime,
 }
 
+/// What is to be left of file systems, in bytes. It holds no descriptor, so any thread may drop it.
+pub struct Kept {
+    by_device: HashMap<u64, u64>,
+    allocating: Mutex<()>,
+}
+
+impl Kept {
+    /// Allocates space to a file, as fallocate(2), one after the other: gigabytes take a moment, so what is short has to be known
+    /// before. Fails with ENOSPC where less would be left than is to be.
+    pub fn allocate(&self, file: &OwnedFd, mode: FallocateFlags, offset: i64, length: i64) -> nix::Result<()> {
+        let _alone = lock(&self.allocating);
+        let gives_back =
+            mode.intersects(FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_COLLAPSE_RANGE);
+        if !gives_back && self.left_for(file)? < length.unsigned_abs() {
+            return Err(Errno::ENOSPC);
+        }
+        fallocate(file, mode, offset, length)
+    }
+
+    /// Bytes that can still be written to the file system of a file, be it in the trees or not.
+    fn left_for(&self, file: &OwnedFd) -> nix::Result<u64> {
+        let space = fstatvfs(file)?;
+        // Memory files have a file system without a size.
+        if space.blocks() == 0 {
+            return Ok(u64::MAX);
+        }
+        let known = self.by_device.get(&fstat(file)?.st_dev).copied();
+        Ok(available(&space).saturating_sub(known.unwrap_or_else(|| to_be_left(&space))))
+    }
+}
+
 /// A file system that something is to be left of.
 struct System {
     of: FileSystem,
@@ -306,6 +343,15 @@ impl Reserve {
         !short.is_empty() && (short.iter().any(shows) || may_hide(processes, &self.trees, self.since))
     }
 
+    /// How much is to be left of each file system.
+    pub fn kept(&self) -> Kept {
+        let of_each = self.systems.iter().map(|system| (system.of.device, system.reserve));
+        Kept {
+            by_device: of_each.collect(),
+            allocating: Mutex::new(()),
+        }
+    }
+
     fn changed(&self, device: u64) -> u64 {
         let since = seconds(self.since);
         let mut linked = HashSet::new();
@@ -318,23 +364,28 @@ impl Reserve {
 }
 
 impl System {
-    /// A twentieth stays, and no more than 2 GiB; of one that was short before half of what there was.
     fn of(of: FileSystem) -> Option<System> {
-        const MOST: u64 = 2 << 30;
         let space = of.space()?;
-        let unit = space.fragment_size();
-        let before = space.blocks_available().saturating_mul(unit);
-        let reserve = (space.blocks().saturating_mul(unit) / 20).min(MOST).min(before / 2);
+        let (before, reserve) = (available(&space), to_be_left(&space));
         // Where nothing is left or counted nothing can be kept.
         (reserve > 0).then_some(System { of, before, reserve })
     }
 
     /// What can't be asked any more isn't short.
     fn available(&self) -> u64 {
-        self.of.space().map_or(u64::MAX, |space| {
-            space.blocks_available().saturating_mul(space.fragment_size())
-        })
+        self.of.space().map_or(u64::MAX, |space| available(&space))
     }
+}
+
+fn available(space: &Statvfs) -> u64 {
+    space.blocks_available().saturating_mul(space.fragment_size())
+}
+
+/// A twentieth stays, and no more than 2 GiB; of one that is short before half of what there is.
+fn to_be_left(space: &Statvfs) -> u64 {
+    const MOST: u64 = 2 << 30;
+    let all = space.blocks().saturating_mul(space.fragment_size());
+    (all / 20).min(MOST).min(available(space) / 2)
 }
 
 #[cfg(test)]

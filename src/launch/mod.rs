@@ -28,6 +28,7 @@ pub use cache::Key as CacheKey;
 pub use cache::{Stored as StoredCache, remove as remove_cache, stored as stored_caches};
 pub use cgroup::{Parent as ControlGroups, find as find_control_group};
 pub use child::Step;
+pub use growth::Kept;
 pub use pause::{Look, Pause};
 pub use prepare::{CallersSignals, Places, Prepared, Streams, prepare};
 pub use running::{Ending, Event, Limit, LimitHit, Running, TOO_MANY_PROCESSES, Usage};

@@ -81,6 +81,8 @@ pub enum Spawning {
 pub enum Allocating {
     /// It may.
     Free,
+    /// A few pages of it; more where the supervisor finds that enough is left.
+    Watched,
     /// Disk space is limited, and looking at it can't be quick enough: the call isn't supported, so programs write.
     Refused,
 }

@@ -343,9 +343,10 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
         } else {
             Cutting::Refused
         },
-        allocating: match policy.limits.disk {
-            Some(_) => Allocating::Refused,
-            None => Allocating::Free,
+        allocating: match (policy.limits.disk, policy.limits.file_size) {
+            (Some(_), _) => Allocating::Refused,
+            (None, Some(_)) => Allocating::Watched,
+            (None, None) => Allocating::Free,
         },
         spawning: if !policy.capabilities.contains(Capabilities::SPAWN) {
             Spawning::Refused

@@ -21,6 +21,7 @@ use super::system_v::Objects;
 use super::terminals::Terminal;
 use crate::approve::{Answer, EscalationRequest};
 use crate::audit::{Observer, Record, Seen};
+use crate::launch::Kept;
 use crate::mutex::lock;
 use crate::network::Network;
 use crate::plan::Supervision;
@@ -43,6 +44,8 @@ pub struct Brief {
     pub terminals: Vec<PathBuf>,
     /// Calls of `execve(2)` that the command itself takes.
     pub starts: u32,
+    /// What it leaves free where it writes.
+    pub kept: Option<Kept>,
 }
 
 impl Brief {

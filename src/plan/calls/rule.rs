@@ -120,11 +120,14 @@ impl Rule {
                 (Spawning::Counted, _) => &COUNTED_CLONE,
                 (Spawning::Refused, _) => &SEEN_CLONE,
             },
-            Self::Allocate if posture.allocating == Allocating::Refused => &NOT_SUPPORTED,
-            Self::Cut | Self::Allocate => match (posture.cutting, self) {
-                (Cutting::Free, _) => return None,
-                (Cutting::Refused, Self::Cut) => &SEEN,
-                (Cutting::Refused, _) => &SEEN_ALLOCATE,
+            Self::Cut if posture.cutting == Cutting::Refused => &SEEN,
+            Self::Cut => return None,
+            Self::Allocate => match (posture.allocating, posture.cutting) {
+                (Allocating::Free, Cutting::Free) => return None,
+                (Allocating::Free, Cutting::Refused) => &SEEN_ALLOCATE,
+                (Allocating::Watched, Cutting::Free) => &SEEN_LARGE_ALLOCATE,
+                (Allocating::Watched, Cutting::Refused) => &SEEN_LARGE_OR_CUTTING_ALLOCATE,
+                (Allocating::Refused, _) => &NOT_SUPPORTED,
             },
             Self::Signal => match posture.signals {
                 Signals::Landlock => return None,
@@ -174,10 +177,15 @@ impl Rule {
             | Self::Umask => &ALLOWED,
             Self::Fork if posture.spawning == Spawning::Refused => &REFUSED,
             Self::Fork => &ALLOWED,
-            Self::Allocate if posture.allocating == Allocating::Refused => &NOT_SUPPORTED,
             Self::Cut if posture.cutting == Cutting::Refused => &REFUSED,
-            Self::Allocate if posture.cutting == Cutting::Refused => &ALLOCATE,
-            Self::Cut | Self::Allocate => &ALLOWED,
+            Self::Cut => &ALLOWED,
+            Self::Allocate => match (posture.allocating, posture.cutting) {
+                (Allocating::Free, Cutting::Free) => &ALLOWED,
+                (Allocating::Free, Cutting::Refused) => &ALLOCATE,
+                (Allocating::Watched, Cutting::Free) => &SMALL_ALLOCATE,
+                (Allocating::Watched, Cutting::Refused) => &SMALL_KEEPING_ALLOCATE,
+                (Allocating::Refused, _) => &NOT_SUPPORTED,
+            },
             Self::Metadata | Self::Group => unjudged(posture, &REFUSED),
             // What a file system without attributes answers: `ls -l` and `cp -a` go on without a word.
             Self::AttributeRead => unjudged(posture, &NOT_SUPPORTED),
@@ -317,6 +325,33 @@ static SEEN_ALLOCATE: Verdict = Verdict {
     }],
     otherwise: Action::Notify,
 };
+
+/// `fallocate` of less than four pages: no quicker than writing them.
+const FEW_PAGES: [Condition; 2] = [Condition::low(3, Test::NoBit(!0x3fff)), Condition::short(3)];
+
+/// `fallocate` of few pages, which may also have to take nothing away.
+macro_rules! small_allocate {
+    ($name:ident, $keeping:ident, $otherwise:expr) => {
+        static $name: Verdict = Verdict {
+            cases: &[Case {
+                when: &FEW_PAGES,
+                then: Action::Allow,
+            }],
+            otherwise: $otherwise,
+        };
+
+        static $keeping: Verdict = Verdict {
+            cases: &[Case {
+                when: &[KEEPING, FEW_PAGES[0], FEW_PAGES[1]],
+                then: Action::Allow,
+            }],
+            otherwise: $otherwise,
+        };
+    };
+}
+
+small_allocate!(SMALL_ALLOCATE, SMALL_KEEPING_ALLOCATE, errno(libc::EOPNOTSUPP));
+small_allocate!(SEEN_LARGE_ALLOCATE, SEEN_LARGE_OR_CUTTING_ALLOCATE, Action::Notify);
 
 /// `CLONE_FS | CLONE_FILES | CLONE_SYSVSEM`: what a process may stop sharing without a new namespace.
 const UNSHARED: u32 = 0x0004_0600;
