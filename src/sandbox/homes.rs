@@ -260,6 +260,10 @@ fn behind_links(
                     at: at.clone(),
                 });
             }
+            // Of what isn't there nothing is to be listed.
+            if !walked.exists {
+                continue;
+            }
             walked.real
         };
         let children = walker.children(&real);
