@@ -79,6 +79,8 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
         let parts: Vec<_> = parts.map(|(_, place)| place.to_path_buf()).collect();
         let at = |place: PathBuf| closed_at(denial, place);
         policy.denials.extend(parts.into_iter().map(at));
+        let of_others = of_machine.clone().flat_map(|path| mounts.of_other_machines(&path));
+        policy.denials.extend(of_others.map(at));
         // Another run that this one is in has closed them, and refuses to read links on the way.
         if !is_inside {
             named.extend(of_machine.map(at));

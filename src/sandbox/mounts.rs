@@ -14,6 +14,8 @@ pub(super) struct Mounts {
     layers: Vec<(PathBuf, PathBuf)>,
     /// Overlays with layers whose paths are relative to a directory that isn't known.
     unknown: Vec<PathBuf>,
+    /// Where a whole machine is seen, beside this one: a container's host, a disk image.
+    machines: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -41,6 +43,9 @@ impl Mounts {
         // An image's layers usually lie outside of what is seen.
         mounts.layers.retain(|(layer, _)| layer.is_dir());
         mounts.name_layers_anew();
+        let places = mounts.all.iter().map(|mount| &mount.place);
+        let is_machine = |place: &&PathBuf| **place != Path::new("/") && place.join("etc/passwd").is_file();
+        mounts.machines = places.filter(is_machine).cloned().collect();
         mounts
     }
 
@@ -160,6 +165,25 @@ impl Mounts {
         parts.map(|mount| (mount.root.as_path(), mount.place.as_path()))
     }
 
+    /// Where another machine's place of this path is seen: in one that is mounted as a whole, or in a part of it, by what that
+    /// is called in its file system. Its mounts aren't known here.
+    pub fn of_other_machines(&self, path: &Path) -> Vec<PathBuf> {
+        const OF_THE_KERNEL: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
+        let Ok(rest) = path.strip_prefix("/") else {
+            return Vec::new();
+        };
+        if OF_THE_KERNEL.iter().any(|of_kernel| path.starts_with(of_kernel)) {
+            return Vec::new();
+        }
+        let mut found: Vec<_> = self.machines.iter().map(|machine| machine.join(rest)).collect();
+        for above in rest.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
+            let parts = self.parts().filter(|(root, _)| root.ends_with(above));
+            found.extend(parts.filter_map(|(_, place)| Some(place.join(rest.strip_prefix(above).ok()?))));
+        }
+        found.retain(|found| found != path);
+        found
+    }
+
     /// The mount that a path lies on: the last one at the deepest place.
     fn mount_of(&self, path: &Path) -> Option<&Mount> {
         let around = self.all.iter().filter(|mount| path.starts_with(&mount.place));
@@ -253,6 +277,26 @@ mod tests {
         has("/home/w", "/o", "");
         has("/home/w", "/data/homes/w", "");
         assert_eq!(mounts.unknown_overlays(), [PathBuf::from("/o")]);
+    }
+
+    #[test]
+    fn other_machines_places_are_where_their_parts_and_wholes_are_mounted() {
+        let table = b"22 1 0:50 / / rw - overlay overlay rw,lowerdir=/l\n\
+            23 22 8:1 /etc /data/etc-of-host rw - ext4 /dev/sda1 rw\n\
+            24 22 8:1 /@/var/lib /lib-of-host rw - btrfs /dev/sda1 rw\n\
+            25 22 8:1 / /host rw - ext4 /dev/sda1 rw\n\
+            26 22 8:1 /var/lib/docker/containers/1/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n";
+        let mut mounts = Mounts::of(table);
+        mounts.machines = vec!["/host".into()];
+        let of = |path: &str| mounts.of_other_machines(Path::new(path));
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(
+            of("/etc/shadow"),
+            paths(&["/host/etc/shadow", "/data/etc-of-host/shadow"])
+        );
+        assert_eq!(of("/var/lib/etcd"), paths(&["/host/var/lib/etcd", "/lib-of-host/etcd"]));
+        assert_eq!(of("/opt/keys"), paths(&["/host/opt/keys"]));
+        assert_eq!(of("/dev/mem"), paths(&[]));
     }
 
     #[test]

@@ -186,3 +186,33 @@ fn secrets_stay_closed_where_the_home_is_the_root_directory() {
         }
     }
 }
+
+/// A container that was given its host's disk, and its `/etc` once more: the probe without confinement and with it.
+const HOST_IN_CONTAINER: &str = r#"
+mkdir -p disk/etc/ssh disk/var/lib/etcd w/host w/etc
+mount --bind disk w/host 2>/dev/null || { echo nothing can be mounted; exit; }
+mount --bind disk/etc w/etc
+for file in etc/passwd etc/hostname etc/shadow etc/ssh/key var/lib/etcd/db; do echo $file >disk/$file; done
+cd w
+probe='cat host/etc/hostname host/etc/shadow host/etc/ssh/key host/var/lib/etcd/db etc/hostname etc/shadow etc/ssh/key 2>/dev/null; echo end'
+sh -c "$probe"
+$1 run --audit off --ask never --profile mcp-standard -- sh -c "$probe" 2>/dev/null
+"#;
+
+#[test]
+fn the_places_of_a_machine_whose_disk_is_mounted_are_closed_there_too() {
+    let place = Place::new();
+    let mut command = place.command("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-ec", HOST_IN_CONTAINER, "sh"]);
+    let finished = finish(command.arg(STOCKADE.path()), b"");
+    match finished.stdout().as_str() {
+        "nothing can be mounted\n" => skipped("no file system can be mounted here"),
+        text => assert_eq!(
+            text,
+            "etc/hostname\netc/shadow\netc/ssh/key\nvar/lib/etcd/db\netc/hostname\netc/shadow\netc/ssh/key\nend\n\
+             etc/hostname\netc/hostname\nend\n",
+            "{}",
+            finished.stderr()
+        ),
+    }
+}
