@@ -247,6 +247,12 @@ fn names(path: &Path) -> Vec<OsString> {
     path.components().rev().filter_map(name).collect()
 }
 
+/// Whether a mount of this kind and source (proc_pid_mountinfo(5)) is of a disk of this machine. Servers of files may never answer.
+pub fn is_of_disk(kind: &[u8], source: &[u8]) -> bool {
+    const STACKED: [&[u8]; 3] = [b"overlay", b"zfs", b"bcachefs"];
+    STACKED.contains(&kind) || source.starts_with(b"/dev/") && !kind.starts_with(b"fuse")
+}
+
 /// A path as the mount table writes it (proc_pid_mountinfo(5)): with `\040` and the like, which stand for a space, a tab, a
 /// line feed and the backslash.
 pub fn unescaped(text: &[u8]) -> PathBuf {

@@ -21,7 +21,7 @@ use nix::sys::statvfs::{Statvfs, fstatvfs};
 
 use super::tree::{may_hide_files, nameless_files};
 use crate::mutex::lock;
-use crate::real_path::unescaped;
+use crate::real_path::{is_of_disk, unescaped};
 
 /// The trees of one run, with what they held at its start.
 pub struct Growth {
@@ -157,16 +157,14 @@ fn file_systems(trees: &[PathBuf]) -> Vec<FileSystem> {
 /// Places of mounts that are written to a disk of this machine or its memory, and whether that (proc_pid_mountinfo(5)). Servers
 /// of files may never answer.
 fn mounts(mountinfo: &[u8]) -> Vec<(PathBuf, bool)> {
-    const STACKED: [&[u8]; 3] = [b"overlay", b"zfs", b"bcachefs"];
     let mount = |line: &[u8]| {
         let mut fields = line.split(|byte| *byte == b' ');
         let place = fields.nth(4)?;
         let is_written = fields.next()?.split(|byte| *byte == b',').any(|option| option == b"rw");
         let mut kind = fields.skip_while(|field| *field != b"-").skip(1);
         let (kind, source) = (kind.next()?, kind.next()?);
-        let is_of_disk = STACKED.contains(&kind) || source.starts_with(b"/dev/") && !kind.starts_with(b"fuse");
         let is_of_memory = kind == b"tmpfs";
-        (is_written && (is_of_disk || is_of_memory)).then(|| (unescaped(place), is_of_memory))
+        (is_written && (is_of_disk(kind, source) || is_of_memory)).then(|| (unescaped(place), is_of_memory))
     };
     mountinfo.split(|byte| *byte == b'\n').filter_map(mount).collect()
 }
@@ -185,7 +183,6 @@ fn allocated_of(
     counts: impl Fn(&Metadata) -> bool,
     go_on: &dyn Fn() -> bool,
 ) -> Option<u64> {
-    const BLOCK: u64 = 512;
     // A few milliseconds.
     const ASKED_EACH: usize = 256;
     let (mut sum, mut seen) = (0, 0);
@@ -273,6 +270,9 @@ pub struct Reserve {
     since: SystemTime,
 }
 
+/// What `st_blocks` counts in.
+const BLOCK: u64 = 512;
+
 /// What is to be left of file systems, in bytes. It holds no descriptor, so any thread may drop it.
 pub struct Kept {
     by_device: HashMap<u64, u64>,
@@ -280,25 +280,36 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Allocates space to a file, as fallocate(2), one after the other: gigabytes take a moment, so what is short has to be known
-    /// before. Fails with ENOSPC where less would be left than is to be.
-    pub fn allocate(&self, file: &OwnedFd, mode: FallocateFlags, offset: i64, length: i64) -> nix::Result<()> {
-        let _alone = lock(&self.allocating);
-        let gives_back =
-            mode.intersects(FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_COLLAPSE_RANGE);
-        if !gives_back && self.left_for(file)? < length.unsigned_abs() {
+    /// Allocates space to a file, as fallocate(2) with the mode, in pieces, each where enough is left then: gigabytes take a moment, and
+    /// what the file has already takes nothing. Fails with ENOSPC where it isn't, and as `go_on`, which is asked before each.
+    pub fn allocate(
+        &self,
+        file: &OwnedFd,
+        mode: FallocateFlags,
+        (mut offset, end): (i64, i64),
+        go_on: impl Fn() -> nix::Result<()>,
+    ) -> nix::Result<()> {
+        const PIECE: i64 = 64 << 20;
+        let held = fstat(file)?.st_blocks.unsigned_abs() * BLOCK;
+        if self.left_for(file)? < (end - offset).unsigned_abs().saturating_sub(held) {
             return Err(Errno::ENOSPC);
         }
-        fallocate(file, mode, offset, length)
+        while offset < end {
+            go_on()?;
+            let length = PIECE.min(end - offset);
+            let _alone = lock(&self.allocating);
+            if self.left_for(file)? < length.unsigned_abs() {
+                return Err(Errno::ENOSPC);
+            }
+            fallocate(file, mode, offset, length)?;
+            offset += length;
+        }
+        Ok(())
     }
 
     /// Bytes that can still be written to the file system of a file, be it in the trees or not.
     fn left_for(&self, file: &OwnedFd) -> nix::Result<u64> {
         let space = fstatvfs(file)?;
-        // Memory files have a file system without a size.
-        if space.blocks() == 0 {
-            return Ok(u64::MAX);
-        }
         let known = self.by_device.get(&fstat(file)?.st_dev).copied();
         Ok(available(&space).saturating_sub(known.unwrap_or_else(|| to_be_left(&space))))
     }

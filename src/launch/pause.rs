@@ -207,6 +207,7 @@ impl Pause {
             std::thread::sleep(Duration::from_millis(1));
             found = below(self.warden);
         }
+        let is_blind = found.is_err();
         for pid in found.into_iter().flatten().rev() {
             let pinned = other::process_descriptor(pid);
             let is_ours = look::is_below(self.warden, pid)
@@ -218,7 +219,7 @@ impl Pause {
             };
         }
         // A warden that waits for a processor stops them only now, and nothing else would let them go on.
-        if self.ordered > 0 {
+        if self.ordered > 0 || is_blind {
             self.order(libc::SIGCONT);
         }
     }

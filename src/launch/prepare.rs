@@ -121,6 +121,9 @@ pub fn prepare(
     let terminals = terminals(streams);
     let keeps_reserve = plan.limits.disk.is_none() && plan.limits.file_size.is_some();
     let reserve = keeps_reserve.then(|| Reserve::begin(written(policy, private)));
+    let counted_by_launcher = plan.limits.processes.filter(|_| !plan.control_group.processes());
+    let may_move = plan.supervisor == Supervises::Own;
+    let room = counted_by_launcher.and_then(|most| Room::beside_others(most, may_move));
     let brief = plan.supervision.map(|supervision| Brief {
         policy: policy.clone(),
         supervision,
@@ -129,12 +132,10 @@ pub fn prepare(
         scratch_executes: plan.scratch_executes,
         terminals: terminals.iter().map(|spot| spot.path.clone()).collect(),
         starts: command.starts,
+        bounds_processes: room.is_some(),
         kept: reserve.as_ref().map(Reserve::kept),
     });
     let growth = plan.limits.disk.map(|_| Growth::begin(written(policy, private)));
-    let counted_by_launcher = plan.limits.processes.filter(|_| !plan.control_group.processes());
-    let may_move = plan.supervisor == Supervises::Own;
-    let room = counted_by_launcher.and_then(|most| Room::beside_others(most, may_move));
     let (brief, outer_request) = match plan.supervisor {
         Supervises::Outer => (None, brief.map(supervise::request)),
         Supervises::Own | Supervises::None => (brief, None),

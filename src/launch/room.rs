@@ -85,10 +85,14 @@ impl Room {
     /// Gives the bound to all that still have an earlier one: not to those that set a lower one themselves. Whether there was any; then
     /// it may have begun another meanwhile.
     fn give(&self, warden: i32) -> bool {
+        let Ok(processes) = below(warden) else {
+            return true;
+        };
         let mut found_any = false;
-        for process in below(warden).unwrap_or_default() {
+        for process in processes {
             if let Ok((soft, hard)) = limit_of(process, libc::RLIMIT_NPROC)
-                && self.earlier.contains(&soft)
+                && (self.earlier.contains(&soft) || soft > self.bound)
+                && soft != self.bound.min(hard)
             {
                 let given = set_limit_of(process, libc::RLIMIT_NPROC, (self.bound.min(hard), hard));
                 found_any |= given.is_ok();

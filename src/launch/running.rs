@@ -564,7 +564,7 @@ impl Running {
         });
         let (passed, pause) = match looked {
             Ok(found) => {
-                self.blind_since = None;
+                (self.blind_since, self.blindness) = (None, None);
                 found
             }
             Err(error) => {

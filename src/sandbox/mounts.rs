@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::real_path::unescaped;
+use crate::real_path::{is_of_disk, unescaped};
 
 /// The mount table, as far as it shows something twice.
 #[derive(Debug, Default)]
@@ -24,6 +24,8 @@ struct Mount {
     /// What of the file system is seen.
     root: PathBuf,
     place: PathBuf,
+    /// Whether it is of a disk here: servers of files may never answer.
+    is_of_disk: bool,
 }
 
 /// What else shows a place, or part of it.
@@ -43,9 +45,9 @@ impl Mounts {
         // An image's layers usually lie outside of what is seen.
         mounts.layers.retain(|(layer, _)| layer.is_dir());
         mounts.name_layers_anew();
-        let places = mounts.all.iter().map(|mount| &mount.place);
+        let of_disks = mounts.all.iter().filter(|mount| mount.is_of_disk);
         let is_machine = |place: &&PathBuf| **place != Path::new("/") && place.join("etc/passwd").is_file();
-        mounts.machines = places.filter(is_machine).cloned().collect();
+        mounts.machines = of_disks.map(|mount| &mount.place).filter(is_machine).cloned().collect();
         mounts
     }
 
@@ -83,6 +85,7 @@ impl Mounts {
                 device: String::from_utf8_lossy(device).into_owned(),
                 root: unescaped(root),
                 place,
+                is_of_disk: behind.get(..2).is_some_and(|of| is_of_disk(of[0], of[1])),
             });
         }
         mounts
@@ -176,9 +179,16 @@ impl Mounts {
             return Vec::new();
         }
         let mut found: Vec<_> = self.machines.iter().map(|machine| machine.join(rest)).collect();
-        for above in rest.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
+        for above in rest.ancestors().filter(|above| !above.as_os_str().is_empty()) {
             let parts = self.parts().filter(|(root, _)| root.ends_with(above));
-            found.extend(parts.filter_map(|(_, place)| Some(place.join(rest.strip_prefix(above).ok()?))));
+            let below = rest.strip_prefix(above).unwrap_or(Path::new(""));
+            found.extend(parts.map(|(_, place)| place.join(below).components().collect::<PathBuf>()));
+        }
+        // Part of what is closed as a whole.
+        if rest.components().count() > 1 {
+            let is_inside = |root: &Path| root.ancestors().skip(1).any(|above| above.ends_with(rest));
+            let parts = self.parts().filter(|(root, _)| is_inside(root));
+            found.extend(parts.map(|(_, place)| place.to_path_buf()));
         }
         found.retain(|found| found != path);
         found
@@ -285,7 +295,9 @@ mod tests {
             23 22 8:1 /etc /data/etc-of-host rw - ext4 /dev/sda1 rw\n\
             24 22 8:1 /@/var/lib /lib-of-host rw - btrfs /dev/sda1 rw\n\
             25 22 8:1 / /host rw - ext4 /dev/sda1 rw\n\
-            26 22 8:1 /var/lib/docker/containers/1/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n";
+            26 22 8:1 /var/lib/docker/containers/1/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n\
+            27 22 8:1 /etc/gshadow /data/g rw - ext4 /dev/sda1 rw\n\
+            28 22 8:1 /etc/letsencrypt/live /certs rw - ext4 /dev/sda1 rw\n";
         let mut mounts = Mounts::of(table);
         mounts.machines = vec!["/host".into()];
         let of = |path: &str| mounts.of_other_machines(Path::new(path));
@@ -296,6 +308,8 @@ mod tests {
         );
         assert_eq!(of("/var/lib/etcd"), paths(&["/host/var/lib/etcd", "/lib-of-host/etcd"]));
         assert_eq!(of("/opt/keys"), paths(&["/host/opt/keys"]));
+        assert!(of("/etc/gshadow").contains(&"/data/g".into()));
+        assert!(of("/etc/letsencrypt").contains(&"/certs".into()));
         assert_eq!(of("/dev/mem"), paths(&[]));
     }
 

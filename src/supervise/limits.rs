@@ -20,7 +20,8 @@ pub fn prlimit(desk: &Desk<'_>) -> Result<Answer, Errno> {
     let is_set = registers.word(1) == libc::RLIMIT_NPROC && registers.long(2) != 0;
     let own = desk.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
     match registers.int(0) {
-        process if is_set && [0, own].contains(&process) => lower(desk, 2, Some(3)),
+        // A thread's number means its process.
+        process if is_set && [0, own, desk.caller().thread].contains(&process) => lower(desk, 2, Some(3)),
         _ => others::of_process(desk, 0),
     }
 }
@@ -39,7 +40,8 @@ fn lower(desk: &Desk<'_>, new: usize, old: Option<usize>) -> Result<Answer, Errn
     if soft > hard {
         return Err(Errno(libc::EINVAL));
     }
-    if soft > current_soft || hard > current_hard {
+    let is_raised = soft > current_soft && desk.shared().run.brief.bounds_processes;
+    if is_raised || hard > current_hard {
         return Err(Errno(libc::EPERM));
     }
     desk.caller().confirm()?;

@@ -217,7 +217,8 @@ impl Connection {
             scratch_executes: request.scratch_executes,
             terminals: request.terminals.into_iter().map(|path| path.0).collect(),
             starts: request.starts,
-            // The outer run's counts.
+            // The outer run's count.
+            bounds_processes: false,
             kept: None,
         };
         self.shared.labels.add(petitioner, brief, self.shared.started.elapsed())

@@ -44,6 +44,8 @@ pub struct Brief {
     pub terminals: Vec<PathBuf>,
     /// Calls of `execve(2)` that the command itself takes.
     pub starts: u32,
+    /// Whether the soft limit of its user's processes is the launcher's to move.
+    pub bounds_processes: bool,
     /// What it leaves free where it writes.
     pub kept: Option<Kept>,
 }

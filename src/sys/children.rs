@@ -74,12 +74,16 @@ impl Pinned {
 }
 
 /// Signals all below a process. No allocation, so few are kept in mind: a chain of processes needs one place, however long it is.
+/// Of more that wait at once some are passed over with what is below them, and so is what comes after very many, which may have been
+/// made by the signal itself.
 fn signal_below(top: Pinned, signal: i32) {
     const KEPT: usize = 24;
+    const MOST: usize = 1 << 16;
     let mut kept = [const { None::<Pinned> }; KEPT];
     let mut count = 0;
     let mut next = Some(top);
-    while let Some(parent) = next.take() {
+    for _ in 0..MOST {
+        let Some(parent) = next.take() else { return };
         each_thread(parent.number, |thread| {
             let path = ProcPath::of(parent.number)
                 .text("/task/")
@@ -109,6 +113,7 @@ fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32)) {
     const PAGES: usize = 1 << 13;
     let mut buffer = [0_u8; 4096];
     let mut offset = 0;
+    let mut pid = 0_i32;
     for _ in 0..PAGES {
         // SAFETY: the kernel writes at most the buffer's size into it. Read from its beginning the list is made anew.
         let got = unsafe { libc::pread(list.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset) };
@@ -117,9 +122,16 @@ fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32)) {
             return;
         }
         offset += text.len() as libc::off_t;
-        // Numbers are followed by a blank each, and a page ends with one.
-        for pid in text.split(|byte| *byte == b' ').map(number).filter(|pid| *pid > 1) {
-            act(pid);
+        // Numbers are followed by a blank each. What is read may end amid one.
+        for byte in text {
+            if byte.is_ascii_digit() {
+                pid = pid.saturating_mul(10).saturating_add(i32::from(byte - b'0'));
+                continue;
+            }
+            if pid > 1 {
+                act(pid);
+            }
+            pid = 0;
         }
     }
 }

@@ -326,7 +326,7 @@ static SEEN_ALLOCATE: Verdict = Verdict {
     otherwise: Action::Notify,
 };
 
-/// `fallocate` of less than four pages: no quicker than writing them.
+/// `fallocate` of less than 16 KiB: hardly quicker than writing them.
 const FEW_PAGES: [Condition; 2] = [Condition::low(3, Test::NoBit(!0x3fff)), Condition::short(3)];
 
 /// `fallocate` of few pages, which may also have to take nothing away.
