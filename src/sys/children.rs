@@ -43,6 +43,7 @@ impl Children {
     }
 
     /// Those that exist now, and those that come to be among them meanwhile. Child-safe, if `act` is.
+    #[cfg(feature = "cli")]
     pub fn each(&self, act: impl FnMut(i32)) {
         each_listed(&self.0, act);
     }
