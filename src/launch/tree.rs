@@ -123,7 +123,7 @@ impl Tree {
 
     /// Looks at the tree once, and no further where it has more threads than `most`. Among hundreds of processes that want
     /// to run a look takes seconds, and the tree may grow faster than it can be looked at: then what the machine has more
-    /// counts as its own. Fails as [`children`] does.
+    /// counts as its own. Fails where `/proc` can't be read.
     pub fn sample(&mut self, most: Option<u64>) -> io::Result<Sample> {
         const WAITED: Duration = Duration::from_millis(2);
         let mut moment = Instant::now();
@@ -596,7 +596,7 @@ pub fn threads_below(process: i32, are_few: impl Fn(usize, u64) -> bool) -> Opti
 }
 
 /// Processes below one, as they are found now, parents before their children: those that start meanwhile may be missing.
-/// Fails as [`children`] does.
+/// Fails where `/proc` can't be read, for want of descriptors or memory.
 pub fn below(process: i32) -> io::Result<Vec<i32>> {
     let mut found = children(process)?;
     let mut at = 0;
