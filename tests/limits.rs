@@ -754,7 +754,7 @@ fn a_run_lowers_the_bound_of_its_processes_and_does_not_raise_it() {
     run()
         .flags(["--process-limit", "2000"])
         .python(code)
-        .stdout("refused\nrefused refused refused\nTrue True\nNone refused None\nTrue\n(64, 64)\n")
+        .stdout("refused\nrefused refused refused\nTrue True\nNone None None\nTrue\n(64, 64)\n")
         .ends();
 }
 

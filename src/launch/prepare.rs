@@ -132,7 +132,7 @@ pub fn prepare(
         scratch_executes: plan.scratch_executes,
         terminals: terminals.iter().map(|spot| spot.path.clone()).collect(),
         starts: command.starts,
-        bounds_processes: room.is_some(),
+        most_processes: room.as_ref().map(Room::most_given),
         kept: reserve.as_ref().map(Reserve::kept),
     });
     let growth = plan.limits.disk.map(|_| Growth::begin(written(policy, private)));

@@ -2,9 +2,11 @@
 //!
 //! The kernel counts all processes and threads of the user, so the bound leaves room for those that there are beside the run.
 //! They come and go while it runs, and the launcher moves the bound with them. So the bound is a soft one, which the run itself
-//! can't raise: its filter hands such calls over (`supervise/limits.rs`). Without a supervisor of its own it is a hard one.
+//! can't raise any further: its filter hands such calls over (`supervise/limits.rs`). Without a supervisor of its own it is a hard one.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::running::is_crowded;
 use super::tree::{Load, below, threads_of_user_at_most};
@@ -15,6 +17,8 @@ pub struct Room {
     /// What the tree may have.
     most: u64,
     bound: u64,
+    /// The highest that it was.
+    most_given: Arc<AtomicU64>,
     /// The caller's own: no run has more.
     highest: u64,
     /// The bounds before.
@@ -33,6 +37,7 @@ impl Room {
         let mut room = Room {
             most,
             bound: 0,
+            most_given: Arc::default(),
             highest,
             earlier: HashSet::new(),
             threads_of_machine: Load::now().threads,
@@ -40,12 +45,18 @@ impl Room {
             may_move,
         };
         room.bound = room.for_others(threads_of_user_at_most(most)?);
+        room.most_given.store(room.bound, Ordering::Relaxed);
         Some(room)
     }
 
     /// The soft limit.
     pub fn bound(&self) -> u64 {
         self.bound
+    }
+
+    /// The highest soft limit so far.
+    pub fn most_given(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.most_given)
     }
 
     /// How much higher the hard limit is, at most.
@@ -74,6 +85,7 @@ impl Room {
             if bound != self.bound {
                 self.earlier.insert(std::mem::replace(&mut self.bound, bound));
                 self.earlier.remove(&bound);
+                self.most_given.fetch_max(bound, Ordering::Relaxed);
                 self.is_moving = true;
             }
         }

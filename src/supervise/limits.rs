@@ -1,5 +1,7 @@
-//! The bound of a user's processes (RLIMIT_NPROC), which is a soft limit of the run: a run may lower it and not raise it. The
-//! launcher does that as the user's other processes become more (`launch/room.rs`).
+//! The bound of a user's processes (RLIMIT_NPROC), which is a soft limit of the run: a run may lower it, and raise it to what it
+//! was again. The launcher moves it as the user's other processes become more (`launch/room.rs`).
+
+use std::sync::atomic::Ordering;
 
 use super::answer::{Answer, Errno, MayContinue};
 use super::desk::Desk;
@@ -40,8 +42,9 @@ fn lower(desk: &Desk<'_>, new: usize, old: Option<usize>) -> Result<Answer, Errn
     if soft > hard {
         return Err(Errno(libc::EINVAL));
     }
-    let is_raised = soft > current_soft && desk.shared().run.brief.bounds_processes;
-    if is_raised || hard > current_hard {
+    let bound = desk.shared().run.brief.most_processes.as_ref();
+    let is_past = bound.is_some_and(|bound| soft > bound.load(Ordering::Relaxed));
+    if soft > current_soft && is_past || hard > current_hard {
         return Err(Errno(libc::EPERM));
     }
     desk.caller().confirm()?;

@@ -218,7 +218,7 @@ impl Connection {
             terminals: request.terminals.into_iter().map(|path| path.0).collect(),
             starts: request.starts,
             // The outer run's count.
-            bounds_processes: false,
+            most_processes: None,
             kept: None,
         };
         self.shared.labels.add(petitioner, brief, self.shared.started.elapsed())

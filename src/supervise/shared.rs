@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::hash::Hash;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
@@ -44,8 +44,8 @@ pub struct Brief {
     pub terminals: Vec<PathBuf>,
     /// Calls of `execve(2)` that the command itself takes.
     pub starts: u32,
-    /// Whether the soft limit of its user's processes is the launcher's to move.
-    pub bounds_processes: bool,
+    /// The highest soft limit of its user's processes that it had, where the launcher moves that.
+    pub most_processes: Option<Arc<AtomicU64>>,
     /// What it leaves free where it writes.
     pub kept: Option<Kept>,
 }
