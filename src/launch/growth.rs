@@ -19,7 +19,7 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::stat::fstat;
 use nix::sys::statvfs::{Statvfs, fstatvfs};
 
-use super::tree::{may_hide_files, nameless_files};
+use super::tree::{BLOCK, may_hide_files, nameless_files};
 use crate::mutex::lock;
 use crate::real_path::{is_of_disk, unescaped};
 
@@ -269,9 +269,6 @@ pub struct Reserve {
     systems: Vec<System>,
     since: SystemTime,
 }
-
-/// What `st_blocks` counts in.
-const BLOCK: u64 = 512;
 
 /// What is to be left of file systems, in bytes. It holds no descriptor, so any thread may drop it.
 pub struct Kept {

@@ -69,9 +69,8 @@ impl Room {
         bound.min(self.highest)
     }
 
-    /// Moves the bound, where the user's other processes have become more or fewer. `threads` are the run's.
-    pub fn follow(&mut self, warden: i32, threads: u64) {
-        let load = Load::now();
+    /// Moves the bound, where the user's other processes have become more or fewer. `threads` are the run's, `load` the machine's.
+    pub fn follow(&mut self, warden: i32, threads: u64, load: Load) {
         // A storm isn't to be made room for.
         if !self.may_move || is_crowded(load) {
             return;

@@ -671,7 +671,7 @@ impl Running {
         }
         let mut pause = Duration::MAX;
         if let Some(room) = &mut self.room {
-            room.follow(self.warden, sample.threads);
+            room.follow(self.warden, sample.threads, load);
         }
         if let Some(limit) = processes {
             // What ends during a look is counted beside what takes its place: two looks aren't wrong alike. Where the machine

@@ -519,7 +519,7 @@ fn have_descriptors_under_way(processes: &[i32]) -> bool {
 }
 
 /// What `st_blocks` counts in.
-const BLOCK: u64 = 512;
+pub(super) const BLOCK: u64 = 512;
 
 /// The fields of a process's `stat` behind its name, which may hold anything.
 pub struct StatFields<'a>(Vec<&'a str>);
@@ -623,7 +623,7 @@ pub(super) fn children(pid: i32) -> io::Result<Vec<i32>> {
 }
 
 /// What was read of a process; `None` where that is gone.
-pub(super) fn unless_gone<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+fn unless_gone<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)) => Ok(None),
