@@ -9,8 +9,8 @@ use crate::common::skipped;
 
 /// Each works on `T` unconfined. As one system call where Python's own function would make two.
 const FORMS: &[&str] = &[
-    "os.setpriority(os.PRIO_PROCESS, T, 1)",
-    "os.setpriority(os.PRIO_PGRP, os.getpgid(T), 1)",
+    "os.setpriority(os.PRIO_PROCESS, T, os.nice(0))",
+    "os.setpriority(os.PRIO_PGRP, os.getpgid(T), os.nice(0))",
     "os.sched_setscheduler(T, os.SCHED_BATCH, os.sched_param(0))",
     "os.sched_setscheduler(T, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))",
     "os.sched_setparam(T, os.sched_param(0))",

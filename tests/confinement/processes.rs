@@ -93,13 +93,13 @@ fn limits_and_scheduling_of_other_processes_cannot_be_touched() {
     let probe = Probe::new()
         .attempt_if_possible(&format!("resource.prlimit({pid}, resource.RLIMIT_NOFILE)"))
         .attempt_if_possible(&format!("resource.prlimit({pid}, resource.RLIMIT_CORE, (0, 0))"))
-        .attempt(&format!("os.setpriority(os.PRIO_PROCESS, {pid}, 1)"))
+        .attempt(&format!("os.setpriority(os.PRIO_PROCESS, {pid}, os.nice(0))"))
         .attempt(&format!("os.sched_setaffinity({pid}, os.sched_getaffinity({pid}))"))
         .attempt(&format!(
             "os.sched_setscheduler({pid}, os.SCHED_OTHER, os.sched_param(0))"
         ))
         .works("resource.prlimit(0, resource.RLIMIT_NOFILE)")
-        .works("os.setpriority(os.PRIO_PROCESS, 0, 5)")
+        .works("os.setpriority(os.PRIO_PROCESS, 0, 19)")
         .works("os.sched_setaffinity(0, os.sched_getaffinity(0))");
     #[cfg(target_arch = "x86_64")]
     let probe = probe.attempt(&format!("call(251, 1, {pid}, 0) # ioprio_set"));

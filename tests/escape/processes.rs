@@ -79,8 +79,8 @@ fn scheduling_and_limits() {
             "resource.prlimit(@V, resource.RLIMIT_NOFILE)",
             "resource.prlimit(@V, resource.RLIMIT_CORE, (0, 0))",
             "call(302, @V, 7, 0, bytes(16)) # prlimit64",
-            "os.setpriority(os.PRIO_PROCESS, @V, 1)",
-            "os.setpriority(os.PRIO_PGRP, os.getpgid(@V), 1)",
+            "os.setpriority(os.PRIO_PROCESS, @V, os.nice(0))",
+            "os.setpriority(os.PRIO_PGRP, os.getpgid(@V), os.nice(0))",
             "os.sched_setaffinity(@V, os.sched_getaffinity(@V))",
             "os.sched_setscheduler(@V, os.SCHED_OTHER, os.sched_param(0))",
             "os.sched_setparam(@V, os.sched_param(0))",
@@ -99,8 +99,8 @@ fn a_thread_is_scheduled_by_itself_and_by_its_process() {
         for code in [
             "os.sched_setaffinity(T, os.sched_getaffinity(0))",
             "os.sched_setscheduler(T, os.SCHED_OTHER, os.sched_param(0))",
-            "os.setpriority(os.PRIO_PROCESS, T, 7)",
-            "os.setpriority(os.PRIO_PROCESS, 0, 7)",
+            "os.setpriority(os.PRIO_PROCESS, T, 19)",
+            "os.setpriority(os.PRIO_PROCESS, 0, 19)",
             "resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE)",
             "os.sched_setaffinity(os.getpid(), os.sched_getaffinity(0))",
         ] {
@@ -123,7 +123,7 @@ fn another_thread_is_not_scheduled_by_its_number() {
         for code in [
             "os.sched_setaffinity(t.native_id, os.sched_getaffinity(0))",
             "os.sched_setscheduler(t.native_id, os.SCHED_OTHER, os.sched_param(0))",
-            "os.setpriority(os.PRIO_PROCESS, t.native_id, 7)",
+            "os.setpriority(os.PRIO_PROCESS, t.native_id, 19)",
             "resource.prlimit(t.native_id, resource.RLIMIT_NOFILE, (777, 777))",
         ] {
             probe = probe.attempt(&format!("# {code}\n{thread}try: {code}\nfinally: e.set()"));

@@ -14,7 +14,7 @@ fn outer_processes_are_neither_read_nor_signalled() {
         "import os, sys\nvictim = int(sys.argv[1])\n{SHOWS}\
          print(shows(\"/proc/%d/cmdline\" % victim) != \"-\", shows(\"/proc/%d/status\" % os.getpid()) != \"-\")\n\
          for act in (lambda: os.kill(victim, 0), lambda: os.sched_setaffinity(victim, os.sched_getaffinity(0)), \
-         lambda: os.setpriority(os.PRIO_PROCESS, victim, 5)):\n  \
+         lambda: os.setpriority(os.PRIO_PROCESS, victim, os.nice(0))):\n  \
            try: act(); print(\"ok\")\n  \
            except OSError: print(\"-\")\n"
     );
