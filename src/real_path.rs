@@ -2,12 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+use crate::sys::file::each_entry;
 
 /// Directories in which many names are asked for, most of which aren't there: they are listed once. Not those whose names
 /// may come with the question for them, as an automounter's.
@@ -179,15 +183,24 @@ impl Walker {
             return Ok(Arc::clone(known));
         }
         let mut count = 0;
-        let entries = fs::read_dir(directory)?.flatten().take(most).inspect(|_| count += 1);
-        let leads_on = |entry: fs::DirEntry| {
-            let kind = entry.file_type().ok()?;
-            (kind.is_dir() || kind.is_symlink()).then(|| Child {
-                name: entry.file_name(),
-                is_link: kind.is_symlink(),
-            })
-        };
-        let children: Arc<[Child]> = entries.filter_map(leads_on).collect();
+        let mut children = Vec::new();
+        each_name(directory, |name, kind| {
+            if count == most {
+                return ControlFlow::Break(());
+            }
+            count += 1;
+            let (is_directory, is_link) = match kind {
+                libc::DT_UNKNOWN => fs::symlink_metadata(directory.join(name))
+                    .map_or((false, false), |found| (found.is_dir(), found.is_symlink())),
+                kind => (kind == libc::DT_DIR, kind == libc::DT_LNK),
+            };
+            if is_directory || is_link {
+                let name = name.to_owned();
+                children.push(Child { name, is_link });
+            }
+            ControlFlow::Continue(())
+        })?;
+        let children: Arc<[Child]> = children.into();
         if count < most {
             self.leading.insert(directory.to_path_buf(), Arc::clone(&children));
         }
@@ -224,11 +237,22 @@ impl Walker {
             return false;
         }
         let names = self.listed.entry(directory.to_path_buf()).or_insert_with(|| {
-            let entries: io::Result<Vec<_>> = fs::read_dir(directory).and_then(Iterator::collect);
-            Some(entries.ok()?.into_iter().map(|entry| entry.file_name()).collect())
+            let mut names = HashSet::new();
+            let listed = each_name(directory, |name, _| {
+                names.insert(name.to_owned());
+                ControlFlow::Continue(())
+            });
+            listed.ok().map(|()| names)
         });
         names.as_ref().is_some_and(|names| !names.contains(name))
     }
+}
+
+/// What `act` wants of the names in a directory and their kinds.
+fn each_name(directory: &Path, mut act: impl FnMut(&OsStr, u8) -> ControlFlow<()>) -> io::Result<()> {
+    let mut options = File::options();
+    let directory = options.read(true).custom_flags(libc::O_DIRECTORY).open(directory)?;
+    each_entry(directory.as_fd(), |name, kind| act(OsStr::from_bytes(name), kind))
 }
 
 /// Whether the directory of a path belongs to this user.

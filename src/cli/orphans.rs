@@ -33,8 +33,8 @@ impl Orphans {
     /// Ends what isn't older, but for a program of an approver's that has become another user's: none of the run's can.
     pub fn end(&self) {
         let may_signal = |pid: i32| kill(Pid::from_raw(pid), None) != Err(Errno::EPERM);
-        loop {
-            self.children.signal(libc::SIGKILL, |pid| self.older.contains(&pid));
+        for round in 1.. {
+            self.children.kill(round, |pid| self.older.contains(&pid));
             let mut left = all(&self.children);
             left.retain(|pid| !self.older.contains(pid) && may_signal(*pid));
             if left.is_empty() {

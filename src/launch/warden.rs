@@ -127,6 +127,14 @@ impl Reach {
         }
     }
 
+    /// One round of ending it.
+    fn kill(&self, round: usize) {
+        match self {
+            Reach::Domain(domain) => domain.signal_all(libc::SIGKILL),
+            Reach::Children(children) => children.kill(round, |_| false),
+        }
+    }
+
     fn is_whole(&self) -> bool {
         matches!(self, Reach::Domain(_))
     }
@@ -366,8 +374,8 @@ impl Watch {
     fn end_tree(&mut self) {
         // One round is enough with the scope: a fork under way is undone by the pending signal. Without it,
         // each round meets what the last one missed; the pause lets processes that are being torn down go.
-        loop {
-            self.reach.signal(libc::SIGKILL);
+        for round in 1.. {
+            self.reach.kill(round);
             match self.collect(self.reach.is_whole(), COLLECTED_AT_LAST) {
                 Left::None => return,
                 Left::Living => drop(wire::wait_readable([-1, -1], 1)),

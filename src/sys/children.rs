@@ -4,11 +4,12 @@
 //! other process is pinned first, and then shown to be a child of one that is pinned and lives.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
+use super::check;
 use super::other::{process_descriptor, signal_process};
 use super::process::signal;
-use super::{check, check_long};
 
 /// The children of the calling thread, by a list that is open from the beginning: a run may fill the machine's table of open
 /// files, and has to end all the same.
@@ -21,8 +22,8 @@ impl Children {
         super::duplicate_above(file.as_raw_fd(), super::BEYOND_THE_WARDENS).map(Children)
     }
 
-    /// Sends a signal to those that exist now, but for those that are spared, and to all below them, parents first: a process
-    /// that is killed makes no more. Child-safe, if `is_spared` is.
+    /// Sends a signal to those that exist now, but for those that are spared, and to all below them. Child-safe, if `is_spared`
+    /// is.
     ///
     /// The caller is the subreaper, so what is missed here becomes its child in the end: the orphan of a process that ended
     /// meanwhile, and what is below more processes than are kept in mind, or can be opened. The next call meets it.
@@ -31,13 +32,31 @@ impl Children {
             if is_spared(child) {
                 return;
             }
-            let _ = signal(child, number);
-            if let Ok(descriptor) = process_descriptor(child) {
-                let top = Pinned {
-                    number: child,
-                    descriptor,
-                };
-                signal_below(top, number);
+            match process_descriptor(child) {
+                Ok(descriptor) => signal_from(
+                    Pinned {
+                        number: child,
+                        descriptor,
+                    },
+                    number,
+                ),
+                Err(_) => drop(signal(child, number)),
+            }
+        });
+    }
+
+    /// One round of ending them, counted from 1; the caller collects what has ended between them. Child-safe, if `is_spared` is.
+    ///
+    /// A chain whose processes stay is ended by going all the way down. That takes long where there are hundreds, and a process
+    /// that starts the next and ends is gone by the time it's reached. So most rounds meet only those that exist now.
+    pub fn kill(&self, round: usize, is_spared: impl Fn(i32) -> bool) {
+        const WHOLE: usize = 8;
+        if round.is_multiple_of(WHOLE) {
+            return self.signal(libc::SIGKILL, is_spared);
+        }
+        each_listed(&self.0, |child| {
+            if !is_spared(child) {
+                let _ = signal(child, libc::SIGKILL);
             }
         });
     }
@@ -62,6 +81,10 @@ struct Pinned {
 }
 
 impl Pinned {
+    fn signal(&self, number: i32) {
+        let _ = signal_process(self.descriptor.as_fd(), number, None);
+    }
+
     /// Whether it is still there, be it dead: nothing else has had its number then.
     fn is_there(&self) -> bool {
         signal_process(self.descriptor.as_fd(), 0, None).is_ok()
@@ -74,10 +97,13 @@ impl Pinned {
     }
 }
 
-/// Signals all below a process. No allocation, so few are kept in mind: a chain of processes needs one place, however long it is.
-/// Of more that wait at once some are passed over with what is below them, and so is what comes after very many, which may have been
+/// Signals a process and all below it. No allocation, so few are kept in mind: a chain of processes needs one place, however
+/// long it is. Of more that wait at once some are signalled without what is below them; what comes after very many may have been
 /// made by the signal itself.
-fn signal_below(top: Pinned, signal: i32) {
+///
+/// A process that is killed makes no more, and what it made is the subreaper's a moment later: its children are pinned before
+/// that, or a chain would lose one process a round. One that gets another signal gets it first.
+fn signal_from(top: Pinned, signal: i32) {
     const KEPT: usize = 24;
     const MOST: usize = 1 << 16;
     let mut kept = [const { None::<Pinned> }; KEPT];
@@ -85,6 +111,9 @@ fn signal_below(top: Pinned, signal: i32) {
     let mut next = Some(top);
     for _ in 0..MOST {
         let Some(parent) = next.take() else { return };
+        if signal != libc::SIGKILL {
+            parent.signal(signal);
+        }
         each_thread(parent.number, |thread| {
             let path = ProcPath::of(parent.number)
                 .text("/task/")
@@ -93,17 +122,25 @@ fn signal_below(top: Pinned, signal: i32) {
             let Ok(list) = open(&path) else { return };
             each_listed(&list, |number| {
                 let Some(child) = parent.child(number) else { return };
-                let _ = signal_process(child.descriptor.as_fd(), signal, None);
-                if let Some(place) = kept.get_mut(count) {
-                    *place = Some(child);
-                    count += 1;
+                match kept.get_mut(count) {
+                    Some(place) => {
+                        *place = Some(child);
+                        count += 1;
+                    }
+                    None => child.signal(signal),
                 }
             });
         });
+        if signal == libc::SIGKILL {
+            parent.signal(signal);
+        }
         if count > 0 {
             count -= 1;
             next = kept.get_mut(count).and_then(Option::take);
         }
+    }
+    for left in next.iter().chain(kept.iter().flatten()) {
+        left.signal(signal);
     }
 }
 
@@ -139,37 +176,11 @@ fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32)) {
 
 /// The threads of a process that there are now.
 fn each_thread(process: i32, mut act: impl FnMut(i32)) {
-    const LENGTH: usize = 16;
-    const NAME: usize = 19;
-    let Ok(directory) = open(&ProcPath::of(process).text("/task")) else {
-        return;
-    };
-    let mut buffer = [0_u8; 2048];
-    loop {
-        // SAFETY: the kernel writes at most the buffer's size into it (getdents64(2)).
-        let got = check_long(unsafe {
-            libc::syscall(
-                libc::SYS_getdents64,
-                directory.as_raw_fd(),
-                buffer.as_mut_ptr(),
-                buffer.len(),
-            )
+    if let Ok(directory) = open(&ProcPath::of(process).text("/task")) {
+        let _ = super::file::each_entry(directory.as_fd(), |name, _| {
+            act(number(name));
+            ControlFlow::Continue(())
         });
-        let got = got.ok().and_then(|got| usize::try_from(got).ok()).unwrap_or(0);
-        let mut entries = buffer.get(..got).unwrap_or(&[]);
-        if entries.is_empty() {
-            return;
-        }
-        while let Some(&[low, high]) = entries.get(LENGTH..LENGTH + 2) {
-            let length = usize::from(u16::from_ne_bytes([low, high])).max(1);
-            let name = entries.get(NAME..length.min(entries.len())).unwrap_or(&[]);
-            let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
-            // Of `.` and `..` there's nothing to read.
-            if name.iter().all(u8::is_ascii_digit) {
-                act(number(name));
-            }
-            entries = entries.get(length..).unwrap_or(&[]);
-        }
     }
 }
 
@@ -265,6 +276,7 @@ mod tests {
             output.read_line(&mut String::new()).unwrap();
         }
         let spared = chains[1].id() as i32;
+        let begun = std::time::Instant::now();
         let children = Children::open().unwrap();
         children.signal(libc::SIGKILL, |pid| pid == spared);
         // All that held it have ended.
@@ -275,6 +287,8 @@ mod tests {
         for chain in &mut chains {
             chain.wait().unwrap();
         }
+        // The last of each ends by itself after a minute.
+        assert!(begun.elapsed().as_secs() < 50);
     }
 
     #[test]

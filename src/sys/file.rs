@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
+use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use super::{check, check_long};
@@ -95,6 +96,41 @@ pub fn entry_status(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<libc::sta
             status.as_mut_ptr(),
         ))?;
         Ok(status.assume_init())
+    }
+}
+
+/// The names in a directory and their kinds (`DT_*`), but `.` and `..`, until `act` has enough (getdents64(2)). Child-safe, if
+/// `act` is.
+///
+/// readdir(3) takes and gives back 32 KiB of memory for each directory.
+pub fn each_entry(directory: BorrowedFd<'_>, mut act: impl FnMut(&[u8], u8) -> ControlFlow<()>) -> io::Result<()> {
+    const LENGTH: usize = 16;
+    const KIND: usize = 18;
+    const NAME: usize = 19;
+    let mut buffer = [0_u8; 4096];
+    loop {
+        // SAFETY: the kernel writes at most the buffer's size into it.
+        let got = check_long(unsafe {
+            libc::syscall(
+                libc::SYS_getdents64,
+                directory.as_raw_fd(),
+                buffer.as_mut_ptr(),
+                buffer.len(),
+            )
+        })?;
+        let mut entries = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
+        if entries.is_empty() {
+            return Ok(());
+        }
+        while let Some(&[low, high, kind]) = entries.get(LENGTH..=KIND) {
+            let length = usize::from(u16::from_ne_bytes([low, high])).max(1);
+            let name = entries.get(NAME..length.min(entries.len())).unwrap_or(&[]);
+            let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
+            if !matches!(name, b"." | b"..") && act(name, kind).is_break() {
+                return Ok(());
+            }
+            entries = entries.get(length..).unwrap_or(&[]);
+        }
     }
 }
 
