@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, FromArgMatches, Parser, Subcommand};
 
 use super::REFUSED;
 use super::asking::Ask;
@@ -580,6 +580,10 @@ impl Arguments {
     /// Reads this process's arguments. Help and version are printed and end the process with 0, and so does help where a task
     /// is missing.
     pub fn read() -> Result<Arguments, Failure> {
+        if let Some(run) = Run::of_right_words(std::env::args_os().skip(1)) {
+            let task = Task::Run(Box::new(run));
+            return Ok(Arguments { task });
+        }
         Arguments::try_parse().map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp
             | ErrorKind::DisplayVersion
@@ -592,6 +596,17 @@ impl Arguments {
                 ..Failure::text(REFUSED, error.to_string())
             },
         })
+    }
+}
+
+impl Run {
+    /// `run` by its own arguments alone, which is most of what is asked: those of all tasks take longer to put together than to
+    /// read. Whatever isn't right is left to them, for their message.
+    fn of_right_words(mut words: impl Iterator<Item = OsString>) -> Option<Run> {
+        words.next().filter(|task| task == "run")?;
+        let command = Run::augment_args(clap::Command::new("run").no_binary_name(true));
+        let matches = command.try_get_matches_from(words).ok()?;
+        Run::from_arg_matches(&matches).ok()
     }
 }
 
@@ -699,6 +714,34 @@ mod tests {
             assert!(parse_agent(name).is_err(), "{name:?}");
         }
         assert!(Arguments::try_parse_from(["stockade", "run", "--agent", "", "--", "true"]).is_err());
+    }
+
+    #[test]
+    fn a_run_is_read_by_itself_as_among_all_tasks() {
+        let lines = [
+            "run",
+            "run --",
+            "run -- true",
+            "run true -x --profile y",
+            "run --profile workspace --read a --read b --env A=b -- sh -c x",
+            "run --trace fast --time-limit 2s true",
+            "run --trace quick true",
+            "run --no-such true",
+            "run --help",
+            "exec true",
+            "doctor",
+            "--help",
+        ];
+        for line in lines {
+            let words = || line.split(' ').map(OsString::from);
+            let alone = Run::of_right_words(words()).map(|run| format!("{run:?}"));
+            let among_all = Arguments::try_parse_from(std::iter::once("stockade".into()).chain(words()));
+            let among_all = among_all.ok().and_then(|arguments| match arguments.task {
+                Task::Run(run) => Some(format!("{run:?}")),
+                _ => None,
+            });
+            assert_eq!(alone, among_all, "{line}");
+        }
     }
 
     #[test]
