@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::decide::SPECIAL;
 use super::{
@@ -350,11 +351,12 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> 
         kind,
         origin: Origin::BuiltIn,
     };
+    let (entries, opened) = (circumstances.entries.into(), circumstances.opened.into());
     let listed = |list: List| {
         Target::Listed(Listed {
             list,
-            entries: circumstances.entries.to_vec(),
-            open: circumstances.opened.to_vec(),
+            entries: Arc::clone(&entries),
+            open: Arc::clone(&opened),
         })
     };
     let names = |paths: &[PathBuf], access: Access, kind: DenialKind| {

@@ -58,7 +58,7 @@ fn listed_denial(list: List, homes: &[&str]) -> Denial {
     let listed = Listed {
         list,
         entries: homes.iter().map(home).collect(),
-        open: Vec::new(),
+        open: [].into(),
     };
     closing(Target::Listed(listed), access, kind)
 }

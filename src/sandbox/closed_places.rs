@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use globset::Glob;
 
@@ -15,7 +16,7 @@ use super::links_inside::LinksInside;
 use super::mounts::{Mounts, Shown};
 use crate::kernel;
 use crate::plan::Supervisor;
-use crate::policy::{Access, Closing, Denial, DenialKind, Listed, Policy, Target, paths_of_machine};
+use crate::policy::{Access, Closing, Denial, DenialKind, Entry, Listed, Policy, Target, paths_of_machine};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
@@ -38,12 +39,11 @@ pub(super) fn links_to(place: &Path, walker: &mut Walker) -> Vec<Denial> {
 pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker: &mut Walker) -> Result<(), Error> {
     let mounts = Mounts::here();
     let is_inside = kernel::supervisor() == Supervisor::Outer;
-    let mut lists: Vec<(Listed, Denial)> = Vec::new();
-    for denial in &policy.denials {
-        if let Target::Listed(listed) = &denial.target {
-            lists.push((listed.clone(), denial.clone()));
-        }
-    }
+    let of_list = |denial: &Denial| match &denial.target {
+        Target::Listed(listed) => Some((listed.clone(), denial.clone())),
+        _ => None,
+    };
+    let lists: Vec<(Listed, Denial)> = policy.denials.iter().filter_map(of_list).collect();
     let mut named: Vec<_> = policy
         .denials
         .iter()
@@ -66,9 +66,10 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
             .chain(inside.links)
             .map(|link| link_on_the_way(&Origin::BuiltIn, link));
         policy.denials.extend(kept);
+        let entries: Arc<[Entry]> = entries.into();
         for denial in &mut policy.denials {
             if let Target::Listed(listed) = &mut denial.target {
-                listed.entries.clone_from(&entries);
+                listed.entries = Arc::clone(&entries);
             }
         }
     }

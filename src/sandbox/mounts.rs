@@ -175,6 +175,9 @@ impl Mounts {
         let Ok(rest) = path.strip_prefix("/") else {
             return Vec::new();
         };
+        if self.machines.is_empty() && self.parts().next().is_none() {
+            return Vec::new();
+        }
         if OF_THE_KERNEL.iter().any(|of_kernel| path.starts_with(of_kernel)) {
             return Vec::new();
         }

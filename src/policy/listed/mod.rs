@@ -12,6 +12,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,9 +38,9 @@ pub struct Listed {
     /// The list.
     pub list: List,
     /// Where homes are, and what of one is elsewhere.
-    pub entries: Vec<Entry>,
+    pub entries: Arc<[Entry]>,
     /// Paths that a person opened, with all below them.
-    pub open: Vec<Opened>,
+    pub open: Arc<[Opened]>,
 }
 
 /// A place that counts as one of a home.
@@ -290,7 +291,7 @@ pub struct Closing {
     entries: Vec<(PathBuf, Start)>,
     /// The names that count directly below `/`, where that is a home.
     root: Vec<u16>,
-    open: Vec<Opened>,
+    open: Arc<[Opened]>,
 }
 
 /// Where the automaton is at a place.
@@ -334,10 +335,10 @@ impl Closing {
             list: listed.list,
             entries: Vec::new(),
             root: Vec::new(),
-            open: listed.open.clone(),
+            open: Arc::clone(&listed.open),
         };
         let tree = listed.list.tree();
-        for entry in &listed.entries {
+        for entry in listed.entries.iter() {
             let start = start(tree, &entry.at);
             match start {
                 // Of some places one list knows nothing.

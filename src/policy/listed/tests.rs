@@ -86,7 +86,7 @@ fn listed(list: List, entries: &[(&str, &str)]) -> Closing {
     Closing::new(&Listed {
         list,
         entries: entries.iter().map(entry).collect(),
-        open: Vec::new(),
+        open: [].into(),
     })
 }
 
@@ -172,13 +172,13 @@ fn templates_and_public_keys_are_open_and_what_only_looks_like_one_is_not() {
 fn what_a_person_opened_is_open_with_all_below_it() {
     let mut all = Listed {
         list: List::Secret,
-        entries: Vec::new(),
-        open: vec![Opened(PathBuf::from("/home/ada/.aws/config"))],
+        entries: [].into(),
+        open: [Opened(PathBuf::from("/home/ada/.aws/config"))].into(),
     };
     let closes = |listed: &Listed, path: &str| Closing::new(listed).line(Path::new(path)).is_some();
     assert!(!closes(&all, "/home/ada/.aws/config"));
     assert!(closes(&all, "/home/ada/.aws/credentials"));
-    all.open = vec![Opened(PathBuf::from("/home/ada/.aws"))];
+    all.open = [Opened(PathBuf::from("/home/ada/.aws"))].into();
     assert!(!closes(&all, "/home/ada/.aws/credentials"));
     assert!(closes(&all, "/home/bob/.aws/credentials"));
 }
@@ -220,8 +220,8 @@ fn literal_paths_are_closed_and_those_of_homes_of_what_is_moved_and_of_the_machi
     };
     let listed = Listed {
         list: List::Secret,
-        entries: vec![entry("/data/keys", ".aws/credentials"), entry("/moved", ".config")],
-        open: Vec::new(),
+        entries: [entry("/data/keys", ".aws/credentials"), entry("/moved", ".config")].into(),
+        open: [].into(),
     };
     let paths = listed.literal_paths([PathBuf::from("/home/ada")].into_iter());
     for path in [
