@@ -184,7 +184,7 @@ impl Walker {
         }
         let mut count = 0;
         let mut children = Vec::new();
-        each_name(directory, |name, kind| {
+        let listed = each_name(directory, |name, kind| {
             if count == most {
                 return ControlFlow::Break(());
             }
@@ -199,9 +199,14 @@ impl Walker {
                 children.push(Child { name, is_link });
             }
             ControlFlow::Continue(())
-        })?;
+        });
+        let is_whole = listed.is_ok() && count < most;
+        // What came before an error counts.
+        if count == 0 {
+            listed?;
+        }
         let children: Arc<[Child]> = children.into();
-        if count < most {
+        if is_whole {
             self.leading.insert(directory.to_path_buf(), Arc::clone(&children));
         }
         Ok(children)

@@ -272,7 +272,7 @@ fn describe(file: &mut File, text: &[u8]) -> io::Result<()> {
     let mut there = Vec::new();
     file.read_to_end(&mut there)?;
     if there != text {
-        // A file that is cut to nothing and written anew is put on the disk as it's closed (ext4(5), `auto_da_alloc`).
+        // Not cut to nothing first: that would be put on the disk as it's closed (ext4(5), `auto_da_alloc`).
         file.rewind()?;
         file.write_all(text)?;
         file.set_len(text.len() as u64)?;

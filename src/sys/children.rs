@@ -26,45 +26,53 @@ impl Children {
     /// is.
     ///
     /// The caller is the subreaper, so what is missed here becomes its child in the end: the orphan of a process that ended
-    /// meanwhile, and what is below more processes than are kept in mind, or can be opened. The next call meets it.
+    /// meanwhile, and what is below more processes than are kept in mind, or can be opened, or looked at in one call. The next
+    /// call meets it.
     pub fn signal(&self, number: i32, is_spared: impl Fn(i32) -> bool) {
+        const MOST_STEPS: usize = 1 << 16;
+        let mut steps = MOST_STEPS;
         each_listed(&self.0, |child| {
-            if is_spared(child) {
-                return;
+            if !is_spared(child) {
+                match process_descriptor(child) {
+                    Ok(descriptor) if steps > 0 => {
+                        let top = Pinned {
+                            number: child,
+                            descriptor,
+                        };
+                        signal_from(top, number, &mut steps);
+                    }
+                    _ => drop(signal(child, number)),
+                }
             }
-            match process_descriptor(child) {
-                Ok(descriptor) => signal_from(
-                    Pinned {
-                        number: child,
-                        descriptor,
-                    },
-                    number,
-                ),
-                Err(_) => drop(signal(child, number)),
-            }
+            ControlFlow::Continue(())
         });
     }
 
     /// One round of ending them, counted from 1; the caller collects what has ended between them. Child-safe, if `is_spared` is.
     ///
-    /// A chain whose processes stay is ended by going all the way down. That takes long where there are hundreds, and a process
-    /// that starts the next and ends is gone by the time it's reached. So most rounds meet only those that exist now.
+    /// Going all the way down ends a chain whose processes stay. It takes long where there are hundreds, and a process that starts
+    /// the next and ends is gone by the time it's reached. So most rounds kill this process's own children alone, by one call
+    /// each; every eighth goes down.
     pub fn kill(&self, round: usize, is_spared: impl Fn(i32) -> bool) {
-        const WHOLE: usize = 8;
-        if round.is_multiple_of(WHOLE) {
+        const DOWN: usize = 8;
+        if round.is_multiple_of(DOWN) {
             return self.signal(libc::SIGKILL, is_spared);
         }
         each_listed(&self.0, |child| {
             if !is_spared(child) {
                 let _ = signal(child, libc::SIGKILL);
             }
+            ControlFlow::Continue(())
         });
     }
 
     /// Those that exist now, and those that come to be among them meanwhile. Child-safe, if `act` is.
     #[cfg(feature = "cli")]
-    pub fn each(&self, act: impl FnMut(i32)) {
-        each_listed(&self.0, act);
+    pub fn each(&self, mut act: impl FnMut(i32)) {
+        each_listed(&self.0, |child| {
+            act(child);
+            ControlFlow::Continue(())
+        });
     }
 }
 
@@ -97,55 +105,72 @@ impl Pinned {
     }
 }
 
-/// Signals a process and all below it. No allocation, so few are kept in mind: a chain of processes needs one place, however
-/// long it is. Of more that wait at once some are signalled without what is below them; what comes after very many may have been
-/// made by the signal itself.
+/// Signals a process and all below it, in so many steps: a thread or a child is one. No allocation, so few are kept in mind: a
+/// chain of processes needs one place, however long it is. Of more that wait at once some are signalled without what is below
+/// them.
 ///
-/// A process that is killed makes no more, and what it made is the subreaper's a moment later: its children are pinned before
-/// that, or a chain would lose one process a round. One that gets another signal gets it first.
-fn signal_from(top: Pinned, signal: i32) {
+/// What a killed process made is the subreaper's a moment later, so its children are pinned before it is killed, or a chain would
+/// lose one process a round. Until then it may make more: those that come too late are the subreaper's, too, and as it could go
+/// on for ever, it is killed once there's no place for another, or after some steps. One that gets another signal gets it first.
+fn signal_from(top: Pinned, signal: i32, steps: &mut usize) {
     const KEPT: usize = 24;
-    const MOST: usize = 1 << 16;
+    const BEFORE_KILLED: usize = 1024;
+    let is_killed = signal == libc::SIGKILL;
     let mut kept = [const { None::<Pinned> }; KEPT];
     let mut count = 0;
     let mut next = Some(top);
-    for _ in 0..MOST {
-        let Some(parent) = next.take() else { return };
-        if signal != libc::SIGKILL {
+    while let Some(parent) = next.take() {
+        if !is_killed {
             parent.signal(signal);
         }
+        let allowed = if is_killed { BEFORE_KILLED.min(*steps) } else { *steps };
+        let mut left = allowed;
         each_thread(parent.number, |thread| {
             let path = ProcPath::of(parent.number)
                 .text("/task/")
                 .number(thread)
                 .text("/children");
-            let Ok(list) = open(&path) else { return };
-            each_listed(&list, |number| {
-                let Some(child) = parent.child(number) else { return };
-                match kept.get_mut(count) {
-                    Some(place) => {
-                        *place = Some(child);
-                        count += 1;
+            if let Ok(list) = open(&path) {
+                each_listed(&list, |number| {
+                    if let Some(child) = parent.child(number) {
+                        match kept.get_mut(count) {
+                            Some(place) => {
+                                *place = Some(child);
+                                count += 1;
+                            }
+                            None => child.signal(signal),
+                        }
                     }
-                    None => child.signal(signal),
-                }
-            });
+                    step(&mut left, is_killed && count == KEPT)
+                });
+            }
+            step(&mut left, is_killed && count == KEPT)
         });
-        if signal == libc::SIGKILL {
+        *steps -= allowed - left;
+        if is_killed {
             parent.signal(signal);
         }
-        if count > 0 {
+        if *steps > 0 && count > 0 {
             count -= 1;
             next = kept.get_mut(count).and_then(Option::take);
         }
     }
-    for left in next.iter().chain(kept.iter().flatten()) {
+    for left in kept.iter().flatten() {
         left.signal(signal);
     }
 }
 
+/// Takes one of the steps that are left. None left is the end, and so is enough.
+fn step(left: &mut usize, is_enough: bool) -> ControlFlow<()> {
+    *left = left.saturating_sub(1);
+    match *left == 0 || is_enough {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
+}
+
 /// The numbers of a list of children (proc_pid_task(5)).
-fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32)) {
+fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32) -> ControlFlow<()>) {
     // More than there are process ids (PID_MAX_LIMIT): a list that grows as it is read has an end too. The last are the
     // youngest, and in front of them may lie any number that have ended.
     const PAGES: usize = 1 << 13;
@@ -166,8 +191,8 @@ fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32)) {
                 pid = pid.saturating_mul(10).saturating_add(i32::from(byte - b'0'));
                 continue;
             }
-            if pid > 1 {
-                act(pid);
+            if pid > 1 && act(pid).is_break() {
+                return;
             }
             pid = 0;
         }
@@ -175,12 +200,9 @@ fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32)) {
 }
 
 /// The threads of a process that there are now.
-fn each_thread(process: i32, mut act: impl FnMut(i32)) {
+fn each_thread(process: i32, mut act: impl FnMut(i32) -> ControlFlow<()>) {
     if let Ok(directory) = open(&ProcPath::of(process).text("/task")) {
-        let _ = super::file::each_entry(directory.as_fd(), |name, _| {
-            act(number(name));
-            ControlFlow::Continue(())
-        });
+        let _ = super::file::each_entry(directory.as_fd(), |name, _| act(number(name)));
     }
 }
 
@@ -292,6 +314,22 @@ mod tests {
     }
 
     #[test]
+    fn what_there_is_no_step_left_for_is_signalled_without_what_is_below() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let number = child.id() as i32;
+        let top = Pinned {
+            number,
+            descriptor: process_descriptor(number).unwrap(),
+        };
+        let mut steps = 0;
+        signal_from(top, libc::SIGKILL, &mut steps);
+        assert!(!child.wait().unwrap().success());
+        let mut left = 2;
+        assert!(step(&mut left, false).is_continue() && step(&mut left, false).is_break());
+        assert!(step(&mut 5, true).is_break());
+    }
+
+    #[test]
     fn a_process_is_pinned_as_the_child_of_its_parent_alone() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let pin = |number: i32| Pinned {
@@ -317,7 +355,10 @@ mod tests {
         assert_eq!(long.bytes[63], 0);
         assert_eq!([&b"12"[..], b"", b"1x", b"99999999999"].map(number), [12, 0, 0, 0]);
         let threads = std::cell::RefCell::new(Vec::new());
-        each_thread(std::process::id() as i32, |thread| threads.borrow_mut().push(thread));
+        each_thread(std::process::id() as i32, |thread| {
+            threads.borrow_mut().push(thread);
+            ControlFlow::Continue(())
+        });
         assert!(threads.borrow().contains(&nix::unistd::gettid().as_raw()));
         assert_eq!(parent(std::process::id() as i32), Some(nix::unistd::getppid().as_raw()));
     }

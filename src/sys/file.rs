@@ -102,7 +102,7 @@ pub fn entry_status(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<libc::sta
 /// The names in a directory and their kinds (`DT_*`), but `.` and `..`, until `act` has enough (getdents64(2)). Child-safe, if
 /// `act` is.
 ///
-/// readdir(3) takes and gives back 32 KiB of memory for each directory.
+/// The C library's readdir(3) takes and gives back 32 KiB of memory for each directory.
 pub fn each_entry(directory: BorrowedFd<'_>, mut act: impl FnMut(&[u8], u8) -> ControlFlow<()>) -> io::Result<()> {
     const LENGTH: usize = 16;
     const KIND: usize = 18;
@@ -117,7 +117,12 @@ pub fn each_entry(directory: BorrowedFd<'_>, mut act: impl FnMut(&[u8], u8) -> C
                 buffer.as_mut_ptr(),
                 buffer.len(),
             )
-        })?;
+        });
+        let got = match got {
+            // A directory that was removed has no more.
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(()),
+            got => got?,
+        };
         let mut entries = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
         if entries.is_empty() {
             return Ok(());
