@@ -617,7 +617,7 @@ fn what_only_a_thread_has_open_counts_too() {
                      time.sleep(0.2)\n  \
                      unshare()\n  \
                      held = hold(make)\n  \
-                     time.sleep(1)\n  \
+                     time.sleep(HELD)\n  \
                      os.write(1, b'held\\n')\n  \
                      os._exit(0)\n\
                    def start(*arguments): threading.Thread(target=thread, args=arguments).start()\n";
@@ -627,6 +627,7 @@ fn what_only_a_thread_has_open_counts_too() {
     ];
     for (flag, name, make) in limits {
         for hold in ["keep", "send"] {
+            let prelude = prelude.replace("HELD", &slowness().to_string());
             let code = format!("{prelude}start({hold}, {make})\ntime.sleep(60)");
             let start = || run().profile("workspace").python(&code);
             start().flags([flag, "1G"]).stdout("held\n").ends();
