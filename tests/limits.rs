@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Ran, finish, python, run, skipped, until};
+use crate::common::{Ran, finish, python, run, skipped, slowness, until};
 
 fn ended_by(ran: &Ran, limit: &str) {
     let report = ran.report();
