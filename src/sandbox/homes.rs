@@ -1,7 +1,9 @@
 //! Where homes are, and where else what belongs in one is: what the built-in lists close is closed in all of them.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +26,9 @@ pub(super) fn entries(surroundings: &Surroundings) -> Vec<Entry> {
         .variable("HOME")
         .map(|home| surroundings.directory.join(home));
     let own = own.chain(relative);
-    let all = own.chain([PathBuf::from("/root")]).chain(of_user_database());
+    let all = own
+        .chain([PathBuf::from("/root")])
+        .chain(of_user_database("/etc/passwd".as_ref()));
     let homes = all.map(home);
     let entries: BTreeSet<Entry> = homes.chain(moved(surroundings)).collect();
     entries.into_iter().collect()
@@ -42,18 +46,32 @@ pub(super) fn opened(surroundings: &Surroundings, secrets: &Secrets) -> Vec<Open
 }
 
 /// The homes that passwd(5) has, but for those of users that are only names.
-fn of_user_database() -> Vec<PathBuf> {
-    let text = fs::read("/etc/passwd").unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
+fn of_user_database(file: &Path) -> Vec<PathBuf> {
+    let text = fs::read(file).unwrap_or_default();
     let user = nix::unistd::geteuid().to_string();
-    let home = |line: &'_ str| -> Option<PathBuf> {
-        let fields: Vec<&str> = line.split(':').collect();
-        let home = Path::new(fields.get(5)?);
-        let is_ours = home == Path::new("/") && fields[2] == user;
+    let home = |line: &[u8]| -> Option<PathBuf> {
+        let fields: Vec<&[u8]> = line.split(|byte| *byte == b':').collect();
+        let home = Path::new(OsStr::from_bytes(fields.get(5)?));
+        let is_ours = home == Path::new("/") && fields[2] == user.as_bytes();
         (is_ours || may_be_home(home)).then(|| home.to_path_buf())
     };
-    let homes: BTreeSet<PathBuf> = text.lines().filter_map(home).collect();
+    let homes: BTreeSet<PathBuf> = text.split(|byte| *byte == b'\n').filter_map(home).collect();
     homes.into_iter().take(MOST_HOMES).collect()
+}
+
+/// The homes of another machine that is seen at a place: root's, those of its user database and the usual ones.
+fn of_machine(place: &Path) -> Vec<PathBuf> {
+    let there = |path: &Path| place.join(path.strip_prefix("/").unwrap_or(path));
+    let named = of_user_database(&place.join("etc/passwd"));
+    let parents = PARENTS_OF_HOMES.iter().map(|parent| there(Path::new(parent)));
+    let usual = parents.flat_map(|parent| children(&parent));
+    let known = named.iter().map(|home| there(home)).chain([place.join("root")]);
+    known.chain(usual).take(MOST_HOMES).collect()
+}
+
+fn children(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.take(MOST_HOMES).map(|entry| entry.path())
 }
 
 /// Whether a person's or a service's files may be there, and not the machine's.
@@ -128,9 +146,8 @@ pub(super) fn elsewhere(
     let mut all: BTreeSet<Entry> = entries.iter().cloned().collect();
     let (around, (behind, links)) = match looking {
         Looking::All => {
-            let children = |parent: &&'static str| fs::read_dir(parent).into_iter().flatten().flatten();
-            let others = PARENTS_OF_HOMES.iter().flat_map(children).take(MOST_HOMES);
-            let others = others.map(|entry| home(entry.path()));
+            let others = PARENTS_OF_HOMES.iter().flat_map(|parent| children(parent.as_ref()));
+            let others = others.take(MOST_HOMES).map(home);
             let around: Vec<Entry> = entries.iter().cloned().chain(others).collect();
             let behind = behind_links(&around, inside, walker);
             (around, behind)
@@ -145,8 +162,19 @@ pub(super) fn elsewhere(
                 at: entry.at.join(shown.part),
             }));
         }
-        all.extend(mounts.unknown_overlays().iter().cloned().map(home));
+        for (layer, place) in mounts.unknown_overlays() {
+            all.insert(home(place.clone()));
+            all.extend(part_of_home(layer, place));
+        }
         all.extend(mounts.parts().filter_map(|(root, place)| part_of_home(root, place)));
+        // All homes of another machine, as a volume or a subvolume.
+        let homes = mounts
+            .parts()
+            .filter(|(root, _)| root.ends_with("home") || root.ends_with("@home"));
+        all.extend(homes.flat_map(|(_, place)| children(place)).map(home));
+    }
+    for machine in mounts.machines() {
+        all.extend(of_machine(machine).into_iter().map(home));
     }
     (all.into_iter().filter(is_of_use).collect(), links)
 }

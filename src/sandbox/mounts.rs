@@ -12,8 +12,8 @@ pub(super) struct Mounts {
     all: Vec<Mount>,
     /// A directory of an overlay, and where the whole is seen.
     layers: Vec<(PathBuf, PathBuf)>,
-    /// Overlays with layers whose paths are relative to a directory that isn't known.
-    unknown: Vec<PathBuf>,
+    /// Layers whose paths are relative to a directory that isn't known, and where the whole is seen.
+    unknown: Vec<(PathBuf, PathBuf)>,
     /// Where a whole machine is seen, beside this one: a container's host, a disk image.
     machines: Vec<PathBuf>,
 }
@@ -24,8 +24,8 @@ struct Mount {
     /// What of the file system is seen.
     root: PathBuf,
     place: PathBuf,
-    /// Whether it is of a disk here: servers of files may never answer.
-    is_of_disk: bool,
+    /// Whether it is of a disk or the memory here: servers of files may never answer.
+    is_local: bool,
 }
 
 /// What else shows a place, or part of it.
@@ -44,10 +44,15 @@ impl Mounts {
         let mut mounts = Mounts::of(&text);
         // An image's layers usually lie outside of what is seen.
         mounts.layers.retain(|(layer, _)| layer.is_dir());
+        for (layer, _) in &mut mounts.layers {
+            if let Ok(real) = layer.canonicalize() {
+                *layer = real;
+            }
+        }
         mounts.name_layers_anew();
-        let of_disks = mounts.all.iter().filter(|mount| mount.is_of_disk);
+        let local = mounts.all.iter().filter(|mount| mount.is_local);
         let is_machine = |place: &&PathBuf| **place != Path::new("/") && place.join("etc/passwd").is_file();
-        mounts.machines = of_disks.map(|mount| &mount.place).filter(is_machine).cloned().collect();
+        mounts.machines = local.map(|mount| &mount.place).filter(is_machine).cloned().collect();
         mounts
     }
 
@@ -76,7 +81,7 @@ impl Mounts {
                 for layer in layers(options) {
                     match layer.is_absolute() {
                         true => mounts.layers.push((layer, place.clone())),
-                        false if place != Path::new("/") => mounts.unknown.push(place.clone()),
+                        false if place != Path::new("/") => mounts.unknown.push((layer, place.clone())),
                         false => {}
                     }
                 }
@@ -85,7 +90,9 @@ impl Mounts {
                 device: String::from_utf8_lossy(device).into_owned(),
                 root: unescaped(root),
                 place,
-                is_of_disk: behind.get(..2).is_some_and(|of| is_of_disk(of[0], of[1])),
+                is_local: behind
+                    .get(..2)
+                    .is_some_and(|of| is_of_disk(of[0], of[1]) || matches!(of[0], b"tmpfs" | b"ramfs")),
             });
         }
         mounts
@@ -157,9 +164,14 @@ impl Mounts {
             .collect()
     }
 
-    /// Where overlays are seen of which a layer has no path that is known here: any home may be in it.
-    pub fn unknown_overlays(&self) -> &[PathBuf] {
+    /// Layers of overlays that have no path that is known here, and where the overlays are seen: any home may be there.
+    pub fn unknown_overlays(&self) -> &[(PathBuf, PathBuf)] {
         &self.unknown
+    }
+
+    /// Where other machines are seen as a whole.
+    pub fn machines(&self) -> &[PathBuf] {
+        &self.machines
     }
 
     /// What each mount that shows part of a file system shows, by the path that this has in the file system.
@@ -289,7 +301,7 @@ mod tests {
         has("/home", "/l", "v");
         has("/home/w", "/o", "");
         has("/home/w", "/data/homes/w", "");
-        assert_eq!(mounts.unknown_overlays(), [PathBuf::from("/o")]);
+        assert_eq!(mounts.unknown_overlays(), [(PathBuf::from("x"), PathBuf::from("/o"))]);
     }
 
     #[test]

@@ -189,12 +189,19 @@ fn secrets_stay_closed_where_the_home_is_the_root_directory() {
 
 /// A container that was given its host's disk, and its `/etc` once more: the probe without confinement and with it.
 const HOST_IN_CONTAINER: &str = r#"
-mkdir -p disk/etc/ssh disk/var/lib/etcd w/host w/etc
+mkdir -p disk/etc/ssh disk/var/lib/etcd disk/root disk/home/bob disk/srv/ada w/host w/etc w/homes w/memory
 mount --bind disk w/host 2>/dev/null || { echo nothing can be mounted; exit; }
 mount --bind disk/etc w/etc
+mount --bind disk/home w/homes
+mount -t tmpfs tmpfs w/memory
+mkdir w/memory/etc
 for file in etc/passwd etc/hostname etc/shadow etc/ssh/key var/lib/etcd/db; do echo $file >disk/$file; done
+echo ada:x:1000:1000::/srv/ada:/bin/sh >disk/etc/passwd
+for file in root/.npmrc home/bob/.npmrc srv/ada/.npmrc; do echo $file >disk/$file; done
+echo x >w/memory/etc/passwd
+echo memory >w/memory/etc/shadow
 cd w
-probe='cat host/etc/hostname host/etc/shadow host/etc/ssh/key host/var/lib/etcd/db etc/hostname etc/shadow etc/ssh/key 2>/dev/null; echo end'
+probe='cat host/etc/hostname host/etc/shadow host/etc/ssh/key host/var/lib/etcd/db etc/hostname etc/shadow etc/ssh/key host/root/.npmrc host/home/bob/.npmrc host/srv/ada/.npmrc homes/bob/.npmrc memory/etc/shadow 2>/dev/null; echo end'
 sh -c "$probe"
 $1 run --audit off --ask never --profile mcp-standard -- sh -c "$probe" 2>/dev/null
 "#;
@@ -209,7 +216,8 @@ fn the_places_of_a_machine_whose_disk_is_mounted_are_closed_there_too() {
         "nothing can be mounted\n" | "" => skipped("no file system can be mounted here"),
         text => assert_eq!(
             text,
-            "etc/hostname\netc/shadow\netc/ssh/key\nvar/lib/etcd/db\netc/hostname\netc/shadow\netc/ssh/key\nend\n\
+            "etc/hostname\netc/shadow\netc/ssh/key\nvar/lib/etcd/db\netc/hostname\netc/shadow\netc/ssh/key\n\
+             root/.npmrc\nhome/bob/.npmrc\nsrv/ada/.npmrc\nhome/bob/.npmrc\nmemory\nend\n\
              etc/hostname\netc/hostname\nend\n",
             "{}",
             finished.stderr()
