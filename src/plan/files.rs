@@ -279,7 +279,6 @@ pub(super) fn workers_lists(policy: &Policy) -> Vec<PathBuf> {
     let mut places: Vec<_> = policy
         .denials
         .iter()
-        .filter(|denial| denial.closes_reading())
         .flat_map(of_target)
         // A home that is the whole machine tells nothing.
         .filter(|place| place.parent().is_some())

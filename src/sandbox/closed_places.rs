@@ -16,7 +16,7 @@ use super::links_inside::LinksInside;
 use super::mounts::{Mounts, Shown};
 use crate::kernel;
 use crate::plan::Supervisor;
-use crate::policy::{Access, Closing, Denial, DenialKind, Entry, Listed, Policy, Target, paths_of_machine};
+use crate::policy::{Access, Closing, Denial, DenialKind, Entry, Grant, Listed, Policy, Target, paths_of_machine};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
@@ -55,6 +55,16 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
         let (looking, own) = homes::looking(surroundings);
         let mut inside = LinksInside::new(&policy.root, &own, &first.open);
         let (entries, links) = homes::elsewhere(&first.entries, (looking, &mut inside), walker, &mounts);
+        if looking == homes::Looking::All {
+            let is_written = |grant: &&Grant| grant.is_chosen() && grant.access.intersects(Access::CHANGE);
+            let written = policy
+                .grants
+                .iter()
+                .filter(is_written)
+                .map(|grant| grant.path.as_path());
+            let trees: BTreeSet<&Path> = written.chain([policy.root.as_path()]).collect();
+            trees.into_iter().for_each(|tree| inside.add_of_tree(tree, walker));
+        }
         for (list, place) in inside.targets {
             let of_list = lists.iter().filter(|(listed, _)| listed.list == list);
             let closed: Vec<_> = of_list.map(|(_, denial)| closed_at(denial, place.clone())).collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::homes::may_lead;
 use crate::command::is_below_base;
-use crate::policy::{List, Opened};
+use crate::policy::{List, ListedNames, Opened};
 use crate::real_path::Walker;
 
 /// Directories that are listed of each closed one, and entries of each of them. A run can't add to them.
@@ -36,6 +36,46 @@ impl<'a> LinksInside<'a> {
             open,
             targets: BTreeSet::new(),
             links: BTreeSet::new(),
+        }
+    }
+
+    /// Adds what guarded links in a tree that a run writes lead to: `.git/hooks/pre-commit`, `.vscode`. By the names that are
+    /// guarded in its uppermost directory alone; deeper, each directory would have to be looked into.
+    pub fn add_of_tree(&mut self, tree: &Path, walker: &mut Walker) {
+        let mut ahead = vec![(tree.to_path_buf(), ListedNames::anywhere())];
+        while let Some((directory, names)) = ahead.pop() {
+            for child in walker.some_children(&directory, MOST_ENTRIES).iter() {
+                let Some(names) = names.below(&child.name) else {
+                    continue;
+                };
+                let path = directory.join(&child.name);
+                match names.closing() {
+                    Some(List::Guarded) => self.add_guarded(&path, child.is_link, walker),
+                    None if !child.is_link => ahead.push((path, names)),
+                    _ => {}
+                }
+            }
+        }
+        let hooks = tree.join(".git/hooks");
+        let walked = walker.walk(&hooks);
+        if walked.exists {
+            self.add_guarded(&hooks, walked.real != hooks, walker);
+        }
+    }
+
+    fn add_guarded(&mut self, path: &Path, is_link: bool, walker: &mut Walker) {
+        if !is_link {
+            return self.add(path, List::Guarded, walker);
+        }
+        let walked = walker.walk(path);
+        if !may_lead(path) {
+            return;
+        }
+        let is_around = self.root.starts_with(&walked.real) || path.starts_with(&walked.real);
+        if !is_around && !is_below_base(&walked.real) && !self.is_opened(&walked.real) && is_changed_by_us(&walked.real)
+        {
+            self.links.extend(walked.links);
+            self.targets.insert((List::Guarded, walked.real));
         }
     }
 
@@ -87,7 +127,8 @@ impl<'a> LinksInside<'a> {
 
     fn is_left_open(&self, top: &Path, list: List, real: &Path) -> bool {
         let is_around_or_inside = top.starts_with(real) || real.starts_with(top);
-        let is_of_run = || self.is_of_run(real) || !is_changed_by_us(real);
+        // What programs are started by is built there. A unit or a setting that is kept there is the user's all the same.
+        let is_of_run = || self.is_of_run(real) && (real.is_dir() || holds_programs(top)) || !is_changed_by_us(real);
         is_around_or_inside || is_below_base(real) || self.is_opened(real) || list == List::Guarded && is_of_run()
     }
 
@@ -100,6 +141,11 @@ impl<'a> LinksInside<'a> {
         let is_around_home = self.own.iter().any(|home| home.starts_with(self.root));
         real.starts_with(self.root) && !is_around_home || self.root.starts_with(real)
     }
+}
+
+/// Whether it is a directory of programs, by its name.
+fn holds_programs(directory: &Path) -> bool {
+    directory.ends_with("bin") || directory.ends_with("shims")
 }
 
 /// Whether this user may change it, or make it.

@@ -1,4 +1,4 @@
-//! Secrets by their other names: files with several hard links, one of which a denial closes.
+//! Secrets and guarded files by their other names: files with several hard links, one of which a denial closes.
 //!
 //! Such a name is looked for where the policy names a path without wildcards, directly in such a directory, and directly in
 //! the homes. `plan` lets the workers list these directories where the policy grants nothing there.
@@ -59,17 +59,20 @@ impl HardLinks {
     fn add(&mut self, path: &Path, matcher: &Matcher<'_>) {
         let found = fs::symlink_metadata(path).ok();
         if let Some(found) = found.filter(|found| found.is_file() && found.nlink() > 1)
-            && matches!(matcher.decide(Access::READ, path), Decision::Denied(_))
+            && [Access::READ, Access::WRITE]
+                .iter()
+                .any(|access| matches!(matcher.decide(*access, path), Decision::Denied(_)))
         {
             self.closed.insert((found.dev(), found.ino()), path.to_path_buf());
         }
     }
 }
 
-/// The paths that the policy closes for reading by a name without wildcards, and the homes, in which wildcards count.
+/// The paths that the policy closes by a name without wildcards, and the homes, in which wildcards count.
 fn closed_paths_and_homes(policy: &Policy) -> Vec<PathBuf> {
-    let denials = policy.denials.iter().filter(|denial| denial.closes_reading());
-    let mut paths: Vec<_> = denials
+    let mut paths: Vec<_> = policy
+        .denials
+        .iter()
         .flat_map(|denial| match &denial.target {
             Target::Path(path) => vec![path.clone()],
             Target::Listed(listed) => {

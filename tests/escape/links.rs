@@ -124,6 +124,8 @@ fn linked_before(closed: &[(&str, &str)]) -> Probe {
         .file("~/.config/gh/hosts.yml", "SECRET")
         .file("~/.bash_history", "SECRET")
         .file("~/.gnupg/private-keys-v1.d/x.key", "SECRET")
+        .file("~/.bashrc", "x")
+        .file("~/.config/systemd/user/a.service", "x")
         .file("closed/x", "SECRET")
         .file("plain", "plain")
         .beside(&format!(
@@ -216,6 +218,56 @@ fn a_hard_link_from_before_the_run() {
                     .attempt(&format!("os.rename('{other}', '{other}.3'); read('{other}.3')"));
             }
         }
+        probe.refused(profile, "EACCES|EPERM");
+    }
+}
+
+#[test]
+fn a_guarded_file_by_another_name_from_before_the_run() {
+    for profile in WRITING {
+        let guarded = [
+            ("@HOME/.bashrc", "@ROOT/bashrc"),
+            ("@HOME/.config/systemd/user/a.service", "@ROOT/a"),
+        ];
+        let mut probe = linked_before(&guarded).works("read('@ROOT/bashrc')");
+        for (_, other) in guarded {
+            probe = probe.attempt(&format!("os.close(os.open('{other}', os.O_WRONLY | os.O_APPEND))"));
+            probe = probe.attempt(&format!("os.truncate('{other}', 3)"));
+        }
+        probe.refused(profile, "EACCES|EPERM");
+    }
+}
+
+#[test]
+fn what_guarded_links_of_a_project_lead_to() {
+    for profile in WRITING {
+        let mut probe = Probe::new()
+            .file("scripts/pre-commit", "x")
+            .file("conf/tasks.json", "x")
+            .file("shared/servers.json", "x")
+            .file("shared/hook.sh", "x")
+            .file("shared/plain", "x")
+            .file(".claude/hooks/own.sh", "x")
+            .file(".git/hooks/own", "x")
+            .link(".git/hooks/pre-commit", "../../scripts/pre-commit")
+            .link(".vscode", "conf")
+            .link(".mcp.json", "shared/servers.json")
+            .link(".claude/hooks/stop.sh", "../../shared/hook.sh")
+            .link(".claude/project", "..")
+            .works("read('@ROOT/scripts/pre-commit'); write('@ROOT/shared/plain', 'ab'); write('@ROOT/other', 'ab')");
+        for path in [
+            ".git/hooks/pre-commit",
+            "scripts/pre-commit",
+            "conf/tasks.json",
+            "shared/servers.json",
+            ".mcp.json",
+            "shared/hook.sh",
+        ] {
+            probe = probe.attempt(&format!("write('@ROOT/{path}', 'ab')"));
+        }
+        probe = probe
+            .attempt("open('@ROOT/conf/new.json', 'w')")
+            .attempt("os.rename('@ROOT/shared/hook.sh', '@ROOT/shared/hook.old')");
         probe.refused(profile, "EACCES|EPERM");
     }
 }

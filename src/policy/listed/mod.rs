@@ -537,6 +537,11 @@ pub struct Names([Start; 3]);
 impl Names {
     const LISTS: [List; 3] = [List::Secret, List::Key, List::Guarded];
 
+    /// What they know where no home is: names that mean the same everywhere.
+    pub fn anywhere() -> Names {
+        Names([const { Start::At(Vec::new()) }; 3])
+    }
+
     /// What they know below this place, relative to a home.
     pub fn at(at: &Path) -> Names {
         Names(Self::LISTS.map(|list| start(list.tree(), at)))
