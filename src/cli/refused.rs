@@ -15,6 +15,9 @@ use crate::visible::fit;
 /// The message; `None` where no denial explains a failure. `file` is where the report goes.
 pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     let explaining: Vec<&Denial> = report.explanation().collect();
+    if report.signal.as_deref() == Some("SIGSYS") {
+        return Some(Failure::text(0, FOREIGN_CALL).hint("use the program's build for this architecture"));
+    }
     if explaining.is_empty() && report.unsure {
         return Some(Failure::text(0, unsure(report, file)));
     }
@@ -26,6 +29,10 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     failure.hint = hint(report);
     Some(failure)
 }
+
+/// The filter ends a process that calls the kernel in another way than this architecture's: no supervisor hears of it.
+const FOREIGN_CALL: &str =
+    "the program was ended by SIGSYS, as one is that makes system calls of another architecture (32-bit)";
 
 /// `` `python3` was refused reading `/etc/hosts` (nothing grants it) ``.
 fn sentence(denial: &Denial) -> String {
@@ -364,6 +371,17 @@ mod tests {
         assert!(explanation(&report, None).is_none());
         report.unsure = true;
         insta::assert_snapshot!(text(&report, Some("r.json")), @"stockade: 1 access was refused, and nothing tells whether that is why it failed: `stockade explain r.json`");
+    }
+
+    #[test]
+    fn a_program_that_calls_in_another_architectures_way_is_told_so() {
+        let mut report = report(Vec::new(), &[], None);
+        report.signal = Some("SIGSYS".into());
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: the program was ended by SIGSYS, as one is that makes system calls of another architecture (32-bit)
+
+        hint: use the program's build for this architecture
+        ");
     }
 
     #[test]
