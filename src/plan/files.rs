@@ -269,12 +269,13 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
 /// other names, and read nothing there.
 pub(super) fn workers_lists(policy: &Policy) -> Vec<PathBuf> {
     let of_target = |denial: &Denial| match &denial.target {
-        Target::Path(path) => vec![path.clone()],
+        // Of what is only guarded the homes do.
+        Target::Path(path) if denial.closes_reading() => vec![path.clone()],
         Target::Listed(listed) => {
             let homes = listed.entries.iter().map(|entry| entry.place.clone());
             homes.chain(PARENTS_OF_HOMES.map(PathBuf::from)).collect()
         }
-        Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => Vec::new(),
+        Target::Path(_) | Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => Vec::new(),
     };
     let mut places: Vec<_> = policy
         .denials

@@ -67,10 +67,10 @@ impl<'a> LinksInside<'a> {
         if !is_link {
             return self.add(path, List::Guarded, walker);
         }
-        let walked = walker.walk(path);
         if !may_lead(path) {
             return;
         }
+        let walked = walker.walk(path);
         let is_around = self.root.starts_with(&walked.real) || path.starts_with(&walked.real);
         if !is_around && !is_below_base(&walked.real) && !self.is_opened(&walked.real) && is_changed_by_us(&walked.real)
         {
