@@ -213,6 +213,28 @@ fn a_line_names_the_place_that_it_closes() {
 }
 
 #[test]
+fn what_a_machine_starts_and_loads_is_guarded_and_what_else_it_has_is_not() {
+    let closing = listed(List::Guarded, &[]);
+    let closes = |path: &str| closing.line(Path::new(path)).is_some();
+    for path in [
+        "/etc/systemd/system/a.service",
+        "/etc/ld.so.conf.d/a.conf",
+        "/etc/skel/.bashrc",
+        "/etc/apt/apt.conf.d/9",
+    ] {
+        assert!(closes(path), "{path}");
+    }
+    for path in [
+        "/etc/systemd/journald.conf",
+        "/etc/apt/sources.list",
+        "/etc/X11/fonts",
+        "/etc/hosts",
+    ] {
+        assert!(!closes(path), "{path}");
+    }
+}
+
+#[test]
 fn literal_paths_are_closed_and_those_of_homes_of_what_is_moved_and_of_the_machine() {
     let entry = |place: &str, at: &str| Entry {
         place: place.into(),
