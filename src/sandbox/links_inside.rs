@@ -65,6 +65,13 @@ impl<'a> LinksInside<'a> {
 
     fn add_guarded(&mut self, path: &Path, is_link: bool, walker: &mut Walker) {
         if !is_link {
+            for child in walker
+                .some_children(path, MOST_ENTRIES)
+                .iter()
+                .filter(|child| child.is_link)
+            {
+                self.add_guarded(&path.join(&child.name), true, walker);
+            }
             return self.add(path, List::Guarded, walker);
         }
         if !may_lead(path) {

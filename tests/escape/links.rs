@@ -254,6 +254,9 @@ fn what_guarded_links_of_a_project_lead_to() {
             .link(".mcp.json", "shared/servers.json")
             .link(".claude/hooks/stop.sh", "../../shared/hook.sh")
             .link(".claude/project", "..")
+            .file("docs/rule.md", "x")
+            .file(".cursor/own.md", "x")
+            .link(".cursor/rules", "../docs")
             .works("read('@ROOT/scripts/pre-commit'); write('@ROOT/shared/plain', 'ab'); write('@ROOT/other', 'ab')");
         for path in [
             ".git/hooks/pre-commit",
@@ -262,6 +265,7 @@ fn what_guarded_links_of_a_project_lead_to() {
             "shared/servers.json",
             ".mcp.json",
             "shared/hook.sh",
+            "docs/rule.md",
         ] {
             probe = probe.attempt(&format!("write('@ROOT/{path}', 'ab')"));
         }
