@@ -11,7 +11,8 @@
 //!
 //! Job control of shells works: each of their children leaves first thing. In a group or a session that the run began all is free.
 
-use std::time::Duration;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Errno, MayContinue};
 use super::desk::Desk;
@@ -23,6 +24,10 @@ use crate::report::Kind;
 
 const GROUP: usize = 5;
 const SESSION: usize = 6;
+const FLAGS: usize = 9;
+
+/// `PF_FORKNOEXEC` of the kernel's `include/linux/sched.h`, in a process's flags.
+const NOT_EXECUTED_YET: i64 = 0x40;
 
 /// `setpgid`.
 pub fn set(desk: &Desk<'_>) -> Result<Answer, Errno> {
@@ -69,15 +74,20 @@ pub fn set(desk: &Desk<'_>) -> Result<Answer, Errno> {
 }
 
 /// A child in the launcher's group runs, and may start one of its own meanwhile, so only its own call takes it out. Shells
-/// make the call in both, and go on once one of them has succeeded. A child that makes none is said to have executed a
-/// program already.
+/// make the call in both, and go on once one of them has succeeded. A child that executes a program first stays, as in the
+/// kernel; one that does neither is said to have done so.
 fn left_by_itself(desk: &Desk<'_>, child: i32, group: i32) -> Result<Answer, Errno> {
-    const TRIES: u32 = 50;
-    for _ in 0..TRIES {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let since = Instant::now();
+    while since.elapsed() < PATIENCE {
         if field(desk, child, GROUP) == Some(group) {
             return Ok(Answer::Value(0));
         }
         desk.caller().confirm()?;
+        let flags: i64 = field(desk, child, FLAGS).ok_or(Errno(libc::ESRCH))?;
+        if flags & NOT_EXECUTED_YET == 0 {
+            break;
+        }
         std::thread::sleep(Duration::from_millis(1));
     }
     Err(Errno(libc::EACCES))
@@ -87,7 +97,7 @@ fn by_kernel(desk: &Desk<'_>) -> Answer {
     Answer::Continue(MayContinue::registers_decided(&desk.caller().registers))
 }
 
-fn field(desk: &Desk<'_>, process: i32, field: usize) -> Option<i32> {
+fn field<T: FromStr>(desk: &Desk<'_>, process: i32, field: usize) -> Option<T> {
     procfs::stat_field(desk.station(), process, field)
 }
 
