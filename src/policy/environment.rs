@@ -116,13 +116,12 @@ pub(super) fn passes(profile: &Profile, name: &OsStr) -> bool {
         }
 }
 
-/// Whether a profile that passes all but secrets would pass one by its value, under a harmless name. What the profile or a
-/// person names comes along.
+/// Whether it would pass a secret by its value, under a harmless name. What the profile or a person names comes along.
 fn is_kept_back(profile: &Profile, name: &OsStr, value: &OsStr) -> bool {
     let is_named = || profile.environment.names.iter().any(|rule| name == rule.value.as_str());
     // `LS_COLORS` has `*.key=01;31`.
     let is_colours = name.as_bytes().ends_with(b"COLORS");
-    profile.environment.pass == Pass::All && !is_colours && holds_secret(&value.to_string_lossy()) && !is_named()
+    !is_colours && holds_secret(&value.to_string_lossy()) && !is_named()
 }
 
 /// The entries of the caller's search path that the run may start programs from, in their order.

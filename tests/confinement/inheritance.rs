@@ -69,6 +69,21 @@ fn wide_profiles_pass_no_secret_variable() {
 }
 
 #[test]
+fn a_token_passes_under_no_name_that_a_profile_passes() {
+    let token = "ghp_0123456789abcdefghij0123456789abcdef";
+    for profile in ["minimal", "mcp-standard", "trusted"] {
+        run()
+            .profile(profile)
+            .variable("TZ", token)
+            .variable("LANG", "C.UTF-8")
+            .variable("EDITOR", format!("vi --key={token}"))
+            .python("import os; print([n for n in ('TZ', 'LANG', 'EDITOR') if n in os.environ])")
+            .stdout("['LANG']\n")
+            .ends();
+    }
+}
+
+#[test]
 fn the_search_path_names_nothing_of_the_home() {
     let begun = run().program("~/bin/tool", "#!/bin/sh\n");
     let path = begun.place.fill("@HOME/bin:.:bin::/usr/bin:@HOME/.local/bin:/bin");
