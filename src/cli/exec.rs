@@ -12,6 +12,7 @@ use super::layers::Here;
 use super::message::{Failure, note};
 use super::{acting, ledger, run, script};
 use crate::infer::{Inference, Language, Setting};
+use crate::mask::holds_secret;
 use crate::policy::{Access, Matcher, Policy};
 use crate::profile::visible;
 use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
@@ -56,13 +57,15 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     running.profile = Some(choice.profile.to_string_lossy().into_owned());
     running.command = command.words;
     running.read.extend(command.read);
-    running.read.extend(choice.reads);
+    running.read.extend(choice.grants.read);
+    running.env.extend(choice.grants.env);
     running.exec.extend(command.exec);
     running.env.extend(command.env);
     running.script = Some(args::Script {
         hash: choice.script.hash.clone(),
         path: choice.script.path.clone(),
         content: content.into(),
+        writes: choice.grants.write,
         to_whom: match language {
             Some(Language::Shell) => ServedTo::First(1),
             // The first time to see whether it is an archive.
@@ -132,8 +135,8 @@ struct Choice {
     script: StoredScript,
     /// What this run has.
     profile: OsString,
-    /// Files outside the root that it is granted to read, since its text names them.
-    reads: Vec<PathBuf>,
+    /// What it is granted beside, since its text names that.
+    grants: Grants,
     why: Why,
 }
 
@@ -165,55 +168,56 @@ impl Choice {
             (script.source, script.basis, script.confidence) = (Source::Manual, Basis::Approved, None);
             return Ok(Choice {
                 profile: script.profile.clone(),
-                reads: Vec::new(),
+                grants: Grants::default(),
                 script,
                 why: Why::Flag,
             });
         }
         let is_manual = known.as_ref().is_some_and(|known| known.source == Source::Manual);
         if is_manual {
-            return Choice::within_agent(task, script, Vec::new(), Why::Before);
+            return Choice::within_agent(task, script, Grants::default(), Why::Before);
         }
         let read = found
             .language
             .map(|language| Box::new(found.text.infer(language, &found.setting)));
-        let reads = read
+        let grants = read
             .as_ref()
-            .map_or_else(Vec::new, |answer| files_elsewhere(answer, &found.setting));
+            .map_or_else(Grants::default, |answer| Grants::of(answer, &found.setting));
         if known.is_some_and(|known| known.basis != Basis::Inferred) {
-            return Choice::within_agent(task, script, reads, Why::Before);
+            return Choice::within_agent(task, script, grants, Why::Before);
         }
         (script.source, script.basis) = (Source::Emergent, Basis::Inferred);
         let why = read.map_or(Why::Unread, Why::Read);
+        let is_for_agent = task.agent.is_some() || task.tool.is_some();
         let (profile, confidence) = match &why {
+            // An agent gets no grants by a text, so it gets the profile that has them.
+            Why::Read(answer) if is_for_agent && is_given_by_text(answer) => {
+                (answer.profile.as_str(), answer.confidence)
+            }
             Why::Read(answer) => (answer.runs_as.as_str(), answer.confidence),
             _ => (acting::LOWEST, 0.0),
         };
         script.profile = profile.into();
         script.confidence = Some(confidence);
-        Choice::within_agent(task, script, reads, why)
+        Choice::within_agent(task, script, grants, why)
     }
 
     /// What is inferred, or was chosen in other runs, widens no agent. What is remembered stays.
-    fn within_agent(task: &Run, script: StoredScript, reads: Vec<PathBuf>, why: Why) -> Result<Choice, Failure> {
+    fn within_agent(task: &Run, script: StoredScript, grants: Grants, why: Why) -> Result<Choice, Failure> {
         let own = narrower_of_agent(task, &script.profile.to_string_lossy())?;
         let is_for_agent = task.agent.is_some() || task.tool.is_some();
         Ok(Choice {
             profile: own.as_ref().map_or_else(|| script.profile.clone(), OsString::from),
             why: own.map_or(why, |_| Why::Agent),
             // Whether an agent's profile has them too isn't looked at: where it hasn't, they are asked.
-            reads: if is_for_agent { Vec::new() } else { reads },
+            grants: if is_for_agent { Grants::default() } else { grants },
             script,
         })
     }
 
     /// One line: what it runs with and why.
     fn said(&self, file: &Path) -> String {
-        let reads = self
-            .reads
-            .iter()
-            .map(|file| format!(" --read {}", visible(&file.to_string_lossy())));
-        let profile = self.profile.to_string_lossy().into_owned() + &reads.collect::<String>();
+        let profile = self.profile.to_string_lossy().into_owned() + &self.grants.said;
         let name = visible(&file.display().to_string()).into_owned();
         match &self.why {
             Why::Flag => format!("`{name}` runs under `{profile}`, as you say"),
@@ -231,7 +235,7 @@ impl Choice {
                 reasons(answer),
                 answer.confidence
             ),
-            Why::Read(answer) if answer.runs_as != answer.profile => format!(
+            Why::Read(answer) if !self.grants.is_all && answer.runs_as != answer.profile => format!(
                 "`{name}` runs under `{profile}`, and the rest is asked: it seems to need `{}` ({}; {})",
                 answer.profile,
                 reasons(answer),
@@ -248,24 +252,97 @@ impl Choice {
     }
 }
 
-/// The files outside the root that a text names whole, where it is sure and the run has no hosts to carry them to. Nothing that
-/// is closed, no directory, and no link.
-fn files_elsewhere(answer: &Inference, setting: &Setting) -> Vec<PathBuf> {
-    let has_hosts = answer.runs_as == "network-api";
-    let Some(policy) = Some(answer)
-        .filter(|answer| answer.is_sure() && !has_hosts)
-        .and_then(|_| policy_of_lowest(setting))
-    else {
-        return Vec::new();
+/// Whether the profile that it seems to need is one that a text may give.
+fn is_given_by_text(answer: &Inference) -> bool {
+    answer.is_sure() && ["minimal", "readonly", "filesystem", "network-api"].contains(&answer.profile.as_str())
+}
+
+/// What a script gets beside its profile.
+#[derive(Debug, Default)]
+struct Grants {
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    env: Vec<OsString>,
+    /// As flags.
+    said: String,
+    /// Whether these and the profile are all that its text seems to need.
+    is_all: bool,
+}
+
+impl Grants {
+    /// Of what its text names, what is itself: nothing that is closed, no link, no directory outside the root, and no
+    /// variable that holds a secret.
+    fn of(answer: &Inference, setting: &Setting) -> Grants {
+        let (Some(root), Some(policy)) = (&setting.root, policy_of_lowest(setting)) else {
+            return Grants::default();
+        };
+        let matcher = Matcher::new(&policy);
+        let is_open = |path: &Path, access: Access| {
+            let is_itself = std::fs::canonicalize(path).is_ok_and(|real| real == path);
+            is_itself && matcher.denial(access, path, path.is_dir()).is_none()
+        };
+        let mut grants = Grants::default();
+        let mut lacks = false;
+        for words in answer.runs_with.chunks_exact(2) {
+            let word = &words[1];
+            let path = root.join(word.strip_prefix("./").unwrap_or(word));
+            // Without a slash at its end.
+            let path = path.components().collect::<PathBuf>();
+            let is_near = path.starts_with(root);
+            let given = grants.count();
+            match words[0].as_str() {
+                "--read" | "--write" if grants.write.iter().any(|tree| path.starts_with(tree)) => continue,
+                "--read" if is_open(&path, Access::READ) && (is_near || path.is_file()) => grants.read.push(path),
+                "--write" if is_writable(&path, &matcher) => {
+                    let paths = with_companions(path).into_iter();
+                    grants.write.extend(paths.filter(|path| is_writable(path, &matcher)));
+                }
+                "--env" if !std::env::var_os(word).is_some_and(|value| holds_secret(&value.to_string_lossy())) => {
+                    grants.env.push(OsString::from(word));
+                }
+                _ => {}
+            }
+            match grants.count() > given {
+                true => grants.said.extend([" ", &words[0], " ", &visible(word)]),
+                false => lacks = true,
+            }
+        }
+        let least = &answer.least_grants;
+        grants.is_all = !lacks && answer.runs_with == least.flags && answer.runs_as == least.profile;
+        grants
+    }
+
+    fn count(&self) -> usize {
+        self.read.len() + self.write.len() + self.env.len()
+    }
+}
+
+/// A file with those that SQLite makes beside it where it is a database (sqlite.org, "Temporary Files Used By SQLite").
+fn with_companions(path: PathBuf) -> Vec<PathBuf> {
+    let is_database = path
+        .extension()
+        .is_some_and(|ending| ["db", "db3", "sqlite", "sqlite3"].iter().any(|known| ending == *known));
+    let beside = |suffix: &&str| {
+        let mut name = path.clone().into_os_string();
+        name.push(suffix);
+        PathBuf::from(name)
     };
-    let matcher = Matcher::new(&policy);
-    let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
-    let is_itself = |path: &Path| path.is_absolute() && std::fs::canonicalize(path).is_ok_and(|real| real == path);
-    let is_open = |path: &Path| matcher.denial(Access::READ, path, false).is_none();
-    let named = answer.reads.iter().map(PathBuf::from);
-    named
-        .filter(|path| is_itself(path) && is_file(path) && is_open(path))
-        .collect()
+    let suffixes: &[&str] = if is_database {
+        &["", "-journal", "-wal", "-shm"]
+    } else {
+        &[""]
+    };
+    suffixes.iter().map(beside).collect()
+}
+
+/// Whether what is there, or will be made there, is what its path says, and isn't closed.
+fn is_writable(path: &Path, matcher: &Matcher<'_>) -> bool {
+    let above = path.parent();
+    let is_above_itself = above.is_some_and(|above| std::fs::canonicalize(above).is_ok_and(|real| real == above));
+    let found = path.symlink_metadata();
+    let is_itself = found.as_ref().map_or(true, |found| found.is_file() || found.is_dir());
+    let is_directory = found.is_ok_and(|found| found.is_dir());
+    is_above_itself && is_itself && matcher.denial(Access::WRITE, path, is_directory).is_none()
 }
 
 fn policy_of_lowest(setting: &Setting) -> Option<Policy> {

@@ -131,15 +131,27 @@ fn print(answer: &Inference, out: &mut dyn Write) -> io::Result<()> {
     {
         writeln!(out, "  {}", visible(why))?;
     }
+    let flags = |words: &[String]| {
+        let words = words.iter().map(|word| format!(" {}", quoted(word.as_ref())));
+        words.collect::<String>()
+    };
     let least = &answer.least_grants;
     if least.profile != answer.profile {
-        let flags: Vec<String> = least.flags.iter().map(|word| quoted(word.as_ref())).collect();
-        writeln!(out, "\nless would do: --profile {} {}", least.profile, flags.join(" "))?;
-    }
-    if answer.runs_as != answer.profile {
         writeln!(
             out,
-            "`stockade exec` runs it under `{}` and asks for the rest",
+            "\nless would do: --profile {}{}",
+            least.profile,
+            flags(&least.flags)
+        )?;
+    }
+    let is_least = answer.runs_as == least.profile && answer.runs_with == least.flags;
+    if is_least && answer.runs_as != answer.profile {
+        writeln!(out, "`stockade exec` runs it with that")?;
+    } else if answer.runs_as != answer.profile {
+        let runs_with = flags(&answer.runs_with);
+        writeln!(
+            out,
+            "`stockade exec` runs it under `{}{runs_with}` and asks for the rest",
             answer.runs_as
         )?;
     }

@@ -133,7 +133,8 @@ fn ready(
     for path in &run.read {
         sandbox = sandbox.read(path);
     }
-    for path in &run.write {
+    let by_text = run.script.iter().flat_map(|script| &script.writes);
+    for path in run.write.iter().chain(by_text) {
         sandbox = sandbox.write(path);
     }
     for path in run.exec.iter().chain(granted) {

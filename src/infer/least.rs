@@ -12,6 +12,7 @@ use super::language::Language;
 use super::setting::Setting;
 use super::text::Text;
 use super::whereabouts::{Located, Whereabouts, locate};
+use crate::mask::looks_secret;
 use crate::policy::{Access, is_limited_variable, is_usual_variable};
 
 /// What a script needs, as far as its text tells.
@@ -45,8 +46,11 @@ pub struct Inference {
     /// What would do with less than the profile.
     pub least_grants: LeastGrants,
     /// The profile that it is run with where no person chose one: `minimal` where the answer isn't sure. Never `trusted` or
-    /// `mcp-standard`, which only a person gives, but the one for what it does with files of its root, or else for hosts.
+    /// `mcp-standard`, which only a person gives, but the one for files of its root whose names are computed, or else for hosts.
     pub runs_as: String,
+    /// The flags that it is run with beside: for files that it names and reads, or writes below its root or `/tmp`, and for
+    /// variables. None where it has hosts, which could carry those away.
+    pub runs_with: Vec<String>,
 }
 
 /// A profile and flags of `stockade run` that together allow what was found, and no more than that.
@@ -119,6 +123,10 @@ impl Need {
         }
     }
 
+    fn without_hosts(self) -> Need {
+        Need::files(self.files)
+    }
+
     /// The same without hosts that would come with all files, or without end.
     fn without_all_hosts(self) -> Need {
         let hosts = match (self.files, self.hosts) {
@@ -140,6 +148,8 @@ struct Judged {
     need: Need,
     /// The flags that would grant it, and nothing else.
     flags: Option<Vec<String>>,
+    /// Whether it is of a file below the root or `/tmp`.
+    is_near: bool,
     doubt: Option<Doubt>,
 }
 
@@ -148,8 +158,9 @@ pub fn least(found: Vec<Finding>, source: &str, language: Language, setting: &Se
     let lines = Lines::of(source);
     let mut answer = Inference::of(language);
     let (mut patterns, mut doubts) = (BTreeSet::new(), Vec::new());
-    let (mut need, mut tried, mut beyond_flags) = (Need::default(), Need::default(), Need::default());
+    let (mut need, mut beyond_flags) = (Need::default(), Need::default());
     let mut flagged: Vec<(Need, Vec<String>)> = Vec::new();
+    let mut by_itself = ByItself::default();
     let mut found = found;
     found.sort_by_key(|finding| finding.at.start);
     for finding in found {
@@ -160,9 +171,7 @@ pub fn least(found: Vec<Finding>, source: &str, language: Language, setting: &Se
         doubts.extend(judged.doubt);
         doubts.extend((finding.is_guess && !judged.need.is_nothing()).then_some(Doubt::Guess));
         need = need.and(judged.need);
-        if judged.need.files <= Files::Root {
-            tried = tried.and(judged.need);
-        }
+        by_itself.add(&judged);
         match judged.flags {
             Some(flags) => flagged.push((judged.need, flags)),
             None => beyond_flags = beyond_flags.and(judged.need),
@@ -175,12 +184,51 @@ pub fn least(found: Vec<Finding>, source: &str, language: Language, setting: &Se
     answer.profile = need.profile().into();
     answer.confidence = confidence(doubts);
     if answer.is_sure() {
-        answer.runs_as = tried.without_all_hosts().profile().into();
+        (answer.runs_as, answer.runs_with) = by_itself.given();
     }
     answer.detected_patterns = patterns.into_iter().collect();
     answer.least_grants = least_grants(beyond_flags, flagged);
     answer.listed();
     answer
+}
+
+/// What a script gets by its text alone.
+#[derive(Debug, Default)]
+struct ByItself {
+    need: Need,
+    /// Of the need, what no flag grants.
+    beyond_flags: Need,
+    flagged: Vec<(Need, Vec<String>)>,
+}
+
+impl ByItself {
+    fn add(&mut self, judged: &Judged) {
+        let is_of_root = judged.need.files <= Files::Root;
+        if is_of_root {
+            self.need = self.need.and(judged.need);
+        }
+        let is_given = match judged.effect {
+            Effect::Read => true,
+            Effect::Write => judged.is_near,
+            Effect::Env => !looks_secret(judged.target.as_ref()),
+            _ => false,
+        };
+        match &judged.flags {
+            Some(flags) if is_given => self.flagged.push((judged.need, flags.clone())),
+            None if is_of_root => self.beyond_flags = self.beyond_flags.and(judged.need),
+            _ => {}
+        }
+    }
+
+    /// A profile and flags. Hosts are given to what has no files, and nothing else is then.
+    fn given(self) -> (String, Vec<String>) {
+        let with_hosts = self.need.without_all_hosts();
+        if with_hosts.hosts != Hosts::None {
+            return (with_hosts.profile().into(), Vec::new());
+        }
+        let least = least_grants(self.beyond_flags.without_hosts(), self.flagged);
+        (least.profile, least.flags)
+    }
 }
 
 /// The profile for what no flag grants, and the flags for the rest of it.
@@ -221,6 +269,7 @@ impl Inference {
                 flags: Vec::new(),
             },
             runs_as: "minimal".into(),
+            runs_with: Vec::new(),
         }
     }
 
@@ -269,6 +318,7 @@ impl Judged {
                 target: "a port".into(),
                 need: Need::hosts(Hosts::Any),
                 flags: None,
+                is_near: false,
                 doubt: None,
             },
             Act::Variable(name) => return Self::variable(name),
@@ -277,6 +327,7 @@ impl Judged {
                 target: words.first().map(Text::shown).unwrap_or_default(),
                 need: Need::default(),
                 flags: Some(Vec::new()),
+                is_near: false,
                 doubt: None,
             },
             Act::Opaque(opaque) => Self::opaque(opaque),
@@ -311,6 +362,10 @@ impl Judged {
             effect,
             need: Need::files(files),
             flags: is_exact.then(|| vec![flag.to_string(), shown.clone()]),
+            is_near: matches!(
+                whereabouts,
+                Whereabouts::Data | Whereabouts::Root | Whereabouts::Temporary
+            ),
             target: shown,
             doubt,
         })
@@ -328,6 +383,7 @@ impl Judged {
             flags: doubt.is_none().then(|| vec!["--host".to_string(), target.clone()]),
             target,
             need,
+            is_near: false,
             doubt,
         })
     }
@@ -347,6 +403,7 @@ impl Judged {
             need: Need::files(files),
             flags: known.map(|name| vec!["--env".to_string(), name.to_string()]),
             target,
+            is_near: false,
             doubt: None,
         })
     }
@@ -374,6 +431,7 @@ impl Judged {
                 _ => Need::files(Files::All),
             },
             flags: None,
+            is_near: false,
             doubt: Some(match opaque {
                 Opaque::Unparsed(_) => Doubt::Unparsed,
                 Opaque::Unfollowed(_) => Doubt::Unfollowed,

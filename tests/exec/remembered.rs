@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::exec::place::Place;
 
-const WRITES: &str = "open('out.txt', 'a').write('x')\n";
+/// Its text tells no name to write.
+const WRITES: &str = "open(''.join(reversed('txt.tuo')), 'a').write('x')\n";
 
 #[test]
 fn what_a_person_approved_for_a_script_is_not_asked_again_until_it_changes() {

@@ -14,8 +14,23 @@ fn a_script_runs_with_what_its_text_needs_and_no_more() {
     assert_eq!((called.code, &*called.stdout), (0, "shop,price\nmarket,3\n"));
     assert_eq!(
         called.stderr,
-        "stockade: `read.py` runs under `readonly`: reads ./data/a.csv (0.95)\n"
+        "stockade: `read.py` runs under `minimal --read ./data/a.csv`: reads ./data/a.csv (0.95)\n"
     );
+    place.file("write.py", "open('out.txt', 'w').write(open('data/a.csv').read())\n");
+    assert_eq!(place.exec(&["write.py"]).code, 0);
+    assert!(place.root().join("out.txt").exists());
+    // SQLite makes a journal beside it.
+    let text = "import os, sqlite3\nbase = sqlite3.connect('./shop.db')\nbase.execute('create table t(a)')\nbase.commit()\n\
+                print(os.environ.get('COLOUR'), os.environ.get('HARMLESS'))\n";
+    place.file("base.py", text);
+    let mut command = place.command(&["exec", "--ask", "never", "base.py"]);
+    let token = "ghp_0123456789abcdefghij0123456789abcdef";
+    let output = command.env("COLOUR", "blue").env("HARMLESS", token).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "blue None\n", "{output:?}");
+    place.file("closed.py", "open('.git/hooks/pre-commit', 'w').write('x')\n");
+    std::fs::create_dir_all(place.root().join(".git/hooks")).unwrap();
+    assert_eq!(bare(&place, &["python3", "closed.py"]), Some(0));
+    assert_eq!(place.exec(&["closed.py"]).code, 1);
     // What its text doesn't say stays closed: the same file, by a name that only running it shows.
     place.file(
         "hidden.py",
@@ -29,24 +44,29 @@ fn a_script_runs_with_what_its_text_needs_and_no_more() {
 #[test]
 fn trusted_is_never_given_by_a_text() {
     let place = Place::new();
-    place.file("write.py", "open('out.txt', 'w').write(open('data/a.csv').read())\n");
+    // A file elsewhere is `trusted` to write, and no text gets that.
+    let elsewhere = tempfile::tempdir_in("/var/tmp").unwrap();
+    let file = elsewhere.path().canonicalize().unwrap().join("out.txt");
+    let text = format!("open('{}', 'w').write(open('data/a.csv').read())\n", file.display());
+    place.file("write.py", &text);
     let answer = place.json(&["infer", "--json", "write.py"]);
     assert_eq!(
-        (&answer["profile"], &answer["runs_as"]),
-        (&json!("trusted"), &json!("readonly"))
+        (&answer["profile"], &answer["runs_as"], &answer["runs_with"]),
+        (&json!("trusted"), &json!("minimal"), &json!(["--read", "./data/a.csv"]))
     );
     assert_eq!(
         answer["least_grants"],
-        json!({ "profile": "minimal", "flags": ["--write", "./out.txt", "--read", "./data/a.csv"] })
+        json!({ "profile": "minimal", "flags": ["--write", file, "--read", "./data/a.csv"] })
     );
     let called = place.exec(&["write.py"]);
     assert_eq!(called.code, 1);
-    called.says("`write.py` runs under `readonly`, and the rest is asked: it seems to need `trusted`");
-    assert!(!place.root().join("out.txt").exists());
+    called
+        .says("`write.py` runs under `minimal --read ./data/a.csv`, and the rest is asked: it seems to need `trusted`");
+    assert!(!file.exists());
     // An answer can let it happen.
     let called = place.exec_with(r#"{"answer":"yes","lifetime":"session"}"#, &["write.py"]);
     assert_eq!(called.code, 0);
-    assert!(place.root().join("out.txt").exists());
+    assert!(file.exists());
 }
 
 /// All reads and all hosts together carry every file away.
@@ -93,7 +113,7 @@ fn mcp_standard_is_never_given_by_a_text_but_the_files_that_it_names() {
         )
     };
     sending("open('notes.txt').read()");
-    assert_eq!(runs_as("sending.py"), "filesystem");
+    assert_eq!(runs_as("sending.py"), "minimal");
     sending(&format!("open('{named}').read()"));
     assert_eq!(runs_as("sending.py"), "network-api");
     place
