@@ -53,7 +53,8 @@ pub fn is_closed_to_us(path: &Path, error: &io::Error) -> bool {
 pub struct Walked {
     /// Without links, as far as it exists: the rest is appended as it is.
     pub real: PathBuf,
-    /// The links on the way, each by its real name.
+    /// The links on the way, each by its real name, and what a link's text names before `..`: with another thing there it leads
+    /// elsewhere.
     pub links: Vec<PathBuf>,
     /// Whether something has the real name.
     pub exists: bool,
@@ -105,18 +106,28 @@ impl Walker {
         };
         walked.real.push(known);
         let mut ahead = names(rest);
+        // Names behind the last link.
+        let mut behind = 0_usize;
+        let mut followed = 0;
         while let Some(name) = ahead.pop() {
             // Nothing lies below a file.
             walked.exists &= walked.is_directory;
             if name == ".." {
+                if behind > 0 {
+                    walked.links.push(walked.real.clone());
+                    behind -= 1;
+                }
                 walked.real.pop();
                 continue;
             }
             walked.real.push(name);
+            behind += usize::from(!walked.links.is_empty());
             match walked.is_directory.then(|| self.look(&walked.real)) {
-                Some(Found::Link(target)) if walked.links.len() < MOST_LINKS => {
+                Some(Found::Link(target)) if followed < MOST_LINKS => {
+                    followed += 1;
                     walked.links.push(walked.real.clone());
                     walked.real.pop();
+                    behind = 0;
                     if target.is_absolute() {
                         walked.real = PathBuf::from("/");
                     }
@@ -176,6 +187,12 @@ impl Walker {
     /// The same of so many entries, where they are listed for the first time; none of a directory that can't be listed.
     pub fn some_children(&mut self, directory: &Path, most: usize) -> Arc<[Child]> {
         self.list(directory, most).unwrap_or_default()
+    }
+
+    /// All of them; none where there are more entries than that, or it can't be listed.
+    pub fn all_children(&mut self, directory: &Path, most: usize) -> Option<Arc<[Child]>> {
+        let listed = self.list(directory, most).ok()?;
+        self.leading.contains_key(directory).then_some(listed)
     }
 
     fn list(&mut self, directory: &Path, most: usize) -> io::Result<Arc<[Child]>> {

@@ -13,6 +13,7 @@ mod observing;
 mod outcome;
 mod outside;
 mod own_sockets;
+mod repositories;
 mod withheld;
 
 use std::ffi::OsString;

@@ -73,7 +73,9 @@ pub fn holds_token(text: &str) -> bool {
     text.char_indices().any(|(at, _)| {
         let here = &text[at..];
         secret_at(text, at).is_some_and(|(keep, length)| {
-            let is_of_path = || text[..at].ends_with('/') || here[keep + length..].starts_with('/');
+            let before = &text[..at];
+            let is_below = before.ends_with('/') && !before.ends_with("://");
+            let is_of_path = || is_below || here[keep + length..].starts_with('/');
             match here.as_bytes()[0] {
                 b'-' => here.lines().next().is_some_and(|line| line.contains("PRIVATE KEY")),
                 b':' if here.starts_with("://") => here[keep..][..length].contains(':'),

@@ -329,6 +329,10 @@ fn values_that_hold_tokens_are_recognised_whatever_their_name() {
         "-----BEGIN PRIVATE KEY-----\nMII",
         "Bearer 0123456789abcdef",
         "x-extra: basic dXNlcjpzZWNyZXQ5OTk=",
+        "https://ghp_0123456789abcdefghij0123456789abcdef@github.com/x.git",
+        "git+https://glpat-0123456789abcdefghij@gitlab.com/x",
+        "https://hooks.slack.com/services/T00000000/B00000000/0123456789abcdefghijklmn",
+        "https://discord.com/api/webhooks/0123456789012345678/0123456789abcdef0123456789abcdef0123456789abcdef",
     ] {
         assert!(holds_token(value), "{value}");
     }

@@ -14,6 +14,7 @@ use super::Error;
 use super::homes;
 use super::links_inside::LinksInside;
 use super::mounts::{Mounts, Shown};
+use super::repositories;
 use crate::kernel;
 use crate::plan::Supervisor;
 use crate::policy::{Access, Closing, Denial, DenialKind, Entry, Grant, Listed, Policy, Target, paths_of_machine};
@@ -50,19 +51,24 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
         .filter(|denial| has_name(denial))
         .cloned()
         .collect();
+    let is_written = |grant: &&Grant| grant.is_chosen() && grant.access.intersects(Access::CHANGE);
+    let written = policy.grants.iter().filter(is_written).map(|grant| grant.path.clone());
+    let written: BTreeSet<PathBuf> = written.collect();
+    let is_root_written = policy
+        .grants
+        .iter()
+        .any(|grant| grant.access.intersects(Access::CHANGE) && grant.covers(&policy.root));
+    let mut with_root = written.clone();
+    with_root.extend(is_root_written.then(|| policy.root.clone()));
+    let of_git = repositories::elsewhere(&with_root, walker, &mounts)?;
+    policy.denials.extend(of_git);
     // All lists of a policy have the same entries.
     if let Some((first, _)) = lists.first() {
         let (looking, own) = homes::looking(surroundings);
         let mut inside = LinksInside::new(&policy.root, &own, &first.open);
         let (entries, links) = homes::elsewhere(&first.entries, (looking, &mut inside), walker, &mounts);
         if looking == homes::Looking::All {
-            let is_written = |grant: &&Grant| grant.is_chosen() && grant.access.intersects(Access::CHANGE);
-            let written = policy
-                .grants
-                .iter()
-                .filter(is_written)
-                .map(|grant| grant.path.as_path());
-            let trees: BTreeSet<&Path> = written.chain([policy.root.as_path()]).collect();
+            let trees: BTreeSet<&Path> = written.iter().map(PathBuf::as_path).chain([&*policy.root]).collect();
             trees.into_iter().for_each(|tree| inside.add_of_tree(tree, walker));
         }
         for (list, place) in inside.targets {

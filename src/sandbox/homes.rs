@@ -87,9 +87,9 @@ fn moved(surroundings: &Surroundings) -> Vec<Entry> {
         let Some(value) = surroundings.variable(variable) else {
             continue;
         };
-        let written: Vec<_> = std::env::split_paths(&value)
-            .filter(|place| !place.as_os_str().is_empty())
-            .collect();
+        // Of one path a colon is part.
+        let parts = std::env::split_paths(&value).chain([PathBuf::from(&value)]);
+        let written: BTreeSet<_> = parts.filter(|place| !place.as_os_str().is_empty()).collect();
         // Some programs expand a tilde that the shell left, as the AWS command line does.
         let expanded = |place: &PathBuf| Some(surroundings.home.as_ref()?.join(place.strip_prefix("~").ok()?));
         let expanded = written.iter().filter_map(expanded);
@@ -155,8 +155,23 @@ pub(super) fn elsewhere(
         Looking::Own => (entries.to_vec(), behind_names(inside.own, walker)),
     };
     all.extend(behind.iter().cloned());
+    let mut others: Vec<PathBuf> = mounts
+        .machines()
+        .iter()
+        .flat_map(|machine| of_machine(machine))
+        .collect();
     if !mounts.show_nothing_twice() {
-        for entry in around.iter().chain(&behind) {
+        // All homes of another machine, as a volume or a subvolume.
+        let volumes = mounts
+            .parts()
+            .filter(|(root, _)| root.ends_with("home") || root.ends_with("@home"));
+        others.extend(volumes.flat_map(|(_, place)| children(place)));
+    }
+    let behind_others: Vec<_> = others.iter().map(|place| walker.walk(place).real).collect();
+    let others: BTreeSet<Entry> = others.into_iter().chain(behind_others).map(home).collect();
+    all.extend(others.iter().cloned());
+    if !mounts.show_nothing_twice() {
+        for entry in around.iter().chain(&behind).chain(&others) {
             all.extend(mounts.showing(&entry.place).into_iter().map(|shown| Entry {
                 place: shown.place,
                 at: entry.at.join(shown.part),
@@ -167,14 +182,6 @@ pub(super) fn elsewhere(
             all.extend(part_of_home(layer, place));
         }
         all.extend(mounts.parts().filter_map(|(root, place)| part_of_home(root, place)));
-        // All homes of another machine, as a volume or a subvolume.
-        let homes = mounts
-            .parts()
-            .filter(|(root, _)| root.ends_with("home") || root.ends_with("@home"));
-        all.extend(homes.flat_map(|(_, place)| children(place)).map(home));
-    }
-    for machine in mounts.machines() {
-        all.extend(of_machine(machine).into_iter().map(home));
     }
     (all.into_iter().filter(is_of_use).collect(), links)
 }

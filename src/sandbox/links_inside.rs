@@ -1,17 +1,27 @@
 //! Links in directories of homes that are closed as a whole: what they lead to is closed, too, or the closed name opens it.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{AccessFlags, faccessat};
+
 use super::homes::may_lead;
 use crate::command::is_below_base;
-use crate::policy::{List, ListedNames, Opened};
-use crate::real_path::Walker;
+use crate::policy::{List, ListedNames, Opened, names_anywhere};
+use crate::real_path::{Child, Walker};
 
 /// Directories that are listed of each closed one, and entries of each of them. A run can't add to them.
 const MOST_DIRECTORIES: usize = 256;
 const MOST_ENTRIES: usize = 65_536;
+
+/// Directories of a home that hold what many programs keep: a link of such a name closes nothing.
+const OF_MANY: [&str; 5] = [".config", ".local", ".cache", ".docker", "node_modules"];
+
+/// What many share to write.
+const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// Looks for such links.
 pub(super) struct LinksInside<'a> {
@@ -39,19 +49,24 @@ impl<'a> LinksInside<'a> {
         }
     }
 
-    /// Adds what guarded links in a tree that a run writes lead to: `.git/hooks/pre-commit`, `.vscode`. By the names that are
-    /// guarded in its uppermost directory alone; deeper, each directory would have to be looked into.
+    /// Adds what closed links in a tree that a run writes lead to: `.git/hooks/pre-commit`, `.vscode`, `.env`. By the names that are
+    /// closed in its uppermost directory alone; deeper, each directory would have to be looked into.
     pub fn add_of_tree(&mut self, tree: &Path, walker: &mut Walker) {
         let mut ahead = vec![(tree.to_path_buf(), ListedNames::anywhere())];
         while let Some((directory, names)) = ahead.pop() {
-            for child in walker.some_children(&directory, MOST_ENTRIES).iter() {
+            for child in closed_children(&directory, walker) {
                 let Some(names) = names.below(&child.name) else {
                     continue;
                 };
                 let path = directory.join(&child.name);
                 match names.closing() {
                     Some(List::Guarded) => self.add_guarded(&path, child.is_link, walker),
+                    Some(list) if child.is_link => self.add_link(&path, list, walker),
                     None if !child.is_link => ahead.push((path, names)),
+                    // What is closed below it, such as `.gitlab/duo`, may still be to be made where it leads.
+                    None if !OF_MANY.iter().any(|name| child.name == *name) => {
+                        self.add_link(&path, List::Guarded, walker);
+                    }
                     _ => {}
                 }
             }
@@ -64,25 +79,37 @@ impl<'a> LinksInside<'a> {
     }
 
     fn add_guarded(&mut self, path: &Path, is_link: bool, walker: &mut Walker) {
-        if !is_link {
-            for child in walker
-                .some_children(path, MOST_ENTRIES)
-                .iter()
-                .filter(|child| child.is_link)
-            {
-                self.add_guarded(&path.join(&child.name), true, walker);
-            }
-            return self.add(path, List::Guarded, walker);
+        if is_link {
+            return self.add_link(path, List::Guarded, walker);
         }
+        for child in walker.some_children(path, MOST_ENTRIES).iter() {
+            let link = path.join(&child.name);
+            if child.is_link && (is_loaded(&link, path) || !link.is_dir()) {
+                self.add_link(&link, List::Guarded, walker);
+            }
+        }
+        self.add(path, List::Guarded, walker);
+    }
+
+    /// Adds what a closed link in the run's tree leads to, and what links inside of that do.
+    fn add_link(&mut self, path: &Path, list: List, walker: &mut Walker) {
         if !may_lead(path) {
             return;
         }
         let walked = walker.walk(path);
-        let is_around = self.root.starts_with(&walked.real) || path.starts_with(&walked.real);
-        if !is_around && !is_below_base(&walked.real) && !self.is_opened(&walked.real) && is_changed_by_us(&walked.real)
-        {
-            self.links.extend(walked.links);
-            self.targets.insert((List::Guarded, walked.real));
+        // A loop is one until a link of it is replaced.
+        if walked.links.contains(&walked.real) {
+            return self.links.extend(walked.links);
+        }
+        let real = walked.real;
+        let is_around = self.root.starts_with(&real) || path.starts_with(&real);
+        let is_shared = SHARED.iter().any(|shared| Path::new(shared).starts_with(&real));
+        if is_around || is_shared || is_below_base(&real) || self.is_opened(&real) || !is_changed_by_us(&real) {
+            return;
+        }
+        self.links.extend(walked.links);
+        if self.targets.insert((list, real.clone())) && walked.is_directory {
+            self.add(&real, list, walker);
         }
     }
 
@@ -123,7 +150,8 @@ impl<'a> LinksInside<'a> {
         let walked = walker.walk(link);
         let is_directory = walked.is_directory;
         // Deeper inside, a snap has links to `~/Documents`.
-        if is_directory && level > 1 || self.is_left_open(top, list, &walked.real) {
+        let is_loaded = list == List::Guarded && top.starts_with(self.root) && is_loaded(link, top);
+        if is_directory && level > 1 && !is_loaded || self.is_left_open((top, list), &walked.real, is_loaded) {
             return None;
         }
         let on_the_way = walked.links.into_iter();
@@ -132,11 +160,16 @@ impl<'a> LinksInside<'a> {
         is_directory.then_some(walked.real)
     }
 
-    fn is_left_open(&self, top: &Path, list: List, real: &Path) -> bool {
+    fn is_left_open(&self, (top, list): (&Path, List), real: &Path, is_loaded: bool) -> bool {
         let is_around_or_inside = top.starts_with(real) || real.starts_with(top);
         // What programs are started by is built there. A unit or a setting that is kept there is the user's all the same.
-        let is_of_run = || self.is_of_run(real) && (real.is_dir() || holds_programs(top)) || !is_changed_by_us(real);
-        is_around_or_inside || is_below_base(real) || self.is_opened(real) || list == List::Guarded && is_of_run()
+        let is_built = || self.is_of_run(real) && (real.is_dir() && !is_loaded || holds_programs(top));
+        let is_of_run = || is_built() || self.root.starts_with(real) || !is_changed_by_us(real);
+        is_around_or_inside
+            || SHARED.iter().any(|shared| Path::new(shared).starts_with(real))
+            || is_below_base(real)
+            || self.is_opened(real)
+            || list == List::Guarded && is_of_run()
     }
 
     fn is_opened(&self, path: &Path) -> bool {
@@ -155,8 +188,52 @@ fn holds_programs(directory: &Path) -> bool {
     directory.ends_with("bin") || directory.ends_with("shims")
 }
 
-/// Whether this user may change it, or make it.
+/// Whether a link among an agent's files is to what it loads or obeys: shared skills are linked, and so is `src`.
+fn is_loaded(link: &Path, top: &Path) -> bool {
+    const LOADED: [&str; 14] = [
+        "agents",
+        "commands",
+        "extensions",
+        "hooks",
+        "memories",
+        "modes",
+        "output-styles",
+        "plugins",
+        "prompts",
+        "rules",
+        "scripts",
+        "skills",
+        "steering",
+        "workflows",
+    ];
+    let inside = link.strip_prefix(top).unwrap_or(link);
+    let named = |path: &Path| path.iter().any(|name| LOADED.iter().any(|loaded| name == *loaded));
+    named(inside) || top.file_name().is_some_and(|name| named(name.as_ref()))
+}
+
+/// The directories and links in a directory of the run's; where it has too many entries, those of closed names.
+fn closed_children(directory: &Path, walker: &mut Walker) -> Vec<Child> {
+    if let Some(all) = walker.all_children(directory, MOST_ENTRIES) {
+        return all.to_vec();
+    }
+    let names = [List::Secret, List::Guarded].into_iter().flat_map(names_anywhere);
+    let firsts: BTreeSet<OsString> = names
+        .filter_map(|path| path.iter().next().map(OsString::from))
+        .collect();
+    let child = |name: OsString| {
+        let found = directory.join(&name).symlink_metadata().ok()?;
+        let is_link = found.is_symlink();
+        (is_link || found.is_dir()).then_some(Child { name, is_link })
+    };
+    firsts.into_iter().filter_map(child).collect()
+}
+
+/// Whether this user may change it, make it, or put another thing in its place.
 fn is_changed_by_us(path: &Path) -> bool {
-    let user = nix::unistd::geteuid();
-    user.is_root() || path.metadata().is_ok_and(|found| found.uid() == user.as_raw()) || !path.exists()
+    let is_ours = || {
+        path.metadata()
+            .is_ok_and(|found| found.uid() == nix::unistd::geteuid().as_raw())
+    };
+    let may_write = |path: &Path| faccessat(AT_FDCWD, path, AccessFlags::W_OK, AtFlags::AT_EACCESS).is_ok();
+    nix::unistd::geteuid().is_root() || !path.exists() || is_ours() || path.ancestors().any(may_write)
 }

@@ -1,9 +1,16 @@
 //! Under which other paths the mount table shows a place: bind mounts, volumes of containers, overlays.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::real_path::{is_of_disk, unescaped};
+
+/// Other paths of one place that are looked for.
+const MOST_SHOWN: usize = 256;
+
+/// Machines of which the layers count, too.
+const FEW_MACHINES: usize = 8;
 
 /// The mount table, as far as it shows something twice.
 #[derive(Debug, Default)]
@@ -52,7 +59,19 @@ impl Mounts {
         mounts.name_layers_anew();
         let local = mounts.all.iter().filter(|mount| mount.is_local);
         let is_machine = |place: &&PathBuf| **place != Path::new("/") && place.join("etc/passwd").is_file();
-        mounts.machines = local.map(|mount| &mount.place).filter(is_machine).cloned().collect();
+        let machines: Vec<PathBuf> = local.map(|mount| &mount.place).filter(is_machine).cloned().collect();
+        // The same by other paths: what was bound, and an overlay's layers, of which a host of containers has thousands.
+        let has_few = machines.len() <= FEW_MACHINES;
+        let others = machines.iter().flat_map(|machine| match has_few {
+            true => mounts.showing(machine),
+            false => mounts.showing_by_mounts(machine),
+        });
+        let others = others.filter(|shown| shown.part.as_os_str().is_empty() && shown.place != Path::new("/"));
+        let all: BTreeSet<PathBuf> = others
+            .map(|shown| shown.place)
+            .chain(machines.iter().cloned())
+            .collect();
+        mounts.machines = all.into_iter().collect();
         mounts
     }
 
@@ -107,8 +126,38 @@ impl Mounts {
         self.layers.is_empty() && self.unknown.is_empty() && self.all.iter().enumerate().all(is_alone)
     }
 
-    /// Where else a place is seen, or a part of it.
+    /// Where else a place is seen, or a part of it; where that is seen, too: an overlay over another one.
     pub fn showing(&self, place: &Path) -> Vec<Shown> {
+        let mut all: BTreeSet<Shown> = BTreeSet::new();
+        let (start, nothing) = (place.to_path_buf(), PathBuf::new());
+        let mut ahead = vec![Shown {
+            place: start.clone(),
+            part: nothing.clone(),
+        }];
+        while let Some(next) = ahead.pop() {
+            for shown in self.showing_at_once(&next.place) {
+                let part = next.part.join(shown.part).components().collect();
+                let shown = Shown { part, ..shown };
+                if all.len() < MOST_SHOWN && shown.place != place && all.insert(shown.clone()) {
+                    ahead.push(shown);
+                }
+            }
+        }
+        // Not what lies in another one of them.
+        let is_whole = |shown: &&Shown| {
+            let above = all
+                .iter()
+                .map(|other| (&other.place, &other.part))
+                .chain([(&start, &nothing)]);
+            !above.into_iter().any(|(place, part)| {
+                let rest = shown.place.strip_prefix(place).ok();
+                rest.is_some_and(|rest| !rest.as_os_str().is_empty() && part.join(rest) == shown.part)
+            })
+        };
+        all.iter().filter(is_whole).cloned().collect()
+    }
+
+    fn showing_at_once(&self, place: &Path) -> Vec<Shown> {
         let mut found = self.showing_by_mounts(place);
         // What is mounted on a place below is seen where it comes from, too.
         for mount in self.all.iter().filter(|mount| mount.place != place) {
@@ -271,9 +320,21 @@ mod tests {
 
     #[test]
     fn a_place_is_shown_by_bind_mounts_of_it_of_what_is_around_it_and_of_what_is_in_it() {
-        let home = [("/merged", ""), ("/mnt/a b", ".ssh"), ("/mnt/h", "")];
+        // What an overlay over a home shows may be in any of its layers.
+        let home = [
+            ("/l", ""),
+            ("/merged", ""),
+            ("/mnt/a b", ".ssh"),
+            ("/mnt/h", ""),
+            ("/up", ""),
+        ];
         assert_eq!(showing("/home/u"), expected(&home));
-        let inside = [("/merged/.aws", ""), ("/mnt/h/.aws", "")];
+        let inside = [
+            ("/l/.aws", ""),
+            ("/merged/.aws", ""),
+            ("/mnt/h/.aws", ""),
+            ("/up/.aws", ""),
+        ];
         assert_eq!(showing("/home/u/.aws"), expected(&inside));
         assert_eq!(showing("/data/x"), expected(&[("/other/x", "")]));
         assert_eq!(showing("/etc/shadow"), expected(&[]));
@@ -330,7 +391,12 @@ mod tests {
 
     #[test]
     fn what_an_overlay_shows_is_in_its_layers() {
-        let layers = [("/home/u/root", ""), ("/l/root", ""), ("/up/root", "")];
+        let layers = [
+            ("/home/u/root", ""),
+            ("/l/root", ""),
+            ("/mnt/h/root", ""),
+            ("/up/root", ""),
+        ];
         assert_eq!(showing("/merged/root"), expected(&layers));
     }
 

@@ -1,16 +1,13 @@
 //! Files outside of a run that Stockade reads before the next, writes after it, or executes beside it without any
 //! confinement: the run changes none of them.
 
-use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::closed_places;
 use super::{Error, Sandbox};
 use crate::config::Configuration;
 use crate::plan::{Ability, Supervisor};
-use crate::policy::{Access, Denial, DenialKind, Grant, Policy, Target, is_in_git_directory};
+use crate::policy::{Access, Denial, DenialKind, Grant, Policy, Target};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 
@@ -49,8 +46,6 @@ impl Sandbox {
         let files = files.map(|(path, flag)| guarded(path, Origin::Flag((*flag).to_string())));
         let mut denials = with_links(files.collect())?;
         denials.extend(of_programs);
-        let elsewhere = git_directories_elsewhere(&policy.root);
-        denials.extend(elsewhere.iter().flat_map(|directory| trusted_in(directory)));
         Ok(denials)
     }
 
@@ -70,43 +65,6 @@ impl Sandbox {
     }
 }
 
-/// Where the `.git` file of a directory leads, and what that shares with others, if their names don't tell what they are:
-/// `git init --separate-git-dir`, or work trees beside a `.bare` (gitrepository-layout(5)).
-fn git_directories_elsewhere(root: &Path) -> Vec<PathBuf> {
-    let led = |file: PathBuf, before: &str| {
-        let found = fs::symlink_metadata(&file).ok()?;
-        let is_read = found.is_file() && found.len() <= LONGEST_GIT_FILE;
-        let text = is_read.then(|| fs::read(&file).ok())??;
-        let path = OsStr::from_bytes(text.strip_prefix(before.as_bytes())?.trim_ascii_end());
-        fs::canonicalize(file.parent()?.join(path)).ok()
-    };
-    let Some(directory) = led(root.join(".git"), "gitdir: ") else {
-        return Vec::new();
-    };
-    let common = led(directory.join("commondir"), "");
-    let all = [Some(directory), common].into_iter().flatten();
-    all.filter(|directory| !is_in_git_directory(directory)).collect()
-}
-
-const LONGEST_GIT_FILE: u64 = 8192;
-
-/// What git obeys in its directory.
-fn trusted_in(directory: &Path) -> Vec<Denial> {
-    const TRUSTED: &[&str] = &[
-        "hooks",
-        "config",
-        "config.lock",
-        "config.worktree",
-        "commondir",
-        "gitdir",
-        "modules",
-        "info/attributes",
-        "objects/info/alternates",
-    ];
-    let names = TRUSTED.iter().map(|name| directory.join(name));
-    names.map(|path| guarded(&path, Origin::BuiltIn)).collect()
-}
-
 /// The denials, and those that links on the way to their places add.
 fn with_links(mut denials: Vec<Denial>) -> Result<Vec<Denial>, Error> {
     let behind = closed_places::behind_links(&denials, &mut Walker::default())?;
@@ -114,7 +72,8 @@ fn with_links(mut denials: Vec<Denial>) -> Result<Vec<Denial>, Error> {
     Ok(denials)
 }
 
-fn guarded(path: &Path, origin: Origin) -> Denial {
+/// A denial that keeps a path as it is.
+pub(super) fn guarded(path: &Path, origin: Origin) -> Denial {
     Denial {
         target: Target::Path(path.to_path_buf()),
         access: Access::CHANGE,

@@ -410,7 +410,7 @@ fn refuse_closed_elsewhere(
     };
     let verdict = desk
         .judge
-        .all(|judge| judge.by_other_names(Access::READ, entry.number()));
+        .all(|judge| judge.by_other_names(Access::READ | Access::WRITE, entry.number()));
     desk.enforce(verdict, attempt, name, CLOSED).map(drop)
 }
 

@@ -110,11 +110,15 @@ impl Judge<'_> {
 
     /// What is closed by one name is closed by all.
     pub fn by_other_names(&self, access: Access, file: Number) -> Verdict {
-        let other = self.realm.closed_name(file).map(|name| self.name(access, &name));
-        match other {
-            Some(Verdict::Refused(Reason::Denied(denial))) => Verdict::Refused(Reason::Denied(denial)),
-            _ => Verdict::OnBehalf,
-        }
+        let Some(name) = self.realm.closed_name(file) else {
+            return Verdict::OnBehalf;
+        };
+        // One kind after the other: that nothing grants the one doesn't hide that the other is closed.
+        let denied = access
+            .iter()
+            .map(|one| self.name(one, &name))
+            .find(|verdict| matches!(verdict, Verdict::Refused(Reason::Denied(_))));
+        denied.unwrap_or(Verdict::OnBehalf)
     }
 
     /// Reading a link's text, which is reading the link. One that nothing grants may be read all the same where it leads, by

@@ -233,6 +233,17 @@ fn a_guarded_file_by_another_name_from_before_the_run() {
         for (_, other) in guarded {
             probe = probe.attempt(&format!("os.close(os.open('{other}', os.O_WRONLY | os.O_APPEND))"));
             probe = probe.attempt(&format!("os.truncate('{other}', 3)"));
+            for flags in ["os.O_RDWR", "os.O_RDONLY | os.O_TRUNC"] {
+                probe = probe.attempt(&format!("os.close(os.open('{other}', {flags}))"));
+            }
+            probe = probe
+                .attempt(&format!("os.link('{other}', '{other}.2')"))
+                .attempt(&format!(
+                    "os.rename('{other}', '{other}.3'); os.rename('{other}.3', '{other}')"
+                ))
+                .attempt(&format!(
+                    "l = fresh(os.environ.get('TMPDIR', '@ROOT')); os.rename('{other}', l); os.rename(l, '{other}')"
+                ));
         }
         probe.refused(profile, "EACCES|EPERM");
     }
@@ -255,10 +266,34 @@ fn what_guarded_links_of_a_project_lead_to() {
             .link(".claude/hooks/stop.sh", "../../shared/hook.sh")
             .link(".claude/project", "..")
             .file("docs/rule.md", "x")
+            .file("shared/lint.sh", "x")
+            .file("shared/dev.txt", "SECRET")
+            .file("skills/review/SKILL.md", "x")
+            .file("lab/duo/mcp.json", "x")
+            .file("hg/hgrc", "x")
+            .file(".agents/skills/own", "x")
+            .file("src/a.rs", "x")
+            .file("z/vs/x", "x")
+            .file("sub/x", "x")
+            .link("conf/lint", "../shared/lint.sh")
+            .link(".agents/skills/review", "../../skills/review")
+            .link(".agents/src", "../src")
+            .link(".agents/tmp", "/tmp")
+            .link(".gitlab", "lab")
+            .link(".hg", "hg")
+            .link(".env", "shared/dev.txt")
+            .link(".roo", "loop")
+            .link("loop", ".roo")
+            .link(".kiro", "sub/../kiro")
             .file(".cursor/own.md", "x")
             .link(".cursor/rules", "../docs")
-            .works("read('@ROOT/scripts/pre-commit'); write('@ROOT/shared/plain', 'ab'); write('@ROOT/other', 'ab')");
+            .works("read('@ROOT/scripts/pre-commit'); write('@ROOT/shared/plain', 'ab'); write('@ROOT/other', 'ab'); write('@ROOT/src/a.rs', 'ab')");
         for path in [
+            "shared/lint.sh",
+            "shared/dev.txt",
+            "skills/review/SKILL.md",
+            "lab/duo/mcp.json",
+            "hg/hgrc",
             ".git/hooks/pre-commit",
             "scripts/pre-commit",
             "conf/tasks.json",
@@ -271,8 +306,82 @@ fn what_guarded_links_of_a_project_lead_to() {
         }
         probe = probe
             .attempt("open('@ROOT/conf/new.json', 'w')")
-            .attempt("os.rename('@ROOT/shared/hook.sh', '@ROOT/shared/hook.old')");
+            .attempt("os.rename('@ROOT/shared/hook.sh', '@ROOT/shared/hook.old')")
+            .attempt("read('@ROOT/shared/dev.txt')")
+            .attempt("os.rename('@ROOT/loop', '@ROOT/l2'); os.mkdir('@ROOT/loop'); open('@ROOT/loop/mcp.json', 'w')")
+            .attempt("os.rename('@ROOT/sub', '@ROOT/sub2'); os.symlink('z/vs', '@ROOT/sub')");
         probe.refused(profile, "EACCES|EPERM");
+    }
+}
+
+#[test]
+fn what_git_obeys_behind_links_in_a_repository() {
+    let layouts: [(&[(&str, &str)], &[(&str, &str)], &[&str]); 5] = [
+        (
+            &[
+                ("dir/hooks/own", "x"),
+                ("dir/config", "x"),
+                ("dir/info/attributes", "x"),
+            ],
+            &[(".git", "dir")],
+            &[
+                "dir/config",
+                "dir/hooks/pre-commit",
+                "dir/info/attributes",
+                "dir/commondir",
+            ],
+        ),
+        (
+            &[
+                ("one/config", "x"),
+                (".git/own", "x"),
+                ("inf/attributes", "x"),
+                ("mods/s/config", "x"),
+            ],
+            &[
+                (".git/config", "../one/config"),
+                (".git/info", "../inf"),
+                (".git/modules", "../mods"),
+            ],
+            &["one/config", "inf/attributes", "mods/s/config", "mods/s/hooks/x"],
+        ),
+        (
+            &[("dot", "gitdir: dir\n"), ("dir/config", "x"), ("hk/own", "x")],
+            &[(".git", "dot"), ("dir/hooks", "../hk")],
+            &["dot", "dir/config", "hk/pre-commit"],
+        ),
+        (
+            &[(".git", "gitdir: through\n"), ("dir/config", "x")],
+            &[("through", "dir")],
+            &["dir/config", "through/config"],
+        ),
+        (
+            &[("other/dir/config", "x")],
+            &[("two", "other/dir"), (".git", "two")],
+            &["other/dir/config", "two/hooks/x"],
+        ),
+    ];
+    for profile in ["workspace", "trusted"] {
+        for (files, links, closed) in &layouts {
+            let mut probe = Probe::new().file("plain", "x").works("write('@ROOT/plain', 'ab')");
+            for (path, content) in *files {
+                probe = probe.file(path, content);
+            }
+            for (link, target) in *links {
+                probe = probe.link(link, target);
+            }
+            for path in *closed {
+                probe = probe.attempt(&format!(
+                    "os.makedirs(os.path.dirname('@ROOT/{path}'), exist_ok=True); open('@ROOT/{path}', 'a').write('x')"
+                ));
+            }
+            for (link, _) in *links {
+                probe = probe.attempt(&format!(
+                    "os.rename('@ROOT/{link}', '@ROOT/x'); os.rename('@ROOT/x', '@ROOT/{link}')"
+                ));
+            }
+            probe.refused(profile, "EACCES|EPERM");
+        }
     }
 }
 

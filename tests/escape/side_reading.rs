@@ -10,6 +10,7 @@ fn tree() -> Probe {
         .file("~/letter", "letter")
         .file("~/dir/x", "x")
         .file("open", "open")
+        .file("kept", "SECRET")
         .file(".env", "SECRET")
         .file(".envrc", "guarded")
         .file("sub/.env", "SECRET")
@@ -258,7 +259,7 @@ fn links() -> Probe {
         ("~/dir/in", "@ROOT/open"),
         ("~/dir/above", "@ROOT/.."),
         ("~/dir/to-both", "in"),
-        (".env", "open"),
+        (".env", "kept"),
         ("within", "open"),
         ("dangling", "nowhere"),
         ("out", "@HOME/dir/letter"),
@@ -276,7 +277,7 @@ fn links() -> Probe {
 fn the_text_of_a_link_with_a_secret_name_is_not_read() {
     for profile in SUPERVISED {
         let mut probe = links();
-        for (link, text) in [("@HOME/.ssh/x", "y"), ("@ROOT/.env", "open")] {
+        for (link, text) in [("@HOME/.ssh/x", "y"), ("@ROOT/.env", "kept")] {
             probe = texts(probe, link, text, |probe, code| probe.attempt(code));
         }
         probe.refused(profile, "EACCES");
