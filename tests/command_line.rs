@@ -72,6 +72,29 @@ fn every_list_and_explain_have_json() {
         &["profile", "list"],
         &["name", "layer", "description", "problem"],
     );
+    lists(
+        &place,
+        &["profile", "secrets"],
+        &["kind", "pattern", "holds", "owner", "source", "by"],
+    );
+    assert_eq!(
+        stockade(
+            &place,
+            &[
+                "run",
+                "--profile",
+                "workspace",
+                "--",
+                "sh",
+                "-c",
+                "mkdir -p $npm_config_cache && echo x >$npm_config_cache/x"
+            ]
+        )
+        .status
+        .code(),
+        Some(0)
+    );
+    lists(&place, &["cache", "list"], &["name", "profile", "root", "bytes"]);
     lists(&place, &["script", "list"], &["hash", "path", "language"]);
     lists(
         &place,

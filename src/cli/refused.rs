@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
+use crate::policy::is_powerful_socket;
 use crate::profile::visible;
 use crate::quote::{command_line, quoted};
 use crate::report::{Denial, Kind, Report};
@@ -100,6 +101,9 @@ fn hint(report: &Report) -> Option<String> {
     if !has_flags && report.explanation().any(wants_network) {
         return Some(NO_NETWORK.into());
     }
+    if !has_flags && report.explanation().any(wants_powerful_socket) {
+        return Some(POWERFUL_SOCKET.into());
+    }
     let suggestion = report.suggestion.as_ref()?;
     match (&suggestion.flags[..], &suggestion.profile) {
         ([], None) => None,
@@ -115,6 +119,15 @@ fn hint(report: &Report) -> Option<String> {
 /// Without a socket it isn't seen where a program would go.
 pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` for each host that it may reach (the port where it \
                               isn't 80 or 443), `--listen PORT` for a port of its own";
+
+/// No line to paste: that would be for people who don't know what it opens.
+const POWERFUL_SOCKET: &str = "that socket's server does what it is asked, beyond this run: it is closed in every profile, \
+                               and `--socket` opens it where it is named";
+
+/// Whether a program was refused a socket behind which commands are obeyed.
+fn wants_powerful_socket(denial: &Denial) -> bool {
+    denial.access == Kind::Socket && is_powerful_socket(Path::new(&denial.target))
+}
 
 /// Whether a program was refused an internet socket as such.
 pub fn wants_network(denial: &Denial) -> bool {
@@ -334,6 +347,16 @@ mod tests {
           also looking up `example.com` (nothing grants it), listening on `127.0.0.1:8080` (nothing grants it)
 
         hint: to allow it: `--host api.example.com:443`
+        ");
+    }
+
+    #[test]
+    fn a_socket_that_obeys_commands_is_told_without_a_line_to_paste() {
+        let report = report(vec![denial(Kind::Socket, "/run/docker.sock")], &[], None);
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused the socket `/run/docker.sock` (nothing grants it)
+
+        hint: that socket's server does what it is asked, beyond this run: it is closed in every profile, and `--socket` opens it where it is named
         ");
     }
 

@@ -27,6 +27,8 @@ struct Parts<'a> {
     rest: Vec<(&'a str, &'a str)>,
     /// Remotes that have an address.
     remotes: BTreeSet<&'a str>,
+    /// Remotes whose address stays: a path, for example.
+    elsewhere: BTreeSet<&'a str>,
     /// Remotes that branches follow.
     followed: BTreeSet<&'a str>,
 }
@@ -50,7 +52,14 @@ impl<'a> Parts<'a> {
             }
             match section.as_ref().and_then(|section| section.value(line)) {
                 Some(value) => parts.note(section.as_ref(), line, value),
-                None => parts.rest.push((header, line)),
+                None => {
+                    if let Some(Section::Remote(name)) = &section
+                        && line.starts_with("\turl = ")
+                    {
+                        parts.elsewhere.insert(name);
+                    }
+                    parts.rest.push((header, line));
+                }
             }
         }
         Some(parts)
@@ -69,7 +78,12 @@ impl<'a> Parts<'a> {
     }
 
     fn lost(&self) -> BTreeSet<&'a str> {
-        self.followed.difference(&self.remotes).copied().collect()
+        let has_address = |remote: &&str| self.remotes.contains(remote) || self.elsewhere.contains(remote);
+        self.followed
+            .iter()
+            .copied()
+            .filter(|remote| !has_address(remote))
+            .collect()
     }
 }
 
@@ -182,6 +196,11 @@ mod tests {
             "[remote \"r\"]\n\turl = ssh://git@example.com:2222/a/~b\n[branch \"fix/a-1\"]\n\tremote = r\n\tmerge = refs/heads/fix/a-1\n"
         ));
         assert!(with("[branch \"x\"]\n\tremote = .\n\tmerge = refs/heads/main\n"));
+        // A remote that was there may have any address.
+        let old = format!("{OLD}[remote \"up\"]\n\turl = ../up.git\n");
+        let new = format!("{old}[branch \"x\"]\n\tremote = up\n\tmerge = refs/heads/x\n");
+        assert!(is_harmless_change(old.as_bytes(), new.as_bytes()));
+        assert!(!is_harmless_change(OLD.as_bytes(), new.as_bytes()));
         assert!(with("[user]\n\tname = Jörg O'Neil\n\temail = j@example.com\n"));
         assert!(changed(
             "https://example.com/a.git",

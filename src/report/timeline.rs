@@ -146,7 +146,8 @@ pub fn cause(list: &[Candidate<'_>], timeline: &Timeline, end: End, withheld: &d
         (Some(found), _) => scene.whole(found),
         (None, false) if !silent.is_empty() => scene.whole(Cause::Refusals(silent)),
         (None, false) if !scene.warned.is_empty() => scene.whole(Cause::Refusals(scene.warned.clone())),
-        (None, _) if scene.open().next().is_some() => Cause::Unsure,
+        // Also of what was told in a warning: it went on without, and then failed of nothing that it told.
+        (None, _) if list.iter().any(|one| one.is_real && !one.is_probe) => Cause::Unsure,
         (None, _) => Cause::Refusals(Vec::new()),
     }
 }

@@ -316,7 +316,10 @@ fn what_guarded_links_of_a_project_lead_to() {
 
 #[test]
 fn what_git_obeys_behind_links_in_a_repository() {
-    let layouts: [(&[(&str, &str)], &[(&str, &str)], &[&str]); 5] = [
+    /// Files, links, and what is to be closed.
+    type Layout = (&'static [Pair], &'static [Pair], &'static [&'static str]);
+    type Pair = (&'static str, &'static str);
+    let layouts: [Layout; 5] = [
         (
             &[
                 ("dir/hooks/own", "x"),

@@ -44,8 +44,9 @@ fn git_remembers_remotes_branches_and_the_author_and_nothing_that_it_would_execu
         return;
     }
     let pair = pair();
-    pair.prepare(&["bash", "-c", &format!("{FIXED}{REPOSITORY}")]);
-    let script = "cd repository; git remote add origin https://example.com/a.git; git remote add fork git@example.com:me/a.git
+    let other = "git init -q --bare ../up.git; git remote add up ../up.git";
+    pair.prepare(&["bash", "-c", &format!("{FIXED}{REPOSITORY}\ncd ../repository; {other}")]);
+    let script = "cd repository; git checkout -q -b pushed; git push -q -u up pushed; git status -sb; git checkout -q -; git remote add origin https://example.com/a.git; git remote add fork git@example.com:me/a.git
         git remote set-url origin ssh://git@example.com/b.git; git remote -v
         git checkout -q -b topic/1; git branch --set-upstream-to=main; git branch -m topic/2; git update-ref refs/remotes/origin/main HEAD
         git checkout -q --track -b third origin/main

@@ -1,104 +1,91 @@
 //! `stockade profile secrets`: what every profile keeps closed.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde::Serialize;
 
 use crate::cli::REFUSED;
+use crate::cli::layers::unprinted;
 use crate::cli::message::Failure;
 use crate::config::{Configuration, Secrets};
 use crate::policy::{List, listed_lines, moved_places};
 use crate::profile::visible;
 use crate::surroundings::Surroundings;
 
-/// A line of the list.
+/// A line of the list; null where it has no such thing.
 #[derive(Serialize)]
-struct Entry {
-    closed: &'static str,
-    pattern: &'static str,
-    holds: &'static str,
-    owner: &'static str,
-    source: &'static str,
-}
-
-#[derive(Serialize)]
-struct Moved {
-    variable: &'static str,
-    place: String,
-}
-
-/// All of it, as JSON has it.
-#[derive(Serialize)]
-struct Document {
-    built_in: Vec<Entry>,
-    moved: Vec<Moved>,
-    /// By the user's configuration.
-    closed: Vec<String>,
-    open: Vec<String>,
+struct Line {
+    /// `secret`, `guarded`, `moved`, `open`.
+    kind: &'static str,
+    /// What is closed, where a variable moves what belongs there, or what is open.
+    pattern: String,
+    variable: Option<&'static str>,
+    holds: Option<&'static str>,
+    owner: Option<&'static str>,
+    source: Option<&'static str>,
+    /// `built in` or `configuration`.
+    by: &'static str,
 }
 
 /// Prints the built-in list and what the user's configuration changes of it.
 pub fn print(json: bool, surroundings: &Surroundings, out: &mut dyn Write) -> Result<u8, Failure> {
     let loaded = Configuration::load_if_open(surroundings.configuration.as_deref());
     let configuration = loaded.map_err(|error| Failure::new(REFUSED, &error))?;
-    let document = document(&configuration.unwrap_or_default().secrets);
-    let written = match json {
-        true => serde_json::to_writer_pretty(&mut *out, &document)
-            .map_err(io::Error::from)
-            .and_then(|()| writeln!(out)),
-        false => text(&document, out),
-    };
-    written.map_err(|error| Failure::new(REFUSED, &error))?;
+    for line in lines(&configuration.unwrap_or_default().secrets) {
+        let text = match json {
+            true => serde_json::to_string(&line).map_err(|error| Failure::new(REFUSED, &error))?,
+            false => line.text(),
+        };
+        writeln!(out, "{text}").map_err(unprinted)?;
+    }
     Ok(0)
 }
 
-fn document(secrets: &Secrets) -> Document {
-    let entries = listed_lines().map(|(list, line)| Entry {
-        closed: match list {
-            List::Secret | List::Key => "reading and writing",
-            List::Guarded => "writing",
+fn lines(secrets: &Secrets) -> Vec<Line> {
+    let built_in = listed_lines().map(|(list, line)| Line {
+        kind: match list {
+            List::Secret | List::Key => "secret",
+            List::Guarded => "guarded",
         },
-        pattern: line.pattern(),
-        holds: line.holds(),
-        owner: line.owner(),
-        source: line.source(),
+        pattern: line.pattern().into(),
+        variable: None,
+        holds: Some(line.holds()),
+        owner: Some(line.owner()),
+        source: Some(line.source()),
+        by: "built in",
     });
-    let moved = moved_places().map(|(variable, place)| Moved {
-        variable,
-        place: format!("~/{place}"),
+    let moved = moved_places().map(|(variable, place)| Line {
+        variable: Some(variable),
+        by: "built in",
+        ..Line::of_configuration("moved", format!("~/{place}"))
     });
-    Document {
-        built_in: entries.collect(),
-        moved: moved.collect(),
-        closed: secrets.closed.iter().map(|rule| rule.value.to_string()).collect(),
-        open: secrets
-            .open
-            .iter()
-            .map(|rule| rule.value.display().to_string())
-            .collect(),
-    }
+    let closed = secrets.closed.iter().map(|rule| rule.value.to_string());
+    let closed = closed.map(|pattern| Line::of_configuration("secret", pattern));
+    let open = secrets.open.iter().map(|rule| rule.value.display().to_string());
+    let open = open.map(|path| Line::of_configuration("open", path));
+    built_in.chain(moved).chain(closed).chain(open).collect()
 }
 
-fn text(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    for entry in &document.built_in {
-        let kind = match entry.closed {
-            "writing" => "guarded",
-            _ => "secret",
-        };
-        writeln!(
-            out,
-            "{kind:7}  {}  {} ({}; {})",
-            entry.pattern, entry.holds, entry.owner, entry.source
-        )?;
+impl Line {
+    fn of_configuration(kind: &'static str, pattern: String) -> Line {
+        Line {
+            kind,
+            pattern,
+            variable: None,
+            holds: None,
+            owner: None,
+            source: None,
+            by: "configuration",
+        }
     }
-    for moved in &document.moved {
-        writeln!(out, "moved    {}  says where {} is", moved.variable, moved.place)?;
+
+    fn text(&self) -> String {
+        let pattern = visible(&self.pattern);
+        let kind = self.kind;
+        match (self.variable, self.holds, self.owner, self.source) {
+            (Some(variable), ..) => format!("{kind:7}  {variable}  says where {pattern} is"),
+            (_, Some(holds), Some(owner), Some(source)) => format!("{kind:7}  {pattern}  {holds} ({owner}; {source})"),
+            _ => format!("{kind:7}  {pattern}  by your configuration"),
+        }
     }
-    for pattern in &document.closed {
-        writeln!(out, "secret   {}  by your configuration", visible(pattern))?;
-    }
-    for path in &document.open {
-        writeln!(out, "open     {}  by your configuration", visible(path))?;
-    }
-    Ok(())
 }
