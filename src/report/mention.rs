@@ -457,6 +457,24 @@ pub fn named_variable<'v>(text: &str, variables: &'v [String]) -> Option<&'v str
     variables.iter().find(is_one).map(String::as_str)
 }
 
+/// Whether a text ends with a key or a property that something hasn't.
+pub fn tells_of_an_absent_key(text: &str) -> bool {
+    has_any(
+        last_message(text),
+        &[
+            "keyerror",
+            "cannot read properties of",
+            "nullpointerexception",
+            "'nonetype'",
+        ],
+    )
+}
+
+/// Whether a text tells of something that didn't come in time.
+pub fn tells_of_waiting(text: &str) -> bool {
+    has_any(text, &["timed out", "timeout"])
+}
+
 /// Whether a text tells of a refusal, and not of one to a user or a table: that is an application's.
 pub fn tells_of_refusal(text: &str) -> bool {
     let text = text.to_ascii_lowercase();

@@ -382,11 +382,22 @@ impl<'a> Scene<'a> {
         if let Some(program) = mention::missing_programs(&utterance.text).find_map(|name| self.withheld.program(name)) {
             return Verdict::Blames(Cause::Program(program));
         }
+        // It waited for a server that wasn't let listen: a browser's port, say.
+        if mention::tells_of_waiting(&utterance.text)
+            && let Some(index) = self.last_before(utterance, |kind| kind == Kind::Listen)
+        {
+            return refusals(vec![index]);
+        }
         if let Some(module) = &tone.missing_module {
             return self.holding(module).map_or(Verdict::Own, |index| refusals(vec![index]));
         }
         if tone.own_line.is_some() {
-            return Verdict::Own;
+            // A setting that wasn't read long before may be what isn't there.
+            let may_lack = mention::tells_of_an_absent_key(&utterance.text);
+            return match may_lack && self.open().any(|(index, _)| !self.changes(index)) {
+                true => Verdict::Continues { is_about: true },
+                false => Verdict::Own,
+            };
         }
         if tone.lacks_value.is_some() {
             return match self.all_near(utterance).as_slice() {

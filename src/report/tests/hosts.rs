@@ -37,6 +37,16 @@ fn a_host_that_the_last_words_name_explains_whatever_is_saved_then() {
 }
 
 #[test]
+fn who_waits_for_a_server_in_vain_is_told_its_port() {
+    let begun = run(&["node", "x.js"]).tries(Kind::Listen, "127.0.0.1:0").goes_on();
+    let waited =
+        begun.says("TimeoutError: Timed out after 30000 ms while waiting for the endpoint\n    at launch (x.js:1)\n");
+    let report = waited.exits(1).judged();
+    assert_eq!(explaining(&report), ["127.0.0.1:0"]);
+    assert_eq!(flags(&report), "--listen 0");
+}
+
+#[test]
 fn a_name_that_is_printed_or_given_explains() {
     let tries = |run: Run| {
         run.tries(Kind::Resolve, "api.example.com")

@@ -196,6 +196,8 @@ fn where_nothing_tells_that_is_said() {
     assert_eq!(explaining(&unsure), [""; 0]);
     assert_eq!(unsure.suggestion, None);
     let own = begun("ZeroDivisionError: division by zero\n").judged();
+    let lacks = begun("KeyError: 'server'\n").judged();
+    assert_eq!((lacks.unsure, lacks.status), (true, Status::Completed));
     let named = begun("PermissionError: '/srv/state'\n").judged();
     assert_eq!((own.unsure, named.unsure), (false, false));
     assert_eq!(explaining(&named), ["/srv/state"]);
