@@ -8,6 +8,7 @@ mod archives;
 mod compilers;
 mod files;
 mod git;
+mod heavy;
 mod packages;
 mod python;
 mod scripts;
