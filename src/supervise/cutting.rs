@@ -118,7 +118,7 @@ const TAKING_AWAY: i32 = 0x2 | 0x8 | 0x10 | 0x80;
 
 /// That a file keeps what it holds, where the run may not delete.
 pub fn refuse_to_cut(desk: &Desk<'_>, object: &Pinned, length: i64, asked: &[u8]) -> Result<(), Errno> {
-    if length >= object.length() {
+    if u64::try_from(length).is_ok_and(|length| length >= object.length()) {
         return Ok(());
     }
     let attempt = Attempt::on(Kind::Delete, asked);

@@ -490,11 +490,7 @@ fn judge_link(
     (to, place): (&Operand, &Place),
 ) -> Result<IsStatic, Errno> {
     let name = place.name();
-    if judge::is_shared_memory(name)
-        && object
-            .identity()
-            .is_some_and(|identity| is_own_shared_memory(desk, identity))
-    {
+    if judge::is_shared_memory(name) && is_own_shared_memory(desk, object.identity()) {
         return Ok(IsStatic::No);
     }
     let arriving = Attempt::without(Kind::Create, to.path.bytes());

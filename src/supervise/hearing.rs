@@ -64,7 +64,7 @@ struct Writer {
 /// How long a look at a loud writer holds. A shell sends one line to `/dev/null` and the next to its standard error, so what
 /// writes little is looked at each time.
 const HOLDS: Duration = Duration::from_millis(5);
-const LOUD: usize = 32;
+const LOUD: usize = 8;
 /// Writers that are kept.
 const MOST_WRITERS: usize = 256;
 

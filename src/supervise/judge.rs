@@ -88,17 +88,10 @@ impl Judge<'_> {
         if object.is_device() {
             return self.device(access, object);
         }
-        if object.name().starts_with("/dev/shm")
-            && object
-                .identity()
-                .is_some_and(|identity| self.realm.made().shared_memory.contains(&identity))
-        {
+        if object.name().starts_with("/dev/shm") && self.realm.made().shared_memory.contains(&object.identity()) {
             return Verdict::OnBehalf;
         }
-        if object
-            .identity()
-            .is_some_and(|identity| self.is_own_git_lock(access, object.name(), identity))
-        {
+        if self.is_own_git_lock(access, object.name(), object.identity()) {
             return Verdict::OnBehalf;
         }
         let verdict = self.name(access, object.name());
@@ -407,7 +400,7 @@ impl Judge<'_> {
     /// Asked of a copy: another thread may have put something else at the number meanwhile.
     pub fn held(&self, object: &Pinned) -> Option<(OwnedFd, Access)> {
         let copy = self.caller.same_file(object.through_descriptor()?).ok()?;
-        if Identity::of(copy.as_fd()).ok()? != object.identity()? {
+        if Identity::of(copy.as_fd()).ok()? != object.identity() {
             return None;
         }
         let flags = file::open_flags(copy.as_fd()).ok()?;

@@ -15,7 +15,7 @@ use crate::sys::file;
 pub struct Pinned {
     descriptor: OwnedFd,
     name: PathBuf,
-    status: libc::stat,
+    status: Entry,
     system: FileSystem,
     /// The descriptor of the caller's that it was reached through, if it was.
     through: Option<i32>,
@@ -34,7 +34,7 @@ pub enum FileSystem {
 
 impl FileSystem {
     /// Those of the kernel's own have no block device, so others needn't be asked.
-    pub fn of(object: BorrowedFd<'_>, status: &libc::stat) -> Result<FileSystem, Errno> {
+    pub fn of(object: BorrowedFd<'_>, status: &Entry) -> Result<FileSystem, Errno> {
         // linux/magic.h.
         const PROC: i64 = 0x9fa0;
         const OF_THE_KERNEL: [i64; 7] = [
@@ -46,7 +46,7 @@ impl FileSystem {
             0x7363_6673, // securityfs
             0x6265_6570, // configfs
         ];
-        if libc::major(status.st_dev) != 0 {
+        if status.has_block_device() {
             return Ok(FileSystem::Ordinary);
         }
         Ok(match file::file_system(object)? {
@@ -99,7 +99,9 @@ impl Pinned {
     /// Takes over a descriptor and asks the kernel what it is.
     pub fn new(station: &Station, descriptor: OwnedFd) -> Result<Pinned, Errno> {
         let name = PathBuf::from(OsString::from_vec(station.name_of(descriptor.as_fd())?));
-        let status = file::status(descriptor.as_fd())?;
+        let status = Entry {
+            status: file::entry_status(descriptor.as_fd(), c"")?,
+        };
         let system = FileSystem::of(descriptor.as_fd(), &status)?;
         Ok(Pinned {
             descriptor,
@@ -126,14 +128,11 @@ impl Pinned {
     pub fn has_name(&self) -> bool {
         const DELETED: &[u8] = b" (deleted)";
         let bytes = self.name.as_os_str().as_encoded_bytes();
-        if !bytes.starts_with(b"/") || self.status.st_nlink == 0 {
+        if !bytes.starts_with(b"/") || self.links() == 0 {
             return false;
         }
         // The kernel's mark for a removed name, unless a file is really called so.
-        !bytes.ends_with(DELETED)
-            || self
-                .identity()
-                .is_some_and(|identity| Identity::at(&self.name) == Some(identity))
+        !bytes.ends_with(DELETED) || Identity::at(&self.name) == Some(self.identity())
     }
 
     /// What it is on. Names don't tell: `/proc` may be mounted anywhere.
@@ -141,24 +140,24 @@ impl Pinned {
         self.system
     }
 
-    /// Which object it is; `None` where the kernel doesn't say.
-    pub fn identity(&self) -> Option<Identity> {
-        Identity::of(self.as_fd()).ok()
+    /// Which object it is.
+    pub fn identity(&self) -> Identity {
+        self.status.identity()
     }
 
     /// Device and inode.
     pub fn number(&self) -> (u64, u64) {
-        (self.status.st_dev, self.status.st_ino)
+        self.status.number()
     }
 
     /// Whether it is a file with several hard links.
     pub fn has_other_names(&self) -> bool {
-        self.is_regular() && self.status.st_nlink > 1
+        self.is_regular() && self.links() > 1
     }
 
     /// Whether the name that it was opened by is gone, and it has another.
     pub fn has_lost_its_name(&self) -> bool {
-        self.is_regular() && self.status.st_nlink > 0 && !self.has_name()
+        self.is_regular() && self.links() > 0 && !self.has_name()
     }
 
     pub fn through_descriptor(&self) -> Option<i32> {
@@ -166,16 +165,22 @@ impl Pinned {
     }
 
     /// Bytes, when it was pinned.
-    pub fn length(&self) -> i64 {
-        self.status.st_size
+    pub fn length(&self) -> u64 {
+        self.status.status.stx_size
     }
 
     pub fn device(&self) -> u64 {
-        self.status.st_rdev
+        let status = &self.status.status;
+        libc::makedev(status.stx_rdev_major, status.stx_rdev_minor)
+    }
+
+    /// How many names it had when it was pinned.
+    fn links(&self) -> u32 {
+        self.status.status.stx_nlink
     }
 
     fn kind(&self) -> u32 {
-        self.status.st_mode & libc::S_IFMT
+        self.status.kind()
     }
 
     pub fn is_directory(&self) -> bool {
@@ -200,9 +205,7 @@ impl Pinned {
 
     /// Whether it was made by `memfd_create`. A removed file that was called so counts too.
     pub fn is_memory_file(&self) -> bool {
-        self.is_regular()
-            && self.status.st_nlink == 0
-            && self.name.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
+        self.is_regular() && self.links() == 0 && self.name.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
     }
 
     pub fn is_device(&self) -> bool {
@@ -222,7 +225,7 @@ impl AsFd for Pinned {
 }
 
 /// What a look at a place found. It may be another by now.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Entry {
     status: libc::statx,
 }
@@ -236,6 +239,10 @@ impl Entry {
     pub fn number(&self) -> (u64, u64) {
         let device = libc::makedev(self.status.stx_dev_major, self.status.stx_dev_minor);
         (device, self.status.stx_ino)
+    }
+
+    fn has_block_device(&self) -> bool {
+        self.status.stx_dev_major != 0
     }
 
     /// Whether it has hard links beside this name.
