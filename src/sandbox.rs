@@ -289,6 +289,30 @@ impl Sandbox {
         }
     }
 
+    /// Grants what a script's text names, where its path still says what it is, and where nothing closes it here.
+    ///
+    /// # Errors
+    /// As [`Sandbox::policy_of_any_command`].
+    #[cfg(feature = "cli")]
+    pub(crate) fn by_text(mut self, reads: &[PathBuf], writes: &[PathBuf]) -> Result<Self, Error> {
+        let policy = self.policy_of_any_command()?;
+        let matcher = policy::Matcher::new(&policy);
+        let reads = reads.iter().map(|path| (Access::READ, path, "--read"));
+        let all = reads.chain(writes.iter().map(|path| (Access::WRITING, path, "--write")));
+        for (access, path, flag) in all {
+            let is_open = access
+                .iter()
+                .all(|one| matcher.denial(one, path, path.is_dir()).is_none());
+            // A link that another run put there since.
+            if is_open && real_path(path) == *path {
+                self.additions
+                    .grants
+                    .push((access, path.clone(), format!("{flag} {}", path.display())));
+            }
+        }
+        Ok(self)
+    }
+
     fn grant(mut self, access: Access, path: &Path, flag: &str) -> Self {
         let flag = format!("{flag} {}", path.display());
         let path = self.named(path, &flag);

@@ -195,6 +195,8 @@ pub struct Script {
     pub path: PathBuf,
     /// What it holds.
     pub content: Arc<[u8]>,
+    /// What it may read since its text names that.
+    pub reads: Vec<PathBuf>,
     /// What it may write since its text names that, and may be the first to make.
     pub writes: Vec<PathBuf>,
     /// Who is given this content.

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::REFUSED;
 use super::args::{self, Run};
@@ -13,8 +13,10 @@ use super::message::{Failure, note};
 use super::{acting, ledger, run, script};
 use crate::infer::{Inference, Language, Setting};
 use crate::mask::holds_secret;
-use crate::policy::{Access, Matcher, Policy};
+use crate::policy::{Access, Matcher, Policy, is_unsecure};
+
 use crate::profile::visible;
+use crate::quote::quoted;
 use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use crate::surroundings::Surroundings;
 use crate::{Sandbox, ServedTo};
@@ -34,6 +36,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
     let known = state.as_deref().and_then(|state| known_here(state, &hash, &setting));
     let language = Language::of(Some(&path), &text.text);
+    let root = setting.root.clone();
     let choice = Choice::make(
         task,
         known,
@@ -57,7 +60,6 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     running.profile = Some(choice.profile.to_string_lossy().into_owned());
     running.command = command.words;
     running.read.extend(command.read);
-    running.read.extend(choice.grants.read);
     running.env.extend(choice.grants.env);
     running.exec.extend(command.exec);
     running.env.extend(command.env);
@@ -65,6 +67,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         hash: choice.script.hash.clone(),
         path: choice.script.path.clone(),
         content: content.into(),
+        reads: choice.grants.read,
         writes: choice.grants.write,
         to_whom: match language {
             Some(Language::Shell) => ServedTo::First(1),
@@ -76,7 +79,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     let ended = run::run(&running);
     if let Some(state) = &state
         && choice.script.source == Source::Emergent
-        && !script::approvals(state, &choice.script.hash).is_empty()
+        && is_approved_here(state, &choice.script.hash, root.as_ref())
     {
         remember(
             state,
@@ -102,13 +105,17 @@ fn search(task: &Run, setting: &Setting) -> interpreter::Search {
 /// What is known of a script that counts in this root. What was approved for it elsewhere doesn't, and it is read again.
 fn known_here(state: &Path, hash: &str, setting: &Setting) -> Option<StoredScript> {
     let mut known = script::known(state, hash)?;
-    if known.source == Source::Emergent && known.basis == Basis::Approved {
-        let is_for_here = |grant: &StoredGrant| Some(&grant.key.project) == setting.root.as_ref();
-        if !script::approvals(state, hash).iter().any(is_for_here) {
-            known.basis = Basis::Inferred;
-        }
+    let is_approved = known.source == Source::Emergent && known.basis == Basis::Approved;
+    if is_approved && !is_approved_here(state, hash, setting.root.as_ref()) {
+        known.basis = Basis::Inferred;
     }
     Some(known)
+}
+
+/// Whether something was approved for a script in this root.
+fn is_approved_here(state: &Path, hash: &str, root: Option<&PathBuf>) -> bool {
+    let is_for_here = |grant: &StoredGrant| Some(&grant.key.project) == root;
+    script::approvals(state, hash).iter().any(is_for_here)
 }
 
 /// Whether what the script runs with is kept. Of profiles that are named: a file may change, and what is for an agent
@@ -184,6 +191,11 @@ impl Choice {
             .as_ref()
             .map_or_else(Grants::default, |answer| Grants::of(answer, &found.setting));
         if known.is_some_and(|known| known.basis != Basis::Inferred) {
+            // What was found now belongs with the profile that was found with it.
+            let is_of_now = read
+                .as_ref()
+                .is_some_and(|answer| script.profile == answer.runs_as.as_str());
+            let grants = if is_of_now { grants } else { Grants::default() };
             return Choice::within_agent(task, script, grants, Why::Before);
         }
         (script.source, script.basis) = (Source::Emergent, Basis::Inferred);
@@ -269,43 +281,47 @@ struct Grants {
     is_all: bool,
 }
 
+/// Flags that are said, and characters of each.
+const MOST_SAID: usize = 8;
+const LONGEST_SAID: usize = 60;
+
 impl Grants {
     /// Of what its text names, what is itself: nothing that is closed, no link, no directory outside the root, and no
-    /// variable that holds a secret.
+    /// variable that holds a secret or steers what is loaded. The launch looks at the paths again.
     fn of(answer: &Inference, setting: &Setting) -> Grants {
         let (Some(root), Some(policy)) = (&setting.root, policy_of_lowest(setting)) else {
             return Grants::default();
         };
         let matcher = Matcher::new(&policy);
-        let is_open = |path: &Path, access: Access| {
-            let is_itself = std::fs::canonicalize(path).is_ok_and(|real| real == path);
-            is_itself && matcher.denial(access, path, path.is_dir()).is_none()
-        };
         let mut grants = Grants::default();
-        let mut lacks = false;
-        for words in answer.runs_with.chunks_exact(2) {
+        let (mut lacks, mut said) = (false, Vec::new());
+        // What may be written may be read.
+        let (writes, others): (Vec<_>, Vec<_>) = answer
+            .runs_with
+            .chunks_exact(2)
+            .partition(|words| words[0] == "--write");
+        for words in writes.into_iter().chain(others) {
             let word = &words[1];
-            let path = root.join(word.strip_prefix("./").unwrap_or(word));
-            // Without a slash at its end.
-            let path = path.components().collect::<PathBuf>();
-            let is_near = path.starts_with(root);
             let given = grants.count();
-            match words[0].as_str() {
-                "--read" | "--write" if grants.write.iter().any(|tree| path.starts_with(tree)) => continue,
-                "--read" if is_open(&path, Access::READ) && (is_near || path.is_file()) => grants.read.push(path),
-                "--write" if is_writable(&path, &matcher) => {
-                    let paths = with_companions(path).into_iter();
-                    grants.write.extend(paths.filter(|path| is_writable(path, &matcher)));
+            match (words[0].as_str(), placed(word, root, setting)) {
+                ("--env", _) if may_be_given(word) => grants.env.push(OsString::from(word)),
+                ("--read" | "--write", Some(path)) if grants.write.iter().any(|tree| path.starts_with(tree)) => {
+                    continue;
                 }
-                "--env" if !std::env::var_os(word).is_some_and(|value| holds_secret(&value.to_string_lossy())) => {
-                    grants.env.push(OsString::from(word));
-                }
+                ("--read", Some(path)) if is_readable(&path, root, &matcher) => grants.read.push(path),
+                ("--write", Some(path)) => grants.write.extend(writable(path, root, &matcher)),
                 _ => {}
             }
             match grants.count() > given {
-                true => grants.said.extend([" ", &words[0], " ", &visible(word)]),
+                true => said.push(format!(" {} {}", words[0], shortened(word))),
                 false => lacks = true,
             }
+        }
+        let more = said.len().saturating_sub(MOST_SAID);
+        said.truncate(MOST_SAID);
+        grants.said = said.concat();
+        if more > 0 {
+            grants.said += &format!(" and {more} more");
         }
         let least = &answer.least_grants;
         grants.is_all = !lacks && answer.runs_with == least.flags && answer.runs_as == least.profile;
@@ -317,32 +333,101 @@ impl Grants {
     }
 }
 
-/// A file with those that SQLite makes beside it where it is a database (sqlite.org, "Temporary Files Used By SQLite").
-fn with_companions(path: PathBuf) -> Vec<PathBuf> {
-    let is_database = path
-        .extension()
-        .is_some_and(|ending| ["db", "db3", "sqlite", "sqlite3"].iter().any(|known| ending == *known));
+/// A word as a shell would have it.
+fn shortened(word: &str) -> String {
+    let quoted = quoted(word.as_ref());
+    match quoted.chars().count() > LONGEST_SAID {
+        true => quoted.chars().take(LONGEST_SAID).chain(['…']).collect(),
+        false => quoted,
+    }
+}
+
+/// A variable that a text names: a name, and nothing that steers what is loaded.
+fn may_be_given(name: &str) -> bool {
+    let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+    let holds = || std::env::var_os(name).is_some_and(|value| holds_secret(&value.to_string_lossy()));
+    is_name && !is_unsecure(name.as_ref()) && !steers(name) && !holds()
+}
+
+/// What interpreters load or start by a variable.
+fn steers(name: &str) -> bool {
+    const STEERING: [&str; 12] = [
+        "PATH",
+        "BASH_ENV",
+        "ENV",
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "PYTHONSTARTUP",
+        "NODE_OPTIONS",
+        "NODE_PATH",
+        "PERL5LIB",
+        "PERL5OPT",
+        "RUBYOPT",
+        "RUBYLIB",
+    ];
+    STEERING.contains(&name)
+}
+
+/// Where a path of a text leads, `.` and `..` taken as they are written.
+fn placed(word: &str, root: &Path, setting: &Setting) -> Option<PathBuf> {
+    let path = match word.strip_prefix("~/") {
+        Some(rest) => setting.home.as_ref()?.join(rest),
+        None => root.join(word),
+    };
+    let mut placed = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                placed.pop();
+            }
+            Component::CurDir => {}
+            other => placed.push(other),
+        }
+    }
+    Some(placed)
+}
+
+fn is_itself(path: &Path) -> bool {
+    std::fs::canonicalize(path).is_ok_and(|real| real == path)
+}
+
+fn is_readable(path: &Path, root: &Path, matcher: &Matcher<'_>) -> bool {
+    let is_below = path.starts_with(root) && path != root;
+    is_itself(path) && (is_below || path.is_file()) && matcher.denial(Access::READ, path, path.is_dir()).is_none()
+}
+
+/// What is granted to write a path: itself, or the first directory above that isn't there; nothing where that isn't what its path
+/// says, is closed, or is a directory outside the root. With what SQLite makes beside a database (sqlite.org, "Temporary Files").
+fn writable(path: PathBuf, root: &Path, matcher: &Matcher<'_>) -> Vec<PathBuf> {
+    let absent = path.ancestors().take_while(|above| above.symlink_metadata().is_err());
+    let first = absent.last().unwrap_or(&path).to_path_buf();
+    let is_near = |path: &Path| match path.symlink_metadata() {
+        Ok(found) => found.is_file() || found.is_dir() && path.starts_with(root) && path != root,
+        Err(_) => true,
+    };
+    let is_above_itself = |path: &Path| path.parent().is_some_and(is_itself);
+    let is_given = |path: &PathBuf| {
+        is_near(path)
+            && is_above_itself(path)
+            && matcher.denial(Access::WRITE, path, path.is_dir()).is_none()
+            && matcher.denial(Access::WRITE, path, false).is_none()
+    };
+    let ending = path.extension().and_then(OsStr::to_str);
+    let suffixes: &[&str] = match ending {
+        Some("db" | "db3" | "sqlite" | "sqlite3") if first == path => &["", "-journal", "-wal", "-shm"],
+        _ => &[""],
+    };
     let beside = |suffix: &&str| {
-        let mut name = path.clone().into_os_string();
+        let mut name = first.clone().into_os_string();
         name.push(suffix);
         PathBuf::from(name)
     };
-    let suffixes: &[&str] = if is_database {
-        &["", "-journal", "-wal", "-shm"]
-    } else {
-        &[""]
-    };
-    suffixes.iter().map(beside).collect()
-}
-
-/// Whether what is there, or will be made there, is what its path says, and isn't closed.
-fn is_writable(path: &Path, matcher: &Matcher<'_>) -> bool {
-    let above = path.parent();
-    let is_above_itself = above.is_some_and(|above| std::fs::canonicalize(above).is_ok_and(|real| real == above));
-    let found = path.symlink_metadata();
-    let is_itself = found.as_ref().map_or(true, |found| found.is_file() || found.is_dir());
-    let is_directory = found.is_ok_and(|found| found.is_dir());
-    is_above_itself && is_itself && matcher.denial(Access::WRITE, path, is_directory).is_none()
+    let all: Vec<PathBuf> = suffixes.iter().map(beside).collect();
+    // The whole path, too: what is closed may lie in what is made.
+    match is_given(&first) && matcher.denial(Access::WRITE, &path, false).is_none() {
+        true => all.into_iter().filter(is_given).collect(),
+        false => Vec::new(),
+    }
 }
 
 fn policy_of_lowest(setting: &Setting) -> Option<Policy> {

@@ -133,8 +133,7 @@ fn ready(
     for path in &run.read {
         sandbox = sandbox.read(path);
     }
-    let by_text = run.script.iter().flat_map(|script| &script.writes);
-    for path in run.write.iter().chain(by_text) {
+    for path in &run.write {
         sandbox = sandbox.write(path);
     }
     for path in run.exec.iter().chain(granted) {
@@ -156,6 +155,9 @@ fn ready(
     }
     for shortfall in &run.accept_shortfall {
         sandbox = sandbox.accept_shortfall(*shortfall);
+    }
+    if let Some(script) = &run.script {
+        sandbox = sandbox.by_text(&script.reads, &script.writes)?;
     }
     sandbox = with_questions(sandbox, run, approver);
     sandbox = ledger.with_grants(sandbox, run, &acting.profile)?;

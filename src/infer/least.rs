@@ -204,6 +204,8 @@ struct ByItself {
 impl ByItself {
     fn add(&mut self, judged: &Judged) {
         let is_of_root = judged.need.files <= Files::Root;
+        // No tree as a whole that is more than the script's own.
+        let is_whole = ["", ".", "/tmp"].contains(&judged.target.trim_end_matches('/'));
         if is_of_root {
             self.need = self.need.and(judged.need);
         }
@@ -213,7 +215,7 @@ impl ByItself {
             Effect::Env => !looks_secret(judged.target.as_ref()),
             _ => false,
         };
-        match &judged.flags {
+        match judged.flags.as_ref().filter(|_| !is_whole) {
             Some(flags) if is_given => self.flagged.push((judged.need, flags.clone())),
             None if is_of_root => self.beyond_flags = self.beyond_flags.and(judged.need),
             _ => {}

@@ -9,6 +9,7 @@ use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, faccessat};
 
 use super::homes::may_lead;
+use super::repositories::git_directories;
 use crate::command::is_below_base;
 use crate::policy::{List, ListedNames, Opened, names_anywhere};
 use crate::real_path::{Child, Walker};
@@ -16,6 +17,9 @@ use crate::real_path::{Child, Walker};
 /// Directories that are listed of each closed one, and entries of each of them. A run can't add to them.
 const MOST_DIRECTORIES: usize = 256;
 const MOST_ENTRIES: usize = 65_536;
+
+/// Entries of a tree's uppermost directory, which a run can add to. Beyond, names without a wildcard are looked for.
+const MOST_OF_TREE: usize = 1 << 22;
 
 /// Directories of a home that hold what many programs keep: a link of such a name closes nothing.
 const OF_MANY: [&str; 5] = [".config", ".local", ".cache", ".docker", "node_modules"];
@@ -62,6 +66,7 @@ impl<'a> LinksInside<'a> {
                 match names.closing() {
                     Some(List::Guarded) => self.add_guarded(&path, child.is_link, walker),
                     Some(list) if child.is_link => self.add_link(&path, list, walker),
+                    Some(list) => self.add(&path, list, walker),
                     None if !child.is_link => ahead.push((path, names)),
                     // What is closed below it, such as `.gitlab/duo`, may still be to be made where it leads.
                     None if !OF_MANY.iter().any(|name| child.name == *name) => {
@@ -71,10 +76,12 @@ impl<'a> LinksInside<'a> {
                 }
             }
         }
-        let hooks = tree.join(".git/hooks");
-        let walked = walker.walk(&hooks);
-        if walked.exists {
-            self.add_guarded(&hooks, walked.real != hooks, walker);
+        for directory in git_directories(tree, walker) {
+            let hooks = directory.join("hooks");
+            let walked = walker.walk(&hooks);
+            if walked.exists {
+                self.add_guarded(&hooks, walked.real != hooks, walker);
+            }
         }
     }
 
@@ -119,7 +126,12 @@ impl<'a> LinksInside<'a> {
             return;
         }
         // Deeper among secrets, a virtual environment of `~/.config/gcloud` leads to its interpreter.
-        let levels = if list == List::Guarded { 3 } else { 2 };
+        let levels = match list {
+            // What agents load in a project: `.claude/skills/NAME/scripts`.
+            List::Guarded if top.starts_with(self.root) => 6,
+            List::Guarded => 3,
+            List::Secret | List::Key => 2,
+        };
         let mut ahead = VecDeque::from([(top.to_path_buf(), 1)]);
         let mut seen = BTreeSet::from([top.to_path_buf()]);
         while let Some((directory, level)) = ahead.pop_front() {
@@ -213,7 +225,7 @@ fn is_loaded(link: &Path, top: &Path) -> bool {
 
 /// The directories and links in a directory of the run's; where it has too many entries, those of closed names.
 fn closed_children(directory: &Path, walker: &mut Walker) -> Vec<Child> {
-    if let Some(all) = walker.all_children(directory, MOST_ENTRIES) {
+    if let Some(all) = walker.all_children(directory, MOST_OF_TREE) {
         return all.to_vec();
     }
     let names = [List::Secret, List::Guarded].into_iter().flat_map(names_anywhere);

@@ -54,7 +54,7 @@ pub(super) fn elsewhere(trees: &BTreeSet<PathBuf>, walker: &mut Walker, mounts: 
 
 /// The `.git` of a tree, as it is written; where that is a file, itself where a link led there, the directory that it names, and
 /// what that shares with others.
-fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
+pub(super) fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     let led = |file: &Path, before: &str| {
         let is_read = fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= LONGEST_GIT_FILE);
         let text = is_read.then(|| fs::read(file).ok())??;
@@ -73,8 +73,36 @@ fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     let common = directory
         .as_ref()
         .and_then(|directory| led(&directory.join("commondir"), ""));
-    directory.into_iter().chain(common).collect()
+    let mut all: Vec<PathBuf> = directory.into_iter().chain(common).collect();
+    // Submodules' and work trees' own, by their names (gitrepository-layout(5)).
+    let mut ahead: Vec<(PathBuf, usize)> = all.iter().map(|directory| (directory.clone(), 0)).collect();
+    while let Some((directory, level)) = ahead.pop() {
+        let is_repository = directory.join("HEAD").symlink_metadata().is_ok();
+        let below: &[&str] = if is_repository {
+            &["modules", "worktrees"]
+        } else {
+            &["."]
+        };
+        for place in below.iter().map(|name| directory.join(name)) {
+            for child in walker
+                .some_children(&place, MOST_INSIDE)
+                .iter()
+                .filter(|_| level < DEEPEST)
+            {
+                let inside: PathBuf = place.join(&child.name).components().collect();
+                if all.len() < MOST_INSIDE {
+                    all.push(inside.clone());
+                    ahead.push((inside, level + 1));
+                }
+            }
+        }
+    }
+    all
 }
+
+/// Directories of submodules and work trees, and names that one of them has.
+const MOST_INSIDE: usize = 512;
+const DEEPEST: usize = 6;
 
 const LONGEST_GIT_FILE: u64 = 8192;
 

@@ -99,9 +99,7 @@ impl Pinned {
     /// Takes over a descriptor and asks the kernel what it is.
     pub fn new(station: &Station, descriptor: OwnedFd) -> Result<Pinned, Errno> {
         let name = PathBuf::from(OsString::from_vec(station.name_of(descriptor.as_fd())?));
-        let status = Entry {
-            status: file::entry_status(descriptor.as_fd(), c"")?,
-        };
+        let status = Entry::new(&file::entry_status(descriptor.as_fd(), c"")?);
         let system = FileSystem::of(descriptor.as_fd(), &status)?;
         Ok(Pinned {
             descriptor,
@@ -166,17 +164,16 @@ impl Pinned {
 
     /// Bytes, when it was pinned.
     pub fn length(&self) -> u64 {
-        self.status.status.stx_size
+        self.status.size
     }
 
     pub fn device(&self) -> u64 {
-        let status = &self.status.status;
-        libc::makedev(status.stx_rdev_major, status.stx_rdev_minor)
+        self.status.device
     }
 
     /// How many names it had when it was pinned.
     fn links(&self) -> u32 {
-        self.status.status.stx_nlink
+        self.status.links
     }
 
     fn kind(&self) -> u32 {
@@ -227,27 +224,42 @@ impl AsFd for Pinned {
 /// What a look at a place found. It may be another by now.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    status: libc::statx,
+    identity: Identity,
+    mode: u32,
+    links: u32,
+    size: u64,
+    /// Which device it is, if it is one.
+    device: u64,
 }
 
 impl Entry {
+    fn new(status: &libc::statx) -> Entry {
+        Entry {
+            identity: Identity::new(status),
+            mode: status.stx_mode.into(),
+            links: status.stx_nlink,
+            size: status.stx_size,
+            device: libc::makedev(status.stx_rdev_major, status.stx_rdev_minor),
+        }
+    }
+
     pub fn identity(&self) -> Identity {
-        Identity::new(&self.status)
+        self.identity
     }
 
     /// Device and inode.
     pub fn number(&self) -> (u64, u64) {
-        let device = libc::makedev(self.status.stx_dev_major, self.status.stx_dev_minor);
-        (device, self.status.stx_ino)
+        let (major, minor) = self.identity.device;
+        (libc::makedev(major, minor), self.identity.inode)
     }
 
     fn has_block_device(&self) -> bool {
-        self.status.stx_dev_major != 0
+        self.identity.device.0 != 0
     }
 
     /// Whether it has hard links beside this name.
     pub fn has_other_names(&self) -> bool {
-        !self.is_directory() && self.status.stx_nlink > 1
+        !self.is_directory() && self.links > 1
     }
 
     pub fn is_directory(&self) -> bool {
@@ -259,7 +271,7 @@ impl Entry {
     }
 
     fn kind(&self) -> u32 {
-        u32::from(self.status.stx_mode) & libc::S_IFMT
+        self.mode & libc::S_IFMT
     }
 }
 
@@ -319,7 +331,7 @@ impl Place {
     pub fn entry(&self) -> Result<Entry, Errno> {
         let name = CString::new(without_slashes(self.component.as_bytes())).expect("part of a C string");
         let status = file::entry_status(self.parent.as_fd(), &name)?;
-        Ok(Entry { status })
+        Ok(Entry::new(&status))
     }
 }
 

@@ -275,6 +275,12 @@ fn what_guarded_links_of_a_project_lead_to() {
             .file("src/a.rs", "x")
             .file("z/vs/x", "x")
             .file("sub/x", "x")
+            .file("tools/deep.py", "x")
+            .file("tools/token", "SECRET")
+            .file(".claude/skills/one/scripts/own", "x")
+            .file("secrets/own", "SECRET")
+            .link(".claude/skills/one/scripts/run.py", "../../../../tools/deep.py")
+            .link("secrets/other", "../tools/token")
             .link("conf/lint", "../shared/lint.sh")
             .link(".agents/skills/review", "../../skills/review")
             .link(".agents/src", "../src")
@@ -289,6 +295,8 @@ fn what_guarded_links_of_a_project_lead_to() {
             .link(".cursor/rules", "../docs")
             .works("read('@ROOT/scripts/pre-commit'); write('@ROOT/shared/plain', 'ab'); write('@ROOT/other', 'ab'); write('@ROOT/src/a.rs', 'ab')");
         for path in [
+            "tools/deep.py",
+            "tools/token",
             "shared/lint.sh",
             "shared/dev.txt",
             "skills/review/SKILL.md",
@@ -319,7 +327,7 @@ fn what_git_obeys_behind_links_in_a_repository() {
     /// Files, links, and what is to be closed.
     type Layout = (&'static [Pair], &'static [Pair], &'static [&'static str]);
     type Pair = (&'static str, &'static str);
-    let layouts: [Layout; 5] = [
+    let layouts: [Layout; 6] = [
         (
             &[
                 ("dir/hooks/own", "x"),
@@ -357,6 +365,24 @@ fn what_git_obeys_behind_links_in_a_repository() {
             &[(".git", "gitdir: through\n"), ("dir/config", "x")],
             &[("through", "dir")],
             &["dir/config", "through/config"],
+        ),
+        (
+            &[
+                (".git/HEAD", "ref: x\n"),
+                (".git/modules/a/sub/HEAD", "ref: x\n"),
+                ("tools/pc", "x"),
+                ("hk/own", "x"),
+                ("wt/config", "x"),
+                (".git/worktrees/w/HEAD", "ref: x\n"),
+                (".git/modules/b/HEAD", "ref: x\n"),
+                (".git/modules/a/sub/hooks/own", "x"),
+            ],
+            &[
+                (".git/modules/a/sub/hooks/pre-commit", "../../../../../tools/pc"),
+                (".git/modules/b/hooks", "../../../hk"),
+                (".git/worktrees/w/config.worktree", "../../../wt/config"),
+            ],
+            &["tools/pc", "hk/pre-commit", "wt/config"],
         ),
         (
             &[("other/dir/config", "x")],

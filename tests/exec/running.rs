@@ -41,6 +41,115 @@ fn a_script_runs_with_what_its_text_needs_and_no_more() {
     assert_ne!(answer["profile"], "minimal");
 }
 
+/// What a run is told that a text gives it, in its first line.
+fn given(place: &Place, name: &str, text: &str, more: &[&str]) -> (i32, String) {
+    place.file(name, text);
+    let called = place.exec(&[more, &[name]].concat());
+    let first = called.stderr.lines().next().unwrap_or_default();
+    let given = first
+        .split(" runs under `")
+        .nth(1)
+        .unwrap_or_default()
+        .split('`')
+        .next();
+    (called.code, given.unwrap_or_default().to_string())
+}
+
+#[test]
+fn no_tree_as_a_whole_and_no_variable_that_steers_is_given_by_a_text() {
+    let place = Place::new();
+    for text in [
+        "open('.', 'w')",
+        "open('./', 'w')",
+        "open('/tmp', 'w')",
+        "import shutil\nshutil.rmtree('.')",
+    ] {
+        let (_, given) = given(
+            &place,
+            "whole.py",
+            &format!("import os\nif os.getpid() < 0: {text}\n").replace(": import shutil\n", ": "),
+            &[],
+        );
+        assert!(!given.contains("--write"), "{text}: {given}");
+    }
+    assert_eq!(
+        given(&place, "list.py", "import os\nos.listdir('.')\n", &[]),
+        (0, "filesystem".into())
+    );
+    for name in [
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "PYTHONPATH",
+        "BASH_ENV",
+        "",
+        "=A",
+        "A=B",
+        "PATH",
+    ] {
+        let text = format!("import os\nos.environ.get('{name}')\nprint('ran')\n");
+        assert_eq!(
+            given(&place, "variable.py", &text, &[]),
+            (0, "minimal".into()),
+            "{name}"
+        );
+    }
+    // Of what a flag closes nothing is given, and the run starts.
+    place.file("in.csv", "x");
+    let (code, _) = given(
+        &place,
+        "closed.py",
+        "print(open('in.csv').read())\n",
+        &["--deny", "./in.csv"],
+    );
+    assert_eq!(code, 1);
+    let (_, said) = given(&place, "odd.py", "open('out.txt` runs under `minimal` ', 'w')\n", &[]);
+    assert!(said.contains("'./out.txt") || !said.contains("--write"), "{said}");
+}
+
+#[test]
+fn everyday_scripts_run_with_what_their_text_names() {
+    let place = Place::new();
+    let home = place.root().parent().unwrap().join("home");
+    std::fs::write(home.join("note.txt"), "note").unwrap();
+    std::fs::write(place.root().join("../beside.txt"), "beside").unwrap();
+    for (name, text) in [
+        (
+            "dirs.py",
+            "import os\nos.makedirs('out/2024/reports')\nopen('out/2024/reports/a.txt', 'w').write('x')\n",
+        ),
+        (
+            "again.py",
+            "import os\nos.makedirs('out/2024/reports', exist_ok=True)\nprint(os.listdir('out'))\n",
+        ),
+        ("dirs.js", "require('fs').mkdirSync('deep/er', { recursive: true })\n"),
+        (
+            "home.py",
+            "import os\nprint(open(os.path.expanduser('~/note.txt')).read())\n",
+        ),
+        ("beside.py", "print(open('../beside.txt').read())\n"),
+        ("copy.sh", "cp notes.txt copy.txt\nsort copy.txt > sorted.txt\n"),
+        (
+            "path.py",
+            "from pathlib import Path\nPath('p.txt').write_text(Path('notes.txt').read_text())\n",
+        ),
+        (
+            "json.js",
+            "const fs = require('fs'); fs.writeFileSync('o.json', JSON.stringify({ a: fs.readFileSync('notes.txt', 'utf8') }))\n",
+        ),
+    ] {
+        place.file(name, text);
+        let called = place.exec(&[name]);
+        assert_eq!(called.code, 0, "{name}: {}", called.stderr);
+        assert!(!called.stderr.contains("can't be told"), "{name}: {}", called.stderr);
+    }
+    place.file(
+        "base.py",
+        "import sqlite3\nsqlite3.connect('app.db').execute('create table t(a)')\n",
+    );
+    let called = place.exec(&["base.py"]);
+    assert!(!called.stderr.contains("the rest is asked"), "{}", called.stderr);
+}
+
 #[test]
 fn trusted_is_never_given_by_a_text() {
     let place = Place::new();
