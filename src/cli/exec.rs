@@ -14,7 +14,6 @@ use super::{acting, ledger, run, script};
 use crate::infer::{Inference, Language, Setting};
 use crate::mask::holds_secret;
 use crate::policy::{Access, Matcher, Policy, is_unsecure};
-
 use crate::profile::visible;
 use crate::quote::quoted;
 use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};

@@ -21,8 +21,8 @@ const MOST_ENTRIES: usize = 65_536;
 /// Entries of a tree's uppermost directory, which a run can add to. Beyond, names without a wildcard are looked for.
 const MOST_OF_TREE: usize = 1 << 22;
 
-/// Directories of a home that hold what many programs keep: a link of such a name closes nothing.
-const OF_MANY: [&str; 5] = [".config", ".local", ".cache", ".docker", "node_modules"];
+/// Directories that a link is guarded as a whole for, since what is guarded in them may still be to be made.
+const AS_A_WHOLE: [&str; 3] = [".gitlab", ".hg", ".jj"];
 
 /// What many share to write.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -66,10 +66,10 @@ impl<'a> LinksInside<'a> {
                 match names.closing() {
                     Some(List::Guarded) => self.add_guarded(&path, child.is_link, walker),
                     Some(list) if child.is_link => self.add_link(&path, list, walker),
-                    Some(list) => self.add(&path, list, walker),
+                    // A virtual environment called `.env` leads to its interpreter.
+                    Some(list) if !path.join("pyvenv.cfg").exists() => self.add(&path, list, walker),
                     None if !child.is_link => ahead.push((path, names)),
-                    // What is closed below it, such as `.gitlab/duo`, may still be to be made where it leads.
-                    None if !OF_MANY.iter().any(|name| child.name == *name) => {
+                    None if AS_A_WHOLE.iter().any(|name| child.name == *name) => {
                         self.add_link(&path, List::Guarded, walker);
                     }
                     _ => {}
