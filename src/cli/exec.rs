@@ -14,7 +14,7 @@ use super::{acting, ledger, run, script};
 use crate::infer::{Inference, Language, Setting};
 use crate::mask::holds_secret;
 use crate::policy::{Access, Matcher, Policy, is_unsecure};
-use crate::profile::visible;
+use crate::profile::{loads_code, visible};
 use crate::quote::quoted;
 use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use crate::surroundings::Surroundings;
@@ -345,26 +345,7 @@ fn shortened(word: &str) -> String {
 fn may_be_given(name: &str) -> bool {
     let is_name = !name.is_empty() && !name.contains(['=', '\0']);
     let holds = || std::env::var_os(name).is_some_and(|value| holds_secret(&value.to_string_lossy()));
-    is_name && !is_unsecure(name.as_ref()) && !steers(name) && !holds()
-}
-
-/// What interpreters load or start by a variable.
-fn steers(name: &str) -> bool {
-    const STEERING: [&str; 12] = [
-        "PATH",
-        "BASH_ENV",
-        "ENV",
-        "PYTHONPATH",
-        "PYTHONHOME",
-        "PYTHONSTARTUP",
-        "NODE_OPTIONS",
-        "NODE_PATH",
-        "PERL5LIB",
-        "PERL5OPT",
-        "RUBYOPT",
-        "RUBYLIB",
-    ];
-    STEERING.contains(&name)
+    is_name && !is_unsecure(name.as_ref()) && name != "PATH" && !loads_code(name) && !holds()
 }
 
 /// Where a path of a text leads, `.` and `..` taken as they are written.

@@ -11,20 +11,27 @@ use crate::visible::visible;
 const BASE: [&str; 7] = ["usr", "lib", "lib64", "bin", "etc", "dev", "proc"];
 
 /// Variables through which an interpreter or a shell is told to load code.
-const CODE_VARIABLES: [&str; 12] = [
+const CODE_VARIABLES: [&str; 14] = [
     "BASH_ENV",
     "CLASSPATH",
     "ENV",
     "GIT_SSH_COMMAND",
     "JAVA_TOOL_OPTIONS",
     "NODE_OPTIONS",
+    "NODE_PATH",
     "PERL5LIB",
     "PERL5OPT",
+    "PYTHONHOME",
     "PYTHONPATH",
     "PYTHONSTARTUP",
     "RUBYLIB",
     "RUBYOPT",
 ];
+
+/// Whether a variable tells an interpreter or a shell which code to load.
+pub fn loads_code(variable: &str) -> bool {
+    CODE_VARIABLES.contains(&variable)
+}
 
 /// One thing to think about, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,7 +195,7 @@ fn wide_host(pattern: &HostPattern) -> Option<(String, &'static str)> {
 
 fn code_variables(profile: &Profile, remarks: &mut Vec<Remark>) {
     for rule in &profile.environment.names {
-        if CODE_VARIABLES.contains(&rule.value.as_str()) {
+        if loads_code(&rule.value) {
             let message = format!("`{}` tells an interpreter or a shell which code to load", rule.value);
             remarks.push(Remark::about(
                 rule,

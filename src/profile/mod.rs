@@ -26,7 +26,7 @@ pub use host::{Host, HostError, HostPattern, Name, Ports, is_localhost};
 pub use limits::{
     Limits, LimitsParseError, Quantity, duration_text, parse_count, parse_duration, parse_size, size_text,
 };
-pub use lint::{Remark, lint};
+pub use lint::{Remark, lint, loads_code};
 pub use models::{Model, models};
 pub use read::parse;
 pub use rule::{Anchor, Glob, Origin, PathSpec, Rule};
