@@ -6,7 +6,7 @@ use std::path::Path;
 use super::grant::path_of;
 use super::host::{endpoint_of, spellings};
 use super::judge::Facts;
-use super::mention::{Mention, names_on};
+use super::mention::{Mention, names_on, tells_of_devices};
 use super::probe::{Places, Probe, is_hidden, may_be_needed, probe};
 use super::refusal::{Counted, Kind, Reason, Refusal};
 use super::timeline::{Candidate, Cause, End, cause};
@@ -61,14 +61,18 @@ pub fn weigh<'a>(list: &'a [Counted], facts: &Facts<'_>) -> (Vec<Weighed<'a>>, C
 /// What is known of the run, ready to be looked up.
 struct Evidence<'a> {
     facts: &'a Facts<'a>,
+    /// Whether it told of a move between file systems. What was refused as one is copied else.
+    tells_of_devices: bool,
     places: Places<'a>,
 }
 
 impl<'a> Evidence<'a> {
     fn new(facts: &'a Facts<'a>) -> Self {
         let command = facts.command.first().map_or("", String::as_str);
+        let said = &facts.scene.timeline.said;
         Evidence {
             facts,
+            tells_of_devices: said.iter().any(|said| tells_of_devices(&said.text)),
             places: Places {
                 root: &facts.scene.policy.root,
                 home: facts.scene.home,
@@ -95,7 +99,9 @@ impl<'a> Evidence<'a> {
         Candidate {
             counted,
             names,
-            is_real: !is_absent(refusal) && !is_told_elsewhere(refusal),
+            is_real: !is_absent(refusal)
+                && !is_told_elsewhere(refusal)
+                && (self.tells_of_devices || !refusal.reason.is_of_devices()),
             is_probe,
             is_operand,
             is_hidden: !is_operand && !is_last_resort && is_hidden(refusal, &self.places),

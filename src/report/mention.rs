@@ -470,6 +470,14 @@ pub fn tells_of_an_absent_key(text: &str) -> bool {
     )
 }
 
+/// Whether a text tells of a move between file systems.
+pub fn tells_of_devices(text: &str) -> bool {
+    has_any(
+        text,
+        &["cross-device", "exdev", "different file system", "different device"],
+    )
+}
+
 /// Whether a text tells of something that didn't come in time.
 pub fn tells_of_waiting(text: &str) -> bool {
     has_any(text, &["timed out", "timeout"])

@@ -46,7 +46,7 @@ pub(crate) use judge::profile_that_allows;
 pub use judge::{Ladder, Need, Scene};
 pub use parse::ParseError;
 pub(crate) use question::{Setting, offer};
-pub use refusal::{Counted, Declined, Kind, Reason, Refusal, Refusals};
+pub use refusal::{COPIED, Counted, Declined, Kind, Reason, Refusal, Refusals};
 pub use sink::{Sink, Written};
 pub use suggestion::Suggestion;
 pub use timeline::{Nothing, Withheld};

@@ -117,7 +117,15 @@ pub struct Declined {
     pub reason: Option<String>,
 }
 
+/// Why a directory isn't moved, which is answered as between file systems (`EXDEV`): programs copy it then.
+pub const COPIED: &str = "directories are copied into the scratch directory and out of it, and not moved";
+
 impl Reason {
+    /// Whether it is answered as between file systems.
+    pub fn is_of_devices(&self) -> bool {
+        matches!(self, Reason::Never(reason) if reason == COPIED)
+    }
+
     /// Whether a grant may help.
     pub fn is_open(&self) -> bool {
         match self {

@@ -18,7 +18,7 @@ use super::terminals::Terminal;
 use crate::policy::{Access, Arrival, Capabilities, Decision, Grant, Renamed, git_directories, is_in_git_directory};
 use crate::profile::Origin;
 use crate::real_path::is_absence;
-use crate::report::Reason;
+use crate::report::{COPIED, Reason};
 use crate::sys::file;
 
 /// What is to happen.
@@ -505,8 +505,7 @@ impl Judge<'_> {
         if let Arrival::Directory(old) = arrival
             && brief.is_in_scratch(old) != brief.is_in_scratch(new)
         {
-            let reason = "directories are copied into the scratch directory and out of it, and not moved";
-            return Verdict::Refused(Reason::Never(reason.into()));
+            return Verdict::Refused(Reason::Never(COPIED.into()));
         }
         match self.realm.matcher().filled_by(arrival, new) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(new)))),

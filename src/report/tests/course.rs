@@ -83,6 +83,20 @@ fn a_value_that_is_not_there_comes_of_what_was_not_read() {
 }
 
 #[test]
+fn what_was_copied_in_place_of_moved_explains_only_a_word_of_devices() {
+    let fails = |text: &str| {
+        let mut moved = refusal(Kind::Create, "/srv/bin/app");
+        moved.reason = Reason::Never(super::super::COPIED.into());
+        let begun = python().refused(moved).tries(Kind::Syscall, "ptrace");
+        begun.says(text).exits(1).judged()
+    };
+    let other = fails("could not launch process: fork/exec /srv/bin/app: operation not permitted\n");
+    assert_eq!(explaining(&other), ["ptrace"]);
+    let moved = fails("OSError: [Errno 18] Invalid cross-device link: '/tmp/x' -> '/srv/bin/app'\n");
+    assert_eq!(explaining(&moved), ["/srv/bin/app"]);
+}
+
+#[test]
 fn a_log_that_is_written_after_the_failure_explains_nothing() {
     let failed = || python().says("check: 'b' is not KEY=VALUE\n");
     let report = failed().tries(Kind::Create, "/srv/history").says("history not saved\n");
