@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::REFUSED;
 use super::args::{self, Run};
@@ -12,12 +12,14 @@ use super::layers::Here;
 use super::message::{Failure, note};
 use super::{acting, ledger, run, script};
 use crate::infer::{Inference, Language, Setting};
+use crate::judge::lexical;
 use crate::mask::holds_secret;
 use crate::policy::{Access, Matcher, Policy, is_unsecure};
 use crate::profile::{loads_code, visible};
 use crate::quote::quoted;
 use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use crate::surroundings::Surroundings;
+use crate::visible::fit;
 use crate::{Sandbox, ServedTo};
 
 /// Runs a script; the exit code of `stockade run`.
@@ -280,7 +282,7 @@ struct Grants {
     is_all: bool,
 }
 
-/// Flags that are said, and characters of each.
+/// Flags that are said, and columns of each.
 const MOST_SAID: usize = 8;
 const LONGEST_SAID: usize = 60;
 
@@ -288,11 +290,18 @@ impl Grants {
     /// Of what its text names, what is itself: nothing that is closed, no link, no directory outside the root, and no
     /// variable that holds a secret or steers what is loaded. The launch looks at the paths again.
     fn of(answer: &Inference, setting: &Setting) -> Grants {
+        let least = &answer.least_grants;
+        let mut grants = Grants {
+            is_all: answer.runs_with == least.flags && answer.runs_as == least.profile,
+            ..Grants::default()
+        };
+        if answer.runs_with.is_empty() {
+            return grants;
+        }
         let (Some(root), Some(policy)) = (&setting.root, policy_of_lowest(setting)) else {
             return Grants::default();
         };
         let matcher = Matcher::new(&policy);
-        let mut grants = Grants::default();
         let (mut lacks, mut said) = (false, Vec::new());
         // What may be written may be read.
         let (writes, others): (Vec<_>, Vec<_>) = answer
@@ -312,7 +321,11 @@ impl Grants {
                 _ => {}
             }
             match grants.count() > given {
-                true => said.push(format!(" {} {}", words[0], shortened(word))),
+                true => said.push(format!(
+                    " {} {}",
+                    words[0],
+                    fit::shortened(&quoted(word.as_ref()), LONGEST_SAID)
+                )),
                 false => lacks = true,
             }
         }
@@ -322,22 +335,12 @@ impl Grants {
         if more > 0 {
             grants.said += &format!(" and {more} more");
         }
-        let least = &answer.least_grants;
-        grants.is_all = !lacks && answer.runs_with == least.flags && answer.runs_as == least.profile;
+        grants.is_all &= !lacks;
         grants
     }
 
     fn count(&self) -> usize {
         self.read.len() + self.write.len() + self.env.len()
-    }
-}
-
-/// A word as a shell would have it.
-fn shortened(word: &str) -> String {
-    let quoted = quoted(word.as_ref());
-    match quoted.chars().count() > LONGEST_SAID {
-        true => quoted.chars().take(LONGEST_SAID).chain(['…']).collect(),
-        false => quoted,
     }
 }
 
@@ -354,17 +357,7 @@ fn placed(word: &str, root: &Path, setting: &Setting) -> Option<PathBuf> {
         Some(rest) => setting.home.as_ref()?.join(rest),
         None => root.join(word),
     };
-    let mut placed = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                placed.pop();
-            }
-            Component::CurDir => {}
-            other => placed.push(other),
-        }
-    }
-    Some(placed)
+    Some(lexical(&path))
 }
 
 fn is_itself(path: &Path) -> bool {

@@ -9,7 +9,7 @@ use super::message::Failure;
 use super::{reader, script};
 use crate::infer::{Effect, Evidence, Inference, LONGEST, Language, Setting};
 use crate::profile::visible;
-use crate::quote::quoted;
+use crate::quote::command_line;
 use crate::surroundings::Surroundings;
 
 /// Reads, and prints what was found.
@@ -131,29 +131,21 @@ fn print(answer: &Inference, out: &mut dyn Write) -> io::Result<()> {
     {
         writeln!(out, "  {}", visible(why))?;
     }
-    let flags = |words: &[String]| {
-        let words = words.iter().map(|word| format!(" {}", quoted(word.as_ref())));
-        words.collect::<String>()
-    };
+    let under = |profile: &String, flags: &[String]| command_line(&[std::slice::from_ref(profile), flags].concat());
     let least = &answer.least_grants;
     if least.profile != answer.profile {
         writeln!(
             out,
-            "\nless would do: --profile {}{}",
-            least.profile,
-            flags(&least.flags)
+            "\nless would do: --profile {}",
+            under(&least.profile, &least.flags)
         )?;
     }
     let is_least = answer.runs_as == least.profile && answer.runs_with == least.flags;
     if is_least && answer.runs_as != answer.profile {
         writeln!(out, "`stockade exec` runs it with that")?;
     } else if answer.runs_as != answer.profile {
-        let runs_with = flags(&answer.runs_with);
-        writeln!(
-            out,
-            "`stockade exec` runs it under `{}{runs_with}` and asks for the rest",
-            answer.runs_as
-        )?;
+        let runs_as = under(&answer.runs_as, &answer.runs_with);
+        writeln!(out, "`stockade exec` runs it under `{runs_as}` and asks for the rest")?;
     }
     Ok(())
 }

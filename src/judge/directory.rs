@@ -96,7 +96,7 @@ fn keeps_directories(part: &Part) -> bool {
 }
 
 /// Without `.` and `..`, links not looked at.
-fn lexical(path: &Path) -> PathBuf {
+pub(crate) fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {

@@ -43,6 +43,8 @@ mod storing;
 mod tests;
 
 pub use answer::{Answer, Danger, Decision, Remember, ToolError};
+#[cfg(feature = "cli")]
+pub(crate) use directory::lexical;
 pub use file::permissions_of;
 #[cfg(feature = "judge")]
 pub use judging::Judge;

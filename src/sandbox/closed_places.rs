@@ -14,7 +14,8 @@ use super::Error;
 use super::homes;
 use super::links_inside::LinksInside;
 use super::mounts::{Mounts, Shown};
-use super::repositories;
+use super::outside::guarded;
+use super::repositories::Repositories;
 use crate::kernel;
 use crate::plan::Supervisor;
 use crate::policy::{Access, Closing, Denial, DenialKind, Entry, Grant, Listed, Policy, Target, paths_of_machine};
@@ -58,18 +59,22 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
         .grants
         .iter()
         .any(|grant| grant.access.intersects(Access::CHANGE) && grant.covers(&policy.root));
-    let mut with_root = written.clone();
-    with_root.extend(is_root_written.then(|| policy.root.clone()));
-    let of_git = repositories::elsewhere(&with_root, walker, &mounts)?;
-    policy.denials.extend(of_git);
+    let trees: BTreeSet<PathBuf> = written.iter().chain([&policy.root]).cloned().collect();
+    let repositories: Vec<Repositories> = trees.iter().map(|tree| Repositories::of(tree, walker)).collect();
+    for of_tree in &repositories {
+        if is_root_written || written.contains(&of_tree.tree) {
+            policy.denials.extend(of_tree.elsewhere(walker, &mounts)?);
+        }
+    }
     // All lists of a policy have the same entries.
     if let Some((first, _)) = lists.first() {
         let (looking, own) = homes::looking(surroundings);
         let mut inside = LinksInside::new(&policy.root, &own, &first.open);
         let (entries, links) = homes::elsewhere(&first.entries, (looking, &mut inside), walker, &mounts);
         if looking == homes::Looking::All {
-            let trees: BTreeSet<&Path> = written.iter().map(PathBuf::as_path).chain([&*policy.root]).collect();
-            trees.into_iter().for_each(|tree| inside.add_of_tree(tree, walker));
+            for of_tree in &repositories {
+                inside.add_of_tree(of_tree, walker);
+            }
         }
         for (list, place) in inside.targets {
             let of_list = lists.iter().filter(|(listed, _)| listed.list == list);
@@ -259,12 +264,7 @@ fn rest_of(real: PathBuf, rest: &[&str]) -> Target {
 
 /// Only the user makes such a link lead elsewhere. Reading it is reading what it leads to, which has its own denial.
 fn link_on_the_way(origin: &Origin, link: PathBuf) -> Denial {
-    Denial {
-        target: Target::Path(link),
-        access: Access::CHANGE,
-        kind: DenialKind::Guarded,
-        origin: origin.clone(),
-    }
+    guarded(&link, origin.clone())
 }
 
 /// The place of a denial that has one, and the rest of its glob.

@@ -9,7 +9,7 @@ use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, faccessat};
 
 use super::homes::may_lead;
-use super::repositories::git_directories;
+use super::repositories::Repositories;
 use crate::command::is_below_base;
 use crate::policy::{List, ListedNames, Opened, names_anywhere};
 use crate::real_path::{Child, Walker};
@@ -55,8 +55,8 @@ impl<'a> LinksInside<'a> {
 
     /// Adds what closed links in a tree that a run writes lead to: `.git/hooks/pre-commit`, `.vscode`, `.env`. By the names that are
     /// closed in its uppermost directory alone; deeper, each directory would have to be looked into.
-    pub fn add_of_tree(&mut self, tree: &Path, walker: &mut Walker) {
-        let mut ahead = vec![(tree.to_path_buf(), ListedNames::anywhere())];
+    pub fn add_of_tree(&mut self, of_tree: &Repositories, walker: &mut Walker) {
+        let mut ahead = vec![(of_tree.tree.clone(), ListedNames::anywhere())];
         while let Some((directory, names)) = ahead.pop() {
             for child in closed_children(&directory, walker) {
                 let Some(names) = names.below(&child.name) else {
@@ -76,7 +76,7 @@ impl<'a> LinksInside<'a> {
                 }
             }
         }
-        for directory in git_directories(tree, walker) {
+        for directory in &of_tree.directories {
             let hooks = directory.join("hooks");
             let walked = walker.walk(&hooks);
             if walked.exists {

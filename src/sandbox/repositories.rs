@@ -1,6 +1,5 @@
 //! Repositories of git whose directories don't tell by their names what they are.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -14,47 +13,59 @@ use crate::policy::{Denial, Target, is_in_git_directory};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 
-/// What git obeys in the repositories of the trees that a run writes, where names don't tell what it is: behind a `.git` that is a
-/// link or leads elsewhere, in `git init --separate-git-dir`, in work trees beside a `.bare` (gitrepository-layout(5)), behind links
-/// in `.git`, and where the mount table shows `.git` elsewhere.
-///
-/// # Errors
-/// As [`closed_places::behind_links`].
-pub(super) fn elsewhere(trees: &BTreeSet<PathBuf>, walker: &mut Walker, mounts: &Mounts) -> Result<Vec<Denial>, Error> {
-    let mut denials = Vec::new();
-    // A `.git` that is a link to a file.
-    let files = trees.iter().map(|tree| tree.join(".git"));
-    let files = files.filter(|file| file.is_symlink() && file.is_file());
-    let files: Vec<_> = files.map(|file| guarded(&file, Origin::BuiltIn)).collect();
-    denials.extend(closed_places::behind_links(&files, walker)?);
-    let directories = trees.iter().map(|tree| git_directories(tree, walker));
-    for directory in directories.collect::<Vec<_>>().concat() {
-        let trusted = trusted_in(&directory);
-        denials.extend(closed_places::behind_links(&trusted, walker)?);
-        let real = walker.walk(&directory).real;
-        let places = mounts.showing(&real).into_iter().map(|shown| (shown.place, shown.part));
-        let itself = (!is_in_git_directory(&real)).then(|| (real, PathBuf::new()));
-        for (place, part) in places.chain(itself) {
-            let shown = directory.join(&part);
-            let inside = |denial: &Denial| match &denial.target {
-                Target::Path(path) if shown.starts_with(path) => Some(place.clone()),
-                Target::Path(path) => path.strip_prefix(&shown).ok().map(|rest| place.join(rest)),
-                _ => None,
-            };
-            denials.extend(
-                trusted
-                    .iter()
-                    .filter_map(inside)
-                    .map(|path| guarded(&path, Origin::BuiltIn)),
-            );
+/// The git directories that the uppermost directory of a tree leads to.
+pub(super) struct Repositories {
+    /// The tree.
+    pub tree: PathBuf,
+    /// As they are written.
+    pub directories: Vec<PathBuf>,
+}
+
+impl Repositories {
+    /// Looks for them.
+    pub fn of(tree: &Path, walker: &mut Walker) -> Repositories {
+        Repositories {
+            tree: tree.to_path_buf(),
+            directories: git_directories(tree, walker),
         }
     }
-    Ok(denials)
+
+    /// What git obeys there where names don't tell what it is: behind a `.git` that is a link or leads elsewhere, in `git init
+    /// --separate-git-dir`, in work trees beside a `.bare` (gitrepository-layout(5)), behind links in `.git`, and where the mount
+    /// table shows `.git` elsewhere.
+    ///
+    /// # Errors
+    /// As [`closed_places::behind_links`].
+    pub fn elsewhere(&self, walker: &mut Walker, mounts: &Mounts) -> Result<Vec<Denial>, Error> {
+        let kept = |path: PathBuf| guarded(&path, Origin::BuiltIn);
+        let mut denials = Vec::new();
+        let file = self.tree.join(".git");
+        if file.is_symlink() && file.is_file() {
+            denials.extend(closed_places::behind_links(&[kept(file)], walker)?);
+        }
+        for directory in &self.directories {
+            let trusted = trusted_in(directory);
+            denials.extend(closed_places::behind_links(&trusted, walker)?);
+            let real = walker.walk(directory).real;
+            let places = mounts.showing(&real).into_iter().map(|shown| (shown.place, shown.part));
+            let itself = (!is_in_git_directory(&real)).then(|| (real, PathBuf::new()));
+            for (place, part) in places.chain(itself) {
+                let shown = directory.join(&part);
+                let inside = |denial: &Denial| match &denial.target {
+                    Target::Path(path) if shown.starts_with(path) => Some(place.clone()),
+                    Target::Path(path) => path.strip_prefix(&shown).ok().map(|rest| place.join(rest)),
+                    _ => None,
+                };
+                denials.extend(trusted.iter().filter_map(inside).map(kept));
+            }
+        }
+        Ok(denials)
+    }
 }
 
 /// The `.git` of a tree, as it is written; where that is a file, itself where a link led there, the directory that it names, and
 /// what that shares with others.
-pub(super) fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
+fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     let led = |file: &Path, before: &str| {
         let is_read = fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= LONGEST_GIT_FILE);
         let text = is_read.then(|| fs::read(file).ok())??;
