@@ -13,6 +13,7 @@ mod observing;
 mod outcome;
 mod outside;
 mod own_sockets;
+mod reads;
 mod repositories;
 mod withheld;
 
@@ -32,7 +33,9 @@ use crate::command;
 use crate::config::Configuration;
 use crate::kernel;
 use crate::launch::{self, CacheKey, CallersSignals, Event, LaunchError, Places, Prepared, Running, Streams};
-use crate::plan::{self, Grouped, Missing, Plan, PlanError, Shortfall, Trace};
+use crate::plan::{
+    self, Ability, Grouped, KeptExact, Missing, Opening, Plan, PlanError, Reads, Shortfall, Supervisor, Trace,
+};
 use crate::policy::{
     self, Access, Additions, Capabilities, Circumstances, Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant,
     Matcher, Mode, NetworkChoice, Policy, Reach, Role, Target,
@@ -270,7 +273,8 @@ impl Sandbox {
         self
     }
 
-    /// How much is seen of opens that only read. [`Trace::Fast`] counts where the policy allows it.
+    /// How much is seen of opens that only read. [`Trace::Fast`] counts where Landlock can judge them alone; elsewhere
+    /// [`Enforcement::kept_exact`](crate::report::Enforcement::kept_exact) says why it can't.
     #[must_use]
     pub fn trace(mut self, trace: Trace) -> Self {
         self.trace = trace;
@@ -430,14 +434,17 @@ impl Command {
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
         own_sockets::close(&mut policy, &sandbox.surroundings.own().map_err(Error::Surroundings)?)?;
-        let trace = match sandbox.serves_its_script() {
-            true => Trace::Exact,
-            false => sandbox.trace,
+        let openings = sandbox.openings(&policy, ability);
+        let reads = match &openings {
+            Some(Ok(openings)) => Reads::Fast(openings),
+            None | Some(Err(_)) => Reads::Exact,
         };
-        let plan = plan::compile(&policy, ability, &sandbox.accepted, trace)?;
+        let plan = plan::compile(&policy, ability, &sandbox.accepted, reads)?;
         let mut streams = self.streams;
         streams.inherit_output &= plan.limits.output.is_none();
-        let report = outcome::begin(&policy, &plan, &self.argv, ability);
+        let mut report = outcome::begin(&policy, &plan, &self.argv, ability);
+        let kept = openings.and_then(Result::err);
+        report.enforcement.kept_exact = kept.map(|kept| kept.to_string());
         Ok(Ready {
             sandbox: sandbox.clone(),
             state: sandbox.surroundings.state.clone(),
@@ -493,6 +500,20 @@ impl Command {
 }
 
 impl Sandbox {
+    /// What Landlock alone may open for reading, where that was asked for, or why it may not.
+    fn openings(&self, policy: &Policy, ability: Ability) -> Option<Result<Vec<Opening>, KeptExact>> {
+        if self.trace == Trace::Exact || ability.supervisor == Supervisor::None {
+            return None;
+        }
+        if self.serves_its_script() {
+            return Some(Err(KeptExact::Script));
+        }
+        Some(match plan::kept_exact(policy, ability) {
+            Some(kept) => Err(kept),
+            None => reads::openings(policy),
+        })
+    }
+
     /// Whether runs may start programs beyond the base and the command.
     fn starts_others(&self) -> bool {
         let additions = &self.additions;

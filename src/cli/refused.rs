@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
+use crate::plan::Trace;
 use crate::policy::is_powerful_socket;
 use crate::profile::visible;
 use crate::quote::{command_line, quoted};
@@ -27,6 +28,7 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     let mut failure = Failure::text(0, sentence(first));
     failure.details.extend(also(first, others));
     failure.details.extend(more(report, explaining.len(), file));
+    failure.details.extend(is_fast(report).then(|| UNSEEN.to_string()));
     failure.hint = hint(report);
     Some(failure)
 }
@@ -61,18 +63,32 @@ fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
     (!others.is_empty()).then(|| format!("also {}", others.join(", ")))
 }
 
+/// What the kernel refuses by itself is known only as far as the program tells of it.
+const UNSEEN: &str = "refused reads aren't seen with `--trace fast`; `--trace exact` tells more";
+
+fn is_fast(report: &Report) -> bool {
+    report.enforcement.trace == Trace::Fast
+}
+
 /// What is said where nothing tells which refusal it was, if it was one.
 fn unsure(report: &Report, file: Option<&OsStr>) -> String {
     let count = report.denials.len() as u64 + report.denials_dropped;
+    if count == 0 {
+        return UNSEEN.to_string();
+    }
     let refused = if count == 1 {
         "access was refused"
     } else {
         "accesses were refused"
     };
-    format!(
+    let told = format!(
         "{count} {refused}, and nothing tells whether that is why it failed{}",
         where_listed(file)
-    )
+    );
+    match is_fast(report) {
+        true => format!("{told}; {UNSEEN}"),
+        false => told,
+    }
 }
 
 /// How many there are besides, and where.

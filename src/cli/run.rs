@@ -169,6 +169,9 @@ fn ready(
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
     let ready = command.args(arguments).prepare()?;
+    if let Some(why) = &ready.report().enforcement.kept_exact {
+        note(&format!("`--trace fast` isn't taken: {why}"));
+    }
     let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never);
     if was_chosen && !ready.asks() {
         return Err(Failure::text(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use landlock::{ABI, Access as _, AccessFs, BitFlags};
 
 use super::calls::{Sockets, Trace};
-use super::{Reading, Supervision, Watch};
+use super::{Part, Reading, Reads, Watch};
 use crate::command::BASE_TREES;
 use crate::policy::{Access, Denial, DenialKind, Extent, Grant, PARENTS_OF_HOMES, Policy, Target, lies_below};
 use crate::profile::Origin;
@@ -63,7 +63,8 @@ pub enum Links {
 }
 
 impl Links {
-    fn of(origin: &Origin) -> Links {
+    /// Those in the path of a grant of this origin.
+    pub fn of(origin: &Origin) -> Links {
         match origin {
             Origin::Base => Links::Followed,
             Origin::Flag(_) | Origin::Approval(_) => Links::Refused,
@@ -79,7 +80,7 @@ pub enum Cover {
     Whole,
     /// Around closed paths: their neighbours are granted, in place of the directory above.
     AroundClosed,
-    /// Each file that exists at launch and isn't denied, by itself; nothing that is made later.
+    /// Each file that exists at launch and isn't denied, by itself; nothing that is made later. Where there is no supervisor.
     FileByFile,
 }
 
@@ -154,6 +155,15 @@ impl Rights {
         (entries & self.all).bits()
     }
 
+    /// What the target may do in its cache: what it writes there the supervisor does.
+    pub(super) fn of_cache(&self, trace: Trace) -> u64 {
+        let access = Access::READ | Access::EXECUTE;
+        match trace {
+            Trace::Exact => self.supervised(access),
+            Trace::Fast => self.of(access, Path::new("")),
+        }
+    }
+
     /// What the kernel itself needs in a tree that the supervisor opens: executing, and reading for its sake.
     pub(super) fn supervised(&self, access: Access) -> u64 {
         if access.contains(Access::EXECUTE) {
@@ -173,24 +183,33 @@ pub fn rights_of_own_proc() -> u64 {
 ///
 /// Under a supervisor chosen trees are granted for executing alone: it opens what is in them. Without a supervisor,
 /// which was accepted, they are granted as they are, around the secret names; where nothing asks for a supervisor they
-/// are only read, and granted file by file.
-pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch) -> Vec<FileRule> {
+/// are only read, and granted file by file. Where Landlock alone judges reads, it is told what was found to be open.
+pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads<'_>) -> Vec<FileRule> {
     let is_narrowed = narrowing(policy);
+    let openings = reads.openings();
     let mut rules: Vec<FileRule> = policy
         .grants
         .iter()
+        .filter(|grant| openings.is_none() || !grant.is_chosen())
         .map(|grant| FileRule {
             path: grant.path.clone(),
             rights: match watch {
-                Watch::Supervised(Supervision {
-                    trace: Trace::Exact, ..
-                }) if grant.is_chosen() => rights.supervised(grant.access),
+                Watch::Supervised(_) if grant.is_chosen() => rights.supervised(grant.access),
                 _ => rights.of(grant.access, &grant.path),
             },
             cover: cover(&is_narrowed, grant, watch),
             links: Links::of(&grant.origin),
         })
         .collect();
+    rules.extend(openings.into_iter().flatten().map(|opening| FileRule {
+        path: opening.path.clone(),
+        rights: match opening.part {
+            Part::All => rights.of(opening.access, &opening.path),
+            Part::Names => right_to_list(),
+        },
+        cover: Cover::Whole,
+        links: opening.links,
+    }));
     if watch == Watch::None {
         rules.push(FileRule {
             path: PathBuf::from("/proc"),
@@ -303,14 +322,9 @@ fn cover(is_narrowed: impl Fn(&Grant) -> bool, grant: &Grant, watch: Watch) -> C
                 Cover::Whole
             }
         }
-        (
-            _,
-            Watch::Supervised(Supervision {
-                trace: Trace::Exact, ..
-            }),
-        ) => Cover::Whole,
+        (_, Watch::Supervised(_)) => Cover::Whole,
         (_, Watch::None) => Cover::AroundClosed,
-        (_, Watch::Alone | Watch::Supervised(_)) => Cover::FileByFile,
+        (_, Watch::Alone) => Cover::FileByFile,
     }
 }
 
@@ -330,15 +344,6 @@ pub(super) fn reading(policy: &Policy) -> Reading {
     } else {
         Reading::Landlock
     }
-}
-
-/// Whether all chosen trees are only read and small enough to be granted file by file.
-pub(super) fn can_be_listed(policy: &Policy) -> bool {
-    policy
-        .grants
-        .iter()
-        .filter(|grant| grant.is_chosen())
-        .all(|grant| !grant.access.intersects(Access::CHANGE) && !super::shortfall::is_too_large(&grant.path))
 }
 
 /// Globs with a place that close something in a tree which is granted as a whole. One that names a path is gone around.

@@ -6,6 +6,7 @@
 pub mod calls;
 mod files;
 pub mod filter;
+mod reads;
 mod shortfall;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub use files::{
     rights_on_entries,
 };
 pub use filter::Instruction;
+pub use reads::{KeptExact, Opening, Part, Reads, kept_exact};
 pub use shortfall::{Missing, Shortfall};
 
 use crate::policy::{Access, Asks, Capabilities, Policy, Reach};
@@ -178,8 +180,8 @@ pub enum PlanError {
     Filter(#[from] filter::FilterError),
 }
 
-/// Compiles a policy. `accepted` are the shortfalls that the user named; `trace` is taken where the policy allows it.
-pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace: Trace) -> Result<Plan, PlanError> {
+/// Compiles a policy. `accepted` are the shortfalls that the user named; `reads` says who judges opens that only read.
+pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], reads: Reads<'_>) -> Result<Plan, PlanError> {
     if ability.landlock_abi < 1 {
         return Err(PlanError::NoLandlock);
     }
@@ -195,11 +197,11 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
     if !refused.is_empty() {
         return Err(PlanError::Shortfall(refused));
     }
-    let watch = watch(policy, ability, &missing, trace);
+    let watch = watch(policy, ability, &missing, reads.trace());
     let rights = Rights::new(ability.landlock_abi);
     Ok(Plan {
         handled: Handled::new(ability.landlock_abi, sockets_on(policy, ability)),
-        rules: files::rules(policy, &rights, watch),
+        rules: files::rules(policy, &rights, watch, reads),
         workers_rules: match watch {
             Watch::Supervised(_) => files::workers_rules(policy, &rights),
             Watch::Alone | Watch::None => Vec::new(),
@@ -209,7 +211,7 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], trace:
             Watch::Alone | Watch::None => Vec::new(),
         },
         workers_private: rights.of_writing_workers(),
-        cache: keeps_cache(policy, watch).then(|| rights.supervised(Access::READ | Access::EXECUTE)),
+        cache: keeps_cache(policy, watch).then(|| rights.of_cache(reads.trace())),
         own_proc_rights: match watch {
             Watch::Supervised(Supervision {
                 trace: Trace::Exact, ..
@@ -249,15 +251,9 @@ enum Watch {
 
 fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -> Watch {
     if ability.supervisor != Supervisor::None {
-        let reading = files::reading(policy);
         Watch::Supervised(Supervision {
-            reading,
-            trace: match reading {
-                // What is served in place of a file has to be seen.
-                _ if sockets_on(policy, ability) == calls::Sockets::Hosts => Trace::Exact,
-                Reading::Landlock if files::can_be_listed(policy) => trace,
-                _ => Trace::Exact,
-            },
+            reading: files::reading(policy),
+            trace,
             landlock_abi: ability.landlock_abi,
         })
     } else if missing.iter().any(|missing| missing.shortfall == Shortfall::Supervisor) {
@@ -386,13 +382,7 @@ pub fn executes(policy: &Policy, path: &str) -> bool {
 /// Whether a run may have a cache: it has a place of its own to write to, starts programs from such places, and fetches
 /// something or works in its root. Only a supervisor keeps what is in a cache from having another name outside.
 fn keeps_cache(policy: &Policy, watch: Watch) -> bool {
-    let is_supervised = matches!(
-        watch,
-        Watch::Supervised(Supervision {
-            trace: Trace::Exact,
-            ..
-        })
-    );
+    let is_supervised = matches!(watch, Watch::Supervised(_));
     let is_of_use = policy.reach != Reach::Nothing || policy.writes_root();
     let capabilities = Capabilities::READ | Capabilities::WRITE | Capabilities::DELETE;
     is_supervised

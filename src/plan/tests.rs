@@ -55,7 +55,7 @@ fn at_abi(landlock_abi: i32) -> Ability {
 }
 
 fn missing(policy: &Policy, ability: Ability) -> Vec<Shortfall> {
-    match compile(policy, ability, &[], Trace::Exact) {
+    match compile(policy, ability, &[], Reads::Exact) {
         Ok(_) => Vec::new(),
         Err(PlanError::Shortfall(missing)) => missing.iter().map(|missing| missing.shortfall).collect(),
         Err(other) => panic!("{other}"),
@@ -68,7 +68,7 @@ fn a_policy_that_only_reads_has_no_shortfall() {
         grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base),
         grant(Access::READ, "/work/data", flag()),
     ]);
-    let plan = compile(&policy, NEW, &[], Trace::Exact).unwrap();
+    let plan = compile(&policy, NEW, &[], Reads::Exact).unwrap();
     let cover = |path: &str| {
         plan.rules
             .iter()
@@ -84,9 +84,9 @@ fn a_policy_that_only_reads_has_no_shortfall() {
 fn writing_needs_the_supervisor_until_it_is_accepted_by_name() {
     let policy = policy(vec![grant(Access::WRITING, "/tmp", flag())]);
     assert_eq!(missing(&policy, NEW), [Shortfall::Supervisor]);
-    let plan = compile(&policy, NEW, &[Shortfall::Supervisor], Trace::Exact).unwrap();
+    let plan = compile(&policy, NEW, &[Shortfall::Supervisor], Reads::Exact).unwrap();
     assert_eq!(plan.shortfalls.len(), 1);
-    assert!(compile(&policy, NEW, &[Shortfall::Network, Shortfall::Signals], Trace::Exact).is_err());
+    assert!(compile(&policy, NEW, &[Shortfall::Network, Shortfall::Signals], Reads::Exact).is_err());
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn only_a_supervised_run_has_a_cache_and_its_target_gets_no_right_to_write_there
     policy.scratch = true;
     let cache = |policy: &Policy, supervisor| {
         let ability = Ability { supervisor, ..NEW };
-        compile(policy, ability, &[Shortfall::Supervisor], Trace::Exact)
+        compile(policy, ability, &[Shortfall::Supervisor], Reads::Exact)
             .unwrap()
             .cache
     };
@@ -122,10 +122,10 @@ fn named_hosts_are_the_network_shortfall_and_accepted_mean_no_network() {
         origin: Origin::BuiltIn,
     }]);
     assert_eq!(missing(&policy, NEW), [Shortfall::Network]);
-    let plan = compile(&policy, NEW, &[Shortfall::Network], Trace::Exact).unwrap();
+    let plan = compile(&policy, NEW, &[Shortfall::Network], Reads::Exact).unwrap();
     assert!(plan.handled.tcp);
     policy.reach = Reach::Nothing;
-    assert_eq!(plan.filter, compile(&policy, NEW, &[], Trace::Exact).unwrap().filter);
+    assert_eq!(plan.filter, compile(&policy, NEW, &[], Reads::Exact).unwrap().filter);
 }
 
 #[test]
@@ -149,14 +149,14 @@ fn named_hosts_and_ports_need_a_supervisor_of_the_runs_own() {
         origin: flag(),
     }];
     for policy in [hosts, ports] {
-        let plan = compile(&policy, own, &[], Trace::Fast).unwrap();
+        let plan = compile(&policy, own, &[], Reads::Exact).unwrap();
         assert!(plan.network && plan.shortfalls.is_empty());
         // Nothing that the run does by itself reaches anybody, should the supervisor be gone.
         assert!(plan.handled.tcp);
         // What is served in place of a file has to be seen.
-        assert_eq!(plan.supervision.unwrap().trace, Trace::Exact);
+        assert_eq!(kept_exact(&policy, own), Some(KeptExact::Hosts));
         assert_eq!(missing(&policy, outer), [Shortfall::Network]);
-        let without = compile(&policy, outer, &[Shortfall::Network], Trace::Exact).unwrap();
+        let without = compile(&policy, outer, &[Shortfall::Network], Reads::Exact).unwrap();
         assert!(!without.network && without.handled.tcp);
     }
 }
@@ -165,21 +165,21 @@ fn named_hosts_and_ports_need_a_supervisor_of_the_runs_own() {
 fn an_empty_list_of_hosts_is_no_network() {
     let mut policy = policy(vec![]);
     policy.reach = Reach::Hosts(Vec::new());
-    let plan = compile(&policy, NEW, &[], Trace::Exact).unwrap();
+    let plan = compile(&policy, NEW, &[], Reads::Exact).unwrap();
     policy.reach = Reach::Nothing;
-    assert_eq!(plan, compile(&policy, NEW, &[], Trace::Exact).unwrap());
+    assert_eq!(plan, compile(&policy, NEW, &[], Reads::Exact).unwrap());
 }
 
 #[test]
 fn nothing_runs_without_landlock_or_seccomp_whatever_is_accepted() {
     let policy = policy(vec![]);
     assert!(matches!(
-        compile(&policy, at_abi(0), &Shortfall::ALL, Trace::Exact),
+        compile(&policy, at_abi(0), &Shortfall::ALL, Reads::Exact),
         Err(PlanError::NoLandlock)
     ));
     let blind = Ability { seccomp: false, ..NEW };
     assert!(matches!(
-        compile(&policy, blind, &Shortfall::ALL, Trace::Exact),
+        compile(&policy, blind, &Shortfall::ALL, Reads::Exact),
         Err(PlanError::NoSeccomp)
     ));
 }
@@ -218,7 +218,7 @@ fn a_rule_never_asks_for_more_than_is_handled() {
         grant(Access::WRITING, "/dev/null", Origin::Base),
     ]);
     for abi in 1..=9 {
-        let plan = compile(&policy, at_abi(abi), &Shortfall::ALL, Trace::Exact).unwrap();
+        let plan = compile(&policy, at_abi(abi), &Shortfall::ALL, Reads::Exact).unwrap();
         for rule in &plan.rules {
             assert_eq!(rule.rights & !plan.handled.files, 0, "ABI {abi}: {rule:?}");
         }
@@ -231,7 +231,7 @@ fn no_rule_lets_a_run_make_devices_or_reach_unix_sockets() {
     const MAKE_BLOCK: u64 = 1 << 11;
     const RESOLVE_UNIX: u64 = 1 << 16;
     let policy = policy(vec![grant(Access::all(), "/", flag())]);
-    let plan = compile(&policy, at_abi(9), &Shortfall::ALL, Trace::Exact).unwrap();
+    let plan = compile(&policy, at_abi(9), &Shortfall::ALL, Reads::Exact).unwrap();
     for rule in &plan.rules {
         assert_eq!(rule.rights & (MAKE_CHAR | MAKE_BLOCK | RESOLVE_UNIX), 0, "{rule:?}");
     }
@@ -247,7 +247,7 @@ fn counting_processes_needs_a_control_group_or_the_supervisor() {
         ..NEW
     };
     assert!(
-        compile(&policy, delegated, &[], Trace::Exact)
+        compile(&policy, delegated, &[], Reads::Exact)
             .unwrap()
             .control_group
             .processes()
@@ -271,12 +271,12 @@ fn a_denied_path_of_the_base_is_gone_around() {
     let mut policy = policy(vec![grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base)]);
     for closed in ["/usr/share/x", "/usr", "/"] {
         policy.denials = vec![explicit(Target::Path(PathBuf::from(closed)))];
-        let plan = compile(&policy, NEW, &[], Trace::Exact).unwrap();
+        let plan = compile(&policy, NEW, &[], Reads::Exact).unwrap();
         assert_eq!(plan.rules[0].cover, Cover::AroundClosed, "{closed}");
     }
     policy.denials = vec![explicit(Target::Path(PathBuf::from("/usrx")))];
     assert_eq!(
-        compile(&policy, NEW, &[], Trace::Exact).unwrap().rules[0].cover,
+        compile(&policy, NEW, &[], Reads::Exact).unwrap().rules[0].cover,
         Cover::Whole
     );
 }
@@ -304,17 +304,17 @@ fn a_denied_glob_inside_the_base_is_a_shortfall_and_a_pattern_is_not_meant_there
 fn calls_that_other_promises_rest_on_can_not_be_added() {
     let mut policy = policy(vec![]);
     policy.system_calls = vec!["ptrace".into()];
-    assert!(compile(&policy, NEW, &[], Trace::Exact).is_ok());
+    assert!(compile(&policy, NEW, &[], Reads::Exact).is_ok());
     for call in ["io_uring_setup", "open_by_handle_at", "pidfd_getfd", "mount", "bpf"] {
         policy.system_calls = vec![call.into()];
         assert!(
-            matches!(compile(&policy, NEW, &[], Trace::Exact), Err(PlanError::Calls(_))),
+            matches!(compile(&policy, NEW, &[], Reads::Exact), Err(PlanError::Calls(_))),
             "{call}"
         );
     }
     policy.system_calls = vec!["no_such_call".into()];
     assert!(matches!(
-        compile(&policy, NEW, &[], Trace::Exact),
+        compile(&policy, NEW, &[], Reads::Exact),
         Err(PlanError::UnknownCall(_))
     ));
 }
@@ -326,7 +326,7 @@ fn the_plan_of_a_small_policy_reads_like_it() {
         grant(Access::READ | Access::EXECUTE, "/usr/bin/true", Origin::Entrypoint),
         grant(Access::READ, "/work/data", flag()),
     ]);
-    let plan = compile(&policy, NEW, &[], Trace::Exact).unwrap();
+    let plan = compile(&policy, NEW, &[], Reads::Exact).unwrap();
     insta::assert_debug_snapshot!((plan.handled, &plan.rules, plan.home, plan.own_proc_rights), @r#"
     (
         Handled {
@@ -360,8 +360,8 @@ const WATCHED: Ability = Ability {
     ..NEW
 };
 
-fn supervision(grants: Vec<Grant>, trace: Trace) -> Supervision {
-    compile(&policy(grants), WATCHED, &[], trace)
+fn supervision(grants: Vec<Grant>) -> Supervision {
+    compile(&policy(grants), WATCHED, &[], Reads::Exact)
         .unwrap()
         .supervision
         .unwrap()
@@ -372,7 +372,7 @@ fn landlock_grants_chosen_trees_for_executing_alone_where_somebody_supervises() 
     let base = grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base);
     let written = grant(Access::WRITING, "/work", flag());
     let executed = grant(Access::READ | Access::EXECUTE, "/work/tools", flag());
-    let plan = compile(&policy(vec![base, written, executed]), WATCHED, &[], Trace::Exact).unwrap();
+    let plan = compile(&policy(vec![base, written, executed]), WATCHED, &[], Reads::Exact).unwrap();
     let rights = |path: &str| {
         let rule = plan.rules.iter().find(|rule| rule.path == Path::new(path));
         rule.map(|rule| rule.rights)
@@ -389,31 +389,69 @@ fn landlock_grants_chosen_trees_for_executing_alone_where_somebody_supervises() 
 fn reading_is_landlocks_until_it_grants_more_for_the_sake_of_executing() {
     let data = || grant(Access::READ, "/work/data", flag());
     let tools = grant(Access::READ | Access::EXECUTE, "/work/tools", flag());
-    assert_eq!(supervision(vec![data()], Trace::Exact).reading, Reading::Landlock);
-    assert_eq!(
-        supervision(vec![data(), tools], Trace::Exact).reading,
-        Reading::Supervisor
-    );
+    assert_eq!(supervision(vec![data()]).reading, Reading::Landlock);
+    assert_eq!(supervision(vec![data(), tools]).reading, Reading::Supervisor);
 }
 
 #[test]
-fn the_fast_trace_is_taken_where_all_that_is_read_can_be_granted_file_by_file() {
+fn the_fast_trace_is_taken_where_landlock_can_be_told_all_that_is_read() {
+    let shipped = |line| Origin::Shipped {
+        profile: "workspace".into(),
+        line,
+    };
+    let kept = |grants| kept_exact(&policy(grants), WATCHED);
     let data = || grant(Access::READ, "/work/data", flag());
-    let trace = |grants| supervision(grants, Trace::Fast).trace;
-    assert_eq!(trace(vec![]), Trace::Fast);
-    assert_eq!(trace(vec![data()]), Trace::Fast);
-    assert_eq!(
-        trace(vec![data(), grant(Access::WRITING, "/work", flag())]),
-        Trace::Exact
-    );
-    assert_eq!(trace(vec![grant(Access::READ, "/", flag())]), Trace::Exact);
+    let written = || grant(Access::WRITING | Access::EXECUTE, "/work", shipped(1));
+    assert_eq!(kept(vec![]), None);
+    assert_eq!(kept(vec![data(), written()]), None);
+    // A flag's tree may be removed and made anew, which has no rule then; inside of another one it has that one's.
+    let inside = || grant(Access::WRITING, "/work/out", flag());
+    assert_eq!(kept(vec![inside()]), Some(KeptExact::MadeAnew("/work/out".into())));
+    assert_eq!(kept(vec![written(), inside()]), None);
+    for tree in ["/", "/home", "/proc/1", "/sys/class"] {
+        let tree = grant(Access::READ, tree, flag());
+        assert_eq!(kept(vec![tree.clone()]), Some(KeptExact::TooLarge(tree.path)));
+    }
+    let inner = Ability {
+        supervisor: Supervisor::Outer,
+        ..NEW
+    };
+    assert_eq!(kept_exact(&policy(vec![]), inner), Some(KeptExact::Inside));
+}
+
+#[test]
+fn landlock_alone_opens_what_was_found_to_be_open() {
+    let base = grant(Access::READ | Access::EXECUTE, "/usr", Origin::Base);
+    let written = grant(Access::WRITING | Access::EXECUTE, "/work", flag());
+    let opening = |path: &str, access, part| Opening {
+        path: path.into(),
+        access,
+        part,
+        links: Links::GrantNothing,
+    };
+    let openings = [
+        opening("/work/open", Access::READ | Access::EXECUTE, Part::All),
+        opening("/work", Access::READ | Access::EXECUTE, Part::Names),
+    ];
+    let plan = compile(&policy(vec![base, written]), WATCHED, &[], Reads::Fast(&openings)).unwrap();
+    let rights = |path: &str| {
+        let rule = plan.rules.iter().find(|rule| rule.path == Path::new(path));
+        rule.map(|rule| rule.rights)
+    };
+    const EXECUTE: u64 = 1;
+    const READ_FILE: u64 = 1 << 2;
+    const READ_DIR: u64 = 1 << 3;
+    assert_eq!(rights("/work/open"), Some(EXECUTE | READ_FILE | READ_DIR));
+    assert_eq!(rights("/work"), Some(READ_DIR));
+    assert_eq!(plan.supervision.unwrap().trace, Trace::Fast);
+    assert!(plan.workers_rules.iter().any(|rule| rule.path == Path::new("/work")));
 }
 
 #[test]
 fn under_an_outer_supervisor_the_plan_is_a_supervised_one_whose_filter_notifies_none() {
     let policy = policy(vec![grant(Access::WRITING, "/work", flag())]);
     let ability = |supervisor| Ability { supervisor, ..NEW };
-    let compiled = |supervisor| compile(&policy, ability(supervisor), &[], Trace::Exact).unwrap();
+    let compiled = |supervisor| compile(&policy, ability(supervisor), &[], Reads::Exact).unwrap();
     let (own, outer) = (compiled(Supervisor::Own), compiled(Supervisor::Outer));
     let asks = |plan: &Plan| {
         plan.filter

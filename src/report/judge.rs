@@ -5,15 +5,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Report;
-use super::course::Timeline;
+use super::course::{Stream, Timeline};
 use super::denial::Denial;
 use super::grant::{self, Fences, Grant, path_of};
 use super::host::{self, Endpoint};
 use super::likelihood::{Weighed, weigh};
+use super::mention::tells_of_refusal;
 use super::refusal::{Kind, Reason, Refusal, Refusals};
 use super::suggestion::{self, Suggestion};
 use super::timeline::{Cause, Withheld};
 use crate::mask::looks_secret;
+use crate::plan::Trace;
 use crate::policy::{Access, Matcher, Policy, Reach, Speech};
 use crate::profile::Origin;
 
@@ -88,6 +90,8 @@ pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged 
         .enumerate()
         .map(|(rank, weighed)| denial(weighed, rank, scene, &fences));
     let withheld = withheld(&cause, report);
+    let is_explained = withheld.is_some() || weighed.iter().any(|weighed| weighed.explains);
+    let is_unseen = facts.failed && !is_explained && report.enforcement.trace == Trace::Fast && tells_of_one(scene);
     let suggestion = match &withheld {
         None => suggest(&weighed, scene, &fences),
         Some(denial) => denial.grant.clone().map(|flags| Suggestion { flags, profile: None }),
@@ -95,8 +99,20 @@ pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged 
     Judged {
         denials: withheld.iter().cloned().chain(refused).collect(),
         suggestion,
-        unsure: cause == Cause::Unsure,
+        unsure: cause == Cause::Unsure || is_unseen,
     }
+}
+
+/// Whether the run told of a refusal at its end.
+fn tells_of_one(scene: &Scene<'_>) -> bool {
+    const LAST: usize = 16;
+    let texts = scene
+        .timeline
+        .said
+        .iter()
+        .rev()
+        .filter(|said| said.stream == Stream::Error);
+    texts.take(LAST).any(|said| tells_of_refusal(&said.text))
 }
 
 /// What explains a failure without having been refused: the run never had it.

@@ -502,6 +502,27 @@ pub fn tells_of_refusal(text: &str) -> bool {
     })
 }
 
+/// The words of a text that may be a path which it tells it was refused, on the lines that tell of it: what is quoted, what
+/// stands between colons, and single words.
+pub fn refused_paths(text: &str) -> impl Iterator<Item = &str> {
+    let mut seen = HashSet::new();
+    let lines = text.lines().rev().filter(|line| tells_of_refusal(line));
+    lines
+        .flat_map(possible_paths)
+        .filter(move |word| !word.is_empty() && seen.insert(*word))
+}
+
+fn possible_paths(line: &str) -> impl Iterator<Item = &str> {
+    const QUOTES: [char; 5] = ['\'', '"', '`', '\u{2018}', '\u{2019}'];
+    const AROUND: [char; 9] = [',', ';', ':', '(', ')', '[', ']', '<', '>'];
+    // Not each other one: there is `can't`.
+    let quoted = line.split(QUOTES).skip(1);
+    let fields = line.split(": ").map(str::trim);
+    let is_around = |c| QUOTES.contains(&c) || AROUND.contains(&c);
+    let words = line.split_whitespace().map(move |word| word.trim_matches(is_around));
+    quoted.chain(fields).chain(words)
+}
+
 /// The last line that names one of these and tells of a failure, and not of something that is done without.
 pub fn last_blaming_line(text: &str, names: &[&str], kind: Kind) -> Option<usize> {
     let is_python = text.contains("Traceback (most");

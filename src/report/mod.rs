@@ -44,6 +44,7 @@ pub(crate) use grant::{Flag, Grant, PathGrant, path_of};
 pub use host::Endpoint;
 pub(crate) use judge::profile_that_allows;
 pub use judge::{Ladder, Need, Scene};
+pub use mention::refused_paths;
 pub use parse::ParseError;
 pub(crate) use question::{Setting, offer};
 pub use refusal::{COPIED, Counted, Declined, Kind, Reason, Refusal, Refusals};
@@ -137,6 +138,9 @@ pub struct Enforcement {
     pub supervisor: bool,
     /// What he saw of opens that only read. With `fast`, refused ones aren't among the denials.
     pub trace: Trace,
+    /// Why it is `exact` although `fast` was asked for.
+    #[serde(default)]
+    pub kept_exact: Option<String>,
     /// The namespaces that the run had to itself.
     pub namespaces: Vec<String>,
     /// The shortfalls that were accepted.

@@ -75,6 +75,31 @@ impl Mounts {
         mounts
     }
 
+    /// Where the kernel shows its own state: processes, devices, control groups.
+    pub fn of_the_kernel() -> Vec<PathBuf> {
+        const KINDS: [&[u8]; 11] = [
+            b"proc",
+            b"sysfs",
+            b"cgroup",
+            b"cgroup2",
+            b"debugfs",
+            b"tracefs",
+            b"securityfs",
+            b"configfs",
+            b"devtmpfs",
+            b"devpts",
+            b"bpf",
+        ];
+        let text = fs::read("/proc/self/mountinfo").unwrap_or_default();
+        let place = |line: &[u8]| {
+            let mut fields = line.split(|byte| *byte == b' ');
+            let place = fields.nth(4)?;
+            let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
+            KINDS.contains(&kind).then(|| unescaped(place))
+        };
+        text.split(|byte| *byte == b'\n').filter_map(place).collect()
+    }
+
     /// Adds the other paths of the layers: a home may be one by a mount's path.
     fn name_layers_anew(&mut self) {
         let mut others = Vec::new();

@@ -95,6 +95,7 @@ impl Report {
                 landlock_abi: 0,
                 supervisor: false,
                 trace: Trace::Exact,
+                kept_exact: None,
                 namespaces: Vec::new(),
                 shortfalls: Vec::new(),
                 limits_by: "sampling".to_string(),

@@ -3,7 +3,7 @@
 //! Such a name is looked for where the policy names a path without wildcards, directly in such a directory, and directly in
 //! the homes. `plan` lets the workers list these directories where the policy grants nothing there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -41,31 +41,39 @@ impl HardLinks {
 
     fn look(&mut self, policy: &Policy, matcher: &Matcher<'_>) {
         let begun = Instant::now();
-        self.closed.clear();
-        let mut left = MOST_IN_ALL;
-        for path in closed_paths_and_homes(policy) {
-            self.add(&path, matcher);
-            // A link isn't listed; what it leads to has a denial of its own.
-            if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
-                for entry in fs::read_dir(&path).into_iter().flatten().flatten().take(left.min(MOST)) {
-                    left -= 1;
-                    self.add(&entry.path(), matcher);
-                }
-            }
-        }
+        self.closed = closed_files(policy, matcher, &[Access::READ, Access::WRITE]);
         self.due = Some(Instant::now() + LASTS.max(begun.elapsed() * TIMES));
     }
+}
 
-    fn add(&mut self, path: &Path, matcher: &Matcher<'_>) {
+/// The files that are closed to reading and have other names, as they are found now.
+pub fn closed_to_reading(policy: &Policy, matcher: &Matcher<'_>) -> HashSet<Number> {
+    closed_files(policy, matcher, &[Access::READ]).into_keys().collect()
+}
+
+/// The files with several names of which one is closed to some access.
+fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> HashMap<Number, PathBuf> {
+    let mut closed = HashMap::new();
+    let mut add = |path: &Path| {
         let found = fs::symlink_metadata(path).ok();
-        if let Some(found) = found.filter(|found| found.is_file() && found.nlink() > 1)
-            && [Access::READ, Access::WRITE]
-                .iter()
-                .any(|access| matches!(matcher.decide(*access, path), Decision::Denied(_)))
-        {
-            self.closed.insert((found.dev(), found.ino()), path.to_path_buf());
+        let found = found.filter(|found| found.is_file() && found.nlink() > 1);
+        let is_denied = |access: &Access| matches!(matcher.decide(*access, path), Decision::Denied(_));
+        if let Some(found) = found.filter(|_| accesses.iter().any(is_denied)) {
+            closed.insert((found.dev(), found.ino()), path.to_path_buf());
+        }
+    };
+    let mut left = MOST_IN_ALL;
+    for path in closed_paths_and_homes(policy) {
+        add(&path);
+        // A link isn't listed; what it leads to has a denial of its own.
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+            for entry in fs::read_dir(&path).into_iter().flatten().flatten().take(left.min(MOST)) {
+                left -= 1;
+                add(&entry.path());
+            }
         }
     }
+    closed
 }
 
 /// The paths that the policy closes by a name without wildcards, and the homes, in which wildcards count.

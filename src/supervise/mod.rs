@@ -53,10 +53,12 @@ mod submodules;
 mod system_v;
 mod taking_over;
 mod terminals;
+mod unseen;
 mod worker;
 
 pub use approvals::{Approvals, Asking, Profiles};
 pub use first::Supervisor;
+pub use hard_links::closed_to_reading;
 pub use nested::{Told, request, told};
 pub use served::{Script, ServedTo};
 pub use shared::{Aides, Brief, Shared};

@@ -140,7 +140,7 @@ impl Desk<'_> {
         self.shared().note(self.refusal(attempt, target, reason));
     }
 
-    fn refusal(&self, attempt: &Attempt<'_>, target: &[u8], reason: Reason) -> Refusal {
+    pub fn refusal(&self, attempt: &Attempt<'_>, target: &[u8], reason: Reason) -> Refusal {
         let caller = self.caller();
         Refusal {
             kind: attempt.kind,

@@ -21,9 +21,11 @@ use super::hearing;
 use super::labels::Applying;
 use super::shared::{Replay, Shared};
 use super::station::Station;
+use super::unseen;
 use crate::fault::{self, Fault};
 use crate::launch::Order;
 use crate::mutex::lock;
+use crate::plan::Trace;
 use crate::report::Part;
 use crate::sys::file;
 use crate::sys::notify::{self, Notification, OnExecute};
@@ -136,14 +138,21 @@ impl Worker {
         }
         let caller = Caller::new(&self.station, notification);
         let number = i64::from(notification.number);
-        if matches!(number, libc::SYS_write | libc::SYS_writev) {
-            self.answer(
-                notification,
-                hearing::hear(&self.shared, &self.station, &caller, number),
-            );
+        let hear = || hearing::hear(&self.shared, &self.station, &caller, number);
+        let is_heard = matches!(number, libc::SYS_write | libc::SYS_writev);
+        if is_heard && self.shared.run.brief.supervision.trace == Trace::Exact {
+            self.answer(notification, hear());
             return;
         }
         let labels = self.shared.labels.of(&self.station, &caller);
+        if is_heard {
+            self.work(notification, &labels, Leave::default(), |desk| {
+                let heard = hear();
+                unseen::note(desk);
+                heard
+            });
+            return;
+        }
         hearing::note_call(&self.shared, &caller, labels.innermost());
         self.work(notification, &labels, Leave::default(), dispatch::dispatch);
     }

@@ -3,6 +3,7 @@
 mod caches;
 mod capabilities;
 mod execution;
+mod fast_trace;
 mod flags;
 mod inheritance;
 mod keepers;

@@ -1,0 +1,145 @@
+//! Who judges opens that only read: the supervisor, or Landlock alone (`--trace fast`).
+//!
+//! Landlock only adds, so it can judge a tree where nothing is closed, and what lies around closed names in a tree that the
+//! run can't write. In one that it writes, a file that it makes beside a closed name would have no rule.
+
+use std::path::{Path, PathBuf};
+
+use super::calls::Sockets;
+use super::{Ability, Links, Supervisor, Trace, files, shortfall, sockets_on};
+use crate::policy::{Access, Asks, Extent, Grant, Policy};
+
+/// Who judges opens that only read.
+#[derive(Debug, Clone, Copy)]
+pub enum Reads<'a> {
+    /// The supervisor, which reports what it refuses.
+    Exact,
+    /// Landlock, by rules for these paths.
+    Fast(&'a [Opening]),
+}
+
+impl<'a> Reads<'a> {
+    pub(super) fn trace(self) -> Trace {
+        match self {
+            Reads::Exact => Trace::Exact,
+            Reads::Fast(_) => Trace::Fast,
+        }
+    }
+
+    pub(super) fn openings(self) -> Option<&'a [Opening]> {
+        match self {
+            Reads::Exact => None,
+            Reads::Fast(openings) => Some(openings),
+        }
+    }
+}
+
+/// A path of a chosen tree that Landlock opens by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    /// An absolute path.
+    pub path: PathBuf,
+    /// Reading, and executing where that is granted.
+    pub access: Access,
+    /// How much of it.
+    pub part: Part,
+    /// What a symbolic link in the path means.
+    pub links: Links,
+}
+
+/// How much of a directory is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// All of it: nothing in it is closed.
+    All,
+    /// Its names, and those of the directories in it. Something in it is closed.
+    Names,
+}
+
+/// Why the supervisor judges reads although `--trace fast` was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeptExact {
+    /// What is served in place of a file has to be seen.
+    #[error("programs find hosts by files that the supervisor serves")]
+    Hosts,
+    /// A question begins with a call that the supervisor sees.
+    #[error("somebody is asked for what is refused")]
+    Asks,
+    /// The script's text is served.
+    #[error("the script is read as it was checked")]
+    Script,
+    /// There is one supervisor in a tree of runs.
+    #[error("the supervisor of the run outside judges")]
+    Inside,
+    /// A pattern closes something in what every run reads.
+    #[error("{0} closes part of a tree of the runtime base")]
+    Base(String),
+    /// It holds the kernel's own trees, or every user's.
+    #[error("`{}` is too large to be looked through", .0.display())]
+    TooLarge(PathBuf),
+    /// It holds more than is looked through.
+    #[error("`{}` has more than {most} {what}", .tree.display())]
+    TooMany {
+        /// The tree.
+        tree: PathBuf,
+        /// What it has too many of.
+        what: &'static str,
+        /// The bound.
+        most: usize,
+    },
+    /// What the run makes there anew would have no rule.
+    #[error("the run may make `{}` anew", .0.display())]
+    MadeAnew(PathBuf),
+    /// What the run makes beside it would have no rule.
+    #[error("`{}` is closed, and the run writes beside it", .0.display())]
+    Closed(PathBuf),
+    /// A rule for a directory is one for all in it.
+    #[error("the directory `{}` is granted without what is in it", .0.display())]
+    Alone(PathBuf),
+    /// What is in it can't be told.
+    #[error("`{}` can't be listed", .0.display())]
+    Unlisted(PathBuf),
+    /// The kernel shows its state there.
+    #[error("a file system of the kernel's is mounted at `{}`", .0.display())]
+    Kernel(PathBuf),
+}
+
+/// What in a policy keeps Landlock from judging reads alone, as far as the policy tells.
+pub fn kept_exact(policy: &Policy, ability: Ability) -> Option<KeptExact> {
+    if ability.supervisor == Supervisor::Outer {
+        return Some(KeptExact::Inside);
+    }
+    if policy.asks != Asks::Nothing {
+        return Some(KeptExact::Asks);
+    }
+    if sockets_on(policy, ability) == Sockets::Hosts {
+        return Some(KeptExact::Hosts);
+    }
+    if let Some(denial) = files::globs_into_found_trees(policy).next() {
+        return Some(KeptExact::Base(denial.origin.to_string()));
+    }
+    let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
+    let is_too_large = |grant: &&Grant| {
+        grant.extent == Extent::Subtree
+            && (shortfall::is_too_large(&grant.path)
+                || ["/proc", "/sys"].iter().any(|tree| grant.path.starts_with(tree)))
+    };
+    if let Some(grant) = chosen().find(is_too_large) {
+        return Some(KeptExact::TooLarge(grant.path.clone()));
+    }
+    let lies_in_another = |path: &Path| {
+        chosen().any(|grant| {
+            grant.extent == Extent::Subtree
+                && grant.access.contains(Access::READ)
+                && path != grant.path
+                && grant.covers(path)
+        })
+    };
+    let may_be_made_anew = |grant: &&Grant| {
+        let stays = grant.extent == Extent::Subtree && Links::of(&grant.origin) != Links::Refused;
+        grant.access.intersects(Access::CHANGE) && !stays && !lies_in_another(&grant.path)
+    };
+    chosen()
+        .find(may_be_made_anew)
+        .map(|grant| KeptExact::MadeAnew(grant.path.clone()))
+}

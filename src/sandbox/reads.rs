@@ -1,0 +1,236 @@
+//! What of a run's trees Landlock alone may open for reading, for `--trace fast`: one walk through them, which looks for what
+//! is closed.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::{self, DirEntry, FileType, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{AccessFlags, Uid, faccessat};
+
+use super::mounts::Mounts;
+use crate::plan::{KeptExact, Links, Opening, Part};
+use crate::policy::{Access, Decision, Extent, Grant, Matcher, Policy};
+use crate::supervise;
+
+/// Entries of all trees together.
+const MOST_ENTRIES: usize = 1 << 20;
+
+/// Rules that go around something closed: each costs some microseconds of every launch.
+const MOST_OPENINGS: usize = 16_384;
+
+/// What may be opened in the trees and files that a policy's grants chose.
+///
+/// # Errors
+/// Why Landlock can't judge reads alone.
+pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
+    let matcher = Matcher::new(policy);
+    let trees = trees(policy);
+    let mounted = Mounts::of_the_kernel();
+    if let Some(place) = mounted
+        .iter()
+        .find(|place| trees.keys().any(|tree| place.starts_with(tree)))
+    {
+        return Err(KeptExact::Kernel(place.clone()));
+    }
+    let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
+    let writes = |grant: &&Grant| grant.access.intersects(Access::CHANGE);
+    let is_to_be_made = |grant: &&Grant| !trees.keys().any(|tree| grant.path.starts_with(tree) && tree.exists());
+    if let Some(grant) = chosen().filter(writes).find(is_to_be_made) {
+        return Err(KeptExact::MadeAnew(grant.path.clone()));
+    }
+    let mut walk = Walk {
+        by_other_names: supervise::closed_to_reading(policy, &matcher),
+        matcher,
+        written: chosen().filter(writes).collect(),
+        closed: BTreeSet::new(),
+        around: BTreeSet::new(),
+        seen: 0,
+    };
+    for tree in trees.keys() {
+        walk.through(tree)?;
+    }
+    let mut openings = Vec::new();
+    for (tree, (access, links)) in &trees {
+        walk.open(tree, *access, *links, &mut openings)?;
+    }
+    for grant in chosen().filter(|grant| grant.extent == Extent::Single && grant.access.contains(Access::READ)) {
+        // A rule for a directory would be one for all in it.
+        if fs::symlink_metadata(&grant.path).is_ok_and(|found| found.is_dir()) {
+            return Err(KeptExact::Alone(grant.path.clone()));
+        }
+        if !walk.closes_file(&grant.path) {
+            openings.push(Opening {
+                path: grant.path.clone(),
+                access: grant.access & (Access::READ | Access::EXECUTE),
+                part: Part::All,
+                links: Links::of(&grant.origin),
+            });
+        }
+    }
+    Ok(openings)
+}
+
+/// The chosen trees, with what may be done in all of each and what a link in its path means.
+fn trees(policy: &Policy) -> BTreeMap<&Path, (Access, Links)> {
+    let mut trees: BTreeMap<&Path, (Access, Links)> = BTreeMap::new();
+    let is_tree = |grant: &&Grant| grant.is_chosen() && grant.extent == Extent::Subtree;
+    for grant in policy.grants.iter().filter(is_tree) {
+        let access = grant.access & (Access::READ | Access::EXECUTE);
+        let links = Links::of(&grant.origin);
+        if !access.is_empty() {
+            let tree = trees.entry(&grant.path).or_insert((access, links));
+            *tree = (tree.0 | access, tree.1.max(links));
+        }
+    }
+    let all = trees.clone();
+    trees.retain(|path, (access, _)| {
+        let mut others = all
+            .iter()
+            .filter(|(other, _)| *other != path && path.starts_with(other));
+        !others.any(|(_, (of_other, _))| of_other.contains(*access))
+    });
+    trees
+}
+
+struct Walk<'a> {
+    matcher: Matcher<'a>,
+    /// Files that are closed by another name.
+    by_other_names: HashSet<(u64, u64)>,
+    /// What the run writes.
+    written: Vec<&'a Grant>,
+    /// What is closed.
+    closed: BTreeSet<PathBuf>,
+    /// The directories above that.
+    around: BTreeSet<PathBuf>,
+    seen: usize,
+}
+
+impl Walk<'_> {
+    /// Looks for what is closed in a tree.
+    fn through(&mut self, tree: &Path) -> Result<(), KeptExact> {
+        let mut ahead = vec![tree.to_path_buf()];
+        while let Some(directory) = ahead.pop() {
+            let entries = match fs::read_dir(&directory) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    if holds_something(&directory, &error) {
+                        self.close(&directory, tree, KeptExact::Unlisted)?;
+                    }
+                    continue;
+                }
+            };
+            for entry in entries {
+                let Ok((entry, kind)) = entry.and_then(|entry| entry.file_type().map(|kind| (entry, kind))) else {
+                    self.close(&directory, tree, KeptExact::Unlisted)?;
+                    continue;
+                };
+                self.seen += 1;
+                if self.seen > MOST_ENTRIES {
+                    return Err(KeptExact::TooMany {
+                        tree: tree.to_path_buf(),
+                        what: "entries",
+                        most: MOST_ENTRIES,
+                    });
+                }
+                if !is_opened(kind) {
+                    continue;
+                }
+                let path = entry.path();
+                if self.closes(&path, &entry, kind) {
+                    self.close(&path, tree, KeptExact::Closed)?;
+                } else if kind.is_dir() {
+                    ahead.push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what is closed. A tree's own top is only where it can't be listed.
+    fn close(&mut self, path: &Path, tree: &Path, why: fn(PathBuf) -> KeptExact) -> Result<(), KeptExact> {
+        let directory = path.parent().filter(|directory| directory.starts_with(tree));
+        if self.written.iter().any(|grant| grant.covers(directory.unwrap_or(path))) {
+            return Err(why(path.to_path_buf()));
+        }
+        self.closed.insert(path.to_path_buf());
+        let above = directory.into_iter().flat_map(Path::ancestors);
+        self.around
+            .extend(above.take_while(|above| above.starts_with(tree)).map(Path::to_path_buf));
+        Ok(())
+    }
+
+    /// Devices are opened where they belong alone.
+    fn closes(&self, path: &Path, entry: &DirEntry, kind: FileType) -> bool {
+        let is_other_name = || {
+            let found = entry.metadata();
+            found.is_ok_and(|found| self.by_other_names.contains(&(found.dev(), found.ino())))
+        };
+        self.is_denied(path)
+            || is_device(kind) && !path.starts_with("/dev")
+            || kind.is_file() && !self.by_other_names.is_empty() && is_other_name()
+    }
+
+    fn closes_file(&self, path: &Path) -> bool {
+        let is_other = |found: Metadata| {
+            is_device(found.file_type()) && !path.starts_with("/dev")
+                || self.by_other_names.contains(&(found.dev(), found.ino()))
+        };
+        self.is_denied(path) || fs::symlink_metadata(path).is_ok_and(is_other)
+    }
+
+    fn is_denied(&self, path: &Path) -> bool {
+        matches!(self.matcher.decide(Access::READ, path), Decision::Denied(_))
+    }
+
+    /// Opens a tree, around what is closed in it.
+    fn open(&self, tree: &Path, access: Access, links: Links, openings: &mut Vec<Opening>) -> Result<(), KeptExact> {
+        let mut ahead = vec![(tree.to_path_buf(), links)];
+        while let Some((path, links)) = ahead.pop() {
+            if self.closed.contains(&path) || self.is_denied(&path) {
+                continue;
+            }
+            let is_around = self.around.contains(&path);
+            if is_around {
+                let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+                let opened = entries.filter(|entry| entry.file_type().is_ok_and(is_opened));
+                ahead.extend(opened.map(|entry| (entry.path(), Links::GrantNothing)));
+            }
+            openings.push(Opening {
+                path,
+                access,
+                part: if is_around { Part::Names } else { Part::All },
+                links,
+            });
+            if openings.len() > MOST_OPENINGS {
+                return Err(KeptExact::TooMany {
+                    tree: tree.to_path_buf(),
+                    what: "files and directories beside closed ones",
+                    most: MOST_OPENINGS,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_device(kind: FileType) -> bool {
+    kind.is_block_device() || kind.is_char_device()
+}
+
+/// Whether opening something of this kind opens that. Links lead to what has names of its own.
+fn is_opened(kind: FileType) -> bool {
+    !kind.is_symlink() && !kind.is_socket()
+}
+
+/// Whether a run may reach something in a directory that can't be listed. One that nobody but its owner can enter, it can't.
+fn holds_something(directory: &Path, error: &io::Error) -> bool {
+    if error.kind() == io::ErrorKind::NotFound {
+        return false;
+    }
+    let is_entered = faccessat(AT_FDCWD, directory, AccessFlags::X_OK, AtFlags::AT_EACCESS).is_ok();
+    let is_ours = || fs::symlink_metadata(directory).map_or(true, |found| found.uid() == Uid::effective().as_raw());
+    error.kind() != io::ErrorKind::PermissionDenied || is_entered || is_ours()
+}

@@ -1,0 +1,223 @@
+//! `--trace fast`: the kernel reads by itself what is open when the run starts, and nothing that is closed then. Writing stays
+//! judged, so nothing of the run's own gets a closed name.
+
+use std::fs;
+
+use crate::common::{Run, run};
+
+/// A project that is read, written and executed, and nothing else: what others keep in `/tmp` doesn't count.
+const PROJECT: &str = "version = 1\nname = \"project\"\ndescription = \"a project\"\n\
+    [[write]]\npath = \"./\"\nwhy = \"work\"\n[[exec]]\npath = \"./\"\nwhy = \"work\"\n";
+
+/// The same, which is only read, but for one directory.
+const LIBRARY: &str = "version = 1\nname = \"library\"\ndescription = \"a library\"\n\
+    [[read]]\npath = \"./\"\nwhy = \"reading\"\n[[exec]]\npath = \"./\"\nwhy = \"reading\"\n\
+    [[write]]\npath = \"./out\"\nwhy = \"results\"\n";
+
+fn fast(profile: &str) -> Run {
+    run()
+        .file("~/.config/stockade/profiles/project.toml", PROJECT)
+        .file("~/.config/stockade/profiles/library.toml", LIBRARY)
+        .profile(profile)
+        .flags(["--trace", "fast"])
+        .reporting()
+}
+
+#[test]
+fn a_project_without_secrets_is_read_by_the_kernel_and_written_through_the_supervisor() {
+    let ran = fast("project")
+        .file("src/a", "a\n")
+        .bash(
+            "cat src/a; echo b >b; cat b; mkdir -p deep/er; echo c >deep/er/c; cat deep/er/c; mv deep moved; cat moved/er/c; \
+             rm -r src; mkdir src; echo d >src/d; cat src/d; printf '#!/bin/sh\\necho e\\n' >e; chmod +x e; ./e; \
+             diff <(echo f) <(echo g) >/dev/null || cat <<<h; ls moved",
+        )
+        .stdout("a\nb\nc\nc\nd\ne\nh\ner\n")
+        .ends();
+    let report = ran.report();
+    assert_eq!(report["enforcement"]["trace"], "fast");
+    assert!(report["enforcement"]["kept_exact"].is_null());
+    assert_eq!(report["denials"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn what_a_run_makes_gets_no_closed_name_and_is_reported() {
+    let ran = fast("project")
+        .file("src/a", "a\n")
+        .bash(
+            "try() { \"$@\" 2>&1 | grep -q denied && echo refused; }; try cp src/a .env; try mv src/a .env; \
+             try ln src/a server.pem; try mkdir .aws; ls -A",
+        )
+        .any_stdout()
+        .any_status()
+        .any_stderr()
+        .ends();
+    assert_eq!(ran.stdout().matches("refused").count(), 4, "{}", ran.stdout());
+    assert!(!ran.stdout().contains(".env"));
+    assert!(!ran.report()["denials"].as_array().unwrap().is_empty());
+}
+
+/// Beside a closed name the run could make a file that has no rule.
+#[test]
+fn a_written_tree_with_a_closed_name_is_judged_by_the_supervisor_which_the_run_says() {
+    for closed in [".env", "deep/er/server.pem", "a/id_rsa"] {
+        let ran = fast("project")
+            .file(closed, "secret")
+            .file("a/b", "b\n")
+            .bash(&format!("cat a/b; echo c >c; cat c; cat {closed}"))
+            .status(1)
+            .stdout("b\nc\n")
+            .stderr_has(&format!("@ROOT/{closed}` is closed, and the run writes beside it"))
+            .stderr_has("`--trace fast` isn't taken")
+            .stderr_has("was refused reading")
+            .ends();
+        let report = ran.report();
+        assert_eq!(report["enforcement"]["trace"], "exact");
+        let why = report["enforcement"]["kept_exact"].as_str().unwrap();
+        assert!(why.contains(closed), "{why}");
+    }
+}
+
+#[test]
+fn what_is_closed_in_a_tree_that_is_only_read_stays_so_and_its_neighbours_are_read() {
+    let ran = fast("library")
+        .file(".env", "secret")
+        .file("a/b/.env", "secret")
+        .file("a/b/c", "c\n")
+        .file("a/keys/server.key", "secret")
+        .file("a/keys/server.pub", "pub\n")
+        .file("d/e/f", "f\n")
+        .file("out/old", "old\n")
+        .program("tool", "#!/bin/sh\necho tool\n")
+        .bash(
+            "cat a/b/c a/keys/server.pub d/e/f out/old; ./tool; echo new >out/new; cat out/new; ls -A a/b; \
+             for closed in .env a/b/.env a/keys/server.key d/../.env $PWD/.env; do cat $closed && echo OPEN; done; exit 0",
+        )
+        .stdout("c\npub\nf\nold\ntool\nnew\n.env\nc\n")
+        .any_stderr()
+        .ends();
+    assert_eq!(ran.report()["enforcement"]["trace"], "fast");
+    assert_eq!(
+        ran.finished.stderr().matches("denied").count(),
+        5,
+        "{}",
+        ran.finished.stderr()
+    );
+}
+
+#[test]
+fn a_closed_file_stays_closed_by_its_other_names() {
+    let begun = fast("library")
+        .file("~/.ssh/id_ed25519", "secret")
+        .file("a/b", "b\n")
+        .file("out/c", "c\n");
+    fs::hard_link(begun.place.path("~/.ssh/id_ed25519"), begun.place.path("a/innocent")).unwrap();
+    let ran = begun
+        .bash("cat a/b; cat a/innocent")
+        .status(1)
+        .stdout("b\n")
+        .any_stderr()
+        .ends();
+    assert_eq!(ran.report()["enforcement"]["trace"], "fast");
+
+    let begun = fast("project").file("~/.ssh/id_ed25519", "secret").file("a/b", "b\n");
+    fs::hard_link(begun.place.path("~/.ssh/id_ed25519"), begun.place.path("a/innocent")).unwrap();
+    begun
+        .bash("cat a/b; cat a/innocent")
+        .status(1)
+        .stdout("b\n")
+        .stderr_has("@ROOT/a/innocent` is closed")
+        .ends();
+}
+
+#[test]
+fn a_directory_that_cannot_be_listed_is_not_opened_unseen() {
+    use std::os::unix::fs::PermissionsExt;
+    let begun = fast("library")
+        .file("a/hidden/.env", "secret")
+        .file("a/b", "b\n")
+        .file("out/c", "c\n");
+    let hidden = begun.place.path("a/hidden");
+    fs::set_permissions(&hidden, fs::Permissions::from_mode(0o311)).unwrap();
+    begun
+        .bash("cat a/b; cat a/hidden/.env")
+        .status(1)
+        .stdout("b\n")
+        .any_stderr()
+        .ends();
+    let begun = fast("project").file("a/hidden/.env", "secret");
+    let hidden = begun.place.path("a/hidden");
+    fs::set_permissions(&hidden, fs::Permissions::from_mode(0o311)).unwrap();
+    let ran = begun.bash("cat a/hidden/.env").status(1).any_stderr().ends();
+    assert_eq!(ran.report()["enforcement"]["trace"], "exact");
+    fs::set_permissions(ran.place.path("a/hidden"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn what_keeps_the_trace_exact_is_named() {
+    for (flags, why) in [
+        (
+            &["--profile", "minimal", "--host", "example.com"][..],
+            "programs find hosts by files",
+        ),
+        (&["--profile", "mcp-standard"], "`/` is too large"),
+        (&["--profile", "minimal", "--write", "@ROOT/out"], "@ROOT/out` anew"),
+        (
+            &["--profile", "minimal", "--deny", "/usr/share/**/*.txt"],
+            "closes part of a tree of the runtime base",
+        ),
+        (
+            &["--profile", "project", "--ask", "command=/bin/false"],
+            "somebody is asked",
+        ),
+    ] {
+        let ran = run()
+            .file("~/.config/stockade/profiles/project.toml", PROJECT)
+            .file("out/a", "")
+            .flags(flags)
+            .flags(["--trace", "fast"])
+            .reporting()
+            .stderr_has("stockade: `--trace fast` isn't taken: ")
+            .stderr_has(why)
+            .ends();
+        assert_eq!(ran.report()["enforcement"]["trace"], "exact", "{flags:?}");
+    }
+}
+
+#[test]
+fn a_read_that_the_kernel_refused_is_explained_by_what_the_program_said_of_it() {
+    for command in [
+        "cat ../home/notes",
+        "bash -c 'read line <../home/notes'",
+        "cd src; cat ../../home/notes",
+        "python3 -c 'open(\"../home/notes\")'",
+        "sed p @HOME/notes",
+    ] {
+        let ran = fast("project")
+            .file("~/notes", "notes")
+            .file("src/a", "a")
+            .bash(command)
+            .any_status()
+            .stderr_has("was refused reading `@HOME/notes` (nothing grants it)")
+            .stderr_has("`--trace exact` tells more")
+            .stderr_has("hint: to allow it: `--read @HOME/notes`")
+            .ends();
+        let report = ran.report();
+        assert_eq!(report["status"], "permission_denied", "{command}");
+        assert_eq!(report["denials"][0]["syscall"], "openat", "{command}");
+    }
+}
+
+#[test]
+fn a_failure_after_reads_that_were_not_seen_says_how_to_see_them() {
+    fast("project")
+        .python("import sys; sys.exit('something: Permission denied')")
+        .status(1)
+        .stderr_has("stockade: refused reads aren't seen with `--trace fast`; `--trace exact` tells more")
+        .ends();
+    fast("project")
+        .bash("echo own fault >&2; exit 1")
+        .status(1)
+        .stderr("own fault\n")
+        .ends();
+}
