@@ -87,6 +87,9 @@ pub enum KeptExact {
         /// The bound.
         most: usize,
     },
+    /// Landlock can't let a program be executed without letting it be read.
+    #[error("programs of `{}` may be started and not read", .0.display())]
+    Executed(PathBuf),
     /// What the run makes there anew would have no rule.
     #[error("the run may make `{}` anew", .0.display())]
     MadeAnew(PathBuf),
@@ -126,6 +129,11 @@ pub fn kept_exact(policy: &Policy, ability: Ability) -> Option<KeptExact> {
     };
     if let Some(grant) = chosen().find(is_too_large) {
         return Some(KeptExact::TooLarge(grant.path.clone()));
+    }
+    let is_only_executed =
+        |grant: &&Grant| grant.access.contains(Access::EXECUTE) && !grant.access.contains(Access::READ);
+    if let Some(grant) = chosen().find(is_only_executed) {
+        return Some(KeptExact::Executed(grant.path.clone()));
     }
     let lies_in_another = |path: &Path| {
         chosen().any(|grant| {

@@ -412,6 +412,9 @@ fn the_fast_trace_is_taken_where_landlock_can_be_told_all_that_is_read() {
         let tree = grant(Access::READ, tree, flag());
         assert_eq!(kept(vec![tree.clone()]), Some(KeptExact::TooLarge(tree.path)));
     }
+    // As without the capability READ.
+    let executed = grant(Access::EXECUTE, "/work", shipped(1));
+    assert_eq!(kept(vec![executed]), Some(KeptExact::Executed("/work".into())));
     let inner = Ability {
         supervisor: Supervisor::Outer,
         ..NEW

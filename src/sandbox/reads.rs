@@ -111,6 +111,12 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Looks for what is closed in a tree.
     fn through(&mut self, tree: &Path) -> Result<(), KeptExact> {
+        if fs::symlink_metadata(tree).is_ok_and(|found| !found.is_dir()) {
+            return match self.closes_file(tree) {
+                true => self.close(tree, tree, KeptExact::Closed),
+                false => Ok(()),
+            };
+        }
         let mut ahead = vec![tree.to_path_buf()];
         while let Some(directory) = ahead.pop() {
             let entries = match fs::read_dir(&directory) {

@@ -167,6 +167,10 @@ fn what_keeps_the_trace_exact_is_named() {
             "closes part of a tree of the runtime base",
         ),
         (
+            &["--profile", "workspace", "--cap", "EXECUTE"],
+            "may be started and not read",
+        ),
+        (
             &["--profile", "project", "--ask", "command=/bin/false"],
             "somebody is asked",
         ),
