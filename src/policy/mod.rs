@@ -18,6 +18,7 @@ mod meet;
 mod mode;
 mod moving;
 pub(crate) mod path_bytes;
+mod placed;
 mod reach;
 mod resolve;
 mod sockets;
@@ -57,6 +58,7 @@ pub use listed::{
 };
 pub use mode::{Mode, Role, Scope, scope_glob};
 pub use moving::Arrival;
+pub use placed::Placed;
 pub use reach::{HostGrant, ListenGrant, Reach, Speech};
 pub use resolve::{Additions, Circumstances, NetworkChoice, resolve};
 pub use sockets::is_powerful_socket;

@@ -12,7 +12,7 @@ use nix::unistd::{AccessFlags, Uid, faccessat};
 
 use super::mounts::Mounts;
 use crate::plan::{KeptExact, Links, Opening, Part};
-use crate::policy::{Access, Decision, Extent, Grant, Matcher, Policy};
+use crate::policy::{Access, Decision, Extent, Grant, Matcher, Placed, Policy};
 use crate::supervise;
 
 /// Entries of all trees together.
@@ -44,6 +44,7 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     let mut walk = Walk {
         by_other_names: supervise::closed_to_reading(policy, &matcher),
         matcher,
+        placed: Placed::of(policy, Access::READ),
         written: chosen().filter(writes).collect(),
         closed: BTreeSet::new(),
         around: BTreeSet::new(),
@@ -97,6 +98,7 @@ fn trees(policy: &Policy) -> BTreeMap<&Path, (Access, Links)> {
 
 struct Walk<'a> {
     matcher: Matcher<'a>,
+    placed: Placed,
     /// Files that are closed by another name.
     by_other_names: HashSet<(u64, u64)>,
     /// What the run writes.
@@ -117,8 +119,10 @@ impl Walk<'_> {
                 false => Ok(()),
             };
         }
-        let mut ahead = vec![tree.to_path_buf()];
-        while let Some(directory) = ahead.pop() {
+        let mut ahead = vec![(tree.to_path_buf(), false)];
+        while let Some((directory, is_plain)) = ahead.pop() {
+            // Nothing that has a place is above or below: so it is in all directories there, but where a name begins something.
+            let is_plain = is_plain || self.placed.are_elsewhere(&directory);
             let entries = match fs::read_dir(&directory) {
                 Ok(entries) => entries,
                 Err(error) => {
@@ -144,11 +148,15 @@ impl Walk<'_> {
                 if !is_opened(kind) {
                     continue;
                 }
+                let begins = !is_plain || self.placed.may_begin(&entry.file_name());
+                if !begins && !kind.is_dir() && !is_device(kind) && self.by_other_names.is_empty() {
+                    continue;
+                }
                 let path = entry.path();
                 if self.closes(&path, &entry, kind) {
                     self.close(&path, tree, KeptExact::Closed)?;
                 } else if kind.is_dir() {
-                    ahead.push(path);
+                    ahead.push((path, !begins));
                 }
             }
         }
@@ -239,4 +247,63 @@ fn holds_something(directory: &Path, error: &io::Error) -> bool {
     let is_entered = faccessat(AT_FDCWD, directory, AccessFlags::X_OK, AtFlags::AT_EACCESS).is_ok();
     let is_ours = || fs::symlink_metadata(directory).map_or(true, |found| found.uid() == Uid::effective().as_raw());
     error.kind() != io::ErrorKind::PermissionDenied || is_entered || is_ours()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The walk asks of few paths; it has to find what asking of each would.
+    #[test]
+    fn the_walk_finds_what_asking_of_each_path_finds() {
+        const NAMES: [&str; 12] = [
+            "src",
+            ".aws",
+            ".config",
+            "credentials",
+            ".env",
+            ".ENV",
+            "server.pem",
+            "secrets",
+            "node_modules",
+            "gcloud",
+            "x.key",
+            ".kube",
+        ];
+        let top = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
+        let tree = top.path().canonicalize().unwrap();
+        for one in NAMES {
+            for two in NAMES {
+                fs::create_dir_all(tree.join(one).join(two)).unwrap();
+                for three in NAMES {
+                    fs::write(tree.join(one).join(two).join(three), "").unwrap();
+                }
+            }
+        }
+        let sandbox = crate::Sandbox::profile("minimal").unwrap().root(&tree).read(&tree);
+        let policy = sandbox.policy_of_any_command().unwrap();
+        let matcher = Matcher::new(&policy);
+        let mut walk = Walk {
+            matcher: Matcher::new(&policy),
+            placed: Placed::of(&policy, Access::READ),
+            by_other_names: HashSet::new(),
+            written: Vec::new(),
+            closed: BTreeSet::new(),
+            around: BTreeSet::new(),
+            seen: 0,
+        };
+        walk.through(&tree).unwrap();
+        let is_closed = |path: &Path| matches!(matcher.decide(Access::READ, path), Decision::Denied(_));
+        let mut all = vec![tree.clone()];
+        let mut expected = BTreeSet::new();
+        while let Some(path) = all.pop() {
+            if is_closed(&path) {
+                expected.insert(path);
+            } else if path.is_dir() {
+                all.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+        }
+        assert_eq!(walk.closed, expected);
+        assert!(expected.len() > 50 && expected.iter().any(|path| path.ends_with("src/src/server.pem")));
+    }
 }

@@ -4,7 +4,9 @@
 //! the homes. `plan` lets the workers list these directories where the policy grants nothing there.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -63,7 +65,11 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
         }
     };
     let mut left = MOST_IN_ALL;
+    let mut there = There::default();
     for path in closed_paths_and_homes(policy) {
+        if !there.is(&path) {
+            continue;
+        }
         add(&path);
         // A link isn't listed; what it leads to has a denial of its own.
         if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
@@ -74,6 +80,46 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
         }
     }
     closed
+}
+
+/// What is there: each directory is listed once, since most paths of a list aren't, in any home.
+#[derive(Default)]
+struct There(HashMap<PathBuf, Option<HashSet<OsString>>>);
+
+impl There {
+    /// Whether something may be at a path. One whose directory can't be listed may.
+    fn is(&mut self, path: &Path) -> bool {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return true;
+        };
+        if !self.0.contains_key(above) {
+            let names = match self.is(above) {
+                true => names(above),
+                false => Some(HashSet::new()),
+            };
+            self.0.insert(above.to_path_buf(), names);
+        }
+        self.0[above].as_ref().is_none_or(|names| names.contains(name))
+    }
+}
+
+/// The names in a directory; `None` where they can't be told, or are too many.
+fn names(directory: &Path) -> Option<HashSet<OsString>> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Some(HashSet::new());
+        }
+        Err(_) => return None,
+    };
+    let mut names = HashSet::new();
+    for entry in entries {
+        names.insert(entry.ok()?.file_name());
+        if names.len() > MOST {
+            return None;
+        }
+    }
+    Some(names)
 }
 
 /// The paths that the policy closes by a name without wildcards, and the homes, in which wildcards count.

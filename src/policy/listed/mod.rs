@@ -351,6 +351,12 @@ impl Closing {
         closing
     }
 
+    /// Whether a pattern of any depth may begin with this name: both in upper case and in lower case, since a file system may not
+    /// tell them apart.
+    pub fn may_begin(&self, name: &[u8]) -> bool {
+        name.iter().any(u8::is_ascii_uppercase) || self.list.tree().may_begin(name)
+    }
+
     /// The line that closes a path, by itself or by a directory above it.
     pub fn line(&self, path: &Path) -> Option<&'static Line> {
         self.line_for_maker(path, &|_| false)
@@ -411,10 +417,7 @@ impl Closing {
             }
             let mut after = Vec::new();
             let mut closing = None;
-            let begins = depth != Depth::Placed && {
-                // Both in upper case and in lower case, since a file system may not tell them apart.
-                part.iter().any(u8::is_ascii_uppercase) || tree.may_begin(part)
-            };
+            let begins = depth != Depth::Placed && self.may_begin(part);
             if begins || is_first || !before.is_empty() {
                 let name = lower(part);
                 if begins {
