@@ -18,7 +18,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::profile::{self, Catalog, Layer, Network, Pass, PathSpec, Profile, ProfileError, Rule, visible};
+use crate::profile::{self, Anchor, Catalog, Layer, Network, Pass, PathSpec, Profile, ProfileError, Rule, visible};
 
 pub use task::profile_task;
 
@@ -122,7 +122,23 @@ fn print(profile: &Profile, path_text: &dyn Fn(&PathSpec) -> String, out: &mut d
     rules(out, "variable", &profile.environment.names, &ToString::to_string)?;
     rules(out, "system-call", &profile.system_calls, &ToString::to_string)?;
     setting(out, "scratch", if profile.scratch { "yes" } else { "no" })?;
+    setting(out, "trace", trace_text(profile))?;
     setting(out, "limits", &profile.limits)
+}
+
+/// Who judges reads, and what `--trace fast` gives up where it may be taken.
+fn trace_text(profile: &Profile) -> &'static str {
+    let names_hosts =
+        matches!(&profile.network, Network::Hosts(hosts) if !hosts.is_empty()) || !profile.listen.is_empty();
+    let is_all =
+        |rule: &Rule<PathSpec>| rule.value.anchor == Anchor::Absolute && rule.value.rest.as_os_str().is_empty();
+    if names_hosts {
+        "exact: programs find its hosts by files that the supervisor serves"
+    } else if profile.opened().any(is_all) {
+        "exact: `/` is too large to be looked through for `--trace fast`"
+    } else {
+        "exact; with `--trace fast` the kernel reads what is open at the start by itself, and no refused read is reported"
+    }
 }
 
 fn setting(out: &mut dyn Write, label: &str, value: &(impl Display + ?Sized)) -> io::Result<()> {
@@ -180,6 +196,7 @@ mod tests {
           network      none
           environment  none of the caller's
           scratch      yes
+          trace        exact; with `--trace fast` the kernel reads what is open at the start by itself, and no refused read is reported
           limits       memory 8G, processes 4096, open-files 4096, file-size 4G
         ");
     }
