@@ -47,8 +47,8 @@ impl Placed {
         !self.places.iter().any(is_near) && self.lists.iter().all(begins_nothing)
     }
 
-    /// Whether a name may be one that is closed at any depth, or lead to one.
-    pub fn may_begin(&self, name: &OsStr) -> bool {
-        self.lists.iter().any(|list| list.may_begin(name.as_bytes()))
+    /// Whether a name is one that is closed at any depth, or leads to one.
+    pub fn begin(&self, name: &OsStr) -> bool {
+        self.lists.iter().any(|list| list.begins(name.as_bytes()))
     }
 }

@@ -148,7 +148,7 @@ impl Walk<'_> {
                 if !is_opened(kind) {
                     continue;
                 }
-                let begins = !is_plain || self.placed.may_begin(&entry.file_name());
+                let begins = !is_plain || self.placed.begin(&entry.file_name());
                 if !begins && !kind.is_dir() && !is_device(kind) && self.by_other_names.is_empty() {
                     continue;
                 }

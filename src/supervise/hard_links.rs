@@ -1,17 +1,15 @@
 //! Secrets and guarded files by their other names: files with several hard links, one of which a denial closes.
 //!
-//! Such a name is looked for where the policy names a path without wildcards, directly in such a directory, and directly in
-//! the homes. `plan` lets the workers list these directories where the policy grants nothing there.
+//! Such a name is looked for where the policy names a path without wildcards and directly in such a directory, where the lists
+//! know something in a home and two levels deep there, and directly in the homes. `plan` lets the workers list these directories where the policy grants nothing there.
 
-use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
-use std::fs;
-use std::io::ErrorKind;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::{self, DirEntry};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::policy::{Access, Decision, Matcher, PARENTS_OF_HOMES, Policy, Target};
+use crate::policy::{Access, Decision, ListedNames, Matcher, PARENTS_OF_HOMES, Policy, Target, paths_of_machine};
 
 /// How long a look at the closed names counts: at least this, and so many times what it took.
 const LASTS: Duration = Duration::from_secs(1);
@@ -65,11 +63,7 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
         }
     };
     let mut left = MOST_IN_ALL;
-    let mut there = There::default();
     for path in closed_paths_and_homes(policy) {
-        if !there.is(&path) {
-            continue;
-        }
         add(&path);
         // A link isn't listed; what it leads to has a denial of its own.
         if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
@@ -82,64 +76,54 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
     closed
 }
 
-/// What is there: each directory is listed once, since most paths of a list aren't, in any home.
-#[derive(Default)]
-struct There(HashMap<PathBuf, Option<HashSet<OsString>>>);
-
-impl There {
-    /// Whether something may be at a path. One whose directory can't be listed may.
-    fn is(&mut self, path: &Path) -> bool {
-        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
-            return true;
-        };
-        if !self.0.contains_key(above) {
-            let names = match self.is(above) {
-                true => names(above),
-                false => Some(HashSet::new()),
-            };
-            self.0.insert(above.to_path_buf(), names);
-        }
-        self.0[above].as_ref().is_none_or(|names| names.contains(name))
-    }
-}
-
-/// The names in a directory; `None` where they can't be told, or are too many.
-fn names(directory: &Path) -> Option<HashSet<OsString>> {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Some(HashSet::new());
-        }
-        Err(_) => return None,
-    };
-    let mut names = HashSet::new();
-    for entry in entries {
-        names.insert(entry.ok()?.file_name());
-        if names.len() > MOST {
-            return None;
-        }
-    }
-    Some(names)
-}
-
-/// The paths that the policy closes by a name without wildcards, and the homes, in which wildcards count.
+/// The paths that the policy closes by a name without wildcards, what homes hold that is closed, and the homes themselves.
 fn closed_paths_and_homes(policy: &Policy) -> Vec<PathBuf> {
-    let mut paths: Vec<_> = policy
-        .denials
-        .iter()
-        .flat_map(|denial| match &denial.target {
-            Target::Path(path) => vec![path.clone()],
-            Target::Listed(listed) => {
-                let children = PARENTS_OF_HOMES.iter().flat_map(fs::read_dir).flatten().flatten();
-                let homes: Vec<_> = children.map(|entry| entry.path()).collect();
-                let paths = listed.literal_paths(homes.iter().cloned());
-                let own = listed.entries.iter().map(|entry| entry.place.clone());
-                paths.into_iter().chain(own).chain(homes).collect()
+    let mut paths = BTreeSet::new();
+    let mut homes = BTreeSet::new();
+    for denial in &policy.denials {
+        match &denial.target {
+            Target::Path(path) => {
+                paths.insert(path.clone());
             }
-            Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => Vec::new(),
-        })
-        .collect();
-    paths.sort_unstable();
-    paths.dedup();
-    paths
+            Target::Listed(listed) => {
+                paths.extend(paths_of_machine(listed.list));
+                homes.extend(
+                    listed
+                        .entries
+                        .iter()
+                        .map(|entry| (entry.place.clone(), entry.at.clone())),
+                );
+                let children = PARENTS_OF_HOMES.iter().flat_map(fs::read_dir).flatten().flatten();
+                homes.extend(children.map(|entry| (entry.path(), PathBuf::new())));
+            }
+            Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => {}
+        }
+    }
+    for (home, at) in homes {
+        add_known(&home, &ListedNames::at(&at), &mut paths);
+        paths.insert(home);
+    }
+    paths.into_iter().collect()
+}
+
+/// Adds what lies in a directory and is closed by a name, and looks further where such names begin.
+fn add_known(directory: &Path, names: &ListedNames, paths: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten().take(MOST) {
+        let Some(below) = names.below(&entry.file_name()) else {
+            continue;
+        };
+        let is_directory = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if below.closing().is_none() {
+            if is_directory(&entry) {
+                add_known(&entry.path(), &below, paths);
+            }
+            continue;
+        }
+        if is_directory(&entry) {
+            // Keys lie one level deeper: `.gnupg/private-keys-v1.d`.
+            let inside = fs::read_dir(entry.path()).into_iter().flatten().flatten().take(MOST);
+            paths.extend(inside.filter(is_directory).map(|inner| inner.path()));
+        }
+        paths.insert(entry.path());
+    }
 }

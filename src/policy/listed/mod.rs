@@ -60,29 +60,6 @@ pub struct Entry {
 #[serde(transparent)]
 pub struct Opened(#[serde(with = "path_bytes")] pub PathBuf);
 
-impl Listed {
-    /// The paths that it closes by names without a wildcard, in these homes beside its own.
-    pub fn literal_paths(&self, homes: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
-        let is_literal = |path: &PathBuf| !path.as_os_str().as_bytes().contains(&b'*');
-        let of_homes: Vec<_> = [paths_of_homes(self.list), names_anywhere(self.list)].concat();
-        let of_homes: Vec<_> = of_homes.into_iter().filter(is_literal).collect();
-        let homes = homes.map(|place| Entry {
-            place,
-            at: PathBuf::new(),
-        });
-        let mut paths = paths_of_machine(self.list);
-        paths.retain(is_literal);
-        for entry in self.entries.iter().cloned().chain(homes) {
-            paths.extend(of_homes.iter().filter_map(|path| match path.strip_prefix(&entry.at) {
-                Ok(rest) if rest.as_os_str().is_empty() => Some(entry.place.clone()),
-                Ok(rest) => Some(entry.place.join(rest)),
-                Err(_) => entry.at.starts_with(path).then(|| entry.place.clone()),
-            }));
-        }
-        paths
-    }
-}
-
 /// Directories whose every child is a home.
 pub const PARENTS_OF_HOMES: [&str; 2] = ["/home", "/var/home"];
 
@@ -351,9 +328,15 @@ impl Closing {
         closing
     }
 
-    /// Whether a pattern of any depth may begin with this name: both in upper case and in lower case, since a file system may not
-    /// tell them apart.
-    pub fn may_begin(&self, name: &[u8]) -> bool {
+    /// Whether a pattern of any depth begins with this name.
+    pub fn begins(&self, name: &[u8]) -> bool {
+        let mut after = Vec::new();
+        self.may_begin(name)
+            && (self.list.tree().step(ANYWHERE, &lower(name), &mut after).is_some() || !after.is_empty())
+    }
+
+    /// Whether one may: both in upper case and in lower case, since a file system may not tell them apart.
+    fn may_begin(&self, name: &[u8]) -> bool {
         name.iter().any(u8::is_ascii_uppercase) || self.list.tree().may_begin(name)
     }
 

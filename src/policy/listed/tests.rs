@@ -233,30 +233,3 @@ fn what_a_machine_starts_and_loads_is_guarded_and_what_else_it_has_is_not() {
         assert!(!closes(path), "{path}");
     }
 }
-
-#[test]
-fn literal_paths_are_closed_and_those_of_homes_of_what_is_moved_and_of_the_machine() {
-    let entry = |place: &str, at: &str| Entry {
-        place: place.into(),
-        at: at.into(),
-    };
-    let listed = Listed {
-        list: List::Secret,
-        entries: [entry("/data/keys", ".aws/credentials"), entry("/moved", ".config")].into(),
-        open: [].into(),
-    };
-    let paths = listed.literal_paths([PathBuf::from("/home/ada")].into_iter());
-    for path in [
-        "/home/ada/.netrc",
-        "/home/ada/.azure",
-        "/moved/op",
-        "/data/keys",
-        "/opt/ejson/keys",
-    ] {
-        assert!(paths.contains(&PathBuf::from(path)), "{path}");
-    }
-    let closing = Closing::new(&listed);
-    for path in &paths {
-        assert!(closing.line(path).is_some(), "{}", path.display());
-    }
-}
