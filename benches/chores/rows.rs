@@ -41,10 +41,14 @@ pub const ROWS: &[Row] = &[
     row("launch", "launch of `/bin/true`, `minimal`", 2.4, 200, 1, |s| {
         Ok(Task::new("--profile minimal", TRUE, &s.place, Timing::Process))
     }),
+    row("launch-workspace", "the same, `workspace`", 2.8, 200, 1, |s| {
+        let root = tree(trees::plain(&s.place))?;
+        Ok(Task::new("--profile workspace", TRUE, &root, Timing::Process))
+    }),
     row(
         "open-static",
         "open, read 4 kB, close; static root (`minimal`)",
-        6.0,
+        4.0,
         7,
         OPENS,
         |s| open(s, "--profile minimal", Path::new(STATIC_FILE)),
@@ -52,7 +56,7 @@ pub const ROWS: &[Row] = &[
     row(
         "open-supervised",
         "the same; supervised root (`workspace`)",
-        12.0,
+        8.0,
         7,
         OPENS,
         |s| {
@@ -62,11 +66,14 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "open-fast",
-        "the same; static root, `--trace fast` (`minimal`)",
-        1.1,
+        "the same, `--trace fast` (`workspace`)",
+        1.15,
         7,
         OPENS,
-        |s| open(s, "--profile minimal --trace fast", Path::new(STATIC_FILE)),
+        |s| {
+            let root = tree(trees::plain(&s.place))?;
+            open(s, "--profile workspace --trace fast", &root.join("file"))
+        },
     ),
     row("stat", "stat (`workspace`)", 1.05, 7, STATS, |s| {
         let root = tree(trees::plain(&s.place))?;
@@ -81,7 +88,7 @@ pub const ROWS: &[Row] = &[
     row(
         "change",
         "create, write, close, rename, unlink (`workspace`)",
-        3.0,
+        5.0,
         7,
         CHANGES,
         |s| {
@@ -111,10 +118,27 @@ pub const ROWS: &[Row] = &[
         1,
         |s| git(s, "--profile minimal --read ."),
     ),
-    row("git-fast", "the same, only reading, `--trace fast`", 1.1, 9, 1, |s| {
-        git(s, "--profile minimal --read . --trace fast")
+    row("git-fast", "the same, `--trace fast` (`workspace`)", 1.15, 9, 1, |s| {
+        git(s, "--profile workspace --trace fast")
     }),
-    row("python", "`python3 -c pass` (`minimal`)", 1.1, 31, 1, |s| {
+    row(
+        "grep",
+        "`grep -r` over 200,000 small files (`workspace`)",
+        8.0,
+        3,
+        1,
+        |s| search(s, "--profile workspace", "grep -r"),
+    ),
+    row("grep-fast", "the same, `--trace fast`", 1.2, 3, 1, |s| {
+        search(s, "--profile workspace --trace fast", "grep -r")
+    }),
+    row("rg", "`rg` over the same (`workspace`)", 8.0, 3, 1, |s| {
+        search(s, "--profile workspace", "rg")
+    }),
+    row("rg-fast", "the same, `--trace fast`", 1.2, 3, 1, |s| {
+        search(s, "--profile workspace --trace fast", "rg")
+    }),
+    row("python", "`python3 -c pass` (`minimal`)", 1.2, 31, 1, |s| {
         Ok(Task::new(
             "--profile minimal",
             &format!("{} -c pass", python()?),
@@ -122,29 +146,23 @@ pub const ROWS: &[Row] = &[
             Timing::Process,
         ))
     }),
-    row("make", "`make -j2` of 40 C files (`workspace`)", 1.1, 5, 1, |s| {
-        needs("make")?;
-        needs("cc")?;
-        let root = tree(trees::c_program(&s.place))?;
-        Ok(Task::new("--profile workspace", "make -j2", &root, Timing::Build))
+    row("make", "`make -j2` of 40 C files (`workspace`)", 1.15, 5, 1, |s| {
+        make(s, "--profile workspace")
+    }),
+    row("make-fast", "the same, `--trace fast`", 1.06, 5, 1, |s| {
+        make(s, "--profile workspace --trace fast")
     }),
     row(
         "cargo",
         "`cargo build` of a small crate (`workspace`)",
-        1.1,
+        1.15,
         7,
         1,
-        |s| {
-            needs("cargo")?;
-            let root = tree(trees::rust_crate(&s.place))?;
-            Ok(Task::new(
-                "--profile workspace",
-                "cargo build --offline --quiet",
-                &root,
-                Timing::Build,
-            ))
-        },
+        |s| cargo(s, "--profile workspace"),
     ),
+    row("cargo-fast", "the same, `--trace fast`", 1.06, 7, 1, |s| {
+        cargo(s, "--profile workspace --trace fast")
+    }),
     together(
         "rate",
         "a sandbox started and finished, all CPUs, by the command (`minimal`)",
@@ -220,6 +238,33 @@ fn git(setting: &Setting, flags: &str) -> Result<Task, String> {
     task.words
         .push("git --no-optional-locks status --porcelain && git grep --count needle >/dev/null".into());
     Ok(task)
+}
+
+/// Nothing is found, which these programs say by their exit code.
+fn search(setting: &Setting, flags: &str, program: &str) -> Result<Task, String> {
+    needs(program.split(' ').next().unwrap_or(program))?;
+    let root = setting.place.join("many");
+    let root = if root.exists() {
+        root
+    } else {
+        tree(trees::many(&setting.place))?
+    };
+    let mut task = Task::new(flags, "/bin/sh -c", &root, Timing::Process);
+    task.words.push(format!("{program} needle . ; true").into());
+    Ok(task)
+}
+
+fn make(setting: &Setting, flags: &str) -> Result<Task, String> {
+    needs("make")?;
+    needs("cc")?;
+    let root = tree(trees::c_program(&setting.place))?;
+    Ok(Task::new(flags, "make -j2", &root, Timing::Build))
+}
+
+fn cargo(setting: &Setting, flags: &str) -> Result<Task, String> {
+    needs("cargo")?;
+    let root = tree(trees::rust_crate(&setting.place))?;
+    Ok(Task::new(flags, "cargo build --offline --quiet", &root, Timing::Build))
 }
 
 pub fn tree(made: std::io::Result<PathBuf>) -> Result<PathBuf, String> {

@@ -41,6 +41,21 @@ pub fn repository(place: &Path) -> io::Result<PathBuf> {
     Ok(root)
 }
 
+/// 200,000 small files in 400 directories.
+pub fn many(place: &Path) -> io::Result<PathBuf> {
+    let root = place.join("many");
+    for directory in 0..400 {
+        let directory = root
+            .join(format!("part{}", directory % 20))
+            .join(format!("part{directory}"));
+        fs::create_dir_all(&directory)?;
+        for number in 0..500 {
+            fs::write(directory.join(format!("file{number}")), "a line\n")?;
+        }
+    }
+    Ok(root)
+}
+
 /// Forty C files with a makefile.
 pub fn c_program(place: &Path) -> io::Result<PathBuf> {
     const FILES: usize = 40;
