@@ -6,7 +6,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags};
 
 use super::calls::{Sockets, Trace};
 use super::{Part, Reading, Reads, Watch};
-use crate::command::BASE_TREES;
+use crate::command::{BASE_TREES, is_below_base};
 use crate::policy::{Access, Denial, DenialKind, Extent, Grant, PARENTS_OF_HOMES, Policy, Target, lies_below};
 use crate::profile::Origin;
 
@@ -190,7 +190,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads
     let mut rules: Vec<FileRule> = policy
         .grants
         .iter()
-        .filter(|grant| openings.is_none() || !grant.is_chosen())
+        .filter(|grant| openings.is_none() || !is_looked_through(grant))
         .map(|grant| FileRule {
             path: grant.path.clone(),
             rights: match watch {
@@ -204,7 +204,8 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads
     rules.extend(openings.into_iter().flatten().map(|opening| FileRule {
         path: opening.path.clone(),
         rights: match opening.part {
-            Part::All => rights.of(opening.access, &opening.path),
+            // Without ioctls of devices, which the supervisor opens no file with.
+            Part::All => rights.of(opening.access, Path::new("")),
             Part::Names => right_to_list(),
         },
         cover: Cover::Whole,
@@ -225,6 +226,12 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads
     rules.retain(|rule| rule.rights != 0);
     drop_covered(&mut rules);
     rules
+}
+
+/// Whether what is closed in a grant is looked for in all of it where Landlock alone judges reads: what was chosen, and an
+/// installation that doesn't lie in the base.
+pub fn is_looked_through(grant: &Grant) -> bool {
+    grant.is_chosen() || grant.origin == Origin::Installation && !is_below_base(&grant.path)
 }
 
 /// What a worker needs in Landlock's words to do this on behalf of a run, on a kernel of this ABI.
@@ -355,7 +362,10 @@ pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &D
     policy
         .denials
         .iter()
-        .filter(|denial| denial.kind == DenialKind::Explicit && matches!(denial.target, Target::Glob { .. }))
+        .filter(|denial| {
+            let is_persons = denial.kind == DenialKind::SecretName && denial.origin != Origin::BuiltIn;
+            (denial.kind == DenialKind::Explicit || is_persons) && matches!(denial.target, Target::Glob { .. })
+        })
         .filter(move |denial| {
             let touches = denial.touching();
             whole.clone().any(|grant| touches(&grant.path))
@@ -363,14 +373,18 @@ pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &D
 }
 
 /// Whether a denial that has a place closes what is granted, or something in it: of each grant. The base holds no secret by
-/// name; what was found around the command may.
+/// a name of the lists; what was found around the command may, and what a person or a link put there.
 fn narrowing(policy: &Policy) -> impl Fn(&Grant) -> bool {
     let counts = |denial: &&Denial| matches!(denial.kind, DenialKind::Explicit | DenialKind::SecretName);
     let counting = policy.denials.iter().filter(counts);
-    let placed: Vec<_> = counting.map(|denial| (denial.kind, denial.touching())).collect();
+    let placed: Vec<_> = counting.map(|denial| (denial, denial.touching())).collect();
+    let counts_in_base = |denial: &Denial, tree: &Path| match &denial.target {
+        Target::Listed(listed) => listed.entries.iter().any(|entry| entry.place.starts_with(tree)),
+        Target::Path(_) | Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => true,
+    };
     move |grant| {
-        placed.iter().any(|(kind, touches)| {
-            (*kind == DenialKind::Explicit || grant.origin != Origin::Base) && touches(&grant.path)
+        placed.iter().any(|(denial, touches)| {
+            (grant.origin != Origin::Base || counts_in_base(denial, &grant.path)) && touches(&grant.path)
         })
     }
 }

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 pub use calls::Trace;
 pub use files::{
-    Cover, FileRule, Handled, Links, WorkersRule, right_to_list, rights_of_own_proc, rights_on_behalf,
-    rights_on_entries,
+    Cover, FileRule, Handled, Links, WorkersRule, is_looked_through, right_to_list, rights_of_own_proc,
+    rights_on_behalf, rights_on_entries,
 };
 pub use filter::Instruction;
 pub use reads::{KeptExact, Opening, Part, Reads, kept_exact};

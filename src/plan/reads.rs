@@ -102,9 +102,9 @@ pub enum KeptExact {
     /// What is in it can't be told.
     #[error("`{}` can't be listed", .0.display())]
     Unlisted(PathBuf),
-    /// The kernel shows its state there.
-    #[error("a file system of the kernel's is mounted at `{}`", .0.display())]
-    Kernel(PathBuf),
+    /// The kernel shows its state there, or a server may never answer.
+    #[error("`{}` is a mount that isn't of a disk", .0.display())]
+    Mounted(PathBuf),
 }
 
 /// What in a policy keeps Landlock from judging reads alone, as far as the policy tells.

@@ -5,13 +5,46 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use globset::GlobMatcher;
+
+use super::closed::compile;
 use super::listed::{Closing, Depth, Positions};
-use super::{Access, Policy, Target};
+use super::{Access, DenialKind, Policy, Target};
 
 /// The places of the denials that refuse an access.
 pub struct Placed {
     places: Vec<PathBuf>,
+    globs: Vec<GlobPlace>,
     lists: Vec<Closing>,
+}
+
+/// Where a glob begins.
+struct GlobPlace {
+    below: PathBuf,
+    /// Its first component; `None` where it begins at any depth.
+    first: Option<GlobMatcher>,
+}
+
+impl GlobPlace {
+    fn of(below: &Path, glob: &str, kind: DenialKind) -> GlobPlace {
+        let first = glob.split('/').next().filter(|first| !first.contains("**"));
+        GlobPlace {
+            below: below.to_path_buf(),
+            first: first
+                .and_then(|first| compile(first, kind).ok())
+                .map(|first| first.compile_matcher()),
+        }
+    }
+
+    fn is_near(&self, directory: &Path) -> bool {
+        let Ok(rest) = directory.strip_prefix(&self.below) else {
+            return self.below.starts_with(directory);
+        };
+        match (&self.first, rest.components().next()) {
+            (Some(first), Some(name)) => first.is_match(name.as_os_str()),
+            _ => true,
+        }
+    }
 }
 
 impl Placed {
@@ -19,6 +52,7 @@ impl Placed {
     pub fn of(policy: &Policy, access: Access) -> Placed {
         let mut placed = Placed {
             places: Vec::new(),
+            globs: Vec::new(),
             lists: Vec::new(),
         };
         for denial in policy.denials.iter().filter(|denial| denial.access.intersects(access)) {
@@ -27,12 +61,7 @@ impl Placed {
                 Target::Listed(listed) => placed.lists.push(Closing::new(listed)),
                 Target::AllBut { below, .. } => placed.places.push(below.clone()),
                 Target::GitDirectories => placed.places.push(PathBuf::from("/")),
-                Target::Glob { below, glob } => {
-                    let literal = glob.split('/').take(Target::literal_parts(glob));
-                    placed
-                        .places
-                        .push(literal.fold(below.clone(), |path, part| path.join(part)));
-                }
+                Target::Glob { below, glob } => placed.globs.push(GlobPlace::of(below, glob, denial.kind)),
             }
         }
         placed
@@ -44,7 +73,9 @@ impl Placed {
         let begins_nothing = |list: &Closing| {
             !list.touches(directory) && list.positions(directory, Depth::Any) == Positions::Before(Vec::new())
         };
-        !self.places.iter().any(is_near) && self.lists.iter().all(begins_nothing)
+        !self.places.iter().any(is_near)
+            && !self.globs.iter().any(|glob| glob.is_near(directory))
+            && self.lists.iter().all(begins_nothing)
     }
 
     /// Whether a name is one that is closed at any depth, or leads to one.

@@ -9,6 +9,18 @@ use crate::real_path::{is_of_disk, unescaped};
 /// Other paths of one place that are looked for.
 const MOST_SHOWN: usize = 256;
 
+/// Kinds of file systems by which the kernel shows its own state.
+const OF_THE_KERNEL: [&[u8]; 8] = [
+    b"proc",
+    b"sysfs",
+    b"cgroup",
+    b"cgroup2",
+    b"debugfs",
+    b"tracefs",
+    b"securityfs",
+    b"configfs",
+];
+
 /// Machines of which the layers count, too.
 const FEW_MACHINES: usize = 8;
 
@@ -33,6 +45,8 @@ struct Mount {
     place: PathBuf,
     /// Whether it is of a disk or the memory here: servers of files may never answer.
     is_local: bool,
+    /// Whether the kernel shows its own state there.
+    is_kernels: bool,
 }
 
 /// What else shows a place, or part of it.
@@ -75,29 +89,23 @@ impl Mounts {
         mounts
     }
 
-    /// Where the kernel shows its own state: processes, devices, control groups.
-    pub fn of_the_kernel() -> Vec<PathBuf> {
-        const KINDS: [&[u8]; 11] = [
-            b"proc",
-            b"sysfs",
-            b"cgroup",
-            b"cgroup2",
-            b"debugfs",
-            b"tracefs",
-            b"securityfs",
-            b"configfs",
-            b"devtmpfs",
-            b"devpts",
-            b"bpf",
-        ];
-        let text = fs::read("/proc/self/mountinfo").unwrap_or_default();
-        let place = |line: &[u8]| {
-            let mut fields = line.split(|byte| *byte == b' ');
-            let place = fields.nth(4)?;
-            let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
-            KINDS.contains(&kind).then(|| unescaped(place))
+    /// A mount in one of these trees that isn't of a disk or the memory, such as the kernel's and those of servers; or one of the
+    /// kernel's that a tree lies in. Where that can't be told, all of the machine is one.
+    pub fn unusual<'a>(trees: impl Iterator<Item = &'a Path> + Clone) -> Option<PathBuf> {
+        let Ok(text) = fs::read("/proc/self/mountinfo") else {
+            return Some(PathBuf::from("/"));
         };
-        text.split(|byte| *byte == b'\n').filter_map(place).collect()
+        let is_unusual = |mount: &&Mount| {
+            trees.clone().any(|tree| {
+                let is_inside = mount.place.starts_with(tree) && mount.place != tree;
+                is_inside && !mount.is_local || mount.is_kernels && tree.starts_with(&mount.place)
+            })
+        };
+        Mounts::of(&text)
+            .all
+            .iter()
+            .find(is_unusual)
+            .map(|mount| mount.place.clone())
     }
 
     /// Adds the other paths of the layers: a home may be one by a mount's path.
@@ -137,6 +145,7 @@ impl Mounts {
                 is_local: behind
                     .get(..2)
                     .is_some_and(|of| is_of_disk(of[0], of[1]) || matches!(of[0], b"tmpfs" | b"ramfs")),
+                is_kernels: behind.first().is_some_and(|kind| OF_THE_KERNEL.contains(kind)),
             });
         }
         mounts

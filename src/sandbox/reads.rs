@@ -11,7 +11,7 @@ use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, Uid, faccessat};
 
 use super::mounts::Mounts;
-use crate::plan::{KeptExact, Links, Opening, Part};
+use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through};
 use crate::policy::{Access, Decision, Extent, Grant, Matcher, Placed, Policy};
 use crate::supervise;
 
@@ -28,12 +28,8 @@ const MOST_OPENINGS: usize = 16_384;
 pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     let matcher = Matcher::new(policy);
     let trees = trees(policy);
-    let mounted = Mounts::of_the_kernel();
-    if let Some(place) = mounted
-        .iter()
-        .find(|place| trees.keys().any(|tree| place.starts_with(tree)))
-    {
-        return Err(KeptExact::Kernel(place.clone()));
+    if let Some(place) = Mounts::unusual(trees.keys().copied()) {
+        return Err(KeptExact::Mounted(place));
     }
     let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
     let writes = |grant: &&Grant| grant.access.intersects(Access::CHANGE);
@@ -52,6 +48,15 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     };
     for tree in trees.keys() {
         walk.through(tree)?;
+    }
+    // What is made anew has the rule of the directory above, if that has one.
+    let is_without_rule = |grant: &&Grant| {
+        let stays = grant.extent == Extent::Subtree && Links::of(&grant.origin) != Links::Refused;
+        let above = grant.path.parent().unwrap_or(&grant.path);
+        (!stays || !grant.path.exists()) && walk.around.contains(above)
+    };
+    if let Some(grant) = chosen().filter(writes).find(is_without_rule) {
+        return Err(KeptExact::MadeAnew(grant.path.clone()));
     }
     let mut openings = Vec::new();
     for (tree, (access, links)) in &trees {
@@ -74,10 +79,10 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     Ok(openings)
 }
 
-/// The chosen trees, with what may be done in all of each and what a link in its path means.
+/// The trees that are looked through, with what may be done in all of each and what a link in its path means.
 fn trees(policy: &Policy) -> BTreeMap<&Path, (Access, Links)> {
     let mut trees: BTreeMap<&Path, (Access, Links)> = BTreeMap::new();
-    let is_tree = |grant: &&Grant| grant.is_chosen() && grant.extent == Extent::Subtree;
+    let is_tree = |grant: &&Grant| is_looked_through(grant) && grant.extent == Extent::Subtree;
     for grant in policy.grants.iter().filter(is_tree) {
         let access = grant.access & (Access::READ | Access::EXECUTE);
         let links = Links::of(&grant.origin);

@@ -1,15 +1,19 @@
 //! Secrets and guarded files by their other names: files with several hard links, one of which a denial closes.
 //!
-//! Such a name is looked for where the policy names a path without wildcards and directly in such a directory, where the lists
-//! know something in a home and two levels deep there, and directly in the homes. `plan` lets the workers list these directories where the policy grants nothing there.
+//! Such a name is looked for where the policy names a path without wildcards, directly in such a directory, and directly in
+//! the homes. `plan` lets the workers list these directories where the policy grants nothing there.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs::{self, DirEntry};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::policy::{Access, Decision, ListedNames, Matcher, PARENTS_OF_HOMES, Policy, Target, paths_of_machine};
+use crate::policy::{
+    Access, Decision, Matcher, PARENTS_OF_HOMES, Policy, Target, names_anywhere, paths_of_homes, paths_of_machine,
+};
 
 /// How long a look at the closed names counts: at least this, and so many times what it took.
 const LASTS: Duration = Duration::from_secs(1);
@@ -76,54 +80,60 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
     closed
 }
 
-/// The paths that the policy closes by a name without wildcards, what homes hold that is closed, and the homes themselves.
+/// The paths that the policy closes by a name without wildcards, and the homes, in which wildcards count.
 fn closed_paths_and_homes(policy: &Policy) -> Vec<PathBuf> {
     let mut paths = BTreeSet::new();
-    let mut homes = BTreeSet::new();
     for denial in &policy.denials {
         match &denial.target {
             Target::Path(path) => {
                 paths.insert(path.clone());
             }
             Target::Listed(listed) => {
-                paths.extend(paths_of_machine(listed.list));
-                homes.extend(
-                    listed
-                        .entries
-                        .iter()
-                        .map(|entry| (entry.place.clone(), entry.at.clone())),
+                paths.extend(
+                    paths_of_machine(listed.list)
+                        .into_iter()
+                        .filter(|path| is_literal(path)),
                 );
+                let names = [paths_of_homes(listed.list), names_anywhere(listed.list)].concat();
+                let names: Vec<_> = names.into_iter().filter(|path| is_literal(path)).collect();
                 let children = PARENTS_OF_HOMES.iter().flat_map(fs::read_dir).flatten().flatten();
-                homes.extend(children.map(|entry| (entry.path(), PathBuf::new())));
+                let homes = children.map(|entry| (entry.path(), PathBuf::new()));
+                let own = listed
+                    .entries
+                    .iter()
+                    .map(|entry| (entry.place.clone(), entry.at.clone()));
+                for (place, at) in homes.chain(own) {
+                    add_there(&place, &at, &names, &mut paths);
+                    paths.insert(place);
+                }
             }
             Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => {}
         }
     }
-    for (home, at) in homes {
-        add_known(&home, &ListedNames::at(&at), &mut paths);
-        paths.insert(home);
-    }
     paths.into_iter().collect()
 }
 
-/// Adds what lies in a directory and is closed by a name, and looks further where such names begin.
-fn add_known(directory: &Path, names: &ListedNames, paths: &mut BTreeSet<PathBuf>) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten().take(MOST) {
-        let Some(below) = names.below(&entry.file_name()) else {
-            continue;
-        };
-        let is_directory = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if below.closing().is_none() {
-            if is_directory(&entry) {
-                add_known(&entry.path(), &below, paths);
-            }
-            continue;
+fn is_literal(path: &Path) -> bool {
+    !path.as_os_str().as_bytes().contains(&b'*')
+}
+
+/// Adds what may be there of these names, which are relative to a home, below a place that is `at` in one. Most homes have few
+/// of them, so their first components are looked for in a listing.
+fn add_there(place: &Path, at: &Path, names: &[PathBuf], paths: &mut BTreeSet<PathBuf>) {
+    let entries = fs::read_dir(place).ok().map(|entries| {
+        let names = entries.flatten().take(MOST).map(|entry| entry.file_name());
+        names.collect::<HashSet<_>>()
+    });
+    let is_there = |first: &OsStr| {
+        entries
+            .as_ref()
+            .is_none_or(|there| there.len() == MOST || there.contains(first))
+    };
+    for name in names {
+        if let Ok(rest) = name.strip_prefix(at)
+            && rest.iter().next().is_some_and(is_there)
+        {
+            paths.insert(place.join(rest));
         }
-        if is_directory(&entry) {
-            // Keys lie one level deeper: `.gnupg/private-keys-v1.d`.
-            let inside = fs::read_dir(entry.path()).into_iter().flatten().flatten().take(MOST);
-            paths.extend(inside.filter(is_directory).map(|inner| inner.path()));
-        }
-        paths.insert(entry.path());
     }
 }

@@ -397,6 +397,19 @@ impl Shared {
         }
     }
 
+    /// Takes note of what a program only told that it was refused, where nothing is noted of the same thing yet. That is no
+    /// event, so the audit trail has none of it.
+    pub fn note_told(&self, refusal: Refusal) {
+        let mut refusals = self.refusals();
+        if !refusals
+            .list()
+            .iter()
+            .any(|counted| counted.first.target == refusal.target)
+        {
+            refusals.note(refusal);
+        }
+    }
+
     /// Tells the observer, if there's one.
     pub fn tell(&self, record: impl FnOnce() -> Record) {
         if let Some((run, observer)) = &self.observer {

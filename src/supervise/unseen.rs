@@ -32,7 +32,7 @@ pub fn note(desk: &Desk<'_>) {
         if let Verdict::Refused(reason) = desk.judge.object(Access::READ, &object) {
             let attempt = Attempt::with(Kind::Read, path.as_bytes(), &object);
             let refusal = refusal(desk, &attempt, (object.name(), reason), at);
-            desk.shared().note(refusal);
+            desk.shared().note_told(refusal);
         }
     }
 }

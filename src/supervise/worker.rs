@@ -148,7 +148,10 @@ impl Worker {
         if is_heard {
             self.work(notification, &labels, Leave::default(), |desk| {
                 let heard = hear();
-                unseen::note(desk);
+                // The text goes on, whatever can be made of it.
+                if let Err(fault) = fault::contain(|| unseen::note(desk)) {
+                    self.shared.faults.note(Part::Worker, &fault);
+                }
                 heard
             });
             return;

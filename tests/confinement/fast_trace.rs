@@ -225,3 +225,68 @@ fn a_failure_after_reads_that_were_not_seen_says_how_to_see_them() {
         .stderr("own fault\n")
         .ends();
 }
+
+#[test]
+fn what_is_made_anew_beside_a_closed_name_can_be_read() {
+    let ran = fast("library")
+        .file(".env", "secret")
+        .bash("mkdir out; echo x >out/a; cat out/a")
+        .stdout("x\n")
+        .stderr_has("@ROOT/out` anew")
+        .ends();
+    assert_eq!(ran.report()["enforcement"]["trace"], "exact");
+}
+
+#[test]
+fn what_the_lists_close_in_an_installation_is_closed() {
+    let begun = fast("library")
+        .file("venv/pyvenv.cfg", "home = /usr/bin\n")
+        .file("venv/lib/x/.netrc", "secret")
+        .file("venv/lib/x/code.py", "code\n")
+        .file("out/a", "a\n")
+        .after("mkdir -p venv/bin; ln -s /usr/bin/python3 venv/bin/python");
+    let python = begun.place.path("venv/bin/python");
+    let ran = begun
+        .command([
+            python.to_str().unwrap(),
+            "-c",
+            "print(open('venv/lib/x/code.py').read(), end='')\nopen('venv/lib/x/.netrc')",
+        ])
+        .status(1)
+        .stdout("code\n")
+        .any_stderr()
+        .ends();
+    assert_eq!(ran.report()["enforcement"]["trace"], "fast");
+    assert!(
+        ran.finished.stderr().contains("PermissionError"),
+        "{}",
+        ran.finished.stderr()
+    );
+}
+
+#[test]
+fn a_glob_of_the_users_closes_whatever_the_case_of_its_names() {
+    fast("library")
+        .file("~/.config/stockade/config.toml", "version = 1\n[secrets]\nclosed = [\"~/Work/PRIVATE/*\"]\n")
+        .after("mkdir -p @HOME/Work/private; echo secret >@HOME/Work/private/x; echo open >@HOME/Work/y; mkdir out; touch out/a")
+        .flags(["--read", "@HOME/Work"])
+        .bash("cat @HOME/Work/y; cat @HOME/Work/private/x")
+        .status(1)
+        .stdout("open\n")
+        .any_stderr()
+        .ends();
+}
+
+#[test]
+fn a_refused_write_is_told_once_and_as_one() {
+    let ran = fast("project")
+        .file("~/notes", "notes")
+        .bash("sed -n w@HOME/notes /etc/passwd; cat ../home/notes; cat ../home/notes")
+        .any_status()
+        .any_stderr()
+        .ends();
+    let report = ran.report();
+    let of_notes: Vec<_> = report["denials"].as_array().unwrap().iter().collect();
+    assert_eq!(of_notes.len(), 1, "{report:#}");
+    assert_eq!(of_notes[0]["count"], 1);
+}
