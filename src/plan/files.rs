@@ -6,7 +6,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags};
 
 use super::calls::{Sockets, Trace};
 use super::{Part, Reading, Reads, Watch};
-use crate::command::{BASE_TREES, is_below_base};
+use crate::command::BASE_TREES;
 use crate::policy::{Access, Denial, DenialKind, Extent, Grant, PARENTS_OF_HOMES, Policy, Target, lies_below};
 use crate::profile::Origin;
 
@@ -190,7 +190,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads
     let mut rules: Vec<FileRule> = policy
         .grants
         .iter()
-        .filter(|grant| openings.is_none() || !is_looked_through(grant))
+        .filter(|grant| openings.is_none() || !is_looked_through(policy, grant))
         .map(|grant| FileRule {
             path: grant.path.clone(),
             rights: match watch {
@@ -229,9 +229,15 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads
 }
 
 /// Whether what is closed in a grant is looked for in all of it where Landlock alone judges reads: what was chosen, and an
-/// installation that doesn't lie in the base.
-pub fn is_looked_through(grant: &Grant) -> bool {
-    grant.is_chosen() || grant.origin == Origin::Installation && !is_below_base(&grant.path)
+/// installation in that. Others may hold some hundred thousand files.
+pub fn is_looked_through(policy: &Policy, grant: &Grant) -> bool {
+    let is_in_chosen = || {
+        policy
+            .grants
+            .iter()
+            .any(|other| other.is_chosen() && other.covers(&grant.path))
+    };
+    grant.is_chosen() || grant.origin == Origin::Installation && is_in_chosen()
 }
 
 /// What a worker needs in Landlock's words to do this on behalf of a run, on a kernel of this ABI.

@@ -82,7 +82,7 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
 /// The trees that are looked through, with what may be done in all of each and what a link in its path means.
 fn trees(policy: &Policy) -> BTreeMap<&Path, (Access, Links)> {
     let mut trees: BTreeMap<&Path, (Access, Links)> = BTreeMap::new();
-    let is_tree = |grant: &&Grant| is_looked_through(grant) && grant.extent == Extent::Subtree;
+    let is_tree = |grant: &&Grant| is_looked_through(policy, grant) && grant.extent == Extent::Subtree;
     for grant in policy.grants.iter().filter(is_tree) {
         let access = grant.access & (Access::READ | Access::EXECUTE);
         let links = Links::of(&grant.origin);
