@@ -15,7 +15,7 @@ use super::refuse::Attempt;
 use super::resolve::{Last, MOST_LINKS, Request};
 use crate::policy::Access;
 use crate::report::Kind;
-use crate::sys::file;
+use crate::sys::file::{self, OpenHow};
 
 #[cfg(target_arch = "x86_64")]
 pub fn readlink(desk: &Desk<'_>) -> Result<Answer, Errno> {
@@ -34,6 +34,9 @@ fn read(desk: &Desk<'_>, directory: i32, first: usize) -> Result<Answer, Errno> 
         return Err(Errno(libc::EINVAL));
     }
     let path = caller.path(registers.long(first))?;
+    if let Some(errno) = at_once(desk, &path) {
+        return Err(errno);
+    }
     let no_link = if path.bytes().is_empty() {
         libc::ENOENT
     } else {
@@ -54,6 +57,24 @@ fn read(desk: &Desk<'_>, directory: i32, first: usize) -> Result<Answer, Errno> 
     caller.confirm()?;
     caller.write(registers.long(first + 1), text)?;
     Ok(Answer::Value(text.len() as i64))
+}
+
+/// The error of a path that leads to a directory, or to nothing, without a link on the way: compilers ask so of each directory
+/// above each file that they include. Below `/proc` a name may mean another object for the caller.
+fn at_once(desk: &Desk<'_>, path: &Alleged) -> Option<Errno> {
+    if !path.bytes().starts_with(b"/") || path.bytes().starts_with(b"/proc") {
+        return None;
+    }
+    let how = OpenHow {
+        flags: (libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
+        mode: 0,
+        resolve: libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_NO_MAGICLINKS,
+    };
+    match file::open(desk.station().root.as_fd(), path.text(), how) {
+        Ok(_) => Some(Errno(libc::EINVAL)),
+        Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Some(Errno(libc::ENOENT)),
+        Err(_) => None,
+    }
 }
 
 /// The text of a link, as the caller would read it: `/proc/self` and `/proc/thread-self` would tell of us.

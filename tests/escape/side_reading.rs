@@ -401,3 +401,33 @@ fn a_refused_link_is_reported() {
         );
     }
 }
+
+/// Compilers ask so of every directory above every file.
+#[test]
+fn what_is_no_link_answers_as_without_confinement() {
+    let mut probe = links();
+    for (path, answer) in [
+        ("'/usr'", "EINVAL"),
+        ("'/'", "EINVAL"),
+        ("'//usr//lib/'", "EINVAL"),
+        ("'/nowhere'", "ENOENT"),
+        ("'/usr/nowhere/x'", "ENOENT"),
+        ("'/etc/passwd'", "EINVAL"),
+        ("'/etc/passwd/x'", "ENOTDIR"),
+        ("os.getcwd()", "EINVAL"),
+        ("os.getcwd() + '/nowhere'", "ENOENT"),
+        ("os.getcwd() + '/../' + os.path.basename(os.getcwd())", "EINVAL"),
+        ("'/usr/' + 'x' * 300", "ENAMETOOLONG"),
+    ] {
+        probe = probe.answers(&format!("os.readlink({path})"), answer, answer);
+    }
+    // By a link of the run's own the entries are the caller's, not those of who looks.
+    probe = probe.answers(
+        "l = fresh('.'); os.symlink('/proc/self', l)\n\
+         try: os.readlink(os.path.abspath(l) + '/fd')\n\
+         finally: os.unlink(l)",
+        "EINVAL",
+        "EINVAL",
+    );
+    probe.refused("workspace", "works");
+}
