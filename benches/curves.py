@@ -117,13 +117,14 @@ class Bench:
             self.row("runs around it", depth, flags, inside)
 
     def runs(self):
+        flags = self.profile()
         for count in [1, 10, 50, 200]:
             beside = [
-                subprocess.Popen(self.words(self.profile(), ["sleep", "600"]), stdin=subprocess.DEVNULL)
+                subprocess.Popen(self.words(flags, ["sleep", "600"]), stdin=subprocess.DEVNULL)
                 for _ in range(count - 1)
             ]
             time.sleep(1 + count / 50)
-            self.row("runs at once", count, self.profile())
+            self.row("runs at once", count, flags)
             for run in beside:
                 run.terminate()
             for run in beside:

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::policy::{
-    Access, Decision, Matcher, PARENTS_OF_HOMES, Policy, Target, names_anywhere, paths_of_homes, paths_of_machine,
+    Access, Decision, Denial, Matcher, PARENTS_OF_HOMES, Policy, Target, names_anywhere, paths_of_homes,
+    paths_of_machine,
 };
 
 /// How long a look at the closed names counts: at least this, and so many times what it took.
@@ -67,7 +68,7 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
         }
     };
     let mut left = MOST_IN_ALL;
-    for path in closed_paths_and_homes(policy) {
+    for path in closed_paths_and_homes(policy, accesses) {
         add(&path);
         // A link isn't listed; what it leads to has a denial of its own.
         if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
@@ -81,9 +82,10 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
 }
 
 /// The paths that the policy closes by a name without wildcards, and the homes, in which wildcards count.
-fn closed_paths_and_homes(policy: &Policy) -> Vec<PathBuf> {
+fn closed_paths_and_homes(policy: &Policy, accesses: &[Access]) -> Vec<PathBuf> {
     let mut paths = BTreeSet::new();
-    for denial in &policy.denials {
+    let closes = |denial: &&Denial| accesses.iter().any(|access| denial.access.intersects(*access));
+    for denial in policy.denials.iter().filter(closes) {
         match &denial.target {
             Target::Path(path) => {
                 paths.insert(path.clone());
