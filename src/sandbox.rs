@@ -759,12 +759,7 @@ impl Ready {
             self.sandbox.tell(run, || Record::Ended(Ended::of(&self.report)));
         }
         let running = match launched {
-            Err(LaunchError::TooManyFiles { tree, limit })
-                if self.accepts_supervisor || self.plan.supervision.is_some() =>
-            {
-                return Err(Error::Launch(LaunchError::TooManyFiles { tree, limit }));
-            }
-            Err(LaunchError::TooManyFiles { tree, limit }) => {
+            Err(LaunchError::TooManyFiles { tree, limit }) if !self.accepts_supervisor => {
                 return Err(too_many_files(&tree, limit));
             }
             other => other.map_err(|error| Error::launch(error, &self.command.program))?,

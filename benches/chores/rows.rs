@@ -227,12 +227,7 @@ fn open(setting: &Setting, flags: &str, path: &Path) -> Result<Task, String> {
 
 fn git(setting: &Setting, flags: &str) -> Result<Task, String> {
     needs("git")?;
-    let root = setting.place.join("repository");
-    let root = if root.exists() {
-        root
-    } else {
-        tree(trees::repository(&setting.place))?
-    };
+    let root = once(setting, "repository", trees::repository)?;
     let mut task = Task::new(flags, "/bin/sh -c", &root, Timing::Process);
     // Without optional locks, since not every profile here may write the index.
     task.words
@@ -240,15 +235,19 @@ fn git(setting: &Setting, flags: &str) -> Result<Task, String> {
     Ok(task)
 }
 
+/// A tree that several rows share.
+fn once(setting: &Setting, name: &str, make: fn(&Path) -> std::io::Result<PathBuf>) -> Result<PathBuf, String> {
+    let root = setting.place.join(name);
+    if root.exists() {
+        return Ok(root);
+    }
+    tree(make(&setting.place))
+}
+
 /// Nothing is found, which these programs say by their exit code.
 fn search(setting: &Setting, flags: &str, program: &str) -> Result<Task, String> {
     needs(program.split(' ').next().unwrap_or(program))?;
-    let root = setting.place.join("many");
-    let root = if root.exists() {
-        root
-    } else {
-        tree(trees::many(&setting.place))?
-    };
+    let root = once(setting, "many", trees::many)?;
     let mut task = Task::new(flags, "/bin/sh -c", &root, Timing::Process);
     task.words.push(format!("{program} needle . ; true").into());
     Ok(task)

@@ -128,8 +128,8 @@ fn print(profile: &Profile, path_text: &dyn Fn(&PathSpec) -> String, out: &mut d
 
 /// Who judges reads, and what `--trace fast` gives up where it may be taken.
 fn trace_text(profile: &Profile) -> &'static str {
-    let names_hosts =
-        matches!(&profile.network, Network::Hosts(hosts) if !hosts.is_empty()) || !profile.listen.is_empty();
+    let has_hosts = matches!(&profile.network, Network::Hosts(hosts) if !hosts.is_empty());
+    let names_hosts = has_hosts || profile.llm || !profile.listen.is_empty();
     let is_all =
         |rule: &Rule<PathSpec>| rule.value.anchor == Anchor::Absolute && rule.value.rest.as_os_str().is_empty();
     if names_hosts {

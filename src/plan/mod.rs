@@ -20,7 +20,7 @@ pub use files::{
     rights_on_behalf, rights_on_entries,
 };
 pub use filter::Instruction;
-pub use reads::{KeptExact, Opening, Part, Reads, kept_exact};
+pub use reads::{KeptExact, Opening, Part, Reads, kept_exact, stays};
 pub use shortfall::{Missing, Shortfall};
 
 use crate::policy::{Access, Asks, Capabilities, Policy, Reach};

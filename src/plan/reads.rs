@@ -107,6 +107,11 @@ pub enum KeptExact {
     Mounted(PathBuf),
 }
 
+/// Whether what a grant names stays the same object: a run may put another file in a file's place, and make a flag's tree anew.
+pub fn stays(grant: &Grant) -> bool {
+    grant.extent == Extent::Subtree && Links::of(&grant.origin) != Links::Refused
+}
+
 /// What in a policy keeps Landlock from judging reads alone, as far as the policy tells.
 pub fn kept_exact(policy: &Policy, ability: Ability) -> Option<KeptExact> {
     if ability.supervisor == Supervisor::Outer {
@@ -143,10 +148,8 @@ pub fn kept_exact(policy: &Policy, ability: Ability) -> Option<KeptExact> {
                 && grant.covers(path)
         })
     };
-    let may_be_made_anew = |grant: &&Grant| {
-        let stays = grant.extent == Extent::Subtree && Links::of(&grant.origin) != Links::Refused;
-        grant.access.intersects(Access::CHANGE) && !stays && !lies_in_another(&grant.path)
-    };
+    let may_be_made_anew =
+        |grant: &&Grant| grant.access.intersects(Access::CHANGE) && !stays(grant) && !lies_in_another(&grant.path);
     chosen()
         .find(may_be_made_anew)
         .map(|grant| KeptExact::MadeAnew(grant.path.clone()))

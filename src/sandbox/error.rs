@@ -250,9 +250,7 @@ impl Error {
                 "it belongs below the home: set `XDG_STATE_HOME` to a directory of yours, if that isn't one".into(),
             ),
             Error::Launch(LaunchError::Datagrams(_)) => Some("redirect it, as in `</dev/null`, or pipe it".into()),
-            Error::Launch(LaunchError::TooManyFiles { .. }) => {
-                Some("grant a smaller tree, or leave `--trace fast` away".into())
-            }
+            Error::Launch(LaunchError::TooManyFiles { .. }) => Some("grant a smaller tree".into()),
             _ => None,
         }
     }

@@ -11,7 +11,7 @@ use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, Uid, faccessat};
 
 use super::mounts::Mounts;
-use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through};
+use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, stays};
 use crate::policy::{Access, Decision, Extent, Grant, Matcher, Placed, Policy};
 use crate::supervise;
 
@@ -51,9 +51,8 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     }
     // What is made anew has the rule of the directory above, if that has one.
     let is_without_rule = |grant: &&Grant| {
-        let stays = grant.extent == Extent::Subtree && Links::of(&grant.origin) != Links::Refused;
         let above = grant.path.parent().unwrap_or(&grant.path);
-        (!stays || !grant.path.exists()) && walk.around.contains(above)
+        (!stays(grant) || !grant.path.exists()) && walk.around.contains(above)
     };
     if let Some(grant) = chosen().filter(writes).find(is_without_rule) {
         return Err(KeptExact::MadeAnew(grant.path.clone()));

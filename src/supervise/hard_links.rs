@@ -83,7 +83,8 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
 
 /// The paths that the policy closes by a name without wildcards, and the homes, in which wildcards count.
 fn closed_paths_and_homes(policy: &Policy, accesses: &[Access]) -> Vec<PathBuf> {
-    let mut paths = BTreeSet::new();
+    let (mut paths, mut homes, mut names) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let literal = |paths: Vec<PathBuf>| paths.into_iter().filter(|path| is_literal(path));
     let closes = |denial: &&Denial| accesses.iter().any(|access| denial.access.intersects(*access));
     for denial in policy.denials.iter().filter(closes) {
         match &denial.target {
@@ -91,26 +92,26 @@ fn closed_paths_and_homes(policy: &Policy, accesses: &[Access]) -> Vec<PathBuf> 
                 paths.insert(path.clone());
             }
             Target::Listed(listed) => {
-                paths.extend(
-                    paths_of_machine(listed.list)
-                        .into_iter()
-                        .filter(|path| is_literal(path)),
+                paths.extend(literal(paths_of_machine(listed.list)));
+                names.extend(literal(paths_of_homes(listed.list)));
+                names.extend(literal(names_anywhere(listed.list)));
+                homes.extend(
+                    listed
+                        .entries
+                        .iter()
+                        .map(|entry| (entry.place.clone(), entry.at.clone())),
                 );
-                let names = [paths_of_homes(listed.list), names_anywhere(listed.list)].concat();
-                let names: Vec<_> = names.into_iter().filter(|path| is_literal(path)).collect();
-                let children = PARENTS_OF_HOMES.iter().flat_map(fs::read_dir).flatten().flatten();
-                let homes = children.map(|entry| (entry.path(), PathBuf::new()));
-                let own = listed
-                    .entries
-                    .iter()
-                    .map(|entry| (entry.place.clone(), entry.at.clone()));
-                for (place, at) in homes.chain(own) {
-                    add_there(&place, &at, &names, &mut paths);
-                    paths.insert(place);
-                }
             }
             Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => {}
         }
+    }
+    if !names.is_empty() {
+        let children = PARENTS_OF_HOMES.iter().flat_map(fs::read_dir).flatten().flatten();
+        homes.extend(children.map(|entry| (entry.path(), PathBuf::new())));
+    }
+    for (place, at) in homes {
+        add_there(&place, &at, &names, &mut paths);
+        paths.insert(place);
     }
     paths.into_iter().collect()
 }
@@ -121,7 +122,7 @@ fn is_literal(path: &Path) -> bool {
 
 /// Adds what may be there of these names, which are relative to a home, below a place that is `at` in one. Most homes have few
 /// of them, so their first components are looked for in a listing.
-fn add_there(place: &Path, at: &Path, names: &[PathBuf], paths: &mut BTreeSet<PathBuf>) {
+fn add_there(place: &Path, at: &Path, names: &BTreeSet<PathBuf>, paths: &mut BTreeSet<PathBuf>) {
     let entries = fs::read_dir(place).ok().map(|entries| {
         let names = entries.flatten().take(MOST).map(|entry| entry.file_name());
         names.collect::<HashSet<_>>()

@@ -60,15 +60,15 @@ fn read(desk: &Desk<'_>, directory: i32, first: usize) -> Result<Answer, Errno> 
 }
 
 /// The error of a path that leads to a directory, or to nothing, without a link on the way: compilers ask so of each directory
-/// above each file that they include. Below `/proc` a name may mean another object for the caller.
+/// above each file that they include. On the root's own mount alone: on procfs a name may mean another object for the caller.
 fn at_once(desk: &Desk<'_>, path: &Alleged) -> Option<Errno> {
-    if !path.bytes().starts_with(b"/") || path.bytes().starts_with(b"/proc") {
+    if !path.bytes().starts_with(b"/") {
         return None;
     }
     let how = OpenHow {
         flags: (libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
         mode: 0,
-        resolve: libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_NO_MAGICLINKS,
+        resolve: libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_NO_MAGICLINKS | libc::RESOLVE_NO_XDEV,
     };
     match file::open(desk.station().root.as_fd(), path.text(), how) {
         Ok(_) => Some(Errno(libc::EINVAL)),

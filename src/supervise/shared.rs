@@ -400,6 +400,7 @@ impl Shared {
     /// Takes note of what a program only told that it was refused, where nothing is noted of the same thing yet. That is no
     /// event, so the audit trail has none of it.
     pub fn note_told(&self, refusal: Refusal) {
+        let refusal = self.with_reason(refusal);
         let mut refusals = self.refusals();
         if !refusals
             .list()

@@ -421,6 +421,10 @@ fn what_is_no_link_answers_as_without_confinement() {
     ] {
         probe = probe.answers(&format!("os.readlink({path})"), answer, answer);
     }
+    // However it is spelled, a process outside is none of the run's.
+    for path in ["/proc/1", "//proc/1", "/usr/../proc/1", "/./proc/1/task"] {
+        probe = probe.answers(&format!("os.readlink('{path}')"), "EINVAL", "EACCES");
+    }
     // By a link of the run's own the entries are the caller's, not those of who looks.
     probe = probe.answers(
         "l = fresh('.'); os.symlink('/proc/self', l)\n\
