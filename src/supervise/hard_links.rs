@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -60,18 +61,17 @@ pub fn closed_to_reading(policy: &Policy, matcher: &Matcher<'_>) -> HashSet<Numb
 fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> HashMap<Number, PathBuf> {
     let mut closed = HashMap::new();
     let mut add = |path: &Path| {
-        let found = fs::symlink_metadata(path).ok();
-        let found = found.filter(|found| found.is_file() && found.nlink() > 1);
+        let found = fs::symlink_metadata(path).ok()?;
         let is_denied = |access: &Access| matches!(matcher.decide(*access, path), Decision::Denied(_));
-        if let Some(found) = found.filter(|_| accesses.iter().any(is_denied)) {
+        if found.is_file() && found.nlink() > 1 && accesses.iter().any(is_denied) {
             closed.insert((found.dev(), found.ino()), path.to_path_buf());
         }
+        Some(found)
     };
     let mut left = MOST_IN_ALL;
     for path in closed_paths_and_homes(policy, accesses) {
-        add(&path);
         // A link isn't listed; what it leads to has a denial of its own.
-        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+        if add(&path).is_some_and(|found| found.is_dir()) {
             for entry in fs::read_dir(&path).into_iter().flatten().flatten().take(left.min(MOST)) {
                 left -= 1;
                 add(&entry.path());
@@ -123,10 +123,14 @@ fn is_literal(path: &Path) -> bool {
 /// Adds what may be there of these names, which are relative to a home, below a place that is `at` in one. Most homes have few
 /// of them, so their first components are looked for in a listing.
 fn add_there(place: &Path, at: &Path, names: &BTreeSet<PathBuf>, paths: &mut BTreeSet<PathBuf>) {
-    let entries = fs::read_dir(place).ok().map(|entries| {
-        let names = entries.flatten().take(MOST).map(|entry| entry.file_name());
-        names.collect::<HashSet<_>>()
-    });
+    let entries = match fs::read_dir(place) {
+        Ok(entries) => {
+            let names = entries.flatten().take(MOST).map(|entry| entry.file_name());
+            Some(names.collect::<HashSet<_>>())
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return,
+        Err(_) => None,
+    };
     let is_there = |first: &OsStr| {
         entries
             .as_ref()
