@@ -39,6 +39,7 @@ mod open;
 mod others;
 mod pinned;
 mod process_list;
+mod processor;
 mod procfs;
 mod realm;
 mod refuse;

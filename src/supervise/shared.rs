@@ -125,6 +125,8 @@ pub struct Shared {
     pub turn: Mutex<()>,
     /// Workers in all.
     pub workers: AtomicUsize,
+    /// Calls since another was found waiting.
+    pub calls_alone: AtomicUsize,
     /// Threads that each wait for one slow call.
     pub slow: AtomicUsize,
     replays: Mutex<HashMap<i32, Replay>>,
@@ -353,6 +355,7 @@ impl Shared {
             waiting: AtomicUsize::new(0),
             turn: Mutex::new(()),
             workers: AtomicUsize::new(0),
+            calls_alone: AtomicUsize::new(0),
             slow: AtomicUsize::new(0),
             replays: Mutex::default(),
             indexes: Indexes::default(),
@@ -446,6 +449,20 @@ impl Shared {
     /// Whether no worker waits for the next notification.
     pub fn is_busy(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether no other worker has a call to answer.
+    pub fn is_one_at_work(&self) -> bool {
+        self.workers.load(Ordering::Relaxed) <= self.waiting.load(Ordering::Relaxed) + 1
+    }
+
+    /// Whether it is worth a system call to see if another call waits. A run that makes one call after the other, as most
+    /// do, is looked at now and then.
+    pub fn is_time_to_look(&self) -> bool {
+        const AT_FIRST: usize = 8;
+        const THEN_EACH: usize = 16;
+        let calls = self.calls_alone.fetch_add(1, Ordering::Relaxed);
+        calls < AT_FIRST || calls.is_multiple_of(THEN_EACH)
     }
 
     pub fn remember(&self, thread: i32, replay: Replay) {

@@ -84,6 +84,8 @@ pub struct Station {
     pub isolation: Isolation,
     /// The umask that the run began with.
     pub umask: u32,
+    /// Whether receiving ends when no process of the run is left, as polling does.
+    pub receiving_ends: bool,
     /// Whether a signal interrupts a call that waits for its answer (before Linux 5.19).
     pub is_interruptible: bool,
     /// The process that everything of the run is below.
@@ -118,6 +120,7 @@ impl Station {
             process_lists,
             isolation,
             umask: CLOSED_UMASK,
+            receiving_ends: notify::receiving_ends(),
             is_interruptible: !notify::waits_killably(),
             warden,
             session: nix::unistd::getsid(None)?.as_raw(),

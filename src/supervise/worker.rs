@@ -19,6 +19,7 @@ use super::desk::{Desk, Detour};
 use super::dispatch;
 use super::hearing;
 use super::labels::Applying;
+use super::processor;
 use super::shared::{Replay, Shared};
 use super::station::Station;
 use super::unseen;
@@ -119,10 +120,9 @@ impl Worker {
 
     fn receive(&self) -> io::Result<Notification> {
         fault::point("receiving", || "");
-        // Before Linux 6.11 receiving doesn't end with the run, but polling does. One worker at a time, so that the
-        // notification that was seen is there to be received.
+        // One worker at a time, so that the notification that was seen is there to be received.
         let _turn = lock(&self.shared.turn);
-        if !self.station.wait()? {
+        if !self.station.receiving_ends && !self.station.wait()? {
             return Err(io::Error::from_raw_os_error(libc::ENOENT));
         }
         notify::receive(self.station.listener.as_fd())
@@ -302,7 +302,12 @@ impl Worker {
         effect: Option<Effect>,
     ) -> Result<i64, i32> {
         let listener = self.station.listener.as_fd();
-        let injected = notify::inject(listener, notification.id, descriptor.as_fd(), on_execute);
+        let hand_over = || notify::inject(listener, notification.id, descriptor.as_fd(), on_execute);
+        // Beside other workers that are at work no processor is idle.
+        let injected = match self.shared.is_one_at_work() {
+            true => processor::stay(hand_over),
+            false => hand_over(),
+        };
         match (&injected, effect) {
             (Ok(_), Some(Effect::Truncate(object))) => {
                 let _ = file::truncate(&object.path(), 0);
@@ -331,9 +336,10 @@ impl Worker {
     /// Starts another worker where a call waits and no worker is free for it.
     fn call_for_help(&self) {
         let is_enough = || self.shared.workers.load(Ordering::Relaxed) >= most_workers();
-        if !self.shared.is_busy() || is_enough() || !self.station.has_more() {
+        if !self.shared.is_busy() || is_enough() || !self.shared.is_time_to_look() || !self.station.has_more() {
             return;
         }
+        self.shared.calls_alone.store(0, Ordering::Relaxed);
         let (shared, station) = (Arc::clone(&self.shared), Arc::clone(&self.station));
         let (ready, is_ready) = sync_channel(1);
         let spawned = spawn(move || {

@@ -91,6 +91,19 @@ fn takes_flags(flags: libc::c_ulong) -> bool {
     answer < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 
+/// Whether [`receive`] ends with the run (Linux 6.11). Before, only polling does.
+pub fn receiving_ends() -> bool {
+    const SINCE: (u32, u32) = (6, 11);
+    let release = nix::sys::utsname::uname();
+    release.is_ok_and(|name| version(&name.release().to_string_lossy()).is_some_and(|version| version >= SINCE))
+}
+
+/// The first two numbers of a kernel's release.
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|character: char| !character.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
 /// Has the kernel wake the other side on the same processor (Linux 6.6): answers come in a fraction of the time.
 /// Older kernels refuse, and are only slower.
 pub fn wake_synchronously(listener: BorrowedFd<'_>) {
@@ -195,5 +208,18 @@ fn add(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             other => return other,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_begins_with_two_numbers() {
+        assert_eq!(version("6.1.0-56-cloud-amd64"), Some((6, 1)));
+        assert_eq!(version("6.11-rc2"), Some((6, 11)));
+        assert_eq!(version("unknown"), None);
+        assert!(version("5.15.0") < version("6.11"));
     }
 }

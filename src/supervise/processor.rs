@@ -1,0 +1,60 @@
+//! Keeps a worker on its processor for the moment in which it hands a descriptor over.
+//!
+//! The target takes the descriptor itself and wakes the worker for it (`SECCOMP_IOCTL_NOTIF_ADDFD`). With an idle processor
+//! beside, the kernel wakes the worker there, and the answer takes the target along. Waking a processor that sleeps costs
+//! more than all else that the worker does.
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use nix::unistd::Pid;
+
+const THIS_THREAD: Pid = Pid::from_raw(0);
+
+thread_local! {
+    /// The processors that this thread may use, where there is a choice.
+    static ALL: Option<CpuSet> = choice();
+}
+
+/// `None` too where the machine has more processors than the set knows: they are all left to the thread.
+fn choice() -> Option<CpuSet> {
+    let all = sched_getaffinity(THIS_THREAD).ok()?;
+    let count = (0..CpuSet::count())
+        .filter(|processor| all.is_set(*processor).unwrap_or(false))
+        .count();
+    (count > 1).then_some(all)
+}
+
+/// Does something that sleeps for a moment, and has the thread wake where it is. Where that can't be, it is only slower.
+pub fn stay<T>(task: impl FnOnce() -> T) -> T {
+    ALL.with(|all| {
+        let stays = all.filter(|_| pin().is_ok());
+        let result = task();
+        if let Some(all) = stays {
+            let _ = sched_setaffinity(THIS_THREAD, &all);
+        }
+        result
+    })
+}
+
+fn pin() -> nix::Result<()> {
+    let mut here = CpuSet::new();
+    here.set(sched_getcpu()?)?;
+    sched_setaffinity(THIS_THREAD, &here)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_stays_for_the_moment_and_has_all_its_processors_again() {
+        let before = sched_getaffinity(THIS_THREAD).expect("the kernel tells");
+        let (during, processor) = stay(|| (sched_getaffinity(THIS_THREAD), sched_getcpu()));
+        let during = during.expect("the kernel tells");
+        let processor = processor.expect("the kernel tells");
+        if choice().is_some() {
+            assert_ne!(during, before, "it stays where it is");
+        }
+        assert_eq!(during.is_set(processor), Ok(true));
+        assert_eq!(sched_getaffinity(THIS_THREAD), Ok(before));
+    }
+}
