@@ -20,7 +20,7 @@ use std::time::Duration;
 use chores::company::Company;
 use chores::loops;
 use chores::measure::{Setting, Times, measure};
-use chores::rows::{OPENS, ROWS, Row, tree};
+use chores::rows::{OPENS, Row, is_everyday, rows, tree};
 use chores::task::{Task, Timing, Way};
 use chores::trees;
 
@@ -34,7 +34,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
     if has("--list") {
-        ROWS.iter().for_each(|row| println!("{:16} {}", row.name, row.what));
+        rows().for_each(|row| println!("{:16} {}", row.name, row.what));
         println!("{MEMORY:16} the supervisor's memory in the middle of runs");
         return;
     }
@@ -73,23 +73,46 @@ fn main() {
 }
 
 fn print_table(setting: &Setting, is_wanted: impl Fn(&str) -> bool) {
-    println!("| | limit | bare | confined | ratio | ratio of the fastest | load before, after | others |");
-    println!("|---|---:|---:|---:|---:|---:|---:|---|");
-    for row in ROWS.iter().filter(|row| is_wanted(row.name)) {
-        match measure(row, setting) {
-            Ok((times, company)) => print_row(row, setting.count(row.operations), times, &company),
-            Err(reason) => println!("| {} | {} × | skipped: {reason} |||||||", row.what, row.limit),
+    println!("| | limit | bare | confined | ratio | ratio of the fastest | bubblewrap | load before, after | others |");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---|");
+    let (mut exact, mut fast) = (Vec::new(), Vec::new());
+    for row in rows().filter(|row| is_wanted(row.name)) {
+        match measure(&row, setting) {
+            Ok((times, company)) => {
+                let ratio = print_row(&row, setting.count(row.operations), times, &company);
+                if is_everyday(&row) {
+                    if row.name.ends_with("-fast") {
+                        &mut fast
+                    } else {
+                        &mut exact
+                    }
+                    .push(ratio);
+                }
+            }
+            Err(reason) => println!("| {} | {} × | skipped: {reason} ||||||||", row.what, row.limit),
+        }
+    }
+    for (mut ratios, what, limit) in [(exact, "exact", 1.15), (fast, "`--trace fast`", 1.06)] {
+        if !ratios.is_empty() {
+            ratios.sort_by(f64::total_cmp);
+            let (count, median) = (ratios.len(), ratios[ratios.len() / 2]);
+            println!("| median of the {count} everyday jobs above, {what} | {limit} × | | | {median:.2} × |||||");
         }
     }
 }
 
-fn print_row(row: &Row, operations: usize, times: Times, company: &Company) {
+/// Prints a row, and answers the ratio of its medians.
+fn print_row(row: &Row, operations: usize, times: Times, company: &Company) -> f64 {
     let fastest = ratio(times.bare.iter().min().copied(), times.confined.iter().min().copied());
     let (bare, confined) = (machine::median(times.bare), machine::median(times.confined));
     let of_medians = ratio(Some(bare), Some(confined));
     let mark = if of_medians > row.limit { "**" } else { "" };
+    let bubblewrap = match times.bubblewrap.is_empty() {
+        true => "–".into(),
+        false => format!("{:.2} ×", ratio(Some(bare), Some(machine::median(times.bubblewrap)))),
+    };
     println!(
-        "| {} | {} × | {} | {} | {mark}{of_medians:.2} ×{mark} | {fastest:.2} × | {:.1}, {:.1} | {:.0} %, {} |",
+        "| {} | {} × | {} | {} | {mark}{of_medians:.2} ×{mark} | {fastest:.2} × | {bubblewrap} | {:.1}, {:.1} | {:.0} %, {} |",
         row.what,
         row.limit,
         short(bare, operations),
@@ -99,6 +122,7 @@ fn print_row(row: &Row, operations: usize, times: Times, company: &Company) {
         company.share * 100.0,
         if company.is_idle() { "idle" } else { "not idle" },
     );
+    of_medians
 }
 
 fn ratio(bare: Option<Duration>, confined: Option<Duration>) -> f64 {

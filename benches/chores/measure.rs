@@ -6,9 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::company::{Company, Since};
-use super::rows::{LAUNCHES, Launcher, Measure, Row, TRUE};
-use super::task::Way;
-use crate::machine;
+use super::rows::{LAUNCHES, Launcher, Measure, Row, TRUE, everyday};
+use super::task::{BUBBLEWRAP, Task, Way};
 
 /// Where the rows are measured, and how long.
 pub struct Setting {
@@ -31,55 +30,71 @@ impl Setting {
     }
 }
 
-/// Bare and confined times for one operation, one of each a round.
+/// The times of one operation, one of each way a round.
+#[derive(Default)]
 pub struct Times {
     pub bare: Vec<Duration>,
     pub confined: Vec<Duration>,
+    /// Empty where bubblewrap can't do it.
+    pub bubblewrap: Vec<Duration>,
 }
 
 pub fn measure(row: &Row, setting: &Setting) -> Result<(Times, Company), String> {
     let rounds = setting.rounds(row.rounds);
     let time: Box<dyn Fn(Way) -> Result<Duration, String>> = match row.measure {
-        Measure::Alternately(task) => {
-            let task = task(setting)?;
-            Box::new(move |way| task.time(way))
-        }
-        Measure::Together(launcher) => {
+        Measure::Alternately(task) => of_task(task(setting)?),
+        Measure::Everyday(job, flags) => of_task(everyday(setting, job, flags)?),
+        Measure::Together(at_once, launcher) => {
             let (launcher, count) = (launcher()?, setting.count(LAUNCHES));
-            Box::new(move |way| Ok(launch_together(&launcher, count, way)))
+            Box::new(move |way| launch_together(&launcher, at_once, count, way))
         }
     };
     // Caches are filled first.
     time(Way::Bare)?;
     time(Way::Confined)?;
+    let has_bubblewrap = time(Way::Bubblewrap).is_ok();
     let since = Since::now();
-    let mut times = Times {
-        bare: Vec::new(),
-        confined: Vec::new(),
-    };
+    let mut times = Times::default();
     for _ in 0..rounds {
         times.bare.push(time(Way::Bare)?);
         times.confined.push(time(Way::Confined)?);
+        if has_bubblewrap {
+            times.bubblewrap.push(time(Way::Bubblewrap)?);
+        }
     }
     Ok((times, since.company()))
 }
 
-/// The time of `count` launches, spread over all CPUs.
-fn launch_together(launcher: &Launcher, count: usize, way: Way) -> Duration {
+fn of_task(task: Task) -> Box<dyn Fn(Way) -> Result<Duration, String>> {
+    Box::new(move |way| task.time(way))
+}
+
+/// The time of `count` launches, spread over so many threads.
+fn launch_together(launcher: &Launcher, at_once: usize, count: usize, way: Way) -> Result<Duration, String> {
+    let words = BUBBLEWRAP.split(' ').chain(["--", TRUE]);
+    let mut bubblewrap = Command::new("bwrap");
+    bubblewrap
+        .args(words.clone())
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    if way == Way::Bubblewrap && !bubblewrap.status().is_ok_and(|status| status.success()) {
+        return Err("bubblewrap doesn't work here".into());
+    }
     let started = Instant::now();
     thread::scope(|scope| {
-        for _ in 0..machine::cpus() {
+        for _ in 0..at_once {
             scope.spawn(|| {
-                for _ in 0..count.div_ceil(machine::cpus()) {
+                for _ in 0..count.div_ceil(at_once) {
                     match way {
                         Way::Bare => launch(&mut Command::new(TRUE)),
                         Way::Confined => launcher(),
+                        Way::Bubblewrap => launch(Command::new("bwrap").args(words.clone())),
                     }
                 }
             });
         }
     });
-    started.elapsed()
+    Ok(started.elapsed())
 }
 
 pub fn launch(command: &mut Command) {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::everyday::{self, JOBS, Job};
 use super::measure::{Setting, launch};
 use super::task::{Task, Timing};
 use super::trees;
@@ -12,6 +13,7 @@ const STATIC_FILE: &str = "/usr/bin/env";
 pub const TRUE: &str = "/bin/true";
 
 /// One row of the table.
+#[derive(Clone, Copy)]
 pub struct Row {
     pub name: &'static str,
     pub what: &'static str,
@@ -23,11 +25,14 @@ pub struct Row {
     pub measure: Measure,
 }
 
+#[derive(Clone, Copy)]
 pub enum Measure {
     /// The same task, bare and confined.
     Alternately(fn(&Setting) -> Result<Task, String>),
-    /// Launches by all CPUs at once, so many of each kind a round.
-    Together(fn() -> Result<Launcher, String>),
+    /// So many launches at once, each thread one after the other.
+    Together(usize, fn() -> Result<Launcher, String>),
+    /// A line of shell in the everyday project.
+    Everyday(&'static Job, &'static str),
 }
 
 pub type Launcher = Box<dyn Fn() + Sync>;
@@ -35,9 +40,9 @@ pub type Launcher = Box<dyn Fn() + Sync>;
 pub const OPENS: usize = 20_000;
 const STATS: usize = 50_000;
 const CHANGES: usize = 5_000;
-pub const LAUNCHES: usize = 100;
+pub const LAUNCHES: usize = 120;
 
-pub const ROWS: &[Row] = &[
+const TABLE: &[Row] = &[
     row("launch", "launch of `/bin/true`, `minimal`", 2.4, 200, 1, |s| {
         Ok(Task::new("--profile minimal", TRUE, &s.place, Timing::Process))
     }),
@@ -165,23 +170,29 @@ pub const ROWS: &[Row] = &[
     }),
     together(
         "rate",
-        "a sandbox started and finished, all CPUs, by the command (`minimal`)",
+        "launches a second, 40 at once, by the command (`minimal`)",
+        40,
         || {
             Ok(Box::new(|| {
                 launch(Command::new(env!("CARGO_BIN_EXE_stockade")).args(["run", "--", TRUE]))
             }))
         },
     ),
-    together("rate-library", "the same by the library", || {
-        let sandbox = stockade::Sandbox::profile("minimal").map_err(|error| error.to_string())?;
-        Ok(Box::new(move || {
-            let outcome = sandbox.command(TRUE).no_input().run();
-            assert!(
-                outcome.is_ok_and(|outcome| outcome.success()),
-                "the library's run failed"
-            );
-        }))
-    }),
+    together(
+        "rate-library",
+        "one sandbox value of the library, again and again",
+        1,
+        || {
+            let sandbox = stockade::Sandbox::profile("minimal").map_err(|error| error.to_string())?;
+            Ok(Box::new(move || {
+                let outcome = sandbox.command(TRUE).no_input().run();
+                assert!(
+                    outcome.is_ok_and(|outcome| outcome.success()),
+                    "the library's run failed"
+                );
+            }))
+        },
+    ),
 ];
 
 const fn row(
@@ -202,16 +213,59 @@ const fn row(
     }
 }
 
-/// Half the rate of bare launches is twice the time.
-const fn together(name: &'static str, what: &'static str, launcher: fn() -> Result<Launcher, String>) -> Row {
+/// All rows, everyday jobs at their end.
+pub fn rows() -> impl Iterator<Item = Row> {
+    let everyday = |job: &'static Job| {
+        let kept = |name, what, limit, flags| Row {
+            name,
+            what,
+            limit,
+            rounds: 7,
+            operations: 1,
+            measure: Measure::Everyday(job, flags),
+        };
+        [
+            kept(job.name, job.what, 1.15, "--profile workspace"),
+            kept(
+                job.fast,
+                "the same, `--trace fast`",
+                1.06,
+                "--profile workspace --trace fast",
+            ),
+        ]
+    };
+    TABLE.iter().copied().chain(JOBS.iter().flat_map(everyday))
+}
+
+/// The everyday jobs of the table, with and without `--trace fast`: their medians are one line of the design's table.
+pub fn is_everyday(row: &Row) -> bool {
+    matches!(row.measure, Measure::Everyday(..)) || row.name.starts_with("make") || row.name.starts_with("cargo")
+}
+
+const fn together(
+    name: &'static str,
+    what: &'static str,
+    at_once: usize,
+    launcher: fn() -> Result<Launcher, String>,
+) -> Row {
     Row {
         name,
         what,
         limit: 2.0,
         rounds: 9,
         operations: LAUNCHES,
-        measure: Measure::Together(launcher),
+        measure: Measure::Together(at_once, launcher),
     }
+}
+
+pub fn everyday(setting: &Setting, job: &Job, flags: &str) -> Result<Task, String> {
+    for probe in job.needs {
+        needs(probe)?;
+    }
+    let root = once(setting, "everyday", everyday::project)?;
+    let mut task = Task::new(flags, "/bin/sh -c", &root, Timing::Process);
+    task.words.push(job.line.into());
+    Ok(task)
 }
 
 fn open(setting: &Setting, flags: &str, path: &Path) -> Result<Task, String> {
@@ -270,11 +324,18 @@ pub fn tree(made: std::io::Result<PathBuf>) -> Result<PathBuf, String> {
     made.map_err(|error| format!("its tree couldn't be made: {error}"))
 }
 
-fn needs(program: &str) -> Result<(), String> {
-    let found = Command::new(program).arg("--version").stdin(Stdio::null()).output();
-    match found {
+/// Whether a program answers: one word is asked for its version.
+fn needs(probe: &str) -> Result<(), String> {
+    let mut words = probe.split(' ');
+    let mut command = Command::new(words.next().unwrap_or(probe));
+    command.args(if probe.contains(' ') {
+        words.collect()
+    } else {
+        vec!["--version"]
+    });
+    match command.stdin(Stdio::null()).output() {
         Ok(output) if output.status.success() => Ok(()),
-        _ => Err(format!("`{program}` isn't installed")),
+        _ => Err(format!("`{probe}` doesn't work here")),
     }
 }
 

@@ -9,12 +9,16 @@ use super::{loops, trees};
 
 const STOCKADE: &str = env!("CARGO_BIN_EXE_stockade");
 
-/// Without or with Stockade.
+/// Without or with Stockade, or with a container of bubblewrap's that may write the same directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Bare,
     Confined,
+    Bubblewrap,
 }
+
+/// The system read-only, private devices and `/proc`, no network, and an end with its parent.
+pub const BUBBLEWRAP: &str = "--ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent";
 
 /// What is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,9 +73,15 @@ impl Task {
         let mut command = match way {
             Way::Bare => Command::new(&self.words[0]),
             Way::Confined => Command::new(STOCKADE),
+            Way::Bubblewrap => Command::new("bwrap"),
         };
         if way == Way::Confined {
             command.arg("run").args(&self.flags).arg("--root").arg(&self.directory);
+            command.arg("--").arg(&self.words[0]);
+        }
+        if way == Way::Bubblewrap {
+            command.args(BUBBLEWRAP.split(' ')).arg("--bind");
+            command.args([&self.directory, &self.directory]);
             command.arg("--").arg(&self.words[0]);
         }
         command.args(&self.words[1..]).current_dir(&self.directory).env_clear();
