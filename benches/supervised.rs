@@ -107,9 +107,14 @@ fn print_row(row: &Row, operations: usize, times: Times, company: &Company) -> f
     let (bare, confined) = (machine::median(times.bare), machine::median(times.confined));
     let of_medians = ratio(Some(bare), Some(confined));
     let mark = if of_medians > row.limit { "**" } else { "" };
-    let bubblewrap = match times.bubblewrap.is_empty() {
-        true => "–".into(),
-        false => format!("{:.2} ×", ratio(Some(bare), Some(machine::median(times.bubblewrap)))),
+    let bubblewrap = match times.bubblewrap {
+        [bare, boxed] if !boxed.is_empty() => {
+            format!(
+                "{:.2} ×",
+                ratio(Some(machine::median(bare)), Some(machine::median(boxed)))
+            )
+        }
+        _ => "–".into(),
     };
     println!(
         "| {} | {} × | {} | {} | {mark}{of_medians:.2} ×{mark} | {fastest:.2} × | {bubblewrap} | {:.1}, {:.1} | {:.0} %, {} |",

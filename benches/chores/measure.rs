@@ -35,8 +35,9 @@ impl Setting {
 pub struct Times {
     pub bare: Vec<Duration>,
     pub confined: Vec<Duration>,
-    /// Empty where bubblewrap can't do it.
-    pub bubblewrap: Vec<Duration>,
+    /// Bare and in bubblewrap, in turns of their own: the kernel removes its namespaces while the next is measured. Empty
+    /// where bubblewrap can't do it.
+    pub bubblewrap: [Vec<Duration>; 2],
 }
 
 pub fn measure(row: &Row, setting: &Setting) -> Result<(Times, Company), String> {
@@ -52,17 +53,21 @@ pub fn measure(row: &Row, setting: &Setting) -> Result<(Times, Company), String>
     // Caches are filled first.
     time(Way::Bare)?;
     time(Way::Confined)?;
-    let has_bubblewrap = time(Way::Bubblewrap).is_ok();
     let since = Since::now();
     let mut times = Times::default();
     for _ in 0..rounds {
         times.bare.push(time(Way::Bare)?);
         times.confined.push(time(Way::Confined)?);
+    }
+    let company = since.company();
+    let has_bubblewrap = time(Way::Bubblewrap).is_ok();
+    for _ in 0..rounds {
         if has_bubblewrap {
-            times.bubblewrap.push(time(Way::Bubblewrap)?);
+            times.bubblewrap[0].push(time(Way::Bare)?);
+            times.bubblewrap[1].push(time(Way::Bubblewrap)?);
         }
     }
-    Ok((times, since.company()))
+    Ok((times, company))
 }
 
 fn of_task(task: Task) -> Box<dyn Fn(Way) -> Result<Duration, String>> {

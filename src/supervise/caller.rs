@@ -53,6 +53,7 @@ pub struct Caller<'a> {
     /// The process below which everything is that it may see and signal.
     pub top: i32,
     program: OnceCell<Vec<u8>>,
+    status: OnceCell<String>,
 }
 
 impl<'a> Caller<'a> {
@@ -64,6 +65,7 @@ impl<'a> Caller<'a> {
             registers: Registers(notification.arguments),
             top: station.warden,
             program: OnceCell::new(),
+            status: OnceCell::new(),
         }
     }
 
@@ -190,8 +192,10 @@ impl<'a> Caller<'a> {
         self.status_number("Seccomp_filters:")
     }
 
-    fn status_number<T: TryFrom<u64>>(&self, field: &str) -> Option<T> {
-        status_field(&self.own_text("status").ok()?, field, 10)?.try_into().ok()
+    /// A number of its `/proc/PID/status`, which is read once a call: it is among the dear ones.
+    pub fn status_number<T: TryFrom<u64>>(&self, field: &str) -> Option<T> {
+        let status = self.status.get_or_init(|| self.own_text("status").unwrap_or_default());
+        status_field(status, field, 10)?.try_into().ok()
     }
 
     /// Its umask.

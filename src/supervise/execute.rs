@@ -69,15 +69,16 @@ fn refuse_interpreter(desk: &Desk<'_>, object: &Pinned) -> Result<(), Errno> {
 
 /// The beginning of a program, as far as it can be read here. Opening anything but a file could wait for ever.
 fn head(object: &Pinned) -> Option<Vec<u8>> {
-    const MOST: u64 = 4096;
+    const MOST: usize = 4096;
     if !object.is_regular() {
         return None;
     }
-    let mut head = Vec::new();
+    let mut head = vec![0; MOST];
     let path = OsStr::from_bytes(object.path().as_bytes()).to_owned();
     let mut options = File::options();
-    let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
-    file.take(MOST).read_to_end(&mut head).ok()?;
+    let mut file = options.read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+    let length = file.read(&mut head).ok()?;
+    head.truncate(length);
     Some(head)
 }
 

@@ -12,7 +12,6 @@ use super::answer::{Answer, Errno, MayContinue};
 use super::caller::Caller;
 use super::shared::Shared;
 use super::station::Station;
-use crate::launch::status_field;
 use crate::report::{Got, Kind, Said, Stream, Timeline, is_own_work};
 
 /// Bytes of text that are kept, of the end, and texts.
@@ -188,11 +187,9 @@ fn family(shared: &Shared, caller: &Caller<'_>) -> Family {
     if let Some(known) = known {
         return known;
     }
-    let status = caller.own_text("status").unwrap_or_default();
-    let number = |field: &str| status_field(&status, field, 10).and_then(|number| number.try_into().ok());
     let found = Family {
-        process: number("Tgid:").unwrap_or(caller.thread),
-        parent: number("PPid:").unwrap_or(0),
+        process: caller.process(),
+        parent: caller.status_number("PPid:").unwrap_or(0),
     };
     let mut heard = shared.heard();
     if heard.threads.len() >= MOST_THREADS {
