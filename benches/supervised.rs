@@ -106,18 +106,17 @@ fn print_row(row: &Row, operations: usize, times: Times, company: &Company) -> f
     let fastest = ratio(times.bare.iter().min().copied(), times.confined.iter().min().copied());
     let (bare, confined) = (machine::median(times.bare), machine::median(times.confined));
     let of_medians = ratio(Some(bare), Some(confined));
-    let mark = if of_medians > row.limit { "**" } else { "" };
-    let bubblewrap = match times.bubblewrap {
-        [bare, boxed] if !boxed.is_empty() => {
-            format!(
-                "{:.2} ×",
-                ratio(Some(machine::median(bare)), Some(machine::median(boxed)))
-            )
-        }
-        _ => "–".into(),
+    let [beside, boxed] = times.bubblewrap;
+    let bubblewrap = (!boxed.is_empty()).then(|| ratio(Some(machine::median(beside)), Some(machine::median(boxed))));
+    // Launches at once are held against bubblewrap's.
+    let (held, unit) = match (row.is_at_once(), bubblewrap) {
+        (true, Some(bubblewrap)) => (of_medians / bubblewrap, " bubblewrap"),
+        _ => (of_medians, ""),
     };
+    let mark = if held > row.limit { "**" } else { "" };
+    let bubblewrap = bubblewrap.map_or("–".into(), |ratio| format!("{ratio:.2} ×"));
     println!(
-        "| {} | {} × | {} | {} | {mark}{of_medians:.2} ×{mark} | {fastest:.2} × | {bubblewrap} | {:.1}, {:.1} | {:.0} %, {} |",
+        "| {} | {} ×{unit} | {} | {} | {mark}{of_medians:.2} ×{mark} | {fastest:.2} × | {bubblewrap} | {:.1}, {:.1} | {:.0} %, {} |",
         row.what,
         row.limit,
         short(bare, operations),
