@@ -15,6 +15,6 @@ doc:
 test:
     scripts/test
 
-# Prints the table of README.md. The machine should have nothing else to do.
+# Prints the launches of docs/costs.md's table. The machine should have nothing else to do.
 bench:
     cargo bench --bench launch

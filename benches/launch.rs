@@ -1,5 +1,5 @@
 //! What a launch costs: `stockade run -- /bin/true` against bare fork and exec, and against bubblewrap where it is
-//! installed. `cargo bench` prints the table that the README has.
+//! installed. `docs/costs.md` has some of what this prints.
 //!
 //! The contestants take turns in one process, so that whatever else the machine does meets them alike; each number
 //! is a median, and the ratio is that of two medians. Once on an idle machine, once with a busy thread for each CPU.
