@@ -5,7 +5,10 @@
 //! use stockade::Sandbox;
 //!
 //! let outcome = Sandbox::profile("readonly")?.command("python3").arg("analyse.py").run()?;
-//! println!("{:?}", outcome.status());
+//! println!("{:?}, exit code {}", outcome.status(), outcome.exit_code());
+//! for denial in outcome.denials() {
+//!     println!("{} {:?}", denial.target, denial.grant);
+//! }
 //! # Ok::<(), stockade::Error>(())
 //! ```
 //!

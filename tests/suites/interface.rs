@@ -13,6 +13,8 @@ mod check;
 mod command_line;
 #[path = "../configuration/main.rs"]
 mod configuration;
+#[path = "../documentation.rs"]
+mod documentation;
 #[path = "../doctor.rs"]
 mod doctor;
 #[path = "../judge/main.rs"]
