@@ -110,6 +110,7 @@ fn blocks(page: &str) -> Vec<Block> {
         } else if is_fenced {
             block.as_mut().unwrap().lines.push(line.into());
         } else if let Some(comment) = line.strip_prefix("<!-- ") {
+            blocks.extend(block.take());
             let comment = comment.strip_suffix(" -->").expect("a comment is one line");
             let (name, value) = comment.split_once([':', ' ']).unwrap_or((comment, ""));
             let (name, value) = match comment.strip_prefix("not run:") {
@@ -226,7 +227,7 @@ fn try_at_terminal(run: &Run, commands: &[(String, String)], answers: &str) -> O
         }
     }
     let path = format!("PATH={}/.cargo/bin:{PATH}", run.place.home.display());
-    let words = ["env", &path, "sh", "-c", command];
+    let words = ["/usr/bin/env", &path, "sh", "-c", command];
     let code = terminal.plays_command(run, words.map(Into::into).to_vec());
     (code != 0).then(|| format!("$ {command}\nends with {code}"))
 }
@@ -306,7 +307,7 @@ fn headings(page: &str) -> impl Iterator<Item = String> {
 fn what_is_left_out_of_an_output_may_be_anything() {
     assert!(is_as_said("one\n…\nthree", "one\ntwo\nthree"));
     assert!(is_as_said("one\n…\nthree", "one\nthree"));
-    assert!(is_as_said("pid 4711, … ends", "pid 3, which\nends"));
+    assert!(is_as_said("pid 4711, … ends", "pid 3, which ends"));
     assert!(!is_as_said("one\n…\nthree", "one\ntwo"));
     assert!(!is_as_said("one", "one\ntwo"));
 }
