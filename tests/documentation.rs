@@ -52,7 +52,10 @@ fn every_page_is_tried() {
 
 #[test]
 fn the_readme_is_short() {
-    let lines = fs::read_to_string(checkout().join("README.md")).unwrap().lines().count();
+    let lines = fs::read_to_string(checkout().join("README.md"))
+        .unwrap()
+        .lines()
+        .count();
     assert!(lines <= 200, "{lines} lines");
 }
 
@@ -119,7 +122,10 @@ fn blocks(page: &str) -> Vec<Block> {
             };
             marks.push((name.into(), value.trim().into()));
         } else if let Some(indented) = line.strip_prefix("    ") {
-            block.get_or_insert_with(|| begin(&mut marks, None)).lines.push(indented.into());
+            block
+                .get_or_insert_with(|| begin(&mut marks, None))
+                .lines
+                .push(indented.into());
         } else if line.is_empty() {
             if let Some(block) = &mut block {
                 block.lines.push(String::new());
@@ -139,7 +145,14 @@ fn place() -> Run {
     run.place.root = run.place.home.join("first-run");
     let tree = checkout().join("examples/first-run");
     let mut copy = std::process::Command::new("cp");
-    assert!(copy.arg("-R").arg(tree).arg(&run.place.root).status().unwrap().success());
+    assert!(
+        copy.arg("-R")
+            .arg(tree)
+            .arg(&run.place.root)
+            .status()
+            .unwrap()
+            .success()
+    );
     let programs = run.place.home.join(".cargo/bin");
     fs::create_dir_all(&programs).unwrap();
     symlink(STOCKADE.path(), programs.join("stockade")).unwrap();
@@ -168,7 +181,11 @@ fn try_page(name: &str) {
             faults.extend(try_at_terminal(&run, &commands, answers).map(|fault| format!("{at}: {fault}")));
             continue;
         }
-        let codes = block.mark("exits").unwrap_or_default().split(' ').filter(|code| !code.is_empty());
+        let codes = block
+            .mark("exits")
+            .unwrap_or_default()
+            .split(' ')
+            .filter(|code| !code.is_empty());
         let mut codes = codes.map(|code| code.parse::<i32>().expect("a code"));
         for (command, expected) in commands {
             let code = codes.next().unwrap_or(0);
@@ -181,12 +198,17 @@ fn try_page(name: &str) {
 fn unparsed(language: &str, content: &str) -> Option<String> {
     match language {
         "toml" => content.parse::<toml::Table>().err().map(|error| error.to_string()),
-        "json" => serde_json::from_str::<serde_json::Value>(content).err().map(|error| error.to_string()),
+        "json" => serde_json::from_str::<serde_json::Value>(content)
+            .err()
+            .map(|error| error.to_string()),
         "rust" => {
             // Compiled there.
             let library = fs::read_to_string(checkout().join("src/lib.rs")).unwrap();
             let library: Vec<&str> = library.lines().filter_map(|line| line.strip_prefix("//!")).collect();
-            let library: Vec<&str> = library.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+            let library: Vec<&str> = library
+                .iter()
+                .map(|line| line.strip_prefix(' ').unwrap_or(line))
+                .collect();
             (!library.join("\n").contains(content)).then(|| "it isn't the example in src/lib.rs".into())
         }
         _ => None,
@@ -203,7 +225,10 @@ fn try_command(place: &Place, command: &str, expected: &str, code: i32) -> Optio
     let finished = finish(&mut shell, b"");
     let said = finished.stdout();
     if finished.status.code() != Some(code) {
-        return Some(format!("$ {command}\nends with {} and not with {code}:\n{said}", finished.status));
+        return Some(format!(
+            "$ {command}\nends with {} and not with {code}:\n{said}",
+            finished.status
+        ));
     }
     let home = place.home.to_str().unwrap();
     let said = said.replace(home, "/home/ada");
@@ -219,7 +244,10 @@ fn try_at_terminal(run: &Run, commands: &[(String, String)], answers: &str) -> O
     };
     let mut terminal = Terminal::new();
     // Paths and the process differ.
-    for line in expected.lines().filter(|line| !line.contains("/home/ada") && !line.contains("pid ")) {
+    for line in expected
+        .lines()
+        .filter(|line| !line.contains("/home/ada") && !line.contains("pid "))
+    {
         if let Some((question, _)) = line.split_once("(60 s)? ") {
             terminal = terminal.awaits(question).types(&format!("{keys}\n"));
         } else {
@@ -228,7 +256,9 @@ fn try_at_terminal(run: &Run, commands: &[(String, String)], answers: &str) -> O
     }
     let path = format!("PATH={}/.cargo/bin:{PATH}", run.place.home.display());
     let words = ["/usr/bin/env", &path, "sh", "-c", command];
-    let code = terminal.plays_command(run, words.map(Into::into).to_vec());
+    let code = terminal
+        .ends_within(60)
+        .plays_command(run, words.map(Into::into).to_vec());
     (code != 0).then(|| format!("$ {command}\nends with {code}"))
 }
 
@@ -298,7 +328,9 @@ fn every_link_leads_somewhere() {
 fn headings(page: &str) -> impl Iterator<Item = String> {
     page.lines().filter(|line| line.starts_with('#')).map(|line| {
         let title = line.trim_start_matches('#').trim().to_lowercase();
-        let kept = title.chars().filter(|one| one.is_alphanumeric() || matches!(one, '-' | '_' | ' '));
+        let kept = title
+            .chars()
+            .filter(|one| one.is_alphanumeric() || matches!(one, '-' | '_' | ' '));
         kept.map(|one| if one == ' ' { '-' } else { one }).collect()
     })
 }

@@ -13,10 +13,10 @@ mod check;
 mod command_line;
 #[path = "../configuration/main.rs"]
 mod configuration;
-#[path = "../documentation.rs"]
-mod documentation;
 #[path = "../doctor.rs"]
 mod doctor;
+#[path = "../documentation.rs"]
+mod documentation;
 #[path = "../judge/main.rs"]
 mod judge;
 #[path = "../library.rs"]
