@@ -183,3 +183,62 @@ fn an_undeclared_agent_is_an_error_of_run_too() {
     let ran = stockade(&place, &["run", "--agent", "fixer", "--", "echo", "it ran"]);
     assert_eq!((ran.stdout(), ran.stderr()), ("it ran\n".to_string(), String::new()));
 }
+
+#[test]
+fn help_is_as_wide_as_the_terminal_and_short_where_that_is_asked() {
+    let place = Place::new();
+    let help = |flag: &str| {
+        let mut command = place.command(STOCKADE);
+        finish(command.args(["run", flag]).env("COLUMNS", "72"), b"").stdout()
+    };
+    let (short, long) = (help("-h"), help("--help"));
+    for line in short.lines().chain(long.lines()) {
+        assert!(line.chars().count() <= 72, "{line}");
+    }
+    assert!(short.lines().count() * 3 < long.lines().count() * 2, "{short}");
+    assert!(short.contains("--read") && !short.contains("--cpu-limit"), "{short}");
+    assert!(long.contains("--cpu-limit"), "{long}");
+}
+
+#[test]
+fn shells_complete_the_command_line() {
+    let place = Place::new();
+    for (shell, checks) in [("bash", true), ("zsh", false), ("fish", false)] {
+        let script = stockade(&place, &["completions", shell]).stdout();
+        for word in ["doctor", "trace", "profile"] {
+            assert!(script.contains(word), "{shell} has no {word}");
+        }
+        if checks {
+            let path = place.file(shell, &script);
+            let completed = format!(
+                ". {} && COMP_WORDS=(stockade doc) COMP_CWORD=1 && _stockade stockade doc stockade && \
+                 echo \"${{COMPREPLY[@]}}\"",
+                path.display()
+            );
+            let finished = finish(place.command(shell).args(["-c", &completed]), b"");
+            assert_eq!(
+                (finished.stdout(), finished.stderr()),
+                ("doctor\n".into(), String::new())
+            );
+        }
+    }
+    let wrong = stockade(&place, &["completions", "tcsh"]);
+    assert_eq!(wrong.status.code(), Some(125));
+    assert!(
+        wrong.stderr().contains("it is `bash`, `zsh` or `fish`"),
+        "{}",
+        wrong.stderr()
+    );
+}
+
+#[test]
+fn each_task_has_a_page_of_the_manual() {
+    let place = Place::new();
+    let directory = place.path("man");
+    let written = stockade(&place, &["man-pages", directory.to_str().unwrap()]);
+    assert_eq!((written.status.code(), written.stderr()), (Some(0), String::new()));
+    for name in ["stockade", "stockade-run", "stockade-audit-list"] {
+        let page = std::fs::read_to_string(directory.join(format!("{name}.1"))).unwrap();
+        assert!(page.contains(&format!(".TH {name} 1")), "{page}");
+    }
+}

@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 
 use super::REFUSED;
 use super::asking::Ask;
@@ -73,6 +74,18 @@ pub enum Task {
     Rules(Rules),
     /// Say what this machine can enforce
     Doctor(Doctor),
+    /// Print what a shell completes the command line by
+    Completions {
+        /// bash, zsh or fish
+        #[arg(value_name = "SHELL", value_parser = parse_shell)]
+        shell: Shell,
+    },
+    /// Write the manual's pages
+    #[command(hide = true)]
+    ManPages {
+        /// Where to
+        directory: PathBuf,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -114,69 +127,81 @@ pub struct Run {
     #[arg(long, value_name = "PATH", help_heading = "Grants")]
     pub socket: Vec<PathBuf>,
     /// What it may do at all, of what the profile grants: READ, WRITE, DELETE, EXECUTE, SPAWN, LLM, NET, or NONE
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Grants")]
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        help_heading = "Grants",
+        hide_short_help = true
+    )]
     pub cap: Vec<Capabilities>,
     /// How changes of files are taken: manual (each asks), accept-edits (free where they are granted), bypass (an
     /// agent's scope doesn't count)
-    #[arg(long, value_name = "MODE", help_heading = "Grants")]
+    #[arg(long, value_name = "MODE", help_heading = "Grants", hide_short_help = true)]
     pub mode: Option<Mode>,
     /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub time_limit: Option<Duration>,
     /// Processor time of all its processes
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits", hide_short_help = true)]
     pub cpu_limit: Option<Duration>,
     /// Memory of all its processes: 256M, 2G
     #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
     pub memory_limit: Option<u64>,
     /// Processes and their threads at once
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits")]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits", hide_short_help = true)]
     pub process_limit: Option<u64>,
     /// Open files of each process
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits")]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits", hide_short_help = true)]
     pub open_files_limit: Option<u64>,
     /// Size of a file it writes
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
     pub file_size_limit: Option<u64>,
     /// Growth of what it may write
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
     pub disk_limit: Option<u64>,
     /// Bytes of output; the output is piped through Stockade then
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
     pub output_limit: Option<u64>,
-    /// Who is asked for what is refused, while the program waits: auto, terminal, socket (`stockade approvals`),
-    /// command=TEXT (run by sh), never
+    /// Who is asked for what is refused, while the program waits: auto, terminal, socket, command=TEXT, never
+    ///
+    /// `socket` is `stockade approvals`. The command is run by sh. `auto` is the terminal where there is one, else `stockade approvals`.
     #[arg(long, value_name = "WHO", default_value = "auto", help_heading = "Asking")]
     pub ask: Ask,
     /// How long a question may stay open; the run's time limit doesn't count it [default: 60s; 20s at `stockade approvals`,
     /// since the client of a server that waits for an answer doesn't wait for long]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Asking")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Asking", hide_short_help = true)]
     pub ask_timeout: Option<Duration>,
     /// Ask for single grants, or for the lowest profile that would do
-    #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = "Asking")]
+    #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = "Asking", hide_short_help = true)]
     pub escalate: Unit,
-    /// The agent that it acts for, with the profile, capabilities, mode and scope that are configured for it: worker,
-    /// judge, planner, leader, or one of `config.toml`; said in questions, kept with grants and in the audit trail
+    /// The agent that it acts for: worker, judge, planner, leader, or one of `config.toml`
+    ///
+    /// With the profile, capabilities, mode and scope that are configured for it. Questions say it; grants and the audit trail
+    /// keep it.
     #[arg(long, value_name = "NAME", value_parser = parse_agent, help_heading = "Asking")]
     pub agent: Option<String>,
     /// The tool of `config.toml` that it is: its profile, its commands alone, and no capability beyond its own
-    #[arg(long, value_name = "NAME", help_heading = "Asking")]
+    #[arg(long, value_name = "NAME", help_heading = "Asking", hide_short_help = true)]
     pub tool: Option<String>,
-    /// What goes into the audit trail: nothing (off), runs, refusals, questions and grants (denials), or each allowed
-    /// access to a file or host too (all) [default: denials; all with `--agent`]
+    /// What goes into the audit trail [default: denials; all with `--agent`]
+    ///
+    /// Nothing (off), runs, refusals, questions and grants (denials), or each allowed access to a file or host too (all).
     #[arg(long, value_name = "off|denials|all", value_parser = parse_level)]
     pub audit: Option<Level>,
     /// Look names up at this DNS server, not at the machine's
-    #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver)]
+    #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver, hide_short_help = true)]
     pub resolver: Option<SocketAddr>,
     /// Write the report of the run as JSON
     #[arg(long, value_name = "FILE|fd:N")]
     pub report: Option<OsString>,
-    /// What is seen of opens that only read: all (exact), or none where the profile allows it, at native speed (fast)
+    /// Judge opens that only read one by one (exact), or leave them to the kernel, at native speed (fast)
+    ///
+    /// With `fast` refused reads aren't reported. Where the profile can't have it, the run says so and is exact.
     #[arg(long, value_name = "exact|fast", value_parser = parse_trace, default_value = "exact")]
     pub trace: Trace,
     /// Run although this can't be enforced here: supervisor, network, signals
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
     pub accept_shortfall: Vec<Shortfall>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
@@ -611,6 +636,15 @@ impl Run {
         let command = Run::augment_args(clap::Command::new("run").no_binary_name(true));
         let matches = command.try_get_matches_from(words).ok()?;
         Run::from_arg_matches(&matches).ok()
+    }
+}
+
+fn parse_shell(text: &str) -> Result<Shell, String> {
+    match text {
+        "bash" => Ok(Shell::Bash),
+        "zsh" => Ok(Shell::Zsh),
+        "fish" => Ok(Shell::Fish),
+        _ => Err("it is `bash`, `zsh` or `fish`".into()),
     }
 }
 

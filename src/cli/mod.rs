@@ -13,6 +13,7 @@ mod config;
 mod doctor;
 mod exec;
 mod explain;
+mod generated;
 mod grant;
 mod infer;
 mod interpreter;
@@ -115,6 +116,8 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Config(task) => to_output(|out| config::config(task, out)),
         Task::Trust(task) => to_output(|out| trust::trust(task, out)),
         Task::Rules(task) => to_output(|out| rules::rules(task, out)),
+        Task::Completions { shell } => to_output(|out| generated::completions(*shell, out)),
+        Task::ManPages { directory } => generated::man_pages(directory),
         Task::Doctor(doctor) => to_output(|out| doctor::doctor(doctor.json, out)),
     }
 }
