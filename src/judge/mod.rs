@@ -1,6 +1,6 @@
 //! Judging before anything runs: may this agent do that, and may this tool be called so?
 //!
-//! `shell` reads command lines, `rule` is one line of permission, `rules` decides a tool call, `files` an access to a
+//! `shell` reads command lines, `rule` is one line of permission, `judging` decides a tool call, `files` an access to a
 //! path or host. Nothing here runs, opens or enforces anything: that is the sandbox's work.
 
 #[cfg(feature = "judge")]

@@ -167,9 +167,10 @@ fn require_address(desk: &Desk<'_>, clearance: &Cleared, address: SocketAddr) ->
     Err(REFUSED)
 }
 
-/// Connects to an address. Where that may block, on a thread of its own; on this machine it doesn't.
+/// Connects to an address. Where that may block, on a thread of its own: a server of the run whose queue is full, too, may
+/// need the worker before it accepts.
 fn connect_directly(desk: &Desk<'_>, target: OwnedFd, address: SocketAddr) -> Result<Answer, Errno> {
-    let blocks = is_blocking(&target)? && !canonical(address).ip().is_loopback();
+    let blocks = is_blocking(&target)? && socket::kind(target.as_fd())? != libc::SOCK_DGRAM;
     let bytes = socket::bytes(address);
     let connect = move |desk: &Desk<'_>| {
         let connected = socket::connect(target.as_fd(), &bytes);

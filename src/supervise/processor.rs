@@ -4,35 +4,59 @@
 //! beside, the kernel wakes the worker there, and the answer takes the target along. Waking a processor that sleeps costs
 //! more than all else that the worker does.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
 
 const THIS_THREAD: Pid = Pid::from_raw(0);
+
+/// Whether the kernel or a filter around this process refused it once. Each refusal may be logged.
+static IS_REFUSED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// The processors that this thread may use, where there is a choice.
     static ALL: Option<CpuSet> = choice();
 }
 
-/// `None` too where the machine has more processors than the set knows: they are all left to the thread.
+/// `None` too where the machine has more processors than the set knows.
 fn choice() -> Option<CpuSet> {
     let all = sched_getaffinity(THIS_THREAD).ok()?;
-    let count = (0..CpuSet::count())
-        .filter(|processor| all.is_set(*processor).unwrap_or(false))
-        .count();
-    (count > 1).then_some(all)
+    let known = (0..CpuSet::count()).filter(|processor| all.is_set(*processor) == Ok(true));
+    (known.count() > 1).then_some(all)
 }
 
 /// Does something that sleeps for a moment, and has the thread wake where it is. Where that can't be, it is only slower.
 pub fn stay<T>(task: impl FnOnce() -> T) -> T {
-    ALL.with(|all| {
-        let stays = all.filter(|_| pin().is_ok());
-        let result = task();
-        if let Some(all) = stays {
-            let _ = sched_setaffinity(THIS_THREAD, &all);
+    let _staying = ALL.with(|all| all.and_then(Staying::begin));
+    task()
+}
+
+/// The thread stays where it is, and has these processors again with the value's end.
+struct Staying(CpuSet);
+
+impl Staying {
+    fn begin(all: CpuSet) -> Option<Staying> {
+        if IS_REFUSED.load(Ordering::Relaxed) {
+            return None;
         }
-        result
-    })
+        let pinned = pin();
+        IS_REFUSED.store(pinned.is_err(), Ordering::Relaxed);
+        pinned.ok().map(|()| Staying(all))
+    }
+}
+
+impl Drop for Staying {
+    fn drop(&mut self) {
+        // The processors of a container may be others by now: then all that it has.
+        if sched_setaffinity(THIS_THREAD, &self.0).is_err() {
+            let mut any = CpuSet::new();
+            for processor in 0..CpuSet::count() {
+                let _ = any.set(processor);
+            }
+            let _ = sched_setaffinity(THIS_THREAD, &any);
+        }
+    }
 }
 
 fn pin() -> nix::Result<()> {
@@ -56,5 +80,12 @@ mod tests {
         }
         assert_eq!(during.is_set(processor), Ok(true));
         assert_eq!(sched_getaffinity(THIS_THREAD), Ok(before));
+    }
+
+    #[test]
+    fn a_panic_leaves_no_thread_where_it_is() {
+        let before = sched_getaffinity(THIS_THREAD);
+        assert!(std::panic::catch_unwind(|| stay(|| panic!("on purpose"))).is_err());
+        assert_eq!(sched_getaffinity(THIS_THREAD), before);
     }
 }

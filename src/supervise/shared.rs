@@ -457,10 +457,13 @@ impl Shared {
     }
 
     /// Whether it is worth a system call to see if another call waits. A run that makes one call after the other, as most
-    /// do, is looked at now and then.
+    /// do, has one worker and is looked at now and then.
     pub fn is_time_to_look(&self) -> bool {
         const AT_FIRST: usize = 8;
         const THEN_EACH: usize = 16;
+        if self.workers.load(Ordering::Relaxed) > 1 {
+            return true;
+        }
         let calls = self.calls_alone.fetch_add(1, Ordering::Relaxed);
         calls < AT_FIRST || calls.is_multiple_of(THEN_EACH)
     }

@@ -165,3 +165,25 @@ fn a_port_that_is_taken_says_so() {
         .stdout("EADDRINUSE\n")
         .ends();
 }
+
+/// A `connect` waits where the server's queue is full, and the server may ask for something before it accepts.
+#[test]
+fn a_server_whose_queue_is_full_goes_on() {
+    let code = "import os, socket, threading, time
+server = socket.socket(); server.bind(('127.0.0.1', 0)); server.listen(0)
+for n in range(40): open('file').close()
+clients = [socket.socket() for _ in range(8)]
+for one in clients: threading.Thread(target=one.connect, args=(server.getsockname(),), daemon=True).start()
+time.sleep(0.5)
+begun = time.monotonic()
+for n in range(40): open('file').close()
+print('opened', time.monotonic() - begun < 10, flush=True)
+os._exit(0)";
+    run()
+        .profile("workspace")
+        .flags(["--listen", "0"])
+        .file("file", "x")
+        .python(code)
+        .stdout("opened True\n")
+        .ends();
+}
