@@ -155,7 +155,7 @@ fn what_a_wider_ceiling_lets_be_written_is_learnt_file_by_file() {
     let command = ["sh", "-c", "mkdir -p out && cp notes.txt out/n && cat out/n"];
     let profile = learnt(&place, &["--ceiling", "workspace"], &command);
     assert!(
-        profile.contains("path = \"./out\"") && profile.contains("is `trusted`"),
+        profile.contains("path = \"./out\"") && profile.contains("is `workspace`"),
         "{profile}"
     );
     std::fs::remove_dir_all(place.path("out")).unwrap();

@@ -15,7 +15,7 @@ use crate::infer::{Inference, Language, Setting};
 use crate::judge::lexical;
 use crate::mask::holds_secret;
 use crate::policy::{Access, Matcher, Policy, is_unsecure};
-use crate::profile::{loads_code, visible};
+use crate::profile::{is_within, loads_code, visible};
 use crate::quote::quoted;
 use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use crate::surroundings::Surroundings;
@@ -421,20 +421,6 @@ fn narrower_of_agent(task: &Run, inferred: &str) -> Result<Option<String>, Failu
     Ok(own.filter(|own| !is_within(inferred, own)))
 }
 
-/// Whether a shipped profile gives no more than another one does.
-fn is_within(less: &str, more: &str) -> bool {
-    let wider: &[&str] = match less {
-        "minimal" => return true,
-        "readonly" => &["readonly", "filesystem", "workspace", "mcp-standard", "trusted"],
-        "filesystem" => &["filesystem", "workspace", "mcp-standard", "trusted"],
-        "network-api" => &["network-api", "mcp-standard", "trusted"],
-        "workspace" => &["workspace", "trusted"],
-        "mcp-standard" => &["mcp-standard", "trusted"],
-        _ => &["trusted"],
-    };
-    less == more || wider.contains(&more)
-}
-
 fn remember(state: &Path, script: &StoredScript) {
     if let Err(error) = ScriptStore::open(state).and_then(|mut store| store.set(script)) {
         note(&format!(
@@ -462,23 +448,4 @@ pub(super) fn words<const N: usize>(words: [&OsStr; N], rest: &[OsString]) -> Ve
         .map(|word| OsString::from(*word))
         .chain(rest.iter().cloned())
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_inferred_stays_within_what_an_agent_has() {
-        assert!(is_within("minimal", "pipeline"));
-        assert!(is_within("readonly", "workspace"));
-        assert!(is_within("network-api", "mcp-standard"));
-        for (less, more) in [
-            ("network-api", "workspace"),
-            ("mcp-standard", "workspace"),
-            ("readonly", "pipeline"),
-        ] {
-            assert!(!is_within(less, more), "{less} {more}");
-        }
-    }
 }

@@ -132,6 +132,9 @@ fn print(answer: &Inference, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  {}", visible(why))?;
     }
     let under = |profile: &String, flags: &[String]| command_line(&[std::slice::from_ref(profile), flags].concat());
+    if let Some(profile) = &answer.or_profile {
+        writeln!(out, "\n`--profile {profile}` would do, too")?;
+    }
     let least = &answer.least_grants;
     if least.profile != answer.profile {
         writeln!(

@@ -23,6 +23,8 @@ pub struct Inference {
     /// The least of the shipped profiles that would do: `minimal`, `readonly`, `filesystem`, `network-api`,
     /// `mcp-standard`, `trusted`.
     pub profile: String,
+    /// A narrower shipped profile that isn't one of these and would do: `workspace`, for a script that writes below its root.
+    pub or_profile: Option<String>,
     /// How sure that is, from 0 to 1. Under 0.7 nothing should be run with it that a person didn't look at.
     pub confidence: f64,
     /// What it rests on, in the order of the source.
@@ -67,7 +69,12 @@ pub struct LeastGrants {
 pub(crate) struct Need {
     files: Files,
     hosts: Hosts,
+    /// Whether it writes below its root, outside of `/tmp`. Of the six profiles of inference only `trusted` lets it.
+    writes_root: bool,
 }
+
+/// The shipped profile that lets a run write its root, and isn't one of the six.
+const WRITES_ROOT: &str = "workspace";
 
 /// What is needed of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -93,14 +100,21 @@ impl Need {
     pub(crate) fn files(files: Files) -> Need {
         Need {
             files,
-            hosts: Hosts::None,
+            ..Need::default()
         }
     }
 
     pub(crate) fn hosts(hosts: Hosts) -> Need {
         Need {
-            files: Files::None,
             hosts,
+            ..Need::default()
+        }
+    }
+
+    pub(crate) fn writes_root() -> Need {
+        Need {
+            writes_root: true,
+            ..Need::default()
         }
     }
 
@@ -108,11 +122,22 @@ impl Need {
         Need {
             files: self.files.max(other.files),
             hosts: self.hosts.max(other.hosts),
+            writes_root: self.writes_root || other.writes_root,
         }
     }
 
+    /// The least of all shipped profiles.
+    pub(crate) fn shipped(self) -> &'static str {
+        match self.files <= Files::Root && self.hosts == Hosts::None && self.writes_root {
+            true => WRITES_ROOT,
+            false => self.profile(),
+        }
+    }
+
+    /// The least of the six.
     pub(crate) fn profile(self) -> &'static str {
         match (self.files, self.hosts) {
+            _ if self.writes_root => "trusted",
             (Files::All, _) => "trusted",
             (Files::Limited, _) | (_, Hosts::Any) => "mcp-standard",
             (Files::None, Hosts::Named) => "network-api",
@@ -124,20 +149,23 @@ impl Need {
     }
 
     fn without_hosts(self) -> Need {
-        Need::files(self.files)
+        Need {
+            hosts: Hosts::None,
+            ..self
+        }
     }
 
     /// The same without hosts that would come with all files, or without end.
     fn without_all_hosts(self) -> Need {
         let hosts = match (self.files, self.hosts) {
-            (Files::None, Hosts::Named) => Hosts::Named,
+            (Files::None, Hosts::Named) if !self.writes_root => Hosts::Named,
             _ => Hosts::None,
         };
         Need { hosts, ..self }
     }
 
     fn is_nothing(self) -> bool {
-        self.files == Files::None && self.hosts == Hosts::None
+        self.files == Files::None && self.hosts == Hosts::None && !self.writes_root
     }
 }
 
@@ -182,6 +210,9 @@ pub fn least(found: Vec<Finding>, source: &str, language: Language, setting: &Se
         }
     }
     answer.profile = need.profile().into();
+    answer.or_profile = Some(need.shipped())
+        .filter(|shipped| *shipped != need.profile())
+        .map(str::to_string);
     answer.confidence = confidence(doubts);
     if answer.is_sure() {
         (answer.runs_as, answer.runs_with) = by_itself.given();
@@ -203,7 +234,7 @@ struct ByItself {
 
 impl ByItself {
     fn add(&mut self, judged: &Judged) {
-        let is_of_root = judged.need.files <= Files::Root;
+        let is_of_root = judged.need.files <= Files::Root && !judged.need.writes_root;
         // No tree as a whole that is more than the script's own.
         let is_whole = ["", ".", "/tmp"].contains(&judged.target.trim_end_matches('/'));
         if is_of_root {
@@ -256,6 +287,7 @@ impl Inference {
         Inference {
             language,
             profile: "minimal".into(),
+            or_profile: None,
             confidence: 0.0,
             evidence: Vec::new(),
             detected_patterns: Vec::new(),
@@ -347,13 +379,14 @@ impl Judged {
             shown,
             is_exact,
         } = locate(path, access, setting);
-        let files = match (whereabouts, effect) {
+        let need = match (whereabouts, effect) {
             (Whereabouts::Free, _) => return None,
-            (Whereabouts::Temporary, _) => Files::Root,
-            (Whereabouts::Data, Effect::Read) => Files::Data,
-            (Whereabouts::Root, Effect::Read) => Files::Root,
-            (Whereabouts::Elsewhere | Whereabouts::Unknown, Effect::Read) => Files::Limited,
-            _ => Files::All,
+            (Whereabouts::Temporary, _) => Need::files(Files::Root),
+            (Whereabouts::Data, Effect::Read) => Need::files(Files::Data),
+            (Whereabouts::Root, Effect::Read) => Need::files(Files::Root),
+            (Whereabouts::Elsewhere | Whereabouts::Unknown, Effect::Read) => Need::files(Files::Limited),
+            (Whereabouts::Data | Whereabouts::Root, _) => Need::writes_root(),
+            (Whereabouts::Elsewhere | Whereabouts::Unknown, _) => Need::files(Files::All),
         };
         let doubt = match whereabouts {
             Whereabouts::Unknown => Some(Doubt::Computed),
@@ -362,7 +395,7 @@ impl Judged {
         };
         Some(Judged {
             effect,
-            need: Need::files(files),
+            need,
             flags: is_exact.then(|| vec![flag.to_string(), shown.clone()]),
             is_near: matches!(
                 whereabouts,

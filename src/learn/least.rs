@@ -6,7 +6,7 @@ use super::used::{Scene, Used, Wanted};
 use crate::infer::{Files, Hosts, Need};
 use crate::report::{Flag, Grant};
 
-/// From `minimal` to `trusted`.
+/// From `minimal` to `trusted`, `workspace` too.
 pub(super) fn least(used: &Used, scene: &Scene<'_>) -> &'static str {
     let needs = used.wanted.iter().map(|wanted| need(wanted, scene));
     let scratch = match used.scratch {
@@ -18,7 +18,7 @@ pub(super) fn least(used: &Used, scene: &Scene<'_>) -> &'static str {
         true => Need::default(),
         false => Need::files(Files::Limited),
     };
-    needs.fold(scratch.and(withheld), Need::and).profile()
+    needs.fold(scratch.and(withheld), Need::and).shipped()
 }
 
 fn need(wanted: &Wanted, scene: &Scene<'_>) -> Need {
@@ -33,6 +33,9 @@ fn need(wanted: &Wanted, scene: &Scene<'_>) -> Need {
         _ => return Need::default(),
     };
     let root = &scene.policy.root;
+    if matches!(flag, Flag::Write) && path.starts_with(root) && !path.starts_with("/tmp") {
+        return Need::writes_root();
+    }
     Need::files(match flag {
         Flag::Socket => Files::All,
         _ if path.starts_with("/tmp") => match flag {

@@ -16,7 +16,8 @@ use super::{Environment, Network, Pass, Profile};
 use crate::custody;
 use crate::real_path::{is_absence, is_closed_to_us, is_there};
 
-/// The profiles of this binary, by name, from the narrowest to the widest.
+/// The profiles of this binary, by name, from the narrowest to the widest: the one order of them. Not each is within those
+/// behind it; [`is_within`] tells.
 pub const SHIPPED: &[(&str, &str)] = &[
     ("minimal", include_str!("../../profiles/minimal.toml")),
     ("readonly", include_str!("../../profiles/readonly.toml")),
@@ -26,6 +27,19 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("mcp-standard", include_str!("../../profiles/mcp-standard.toml")),
     ("trusted", include_str!("../../profiles/trusted.toml")),
 ];
+
+/// Whether a shipped profile gives no more than another profile does.
+pub fn is_within(less: &str, more: &str) -> bool {
+    let wider: &[&str] = match less {
+        "minimal" => return true,
+        "readonly" => &["filesystem", "workspace", "mcp-standard", "trusted"],
+        "filesystem" => &["workspace", "mcp-standard", "trusted"],
+        "network-api" => &["mcp-standard", "trusted"],
+        "workspace" | "mcp-standard" => &["trusted"],
+        _ => &[],
+    };
+    less == more || wider.contains(&more)
+}
 
 /// A file larger than this isn't a profile that somebody wrote.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -512,6 +526,26 @@ mod tests {
 
     fn shipped_profile(name: &str) -> Profile {
         Catalog::new(None).load(name).unwrap()
+    }
+
+    #[test]
+    fn a_profile_is_within_those_that_give_all_that_it_does() {
+        assert!(is_within("minimal", "pipeline"));
+        assert!(is_within("readonly", "workspace"));
+        assert!(is_within("network-api", "mcp-standard"));
+        for (less, more) in [
+            ("network-api", "workspace"),
+            ("mcp-standard", "workspace"),
+            ("readonly", "pipeline"),
+        ] {
+            assert!(!is_within(less, more), "{less} {more}");
+        }
+        let place = |name: &str| SHIPPED.iter().position(|(shipped, _)| *shipped == name);
+        for (less, _) in SHIPPED {
+            for (more, _) in SHIPPED.iter().filter(|(more, _)| is_within(less, more)) {
+                assert!(place(less) <= place(more), "{less} {more}");
+            }
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod schema;
 mod value;
 
 pub use attempt::{Attempt, Deed};
-pub use catalog::{Catalog, Layer, Listed, SHIPPED};
+pub use catalog::{Catalog, Layer, Listed, SHIPPED, is_within};
 pub use document::{Document, Extends, Source, Tests};
 pub use error::{Fault, ProfileError};
 pub use host::{Host, HostError, HostPattern, Name, Ports, is_localhost};

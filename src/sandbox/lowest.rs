@@ -8,19 +8,12 @@ use std::sync::OnceLock;
 use super::Sandbox;
 use crate::command;
 use crate::policy::{Policy, Reach};
-use crate::profile::Catalog;
+use crate::profile::{Catalog, SHIPPED};
 use crate::real_path::Walker;
 use crate::report::{Ladder, Need};
 
-/// From the lowest up. `trusted` is a person's to give.
-const ORDER: [&str; 6] = [
-    "minimal",
-    "readonly",
-    "filesystem",
-    "workspace",
-    "network-api",
-    "mcp-standard",
-];
+/// `trusted` is a person's to give.
+const ONLY_A_PERSON_GIVES: &str = "trusted";
 
 /// The shipped profiles in the circumstances of a run.
 pub(super) struct Shipped {
@@ -43,7 +36,7 @@ impl Shipped {
 
     /// What one of them grants here, `trusted` too; `None` for other names.
     pub(super) fn policy(&self, name: &str) -> Option<Policy> {
-        let known = ORDER.into_iter().chain(["trusted"]).find(|known| *known == name)?;
+        let (known, _) = SHIPPED.iter().find(|(known, _)| *known == name)?;
         self.resolve_one(&Catalog::new(None), known)
     }
 
@@ -56,9 +49,10 @@ impl Shipped {
 
     fn resolve(&self) -> Vec<(&'static str, Policy)> {
         let catalog = Catalog::new(None);
-        let policies = ORDER
+        let policies = SHIPPED
             .iter()
-            .filter_map(|name| Some((*name, self.resolve_one(&catalog, name)?)));
+            .filter(|(name, _)| *name != ONLY_A_PERSON_GIVES)
+            .filter_map(|(name, _)| Some((*name, self.resolve_one(&catalog, name)?)));
         policies.collect()
     }
 }
@@ -175,7 +169,7 @@ mod tests {
     #[test]
     fn shipped_profiles_deny_nothing_of_their_own_and_grant_no_socket() {
         let catalog = Catalog::new(None);
-        for name in ORDER {
+        for (name, _) in SHIPPED {
             let profile = catalog.load(name).unwrap();
             assert!(profile.deny.is_empty() && profile.sockets.is_empty(), "{name}");
         }
