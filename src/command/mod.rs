@@ -117,6 +117,9 @@ pub enum Access {
 }
 
 /// Finds the program of a request and what belongs to it.
+///
+/// # Errors
+/// It isn't found, or is nothing that can be executed.
 pub fn find(request: &Request<'_>) -> Result<Command, CommandError> {
     check(request.argv)?;
     let program = program::search(&request.argv[0], request.search_path, request.root)?;

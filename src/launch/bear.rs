@@ -20,6 +20,9 @@ pub struct Born {
 }
 
 /// Forks the warden. All signals must be blocked in the calling thread.
+///
+/// # Errors
+/// The process can't be forked; the listener can't be received.
 pub fn bear(duty: &Duty) -> io::Result<Born> {
     match process::fork()? {
         Forked::Child => {

@@ -190,6 +190,9 @@ pub struct Stored {
 }
 
 /// All caches, those that were used last first.
+///
+/// # Errors
+/// The directory is there and can't be read.
 #[cfg(feature = "cli")]
 pub fn stored(state: &Path) -> io::Result<Vec<Stored>> {
     let entries = match fs::read_dir(parent(state)) {
@@ -220,6 +223,9 @@ pub fn stored(state: &Path) -> io::Result<Vec<Stored>> {
 }
 
 /// Removes one. While a run has it, that fails with [`io::ErrorKind::WouldBlock`].
+///
+/// # Errors
+/// It isn't there, or can't be removed whole.
 #[cfg(feature = "cli")]
 pub fn remove(state: &Path, name: &str) -> io::Result<()> {
     let parent = parent(state);

@@ -278,7 +278,10 @@ pub struct Kept {
 
 impl Kept {
     /// Allocates space to a file, as fallocate(2) with the mode, in pieces, each where enough is left then: gigabytes take a moment, and
-    /// what the file has already takes nothing. Fails with ENOSPC where it isn't, and as `go_on`, which is asked before each.
+    /// what the file has already takes nothing.
+    ///
+    /// # Errors
+    /// ENOSPC where not enough is left; those of `go_on`, which is asked before each piece.
     pub fn allocate(
         &self,
         file: &OwnedFd,

@@ -12,6 +12,9 @@ use crate::mutex::lock;
 static LOOK: Mutex<()> = Mutex::new(());
 
 /// Reads an entry of a process: `stat`, `statm`, `maps` or another for which the kernel holds its memory.
+///
+/// # Errors
+/// It can't be read: mostly, the process is gone.
 pub fn read(entry: &str) -> io::Result<Vec<u8>> {
     let _look = lock(&LOOK);
     fs::read(entry)
@@ -28,6 +31,9 @@ pub fn wait() {
 }
 
 /// Does what may write a program, and once more where a process executes it: that process may have ended.
+///
+/// # Errors
+/// What the task answers the second time.
 pub fn write<T>(task: impl Fn() -> io::Result<T>) -> io::Result<T> {
     match task() {
         Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) => {

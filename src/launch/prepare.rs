@@ -92,6 +92,9 @@ pub struct Prepared {
 }
 
 /// Makes everything for a run of `command` under `plan`.
+///
+/// # Errors
+/// A directory, ruleset, socket or limit of the run can't be made; the name of what it was is told.
 pub fn prepare(
     plan: &Plan,
     policy: &Policy,
@@ -213,6 +216,9 @@ pub struct CallersSignals<'a> {
 impl Prepared {
     /// Forks the warden, which starts the program with the caller's signal mask, or the calling thread's. Answers once the
     /// program runs, or the caller's descriptor can be read.
+    ///
+    /// # Errors
+    /// A process can't be forked, confined or executed, with the step that failed.
     pub fn start(mut self, caller: Option<CallersSignals<'_>>, aides: Aides) -> Result<Running, LaunchError> {
         let failed = |error| LaunchError::System("block signals", error);
         let mask = SignalSet::full().block().map_err(failed)?;

@@ -384,6 +384,9 @@ impl Running {
     }
 
     /// Waits for the next event. `attention` is a descriptor of the caller's to wait on as well.
+    ///
+    /// # Errors
+    /// Descriptors can't be waited on, or the warden is gone without a word.
     pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, LaunchError> {
         loop {
             if let Some(event) = self.remaining()? {

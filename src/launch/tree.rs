@@ -596,7 +596,9 @@ pub fn threads_below(process: i32, are_few: impl Fn(usize, u64) -> bool) -> Opti
 }
 
 /// Processes below one, as they are found now, parents before their children: those that start meanwhile may be missing.
-/// Fails where `/proc` can't be read, for want of descriptors or memory.
+///
+/// # Errors
+/// `/proc` can't be read, for want of descriptors or memory.
 pub fn below(process: i32) -> io::Result<Vec<i32>> {
     let mut found = children(process)?;
     let mut at = 0;

@@ -63,6 +63,9 @@ pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
 }
 
 /// Confines the calling thread for good, more narrowly than its domain: unix sockets are made below this directory alone.
+///
+/// # Errors
+/// Landlock refuses the ruleset or the restriction.
 pub fn make_sockets_only_below(directory: OwnedFd) -> io::Result<()> {
     let make = || {
         Ruleset::default()
@@ -78,6 +81,9 @@ pub fn make_sockets_only_below(directory: OwnedFd) -> io::Result<()> {
 
 /// Confines the calling thread for good to the workers' domain and these paths, which are the kernel's names for what was
 /// granted meanwhile. The rules stay in `ruleset`, so that the next ones have them too.
+///
+/// # Errors
+/// A path is gone; Landlock refuses a rule or the restriction.
 pub fn enter_with(ruleset: BorrowedFd<'_>, landlock_abi: i32, paths: &[(Access, PathBuf)]) -> io::Result<()> {
     for (access, path) in paths {
         if let Some(place) = place_of(*access, path) {

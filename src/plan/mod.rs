@@ -181,6 +181,9 @@ pub enum PlanError {
 }
 
 /// Compiles a policy. `accepted` are the shortfalls that the user named; `reads` says who judges opens that only read.
+///
+/// # Errors
+/// What can't be enforced here and isn't accepted; a table of calls or a filter that can't be made.
 pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], reads: Reads<'_>) -> Result<Plan, PlanError> {
     if ability.landlock_abi < 1 {
         return Err(PlanError::NoLandlock);

@@ -87,6 +87,9 @@ impl Catalog {
     }
 
     /// Loads a profile by name, or from a file where the argument contains a `/` or ends in `.toml`.
+    ///
+    /// # Errors
+    /// It isn't found or can't be read; it, or what it extends, has faults.
     pub fn load(&self, name_or_file: &str) -> Result<Profile, ProfileError> {
         Ok(self.load_with_files(name_or_file)?.0)
     }
@@ -100,6 +103,9 @@ impl Catalog {
     }
 
     /// Reads one document by name or file with its tests, without what it extends.
+    ///
+    /// # Errors
+    /// It isn't found, can't be read, or has faults.
     pub fn document(&self, name_or_file: &str) -> Result<Document, ProfileError> {
         self.read(&self.source(name_or_file)?)
     }

@@ -200,6 +200,9 @@ impl LimitsParseError {
 }
 
 /// Reads a span of time: `500ms`, `30s`, `5m`, `2h`, or seconds without a unit.
+///
+/// # Errors
+/// It isn't a span of time, or is too large.
 pub fn parse_duration(text: &str) -> Result<Duration, LimitsParseError> {
     let written = Written::split(text, Quantity::Duration)?;
     let milliseconds_per_unit = match written.unit {
@@ -216,6 +219,9 @@ pub fn parse_duration(text: &str) -> Result<Duration, LimitsParseError> {
 
 /// Reads a number of bytes with its unit: `512K`, `256MB`, `2 GiB`, `1000B`. The units are powers of 1024 in each
 /// spelling, as for containers' memory and in systemd's units.
+///
+/// # Errors
+/// It isn't a size, or is too large.
 pub fn parse_size(text: &str) -> Result<u64, LimitsParseError> {
     let written = Written::split(text, Quantity::Size)?;
     let bytes_per_unit = match written.unit.trim_start_matches(' ') {
@@ -231,6 +237,9 @@ pub fn parse_size(text: &str) -> Result<u64, LimitsParseError> {
 }
 
 /// Reads a number of things: digits and nothing else.
+///
+/// # Errors
+/// It isn't a number, or is too large.
 pub fn parse_count(text: &str) -> Result<u64, LimitsParseError> {
     let written = Written::split(text, Quantity::Count)?;
     if written.unit.is_empty() {

@@ -56,6 +56,9 @@ pub(super) const TESTS_FIELDS: [&str; 2] = ["must_allow", "must_deny"];
 /// Reads a document. The faults are all that there are, in the order of the text.
 ///
 /// Where the text isn't even TOML, only that is told: what a recovered tree would say of its fields could mislead.
+///
+/// # Errors
+/// The faults, at least one.
 pub fn parse(text: &str, source: &Source) -> Result<Document, Vec<Fault>> {
     read_with(text, source, "profile", |reader, root| {
         let mut document = Document::saying_nothing();

@@ -48,6 +48,9 @@ pub enum Written {
 
 impl Sink {
     /// Opens a file of the caller's choosing, never through a link, and empties it. One with a second name is refused.
+    ///
+    /// # Errors
+    /// It can't be opened to write, is a link, or has a second name.
     pub fn file(path: &Path) -> io::Result<Sink> {
         let path = std::path::absolute(path)?;
         for above in path.ancestors().skip(1) {
@@ -87,6 +90,9 @@ impl Sink {
     }
 
     /// Takes a descriptor that the caller opened for writing; the caller's own stays open.
+    ///
+    /// # Errors
+    /// There is no such descriptor, or it isn't open to write.
     pub fn descriptor(number: i32) -> io::Result<Sink> {
         let file = File::from(crate::sys::duplicate(number)?);
         if file::open_flags(file.as_fd())? & libc::O_ACCMODE == libc::O_RDONLY {
@@ -96,6 +102,9 @@ impl Sink {
     }
 
     /// Writes the document. The run is over: it can't interfere any more.
+    ///
+    /// # Errors
+    /// As [`Sink::write_text`].
     pub fn write(self, report: &Report) -> io::Result<Written> {
         let mut text = serde_json::to_string_pretty(report)?;
         text.push('\n');
@@ -103,6 +112,9 @@ impl Sink {
     }
 
     /// The same for another document.
+    ///
+    /// # Errors
+    /// It can't be written whole.
     pub fn write_text(mut self, text: &str) -> io::Result<Written> {
         let Some(place) = &self.place else {
             self.file.write_all(text.as_bytes())?;

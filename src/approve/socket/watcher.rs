@@ -83,6 +83,9 @@ struct Connection {
 
 impl Watcher {
     /// Begins to watch for the runs with this state directory (`$XDG_STATE_HOME/stockade`).
+    ///
+    /// # Errors
+    /// The directory can't be made or isn't the user's alone; another watcher has it.
     pub fn begin(state: &Path) -> Result<Watcher, WatchError> {
         let directory = Directory::make(state)?;
         let failed = |source| WatchError::Listen {
@@ -168,6 +171,9 @@ impl Watcher {
     }
 
     /// Answers a question, which is gone then.
+    ///
+    /// # Errors
+    /// No question has this number; the run can't be told.
     pub fn answer(&mut self, number: u32, answer: &Answer) -> Result<Question, WatchError> {
         let has_number = |connection: &Connection| {
             let question = connection.question.as_ref();
