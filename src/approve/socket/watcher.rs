@@ -85,7 +85,7 @@ impl Watcher {
     /// Begins to watch for the runs with this state directory (`$XDG_STATE_HOME/stockade`).
     ///
     /// # Errors
-    /// The directory can't be made or isn't the user's alone; another watcher has it.
+    /// The directory can't be made or isn't the user's alone; the socket can't be made there.
     pub fn begin(state: &Path) -> Result<Watcher, WatchError> {
         let directory = Directory::make(state)?;
         let failed = |source| WatchError::Listen {
@@ -173,7 +173,7 @@ impl Watcher {
     /// Answers a question, which is gone then.
     ///
     /// # Errors
-    /// No question has this number; the run can't be told.
+    /// It answers more than was asked; the question isn't open any more.
     pub fn answer(&mut self, number: u32, answer: &Answer) -> Result<Question, WatchError> {
         let has_number = |connection: &Connection| {
             let question = connection.question.as_ref();
