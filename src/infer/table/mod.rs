@@ -115,8 +115,8 @@ pub struct Outcome {
     pub gives: Option<(Rc<str>, Option<Text>)>,
 }
 
-static PYTHON: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("table/python.toml")));
-static SCRIPT: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("table/script.toml")));
+static PYTHON: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("python.toml")));
+static SCRIPT: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("script.toml")));
 
 impl Table {
     /// The table of a language; the shell has one of its own.
