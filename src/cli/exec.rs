@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::REFUSED;
 use super::args::{self, Run};
+use super::asking::Ask;
 use super::infer::{Script, reasons, setting};
 use super::interpreter;
 use super::layers::Here;
@@ -16,7 +17,7 @@ use crate::judge::lexical;
 use crate::mask::holds_secret;
 use crate::policy::{Access, Matcher, Policy, is_unsecure};
 use crate::profile::{is_within, loads_code, visible};
-use crate::quote::quoted;
+use crate::quote::{command_line, quoted};
 use crate::store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use crate::surroundings::Surroundings;
 use crate::visible::fit;
@@ -49,7 +50,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
             setting,
         },
     )?;
-    note(&choice.said(given));
+    note(&choice.said(given, task));
     let state = state.filter(|_| is_remembered(task));
     if let Some(state) = &state {
         if let Some(profile) = &task.profile {
@@ -229,10 +230,14 @@ impl Choice {
     }
 
     /// One line: what it runs with and why.
-    fn said(&self, file: &Path) -> String {
+    fn said(&self, file: &Path, task: &Run) -> String {
         let profile = self.profile.to_string_lossy().into_owned() + &self.grants.said;
         let name = visible(&file.display().to_string()).into_owned();
         match &self.why {
+            Why::Flag if is_remembered(task) => {
+                let forgets = command_line(&["stockade", "script", "forget", &name]);
+                format!("`{name}` runs under `{profile}`, as you say, from now on (until `{forgets}`)")
+            }
             Why::Flag => format!("`{name}` runs under `{profile}`, as you say"),
             Why::Before => {
                 let basis = self.script.basis.name();
@@ -249,7 +254,8 @@ impl Choice {
                 answer.confidence
             ),
             Why::Read(answer) if !self.grants.is_all && answer.runs_as != answer.profile => format!(
-                "`{name}` runs under `{profile}`, and the rest is asked: it seems to need `{}` ({}; {})",
+                "`{name}` runs under `{profile}`, and the rest is {}: it seems to need `{}` ({}; {})",
+                if task.ask == Ask::Never { "refused" } else { "asked" },
                 answer.profile,
                 reasons(answer),
                 answer.confidence

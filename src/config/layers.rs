@@ -132,7 +132,12 @@ impl Layers {
     pub fn remarks(&self) -> Vec<String> {
         let Some(project) = &self.project else {
             let gone = self.gone.iter();
-            let said = gone.map(|path| format!("`{}` was trusted and is gone: nothing of it holds", path.display()));
+            let said = gone.map(|path| {
+                format!(
+                    "`{}` was trusted and is gone: nothing of it holds; `stockade trust --revoke` forgets it",
+                    path.display()
+                )
+            });
             return said.collect();
         };
         let path = project.path.display();

@@ -79,6 +79,12 @@ fn secrets(reader: &mut Reader<'_>, value: &Value<'_>, author: Author, secrets: 
                     .hint("only you can, in your own configuration, `~/.config/stockade/config.toml`");
                 reader.fault(key.span().start, complaint);
             }
+            // A run that names no agent doesn't read it.
+            "closed" if author == Author::Project => {
+                let complaint = Complaint::new("a project can't add to the secrets")
+                    .hint("it closes files to an agent by `[agents.NAME.scope] denied`; you can close them in your own configuration");
+                reader.fault(key.span().start, complaint);
+            }
             "open" => secrets.open = ruled(reader, value, "open", opened),
             "closed" => secrets.closed = ruled(reader, value, "closed", pattern),
             _ => reader.unknown_field(key, "[secrets]", &SECRETS_FIELDS),

@@ -169,7 +169,7 @@ pub enum LimitsParseError {
     },
     /// Zero would stop the run before it starts, and doesn't mean "no limit".
     #[error(
-        "`{}` is zero: a limit is at least 1; leave it out for no limit",
+        "`{}` is zero: a limit is at least 1; leave it out for the default",
         super::error::excerpt(given)
     )]
     Zero {

@@ -675,7 +675,7 @@ mod tests {
         mine.toml:4:11: expected `true` or `false`, found an integer
         mine.toml:6:8: the path `../x` contains `..` (write the place that it means)
         mine.toml:7:1: this `read` has no `path`
-        mine.toml:10:8: `0s` is zero: a limit is at least 1; leave it out for no limit
+        mine.toml:10:8: `0s` is zero: a limit is at least 1; leave it out for the default
         mine.toml:12:18: `LD_PRELOAD` can't be passed: it tells the loader or the C library which code or files to use
         mine.toml:12:43: `ü ö` isn't the name of a variable (names have letters, digits and `_`, and are given one by one, without `*` or a value)
         mine.toml:12:50: `environment.name` has no field `zzzzzzz` (the fields are `name` and `why`)

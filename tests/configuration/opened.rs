@@ -139,6 +139,22 @@ fn a_project_opens_no_secret() {
         ".stockade/config.toml",
         "version = 1\n[secrets]\nopen = [\"/root/.ssh\"]\n",
     );
+    let told_of_opening = told(&place, &["config", "show"]);
+    assert!(
+        told_of_opening.contains("a project can't open secrets"),
+        "{told_of_opening}"
+    );
+}
+
+/// A run without an agent doesn't read the project's file, so it would close nothing there.
+#[test]
+fn a_project_that_would_add_to_the_secrets_is_told() {
+    let place = Place::new();
+    place.file(
+        ".stockade/config.toml",
+        "version = 1\n[secrets]\nclosed = [\"**/*.tfstate\"]\n",
+    );
     let told = told(&place, &["config", "show"]);
-    assert!(told.contains("a project can't open secrets"), "{told}");
+    assert!(told.contains("a project can't add to the secrets"), "{told}");
+    assert!(told.contains("[agents.NAME.scope] denied"), "{told}");
 }
