@@ -169,8 +169,9 @@ fn trusted_is_never_given_by_a_text() {
     );
     let called = place.exec(&["write.py"]);
     assert_eq!(called.code, 1);
-    called
-        .says("`write.py` runs under `minimal --read ./data/a.csv`, and the rest is refused: it seems to need `trusted`");
+    called.says(
+        "`write.py` runs under `minimal --read ./data/a.csv`, and the rest is refused: it seems to need `trusted`",
+    );
     assert!(!file.exists());
     // An answer can let it happen.
     let called = place.exec_with(r#"{"answer":"yes","lifetime":"session"}"#, &["write.py"]);
