@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Place, Run, STOCKADE, Terminal, checkout, finish, run};
+use crate::common::{Place, Run, STOCKADE, Terminal, checkout, finish, is_root, run, skipped};
 
 /// One test a page. `every_page_is_tried` has them all.
 macro_rules! pages {
@@ -175,6 +175,11 @@ fn try_page(name: &str) {
         }
         let commands = block.commands();
         if commands.is_empty() || block.mark("not run").is_some() {
+            continue;
+        }
+        // Its script lists the home of the password database. Root's is closed; another's is asked about where `HOME` is another.
+        if name == "README.md" && block.mark("terminal").is_some() && !is_root() {
+            skipped("the README's first block asks about one home more where `HOME` isn't the user's");
             continue;
         }
         if let Some(answers) = block.mark("terminal") {
