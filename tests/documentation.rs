@@ -1,5 +1,5 @@
 //! The pages of `docs/` and the README: their commands run and print what the pages say, their links lead somewhere, and
-//! what is TOML or JSON in them is that. CONTRIBUTING.md has the marks of a block.
+//! their TOML and JSON parses. CONTRIBUTING.md has the marks of a block.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -174,7 +174,11 @@ fn try_page(name: &str) {
             continue;
         }
         let commands = block.commands();
-        if commands.is_empty() || block.mark("not run").is_some() {
+        if commands.is_empty() {
+            continue;
+        }
+        if let Some(reason) = block.mark("not run") {
+            skipped(&format!("{at} isn't run: it {reason}"));
             continue;
         }
         // Its script lists the home of the password database. Root's is closed; another's is asked about where `HOME` is another.
@@ -241,9 +245,9 @@ fn try_command(place: &Place, command: &str, expected: &str, code: i32) -> Optio
         .then(|| format!("$ {command}\nprints\n{said}\nand the page says\n{expected}"))
 }
 
-/// Plays what is typed, and waits for the question that the page shows.
+/// Types the answers, and waits for the question that the page shows.
 fn try_at_terminal(run: &Run, commands: &[(String, String)], answers: &str) -> Option<String> {
-    let keys = answers.strip_prefix("answers ").expect("what is typed");
+    let keys = answers.strip_prefix("answers ").expect("answers");
     let [(command, expected)] = commands else {
         return Some("one command at a terminal".into());
     };

@@ -60,9 +60,8 @@ pub fn measure(row: &Row, setting: &Setting) -> Result<(Times, Company), String>
         times.confined.push(time(Way::Confined)?);
     }
     let company = since.company();
-    let has_bubblewrap = time(Way::Bubblewrap).is_ok();
-    for _ in 0..rounds {
-        if has_bubblewrap {
+    if time(Way::Bubblewrap).is_ok() {
+        for _ in 0..rounds {
             times.bubblewrap[0].push(time(Way::Bare)?);
             times.bubblewrap[1].push(time(Way::Bubblewrap)?);
         }

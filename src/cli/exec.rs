@@ -50,8 +50,8 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
             setting,
         },
     )?;
-    note(&choice.said(given, task));
     let state = state.filter(|_| is_remembered(task));
+    note(&choice.said(given, task, state.is_some()));
     if let Some(state) = &state {
         if let Some(profile) = &task.profile {
             script::must_load(profile)?;
@@ -230,11 +230,11 @@ impl Choice {
     }
 
     /// One line: what it runs with and why.
-    fn said(&self, file: &Path, task: &Run) -> String {
+    fn said(&self, file: &Path, task: &Run, is_kept: bool) -> String {
         let profile = self.profile.to_string_lossy().into_owned() + &self.grants.said;
         let name = visible(&file.display().to_string()).into_owned();
         match &self.why {
-            Why::Flag if is_remembered(task) => {
+            Why::Flag if is_kept => {
                 let forgets = command_line(&["stockade", "script", "forget", &name]);
                 format!("`{name}` runs under `{profile}`, as you say, from now on (until `{forgets}`)")
             }

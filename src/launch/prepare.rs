@@ -94,7 +94,7 @@ pub struct Prepared {
 /// Makes everything for a run of `command` under `plan`.
 ///
 /// # Errors
-/// A directory, ruleset, socket or limit of the run can't be made; the name of what it was is told.
+/// A directory, ruleset, socket or limit of the run can't be made; the error names the step.
 pub fn prepare(
     plan: &Plan,
     policy: &Policy,
