@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade::infer::{LONGEST, Language, Setting, infer};
+use stockade_infer::{LONGEST, Language, Setting, infer};
 
 const STOCKADE: &str = env!("CARGO_BIN_EXE_stockade");
 

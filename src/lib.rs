@@ -1,60 +1,134 @@
-//! Stockade runs an untrusted program inside a named permission profile that the Linux
-//! kernel enforces: Landlock and seccomp, without root, containers or a daemon.
+//! The command line: the only code that reads arguments, prints, or decides an exit code.
 //!
-//! ```no_run
-//! use stockade::Sandbox;
-//!
-//! let outcome = Sandbox::profile("readonly")?.command("python3").arg("analyse.py").run()?;
-//! println!("{:?}, exit code {}", outcome.status(), outcome.exit_code());
-//! for denial in outcome.denials() {
-//!     println!("{} {:?}", denial.target, denial.grant);
-//! }
-//! # Ok::<(), stockade::Error>(())
-//! ```
-//!
-//! Folders are stages: `profile` (TOML to values) → `policy` (what is allowed) → `plan` (how it is enforced) →
-//! `launch` (carrying it out) → `report`. `ARCHITECTURE.md` has the map.
+//! Data goes to standard output, everything else to standard error.
 
-pub mod approve;
-pub mod audit;
-#[cfg(feature = "cli")]
-pub mod cli;
-pub mod command;
-pub mod config;
-mod custody;
-mod fault;
-#[cfg(feature = "infer")]
-pub mod infer;
-pub mod judge;
-pub mod kernel;
-pub mod launch;
-#[cfg(feature = "cli")]
+mod acting;
+mod approvals;
+mod args;
+mod ask;
+mod asking;
+mod audit;
+mod cache;
+mod check;
+mod config;
+mod doctor;
+mod exec;
+mod explain;
+mod generated;
+mod grant;
+mod infer;
+mod interpreter;
+mod layers;
 pub mod learn;
-mod mask;
-mod mutex;
-mod network;
-pub mod plan;
-pub mod policy;
-pub mod profile;
-mod quote;
-mod real_path;
-pub mod report;
-mod sandbox;
-#[cfg(feature = "store")]
-pub mod store;
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    expect(dead_code, reason = "calls that only x86-64 has")
-)]
-mod supervise;
-mod surroundings;
-mod sys;
-mod unconfined;
-mod visible;
+mod ledger;
+mod message;
+mod modes;
+mod moment;
+mod orphans;
+mod profile;
+mod reader;
+mod refused;
+mod relay;
+mod rules;
+mod run;
+mod script;
+mod signals;
+mod trust;
 
-pub use launch::{Ending, Event};
-pub use plan::{Shortfall, Trace};
-pub use policy::NetworkChoice;
-pub use report::Status;
-pub use sandbox::{Child, Command, Error, Outcome, Output, Ready, Sandbox};
-pub use supervise::ServedTo;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use args::{Arguments, Task};
+use message::Failure;
+use stockade::fault::{self, Fault};
+pub use stockade_sys::heap::Heap;
+use stockade_sys::process;
+use stockade_sys::signals::{await_children, outlive_file_limit};
+
+/// Stockade's own exit code: it failed, refused to start, or was called wrongly.
+const REFUSED: u8 = 125;
+
+/// Parses, acts, answers the exit code.
+pub fn main() -> ExitCode {
+    process::share_one_heap();
+    await_children();
+    outlive_file_limit();
+    fault::install_hook(tell_fault);
+    let result = fault::contain(|| {
+        fault::point("main", || "start");
+        check_limits()?;
+        Arguments::read().and_then(|arguments| act(&arguments.task))
+    });
+    match result {
+        Ok(Ok(code)) => ExitCode::from(code),
+        Ok(Err(failure)) => {
+            failure.print();
+            ExitCode::from(failure.exit_code)
+        }
+        // A run that was going on has ended with the launcher's end of the warden's socket.
+        Err(fault) => {
+            tell_fault(&fault);
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+/// That this process has the room that it needs: without it programs aren't found, or it ends without a word.
+fn check_limits() -> Result<(), Failure> {
+    use nix::sys::resource::{Resource, getrlimit};
+    let needs = [
+        (Resource::RLIMIT_NOFILE, 64, "open files", "ulimit -n 64"),
+        (Resource::RLIMIT_STACK, 256 << 10, "the stack in bytes", "ulimit -s 256"),
+    ];
+    for (resource, least, what, command) in needs {
+        let limit = getrlimit(resource).map_or(least, |(soft, _)| soft);
+        if limit < least {
+            let text = format!("the limit of {what} is {limit} here, and Stockade needs {least}");
+            return Err(Failure::text(REFUSED, text).hint(format!("raise it: `{command}`")));
+        }
+    }
+    Ok(())
+}
+
+/// Tells of a panic that wasn't contained.
+pub(crate) fn tell_fault(fault: &Fault) {
+    Failure::text(REFUSED, format!("internal error: {fault}"))
+        .hint(REPORT_IT)
+        .print();
+}
+
+/// What a person can do about a mistake of ours.
+const REPORT_IT: &str = "this is a mistake in Stockade: please report it with these lines";
+
+fn act(task: &Task) -> Result<u8, Failure> {
+    match task {
+        Task::Run(run) => run::run(run),
+        Task::Exec(run) => exec::exec(run),
+        Task::Infer(task) => to_output(|out| infer::infer(task, out)),
+        Task::Script(task) => to_output(|out| script::script(task, out)),
+        Task::Learn(task) => learn::command::learn(task),
+        Task::Approvals(task) => approvals::approvals(task),
+        Task::Explain(task) => to_output(|out| explain::explain(task, out)),
+        Task::Profile(task) => to_output(|out| profile::profile_task(task, out)),
+        Task::Check(task) => to_output(|out| check::check(task, out)),
+        Task::Audit(task) => to_output(|out| audit::audit(task, out)),
+        Task::Grant(task) => to_output(|out| grant::grant(task, out)),
+        Task::Cache(task) => to_output(|out| cache::cache(task, out)),
+        Task::Config(task) => to_output(|out| config::config(task, out)),
+        Task::Trust(task) => to_output(|out| trust::trust(task, out)),
+        Task::Rules(task) => to_output(|out| rules::rules(task, out)),
+        Task::Completions { shell } => to_output(|out| generated::completions(*shell, out)),
+        Task::ManPages { directory } => generated::man_pages(directory),
+        Task::Doctor(doctor) => to_output(|out| doctor::doctor(doctor.json, out)),
+    }
+}
+
+/// Lets an action print to standard output, which may be closed early by its reader.
+fn to_output(action: impl FnOnce(&mut dyn Write) -> Result<u8, Failure>) -> Result<u8, Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let result = action(&mut out);
+    match out.flush() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(REFUSED, &error)),
+        _ => result,
+    }
+}

@@ -9,8 +9,8 @@ const _: () = assert!(
 );
 
 #[global_allocator]
-static HEAP: stockade::cli::Heap = stockade::cli::Heap;
+static HEAP: stockade_cli::Heap = stockade_cli::Heap;
 
 fn main() -> ExitCode {
-    stockade::cli::main()
+    stockade_cli::main()
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stockade::approve::{Answer, EscalationRequest, Evidence, Lifetime, Requested};
 use stockade::audit::{Decided, Ended, Granted, Judged, Lost, Record, Seen, Started};
 use stockade::report::Kind;
-use stockade::store::{Added, AuditWriter, Given, GrantStore, Key, Level, NewGrant};
+use stockade_store::{Added, AuditWriter, Given, GrantStore, Key, Level, NewGrant};
 
 const RUN: &str = "006543210a-0badcafe";
 
@@ -116,7 +116,7 @@ fn all_kinds() -> Vec<Record> {
             agent: Some("worker".into()),
             action: "tool".into(),
             target: "bash: rm x".into(),
-            result: stockade::judge::Decision::Deny,
+            result: stockade_judge::Decision::Deny,
             mode: Some("manual".into()),
             reason: "a rule denies it".into(),
             matched: None,
@@ -142,7 +142,7 @@ fn every_exported_row_is_what_its_schema_says_and_holds_no_secret() {
     let place = Place::new();
     record(&place, RUN, all_kinds());
     let text = output(&place, &["audit", "export", "--jsonl"]);
-    let schema: Value = serde_json::from_str(include_str!("../schemas/audit.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!("../crates/stockade/schemas/audit.schema.json")).unwrap();
     let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), all_kinds().len());
     for (row, record) in rows.iter().zip(all_kinds()) {

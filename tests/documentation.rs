@@ -212,13 +212,13 @@ fn unparsed(language: &str, content: &str) -> Option<String> {
             .map(|error| error.to_string()),
         "rust" => {
             // Compiled there.
-            let library = fs::read_to_string(checkout().join("src/lib.rs")).unwrap();
+            let library = fs::read_to_string(checkout().join("crates/stockade/src/lib.rs")).unwrap();
             let library: Vec<&str> = library.lines().filter_map(|line| line.strip_prefix("//!")).collect();
             let library: Vec<&str> = library
                 .iter()
                 .map(|line| line.strip_prefix(' ').unwrap_or(line))
                 .collect();
-            (!library.join("\n").contains(content)).then(|| "it isn't the example in src/lib.rs".into())
+            (!library.join("\n").contains(content)).then(|| "it isn't the example in crates/stockade/src/lib.rs".into())
         }
         _ => None,
     }

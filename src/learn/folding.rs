@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::used::{Scene, Wanted};
-use crate::report::{Fences, Flag, Grant, PathGrant};
+pub use stockade::report::{Fences, Flag, Grant, PathGrant};
 
 /// Fewer files than this stay files.
 const FEWEST_USED: usize = 3;

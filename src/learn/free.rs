@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::observation::Use;
 use super::used::Scene;
-use crate::policy::{Access, Matcher};
-use crate::report::Kind;
+use stockade::policy::{Access, Matcher};
+use stockade::report::Kind;
 
 /// Settings of libraries and shells that are read where they are there, whatever the program is for.
 const SETTINGS: [&str; 10] = [

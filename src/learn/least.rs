@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::used::{Scene, Used, Wanted};
-use crate::infer::{Files, Hosts, Need};
-use crate::report::{Flag, Grant};
+pub use stockade::report::{Flag, Grant};
+use stockade_infer::{Files, Hosts, Need};
 
 /// From `minimal` to `trusted`, `workspace` too.
 pub(super) fn least(used: &Used, scene: &Scene<'_>) -> &'static str {

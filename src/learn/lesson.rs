@@ -9,10 +9,10 @@ use super::compare::Comparison;
 use super::folding::fold;
 use super::least::least;
 use super::used::{Scene, Used};
-use crate::mask;
-use crate::profile::visible;
-use crate::quote::command_line;
-use crate::report::{Denial, Flag, Grant, Kind, Report};
+use stockade::profile::visible;
+pub use stockade::report::{Denial, Flag, Grant, Kind, Report};
+use stockade_text::mask;
+use stockade_text::quote::command_line;
 
 /// What was learnt of one run. Texts come from the confined program: escape them before they are shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]

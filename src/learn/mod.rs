@@ -8,6 +8,7 @@
 //! are closed in every ceiling, so none can be learnt. Reads of directories happen here, at the end of the run, to see
 //! what was there; nothing else is opened.
 
+pub(crate) mod command;
 mod compare;
 mod folding;
 mod free;

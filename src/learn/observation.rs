@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use crate::audit::{Observer, Record, Seen};
-use crate::mutex::lock;
-use crate::report::Kind;
+use stockade::audit::{Observer, Record, Seen};
+use stockade::mutex::lock;
+use stockade::report::Kind;
 
 /// Different uses that are kept; a run has some thousands.
 const MOST: usize = 65_536;

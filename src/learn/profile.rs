@@ -7,8 +7,8 @@ use std::path::Path;
 use super::lesson::{Lesson, command_text, place};
 use super::promises::promises;
 use super::used::{Scene, Used, Wanted};
-use crate::profile::visible;
-use crate::report::{Flag, Grant, Report};
+use stockade::profile::visible;
+pub use stockade::report::{Flag, Grant, Report};
 
 /// Refusals that are told of in comments; all stand in the JSON form.
 const MOST_TOLD: usize = 20;

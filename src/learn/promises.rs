@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::lesson::{Lesson, place};
 use super::used::{Scene, Wanted};
-use crate::policy::{Access, Matcher};
-use crate::profile::{Host, HostPattern, Name};
-use crate::report::{Flag, Grant, Kind};
+use stockade::policy::{Access, Matcher};
+use stockade::profile::{Host, HostPattern, Name};
+pub use stockade::report::{Flag, Grant, Kind};
 
 /// More of a kind prove nothing more.
 const MOST_ALLOWED: usize = 40;
@@ -70,7 +70,7 @@ fn allowed(wanted: &Wanted, scene: &Scene<'_>) -> Option<String> {
             let port = port.filter(|_| wanted.used.access == Kind::Connect).unwrap_or(443);
             let host = HostPattern {
                 host: pattern.host.clone(),
-                ports: crate::profile::Ports::one(port),
+                ports: stockade::profile::Ports::one(port),
             };
             format!("connect {host}")
         }

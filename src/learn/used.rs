@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::free::Free;
 use super::observation::Use;
-use crate::policy::Policy;
-use crate::report::{Fences, Flag, Grant, Kind, Reason, Refusal, least_grant};
+use stockade::policy::Policy;
+pub use stockade::report::{Fences, Flag, Grant, Kind, Reason, Refusal, least_grant};
 
 /// What is known of the run that was observed.
 pub(crate) struct Scene<'a> {

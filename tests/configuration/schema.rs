@@ -1,7 +1,8 @@
 //! `schemas/config.schema.json` and what reads configurations agree.
 
 use serde_json::{Map, Value, json};
-use stockade::config::{Layers, SCHEMA};
+use stockade::config::SCHEMA;
+use stockade_judge::Layers;
 use toml::de::{DeTable, DeValue};
 
 use crate::common::{Place, faults};

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use stockade::infer::{Inference, Language, Setting, infer};
+use stockade_infer::{Inference, Language, Setting, infer};
 
 use super::label::{LANGUAGES, Label, corpus, labels};
 use super::order::{Standing, steps};

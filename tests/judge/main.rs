@@ -1,6 +1,6 @@
 //! The corpora of command lines, through the whole decision: no hostile line is allowed, no ordinary one asks.
 
-use stockade::judge::{Answer, Call, Decision, Judge, Permissions, SHELL, permissions_of};
+use stockade_judge::{Answer, Call, Decision, Judge, Permissions, SHELL, permissions_of};
 
 const HOSTILE: &str = include_str!("hostile.txt");
 const ORDINARY: &str = include_str!("ordinary.txt");

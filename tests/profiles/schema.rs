@@ -43,7 +43,10 @@ fn reads(text: &str) -> bool {
 fn profile_schema_prints_the_schema() {
     let home = tempfile::tempdir().unwrap();
     let ended = profile(home.path(), &["schema"]);
-    assert_eq!(stdout(&ended), include_str!("../../schemas/profile.schema.json"));
+    assert_eq!(
+        stdout(&ended),
+        include_str!("../../crates/stockade/schemas/profile.schema.json")
+    );
 }
 
 #[test]

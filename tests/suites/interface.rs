@@ -27,3 +27,5 @@ mod profiles;
 mod report;
 #[path = "../schema.rs"]
 mod schema;
+#[path = "../structure.rs"]
+mod structure;

@@ -17,7 +17,7 @@ fn faults(ran: &Ran, point: &str) -> Vec<(Value, Value)> {
     let pair = |fault: &Value| {
         let message = fault["message"].as_str().unwrap();
         assert!(
-            message.starts_with(&format!("injected at `{point}` (src/")),
+            message.starts_with(&format!("injected at `{point}` (crates/stockade/src/")),
             "{message}"
         );
         (fault["part"].clone(), fault["count"].clone())
@@ -40,7 +40,7 @@ fn a_call_is_refused_where_a_worker_panics_and_the_next_ones_are_served() {
         .python(MAKE)
         .status(7)
         .stdout("a\nOperation not permitted\nb\nOperation not permitted\nc\n")
-        .stderr_has("stockade: internal error in a worker: injected at `worker` (src/")
+        .stderr_has("stockade: internal error in a worker: injected at `worker` (crates/stockade/src/")
         .stderr_has("); the call was refused (2 times)\n")
         .stderr_has("\nhint: this is a mistake in Stockade: please report it with these lines\n")
         .ends();
@@ -186,7 +186,7 @@ fn nothing_is_started_where_a_worker_panics_before_the_first_call() {
 fn nothing_is_started_where_the_supervisor_panics_at_first() {
     assert_not_started(
         "supervisor",
-        "stockade: can't start the warden: internal error: injected at `supervisor` (src/",
+        "stockade: can't start the warden: internal error: injected at `supervisor` (crates/stockade/src/",
     );
 }
 
@@ -229,7 +229,7 @@ fn a_panic_of_the_audit_trails_writer_is_told_and_the_run_goes_on() {
         .flags(["--audit", "denials"])
         .python("try: open('/etc/shadow')\nexcept OSError: print('closed')")
         .stdout("closed\n")
-        .stderr_has("stockade: the audit trail lacks records of this run: internal error: injected at `audit` (src/")
+        .stderr_has("stockade: the audit trail lacks records of this run: internal error: injected at `audit` (crates/store/src/")
         .ends();
     drop(ran);
 }

@@ -1,0 +1,80 @@
+//! Functions of modules that go where they can't be followed: what they do is done some time, with unknown arguments.
+
+use oxc_span::Span;
+
+use super::call::Arguments;
+use super::reader::Reader;
+use crate::value::Value;
+
+/// Whose functions are handed about by tests, or only shown.
+const HARMLESS: [&str; 14] = [
+    "global.console",
+    "global.jest",
+    "global.vi",
+    "global.expect",
+    "global.Array",
+    "global.Boolean",
+    "global.Object",
+    "global.Promise",
+    "global.String",
+    "global.Symbol",
+    "global.WeakMap",
+    "global.WeakSet",
+    "jest",
+    "vitest",
+];
+
+impl Reader<'_, '_> {
+    /// Arguments go to something unknown: what is an API's function among them may be called by it.
+    pub fn hand_away(&mut self, arguments: &Arguments, at: Span) {
+        for value in &arguments.values {
+            self.hand_value(value, at, 0);
+        }
+    }
+
+    /// The same, where the one that gets them has a name.
+    pub fn hand_to(&mut self, name: &str, arguments: &Arguments, at: Span) {
+        let is_harmless = HARMLESS.iter().any(|of| {
+            name.strip_prefix(of)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        let is_plain = super::call::is_plain(name) && !name.starts_with("global.");
+        if !is_harmless && !is_plain {
+            self.hand_away(arguments, at);
+        }
+    }
+
+    fn hand_value(&mut self, value: &Value, at: Span, depth: usize) {
+        const DEEPEST: usize = 4;
+        if depth > DEEPEST {
+            return;
+        }
+        match value {
+            Value::Api(name) if self.acts(name) => {
+                let any = Arguments {
+                    values: vec![Value::Unknown],
+                    has_more: true,
+                };
+                let before = std::mem::replace(&mut self.is_guessing, true);
+                self.call_api(name, None, &any, at);
+                self.is_guessing = before;
+            }
+            Value::List(all) | Value::OneOf(all) => {
+                all.iter().for_each(|value| self.hand_value(value, at, depth + 1));
+            }
+            Value::Record(fields) => {
+                fields
+                    .iter()
+                    .for_each(|(_, value)| self.hand_value(value, at, depth + 1));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an API is a function that may do something outside; a module is none.
+    fn acts(&self, name: &str) -> bool {
+        let is_function = name.contains('.');
+        let starts = name.strip_prefix("node:child_process.").is_some();
+        is_function && (starts || name == "global.fetch" || self.row(name).is_some())
+    }
+}

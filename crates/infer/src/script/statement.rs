@@ -1,0 +1,317 @@
+//! Statements: in order, both ways where a condition isn't known, loops over known lists element by element.
+
+use oxc_ast::ast::*;
+use oxc_span::GetSpan;
+
+use super::array::is_open;
+use super::environment::Flow;
+use super::module;
+use super::reader::Reader;
+use crate::value::Value;
+
+/// Elements of a known list that a loop goes through.
+const MOST_ELEMENTS: usize = 64;
+
+impl<'a> Reader<'a, '_> {
+    /// Statements of one block: its functions first, as they are hoisted.
+    pub fn statements(&mut self, statements: &'a [Statement<'a>]) -> Flow {
+        for statement in statements {
+            self.hoist(statement);
+        }
+        for statement in statements {
+            let flow = self.statement(statement);
+            if flow != Flow::Next {
+                return flow;
+            }
+        }
+        Flow::Next
+    }
+
+    fn hoist(&mut self, statement: &'a Statement<'a>) {
+        let function = match statement {
+            Statement::VariableDeclaration(it) if it.declare => {
+                let names = it.declarations.iter();
+                names.for_each(|declarator| self.ambient(declarator.id.get_binding_identifier()));
+                return;
+            }
+            Statement::TSNamespaceDeclaration(it) if it.declare => return self.ambient(Some(&it.id)),
+            Statement::FunctionDeclaration(function) if function.declare => {
+                return self.ambient(function.id.as_ref());
+            }
+            Statement::FunctionDeclaration(function) => function,
+            Statement::ExportDeclaration(export) => match &export.declaration {
+                Declaration::FunctionDeclaration(function) => function,
+                _ => return,
+            },
+            Statement::ExportDefaultDeclaration(export) => match &export.declaration {
+                ExportDefaultDeclarationKind::FunctionDeclaration(function) => function,
+                _ => return,
+            },
+            _ => return,
+        };
+        let symbol = function.id.as_ref().and_then(|id| id.symbol_id.get());
+        if let Some(symbol) = symbol
+            && function.body.is_some()
+        {
+            let value = self.function(function, None);
+            self.declare(symbol, value);
+        }
+    }
+
+    /// A name that is declared to be there already: the global of that name.
+    fn ambient(&mut self, name: Option<&BindingIdentifier<'_>>) {
+        if let Some(name) = name
+            && let Some(symbol) = name.symbol_id.get()
+        {
+            self.declare(symbol, module::global(&name.name, self.setting));
+        }
+    }
+
+    fn statement(&mut self, statement: &'a Statement<'a>) -> Flow {
+        if !self.enter(statement.span()) {
+            return Flow::Ended;
+        }
+        let flow = self.statement_inside(statement);
+        self.leave();
+        flow
+    }
+
+    fn statement_inside(&mut self, statement: &'a Statement<'a>) -> Flow {
+        match statement {
+            Statement::BlockStatement(block) => return self.statements(&block.body),
+            Statement::BreakStatement(_) | Statement::ContinueStatement(_) => return Flow::Left,
+            Statement::ExpressionStatement(it) => {
+                self.eval(&it.expression);
+                if ends(&it.expression) {
+                    return Flow::Ended;
+                }
+            }
+            Statement::ReturnStatement(it) => {
+                let value = it.argument.as_ref().map_or(Value::Nothing, |value| self.eval(value));
+                self.returns(value);
+                return Flow::Ended;
+            }
+            Statement::ThrowStatement(it) => {
+                self.eval(&it.argument);
+                return Flow::Ended;
+            }
+            Statement::IfStatement(it) => return self.if_statement(it),
+            Statement::TryStatement(it) => return self.try_statement(it),
+            Statement::SwitchStatement(it) => return self.switch(it),
+            Statement::LabeledStatement(it) => {
+                let flow = self.statement(&it.body);
+                return if flow == Flow::Left { Flow::Next } else { flow };
+            }
+            Statement::WithStatement(it) => {
+                self.eval(&it.object);
+                return self.statement(&it.body);
+            }
+            Statement::ForStatement(_)
+            | Statement::ForInStatement(_)
+            | Statement::ForOfStatement(_)
+            | Statement::WhileStatement(_)
+            | Statement::DoWhileStatement(_) => return self.repeated(statement),
+            _ => self.declaration(statement),
+        }
+        Flow::Next
+    }
+
+    fn returns(&mut self, value: Value) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.returned = Some(match frame.returned.take() {
+                None | Some(Value::Nothing) => value,
+                Some(before) if value == Value::Nothing => before,
+                Some(before) => before.or(&value),
+            });
+        }
+    }
+
+    fn if_statement(&mut self, it: &'a IfStatement<'a>) -> Flow {
+        let test = self.eval(&it.test);
+        match self.certain(&it.test, &test) {
+            Some(true) => return self.statement(&it.consequent),
+            Some(false) => return it.alternate.as_ref().map_or(Flow::Next, |other| self.statement(other)),
+            None => {}
+        }
+        let mut ways = vec![self.branch(|reader| reader.statement(&it.consequent))];
+        if let Some(other) = &it.alternate {
+            ways.push(self.branch(|reader| reader.statement(other)));
+        }
+        self.join(ways, it.alternate.is_none())
+    }
+
+    fn try_statement(&mut self, it: &'a TryStatement<'a>) -> Flow {
+        let tried = self.branch(|reader| reader.statements(&it.block.body));
+        let was_left = tried.flow;
+        let mut flow = self.join(vec![tried], it.handler.is_some());
+        if let Some(handler) = &it.handler {
+            let caught = self.branch(|reader| {
+                if let Some(parameter) = &handler.param {
+                    reader.bind(&parameter.pattern, &Value::Unknown);
+                }
+                reader.statements(&handler.body.body)
+            });
+            flow = match (was_left, caught.flow) {
+                (Flow::Next, _) | (_, Flow::Next) => Flow::Next,
+                (Flow::Left, _) | (_, Flow::Left) => Flow::Left,
+                _ => Flow::Ended,
+            };
+            self.join(vec![caught], true);
+        }
+        match it.finalizer.as_ref().map(|block| self.statements(&block.body)) {
+            Some(Flow::Ended) => Flow::Ended,
+            _ => flow,
+        }
+    }
+
+    fn switch(&mut self, it: &'a SwitchStatement<'a>) -> Flow {
+        let value = self.eval(&it.discriminant);
+        let known = match self.is_constant(&it.discriminant) {
+            true => value.text().exact().map(str::to_string),
+            false => None,
+        };
+        let mut ways = Vec::new();
+        let mut has_default = false;
+        let mut falls = false;
+        for case in &it.cases {
+            let test = case.test.as_ref().map(|test| self.eval(test));
+            has_default |= test.is_none();
+            let is_other = match (&known, test.as_ref().map(Value::text)) {
+                (Some(known), Some(test)) => test.exact().is_some_and(|test| test != known),
+                _ => false,
+            };
+            if is_other && !falls {
+                falls = false;
+                continue;
+            }
+            let way = self.branch(|reader| reader.statements(&case.consequent));
+            falls = way.flow == Flow::Next;
+            ways.push(way);
+        }
+        match self.join(ways, !has_default) {
+            Flow::Left => Flow::Next,
+            flow => flow,
+        }
+    }
+
+    fn repeated(&mut self, statement: &'a Statement<'a>) -> Flow {
+        match statement {
+            Statement::ForOfStatement(it) => {
+                let all = self.eval(&it.right);
+                self.each(&it.left, self.elements(&all), &it.body);
+            }
+            Statement::ForInStatement(it) => {
+                let all = self.eval(&it.right);
+                self.escape_environment(&all, it.right.span());
+                let keys = self.keys(&all);
+                self.each(&it.left, keys, &it.body);
+            }
+            Statement::ForStatement(it) => self.counted(it),
+            Statement::WhileStatement(it) => {
+                let test = self.eval(&it.test);
+                if self.certain(&it.test, &test) == Some(false) {
+                    return Flow::Next;
+                }
+                self.some_times(|reader| {
+                    reader.eval(&it.test);
+                    reader.statement(&it.body)
+                });
+            }
+            Statement::DoWhileStatement(it) => self.some_times(|reader| {
+                let flow = reader.statement(&it.body);
+                reader.eval(&it.test);
+                flow
+            }),
+            _ => {}
+        }
+        Flow::Next
+    }
+
+    /// Each element of what is looped over; `None`: an unknown number of them, or unknown ones.
+    fn each(&mut self, left: &'a ForStatementLeft<'a>, elements: Option<Vec<Value>>, body: &'a Statement<'a>) {
+        match elements {
+            Some(elements) if elements.len() <= MOST_ELEMENTS => {
+                for element in elements {
+                    let way = self.branch(|reader| {
+                        reader.bind_left(left, &element);
+                        reader.statement(body)
+                    });
+                    let is_sure = way.flow == Flow::Next && !is_open(&element);
+                    self.join(vec![way], !is_sure);
+                }
+            }
+            elements => {
+                let any = elements.and_then(|all| all.into_iter().reduce(|all, value| all.or(&value)));
+                let any = any.unwrap_or(Value::Unknown);
+                self.some_times(|reader| {
+                    reader.bind_left(left, &any);
+                    reader.statement(body)
+                });
+            }
+        }
+    }
+
+    fn bind_left(&mut self, left: &'a ForStatementLeft<'a>, value: &Value) {
+        match left {
+            ForStatementLeft::VariableDeclaration(declaration) => {
+                for declarator in &declaration.declarations {
+                    self.bind(&declarator.id, value);
+                }
+            }
+            left => {
+                if let Some(target) = left.as_assignment_target() {
+                    self.assign_target(target, value.clone());
+                }
+            }
+        }
+    }
+
+    /// A loop with a counter: what it counts isn't known.
+    fn counted(&mut self, it: &'a ForStatement<'a>) {
+        match &it.init {
+            Some(ForStatementInit::VariableDeclaration(declaration)) => {
+                for declarator in &declaration.declarations {
+                    let value = declarator.init.as_ref().map_or(Value::Nothing, |init| self.eval(init));
+                    let value = match value {
+                        Value::Number(_) => Value::Unknown,
+                        value => value,
+                    };
+                    self.bind(&declarator.id, &value);
+                }
+            }
+            Some(init) => {
+                init.as_expression().map(|init| self.eval(init));
+            }
+            None => {}
+        }
+        self.some_times(|reader| {
+            it.test.as_ref().map(|test| reader.eval(test));
+            let flow = reader.statement(&it.body);
+            it.update.as_ref().map(|update| reader.eval(update));
+            flow
+        });
+    }
+
+    /// A body that runs an unknown number of times: what it makes of names is seen by its second run.
+    fn some_times(&mut self, mut body: impl FnMut(&mut Self) -> Flow) {
+        for _ in 0..2 {
+            let way = self.branch(|reader| body(reader));
+            self.join(vec![way], true);
+        }
+    }
+}
+
+/// Whether nothing comes behind an expression: `process.exit(1)`.
+fn ends(expression: &Expression<'_>) -> bool {
+    let Expression::CallExpression(call) = expression.without_parentheses() else {
+        return false;
+    };
+    match &call.callee {
+        Expression::StaticMemberExpression(member) => {
+            let object = member.object.get_identifier_reference();
+            member.property.name == "exit"
+                && object.is_some_and(|object| object.name == "process" || object.name == "Deno")
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,144 @@
+//! From text to brush's tree, within bounds.
+//!
+//! Brush's tokenizer recurses at `$(`, `${` and backticks, its grammar at every compound command; it reads the last item
+//! of a `case` twice, each time with all in it, and unwraps numbers before redirections. So depth, `case`s in one another
+//! and such numbers are refused before it sees them. Words are taken apart by `expand`: brush reads a substitution in
+//! quotes twice at every depth.
+
+use brush_parser::ast::Program;
+use brush_parser::{ParseError, ParserOptions, Token, TokenizerOptions, parse_tokens, uncached_tokenize_str};
+
+use crate::finding::Opaque;
+
+/// A text's tree, and where its characters stand.
+pub(super) struct Parsed {
+    pub program: Program,
+    pub offsets: Offsets,
+}
+
+/// Takes a text apart.
+pub(super) fn parse(text: &str) -> Result<Parsed, Opaque> {
+    check_nesting(text)?;
+    let mut tokens = uncached_tokenize_str(text, &TokenizerOptions::default())
+        .map_err(|error| Opaque::Unparsed(placed(&error.to_string(), None, text)))?;
+    check_tokens(&tokens)?;
+    select_as_for(&mut tokens);
+    let program = parse_tokens(&tokens, &ParserOptions::default()).map_err(|error| {
+        let place = match &error {
+            ParseError::ParsingNear(place) => Some((place.line, place.column)),
+            _ => None,
+        };
+        Opaque::Unparsed(placed("syntax error", place, text))
+    })?;
+    Ok(Parsed {
+        program,
+        offsets: Offsets::of(text),
+    })
+}
+
+fn placed(message: &str, place: Option<(usize, usize)>, text: &str) -> String {
+    let (line, column) = place.unwrap_or_else(|| (text.lines().count().max(1), 1));
+    format!("{line}:{column} {message}")
+}
+
+/// Brush has no `select`; it is written as `for` is.
+fn select_as_for(tokens: &mut [Token]) {
+    for at in 0..tokens.len() {
+        if tokens[at].to_str() == "select"
+            && begins_command(tokens, at)
+            && let Token::Word(word, _) = &mut tokens[at]
+        {
+            *word = "for".into();
+        }
+    }
+}
+
+/// How deep brackets stand in one another, whatever quotes say, and how many there could be if quotes hid their ends.
+fn check_nesting(text: &str) -> Result<(), Opaque> {
+    const DEEPEST: usize = 64;
+    const MOST: usize = 2000;
+    let (mut depth, mut openings, mut before) = (0usize, 0usize, b' ');
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'{' | b'[' => {
+                depth += 1;
+                openings += usize::from(matches!(before, b'$' | b'<' | b'>' | b'('));
+            }
+            b')' | b'}' | b']' => depth = depth.saturating_sub(1),
+            b'`' => openings += 1,
+            _ => {}
+        }
+        if depth > DEEPEST || openings > MOST {
+            return Err(Opaque::TooMuch("brackets too deep in one another"));
+        }
+        before = byte;
+    }
+    Ok(())
+}
+
+/// How deep compound commands stand in one another; more than there are where a word only looks like one.
+fn check_tokens(tokens: &[Token]) -> Result<(), Opaque> {
+    const DEEPEST: usize = 40;
+    const MOST_CASES: usize = 8;
+    const LONGEST_NUMBER: usize = 9;
+    let mut open: Vec<&str> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let text = token.to_str();
+        let is_word = matches!(token, Token::Word(..));
+        if is_word && text.len() > LONGEST_NUMBER && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let is_redirection =
+                matches!(tokens.get(at + 1), Some(Token::Operator(next, _)) if next.starts_with(['<', '>']));
+            if is_redirection {
+                return Err(Opaque::TooMuch("a number before a redirection that is too long"));
+            }
+        }
+        let end = match text {
+            "(" if !is_word => ")",
+            "{" if is_word => "}",
+            "if" if begins_command(tokens, at) => "fi",
+            "case" if begins_command(tokens, at) => "esac",
+            "for" | "while" | "until" | "select" if begins_command(tokens, at) => "done",
+            _ => {
+                if open.last() == Some(&text) {
+                    open.pop();
+                }
+                continue;
+            }
+        };
+        open.push(end);
+        let cases = open.iter().filter(|end| **end == "esac").count();
+        if open.len() > DEEPEST || cases > MOST_CASES {
+            return Err(Opaque::TooMuch("commands too deep in one another"));
+        }
+    }
+    Ok(())
+}
+
+fn begins_command(tokens: &[Token], at: usize) -> bool {
+    const BEFORE: &[&str] = &[
+        "!", "{", "do", "elif", "else", "if", "then", "until", "while", "time", "-p", "coproc", "in",
+    ];
+    let is_before = |back: usize, words: &[&str]| match at.checked_sub(back).and_then(|at| tokens.get(at)) {
+        None => back == 1,
+        Some(Token::Operator(..)) => back == 1,
+        Some(Token::Word(word, _)) => words.contains(&word.as_str()),
+    };
+    is_before(1, BEFORE) || is_before(2, &["coproc", "function"])
+}
+
+/// Where characters stand, in bytes.
+pub(super) struct Offsets(Option<Vec<usize>>);
+
+impl Offsets {
+    fn of(text: &str) -> Offsets {
+        Offsets((!text.is_ascii()).then(|| text.char_indices().map(|(at, _)| at).collect()))
+    }
+
+    /// The byte at which a character begins.
+    pub fn byte(&self, character: usize) -> usize {
+        match &self.0 {
+            Some(offsets) => offsets.get(character).or(offsets.last()).copied().unwrap_or(0),
+            None => character,
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What a program does with its words, as `table/commands.toml` says.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::arguments::Arguments;
+use super::{base_name, sed, special};
+use crate::finding::{Act, Opaque};
+use crate::text::Text;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    command: Vec<Row>,
+}
+
+/// What programs of some names do. Options are written as on a command line, with blanks between them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    /// The programs' names.
+    names: String,
+    /// What is done with operands.
+    #[serde(default)]
+    operands: Operands,
+    /// So many operands come first that aren't paths: a pattern, a program …
+    #[serde(default)]
+    skip: usize,
+    /// … unless one of these options was given.
+    #[serde(default)]
+    no_skip: String,
+    /// Read where no operand is left …
+    default: Option<String>,
+    /// … and, if any are named here, one of these options was given.
+    #[serde(default)]
+    default_if: String,
+    /// Options that take a value which is no path.
+    #[serde(default)]
+    values: String,
+    /// Options whose value is a path that is read.
+    #[serde(default)]
+    reads: String,
+    /// Options whose value is a path that is written.
+    #[serde(default)]
+    writes: String,
+    /// With one of these, operands are written too.
+    #[serde(default)]
+    writes_if: String,
+    /// With one of these, operands are only read.
+    #[serde(default)]
+    reads_if: String,
+    /// What it reads in any case.
+    #[serde(default)]
+    always_reads: String,
+    /// Variables that it looks at and that matter.
+    #[serde(default)]
+    variables: String,
+    /// Its documentation.
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+/// What is done with operands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Operands {
+    /// They are no paths.
+    #[default]
+    Ignored,
+    /// Each is read.
+    Read,
+    /// Each is written.
+    Write,
+    /// All but the last are read, the last is written.
+    Copy,
+    /// All are written: they are moved.
+    Move,
+    /// The first is read, the second written: `uniq IN OUT`.
+    InOut,
+    /// Each is a host or URL.
+    Connect,
+    /// They are another command.
+    Start,
+}
+
+static ROWS: LazyLock<HashMap<String, Row>> = LazyLock::new(|| parse(include_str!("../table/commands.toml")));
+
+fn parse(text: &str) -> HashMap<String, Row> {
+    let document: Document = toml::from_str(text).expect("a test reads the table");
+    let mut rows = HashMap::new();
+    for row in document.command {
+        let Row { names, .. } = &row;
+        let names: Vec<String> = names.split_whitespace().map(str::to_string).collect();
+        let Some((last, further)) = names.split_last() else {
+            continue;
+        };
+        for name in further {
+            rows.insert(name.clone(), row.again());
+        }
+        rows.insert(last.clone(), row);
+    }
+    rows
+}
+
+/// Whether anything is known of a program.
+pub(super) fn is_known(name: &str) -> bool {
+    ROWS.contains_key(name) || special::acts(name, &[]).is_some()
+}
+
+/// What a program does; `words` begins with its name.
+pub(super) fn acts(words: &[Text]) -> Vec<Act> {
+    let Some(program) = words.first() else {
+        return Vec::new();
+    };
+    let Some(path) = program.exact() else {
+        return vec![Act::Opaque(Opaque::UnknownProgram(program.shown()))];
+    };
+    // Programs that start programs are followed word by word.
+    const MOST_WORDS: usize = 1000;
+    if words.len() > MOST_WORDS {
+        return vec![Act::Opaque(Opaque::TooMuch("too many words for one command"))];
+    }
+    let name = base_name(path);
+    let arguments = &words[1..];
+    let is_system = !path.contains('/') || ["/usr/", "/bin/", "/sbin/"].iter().any(|from| path.starts_with(from));
+    if !is_system {
+        return vec![Act::Read(path.into()), Act::Opaque(Opaque::OtherFile(path.to_string()))];
+    }
+    if let [only] = arguments
+        && matches!(only.exact(), Some("--version" | "--help"))
+    {
+        return Vec::new();
+    }
+    if let Some(acts) = special::acts(name, arguments) {
+        return acts;
+    }
+    match ROWS.get(name) {
+        Some(row) if matches!(name, "sed" | "gsed") => [row.acts(arguments), sed::acts(arguments)].concat(),
+        Some(row) => row.acts(arguments),
+        None => vec![Act::Opaque(Opaque::UnknownProgram(name.to_string()))],
+    }
+}
+
+fn list(options: &str) -> Vec<&str> {
+    options.split_whitespace().collect()
+}
+
+impl Row {
+    fn again(&self) -> Row {
+        Row {
+            names: String::new(),
+            default: self.default.clone(),
+            no_skip: self.no_skip.clone(),
+            reads_if: self.reads_if.clone(),
+            default_if: self.default_if.clone(),
+            values: self.values.clone(),
+            reads: self.reads.clone(),
+            writes: self.writes.clone(),
+            writes_if: self.writes_if.clone(),
+            always_reads: self.always_reads.clone(),
+            variables: self.variables.clone(),
+            _source: String::new(),
+            ..*self
+        }
+    }
+
+    fn acts(&self, words: &[Text]) -> Vec<Act> {
+        let (reads, writes) = (list(&self.reads), list(&self.writes));
+        let valued = [&list(&self.values)[..], &reads, &writes].concat();
+        let arguments = Arguments::of(words, &valued, self.operands == Operands::Start);
+        let mut acts: Vec<Act> = list(&self.always_reads)
+            .into_iter()
+            .map(|path| Act::Read(path.into()))
+            .collect();
+        acts.extend(list(&self.variables).into_iter().map(|name| match name {
+            "*" => Act::Variable(Text::unknown()),
+            name => Act::Variable(name.into()),
+        }));
+        acts.extend(arguments.values(&reads).cloned().map(Act::Read));
+        acts.extend(arguments.values(&writes).cloned().map(Act::Write));
+        let skip = if arguments.has(&list(&self.no_skip)) {
+            0
+        } else {
+            self.skip
+        };
+        let operands = arguments.operands.get(skip..).unwrap_or_default();
+        if operands.is_empty()
+            && let Some(default) = &self.default
+            && (self.default_if.is_empty() || arguments.has(&list(&self.default_if)))
+        {
+            acts.push(Act::Read(default.as_str().into()));
+        }
+        let operation = if arguments.has(&list(&self.reads_if)) {
+            Operands::Read
+        } else {
+            self.operands
+        };
+        acts.extend(operation.acts(operands));
+        if arguments.has(&list(&self.writes_if)) {
+            acts.extend(operands.iter().cloned().map(Act::Write));
+        }
+        acts
+    }
+}
+
+impl Operands {
+    fn acts(self, operands: &[Text]) -> Vec<Act> {
+        let each = |act: fn(Text) -> Act| operands.iter().cloned().map(act).collect::<Vec<Act>>();
+        match (self, operands) {
+            (Operands::Ignored, _) | (_, []) => Vec::new(),
+            (Operands::Read, _) => each(Act::Read),
+            (Operands::Write | Operands::Move, _) => each(Act::Write),
+            (Operands::Connect, _) => each(Act::Connect),
+            (Operands::Copy, [from @ .., to]) => {
+                let read = from.iter().cloned().map(Act::Read);
+                read.chain([Act::Write(to.clone())]).collect()
+            }
+            (Operands::InOut, [from, rest @ ..]) => {
+                let write = rest.iter().take(1).cloned().map(Act::Write);
+                std::iter::once(Act::Read(from.clone())).chain(write).collect()
+            }
+            (Operands::Start, words) => vec![Act::Start(words.to_vec())],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_read() {
+        assert!(ROWS.len() > 100);
+    }
+}

@@ -1,0 +1,398 @@
+//! Programs whose words have a grammar of their own.
+
+use super::arguments::Arguments;
+use super::{awk, git, started, transfer};
+use crate::finding::{Act, Opaque};
+use crate::language::Language;
+use crate::sql;
+use crate::text::Text;
+
+/// What such a program does; `None` for all others.
+pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
+    let language = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    Some(match name {
+        "find" => find(words),
+        "env" => env(words),
+        "printenv" => match words {
+            [] => vec![Act::Variable(Text::unknown())],
+            names => names.iter().cloned().map(Act::Variable).collect(),
+        },
+        "mktemp" => mktemp(words),
+        "xargs" => xargs(words),
+        "dd" => dd(words),
+        "tar" => tar(words),
+        "git" => git::acts(words),
+        "timeout" => wrapper(words, &["-k", "-s", "--signal", "--kill-after"], 1),
+        "nice" | "ionice" | "stdbuf" | "nohup" | "time" | "setsid" | "chronic" => {
+            wrapper(words, &["-n", "-c", "-i", "-o", "-e", "--adjustment"], 0)
+        }
+        "flock" => flock(words),
+        "test" | "[" => test(words),
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" => shell(words),
+        "curl" | "wget" | "ssh" | "scp" | "sftp" | "rsync" | "nc" | "ncat" | "psql" | "mysql" | "redis-cli" => {
+            transfer::acts(name, words)
+        }
+        "sqlite3" => sqlite(words),
+        "awk" | "gawk" | "mawk" | "nawk" => awk::acts(words),
+        "node" | "deno" | "bun" | "tsx" => interpreter(name, Language::JavaScript, words),
+        "perl" | "ruby" | "php" => unknown_interpreter(name, words),
+        _ if matches!(language, "python" | "pypy") => interpreter(name, Language::Python, words),
+        _ => return None,
+    })
+}
+
+fn reads(paths: impl IntoIterator<Item = Text>) -> Vec<Act> {
+    paths.into_iter().map(Act::Read).collect()
+}
+
+/// find(1): paths, then an expression.
+fn find(words: &[Text]) -> Vec<Act> {
+    let begins_expression = |word: &&Text| matches!(word.prefix().chars().next(), Some('-' | '(' | '!'));
+    let options = words
+        .iter()
+        .take_while(|word| matches!(word.exact(), Some("-H" | "-L" | "-P")))
+        .count();
+    let words = &words[options..];
+    let count = words.iter().take_while(|word| !begins_expression(word)).count();
+    let (paths, expression) = words.split_at(count);
+    let paths = if paths.is_empty() {
+        vec![Text::from(".")]
+    } else {
+        paths.to_vec()
+    };
+    let found: Vec<Text> = paths
+        .iter()
+        .map(|path| path.then(&"/".into()).then(&Text::unknown()))
+        .collect();
+    let mut acts = reads(paths.clone());
+    let mut rest = expression;
+    while let Some((word, behind)) = rest.split_first() {
+        rest = behind;
+        match word.exact() {
+            Some("-delete") => acts.extend(paths.iter().cloned().map(Act::Write)),
+            Some("-newer" | "-samefile" | "-anewer" | "-cnewer") => acts.extend(behind.first().cloned().map(Act::Read)),
+            Some("-fprint" | "-fls" | "-fprint0" | "-fprintf") => acts.extend(behind.first().cloned().map(Act::Write)),
+            Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                let end = behind
+                    .iter()
+                    .position(|word| matches!(word.exact(), Some(";" | "+")))
+                    .unwrap_or(behind.len());
+                for file in &found {
+                    let command = behind[..end].iter().map(|word| match word.exact() {
+                        Some("{}") => file.clone(),
+                        _ => word.clone(),
+                    });
+                    acts.push(Act::Start(command.collect()));
+                }
+                rest = &behind[end..];
+            }
+            _ => {}
+        }
+    }
+    acts
+}
+
+/// env(1).
+fn env(words: &[Text]) -> Vec<Act> {
+    let arguments = Arguments::of(words, &["-u", "--unset", "-C", "--chdir", "-S"], true);
+    let count = arguments
+        .operands
+        .iter()
+        .take_while(|word| word.prefix().contains('='))
+        .count();
+    let command = match &arguments.operands[count..] {
+        [] => return vec![Act::Variable(Text::unknown())],
+        command => command,
+    };
+    let set = arguments.operands[..count].iter().filter_map(|word| {
+        let (name, _) = word.prefix().split_once('=')?;
+        Some((name, word.without_prefix(name.len() + 1)))
+    });
+    let mut acts: Vec<Act> = set
+        .flat_map(|(name, value)| started::by_variable(&command[0], name, &value))
+        .collect();
+    acts.push(Act::Start(command.to_vec()));
+    acts
+}
+
+/// mktemp(1): in /tmp, or where its template stands.
+fn mktemp(words: &[Text]) -> Vec<Act> {
+    let arguments = Arguments::of(words, &["-p", "--suffix"], false);
+    let directory = arguments.values(&["-p", "--tmpdir"]).next().cloned();
+    let is_temporary = arguments.has(&["-t", "--tmpdir"]) || arguments.operands.is_empty();
+    vec![Act::Write(match (directory, arguments.operands.first()) {
+        (Some(directory), _) => directory,
+        (None, Some(template)) if !is_temporary => template.clone(),
+        _ => "/tmp".into(),
+    })]
+}
+
+/// xargs(1); what it reads stands behind its words already where that is known.
+fn xargs(words: &[Text]) -> Vec<Act> {
+    let valued = [
+        "-I",
+        "-n",
+        "-P",
+        "-L",
+        "-d",
+        "-s",
+        "-a",
+        "-E",
+        "--max-args",
+        "--max-procs",
+        "--replace",
+        "--delimiter",
+        "--max-lines",
+    ];
+    let arguments = Arguments::of(words, &valued, true);
+    let mut acts = reads(arguments.values(&["-a"]).cloned());
+    let replaced = arguments
+        .values(&["-I", "--replace"])
+        .next()
+        .and_then(Text::exact)
+        .map(str::to_string);
+    let Some((command, fed)) = (match &replaced {
+        // Behind the command's own words stands what is read.
+        Some(_) => arguments
+            .operands
+            .split_last()
+            .map(|(fed, command)| (command.to_vec(), fed.clone())),
+        None => Some((arguments.operands.clone(), Text::unknown())),
+    }) else {
+        return acts;
+    };
+    let command: Vec<Text> = command
+        .iter()
+        .map(|word| match (&replaced, word.exact()) {
+            (Some(mark), Some(word)) if !mark.is_empty() && word.contains(mark.as_str()) => {
+                let mut parts = word.split(mark.as_str()).map(Text::from);
+                let first = parts.next().unwrap_or_else(Text::unknown);
+                parts.fold(first, |text, part| text.then(&fed).then(&part))
+            }
+            _ => word.clone(),
+        })
+        .collect();
+    if !command.is_empty() {
+        acts.push(Act::Start(command));
+    }
+    acts
+}
+
+/// dd(1).
+fn dd(words: &[Text]) -> Vec<Act> {
+    let operand = |word: &Text| match word.prefix().split_once('=') {
+        Some(("if", _)) => Some(Act::Read(word.without_prefix(3))),
+        Some(("of", _)) => Some(Act::Write(word.without_prefix(3))),
+        _ => None,
+    };
+    words.iter().filter_map(operand).collect()
+}
+
+/// tar(1): the first word may be letters without a dash.
+fn tar(words: &[Text]) -> Vec<Act> {
+    let mut words = words.to_vec();
+    if let Some(first) = words.first_mut()
+        && let Some(letters) = first.exact()
+        && !letters.starts_with('-')
+    {
+        *first = format!("-{letters}").into();
+    }
+    let valued = [
+        "-f",
+        "--file",
+        "-C",
+        "--directory",
+        "-T",
+        "-X",
+        "--exclude",
+        "--transform",
+        "--strip-components",
+        "-I",
+        "--use-compress-program",
+        "--exclude-from",
+        "--files-from",
+        "--to-command",
+        "--mode",
+        "--owner",
+        "--group",
+    ];
+    let arguments = Arguments::of(&words, &valued, false);
+    let archive: Vec<Text> = arguments.values(&["-f", "--file"]).cloned().collect();
+    let mut acts = reads(
+        arguments
+            .values(&["-T", "-X", "--exclude-from", "--files-from"])
+            .cloned(),
+    );
+    let from = arguments.values(&["-C", "--directory"]).next().cloned();
+    let at = from.clone().unwrap_or_else(|| ".".into());
+    if arguments.has(&["-I", "--use-compress-program", "--to-command"]) {
+        acts.push(Act::Opaque(Opaque::UnknownProgram("tar -I".into())));
+    }
+    if arguments.has(&["-x", "--extract", "--get"]) {
+        acts.extend(reads(archive));
+        if !arguments.has(&["-O", "--to-stdout"]) {
+            acts.push(Act::Write(at));
+        }
+    } else if arguments.has(&["-t", "--list", "-d", "--diff", "--compare"]) {
+        acts.extend(reads(archive));
+    } else {
+        acts.extend(archive.into_iter().map(Act::Write));
+        acts.extend(reads(arguments.operands.iter().map(|path| {
+            from.as_ref().map_or_else(|| path.clone(), |from| from.joined(path))
+        })));
+    }
+    acts
+}
+
+fn wrapper(words: &[Text], valued: &[&str], skip: usize) -> Vec<Act> {
+    let arguments = Arguments::of(words, valued, true);
+    match arguments.operands.get(skip..) {
+        Some(command) if !command.is_empty() => vec![Act::Start(command.to_vec())],
+        _ => Vec::new(),
+    }
+}
+
+/// flock(1): a file, then a command.
+fn flock(words: &[Text]) -> Vec<Act> {
+    let arguments = Arguments::of(words, &["-w", "--timeout", "-E"], true);
+    match &arguments.operands[..] {
+        [] => Vec::new(),
+        [number] if number.exact().is_some_and(|number| number.parse::<u32>().is_ok()) => Vec::new(),
+        [file, command @ ..] => match command {
+            [] => vec![Act::Write(file.clone())],
+            [option, line] if option.exact() == Some("-c") => vec![Act::Write(file.clone()), Act::Shell(line.clone())],
+            _ => vec![Act::Write(file.clone()), Act::Start(command.to_vec())],
+        },
+    }
+}
+
+/// test(1), as a program.
+fn test(words: &[Text]) -> Vec<Act> {
+    let pairs = words.windows(2);
+    let files = pairs.filter(|pair| {
+        pair[0]
+            .exact()
+            .is_some_and(|option| option.len() == 2 && "abcdefghkprsuwxGLNOS".contains(&option[1..]))
+    });
+    files.map(|pair| Act::Read(pair[1].clone())).collect()
+}
+
+/// A shell with a script, a line, or neither.
+fn shell(words: &[Text]) -> Vec<Act> {
+    let arguments = Arguments::of(words, &["-O", "-o", "--rcfile", "--init-file"], true);
+    if arguments.has(&["-c"]) {
+        return arguments
+            .operands
+            .first()
+            .cloned()
+            .map(Act::Shell)
+            .into_iter()
+            .collect();
+    }
+    match arguments.operands.first() {
+        Some(_) if arguments.has(&["-s"]) => Vec::new(),
+        Some(script) => file(script),
+        None => Vec::new(),
+    }
+}
+
+/// A script's file: what it does stands in it.
+fn file(script: &Text) -> Vec<Act> {
+    match script.exact() {
+        Some("-" | "/dev/stdin") => Vec::new(),
+        Some(super::FETCHED) => vec![Act::Opaque(Opaque::RemoteCode)],
+        Some(path) if path.starts_with("/dev/fd/") => vec![Act::Opaque(Opaque::BuiltCode)],
+        _ => vec![
+            Act::Read(script.clone()),
+            Act::Opaque(Opaque::OtherFile(script.shown())),
+        ],
+    }
+}
+
+fn sqlite(words: &[Text]) -> Vec<Act> {
+    let arguments = Arguments::of(words, &["-separator", "-cmd", "-init", "-nullvalue", "-newline"], false);
+    let is_flag = |word: &str| arguments.options.iter().any(|(option, _)| option == word);
+    let Some(database) = arguments.operands.first() else {
+        return Vec::new();
+    };
+    if database.exact() == Some(":memory:") {
+        return Vec::new();
+    }
+    let only_reads = words.iter().any(|word| word.exact() == Some("-readonly")) || is_flag("-readonly");
+    let first = arguments
+        .operands
+        .get(1)
+        .and_then(Text::exact)
+        .unwrap_or_default()
+        .trim_start()
+        .to_ascii_lowercase();
+    let mut acts = match only_reads || first.starts_with("select") || first.starts_with('.') {
+        true => reads([database.clone()]),
+        false => vec![Act::Read(database.clone()), Act::Write(database.clone())],
+    };
+    let files = arguments.operands.iter().skip(1).flat_map(sql::files);
+    acts.extend(files.map(Act::Write));
+    acts
+}
+
+/// python3, node and their like: code, a module, a script's file.
+fn interpreter(name: &str, language: Language, words: &[Text]) -> Vec<Act> {
+    let (valued, code): (&[&str], &[&str]) = match language {
+        Language::Python => (&["-W", "-X", "-c", "-m"], &["-c"]),
+        _ => (
+            &["-e", "--eval", "-p", "--print", "-r", "--require", "--import"],
+            &["-e", "--eval", "-p", "--print"],
+        ),
+    };
+    let words = match words.first().and_then(Text::exact) {
+        Some("run" | "eval" | "-pe") if name != "node" => &words[1..],
+        _ => words,
+    };
+    // What stands behind code or a module is that one's own.
+    let end = words.iter().position(|word| {
+        valued.contains(&word.prefix()) && !matches!(word.prefix(), "-W" | "-X" | "-r" | "--require" | "--import")
+    });
+    let head = end.map_or(words, |at| &words[..(at + 2).min(words.len())]);
+    let arguments = Arguments::of(head, valued, true);
+    if let Some(code) = arguments.values(code).next() {
+        return vec![Act::Code(language, code.clone())];
+    }
+    if let (Language::Python, Some(module)) = (language, arguments.values(&["-m"]).next()) {
+        let behind = end.and_then(|at| words.get(at + 2..)).unwrap_or_default();
+        return python_module(module, behind);
+    }
+    match arguments.operands.first() {
+        Some(script) => file(script),
+        None => Vec::new(),
+    }
+}
+
+/// Modules that are run by name (docs.python.org/3/library/cmdline.html).
+fn python_module(module: &Text, words: &[Text]) -> Vec<Act> {
+    let operands = Arguments::of(
+        words,
+        &["--indent", "-s", "-n", "-d", "--directory", "-b", "--bind"],
+        false,
+    )
+    .operands;
+    match module.exact() {
+        Some("json.tool") => match &operands[..] {
+            [from, to, ..] => vec![Act::Read(from.clone()), Act::Write(to.clone())],
+            operands => reads(operands.to_vec()),
+        },
+        Some("http.server") => vec![Act::Listen, Act::Read(".".into())],
+        Some("timeit" | "this" | "calendar" | "platform" | "sysconfig" | "site") => Vec::new(),
+        Some("tabnanny" | "tokenize" | "ast" | "dis") => reads(operands),
+        Some("py_compile" | "compileall" | "venv") => operands.into_iter().map(Act::Write).collect(),
+        Some(name) => vec![Act::Opaque(Opaque::UnknownProgram(format!("python -m {name}")))],
+        None => vec![Act::Opaque(Opaque::UnknownProgram("python -m …".into()))],
+    }
+}
+
+fn unknown_interpreter(name: &str, words: &[Text]) -> Vec<Act> {
+    let mut acts = vec![Act::Opaque(Opaque::UnknownProgram(name.to_string()))];
+    if let Some(script) = words.first().filter(|word| !word.prefix().starts_with('-')) {
+        acts.push(Act::Read(script.clone()));
+    }
+    acts
+}

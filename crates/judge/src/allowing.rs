@@ -1,0 +1,181 @@
+//! Whether allow rules allow a plain line: all of its commands, or the line as a whole by a glob that spells it.
+
+use super::SHELL;
+use super::glob::{CommandGlob, Place, Work};
+use super::layout::Layout;
+use super::rules::CompiledRule;
+use super::shell::{self, Fitness, Part, Plain};
+use stockade::profile::Origin;
+
+/// A plain line, and what is known of its commands.
+pub(super) struct Examined<'l> {
+    /// The tool that gets the line.
+    pub(super) tool: &'l str,
+    pub(super) line: &'l Plain,
+    /// Of each part: whether its options are safe.
+    pub(super) fitness: Vec<Fitness>,
+    /// Of each part: whether it is a `cd` that stays inside the root.
+    pub(super) free: Vec<bool>,
+    /// What may be spent on globs; one whose work is spent allows nothing.
+    work: &'l Work,
+}
+
+/// Why a command isn't allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Open {
+    /// No rule is about it.
+    NoRule,
+    /// A rule is about it, and it has options that do more.
+    Unfit(String),
+    /// It reads or writes a file that no rule spells.
+    Redirected(String),
+    /// It leads out of the root, or it can't be told where.
+    Elsewhere,
+}
+
+impl<'l> Examined<'l> {
+    pub(super) fn new(tool: &'l str, line: &'l Plain, free: Vec<bool>, work: &'l Work) -> Examined<'l> {
+        let fitness = line.parts.iter().map(|part| shell::fitness(&part.words)).collect();
+        Examined {
+            tool,
+            line,
+            fitness,
+            free,
+            work,
+        }
+    }
+
+    /// The rule that allows the whole line at once.
+    pub(super) fn whole<'r>(&self, rules: &'r [CompiledRule]) -> Option<&'r CompiledRule> {
+        let mut globs = self.rules(rules).filter(|rule| rule.glob.is_some()).peekable();
+        globs.peek()?;
+        let normalised = &self.line.normalised;
+        let mut layout = None;
+        globs.find(|rule| {
+            let Some(glob) = rule.glob.as_ref().filter(|glob| self.is_match(glob, normalised)) else {
+                return false;
+            };
+            if self.work.spend(normalised.len()).is_none() {
+                return false;
+            }
+            let layout = layout.get_or_insert_with(|| Layout::of(normalised, &self.line.parts));
+            let is_spelled = layout.as_ref().is_some_and(|layout| {
+                let places = self.places(layout, 0..self.line.parts.len(), glob, normalised.len());
+                glob.matches_within(normalised, self.work, |at| places[at]) == Some(true)
+            });
+            is_spelled && rule.begins(&self.line.parts[0].words)
+        })
+    }
+
+    /// The rule that allows one command of the line; `None` as a rule for a `cd` that is free.
+    pub(super) fn part<'r>(&self, index: usize, rules: &'r [CompiledRule]) -> Result<Option<&'r CompiledRule>, Open> {
+        let part = &self.line.parts[index];
+        if let Some(redirection) = part
+            .redirections
+            .iter()
+            .find(|redirection| !redirection.opens_nothing())
+        {
+            return Err(Open::Redirected(redirection.target.clone()));
+        }
+        if self.free[index] {
+            return Ok(None);
+        }
+        let is_cd = part.words[0] == "cd";
+        let mut open = if is_cd { Open::Elsewhere } else { Open::NoRule };
+        for rule in self.rules(rules) {
+            if rule.is_whole() {
+                return Ok(Some(rule));
+            }
+            if !rule.begins(&part.words) {
+                continue;
+            }
+            if let Some(glob) = &rule.glob {
+                if self.is_spelled(index, glob) {
+                    return Ok(Some(rule));
+                }
+                if let (Fitness::Unfit(why), true) = (&self.fitness[index], self.is_match(glob, &part.text)) {
+                    open = Open::Unfit(why.clone());
+                }
+                continue;
+            }
+            match &self.fitness[index] {
+                _ if is_cd => {}
+                Fitness::Unfit(why) => open = Open::Unfit(why.clone()),
+                // The built-in list means reading alone: without a table it isn't known.
+                Fitness::NoTable if rule.origin == Origin::BuiltIn => {}
+                Fitness::Safe | Fitness::NoTable => return Ok(Some(rule)),
+            }
+        }
+        Err(open)
+    }
+
+    /// The rules for the tool. A tool that takes command lines has the shell's rules for commands.
+    fn rules<'r>(&self, rules: &'r [CompiledRule]) -> impl Iterator<Item = &'r CompiledRule> {
+        let tool = self.tool.to_string();
+        rules
+            .iter()
+            .filter(move |rule| rule.tool == tool || (rule.tool == SHELL && !rule.is_whole()))
+    }
+
+    fn is_match(&self, glob: &CommandGlob, text: &str) -> bool {
+        glob.matches(text, self.work) == Some(true)
+    }
+
+    /// Whether a glob matches one command, and spells what it has to.
+    fn is_spelled(&self, index: usize, glob: &CommandGlob) -> bool {
+        let part = &self.line.parts[index];
+        // Finding its words takes work as well.
+        if !self.is_match(glob, &part.text) || self.work.spend(part.text.len()).is_none() {
+            return false;
+        }
+        let Some(layout) = Layout::of(&part.text, std::slice::from_ref(part)) else {
+            return false;
+        };
+        let places = self.places(&layout, index..index + 1, glob, part.text.len());
+        glob.matches_within(&part.text, self.work, |at| places[at]) == Some(true)
+    }
+
+    /// What a pattern may do with each byte of a text that holds these parts.
+    fn places(&self, layout: &Layout, parts: std::ops::Range<usize>, glob: &CommandGlob, length: usize) -> Vec<Place> {
+        let mut places = vec![Place::Free; length];
+        let mut set = |range: &std::ops::Range<usize>, place| places[range.clone()].fill(place);
+        layout.operators.iter().for_each(|range| set(range, Place::Operator));
+        layout.targets.iter().for_each(|range| set(range, Place::Spelled));
+        for (words, index) in layout.commands.iter().zip(parts) {
+            let part = &self.line.parts[index];
+            // `rg*` doesn't mean `rg/../x`, while `*` does.
+            if !glob.begins_anywhere() {
+                let name = &words[0];
+                let slashes = part.text.bytes().take(name.len()).enumerate();
+                for (at, _) in slashes.filter(|(_, byte)| *byte == b'/') {
+                    set(&(name.start + at..name.start + at + 1), Place::Spelled);
+                }
+                if part.words[0].split('/').any(|component| component == "..") {
+                    set(name, Place::Spelled);
+                }
+            }
+            let spelled = self.spelled(index, part);
+            for (range, _) in words.iter().zip(spelled).filter(|(_, is_spelled)| *is_spelled) {
+                set(range, Place::Spelled);
+            }
+        }
+        places
+    }
+
+    /// Which words of a command no wildcard may stand for: those that make it do more than its name says.
+    fn spelled(&self, index: usize, part: &Part) -> Vec<bool> {
+        if part.words[0] == "cd" && !self.free[index] {
+            return vec![true; part.words.len()];
+        }
+        if !matches!(self.fitness[index], Fitness::Unfit(_)) {
+            return vec![false; part.words.len()];
+        }
+        let is_option = |word: &String| word.starts_with('-');
+        let without: Vec<String> = part.words.iter().filter(|word| !is_option(word)).cloned().collect();
+        // Where it isn't its options that make it so (`sudo`, a script), all of it counts.
+        if without.is_empty() || matches!(shell::fitness(&without), Fitness::Unfit(_)) {
+            return vec![true; part.words.len()];
+        }
+        part.words.iter().map(is_option).collect()
+    }
+}

@@ -1,0 +1,335 @@
+//! Decisions on paths and hosts: what the policy of an agent's runs would say, before anything runs.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Component, Path, PathBuf};
+
+pub use super::answer::{Answer, Danger, Decision};
+use super::request::Action;
+use stockade::policy::{self, Access, Capabilities, Closed, Matcher, Mode, Policy, git_directories};
+use stockade::profile::{Name, visible};
+use stockade::report::{Reason, Rule};
+
+/// What an agent may do with files and hosts.
+#[derive(Debug, Clone)]
+pub struct Reachable {
+    /// What its runs may do by themselves.
+    policy: Policy,
+    /// The same where changes don't ask.
+    free: Policy,
+    /// The denials of both.
+    closed: Closed,
+}
+
+impl Reachable {
+    /// From the policy of the agent's runs, and that of the same runs in `accept-edits`.
+    pub fn new(policy: Policy, free: Policy) -> Reachable {
+        Reachable {
+            closed: Closed::compile(&policy),
+            policy,
+            free,
+        }
+    }
+
+    /// Decides an access to a path, absolute or relative to `directory`. The path is resolved as the system does it now:
+    /// what a link leads to counts.
+    pub fn path(&self, action: Action, path: &Path, directory: &Path) -> Answer {
+        let capability = action.capability();
+        if !self.policy.capabilities.contains(capability) {
+            return incapable(capability);
+        }
+        let last = match action {
+            Action::Delete => Last::Keep,
+            Action::Read | Action::Write | Action::Execute => Last::Follow,
+        };
+        let Some(real) = real(&directory.join(path), last) else {
+            return deny(format!("`{}` leads nowhere", shown(path)), None);
+        };
+        let is_of_a_process = real.strip_prefix("/proc").is_ok_and(|rest| {
+            let first = rest.components().next();
+            first.is_some_and(|first| first.as_os_str().as_encoded_bytes()[0].is_ascii_digit())
+        });
+        if is_of_a_process {
+            return deny(
+                format!("`{}` is of a process that isn't part of the run", shown(&real)),
+                None,
+            );
+        }
+        if action.changes() && !git_directories(&real).is_empty() {
+            return deny(
+                format!("`{}` is part of a git directory, which only git changes", shown(&real)),
+                Some("built in"),
+            );
+        }
+        self.decide(action, &real)
+    }
+
+    fn decide(&self, action: Action, real: &Path) -> Answer {
+        let access = action.access();
+        let matcher = Matcher::with(&self.policy, &self.closed);
+        match matcher.decide(access, real) {
+            policy::Decision::Allow(grant) => allow(
+                format!("{} `{}`", action.doing(), shown(real)),
+                &grant.origin.to_string(),
+            ),
+            policy::Decision::Denied(denial) => {
+                let rule = Rule::of(&Reason::Denied(Box::new(denial.met_at(real))));
+                let text = rule.map_or_else(String::new, |rule| rule.text);
+                deny(text, Some(&denial.origin.to_string()))
+            }
+            policy::Decision::NotGranted => self.ungranted(action, real),
+        }
+    }
+
+    /// Nothing grants it: in `manual` a change of what would be free is asked about.
+    fn ungranted(&self, action: Action, real: &Path) -> Answer {
+        let is_free = || {
+            Matcher::with(&self.free, &self.closed)
+                .decide(action.access(), real)
+                .is_allowed()
+        };
+        if self.policy.mode == Mode::Manual && action.changes() && is_free() {
+            return Answer {
+                decision: Decision::Confirm,
+                reason: "every change asks in mode `manual`".into(),
+                matched: None,
+                remember: Vec::new(),
+                title: Some(action.title().into()),
+                message: Some(format!("{} {}", action.name(), real.display())),
+                danger: Some(match action {
+                    Action::Delete => Danger::High,
+                    Action::Read | Action::Write | Action::Execute => Danger::Medium,
+                }),
+            };
+        }
+        deny(
+            format!(
+                "{} `{}` isn't granted by `{}`",
+                action.doing(),
+                shown(real),
+                self.policy.profile
+            ),
+            None,
+        )
+    }
+
+    /// Decides a connection to `host`, `host:port`, `[address]:port`; 443 where no port is named. No name is looked up.
+    pub fn connect(&self, host: &str) -> Answer {
+        const HTTPS: u16 = 443;
+        let has_llm = self.policy.capabilities.contains(Capabilities::LLM);
+        if !self.policy.capabilities.contains(Capabilities::NET) && !has_llm {
+            return incapable(Capabilities::NET);
+        }
+        let Some((name, port)) = split_port(host, HTTPS) else {
+            return deny(format!("`{}` is no host", visible(host)), None);
+        };
+        let is_open = match named(&name) {
+            // A program that names no address of its own machine gets the loopback one.
+            Some(Named::Address(address)) if address.is_unspecified() => self.reaches_itself(port),
+            Some(Named::Address(address)) => self.policy.reach.address(address, port),
+            Some(Named::Name(name)) if name.as_str() == "localhost" => self.reaches_itself(port),
+            Some(Named::Name(name)) => self.policy.reach.name(&name, port).is_some(),
+            None => return deny(format!("`{}` is no host", visible(host)), None),
+        };
+        if is_open {
+            return allow(format!("connecting to `{}`", visible(host)), &self.policy.profile);
+        }
+        if !self.policy.capabilities.contains(Capabilities::NET) {
+            return incapable(Capabilities::NET);
+        }
+        let reason = format!(
+            "connecting to `{}` isn't granted by `{}`",
+            visible(host),
+            self.policy.profile
+        );
+        deny(reason, None)
+    }
+}
+
+impl Reachable {
+    fn reaches_itself(&self, port: u16) -> bool {
+        let own = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
+        own.into_iter().any(|address| self.policy.reach.address(address, port))
+    }
+}
+
+/// The answer where no agent is named: without a context there are no capabilities.
+pub fn without_context(capability: Capabilities) -> Answer {
+    incapable(capability)
+}
+
+impl Action {
+    /// The capability that it takes.
+    pub fn capability(self) -> Capabilities {
+        match self {
+            Action::Read => Capabilities::READ,
+            Action::Write => Capabilities::WRITE,
+            Action::Delete => Capabilities::DELETE,
+            Action::Execute => Capabilities::EXECUTE,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Read => "read",
+            Action::Write => "write",
+            Action::Delete => "delete",
+            Action::Execute => "execute",
+        }
+    }
+
+    fn access(self) -> Access {
+        match self {
+            Action::Read => Access::READ,
+            Action::Write => Access::WRITE,
+            Action::Delete => Access::DELETE,
+            Action::Execute => Access::EXECUTE,
+        }
+    }
+
+    fn changes(self) -> bool {
+        matches!(self, Action::Write | Action::Delete)
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Action::Delete => "Delete file?",
+            Action::Read | Action::Write | Action::Execute => "Change file?",
+        }
+    }
+
+    fn doing(self) -> &'static str {
+        match self {
+            Action::Read => "reading",
+            Action::Write => "writing",
+            Action::Delete => "deleting",
+            Action::Execute => "executing",
+        }
+    }
+}
+
+fn incapable(capability: Capabilities) -> Answer {
+    deny(format!("permission denied: {capability} capability required"), None)
+}
+
+fn deny(reason: String, matched: Option<&str>) -> Answer {
+    answer(Decision::Deny, reason, matched)
+}
+
+fn allow(reason: String, matched: &str) -> Answer {
+    answer(Decision::Allow, reason, Some(matched))
+}
+
+fn answer(decision: Decision, reason: String, matched: Option<&str>) -> Answer {
+    Answer {
+        decision,
+        reason,
+        matched: matched.map(str::to_string),
+        remember: Vec::new(),
+        title: None,
+        message: None,
+        danger: None,
+    }
+}
+
+fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy()).into_owned()
+}
+
+/// Whether a link in the last place counts itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Follow,
+    Keep,
+}
+
+/// The name that the kernel would find for an absolute path, also where its end is still to be made. `None` where it
+/// goes round in circles, or up from what isn't there.
+fn real(path: &Path, last: Last) -> Option<PathBuf> {
+    const MOST_LINKS: usize = 40;
+    let mut rest: VecDeque<OsString> = parts(path).collect();
+    let mut found = PathBuf::from("/");
+    let mut links = 0;
+    let mut is_there = true;
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            if !is_there {
+                return None;
+            }
+            found.pop();
+            continue;
+        }
+        let next = found.join(&part);
+        match fs::read_link(&next) {
+            Ok(target) if !rest.is_empty() || last == Last::Follow => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return None;
+                }
+                if target.is_absolute() {
+                    found = PathBuf::from("/");
+                }
+                for part in parts(&target).collect::<Vec<_>>().into_iter().rev() {
+                    rest.push_front(part);
+                }
+            }
+            _ => {
+                is_there = fs::symlink_metadata(&next).is_ok();
+                found = next;
+            }
+        }
+    }
+    Some(found)
+}
+
+fn parts(path: &Path) -> impl Iterator<Item = OsString> + '_ {
+    path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    })
+}
+
+/// A host without its port.
+enum Named {
+    Name(Name),
+    Address(IpAddr),
+}
+
+/// What a text names; an address in any form that programs take, decimal and octal ones too.
+fn named(text: &str) -> Option<Named> {
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Some(Named::Address(address));
+    }
+    match url::Host::parse(text).ok()? {
+        url::Host::Ipv4(address) => Some(Named::Address(address.into())),
+        url::Host::Ipv6(address) => Some(Named::Address(address.into())),
+        url::Host::Domain(name) => Name::parse(&name).map(Named::Name),
+    }
+}
+
+/// `name`, `name:port`, `[address]:port`, `address`.
+fn split_port(host: &str, usual: u16) -> Option<(String, u16)> {
+    if host.parse::<IpAddr>().is_ok() {
+        return Some((host.to_string(), usual));
+    }
+    if let Some(rest) = host.strip_prefix('[') {
+        let (address, after) = rest.split_once(']')?;
+        let port = match after.strip_prefix(':') {
+            Some(port) => port.parse().ok()?,
+            None if after.is_empty() => usual,
+            None => return None,
+        };
+        return Some((address.to_string(), port));
+    }
+    match host.rsplit_once(':') {
+        Some((name, port)) => Some((name.to_string(), port.parse().ok()?)),
+        None => Some((host.to_string(), usual)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! What is allowed without a rule.
+
+use stockade::config::SHELL;
+
+/// Tools that may be called without a question.
+const ALLOWED_TOOLS: [&str; 8] = [
+    "read",
+    "grep",
+    "glob_search",
+    "todo_read",
+    "todo_write",
+    "tool_output_cache",
+    "tool_output_cache_grep",
+    "done",
+];
+
+/// Commands that may be started without a question, with options that only read.
+const ALLOWED_COMMANDS: [&str; 22] = [
+    "pwd",
+    "ls",
+    "rg",
+    "grep",
+    "find",
+    "sort",
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "stat",
+    "file",
+    "uname",
+    "whoami",
+    "date",
+    "git status",
+    "git diff",
+    "git show",
+    "git log",
+    "git rev-parse",
+    "git ls-files",
+    "git grep",
+];
+
+/// Whether a command is one of those that are allowed without a rule, by its first words.
+pub(crate) fn only_reads(words: &[String]) -> bool {
+    let Some((name, sub)) = crate::shell::subject(words) else {
+        return false;
+    };
+    ALLOWED_COMMANDS.iter().any(|command| match command.split_once(' ') {
+        Some((first, second)) => first == name && Some(second) == sub,
+        None => *command == name,
+    })
+}
+
+/// Tools and commands that are allowed without a rule.
+pub(crate) fn allowed() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+    let tools = ALLOWED_TOOLS.into_iter().map(|tool| (tool, None));
+    let commands = ALLOWED_COMMANDS.into_iter().map(|command| (SHELL, Some(command)));
+    tools.chain(commands)
+}

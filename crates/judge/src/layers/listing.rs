@@ -1,0 +1,97 @@
+//! Everything that counts as lines, each with the places that it comes from.
+
+use super::line::{Field, Fields, Line, Missing, bare_tool, lines, texts};
+use super::{Layers, Section};
+use crate::known;
+use stockade::profile::Origin;
+
+impl Layers {
+    /// What counts, in the order in which it is looked at, and then what a project that isn't trusted would allow.
+    pub fn lines(&self) -> Vec<Line> {
+        let mut all = self.user_lines();
+        all.extend(self.rule_lines());
+        for agent in self.agents() {
+            let own = self.own_agent(&agent.name).map(|own| own.fields());
+            let origins = |field| self.origins(Section::Agents, &agent.name, field, own.as_deref(), &agent.fields());
+            all.extend(lines(Section::Agents, &agent.name, agent.fields(), origins));
+        }
+        for tool in self.tools() {
+            let fields = tool.fields();
+            if fields.is_empty() {
+                all.push(bare_tool(&tool.name, &tool.origin));
+            }
+            let own = self.user.tool(&tool.name).map(|own| own.fields());
+            let origins = |field| self.origins(Section::Tools, &tool.name, field, own.as_deref(), &tool.fields());
+            all.extend(lines(Section::Tools, &tool.name, fields, origins));
+        }
+        all.extend(self.missing_lines());
+        all
+    }
+
+    /// The rules for tool calls that count: denials first, as they are looked at, then what is allowed, built in first.
+    pub fn rule_lines(&self) -> Vec<Line> {
+        let permissions = self.permissions();
+        let deny = permissions.deny.iter().map(|rule| Line::of_rule("deny", rule));
+        let built_in = known::allowed().map(|(tool, command)| Line::built_in(tool, command));
+        let allow = permissions.allow.iter().map(|rule| Line::of_rule("allow", rule));
+        deny.chain(built_in).chain(allow).collect()
+    }
+
+    /// What would count if the project were trusted.
+    pub fn missing_lines(&self) -> Vec<Line> {
+        let untrusted = self.project.iter().filter(|project| !project.is_trusted());
+        let widens = untrusted.flat_map(|project| project.widens.iter().cloned());
+        let missing = widens.map(|line| Line {
+            missing: Some(Missing::Untrusted),
+            ..line
+        });
+        missing.collect()
+    }
+
+    fn user_lines(&self) -> Vec<Line> {
+        let Some(command) = &self.user.on_violation else {
+            return Vec::new();
+        };
+        let words = std::iter::once(&command.program).chain(&command.arguments);
+        let origin = self.user.place(Section::OnViolation, "", "on_violation");
+        vec![Line {
+            text: format!("on_violation = {}", texts(words)),
+            origins: origin.cloned().into_iter().collect(),
+            missing: None,
+        }]
+    }
+
+    /// Where a field that counts is said. `own` are the fields without the project's words, `now` those with them.
+    fn origins(
+        &self,
+        section: Section,
+        name: &str,
+        field: &'static str,
+        own: Option<&[Field]>,
+        now: &[Field],
+    ) -> Vec<Origin> {
+        let value = |fields: &[Field]| fields.iter().find(|(said, _)| *said == field).cloned();
+        let of_own = own.and_then(value);
+        let user = self.user.place(section, name, field).cloned();
+        let base = user.or_else(|| of_own.as_ref().map(|_| Origin::BuiltIn));
+        let changes = of_own != value(now);
+        let theirs = self.project.as_ref().filter(|_| changes).and_then(|project| {
+            let place = project.configuration.place(section, name, field)?;
+            Some((place.clone(), project.is_trusted()))
+        });
+        match theirs {
+            // These add up, trusted or not.
+            Some((place, true)) if !matches!(field, "scope.denied" | "scope.read_only" | "limits") => vec![place],
+            theirs => {
+                let theirs = theirs.map(|(place, _)| place);
+                let origins: Vec<Origin> = base.into_iter().chain(theirs).collect();
+                // A mode that no layer gave.
+                if origins.is_empty() {
+                    vec![Origin::BuiltIn]
+                } else {
+                    origins
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The layers joined: built in, the user's, the project's.
+//!
+//! Rules are concatenated. A project that isn't trusted only denies and narrows; one that is trusted speaks as the user
+//! does, but for what its file can't say at all (see `read`). No layer drops the denials of another.
+
+mod error;
+#[cfg(test)]
+mod layers_tests;
+mod line;
+mod listing;
+#[cfg(test)]
+mod narrowing_tests;
+mod project;
+mod remember;
+mod trust;
+#[cfg(test)]
+mod trust_tests;
+mod widening;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use project::path_below;
+use stockade::config::join::{PROFILE, built_in};
+use stockade::config::{Agent, Configuration, ConfigurationError, Permissions, Section, Tool};
+use trust::Pins;
+
+pub use error::TrustError;
+pub use line::{Line, Missing};
+pub use project::{Project, Trust};
+pub use remember::{Written, remember};
+use stockade::policy::Mode;
+pub use trust::{Pinned, revoke, trust, trusted};
+pub use widening::Widening;
+
+/// What is configured for one root.
+#[derive(Debug)]
+pub struct Layers {
+    built_in: Vec<Agent>,
+    user: Configuration,
+    project: Option<Project>,
+    /// What was trusted of the project before it changed.
+    before: Option<String>,
+    /// The project's file, where it was trusted and isn't there any more.
+    gone: Option<PathBuf>,
+    /// Why nothing is trusted, where the list of what is can't be used.
+    unusable: Option<TrustError>,
+}
+
+impl Layers {
+    /// Reads the user's configuration and the project's. Where the list of what is trusted can't be used, nothing is.
+    ///
+    /// # Errors
+    /// A configuration can't be read, or has faults.
+    pub fn load(configuration: Option<&Path>, state: Option<&Path>, root: &Path) -> Result<Layers, ConfigurationError> {
+        let mut layers = Layers {
+            built_in: built_in().into(),
+            user: Configuration::load(configuration, Some(crate::is_match))?,
+            project: None,
+            before: None,
+            gone: None,
+            unusable: None,
+        };
+        if let Some(mut project) = layers.read_project(state, root)? {
+            project.widens = layers.widened_by(&project.configuration);
+            layers.project = Some(project);
+        }
+        Ok(layers)
+    }
+
+    /// The project's file, and whether it is trusted. Somebody who remembers a rule may change both in between: what
+    /// seems to have changed is read again, until it is what it was the last time.
+    fn read_project(&mut self, state: Option<&Path>, root: &Path) -> Result<Option<Project>, ConfigurationError> {
+        let mut last = None;
+        loop {
+            let Some(mut project) = Project::read(root)? else {
+                let path = path_below(root);
+                let was_trusted = Pins::load(state).is_ok_and(|pins| pins.text_of(&path).is_some());
+                self.gone = was_trusted.then_some(path);
+                return Ok(None);
+            };
+            match Pins::load(state) {
+                Ok(pins) => {
+                    project.trust = pins.trust(&project.path, &project.hash);
+                    self.before = pins.text_of(&project.path);
+                }
+                Err(error) => self.unusable = Some(error),
+            }
+            if project.trust != Trust::Changed || last.as_ref() == Some(&project.hash) {
+                return Ok(Some(project));
+            }
+            last = Some(project.hash);
+        }
+    }
+
+    /// The user's own configuration.
+    pub fn user(&self) -> &Configuration {
+        &self.user
+    }
+
+    /// The project's, where there is one.
+    pub fn project(&self) -> Option<&Project> {
+        self.project.as_ref()
+    }
+
+    /// The rules for tool calls: the user's, then the project's, whose allows count only while it is trusted.
+    pub fn permissions(&self) -> Permissions {
+        let mut permissions = self.user.permissions.clone();
+        if let Some(project) = &self.project {
+            let theirs = &project.configuration.permissions;
+            permissions.deny.extend(theirs.deny.iter().cloned());
+            if project.is_trusted() {
+                permissions.allow.extend(theirs.allow.iter().cloned());
+            }
+        }
+        permissions
+    }
+
+    /// An agent; `None` where no layer that counts declares it. It always has a mode and a profile.
+    pub fn agent(&self, name: &str) -> Option<Agent> {
+        let project = self.project.as_ref();
+        self.agent_with(name, project.map(|project| (&project.configuration, project.trust)))
+    }
+
+    /// All agents, those that are built in first.
+    pub fn agents(&self) -> Vec<Agent> {
+        let names = self.names(|configuration| configuration.agents.iter().map(|agent| &agent.name).collect());
+        let built_in = self.built_in.iter().map(|agent| agent.name.as_str());
+        let mut seen = BTreeSet::new();
+        built_in
+            .chain(names)
+            .filter(|name| seen.insert(*name))
+            .filter_map(|name| self.agent(name))
+            .collect()
+    }
+
+    /// A tool; `None` where no layer that counts declares it.
+    pub fn tool(&self, name: &str) -> Option<Tool> {
+        let project = self.project.as_ref();
+        self.tool_with(name, project.map(|project| (&project.configuration, project.trust)))
+    }
+
+    /// All tools that are declared.
+    pub fn tools(&self) -> Vec<Tool> {
+        let names = self.names(|configuration| configuration.tools.iter().map(|tool| &tool.name).collect());
+        let mut seen = BTreeSet::new();
+        let names = names.into_iter().filter(|name| seen.insert(*name));
+        names.filter_map(|name| self.tool(name)).collect()
+    }
+
+    /// What a person has to know: that something was found and doesn't count.
+    pub fn remarks(&self) -> Vec<String> {
+        let Some(project) = &self.project else {
+            let gone = self.gone.iter();
+            let said = gone.map(|path| {
+                format!(
+                    "`{}` was trusted and is gone: nothing of it holds; `stockade trust --revoke` forgets it",
+                    path.display()
+                )
+            });
+            return said.collect();
+        };
+        let path = project.path.display();
+        let widens = !project.widens.is_empty();
+        let untrusted = match project.trust {
+            Trust::Trusted => None,
+            Trust::Changed if widens => Some(format!(
+                "`{path}` has changed since it was trusted, so what it allows doesn't count: see `stockade trust --diff`"
+            )),
+            Trust::Changed => Some(format!(
+                "`{path}` has changed since it was trusted, and may deny less: see `stockade trust --diff`"
+            )),
+            Trust::Untrusted if !widens => None,
+            Trust::Untrusted => Some(format!(
+                "`{path}` isn't trusted, so what it allows doesn't count: `stockade trust` shows it"
+            )),
+        };
+        let unusable = self.unusable.as_ref().map(|error| {
+            let why = std::error::Error::source(error).map(|source| format!(": {source}"));
+            format!(
+                "no project's configuration is trusted: {error}{}",
+                why.unwrap_or_default()
+            )
+        });
+        unusable.into_iter().chain(untrusted).collect()
+    }
+
+    fn names<'l>(&'l self, of: impl Fn(&'l Configuration) -> Vec<&'l String>) -> Vec<&'l str> {
+        let project = self.project.iter().map(|project| &project.configuration);
+        let all = std::iter::once(&self.user).chain(project).flat_map(of);
+        all.map(String::as_str).collect()
+    }
+
+    /// What the built-in and the user's layers say.
+    fn own_agent(&self, name: &str) -> Option<Agent> {
+        let built_in = self.built_in.iter().find(|agent| agent.name == name).cloned();
+        over(self.user.agent(name).cloned(), built_in, Agent::over).map(complete)
+    }
+
+    fn agent_with(&self, name: &str, project: Said<'_>) -> Option<Agent> {
+        let own = self.own_agent(name);
+        let said = project.and_then(|(configuration, trust)| Some((configuration.agent(name)?, trust)));
+        match said {
+            None => own,
+            Some((theirs, Trust::Trusted)) => over(Some(theirs.clone()), own, Agent::over).map(complete),
+            Some((theirs, _)) => own.map(|own| own.narrowed(theirs)),
+        }
+    }
+
+    fn tool_with(&self, name: &str, project: Said<'_>) -> Option<Tool> {
+        let own = self.user.tool(name).cloned();
+        let said = project.and_then(|(configuration, trust)| Some((configuration.tool(name)?, trust)));
+        match said {
+            None => own,
+            Some((theirs, Trust::Trusted)) => over(Some(theirs.clone()), own, Tool::over),
+            Some((theirs, _)) => own.map(|own| own.narrowed(theirs)),
+        }
+    }
+}
+
+/// An agent of a user's or a project's, whose files don't say how it takes changes or where it runs.
+fn complete(agent: Agent) -> Agent {
+    Agent {
+        mode: agent.mode.or(Some(Mode::Manual)),
+        profile: agent.profile.or_else(|| Some(PROFILE.to_owned())),
+        ..agent
+    }
+}
+
+/// What a project says, and whether it is believed.
+type Said<'c> = Option<(&'c Configuration, Trust)>;
+
+fn over<T>(upper: Option<T>, lower: Option<T>, join: fn(T, T) -> T) -> Option<T> {
+    match (upper, lower) {
+        (Some(upper), Some(lower)) => Some(join(upper, lower)),
+        (one, other) => one.or(other),
+    }
+}

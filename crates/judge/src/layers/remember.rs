@@ -1,0 +1,173 @@
+//! Writing what a yes said for good: a rule into the project's configuration, trusted as it is written.
+//!
+//! Comments and order of the file stay. Only a file that is trusted, or none yet, gets a rule; links are never followed.
+//! A reader meanwhile sees the old file or the new one, and trusts either: both hashes are pinned while the new
+//! file takes the old one's place.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, openat, renameat};
+use nix::sys::stat::{Mode, fstat, mkdirat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use super::project::{DIRECTORY, Project, Trust, hash, open, path_below, read};
+use super::trust::Locked;
+use super::{Configuration, TrustError};
+use crate::{PermissionRule, Remember};
+use stockade::profile::Source;
+
+/// What a file that is made begins with.
+const HEAD: &str = "# Rules of this project. Stockade adds what is remembered; `stockade trust` has to agree to other changes.\nversion = 1\n";
+
+/// The new file before it takes the old one's place.
+const NEW: &str = ".config.toml.new";
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The project's configuration.
+    pub path: PathBuf,
+    /// The rules that are new; those that were there already aren't written again.
+    pub added: Vec<Remember>,
+}
+
+/// Writes rules into the project's configuration, which is made where it is missing, and trusts the result.
+///
+/// # Errors
+/// The file is there and isn't trusted, or has faults, or is a link; it or the state directory can't be written; a rule
+/// isn't one.
+pub fn remember(root: &Path, state: Option<&Path>, rules: &[Remember]) -> Result<Written, TrustError> {
+    let mut locked = Locked::open(state)?;
+    let path = path_below(root);
+    let found = Project::read(root)?;
+    if let Some(project) = &found
+        && locked.pins.trust(&path, &project.hash) != Trust::Trusted
+    {
+        return Err(TrustError::Untrusted { path });
+    }
+    let configuration = found.as_ref().map(|project| &project.configuration);
+    let added = missing(configuration, rules);
+    if added.is_empty() {
+        return Ok(Written { path, added });
+    }
+    let before = found.as_ref().map(|project| project.text.as_str());
+    let text = with_rules(before.unwrap_or(HEAD), &added).map_err(|why| unwritable(&path, io::Error::other(why)))?;
+    // What is written is read first: a rule that isn't one never gets into the file.
+    let written = read(&text, &Source::File(path.clone()))?;
+    if !missing(Some(&written), &added).is_empty() {
+        let why = "its table of permissions has a form that nothing can be added to";
+        return Err(unwritable(&path, io::Error::other(why)));
+    }
+    let new = hash(text.as_bytes());
+    let old = found.as_ref().map(|project| project.hash.as_str());
+    let both: Vec<&str> = [new.as_str()].into_iter().chain(old).collect();
+    locked.pin(&path, &both, &text)?;
+    write(&path, &text)?;
+    locked.pin(&path, &[&new], &text)?;
+    Ok(Written { path, added })
+}
+
+/// The rules that aren't there yet, each once.
+fn missing(configuration: Option<&Configuration>, rules: &[Remember]) -> Vec<Remember> {
+    let there = configuration.map_or(&[][..], |configuration| &configuration.permissions.allow);
+    let mut missing: Vec<Remember> = Vec::new();
+    for rule in rules {
+        if !missing.contains(rule) && !there.iter().any(|known| is_same(known, rule)) {
+            missing.push(rule.clone());
+        }
+    }
+    missing
+}
+
+fn is_same(known: &PermissionRule, rule: &Remember) -> bool {
+    known.tool == rule.tool
+        && known.command == rule.command
+        && known.skill_name == rule.skill_name
+        && known.command_glob.is_none()
+}
+
+/// The text with the rules behind those that are there.
+fn with_rules(text: &str, rules: &[Remember]) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let permissions = document.entry("permissions").or_insert_with(|| {
+        let mut table = Table::new();
+        // `[permissions]` alone says nothing.
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let permissions = permissions.as_table_like_mut().ok_or("`permissions` isn't a table")?;
+    let allow = permissions
+        .entry("allow")
+        .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+    for rule in rules {
+        let fields = [
+            ("tool", Some(&rule.tool)),
+            ("command", rule.command.as_ref()),
+            ("skill_name", rule.skill_name.as_ref()),
+        ];
+        let fields = fields.into_iter().filter_map(|(name, text)| Some((name, text?)));
+        match allow {
+            Item::ArrayOfTables(tables) => {
+                let mut table = Table::new();
+                fields.for_each(|(name, text)| drop(table.insert(name, value(text.as_str()))));
+                tables.push(table);
+            }
+            Item::Value(toml_edit::Value::Array(array)) => {
+                let inline = fields
+                    .map(|(name, text)| (name, text.as_str()))
+                    .collect::<toml_edit::InlineTable>();
+                array.push(inline);
+            }
+            _ => return Err("`permissions.allow` isn't a list".to_owned()),
+        }
+    }
+    Ok(document.to_string())
+}
+
+/// Puts a new file in the place of the old one, in a directory that is held open.
+fn write(path: &Path, text: &str) -> Result<(), TrustError> {
+    let directory = directory(path)?;
+    let name = path.file_name().unwrap_or_default();
+    let old = open(&directory, path, OFlag::O_PATH)?;
+    let failed = |errno: Errno| unwritable(path, errno.into());
+    let mode = match old {
+        Some(old) => Mode::from_bits_truncate(fstat(&old).map_err(failed)?.st_mode & 0o777),
+        None => Mode::from_bits_truncate(0o644),
+    };
+    // Only the holder of the lock makes it, so one that is there was left by a process that was killed.
+    let _ = unlinkat(&directory, NEW, UnlinkatFlags::NoRemoveDir);
+    let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let file = openat(&directory, NEW, flags, mode).map_err(failed)?;
+    let mut file = File::from(file);
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let moved = written.and_then(|()| renameat(&directory, NEW, &directory, name).map_err(io::Error::from));
+    moved.map_err(|error| {
+        let _ = unlinkat(&directory, NEW, UnlinkatFlags::NoRemoveDir);
+        unwritable(path, error)
+    })
+}
+
+/// The project's directory of configuration, made where it is missing.
+fn directory(path: &Path) -> Result<OwnedFd, TrustError> {
+    let directory = path.parent().unwrap_or(path);
+    let root = directory.parent().unwrap_or(path);
+    let root = File::open(root).map_err(|error| unwritable(root, error))?;
+    match mkdirat(root.as_fd(), DIRECTORY, Mode::from_bits_truncate(0o755)) {
+        Ok(()) | Err(Errno::EEXIST) => {}
+        Err(errno) => return Err(unwritable(directory, errno.into())),
+    }
+    let opened = open(&root, directory, OFlag::O_DIRECTORY | OFlag::O_RDONLY)?;
+    opened.ok_or_else(|| unwritable(directory, io::ErrorKind::NotFound.into()))
+}
+
+fn unwritable(path: &Path, source: io::Error) -> TrustError {
+    TrustError::Unwritable {
+        path: path.to_path_buf(),
+        source,
+    }
+}

@@ -1,0 +1,42 @@
+//! Judging before anything runs: may this agent do that, and may this tool be called so?
+//!
+//! `layers` joins what users and projects configure, `shell` reads command lines, `judging` decides a tool call, `files`
+//! an access to a path or host. Nothing here runs, opens or enforces anything: that is the sandbox's work.
+
+mod allowing;
+mod answer;
+mod asking;
+mod denying;
+mod directory;
+mod examples;
+mod file;
+pub mod files;
+mod glob;
+mod harm;
+mod json;
+mod judging;
+mod known;
+mod layers;
+mod layout;
+mod line;
+mod refused;
+mod request;
+mod rules;
+pub mod shell;
+mod storing;
+#[cfg(test)]
+mod tests;
+
+pub use stockade::config::{Decision, PermissionRule, Permissions, SHELL, SKILL_LOAD};
+
+pub use answer::{Answer, Danger, Remember, ToolError};
+pub use directory::lexical;
+pub use examples::matches as is_match;
+pub use file::permissions_of;
+pub use judging::Judge;
+pub use layers::{
+    Layers, Line, Missing, Pinned, Project, Trust, TrustError, Widening, Written, remember, revoke, trust, trusted,
+};
+pub use refused::Refused;
+pub use request::{Act, Action, Call};
+pub use storing::storable;

@@ -1,0 +1,101 @@
+//! Reading command lines: what a line does, as far as that can be told without running anything.
+//!
+//! `read` says whether a line is **plain** (simple commands of literal words, joined by operators), and takes it apart.
+//! Two readers must agree on it; what they don't agree on isn't plain. `seen` is the opposite, for deny rules: every
+//! command that a line could start, however well hidden. `fitness` says whether the options of a command are among those
+//! that do no more than the command's name promises. Nothing here runs a command or opens a file.
+
+#[cfg(test)]
+mod corpora_tests;
+mod fitness;
+mod grammar;
+mod normalise;
+mod read;
+mod scan;
+mod seen;
+
+pub use fitness::{Fitness, fitness, subject};
+pub use normalise::normalise;
+pub use read::read;
+pub(super) use seen::ANYTHING;
+pub use seen::{could_name, seen};
+
+use std::ops::Range;
+
+/// What a text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// Simple commands of literal words.
+    Plain(Plain),
+    /// Anything else: the text alone doesn't say what it will do.
+    NotPlain(NotPlain),
+}
+
+/// A line of simple commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plain {
+    /// The text, trimmed, its runs of blanks made one.
+    pub normalised: String,
+    /// The commands in their order; at least one.
+    pub parts: Vec<Part>,
+    /// Where operators, redirections and newlines stand in `normalised`, in their order.
+    pub operators: Vec<Range<usize>>,
+}
+
+/// One simple command of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The values of its words, without quotes; at least one. The first is as it was typed: `/bin/ls` isn't `ls`.
+    pub words: Vec<String>,
+    /// Its text as in the normalised line, without redirections.
+    pub text: String,
+    /// Where its input and output go, in their order.
+    pub redirections: Vec<Redirection>,
+    /// The operator before it; `None` for the first.
+    pub follows: Option<Operator>,
+}
+
+/// What stands between two commands, or behind the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// `|`
+    Pipe,
+    /// `|&`
+    PipeBoth,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `;`
+    Semicolon,
+    /// `&`
+    Background,
+    /// A new line.
+    Newline,
+}
+
+/// Where a command's input or output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirection {
+    /// As it stands there, with the descriptor's number: `>`, `2>>`, `&>`, `2>&`.
+    pub operator: String,
+    /// The value of the word behind it: a file, or the number of a descriptor behind `>&`.
+    pub target: String,
+}
+
+impl Redirection {
+    /// Whether it only joins two of the command's own outputs, as `2>&1` does, and opens nothing.
+    #[must_use]
+    pub fn opens_nothing(&self) -> bool {
+        self.operator.ends_with(">&") && matches!(self.target.as_str(), "1" | "2")
+    }
+}
+
+/// A line that isn't plain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotPlain {
+    /// Why, for a person: the end of a sentence that begins with "it". Never holds text of the line.
+    pub why: &'static str,
+    /// The text, trimmed, its runs of blanks made one as far as quotes can be told. Not escaped, not bounded.
+    pub normalised: String,
+}

@@ -1,0 +1,366 @@
+//! The words that answer a question, wherever a person is asked: a word or its first letter, in any case, and Enter.
+//!
+//! What isn't one of the offered answers is none, and is asked for again. Pure.
+
+use super::{Choice, EscalationRequest, Extent, Lifetime, Requested};
+
+/// After so many yeses in one directory, or to one host, `wider` is offered first.
+const YESES_BEFORE_WIDER: usize = 3;
+
+/// Said of a line that is none of the answers, before they are named once more.
+pub const UNCLEAR: &str = "that is no answer; it is one of these:";
+
+/// More of a reason isn't passed on.
+const LONGEST_REASON: usize = 500;
+
+/// A word that answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Word {
+    /// For this run.
+    Yes,
+    /// For this access alone.
+    Once,
+    /// For later runs too.
+    Always,
+    /// All that would be granted beside it.
+    Wider,
+    /// Refuse it.
+    No,
+    /// Show more, and ask again.
+    Details,
+}
+
+impl Word {
+    /// As it is typed in full. The first letters differ.
+    pub fn text(self) -> &'static str {
+        match self {
+            Word::Yes => "yes",
+            Word::Once => "once",
+            Word::Always => "always",
+            Word::Wider => "wider",
+            Word::No => "no",
+            Word::Details => "details",
+        }
+    }
+
+    /// Whether this is it, or its letter.
+    pub fn is(self, typed: &str) -> bool {
+        typed.eq_ignore_ascii_case(self.text()) || typed.eq_ignore_ascii_case(&self.text()[..1])
+    }
+}
+
+/// The answers that one question takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The words, in the order in which they're shown.
+    pub words: Vec<Word>,
+    /// How long a grant may last.
+    lifetimes: Vec<Lifetime>,
+    /// The profile whose name, typed in full, grants all of it.
+    pub name: Option<&'static str>,
+    /// Whether a run goes on with what is granted.
+    is_live: bool,
+}
+
+/// What a line means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// An answer, with what was said with it.
+    Answer(Choice, Option<String>),
+    /// More is to be shown.
+    Details,
+    /// Nothing that can be an answer.
+    Unclear,
+}
+
+impl Offer {
+    /// Of a request.
+    pub fn of(request: &EscalationRequest) -> Offer {
+        let lifetimes = request.lifetimes.clone();
+        let is_profile = matches!(request.requested, Requested::Profile(_));
+        let mut words = Vec::new();
+        if !lifetimes.is_empty() && !request.requested.must_be_typed() {
+            words.extend(granting_words(request));
+        }
+        words.extend([Word::No, Word::Details]);
+        Offer {
+            words,
+            name: (is_profile && !lifetimes.is_empty()).then_some(Requested::TYPED),
+            lifetimes,
+            is_live: request.live,
+        }
+    }
+
+    /// Of a question that has nothing to choose but yes and no.
+    pub fn whether() -> Offer {
+        Offer {
+            words: vec![Word::Yes, Word::No, Word::Details],
+            lifetimes: vec![Lifetime::Once],
+            name: None,
+            is_live: false,
+        }
+    }
+
+    /// How long a plain yes lasts: until the run ends, where that is offered.
+    pub fn usual(&self) -> Option<Lifetime> {
+        let session = self.lifetimes.iter().find(|lifetime| **lifetime == Lifetime::Session);
+        session.or_else(|| self.lifetimes.iter().min()).copied()
+    }
+
+    /// Whether `wider always` is an answer.
+    pub fn has_wider_always(&self) -> bool {
+        self.words.contains(&Word::Wider) && self.lifetimes.contains(&Lifetime::Always)
+    }
+
+    /// The answers as a prompt names them: `[y]es for this run`, `[n]o`.
+    pub fn shown(&self) -> Vec<String> {
+        let mut shown: Vec<String> = self.words.iter().map(|word| self.shown_word(*word)).collect();
+        if !self.words.contains(&Word::Yes) {
+            shown.splice(0..0, self.name.map(str::to_string));
+        }
+        shown
+    }
+
+    /// The words that answer it, or the name that has to be typed.
+    pub fn words(&self) -> Vec<&str> {
+        let name = self.name.filter(|_| !self.words.contains(&Word::Yes));
+        name.into_iter()
+            .chain(self.words.iter().map(|word| word.text()))
+            .collect()
+    }
+
+    fn shown_word(&self, word: Word) -> String {
+        let (first, rest) = word.text().split_at(1);
+        let is_for_run = self.is_live && self.usual() == Some(Lifetime::Session);
+        let time = if word == Word::Yes && is_for_run {
+            " for this run"
+        } else {
+            ""
+        };
+        format!("[{first}]{rest}{time}")
+    }
+
+    /// What a line means.
+    pub fn meaning(&self, line: &str) -> Said {
+        let line = line.trim();
+        let (first, more) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let more = more.trim_start();
+        if self.name == Some(line) {
+            return self.yes(self.usual(), Extent::Profile(line.to_string()));
+        }
+        let word = self.words.iter().find(|word| word.is(first));
+        match (word, more) {
+            (Some(Word::No), "") => Said::Answer(Choice::No { all: false }, None),
+            (Some(Word::No), "all") => Said::Answer(Choice::No { all: true }, None),
+            (Some(Word::No), reason) => {
+                let reason = reason.chars().take(LONGEST_REASON).collect();
+                Said::Answer(Choice::No { all: false }, Some(reason))
+            }
+            (Some(Word::Yes), "") => self.yes(self.usual(), Extent::Requested),
+            (Some(Word::Once), "") => self.yes(Some(Lifetime::Once), Extent::Requested),
+            (Some(Word::Always), "") => self.yes(Some(Lifetime::Always), Extent::Requested),
+            (Some(Word::Wider), "") => self.yes(self.usual(), Extent::Wider),
+            (Some(Word::Wider), more) if Word::Always.is(more) => self.yes(Some(Lifetime::Always), Extent::Wider),
+            (Some(Word::Details), "") => Said::Details,
+            _ => Said::Unclear,
+        }
+    }
+
+    /// Lifetimes that aren't offered are no answer, however the word came in.
+    fn yes(&self, lifetime: Option<Lifetime>, extent: Extent) -> Said {
+        match lifetime.filter(|lifetime| self.lifetimes.contains(lifetime)) {
+            Some(lifetime) => Said::Answer(Choice::Yes { lifetime, extent }, None),
+            None => Said::Unclear,
+        }
+    }
+}
+
+/// Where the program has ended there is nothing to be granted once, or wider: a yes starts it again.
+fn granting_words(request: &EscalationRequest) -> Vec<Word> {
+    if !request.live {
+        return vec![Word::Yes];
+    }
+    let has = |lifetime| request.lifetimes.contains(&lifetime);
+    let mut words = vec![Word::Yes];
+    words.extend(has(Lifetime::Once).then_some(Word::Once));
+    words.extend(has(Lifetime::Always).then_some(Word::Always));
+    let is_wider_open = request.wider.as_ref().is_some_and(|wider| !wider.must_be_typed());
+    if is_wider_open && has(Lifetime::Session) {
+        let is_first = request.granted_beside >= YESES_BEFORE_WIDER;
+        words.insert(if is_first { 0 } else { words.len() }, Word::Wider);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approve::samples::request;
+
+    fn meaning(request: &EscalationRequest, line: &str) -> Said {
+        Offer::of(request).meaning(line)
+    }
+
+    fn yes(lifetime: Lifetime, extent: Extent) -> Said {
+        Said::Answer(Choice::Yes { lifetime, extent }, None)
+    }
+
+    fn no(reason: Option<&str>) -> Said {
+        Said::Answer(Choice::No { all: false }, reason.map(Into::into))
+    }
+
+    fn profile(name: &str) -> EscalationRequest {
+        EscalationRequest {
+            requested: Requested::Profile(name.into()),
+            wider: None,
+            ..request()
+        }
+    }
+
+    #[test]
+    fn each_word_and_its_first_letter_is_an_answer_in_any_case() {
+        let requested = Extent::Requested;
+        for (lines, said) in [
+            (["y", "Y", "yes", " YES "], yes(Lifetime::Session, requested.clone())),
+            (["o", "O", "once", "Once"], yes(Lifetime::Once, requested.clone())),
+            (["a", "A", "always", "ALWAYS"], yes(Lifetime::Always, requested)),
+            (["w", "W", "wider", "WideR"], yes(Lifetime::Session, Extent::Wider)),
+            (
+                ["w a", "wider always", "W  ALWAYS", "wider\ta"],
+                yes(Lifetime::Always, Extent::Wider),
+            ),
+            (["n", "N", "no", " NO"], no(None)),
+            (["d", "D", "details", "DETAILS"], Said::Details),
+        ] {
+            for line in lines {
+                assert_eq!(meaning(&request(), line), said, "{line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_no_carries_its_reason_and_only_all_ends_the_asking() {
+        for line in ["no use ./data instead", "n use ./data instead"] {
+            assert_eq!(meaning(&request(), line), no(Some("use ./data instead")));
+        }
+        let all = Said::Answer(Choice::No { all: true }, None);
+        for line in ["no all", "n  all"] {
+            assert_eq!(meaning(&request(), line), all);
+        }
+        assert_eq!(meaning(&request(), "no all of it"), no(Some("all of it")));
+        let Said::Answer(_, Some(reason)) = meaning(&request(), &format!("no {}", "x".repeat(4000))) else {
+            panic!("no reason")
+        };
+        assert_eq!(reason.len(), LONGEST_REASON);
+    }
+
+    #[test]
+    fn nothing_else_is_an_answer() {
+        for line in [
+            "",
+            " ",
+            "s",
+            "session",
+            "1",
+            "ye",
+            "yess",
+            "yes please",
+            "y y",
+            "on",
+            "once more",
+            "al",
+            "wi",
+            "wider once",
+            "w y",
+            "always yes",
+            "nope",
+            "not",
+            "details please",
+            "trusted",
+            "ok",
+            "j",
+            "-",
+            "öö",
+            "оnce",
+            "ｙ",
+        ] {
+            assert_eq!(meaning(&request(), line), Said::Unclear, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_request_does_not_offer_is_no_answer() {
+        let once = EscalationRequest {
+            lifetimes: vec![Lifetime::Once],
+            ..request()
+        };
+        for line in ["always", "wider", "wider always"] {
+            assert_eq!(meaning(&once, line), Said::Unclear, "{line}");
+        }
+        assert_eq!(meaning(&once, "y"), yes(Lifetime::Once, Extent::Requested));
+        let session = EscalationRequest {
+            lifetimes: vec![Lifetime::Session],
+            ..request()
+        };
+        assert_eq!(meaning(&session, "wider always"), Said::Unclear);
+        let narrow = EscalationRequest {
+            wider: None,
+            ..request()
+        };
+        assert_eq!(meaning(&narrow, "wider"), Said::Unclear);
+        let nothing = EscalationRequest {
+            lifetimes: Vec::new(),
+            ..profile("trusted")
+        };
+        for line in ["once", "yes", "wider", "trusted"] {
+            assert_eq!(meaning(&nothing, line), Said::Unclear, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_has_ended_is_started_again_on_yes_alone() {
+        let ended = EscalationRequest {
+            live: false,
+            lifetimes: vec![Lifetime::Once],
+            ..request()
+        };
+        for line in ["yes", "y", "YES"] {
+            assert_eq!(meaning(&ended, line), yes(Lifetime::Once, Extent::Requested), "{line}");
+        }
+        for line in ["once", "always", "wider", ""] {
+            assert_eq!(meaning(&ended, line), Said::Unclear, "{line}");
+        }
+        assert_eq!(meaning(&ended, "n"), no(None));
+    }
+
+    #[test]
+    fn trusted_is_granted_to_who_types_its_whole_name_only() {
+        let trusted = yes(Lifetime::Session, Extent::Profile("trusted".into()));
+        for name in ["trusted", "readonly"] {
+            assert_eq!(meaning(&profile(name), "trusted"), trusted);
+            for line in ["t", "truste", "Trusted", "trusted always"] {
+                assert_eq!(meaning(&profile(name), line), Said::Unclear, "{line}");
+            }
+        }
+        for line in ["yes", "once", "always", "wider"] {
+            assert_eq!(meaning(&profile("trusted"), line), Said::Unclear, "{line}");
+        }
+        let wider = EscalationRequest {
+            wider: Some(Requested::Profile("trusted".into())),
+            ..request()
+        };
+        assert_eq!(meaning(&wider, "wider"), Said::Unclear);
+    }
+
+    #[test]
+    fn after_three_yeses_in_one_directory_wider_comes_first() {
+        let mut request = request();
+        let first = |request: &EscalationRequest| Offer::of(request).words[0];
+        request.granted_beside = 2;
+        assert_eq!(first(&request), Word::Yes);
+        request.granted_beside = 3;
+        assert_eq!(first(&request), Word::Wider);
+        request.wider = None;
+        assert_eq!(first(&request), Word::Yes);
+    }
+}

@@ -1,0 +1,84 @@
+//! A record as it is kept: JSON, its secrets masked, its texts bounded.
+
+use serde_json::Value;
+
+use super::Record;
+use stockade_text::mask;
+
+/// Bytes of one text that are kept: a path (`PATH_MAX`).
+const LONGEST_TEXT: usize = 4096;
+
+/// Entries of one list that are kept.
+const LONGEST_LIST: usize = 256;
+
+/// Bytes of a whole record: more is cut harder.
+const LONGEST_BODY: usize = 48 * 1024;
+
+/// The JSON form of a record, one line, its fields in the order of their names.
+pub fn body(record: &Record) -> String {
+    let mut value = serde_json::to_value(record).unwrap_or(Value::Null);
+    bound(&mut value, usize::MAX, LONGEST_LIST);
+    // Masked before its texts are cut: half a token is a secret still.
+    mask::json(&mut value);
+    bound(&mut value, LONGEST_TEXT, LONGEST_LIST);
+    let mut text = value.to_string();
+    let mut longest = LONGEST_TEXT;
+    while text.len() > LONGEST_BODY && longest > 16 {
+        longest /= 4;
+        bound(&mut value, longest, longest / 16);
+        text = value.to_string();
+    }
+    text
+}
+
+fn bound(value: &mut Value, longest_text: usize, longest_list: usize) {
+    match value {
+        Value::String(text) if text.len() > longest_text => {
+            text.truncate(text.floor_char_boundary(longest_text));
+            text.push('…');
+        }
+        Value::Array(entries) => {
+            let is_words = entries.iter().all(Value::is_string);
+            if entries.len() > longest_list {
+                entries.truncate(longest_list);
+                // What stands for the others is one entry of so many: cutting again changes nothing.
+                if let (true, Some(last)) = (is_words, entries.last_mut()) {
+                    *last = Value::String("…".into());
+                }
+            }
+            for entry in entries {
+                bound(entry, longest_text, longest_list);
+            }
+        }
+        Value::Object(fields) => {
+            for field in fields.values_mut() {
+                bound(field, longest_text, longest_list);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::Started;
+
+    #[test]
+    fn a_record_is_kept_masked_bounded_and_can_be_read_again() {
+        let record = Record::Started(Started {
+            profile: "minimal".into(),
+            command: (0..500).map(|_| "ü".repeat(3000)).collect(),
+            root: "/r".into(),
+            agent: None,
+            flags: vec!["--env".into(), "TOKEN=abc".into()],
+        });
+        let body = body(&record);
+        assert!(body.len() <= LONGEST_BODY, "{}", body.len());
+        let Ok(Record::Started(kept)) = serde_json::from_str(&body) else {
+            panic!("{body}");
+        };
+        assert!(kept.command[0].ends_with('…') && kept.command.last().unwrap() == "…");
+        assert_eq!(kept.flags, ["--env", "TOKEN=***"]);
+    }
+}

@@ -1,0 +1,186 @@
+//! The records. Texts in them may come from the confined program.
+
+use serde::{Deserialize, Serialize};
+
+use crate::approve::{Answer, EscalationRequest, Lifetime, Requested};
+use crate::config::Decision;
+use crate::report::{Kind, Refusal, Report, Rule};
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Record {
+    /// A run began.
+    Started(Started),
+    /// It ended, or didn't start.
+    Ended(Ended),
+    /// An access was refused, for the first time in this run.
+    Denied(Seen),
+    /// An access was allowed.
+    Allowed(Seen),
+    /// Somebody was asked.
+    Asked(Box<EscalationRequest>),
+    /// What came back.
+    Answered(Decided),
+    /// Something was granted on an answer.
+    Granted(Granted),
+    /// A grant that was stored was taken back.
+    Revoked(Granted),
+    /// A decision before anything ran.
+    Judged(Judged),
+    /// Records couldn't be kept.
+    Lost(Lost),
+}
+
+impl Record {
+    /// Whether it says that something was allowed without anybody being asked.
+    pub fn allows(&self) -> bool {
+        match self {
+            Record::Allowed(_) => true,
+            Record::Judged(judged) => judged.result == Decision::Allow,
+            _ => false,
+        }
+    }
+
+    /// Its kind, as the JSON form names it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Record::Started(_) => "started",
+            Record::Ended(_) => "ended",
+            Record::Denied(_) => "denied",
+            Record::Allowed(_) => "allowed",
+            Record::Asked(_) => "asked",
+            Record::Answered(_) => "answered",
+            Record::Granted(_) => "granted",
+            Record::Revoked(_) => "revoked",
+            Record::Judged(_) => "judged",
+            Record::Lost(_) => "lost",
+        }
+    }
+}
+
+/// A run that began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// The profile.
+    pub profile: String,
+    /// The command and its arguments.
+    pub command: Vec<String>,
+    /// The run's root.
+    pub root: String,
+    /// The agent that it acts for.
+    pub agent: Option<String>,
+    /// The flags that grant, deny or pass something, as words.
+    pub flags: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// As the report has it: `completed`, `permission_denied`, …
+    pub status: String,
+    /// The program's exit code, where it ended by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<String>,
+    /// Different accesses that were refused.
+    pub denials: u64,
+    /// Wall-clock milliseconds.
+    pub duration_ms: u64,
+}
+
+/// An access.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Of what kind.
+    pub access: Kind,
+    /// What it is to, as the kernel names it.
+    pub target: String,
+    /// The same as the program named it.
+    pub asked: String,
+    /// The system call.
+    pub syscall: String,
+    /// The process.
+    pub pid: i32,
+    /// Its program.
+    pub program: String,
+    /// What decided, with its origin; `None` where nothing grants it.
+    pub rule: Option<String>,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The request's id.
+    pub request: String,
+    /// What was said.
+    pub answer: Answer,
+}
+
+/// Something granted by an answer, or taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Granted {
+    /// The request's id, or the stored grant's.
+    pub request: String,
+    /// What.
+    pub granted: Requested,
+    /// For how long.
+    pub lifetime: Lifetime,
+    /// By whom.
+    pub by: String,
+}
+
+/// A decision of `stockade check`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The agent that asked, where one was named.
+    pub agent: Option<String>,
+    /// `tool`, `read`, `write`, `delete`, `execute`, `connect`.
+    pub action: String,
+    /// The tool and its main input, the path, the host.
+    pub target: String,
+    /// What was said.
+    pub result: Decision,
+    /// The agent's mode.
+    pub mode: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// The rule that decided.
+    pub matched: Option<String>,
+}
+
+/// Records that aren't there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// How many.
+    pub records: u64,
+}
+
+impl Seen {
+    /// A refused access.
+    pub(crate) fn of(refusal: &Refusal) -> Seen {
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Seen {
+            access: refusal.kind,
+            target: lossy(&refusal.target),
+            asked: lossy(&refusal.asked),
+            syscall: refusal.syscall.to_string(),
+            pid: refusal.pid,
+            program: lossy(&refusal.program),
+            rule: Rule::of(&refusal.reason).map(|rule| format!("{}, from {}", rule.text, rule.origin)),
+        }
+    }
+}
+
+impl Ended {
+    /// As a report has it.
+    pub(crate) fn of(report: &Report) -> Ended {
+        Ended {
+            status: report.status.name().to_string(),
+            exit_code: report.exit_code,
+            signal: report.signal.clone(),
+            denials: report.denials.len() as u64 + report.denials_dropped,
+            duration_ms: report.duration_ms,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What is being started, and which files belong to it.
+//!
+//! [`find`] names the program, the interpreters behind its `#!` line, the script it is asked to run, and the
+//! installation it comes from (a virtual environment, a version manager's Python or Node, a toolchain), so that a
+//! profile that grants nothing still starts it. It reads links, markers and first bytes; it starts nothing and
+//! decides nothing. It must never name a directory that holds more than an installation: `fence` sees to that.
+
+mod error;
+mod fence;
+mod installation;
+mod interpreter;
+mod interpreter_table;
+mod java;
+mod link;
+mod manager;
+mod marker;
+mod node;
+mod prefix;
+mod program;
+mod pyenv;
+mod python;
+mod rust;
+mod script;
+mod search_path;
+pub(crate) mod shebang;
+mod split;
+mod trace;
+mod wrapper;
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+pub use error::{CommandError, Obstacle};
+
+/// The trees that the runtime base grants to every run. What lies in them needs nothing more.
+pub const BASE_TREES: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// Looks up a variable of the caller's environment.
+pub type Variable<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// What the caller asks to start.
+pub struct Request<'a> {
+    /// The command's name and its arguments.
+    pub argv: &'a [OsString],
+    /// The run's root, absolute. It is the target's working directory, so relative names are resolved against it.
+    pub root: &'a Path,
+    /// The caller's `PATH`.
+    pub search_path: Option<&'a OsStr>,
+    /// The caller's home directory.
+    pub home: Option<&'a Path>,
+    /// The caller's environment.
+    pub variable: Variable<'a>,
+    /// Where the run may start other programs than the command, the trees that it may write. Then the installations on
+    /// the search path come along.
+    pub others: Option<&'a [PathBuf]>,
+}
+
+/// What is being started, and which files belong to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The absolute path for `execve(2)`. Its links aren't resolved: Python finds `pyvenv.cfg` from it.
+    pub program: PathBuf,
+    /// The arguments as they were given, the name first.
+    pub argv: Vec<OsString>,
+    /// The kernel's names of the program, its `#!` interpreters, and what wrappers like `env` start; in that order.
+    pub executables: Vec<PathBuf>,
+    /// How many calls of `execve(2)` it takes until the last of them runs: one, and one for each wrapper.
+    pub starts: u32,
+    /// What must be reachable besides the base, in the order it was found. None lies in another or in the base.
+    pub installation: Vec<Belongs>,
+    /// The kernel's names of the scripts that interpreters are asked to run, to be read alone.
+    pub entrypoints: Vec<PathBuf>,
+    /// What the installation needs in the environment, such as `RUSTUP_HOME`.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Directories of the caller's search path, as they are written, that are open by what was found.
+    pub search_path: Vec<PathBuf>,
+}
+
+impl Command {
+    /// No command at all, which brings nothing along.
+    pub fn nothing() -> Command {
+        Command {
+            program: PathBuf::new(),
+            argv: Vec::new(),
+            executables: Vec::new(),
+            starts: 1,
+            installation: Vec::new(),
+            entrypoints: Vec::new(),
+            variables: Vec::new(),
+            search_path: Vec::new(),
+        }
+    }
+}
+
+/// A file or tree of the installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Belongs {
+    /// The kernel's name for it.
+    pub path: PathBuf,
+    /// What the run may do there.
+    pub access: Access,
+    /// What it is, as the end of "granted because it is …".
+    pub reason: &'static str,
+}
+
+/// What the run may do with a part of the installation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// Read.
+    Read,
+    /// Read and execute.
+    Execute,
+}
+
+/// Finds the program of a request and what belongs to it.
+///
+/// # Errors
+/// It isn't found, or is nothing that can be executed.
+pub fn find(request: &Request<'_>) -> Result<Command, CommandError> {
+    check(request.argv)?;
+    let program = program::search(&request.argv[0], request.search_path, request.root)?;
+    let path = program.path.clone();
+    let mut traced = trace::trace(request, program)?;
+    let search_path = request
+        .others
+        .map(|written| search_path::add(&mut traced.installation, written));
+    Ok(Command {
+        program: path,
+        argv: request.argv.to_vec(),
+        executables: traced.executables,
+        starts: traced.starts,
+        installation: traced.installation.belongs,
+        entrypoints: traced.entrypoints,
+        variables: traced.installation.variables,
+        search_path: search_path.unwrap_or_default(),
+    })
+}
+
+fn check(argv: &[OsString]) -> Result<(), CommandError> {
+    if argv.first().is_none_or(|name| name.is_empty()) {
+        return Err(CommandError::Empty);
+    }
+    match argv.iter().position(|argument| argument.as_bytes().contains(&0)) {
+        Some(index) => Err(CommandError::Nul { index }),
+        None => Ok(()),
+    }
+}
+
+/// Whether the runtime base covers this path. It must be the kernel's name for the file.
+pub fn is_below_base(real: &Path) -> bool {
+    BASE_TREES.iter().any(|tree| real.starts_with(tree))
+}

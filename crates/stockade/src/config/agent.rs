@@ -1,0 +1,89 @@
+//! Agents and tools, as a configuration declares them.
+
+use crate::policy::{Capabilities, Mode, Role, Scope};
+use crate::profile::{HostPattern, Limits, Origin, Rule};
+
+/// A named role. `None` where nothing is said, which is then what the layer below says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// The name.
+    pub name: String,
+    /// How its changes are taken.
+    pub mode: Option<Mode>,
+    /// The profile of its runs.
+    pub profile: Option<String>,
+    /// What it may do at all.
+    pub capabilities: Option<Capabilities>,
+    /// The tools that it may call; `None` is every known one.
+    pub tools: Option<Vec<String>>,
+    /// Where it may change files.
+    pub scope: Scope,
+    /// The hosts that it may reach, of those that the profile reaches; `None` is all of these.
+    pub hosts: Option<Vec<Rule<HostPattern>>>,
+    /// Limits of its runs; the lower of these and the profile's count.
+    pub limits: Limits,
+    /// Where it is declared.
+    pub origin: Origin,
+}
+
+impl Agent {
+    /// What it may do within its profile.
+    pub fn role(&self) -> Role {
+        Role {
+            capabilities: self.capabilities.unwrap_or(Capabilities::USUAL),
+            mode: self.mode.unwrap_or(Mode::Manual),
+            scope: self.scope.clone(),
+            hosts: self.hosts.clone(),
+            limits: self.limits,
+        }
+    }
+
+    /// The profile of its runs.
+    pub fn profile(&self) -> &str {
+        self.profile.as_deref().unwrap_or("workspace")
+    }
+}
+
+/// A tool that agents may be given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    /// The name.
+    pub name: String,
+    /// The profile that its program runs in.
+    pub profile: Option<String>,
+    /// The commands that it may run (first one or two words); `None` is any that the rules allow.
+    pub commands: Option<Vec<String>>,
+    /// What it needs: an agent without one of these can't call it.
+    pub capabilities: Option<Capabilities>,
+    /// Where it is declared.
+    pub origin: Origin,
+}
+
+impl Agent {
+    /// An agent of which nothing but its name is said.
+    pub fn saying_nothing(name: String, origin: Origin) -> Agent {
+        Agent {
+            name,
+            mode: None,
+            profile: None,
+            capabilities: None,
+            tools: None,
+            scope: Scope::WHOLE,
+            hosts: None,
+            limits: Limits::NONE,
+            origin,
+        }
+    }
+}
+
+impl Tool {
+    pub(super) fn saying_nothing(name: String, origin: Origin) -> Tool {
+        Tool {
+            name,
+            profile: None,
+            commands: None,
+            capabilities: None,
+            origin,
+        }
+    }
+}

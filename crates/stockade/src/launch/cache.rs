@@ -1,0 +1,335 @@
+//! Directories in which package managers keep fetched and built files for later runs with the same [`Key`].
+//!
+//! A cache lies in Stockade's state directory, which is closed to runs but for this one tree, so neither another run nor a
+//! trusted program starts anything from it. While a run has it, the launcher changes nothing inside.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+
+use super::removal::remove_tree;
+use super::scratch::make_private;
+use crate::growth::allocated;
+use stockade_text::mask;
+
+/// Which runs share a cache: those that agree in all of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Key<'a> {
+    /// The profile's name; its file's path where it comes from a file.
+    pub profile: &'a OsStr,
+    /// The agent that the run acts for.
+    pub agent: Option<&'a str>,
+    /// The run's root, its links resolved: files there (`.npmrc`, `node_modules/.bin`) say what is fetched and started.
+    pub root: &'a Path,
+    /// The command, where the run doesn't write its root. Runs that do can change what the others start anyway.
+    pub command: Option<&'a [OsString]>,
+}
+
+/// The description in the file beside a cache. Secrets in the command are masked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The profile.
+    pub profile: String,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The root.
+    pub root: String,
+    /// The command, where the cache is for one alone.
+    pub command: Option<Vec<String>>,
+}
+
+/// How much of the hash is the name: scripts in a cache name their interpreter in 255 bytes (execve(2)).
+const NAME: usize = 24;
+
+/// A variable by which a program is told where to keep what it fetches or builds, and the directory in the cache.
+///
+/// Sources: npm's config(7), Yarn's and Bun's settings, pip's configuration, uv's and pipx's environment
+/// variables, Poetry's and Composer's configuration, the Cargo Book, `go help environment`, Gradle's build environment.
+const VARIABLES: [(&str, &str); 19] = [
+    ("npm_config_cache", "npm"),
+    ("YARN_CACHE_FOLDER", "yarn"),
+    ("YARN_GLOBAL_FOLDER", "yarn/global"),
+    ("BUN_INSTALL_CACHE_DIR", "bun"),
+    ("DENO_DIR", "deno"),
+    ("PIP_CACHE_DIR", "pip"),
+    ("UV_CACHE_DIR", "uv/cache"),
+    ("UV_TOOL_DIR", "uv/tools"),
+    ("PIPX_HOME", "pipx"),
+    ("PIPX_BIN_DIR", "pipx/bin"),
+    ("PIPX_MAN_DIR", "pipx/man"),
+    ("POETRY_CACHE_DIR", "poetry"),
+    ("COMPOSER_CACHE_DIR", "composer"),
+    ("CARGO_HOME", "cargo"),
+    ("GOPATH", "go"),
+    ("GOMODCACHE", "go/pkg/mod"),
+    ("GOCACHE", "go/build"),
+    ("GRADLE_USER_HOME", "gradle"),
+    ("MAVEN_USER_HOME", "maven"),
+];
+
+impl Key<'_> {
+    fn name(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut part = |bytes: Option<&[u8]>| {
+            hasher.update(&bytes.map_or(u64::MAX, |bytes| bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes.unwrap_or_default());
+        };
+        part(Some(self.profile.as_bytes()));
+        part(self.agent.map(str::as_bytes));
+        part(Some(self.root.as_os_str().as_bytes()));
+        part(self.command.map(|_| &[][..]));
+        let words = self.command.into_iter().flatten();
+        words.for_each(|word| part(Some(word.as_bytes())));
+        hasher.finalize().to_hex()[..NAME].to_string()
+    }
+
+    fn about(&self) -> About {
+        let text = |text: &OsStr| text.to_string_lossy().into_owned();
+        let words = |words: &[OsString]| words.iter().map(|word| text(word)).collect::<Vec<_>>();
+        About {
+            profile: text(self.profile),
+            agent: self.agent.map(str::to_string),
+            root: text(self.root.as_os_str()),
+            command: self.command.map(|command| mask::words(&words(command))),
+        }
+    }
+}
+
+/// The cache of one run. One that is empty at the end is removed.
+pub struct Cache {
+    directory: PathBuf,
+    about: PathBuf,
+    lock: Flock<File>,
+}
+
+impl Cache {
+    /// Opens or makes the one for this key below the state directory.
+    pub fn open(state: &Path, key: &Key<'_>) -> io::Result<Cache> {
+        let parent = parent(state);
+        make_private(&parent)?;
+        let parent = fs::canonicalize(parent)?;
+        let name = key.name();
+        let about = about_of(&parent, &name);
+        let mut lock = lock(&about, FlockArg::LockShared)?;
+        describe(&mut lock, &serde_json::to_vec(&key.about())?)?;
+        let directory = parent.join(name);
+        match DirBuilder::new().mode(0o700).create(&directory) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => make_private(&directory)?,
+        }
+        // A run may have taken its own right to it.
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o700))?;
+        Ok(Cache { directory, about, lock })
+    }
+
+    /// Where it is: the kernel's name.
+    pub fn path(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether cargo has fetched something.
+    pub fn holds_crates(&self) -> bool {
+        ["registry", "git"]
+            .iter()
+            .any(|part| self.directory.join("cargo").join(part).exists())
+    }
+
+    /// The variables that lead there.
+    pub fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> {
+        let directories = VARIABLES.map(|(name, part)| (name.into(), self.directory.join(part).into_os_string()));
+        // uv warns where its hard links fail, and no file of a cache gets a name outside.
+        let fixed = [("UV_LINK_MODE".into(), "copy".into())];
+        // Maven has no variable for its repository, and its script splits this one.
+        let is_one_word = !self
+            .directory
+            .as_os_str()
+            .as_bytes()
+            .iter()
+            .any(u8::is_ascii_whitespace);
+        let maven = is_one_word.then(|| {
+            let mut option = OsString::from("-Dmaven.repo.local=");
+            option.push(self.directory.join("maven/repository"));
+            ("MAVEN_OPTS".into(), option)
+        });
+        directories.into_iter().chain(fixed).chain(maven)
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        if self.lock.relock(FlockArg::LockExclusiveNonblock).is_ok() && fs::remove_dir(&self.directory).is_ok() {
+            let _ = fs::remove_file(&self.about);
+        }
+    }
+}
+
+/// A cache as it lies there.
+#[derive(Debug, Serialize)]
+pub struct Stored {
+    /// What it is called.
+    pub name: String,
+    /// What it is for, where that can be read.
+    #[serde(flatten)]
+    pub about: Option<About>,
+    /// Bytes on the disk.
+    pub bytes: u64,
+    /// When a run last had it: milliseconds since 1970.
+    pub used_ms: u64,
+}
+
+/// All caches, those that were used last first.
+///
+/// # Errors
+/// The directory is there and can't be read.
+pub fn stored(state: &Path) -> io::Result<Vec<Stored>> {
+    let entries = match fs::read_dir(parent(state)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?.collect::<io::Result<Vec<_>>>()?,
+    };
+    let directories = entries
+        .iter()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut found: Vec<_> = directories
+        .map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let about = about_of(&parent(state), &name);
+            let used = fs::metadata(&about)
+                .and_then(|about| about.modified())
+                .unwrap_or(SystemTime::UNIX_EPOCH);
+            let used = used.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            Stored {
+                about: fs::read(about).ok().and_then(|text| serde_json::from_slice(&text).ok()),
+                bytes: allocated(&entry.path(), &mut HashSet::new()),
+                used_ms: u64::try_from(used.as_millis()).unwrap_or(u64::MAX),
+                name,
+            }
+        })
+        .collect();
+    found.sort_by_key(|cache| std::cmp::Reverse(cache.used_ms));
+    Ok(found)
+}
+
+/// Removes one. While a run has it, that fails with [`io::ErrorKind::WouldBlock`].
+///
+/// # Errors
+/// It isn't there, or can't be removed whole.
+pub fn remove(state: &Path, name: &str) -> io::Result<()> {
+    let parent = parent(state);
+    let about = about_of(&parent, name);
+    let _lock = lock(&about, FlockArg::LockExclusiveNonblock)?;
+    // If this is interrupted, no run finds half a cache: the rest has another name.
+    let directory = parent.join(name);
+    let removed = directory.with_extension("removed");
+    if removed != directory {
+        delete(&removed)?;
+        fs::rename(&directory, &removed)?;
+    }
+    delete(&removed)?;
+    fs::remove_file(&about)
+}
+
+fn delete(tree: &Path) -> io::Result<()> {
+    match remove_tree(tree) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn parent(state: &Path) -> PathBuf {
+    state.join("cache")
+}
+
+fn about_of(parent: &Path, name: &str) -> PathBuf {
+    parent.join(format!("{name}.json"))
+}
+
+/// A lock on the file beside a cache, which is made. The run can't reach it.
+fn lock(about: &Path, how: FlockArg) -> io::Result<Flock<File>> {
+    loop {
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let file = options.custom_flags(libc::O_NOFOLLOW).open(about)?;
+        let lock = Flock::lock(file, how).map_err(|(_, errno)| errno)?;
+        // The last holder may have removed the file.
+        let is_same = |there: fs::Metadata| lock.metadata().is_ok_and(|ours| ours.ino() == there.ino());
+        if fs::symlink_metadata(about).is_ok_and(is_same) {
+            return Ok(lock);
+        }
+    }
+}
+
+/// Writes the text where another is there, and notes that it was used.
+fn describe(file: &mut File, text: &[u8]) -> io::Result<()> {
+    let mut there = Vec::new();
+    file.read_to_end(&mut there)?;
+    if there != text {
+        // Not cut to nothing first: that would be put on the disk as it's closed (ext4(5), `auto_da_alloc`).
+        file.rewind()?;
+        file.write_all(text)?;
+        file.set_len(text.len() as u64)?;
+    }
+    file.set_modified(SystemTime::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_differ_in_anything_have_caches_of_their_own() {
+        let words: [Vec<OsString>; 3] = [vec![], vec!["npx".into(), "a".into()], vec!["npxa".into()]];
+        let mut names = Vec::new();
+        for profile in ["workspace", "mcp-standard"] {
+            for agent in [None, Some(""), Some("worker")] {
+                for root in ["/home/ada", "/home/ad"] {
+                    for command in [None, Some(&words[0]), Some(&words[1]), Some(&words[2])] {
+                        let command = command.map(Vec::as_slice);
+                        let (profile, root) = (OsStr::new(profile), Path::new(root));
+                        names.push(
+                            Key {
+                                profile,
+                                agent,
+                                root,
+                                command,
+                            }
+                            .name(),
+                        );
+                    }
+                }
+            }
+        }
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn what_a_run_left_is_found_by_its_like_and_an_empty_cache_is_removed() {
+        let state = tempfile::tempdir().unwrap();
+        let key = Key {
+            profile: OsStr::new("workspace"),
+            agent: None,
+            root: Path::new("/work"),
+            command: None,
+        };
+        drop(Cache::open(state.path(), &key).unwrap());
+        assert_eq!(fs::read_dir(parent(state.path())).unwrap().count(), 0);
+        let one = Cache::open(state.path(), &key).unwrap();
+        let other = Cache::open(state.path(), &key).unwrap();
+        assert_eq!(one.path(), other.path());
+        drop(one);
+        fs::write(other.path().join("fetched"), "text").unwrap();
+        drop(other);
+        let again = Cache::open(state.path(), &key).unwrap();
+        assert_eq!(fs::read(again.path().join("fetched")).unwrap(), b"text");
+    }
+}

@@ -1,0 +1,159 @@
+//! The relay of a run with named hosts, made before the fork and started in a domain of its own.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use landlock::AccessFs;
+
+use super::LaunchError;
+use super::prepare::create;
+use crate::fault;
+use crate::network::{self, Network, Relay, Source};
+use crate::plan::{Handled, Plan};
+use crate::report::Part;
+use crate::ruleset::allow;
+use stockade_sys::{confine, file};
+
+/// What the relay's thread has on its stack at most: it calls nothing deep.
+const STACK: usize = 512 * 1024;
+
+/// A relay that waits to be started.
+pub struct Exchange {
+    relay: Relay,
+    ruleset: OwnedFd,
+    /// What it shares with the supervisor.
+    pub network: Arc<Network>,
+    /// Where workers announce visitors.
+    pub bell: OwnedFd,
+}
+
+impl Exchange {
+    /// Opens the relay's doors. `resolver` is asked in place of the machine's own.
+    pub fn open(plan: &Plan, resolver: Option<SocketAddr>) -> Result<Exchange, LaunchError> {
+        let ruleset = ruleset(plan)?;
+        let (relay, doors, bell) = Relay::open().map_err(|e| LaunchError::System("open the relay", e))?;
+        let network = Arc::new(Network::new(Source::new(resolver), doors));
+        Ok(Exchange {
+            relay,
+            ruleset,
+            network,
+            bell,
+        })
+    }
+
+    /// Starts it. All signals are blocked in the calling thread.
+    pub fn start(self, holds_capabilities: bool) -> io::Result<Started> {
+        let Exchange {
+            relay,
+            ruleset,
+            network,
+            bell,
+        } = self;
+        let of_relay = Arc::clone(&network);
+        // The thread makes copies in a table of its own; these are closed here.
+        let doors = Arc::new((relay, ruleset));
+        let of_thread = Arc::clone(&doors);
+        let (sender, receiver) = sync_channel(1);
+        let (has_ended, ended) = sync_channel(1);
+        thread::Builder::new()
+            .name("stockade-relay".into())
+            .stack_size(STACK)
+            .spawn(move || {
+                let confined = confine_relay(&of_thread.0, &of_thread.1, holds_capabilities);
+                drop(of_thread);
+                let (relay, said) = match confined {
+                    Ok(relay) => (Some(relay), Ok(())),
+                    Err(error) => (None, Err(error)),
+                };
+                let _ = sender.send(said);
+                if let Some(relay) = relay {
+                    // Who is left without a relay is left without hosts.
+                    let served = fault::contain(|| relay.serve(&of_relay));
+                    if let Err(fault) = served {
+                        of_relay.faults.note(Part::Relay, &fault);
+                    }
+                }
+                drop(has_ended);
+            })?;
+        let confined = receiver.recv();
+        confined.unwrap_or_else(|_| Err(io::Error::other("the relay ended at once")))?;
+        Ok(Started {
+            network,
+            farewell: Farewell {
+                bell: bell.try_clone()?,
+                ended,
+            },
+            bell,
+        })
+    }
+}
+
+/// A relay that runs.
+pub struct Started {
+    /// What it shares with the supervisor.
+    pub network: Arc<Network>,
+    /// Where workers announce visitors.
+    pub bell: OwnedFd,
+    /// For the end of the run.
+    pub farewell: Farewell,
+}
+
+/// The launcher's hold on the relay.
+pub struct Farewell {
+    bell: OwnedFd,
+    ended: Receiver<()>,
+}
+
+impl Farewell {
+    /// Waits until what the run said last is on its way. The relay gives up by itself.
+    pub fn wait(&self) {
+        const PATIENCE: Duration = Duration::from_secs(3);
+        if network::say_over(self.bell.as_fd()).is_ok() {
+            let _ = self.ended.recv_timeout(PATIENCE);
+        }
+    }
+}
+
+/// The relay talks to strangers: no Linux capabilities, no descriptors of the launcher's, no files but those that say how
+/// names are found.
+fn confine_relay(relay: &Relay, ruleset: &OwnedFd, holds_capabilities: bool) -> io::Result<Relay> {
+    confine::no_new_privs()?;
+    confine::drop_capabilities(holds_capabilities)?;
+    confine::landlock_restrict_self(ruleset.as_raw_fd())?;
+    let is_own = file::stop_sharing_if_allowed()?;
+    let relay = relay.try_clone()?;
+    if is_own {
+        file::close_all_but(&mut relay.numbers())?;
+    }
+    Ok(relay)
+}
+
+/// `/etc`, and where `/etc/resolv.conf` is a link to.
+fn ruleset(plan: &Plan) -> Result<OwnedFd, LaunchError> {
+    let files_alone = Handled {
+        tcp: false,
+        scopes: false,
+        ..plan.handled
+    };
+    let ruleset = create(files_alone)?;
+    let real = fs::canonicalize("/etc/resolv.conf").ok();
+    let beside = real.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    for path in [PathBuf::from("/etc")].into_iter().chain(beside) {
+        let opened = File::options().read(true).custom_flags(libc::O_PATH).open(&path);
+        // What isn't there can't be read.
+        if let Ok(opened) = opened {
+            let rights = AccessFs::ReadFile as u64;
+            let allowed = allow(ruleset.as_fd(), &opened, rights, plan.handled);
+            allowed.map_err(|error| LaunchError::Open(path.clone(), error))?;
+        }
+    }
+    Ok(ruleset)
+}

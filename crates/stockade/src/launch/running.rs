@@ -1,0 +1,884 @@
+//! A run while it lives: its events, its limits, its end.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::LaunchError;
+use super::cache::Cache;
+use super::cgroup::ControlGroup;
+use super::network::Farewell;
+use super::room::Room;
+use super::scratch::Scratch;
+use crate::growth::{Growth, Reserve};
+use crate::plan::Grouped;
+use crate::processes::{self, Load, TOO_MANY_PROCESSES, Tree, is_crowded};
+use crate::profile::Limits;
+use crate::report::{
+    Ending, Escalation, Fault, Kind, Limit, LimitHit, Part, Reason, Refusal, Refusals, Timeline, Usage,
+};
+use crate::supervise::{self, Approvals, Supervisor, Told};
+use crate::warden::{Born, News, Order, Pause, Step};
+use stockade_sys::file;
+use stockade_sys::process::{self, Precedence};
+use stockade_sys::wire::{self, Message};
+
+/// How long nothing is looked at where a limit needs it.
+const LONGEST_PAUSE: Duration = Duration::from_millis(40);
+/// Near a limit it is looked at as often as that, as far as looking leaves time.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+/// Looking may take a twentieth of the time, and where a limit can be passed before that half of it.
+const SHARE: u32 = 20;
+/// A walk of the trees that takes longer is made while the run is held still, where its file system says that the limit was passed.
+const LONG_WALK: Duration = Duration::from_millis(5);
+/// A run that isn't held by then resists, and is walked as it is.
+const LONGEST_HOLDING: Duration = Duration::from_millis(100);
+/// A run whose processes can't be looked at for so long, for want of descriptors or memory, ends.
+const LONGEST_BLINDNESS: Duration = Duration::from_secs(1);
+/// Memory that processes may share is counted as often as that, unless counting takes longer.
+const LONGEST_UNCOUNTED: Duration = Duration::from_secs(1);
+/// What each processor can add in a second: bytes of memory and of files at most, and processes and threads as a rule. Counting
+/// on more of these would wake an idle launcher more often than each 40 ms.
+const MEMORY_RATE: u64 = 4 << 30;
+const DISK_RATE: u64 = 2 << 30;
+const PROCESS_RATE: u64 = 6_000;
+/// Threads that a program makes, which are quicker.
+const STORM_RATE: u64 = 60_000;
+
+/// When memory that processes may share is counted again.
+struct NextCount {
+    /// At the latest.
+    at: Instant,
+    /// As soon as the run has come by more pages than this, in bytes: that may be all that its limit had left.
+    faulted: u64,
+}
+
+/// Something that happened to a run.
+#[derive(Debug)]
+pub enum Event {
+    /// The program was stopped by this signal.
+    Stopped(i32),
+    /// It goes on.
+    Continued,
+    /// The caller's own descriptor can be read.
+    Attention,
+    /// The program wrote to standard output (0) or error (1).
+    Output(usize, Vec<u8>),
+    /// The tree has ended.
+    Ended(Ending),
+}
+
+/// What a run has to itself, removed when it is over.
+pub struct Holdings {
+    /// Its scratch directory.
+    pub scratch: Option<Scratch>,
+    /// Its hold on its cache, which is removed if it is empty.
+    pub cache: Option<Cache>,
+    /// Its control group.
+    pub control_group: Option<ControlGroup>,
+    /// The growth of what it writes, where that is limited.
+    pub growth: Option<Growth>,
+    /// What it leaves free where it writes, where it isn't.
+    pub reserve: Option<Reserve>,
+    /// The bound of the user's processes.
+    pub room: Option<Room>,
+    /// The hold on its relay.
+    pub farewell: Option<Farewell>,
+    /// That of the calling thread over the run, from before there was one.
+    pub precedence: Option<Precedence>,
+}
+
+/// A run that was started. Dropping it ends the tree.
+pub struct Running {
+    warden: i32,
+    supervisor: Option<Supervisor>,
+    socket: OwnedFd,
+    /// The program's process; 0 until it runs.
+    target: i32,
+    /// Of the thread that forked the warden ([`Born`]).
+    hold: Option<Sender<Infallible>>,
+    // Keeps the kernel from forgetting the directory that the ruleset names.
+    _own_proc: Option<File>,
+    output: [Option<File>; 2],
+    counted: [u64; 2],
+    /// Bytes that the run left in the pipes.
+    left: [usize; 2],
+    piped: bool,
+    limits: Limits,
+    hit: Option<LimitHit>,
+    output_cut: bool,
+    tree: Option<Tree>,
+    growth: Option<Growth>,
+    reserve: Option<Reserve>,
+    room: Option<Room>,
+    /// When the written trees are walked again, however little their file systems have grown.
+    next_walk: Instant,
+    /// When the run may be held still for one.
+    next_held_walk: Instant,
+    /// When memory is counted exactly, where the quick sum is over the limit and what is surely used isn't.
+    next_count: Option<NextCount>,
+    /// What looks at processes and memory goes first, and so does the warden, where they may: among thousands that run they would wait
+    /// for seconds, and root has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
+    precedence: Option<Precedence>,
+    /// When the processes were looked at one by one, and when they will be at the latest.
+    looked_at: Instant,
+    next_look: Instant,
+    next_sample: Instant,
+    /// Since when `/proc` couldn't be read.
+    blind_since: Option<Instant>,
+    /// Why, once that has lasted too long for a run to go on.
+    blindness: Option<io::Error>,
+    started: Instant,
+    ended: Option<Ending>,
+    over: bool,
+    /// Where the outer run's supervisor tells what it refused by this run's policy, once the tree has ended.
+    outer: Option<OwnedFd>,
+    /// What it told.
+    told: Option<Told>,
+    control_group: Option<ControlGroup>,
+    farewell: Option<Farewell>,
+    _scratch: Option<Scratch>,
+    _cache: Option<Cache>,
+}
+
+impl Running {
+    /// Of a warden that was forked; [`Running::await_start`] comes next.
+    pub(super) fn begun(
+        born: Born,
+        supervisor: Option<Supervisor>,
+        socket: OwnedFd,
+        output: [Option<OwnedFd>; 2],
+        limits: Limits,
+        holdings: Holdings,
+    ) -> Running {
+        let started = supervisor
+            .as_ref()
+            .map_or_else(Instant::now, |supervisor| supervisor.shared().started);
+        let Born { warden, hold, .. } = born;
+        let Holdings {
+            scratch,
+            cache,
+            control_group,
+            growth,
+            reserve,
+            room,
+            farewell,
+            precedence,
+        } = holdings;
+        if precedence.is_some() {
+            // Before anything is waited for: the target may be on its way. It ends with the warden.
+            let _ = Precedence::in_real_time(warden).map(std::mem::forget);
+        }
+        let piped = output.iter().any(Option::is_some);
+        let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
+        let is_hurried = is_hurried(&limits, counts);
+        let sampled = limits.cpu.is_some() || is_hurried;
+        let precedence = precedence.or_else(|| is_hurried.then(|| Precedence::of(0).ok()).flatten());
+        let rate = process_rate(precedence.as_ref());
+        Running {
+            warden,
+            supervisor,
+            socket,
+            target: 0,
+            hold,
+            _own_proc: None,
+            output: output.map(|end| end.map(File::from)),
+            counted: [0; 2],
+            left: [0; 2],
+            piped,
+            limits,
+            hit: None,
+            output_cut: false,
+            tree: sampled.then(|| Tree::new(warden)),
+            growth,
+            reserve,
+            room,
+            next_walk: started,
+            next_held_walk: started,
+            next_count: None,
+            precedence,
+            next_look: Instant::now(),
+            blind_since: None,
+            blindness: None,
+            looked_at: started,
+            next_sample: started + first_pause(&limits, rate),
+            started,
+            ended: None,
+            over: false,
+            outer: None,
+            told: None,
+            control_group,
+            farewell,
+            _scratch: scratch,
+            _cache: cache,
+        }
+    }
+
+    /// Waits for the warden's first news, and keeps the limits meanwhile. Where `attention` can be read before, the events
+    /// bring that news.
+    pub(super) fn await_start(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<(), LaunchError> {
+        while self.target == 0 {
+            self.keep_limits();
+            let ready = self.poll(attention)?;
+            if ready.news {
+                self.hear()?;
+            } else if ready.attention {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The warden's first news, or that it ended without any.
+    pub(super) fn hear_of_start(&mut self, news: Option<Message>) -> Result<(), LaunchError> {
+        self.hold = None;
+        match news {
+            Some(message) if message.kind == News::Started as u32 => {
+                self.target = message.first;
+                self._own_proc = hold_own_proc(self.target);
+                Ok(())
+            }
+            other => {
+                self.over = true;
+                process::collect(self.warden);
+                Err(fault_of(self.supervisor.as_ref()).unwrap_or_else(|| start_failure(other)))
+            }
+        }
+    }
+
+    /// Lets somebody look at what was refused, and at what was said and done towards the end, where there is a supervisor:
+    /// the run's own, or that of the run around it.
+    pub fn testimony<T>(&self, look: impl FnOnce(&Refusals, &Timeline) -> T) -> Option<T> {
+        if let Some(told) = &self.told {
+            return Some(look(&told.refusals, &told.timeline));
+        }
+        let shared = self.supervisor.as_ref()?.shared();
+        let timeline = shared.heard().timeline();
+        Some(look(&shared.refusals(), &timeline))
+    }
+
+    /// The program's process id; 0 until it runs.
+    pub fn id(&self) -> i32 {
+        self.target
+    }
+
+    /// Ends the whole tree. [`Event::Ended`] follows.
+    pub fn kill(&self) {
+        self.order(Order::Kill, 0);
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&self, signal: i32) {
+        self.order(Order::Signal, signal);
+    }
+
+    /// Sends every process of the tree a signal.
+    pub fn signal_all(&self, signal: i32) {
+        self.order(Order::SignalAll, signal);
+    }
+
+    /// Holds the whole tree still until the value is dropped; `None` where it can't be held, or would let itself go on.
+    pub fn hold(&self) -> Option<Pause> {
+        let held = Pause::begin(self.warden, Some(self.socket.as_fd()))?;
+        (!held.has_alarm()).then_some(held)
+    }
+
+    fn order(&self, order: Order, signal: i32) {
+        // Only the user's own SIGSTOP keeps it from that.
+        if !self.over {
+            let _ = process::signal(self.warden, libc::SIGCONT);
+        }
+        // A warden that is gone has ended the tree already.
+        let _ = wire::send(self.socket.as_raw_fd(), &Message::new(order as u32, signal, 0));
+    }
+
+    /// Whether a limit was passed and the tree is being ended for it.
+    pub fn is_being_ended(&self) -> bool {
+        self.hit.is_some()
+    }
+
+    /// Looks whether a limit is passed, for a caller that is kept from waiting for events.
+    pub fn tick(&mut self) {
+        self.keep_limits();
+    }
+
+    /// Waits for the next event. `attention` is a descriptor of the caller's to wait on as well.
+    ///
+    /// # Errors
+    /// Descriptors can't be waited on, or the warden is gone without a word.
+    pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, LaunchError> {
+        loop {
+            if let Some(event) = self.remaining()? {
+                return Ok(event);
+            }
+            self.keep_limits();
+            if let Some(error) = self.blindness.take() {
+                return Err(LaunchError::System(
+                    "look at the run's processes, to keep its limits",
+                    error,
+                ));
+            }
+            let ready = self.poll(attention)?;
+            if ready.news
+                && let Some(event) = self.hear()?
+            {
+                return Ok(event);
+            }
+            for stream in 0..2 {
+                if ready.output[stream]
+                    && let Some(event) = self.read_output(stream)
+                {
+                    return Ok(event);
+                }
+            }
+            if ready.attention {
+                return Ok(Event::Attention);
+            }
+        }
+    }
+
+    /// After the tree's end: what it left in the pipes, then the end itself. Not to the end of file, nor what comes then: a
+    /// process outside may hold the other end, sent by a socket that was granted.
+    fn remaining(&mut self) -> Result<Option<Event>, LaunchError> {
+        let Some(mut ending) = self.ended else {
+            return Ok(None);
+        };
+        for stream in 0..2 {
+            while self.left[stream] > 0 {
+                if let Some(event) = self.read_output(stream) {
+                    return Ok(Some(event));
+                }
+            }
+        }
+        ending.usage.output = self.piped.then_some(self.counted);
+        ending.output_cut = self.output_cut;
+        ending.limit = self.hit;
+        Ok(Some(Event::Ended(ending)))
+    }
+
+    fn poll(&self, attention: Option<BorrowedFd<'_>>) -> Result<Ready, LaunchError> {
+        let nothing = self.socket.as_fd();
+        let watch = |fd: Option<BorrowedFd<'_>>| match fd {
+            Some(_) => PollFlags::POLLIN,
+            None => PollFlags::empty(),
+        };
+        let output = [0, 1].map(|i| self.output[i].as_ref().map(AsFd::as_fd));
+        let mut polled = [
+            PollFd::new(self.socket.as_fd(), PollFlags::POLLIN),
+            PollFd::new(output[0].unwrap_or(nothing), watch(output[0])),
+            PollFd::new(output[1].unwrap_or(nothing), watch(output[1])),
+            PollFd::new(attention.unwrap_or(nothing), watch(attention)),
+        ];
+        match poll(&mut polled, self.timeout()) {
+            Ok(_) | Err(nix::Error::EINTR) => {}
+            Err(error) => return Err(LaunchError::System("wait for the run", error.into())),
+        }
+        let ready = |i: usize| polled[i].any().unwrap_or(false);
+        Ok(Ready {
+            news: ready(0),
+            output: [output[0].is_some() && ready(1), output[1].is_some() && ready(2)],
+            attention: attention.is_some() && ready(3),
+        })
+    }
+
+    /// Until the next moment at which a limit has to be looked at.
+    fn timeout(&self) -> PollTimeout {
+        let now = Instant::now();
+        let deadline = self.deadline();
+        let next = match (deadline, self.samples() && self.hit.is_none()) {
+            (_, _) if self.hit.is_some() => None,
+            (Some(deadline), true) => Some(deadline.min(self.next_sample)),
+            (Some(deadline), false) => Some(deadline),
+            (None, true) => Some(self.next_sample),
+            (None, false) => None,
+        };
+        next.map_or(PollTimeout::NONE, |next| {
+            let left = next.saturating_duration_since(now) + Duration::from_millis(1);
+            PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
+        })
+    }
+
+    /// When the time is up. While a question is open it stands still.
+    /// How long its time limit lets it run yet; `None` without one.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.deadline()
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let waited = self.approvals().map_or(Duration::ZERO, Approvals::waited);
+        self.limits.time.map(|time| self.started + time + waited)
+    }
+
+    fn approvals(&self) -> Option<&Approvals> {
+        self.supervisor.as_ref()?.shared().approvals.as_deref()
+    }
+
+    /// Mistakes of our own while it ran, and the loss of the warden.
+    pub fn faults(&self) -> Vec<Fault> {
+        let supervisor = self.supervisor.as_ref();
+        let mut faults = supervisor.map_or_else(Vec::new, |supervisor| supervisor.shared().faults.list());
+        let is_lost = self.over && self.ended.is_none() && self.target != 0;
+        if is_lost && !faults.iter().any(|fault| fault.part == Part::Supervisor) {
+            faults.push(Fault {
+                part: Part::Warden,
+                message: LaunchError::WardenLost.to_string(),
+                count: 1,
+            });
+        }
+        faults
+    }
+
+    /// After a failed event: how the run ended, as far as that is known without the warden. `None` where it never began.
+    pub fn lost(&self) -> Option<Ending> {
+        (self.target != 0).then(|| Ending {
+            status: libc::SIGKILL,
+            limit: self.hit,
+            usage: Usage {
+                processes: self.tree.as_ref().map(Tree::most_processes),
+                output: self.piped.then_some(self.counted),
+                ..Usage::default()
+            },
+            duration: self.started.elapsed(),
+            output_cut: self.output_cut,
+        })
+    }
+
+    /// What was asked while it ran.
+    pub fn escalation(&self) -> Option<Escalation> {
+        self.approvals()?.escalation()
+    }
+
+    /// Ends the tree where it is past a limit.
+    fn keep_limits(&mut self) {
+        if self.hit.is_some() || self.ended.is_some() {
+            return;
+        }
+        let now = Instant::now();
+        if self.deadline().is_some_and(|deadline| now >= deadline) {
+            self.end_for(Limit::Time, "timer");
+        } else if now >= self.next_sample {
+            self.look(now);
+        }
+    }
+
+    fn is_past_disk_limit(&mut self) -> bool {
+        let growth = self.growth.as_mut().map(Growth::sample);
+        growth
+            .zip(self.limits.disk)
+            .is_some_and(|(growth, limit)| growth > limit)
+    }
+
+    fn samples(&self) -> bool {
+        self.tree.is_some() || self.growth.is_some() || self.reserve.is_some()
+    }
+
+    /// Looks at all that isn't counted by the kernel. The next look comes before a limit can be passed, as far as looking
+    /// leaves time for the run.
+    fn look(&mut self, now: Instant) {
+        let looked = self.look_at_files(now).and_then(|found| match found {
+            (None, pause) => {
+                let (passed, other) = self.look_at_tree()?;
+                Ok((passed, pause.min(other)))
+            }
+            passed => Ok(passed),
+        });
+        let (passed, pause) = match looked {
+            Ok(found) => {
+                (self.blind_since, self.blindness) = (None, None);
+                found
+            }
+            Err(error) => {
+                let since = *self.blind_since.get_or_insert(now);
+                self.blindness = (since.elapsed() > LONGEST_BLINDNESS).then_some(error);
+                (None, SHORTEST_PAUSE)
+            }
+        };
+        let looked = now.elapsed();
+        let pause = pause.clamp(SHORTEST_PAUSE.max(looked), LONGEST_PAUSE.max(looked * SHARE));
+        self.next_sample = Instant::now() + pause;
+        if let Some(limit) = passed {
+            self.end_for(limit, "sampling");
+        }
+    }
+
+    /// Whether the files that were written are past their limit, and how soon they can be.
+    fn look_at_files(&mut self, now: Instant) -> io::Result<(Option<Limit>, Duration)> {
+        let (Some(growth), Some(limit)) = (&mut self.growth, self.limits.disk) else {
+            return self.look_at_reserve(now);
+        };
+        let mut glance = growth.glance();
+        let mut grown = glance;
+        if glance <= limit && now >= self.next_walk {
+            match growth.sample_below(limit) {
+                Some(sample) => grown = sample,
+                None => glance = growth.glance(),
+            }
+            self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
+        }
+        if glance > limit {
+            // What is written during a long walk would come on top.
+            let is_held = growth.took > LONG_WALK && Instant::now() >= self.next_held_walk;
+            let held = is_held.then(|| Pause::begin_in_order(self.warden, LONGEST_HOLDING));
+            grown = growth.sample();
+            if grown <= limit {
+                let processes = processes::below(self.warden)?;
+                grown += processes::nameless_files(&processes, &growth.devices());
+                if grown <= limit && growth.is_hidden_from(&processes) {
+                    grown = glance;
+                }
+            }
+            self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
+            if let Some(held) = held {
+                // Where others fill the disk the run isn't held for most of the time.
+                let share = if grown > limit / 2 { 2 } else { SHARE };
+                self.next_held_walk = Instant::now() + growth.took * share;
+                // What is to end doesn't write on until then.
+                if let Some(held) = held.filter(|_| grown > limit) {
+                    held.leave();
+                }
+            }
+        }
+        let passed = (grown > limit).then_some(Limit::Disk);
+        Ok((passed, soonest(limit.saturating_sub(grown), DISK_RATE)))
+    }
+
+    /// Whether a file system gets short by what the run wrote.
+    fn look_at_reserve(&mut self, now: Instant) -> io::Result<(Option<Limit>, Duration)> {
+        let Some(reserve) = &self.reserve else {
+            return Ok((None, Duration::MAX));
+        };
+        let left = reserve.left();
+        if left > 0 || now < self.next_walk {
+            return Ok((None, soonest(left, DISK_RATE)));
+        }
+        let passed = reserve
+            .is_taken_by(&processes::below(self.warden)?)
+            .then_some(Limit::Disk);
+        self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
+        Ok((passed, LONGEST_PAUSE))
+    }
+
+    /// The same of the processes, and their memory.
+    fn look_at_tree(&mut self) -> io::Result<(Option<Limit>, Duration)> {
+        let group = self.control_group.as_ref();
+        let counted = group.map_or(Grouped::Nothing, ControlGroup::counts);
+        let Some(tree) = &mut self.tree else {
+            return Ok((None, Duration::MAX));
+        };
+        let processes = self.limits.processes.filter(|_| !counted.processes());
+        let rate = process_rate(self.precedence.as_ref());
+        let load = Load::now();
+        let at_a_glance = tree.threads_at_a_glance(load);
+        if let Some(limit) = processes {
+            let most = self.limits.memory.unwrap_or(u64::MAX);
+            let (threads, memory) = (at_a_glance, tree.memory_at_most());
+            let is_due = match is_crowded(load) {
+                true => self.looked_at.elapsed() >= LONGEST_PAUSE * SHARE,
+                false => Instant::now() >= self.next_look,
+            };
+            if !is_due && threads <= limit && memory < most {
+                let pause = soonest(limit - threads, rate).min(soonest(most - memory, MEMORY_RATE));
+                return Ok((None, pause));
+            }
+        }
+        if let Some(limit) = processes
+            && tree.is_surely_past(limit, load)
+        {
+            return Ok((Some(Limit::Processes), Duration::MAX));
+        }
+        self.looked_at = Instant::now();
+        let sample = tree.sample(processes)?;
+        if self.limits.cpu.is_some_and(|cpu| sample.cpu > cpu) {
+            return Ok((Some(Limit::Cpu), Duration::MAX));
+        }
+        let mut pause = Duration::MAX;
+        if let Some(room) = &mut self.room {
+            room.follow(self.warden, sample.threads, load);
+        }
+        if let Some(limit) = processes {
+            // What ends during a look is counted beside what takes its place: two looks aren't wrong alike. Where the machine
+            // has so many more, a second look would only give a storm the time for as many again.
+            let is_storm = at_a_glance > 2 * limit || is_crowded(Load::now());
+            let is_past = sample.threads > limit && (is_storm || tree.sample(processes)?.threads > limit);
+            if is_past {
+                return Ok((Some(Limit::Processes), pause));
+            }
+            pause = pause.min(soonest(limit.saturating_sub(sample.threads), rate));
+        }
+        if let Some(limit) = self.limits.memory.filter(|_| !counted.memory()) {
+            let mut used = sample.memory_at_most();
+            if used <= limit {
+                self.next_count = None;
+            } else {
+                let supervisor = self.supervisor.as_ref();
+                let made = supervisor.map(|one| {
+                    let made = one.shared().made();
+                    (made.shared_files(), made.system_v.memory())
+                });
+                let (files, segments) = made.unwrap_or_default();
+                used = tree.memory_at_least(&sample, &files, segments);
+                let now = Instant::now();
+                let next = self.next_count.get_or_insert(NextCount {
+                    at: now + LONGEST_PAUSE,
+                    faulted: u64::MAX,
+                });
+                if used <= limit && (now >= next.at || sample.faulted > next.faulted) {
+                    used = tree.memory(&sample, used, limit);
+                    let took = now.elapsed();
+                    *next = NextCount {
+                        at: Instant::now() + (took * SHARE).min(LONGEST_UNCOUNTED).max(took),
+                        faulted: sample.faulted + limit.saturating_sub(used),
+                    };
+                }
+            }
+            if used > limit {
+                return Ok((Some(Limit::Memory), pause));
+            }
+            pause = pause.min(soonest(limit - used, MEMORY_RATE));
+        }
+        let looked = self.looked_at.elapsed();
+        self.next_look = Instant::now() + LONGEST_PAUSE.max(looked * SHARE);
+        Ok((None, pause))
+    }
+
+    fn end_for(&mut self, limit: Limit, by: &'static str) {
+        self.hit = Some(LimitHit { limit, by });
+        self.kill();
+    }
+
+    /// One message of the warden.
+    fn hear(&mut self) -> Result<Option<Event>, LaunchError> {
+        let news = wire::receive_with(self.socket.as_raw_fd())
+            .map_err(|error| LaunchError::System("hear from the warden", error))?;
+        if self.target == 0 {
+            return self.hear_of_start(news.map(|(message, _)| message)).map(|()| None);
+        }
+        let Some((message, descriptor)) = news else {
+            self.over = true;
+            process::collect(self.warden);
+            return Err(fault_of(self.supervisor.as_ref()).unwrap_or(LaunchError::WardenLost));
+        };
+        // A run that is to end may have been held still for that.
+        if message.kind == News::Stopped as u32 {
+            return Ok(self.hit.is_none().then_some(Event::Stopped(message.first)));
+        }
+        if message.kind == News::Continued as u32 {
+            return Ok(self.hit.is_none().then_some(Event::Continued));
+        }
+        if message.kind == News::Outer as u32 {
+            self.outer = descriptor;
+        }
+        if message.kind == News::Ended as u32 {
+            self.end(&message);
+        }
+        Ok(None)
+    }
+
+    fn end(&mut self, message: &Message) {
+        self.over = true;
+        self.left = [0, 1].map(|stream| {
+            let pipe = self.output[stream].as_ref();
+            pipe.map_or(0, |pipe| file::bytes_in(pipe.as_fd()).unwrap_or(0))
+        });
+        self.precedence = None;
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.shared().made().clear_shared_memory();
+            supervisor.shared().process_lists.clear();
+            if self
+                .control_group
+                .as_ref()
+                .is_some_and(ControlGroup::ran_out_of_processes)
+            {
+                supervisor.shared().note(self.refused_process());
+            }
+        }
+        self.told = self.outer.take().and_then(supervise::told);
+        // A run that was ended is past being heard.
+        if let Some(farewell) = self.farewell.take()
+            && self.hit.is_none()
+        {
+            farewell.wait();
+        }
+        let status = message.second;
+        let unsigned = |value: i64| u64::try_from(value).unwrap_or(0);
+        if self.hit.is_none() {
+            self.hit = self.kernels_limit(status);
+        }
+        // What was written since the last look.
+        if self.hit.is_none() && self.is_past_disk_limit() {
+            self.hit = Some(LimitHit {
+                limit: Limit::Disk,
+                by: "sampling",
+            });
+        }
+        self.ended = Some(Ending {
+            status,
+            limit: None,
+            usage: Usage {
+                cpu: Duration::from_micros(unsigned(message.cpu_us)),
+                max_rss: unsigned(message.max_rss),
+                processes: self.tree.as_ref().map(Tree::most_processes),
+                output: None,
+            },
+            duration: self.started.elapsed(),
+            output_cut: false,
+        });
+    }
+
+    /// What the control group refused: it doesn't say to which process.
+    fn refused_process(&self) -> Refusal {
+        Refusal {
+            kind: Kind::Spawn,
+            asked: Vec::new(),
+            target: b"process".into(),
+            exists: false,
+            is_directory: false,
+            syscall: "clone".into(),
+            pid: self.target,
+            program: Vec::new(),
+            at: self.started.elapsed(),
+            reason: Reason::Never(TOO_MANY_PROCESSES.into()),
+        }
+    }
+
+    /// The limit that the kernel itself kept, as the way of dying tells.
+    fn kernels_limit(&self, status: i32) -> Option<LimitHit> {
+        let killed_by = |signal| libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == signal;
+        let hit = |limit, by| Some(LimitHit { limit, by });
+        let group = self.control_group.as_ref();
+        if self.limits.memory.is_some() && group.is_some_and(ControlGroup::ran_out_of_memory) {
+            hit(Limit::Memory, "control group")
+        } else if self.limits.cpu.is_some() && killed_by(libc::SIGXCPU) {
+            hit(Limit::Cpu, "rlimit")
+        } else if self.limits.largest_file().is_some() && killed_by(libc::SIGXFSZ) {
+            let is_for_all = self.limits.largest_file() != self.limits.file_size;
+            hit(if is_for_all { Limit::Disk } else { Limit::FileSize }, "rlimit")
+        } else {
+            None
+        }
+    }
+
+    /// One piece of output, cut at the limit.
+    fn read_output(&mut self, stream: usize) -> Option<Event> {
+        let mut buffer = vec![0; 64 * 1024];
+        let got = loop {
+            match self.output[stream].as_mut()?.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Another may read from the pipe too, by its entry in `/proc`.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.left[stream] = 0;
+                    return None;
+                }
+                result => break result.unwrap_or(0),
+            }
+        };
+        self.left[stream] = self.left[stream].saturating_sub(got);
+        if got == 0 {
+            self.left[stream] = 0;
+            self.output[stream] = None;
+            return None;
+        }
+        buffer.truncate(got);
+        let before: u64 = self.counted.iter().sum();
+        self.counted[stream] += got as u64;
+        if let Some(limit) = self.limits.output {
+            let room = usize::try_from(limit.saturating_sub(before)).unwrap_or(usize::MAX);
+            if got > room {
+                buffer.truncate(room);
+                self.counted[stream] -= (got - room) as u64;
+                self.output_cut = true;
+                if self.hit.is_none() {
+                    self.end_for(Limit::Output, "count");
+                }
+            }
+        }
+        (!buffer.is_empty()).then_some(Event::Output(stream, buffer))
+    }
+}
+
+/// How long it takes at least to add this much, at so much a second for each processor.
+fn soonest(room: u64, rate: u64) -> Duration {
+    let nanoseconds = u128::from(room) * 1_000_000_000 / u128::from(rate * process::processors());
+    u64::try_from(nanoseconds).map_or(Duration::MAX, Duration::from_nanos)
+}
+
+/// Whether something is looked at that grows fast.
+pub(super) fn is_hurried(limits: &Limits, counts: Grouped) -> bool {
+    limits.processes.is_some() && !counts.processes() || limits.memory.is_some() && !counts.memory()
+}
+
+/// How many threads a second a processor makes, of a run that nothing else holds: root's.
+fn process_rate(precedence: Option<&Precedence>) -> u64 {
+    match precedence {
+        Some(_) => STORM_RATE,
+        None => PROCESS_RATE,
+    }
+}
+
+/// How long a run can't pass any of its limits after its start.
+fn first_pause(limits: &Limits, process_rate: u64) -> Duration {
+    let rates = [
+        (limits.memory, MEMORY_RATE),
+        (limits.disk, DISK_RATE),
+        (limits.processes, process_rate),
+    ];
+    let pauses = rates
+        .into_iter()
+        .filter_map(|(limit, rate)| Some(soonest(limit?, rate)));
+    pauses.fold(LONGEST_PAUSE, Duration::min).max(SHORTEST_PAUSE)
+}
+
+struct Ready {
+    news: bool,
+    output: [bool; 2],
+    attention: bool,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.over {
+            self.kill();
+            while let Ok(Some(message)) = wire::receive(self.socket.as_raw_fd()) {
+                if message.kind == News::Ended as u32 {
+                    break;
+                }
+            }
+        }
+        process::collect(self.warden);
+    }
+}
+
+/// Pins the target's `/proc` directory: the ruleset names this very entry, and one that isn't in use would be
+/// made anew under memory pressure.
+fn hold_own_proc(target: i32) -> Option<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options()
+        .read(true)
+        .custom_flags(libc::O_PATH)
+        .open(format!("/proc/{target}"))
+        .ok()
+}
+
+/// The mistake of ours for which the run was ended, where there is one.
+fn fault_of(supervisor: Option<&Supervisor>) -> Option<LaunchError> {
+    let faults = supervisor?.shared().faults.list();
+    let ending = faults.into_iter().find(|fault| fault.part == Part::Supervisor)?;
+    Some(LaunchError::Fault(ending.message))
+}
+
+fn start_failure(news: Option<Message>) -> LaunchError {
+    match news {
+        Some(message) if message.kind == News::Failed as u32 => match Step::from_number(message.first) {
+            Some(Step::Unfinished) => LaunchError::Unfinished,
+            Some(step) => LaunchError::Step(step, io::Error::from_raw_os_error(message.second)),
+            None => LaunchError::WardenGone,
+        },
+        _ => LaunchError::WardenGone,
+    }
+}

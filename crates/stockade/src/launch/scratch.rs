@@ -1,0 +1,240 @@
+//! The scratch directory of a run: private, writable, removed with the run.
+//!
+//! It lies in a directory that is closed to all runs, so no other run can look into it. Each is locked while its run
+//! lives; what a killed launcher left behind is removed by a later run.
+
+use std::fs::{self, DirBuilder, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+use nix::sys::statvfs::{FsFlags, statvfs};
+use nix::unistd::AccessFlags;
+use tempfile::TempDir;
+
+use super::LaunchError;
+use super::removal::remove_tree;
+use crate::real_path::is_there;
+
+/// One scratch directory; dropping it removes the tree.
+pub struct Scratch {
+    directory: TempDir,
+    _lock: Option<Flock<File>>,
+}
+
+impl Scratch {
+    /// Makes one below `parent`, which is made as well (mode 0700), for a run with this state directory.
+    pub fn make(parent: &Path, state: Option<&Path>) -> Result<Scratch, LaunchError> {
+        let failed = |error| LaunchError::Scratch(parent.to_path_buf(), error);
+        make_private(parent).map_err(failed)?;
+        remove_abandoned(parent);
+        let directory = tempfile::Builder::new()
+            .prefix(&sign(state))
+            .rand_bytes(4)
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .tempdir_in(parent)
+            .map_err(failed)?;
+        let lock = lock(directory.path());
+        Ok(Scratch { directory, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = remove_tree(self.directory.path());
+    }
+}
+
+/// The directory and what is missing above it, for the user alone. One that somebody else prepared isn't used.
+///
+/// # Errors
+/// It can't be made, or isn't the caller's alone.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let metadata = fs::symlink_metadata(path)?;
+    if !is_ours(path) {
+        return Err(io::Error::other("it is a link, or belongs to somebody else"));
+    }
+    if metadata.permissions().mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// An exclusive lock on a directory, kept as long as the value; `None` where the file system has none.
+fn lock(directory: &Path) -> Option<Flock<File>> {
+    let file = File::open(directory).ok()?;
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).ok()
+}
+
+/// Removes what runs left whose launcher was killed: old enough to have been locked, and not locked.
+fn remove_abandoned(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if is_old(&entry) && lock(&entry.path()).is_some() {
+            let _ = remove_tree(&entry.path());
+        }
+    }
+}
+
+fn is_old(entry: &fs::DirEntry) -> bool {
+    const LONGER_THAN_A_LAUNCH: std::time::Duration = std::time::Duration::from_secs(60);
+    entry
+        .metadata()
+        .and_then(|metadata| metadata.modified())
+        .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LONGER_THAN_A_LAUNCH))
+}
+
+/// How the names of a state directory's scratch directories begin, by which a person and a test tell whose they are.
+fn sign(state: Option<&Path>) -> String {
+    let mut hasher = DefaultHasher::new();
+    state.hash(&mut hasher);
+    format!("{:05x}", hasher.finish() & 0xf_ffff)
+}
+
+/// Where the short ones are.
+const TOP: &str = "/var/tmp";
+
+fn usual_name() -> String {
+    format!("stockade-{}", nix::unistd::getuid())
+}
+
+/// Where scratch directories of this user's may be, also where another user has the usual name: a directory, and a glob
+/// below it.
+pub fn places() -> (PathBuf, String) {
+    (PathBuf::from(TOP), usual_name() + "{,-*}")
+}
+
+/// Where scratch directories go: `/var/tmp`, since the address of a unix socket ends at 108 bytes (unix(7)) and homes may be
+/// deep. Not `/tmp`, which profiles grant, and which would have to be gone around. Where it doesn't do, as in a run inside a
+/// run, the state directory.
+pub fn parent(state: Option<&Path>) -> PathBuf {
+    let top = Path::new(TOP);
+    let short = shared(top, &usual_name());
+    match state {
+        Some(state) if !does(top, &short) => state.join("scratch"),
+        _ => short,
+    }
+}
+
+/// Whether scratch directories can be made in `short`, below `top`: programs can be started there, and no other user
+/// can put another directory in its place.
+fn does(top: &Path, short: &Path) -> bool {
+    let keeps_names = |metadata: fs::Metadata| {
+        let is_sticky = metadata.mode() & libc::S_ISVTX != 0;
+        metadata.uid() == 0 && (is_sticky || metadata.mode() & 0o022 == 0)
+    };
+    let may_write = |path: &Path| {
+        let both = AccessFlags::W_OK | AccessFlags::X_OK;
+        nix::unistd::access(path, both).is_ok()
+    };
+    fs::canonicalize(top).is_ok_and(|real| real == top)
+        && fs::metadata(top).is_ok_and(keeps_names)
+        && statvfs(top).is_ok_and(|system| !system.flags().contains(FsFlags::ST_NOEXEC))
+        && may_write(if is_ours(short) { short } else { top })
+}
+
+/// The directory of this name, which runs share so that each keeps the others out of it. Any user can take the name: then
+/// one of this user's whose name begins like it, found or made.
+fn shared(top: &Path, name: &str) -> PathBuf {
+    let usual = top.join(name);
+    if is_ours(&usual) {
+        return usual;
+    }
+    let prefix = format!("{name}-");
+    let entries = fs::read_dir(top).into_iter().flatten().flatten();
+    let ours = entries
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()))
+        .map(|entry| entry.path())
+        .filter(|path| is_ours(path));
+    let make = || {
+        let made = tempfile::Builder::new().prefix(&prefix).rand_bytes(3).tempdir_in(top);
+        made.map(TempDir::keep).ok()
+    };
+    let is_free = || is_there(&usual).is_ok_and(|there| !there).then(|| usual.clone());
+    ours.min().or_else(is_free).or_else(make).unwrap_or(usual)
+}
+
+fn is_ours(path: &Path) -> bool {
+    fs::symlink_metadata(path)
+        .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == nix::unistd::geteuid().as_raw())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_another_user_took_keeps_no_run_from_starting() {
+        let mut takes: Vec<fn(&Path)> = vec![
+            |name| drop(File::create(name).unwrap()),
+            |name| symlink("/nonexistent", name).unwrap(),
+            |name| symlink(name.parent().unwrap(), name).unwrap(),
+        ];
+        match nix::unistd::geteuid().is_root() {
+            true => takes.push(|name| {
+                fs::create_dir(name).unwrap();
+                std::os::unix::fs::chown(name, Some(65534), None).unwrap();
+            }),
+            false => eprintln!("skipped: only root makes a directory of another user's"),
+        }
+        for (index, take) in takes.iter().enumerate() {
+            let top = tempfile::tempdir().unwrap();
+            let usual = top.path().join("stockade-1");
+            assert_eq!(shared(top.path(), "stockade-1"), usual);
+            take(&usual);
+            fs::write(top.path().join("stockade-1-a"), "").unwrap();
+            let parent = shared(top.path(), "stockade-1");
+            assert_ne!(parent, usual, "{index}");
+            let scratch = Scratch::make(&parent, None).unwrap();
+            assert_eq!(fs::metadata(&parent).unwrap().mode() & 0o777, 0o700, "{index}");
+            assert_eq!(shared(top.path(), "stockade-1"), parent, "the next run finds it");
+            drop(scratch);
+            assert_eq!(fs::read_dir(&parent).unwrap().count(), 0, "{index}");
+        }
+    }
+
+    #[test]
+    fn scratch_directories_are_below_var_tmp_only_where_no_other_user_can_take_their_place() {
+        use std::os::unix::fs::PermissionsExt;
+        if !nix::unistd::geteuid().is_root() {
+            return eprintln!("skipped: only what is root's own keeps names");
+        }
+        let place = tempfile::tempdir_in("/var/tmp").unwrap();
+        let top = place.path().join("top");
+        let fits = |top: &Path| does(top, &shared(top, "stockade-1"));
+        assert!(!fits(&top), "nothing is there");
+        fs::create_dir(&top).unwrap();
+        for (mode, is_fit) in [(0o1777, true), (0o755, true), (0o777, false), (0o775, false)] {
+            fs::set_permissions(&top, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(fits(&top), is_fit, "{mode:o}");
+        }
+        fs::set_permissions(&top, fs::Permissions::from_mode(0o1777)).unwrap();
+        let link = place.path().join("link");
+        symlink(&top, &link).unwrap();
+        assert!(!fits(&link), "its kernel's name is another");
+        std::os::unix::fs::chown(&top, Some(65534), None).unwrap();
+        assert!(!fits(&top), "its owner renames what is in it");
+    }
+
+    #[test]
+    fn a_scratch_directory_has_a_short_name_for_every_user() {
+        let place = tempfile::tempdir().unwrap();
+        let scratch = Scratch::make(place.path(), Some(Path::new("/a/deep/home"))).unwrap();
+        let name = scratch.path().file_name().unwrap().len();
+        let longest = format!("/var/tmp/stockade-{}/", u32::MAX);
+        assert!(longest.len() + name < 40, "{}", scratch.path().display());
+    }
+}

@@ -1,0 +1,75 @@
+//! The Landlock domain of the supervisor's workers: what the policy could ever grant, and the listing of homes.
+//!
+//! A mistake in the supervisor then opens no more than the policy names. The run's own domain is nested inside, since
+//! Landlock lets a confined thread read the memory only of what is in its own domain or one below.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use landlock::{ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, Scope};
+
+use super::LaunchError;
+use super::prepare::descriptor;
+use crate::plan::{self, Links, Plan};
+use crate::ruleset::{allow, pin};
+
+/// The ruleset with what the workers need beyond the run's own rules, which are added to both.
+pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
+    let abi = ABI::from(plan.handled.abi);
+    // Connections are the policy's affair, not the file system's.
+    let files = AccessFs::from_all(abi) & !BitFlags::from(AccessFs::ResolveUnix);
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(files)?;
+    // A terminal that gets an owner by a call on behalf signals nothing outside, whatever owner that is.
+    let ruleset = match plan.handled.scopes {
+        true => ruleset.scope(Scope::Signal)?,
+        false => ruleset,
+    };
+    let ruleset = descriptor(ruleset.create()?)?;
+    for rule in &plan.workers_rules {
+        let failed = |error| LaunchError::Open(rule.path.clone(), error);
+        if let Some(file) = nearest(&rule.path, rule.links).map_err(failed)? {
+            allow(ruleset.as_fd(), &file, rule.rights & files.bits(), plan.handled).map_err(failed)?;
+        }
+        // Never the top, which is above everything.
+        let above = rule.path.parent().filter(|above| *above != Path::new("/"));
+        if rule.above != 0
+            && let Some(above) = above
+            && let Some(file) = nearest(above, rule.links).map_err(failed)?
+        {
+            allow(ruleset.as_fd(), &file, rule.above & files.bits(), plan.handled).map_err(failed)?;
+        }
+    }
+    for path in &plan.workers_lists {
+        if let Ok(file) = pin(path, Links::Followed)
+            && file.metadata().is_ok_and(|found| found.is_dir())
+        {
+            let failed = |error| LaunchError::Open(path.clone(), error);
+            allow(ruleset.as_fd(), &file, plan::right_to_list(), plan.handled).map_err(failed)?;
+        }
+    }
+    Ok(ruleset)
+}
+
+/// The directory in which a path is made, replaced or found: the path itself, if it is one. A device is never replaced.
+fn nearest(path: &Path, links: Links) -> io::Result<Option<File>> {
+    use std::os::unix::fs::FileTypeExt;
+    let is_device = |file: &File| {
+        file.metadata()
+            .is_ok_and(|metadata| metadata.file_type().is_char_device() || metadata.file_type().is_block_device())
+    };
+    let fits = |file: &File| file.metadata().is_ok_and(|metadata| metadata.is_dir()) || is_device(file);
+    for path in path.ancestors() {
+        match pin(path, links) {
+            Ok(file) if fits(&file) => return Ok(Some(file)),
+            Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+                return if links == Links::Refused { Err(error) } else { Ok(None) };
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,58 @@
+//! Stockade runs an untrusted program inside a named permission profile that the Linux
+//! kernel enforces: Landlock and seccomp, without root, containers or a daemon.
+//!
+//! ```no_run
+//! use stockade::Sandbox;
+//!
+//! let outcome = Sandbox::profile("readonly")?.command("python3").arg("analyse.py").run()?;
+//! println!("{:?}, exit code {}", outcome.status(), outcome.exit_code());
+//! for denial in outcome.denials() {
+//!     println!("{} {:?}", denial.target, denial.grant);
+//! }
+//! # Ok::<(), stockade::Error>(())
+//! ```
+//!
+//! Folders are stages: `profile` (TOML to values) → `policy` (what is allowed) → `plan` (how it is enforced) →
+//! `launch` (carrying it out) → `report`. `ARCHITECTURE.md` has the map.
+
+pub mod approve;
+pub mod audit;
+pub mod command;
+pub mod config;
+mod custody;
+#[doc(hidden)]
+pub mod fault;
+mod growth;
+pub mod kernel;
+pub mod launch;
+#[doc(hidden)]
+pub mod mutex;
+mod network;
+pub mod plan;
+pub mod policy;
+#[doc(hidden)]
+pub mod processes;
+pub mod profile;
+#[doc(hidden)]
+pub mod real_path;
+pub mod report;
+mod ruleset;
+mod sandbox;
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "calls that only x86-64 has")
+)]
+mod supervise;
+#[doc(hidden)]
+pub mod surroundings;
+#[doc(hidden)]
+pub mod unconfined;
+#[doc(hidden)]
+pub mod warden;
+
+pub use launch::Event;
+pub use plan::{Shortfall, Trace};
+pub use policy::NetworkChoice;
+pub use report::{Ending, Status};
+pub use sandbox::{Child, Command, Error, Outcome, Output, Ready, Sandbox};
+pub use supervise::ServedTo;

@@ -1,0 +1,190 @@
+//! Connecting to a host: which of its addresses may be, and one after the other until one answers.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::{Clearance, Destination, Found};
+use crate::policy::{AddressKind, kind_of};
+use crate::report::{Kind, Reason};
+use stockade_sys::socket;
+
+/// How long an address may keep silent while there's another one. The kernel gives up on the last.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The addresses of a host that may be connected to. What isn't public has to be granted as an address too: the party that
+/// answers for a name mustn't be able to lead the run to the user's own machines.
+pub fn open_addresses(destination: &Destination, found: &Found, clearance: &dyn Clearance) -> VecDeque<SocketAddr> {
+    let (open, closed) = addresses(destination, found, clearance);
+    if open.is_empty() {
+        for address in closed {
+            let asked = format!("{}:{}", destination.name.as_str(), destination.port);
+            clearance.refuse(Kind::Connect, &address.to_string(), &asked, why_closed(address.ip()));
+        }
+    }
+    open
+}
+
+/// The addresses of a host: those that may be connected to, and the others.
+pub fn addresses(
+    destination: &Destination,
+    found: &Found,
+    clearance: &dyn Clearance,
+) -> (VecDeque<SocketAddr>, Vec<SocketAddr>) {
+    let port = destination.port;
+    let is_open =
+        |address: &SocketAddr| kind_of(address.ip()) == AddressKind::Public || clearance.address(address.ip(), port);
+    let all = found.addresses.iter().map(|ip| SocketAddr::new(*ip, port));
+    let (open, closed): (VecDeque<_>, VecDeque<_>) = all.partition(is_open);
+    for address in open
+        .iter()
+        .filter(|address| kind_of(address.ip()) != AddressKind::Public)
+    {
+        let asked = format!("{}:{port}", destination.name.as_str());
+        clearance.let_pass(Kind::Connect, &address.to_string(), &asked);
+    }
+    (open, closed.into())
+}
+
+/// Why an address that isn't granted is closed.
+pub fn why_closed(address: IpAddr) -> Reason {
+    match kind_of(address) {
+        AddressKind::Credentials => {
+            Reason::Never("cloud metadata services hand out the machine's own credentials".into())
+        }
+        AddressKind::Public | AddressKind::Special(_) => Reason::NotGranted,
+    }
+}
+
+/// A connection that is being made.
+pub struct Dial {
+    rest: VecDeque<SocketAddr>,
+    begun: Option<(TcpStream, Instant)>,
+    attempts: usize,
+    failure: io::Error,
+}
+
+/// Where a dial is.
+pub enum Progress {
+    /// Somebody answered.
+    Connected(TcpStream),
+    /// None has yet.
+    Waiting,
+    /// None does: what the last one said.
+    Failed(io::Error),
+}
+
+impl Dial {
+    /// Begins with the first of these.
+    pub fn new(addresses: VecDeque<SocketAddr>) -> Dial {
+        let mut dial = Dial {
+            rest: addresses,
+            begun: None,
+            attempts: 0,
+            failure: io::Error::from_raw_os_error(libc::EHOSTUNREACH),
+        };
+        dial.begin_next();
+        dial
+    }
+
+    /// What is being connected: to wait until it can be written.
+    pub fn socket(&self) -> Option<&TcpStream> {
+        self.begun.as_ref().map(|(socket, _)| socket)
+    }
+
+    /// How many addresses were tried: another number is another socket, though its descriptor may be the same.
+    pub fn attempts(&self) -> usize {
+        self.attempts
+    }
+
+    fn begin_next(&mut self) {
+        while self.begun.is_none()
+            && let Some(address) = self.rest.pop_front()
+        {
+            self.attempts += 1;
+            match begin(address) {
+                Ok(socket) => self.begun = Some((socket, Instant::now())),
+                Err(error) => self.failure = error,
+            }
+        }
+    }
+
+    /// Looks, and goes on to the next address where one failed or keeps silent.
+    pub fn advance(&mut self) -> Progress {
+        loop {
+            let Some((socket, since)) = self.begun.take() else {
+                let failure = std::mem::replace(&mut self.failure, io::Error::from_raw_os_error(libc::EHOSTUNREACH));
+                return Progress::Failed(failure);
+            };
+            match state(&socket) {
+                Ok(true) => return Progress::Connected(socket),
+                Ok(false) if self.rest.is_empty() || since.elapsed() < PATIENCE => {
+                    self.begun = Some((socket, since));
+                    return Progress::Waiting;
+                }
+                Ok(false) => {}
+                Err(error) => self.failure = error,
+            }
+            self.begin_next();
+        }
+    }
+}
+
+fn begin(address: SocketAddr) -> io::Result<TcpStream> {
+    let domain = match address {
+        SocketAddr::V4(_) => libc::AF_INET,
+        SocketAddr::V6(_) => libc::AF_INET6,
+    };
+    let made = socket::open(domain, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
+    match socket::connect(made.as_fd(), &socket::bytes(address)) {
+        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+        _ => Ok(TcpStream::from(made)),
+    }
+}
+
+/// Whether it is connected.
+fn state(socket: &TcpStream) -> io::Result<bool> {
+    let mut polled = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+    poll(&mut polled, PollTimeout::ZERO)?;
+    if !polled[0].any().unwrap_or(false) {
+        return Ok(false);
+    }
+    match socket.take_error()? {
+        Some(error) => Err(error),
+        None => Ok(true),
+    }
+}
+
+/// Why a dial was given up.
+#[derive(Debug)]
+pub enum Interrupted {
+    /// None answered.
+    Failed(io::Error),
+    /// The caller said so.
+    GivenUp,
+}
+
+impl Dial {
+    /// Waits until one answered or none does. `gives_up` is asked after every slice.
+    pub fn wait(&mut self, slice_ms: u8, gives_up: &mut dyn FnMut() -> bool) -> Result<TcpStream, Interrupted> {
+        loop {
+            match self.advance() {
+                Progress::Connected(socket) => return Ok(socket),
+                Progress::Failed(error) => return Err(Interrupted::Failed(error)),
+                Progress::Waiting => {}
+            }
+            if gives_up() {
+                return Err(Interrupted::GivenUp);
+            }
+            if let Some(socket) = self.socket() {
+                let mut polled = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+                // A signal is as good as the end of the slice.
+                let _ = poll(&mut polled, PollTimeout::from(slice_ms));
+            }
+        }
+    }
+}

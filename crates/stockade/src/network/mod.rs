@@ -1,0 +1,284 @@
+//! The network of a run with named hosts: a resolver and a relay, outside the confinement.
+//!
+//! The run asks for names ([`names`]) and gets synthetic addresses. When it connects to one, the supervisor connects its
+//! socket to the relay in place of it, and says here who comes and for which host ([`Network::expect`]). The relay finds
+//! the host's real address, connects ([`dial`]), looks at what the first bytes say of the host ([`hello`],
+//! [`request`]) and moves bytes ([`flow`]). A connection that wasn't announced gets nothing.
+
+mod connection;
+mod dial;
+mod flow;
+mod hello;
+mod http;
+mod names;
+mod relay;
+mod request;
+
+use std::collections::{HashMap, VecDeque};
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::mutex::lock;
+use crate::policy::{Reach, Speech};
+use crate::profile::Name;
+use crate::report::{Faults, Kind, Reason};
+use stockade_sys::wire::{self, Message};
+
+pub use dial::{Dial, Interrupted, addresses, why_closed};
+pub use names::{Found, Missing, NAMESERVER, Source, Synthetic};
+pub use relay::{Doors, Relay};
+
+use names::{Resolver, files};
+
+/// The port at which names are asked.
+pub const NAMES_PORT: u16 = 53;
+
+/// What all who serve a run's network share.
+pub struct Network {
+    /// The addresses that stand for names.
+    pub names: Synthetic,
+    /// Where connections of the run are sent.
+    pub doors: Doors,
+    resolver: Resolver,
+    nsswitch: String,
+    /// The machine's own name, where it is one of a host.
+    own_name: Option<Name>,
+    visitors: Mutex<HashMap<SocketAddr, (Visitor, Instant)>>,
+    announcements: AtomicU32,
+    questions: Mutex<VecDeque<Name>>,
+    answered: Condvar,
+    answers: Mutex<()>,
+    /// Mistakes of our own. The supervisor's are noted here too.
+    pub faults: Arc<Faults>,
+}
+
+/// A client of the relay, and what it connects for.
+pub struct Visitor {
+    /// What for.
+    pub errand: Errand,
+    /// What it may reach.
+    pub clearance: Box<dyn Clearance>,
+    /// Whether its host is connected already, and handed over.
+    pub has_host: bool,
+    /// Which announcement it is, by which its host is told from another's. Given by [`Network::expect`].
+    pub number: u32,
+}
+
+/// What a connection to the relay is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Errand {
+    /// Asking for names.
+    Names,
+    /// A host.
+    Host(Destination),
+}
+
+/// A host that may be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    /// Its name.
+    pub name: Name,
+    /// The port.
+    pub port: u16,
+    /// What may be spoken.
+    pub speech: Speech,
+}
+
+/// What one process of the run may reach, and where its refusals go.
+pub trait Clearance: Send {
+    /// Whether a name may be known.
+    fn knows(&self, name: &Name) -> bool;
+    /// Whether a name may become known: somebody is asked when it is connected to.
+    fn may_be_asked_for(&self, name: &Name) -> bool {
+        let _ = name;
+        false
+    }
+    /// Whether a name may be reached on a port, and how.
+    fn name(&self, name: &Name, port: u16) -> Option<Speech>;
+    /// Whether an address may be reached as one.
+    fn address(&self, address: IpAddr, port: u16) -> bool;
+    /// Takes note of a refusal.
+    fn refuse(&self, kind: Kind, target: &str, asked: &str, reason: Reason);
+    /// Takes note of what was let pass.
+    fn let_pass(&self, kind: Kind, target: &str, asked: &str) {
+        let _ = (kind, target, asked);
+    }
+}
+
+/// Messages to the relay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+enum Call {
+    /// A visitor was announced; its host may come along, connected.
+    Visitor = 1,
+    /// A name is to be looked up.
+    Question = 2,
+    /// The run is over.
+    Over = 3,
+}
+
+/// Tells the relay that the run is over. `bell` is as in [`Network::expect`].
+pub fn say_over(bell: BorrowedFd<'_>) -> io::Result<()> {
+    wire::send(bell.as_raw_fd(), &Message::new(Call::Over as u32, 0, 0))
+}
+
+impl Network {
+    /// For one run. `doors` are the relay's.
+    pub fn new(source: Source, doors: Doors) -> Network {
+        Network {
+            names: Synthetic::new(),
+            doors,
+            resolver: Resolver::new(source),
+            nsswitch: fs::read_to_string("/etc/nsswitch.conf").unwrap_or_default(),
+            own_name: own_name(),
+            visitors: Mutex::default(),
+            announcements: AtomicU32::new(0),
+            questions: Mutex::default(),
+            answered: Condvar::new(),
+            answers: Mutex::default(),
+            faults: Arc::default(),
+        }
+    }
+
+    /// Announces a connection that was just made to the relay from this address. `bell` is the caller's own descriptor
+    /// of the socket to the relay.
+    pub fn expect(
+        &self,
+        bell: BorrowedFd<'_>,
+        from: SocketAddr,
+        mut visitor: Visitor,
+        host: Option<TcpStream>,
+    ) -> io::Result<()> {
+        visitor.number = self.announcements.fetch_add(1, Ordering::Relaxed);
+        let message = relay::announcement(from, visitor.number);
+        lock(&self.visitors).insert(from, (visitor, Instant::now()));
+        let sent = match host {
+            Some(host) => wire::send_with(bell.as_raw_fd(), &message, host.as_fd().as_raw_fd()),
+            None => wire::send(bell.as_raw_fd(), &message),
+        };
+        if sent.is_err() {
+            drop(self.visitor(from));
+        }
+        sent
+    }
+
+    /// The addresses of a name, from a thread that can't read the machine's files: the relay asks on its behalf.
+    ///
+    /// # Errors
+    /// There's no such name, or it couldn't be found out before `gives_up` said so.
+    pub fn find(
+        &self,
+        bell: BorrowedFd<'_>,
+        name: &Name,
+        gives_up: &mut dyn FnMut() -> bool,
+    ) -> Result<Found, Missing> {
+        /// How often somebody who waits looks whether it should.
+        const SLICE: Duration = Duration::from_millis(50);
+        const PATIENCE: Duration = Duration::from_secs(15);
+        if let Some(known) = self.resolver.cached(name) {
+            return known;
+        }
+        lock(&self.questions).push_back(name.clone());
+        let question = Message::new(Call::Question as u32, 0, 0);
+        wire::send(bell.as_raw_fd(), &question).map_err(|_| Missing::Failed)?;
+        let deadline = Instant::now() + PATIENCE;
+        let mut answers = lock(&self.answers);
+        loop {
+            if let Some(known) = self.resolver.cached(name) {
+                return known;
+            }
+            if Instant::now() >= deadline || gives_up() {
+                return Err(Missing::Failed);
+            }
+            let waited = self.answered.wait_timeout(answers, SLICE);
+            answers = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// What is known of a name without asking anybody.
+    pub fn known(&self, name: &Name) -> Option<Result<Found, Missing>> {
+        self.resolver.cached(name)
+    }
+
+    /// Looks a name up, on the relay's side, and wakes those who wait for it.
+    fn look_up(&self, name: &Name) -> Result<Found, Missing> {
+        let found = self.resolver.lookup(name);
+        // Who looks and finds nothing waits before it is told.
+        drop(lock(&self.answers));
+        self.answered.notify_all();
+        found
+    }
+
+    fn visitor(&self, from: SocketAddr) -> Option<Visitor> {
+        lock(&self.visitors).remove(&from).map(|(visitor, _)| visitor)
+    }
+
+    /// Whether somebody was announced who hasn't come yet.
+    fn expects(&self, from: SocketAddr) -> bool {
+        lock(&self.visitors).contains_key(&from)
+    }
+
+    /// Forgets those who were announced so long ago that they won't come. Their address may be somebody else's now.
+    fn forget(&self, is_late: impl Fn(&Visitor, Duration) -> bool) {
+        lock(&self.visitors).retain(|_, (visitor, since)| !is_late(visitor, since.elapsed()));
+    }
+
+    /// The text of `/etc/resolv.conf` and its like as the run sees them; `None` for other files. The paths are those
+    /// that every C library and resolver opens.
+    pub fn file(&self, path: &[u8], reach: &Reach) -> Option<String> {
+        match path {
+            b"/etc/resolv.conf" => Some(files::resolv_conf(&self.resolver.known())),
+            b"/etc/nsswitch.conf" => Some(files::nsswitch(&self.nsswitch)),
+            b"/etc/hosts" => {
+                let exact = reach.exact_names();
+                let named = exact.filter_map(|name| Some((name, self.names.addresses(name)?.0)));
+                // Programs look themselves up; what they listen on is here.
+                let own = self.own_name.iter().map(|name| (name, Ipv4Addr::LOCALHOST));
+                Some(files::hosts(own.chain(named)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether C libraries open it to find names.
+pub fn is_about_names(path: &[u8]) -> bool {
+    [&b"/etc/resolv.conf"[..], b"/etc/nsswitch.conf", b"/etc/hosts"].contains(&path)
+}
+
+/// What a run that finds no names sees in place of a file about them; `None` for the machine's own.
+pub fn file_without_names(path: &[u8]) -> Option<String> {
+    match path {
+        b"/etc/resolv.conf" => Some(files::resolv_conf(&names::Machine::parse("", ""))),
+        b"/etc/hosts" => {
+            let own = own_name();
+            Some(files::hosts(own.iter().map(|name| (name, Ipv4Addr::LOCALHOST))))
+        }
+        _ => None,
+    }
+}
+
+/// A nameserver for one connection that knows no name. Each that it is asked for is told.
+///
+/// # Errors
+/// The other side fell silent, or said what is no query.
+pub fn know_nothing(stream: UnixStream, refuse: &mut dyn FnMut(&str)) -> io::Result<()> {
+    names::serve(stream, names::Patience::USUAL, &mut |name, _| {
+        refuse(name.as_str());
+        names::Reply::NoSuchName
+    })
+}
+
+fn own_name() -> Option<Name> {
+    let text = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Name::from_wire(text.trim().as_bytes()).filter(|name| name.as_str() != "localhost")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,756 @@
+//! The relay: one thread that accepts the run's connections and moves their bytes.
+//!
+//! It listens on loopback, where anybody on the machine can connect. So it serves only whom a worker announced, by the
+//! address that the connection comes from; everybody else is closed. Names are looked up and answered on threads of
+//! their own, since that may take long.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+
+use super::connection::{Connection, Next};
+use super::flow::Pipes;
+use super::names::{self, Family, Patience, Reply};
+use super::{Call, Clearance, Errand, Found, Missing, Network, Visitor};
+use crate::fault;
+use crate::mutex::lock;
+use crate::profile::Name;
+use crate::report::{Faults, Kind, Part, Reason};
+use stockade_sys::{socket, wire};
+
+/// How long somebody who connected may wait for being announced.
+const GRACE: Duration = Duration::from_secs(2);
+/// Strangers that may wait at once.
+const MOST_STRANGERS: usize = 64;
+/// How often is looked for what time alone moves on.
+const TICK: Duration = Duration::from_millis(200);
+/// How long somebody who was announced may take to come. The kernel tries again after one second and after three where
+/// the queue of a door is full.
+const LATE: Duration = Duration::from_secs(10);
+/// Threads that look names up or answer them.
+const MOST_THREADS: usize = 64;
+/// What may wait for one of them.
+const MOST_TASKS: usize = 256;
+/// How long what the run said last may take to get through once it is over.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Connections that the kernel may hold for us.
+const BACKLOG: i32 = 1024;
+/// Connections at once, whatever the limit on open files: what is looked at before it is passed on takes memory.
+const MOST_CONNECTIONS: usize = 1024;
+/// Descriptors that are left for everything but connections: strangers, threads with two each, pipes, our own.
+const SPARE_FILES: u64 = (MOST_STRANGERS + 2 * MOST_THREADS + 2 * Pipes::MOST + 16) as u64;
+
+const DOOR_V4: u64 = u64::MAX;
+const DOOR_V6: u64 = u64::MAX - 1;
+const INBOX: u64 = u64::MAX - 2;
+const DONE: u64 = u64::MAX - 3;
+
+/// Where the relay is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doors {
+    /// On 127.0.0.1.
+    pub v4: SocketAddr,
+    /// On ::1, where the machine has it.
+    pub v6: Option<SocketAddr>,
+}
+
+/// The sockets of a relay that doesn't run yet.
+pub struct Relay {
+    v4: TcpListener,
+    v6: Option<TcpListener>,
+    inbox: OwnedFd,
+}
+
+impl Relay {
+    /// Opens the doors; also answers the socket by which workers announce visitors.
+    pub fn open() -> io::Result<(Relay, Doors, OwnedFd)> {
+        let v4 = door(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        let v6 = door(SocketAddr::from((Ipv6Addr::LOCALHOST, 0))).ok();
+        let doors = Doors {
+            v4: v4.local_addr()?,
+            v6: v6.as_ref().and_then(|door| door.local_addr().ok()),
+        };
+        let (inbox, bell) = wire::pair()?;
+        Ok((Relay { v4, v6, inbox }, doors, bell))
+    }
+
+    /// The same sockets by other descriptors.
+    pub fn try_clone(&self) -> io::Result<Relay> {
+        Ok(Relay {
+            v4: self.v4.try_clone()?,
+            v6: self.v6.as_ref().map(TcpListener::try_clone).transpose()?,
+            inbox: self.inbox.try_clone()?,
+        })
+    }
+
+    /// The descriptors that the relay's thread needs.
+    pub fn numbers(&self) -> Vec<RawFd> {
+        let v6 = self.v6.as_ref().map(AsRawFd::as_raw_fd);
+        [self.v4.as_raw_fd(), self.inbox.as_raw_fd()]
+            .into_iter()
+            .chain(v6)
+            .collect()
+    }
+
+    /// Serves until no worker is left.
+    pub fn serve(self, network: &Arc<Network>) -> io::Result<()> {
+        Serving::begin(self, network)?.run()
+    }
+}
+
+fn door(address: SocketAddr) -> io::Result<TcpListener> {
+    let domain = if address.is_ipv6() {
+        libc::AF_INET6
+    } else {
+        libc::AF_INET
+    };
+    let made = socket::open(domain, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
+    socket::bind(made.as_fd(), &socket::bytes(address))?;
+    socket::listen(made.as_fd(), BACKLOG)?;
+    Ok(TcpListener::from(made))
+}
+
+/// A relay that runs.
+struct Serving {
+    network: Arc<Network>,
+    relay: Relay,
+    epoll: Epoll,
+    connections: Connections,
+    /// Connections that have more to move, each once however often it is told: none has two turns in a round.
+    ready: BTreeSet<u64>,
+    strangers: VecDeque<(TcpStream, SocketAddr, Instant)>,
+    /// Hosts that were connected before their visitor came.
+    hosts: HashMap<(SocketAddr, u32), (TcpStream, Instant)>,
+    pipes: Pipes,
+    desk: Arc<Desk>,
+    dialling: usize,
+    /// Whether no client can be let in for want of descriptors.
+    is_full: bool,
+    /// Until when to go on, once the run is over.
+    ends: Option<Instant>,
+}
+
+/// What threads leave for the relay.
+struct Desk {
+    found: Mutex<Vec<(u64, Result<Found, Missing>)>>,
+    bell: EventFd,
+    faults: Arc<Faults>,
+    /// What waits for a thread, and how many threads there are.
+    tasks: Mutex<Tasks>,
+}
+
+#[derive(Default)]
+struct Tasks {
+    waiting: VecDeque<Task>,
+    threads: usize,
+}
+
+type Task = Box<dyn FnOnce(&Desk) + Send>;
+
+impl Serving {
+    fn begin(relay: Relay, network: &Arc<Network>) -> io::Result<Serving> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let desk = Desk {
+            found: Mutex::default(),
+            bell: EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?,
+            faults: Arc::clone(&network.faults),
+            tasks: Mutex::default(),
+        };
+        let readable = |token| EpollEvent::new(EpollFlags::EPOLLIN, token);
+        epoll.add(&relay.v4, readable(DOOR_V4))?;
+        if let Some(door) = &relay.v6 {
+            epoll.add(door, readable(DOOR_V6))?;
+        }
+        epoll.add(&relay.inbox, readable(INBOX))?;
+        epoll.add(&desk.bell, readable(DONE))?;
+        Ok(Serving {
+            network: Arc::clone(network),
+            relay,
+            epoll,
+            connections: Connections::new(),
+            ready: BTreeSet::new(),
+            strangers: VecDeque::new(),
+            hosts: HashMap::new(),
+            pipes: Pipes::default(),
+            desk: Arc::new(desk),
+            dialling: 0,
+            is_full: false,
+            ends: None,
+        })
+    }
+
+    fn run(mut self) -> io::Result<()> {
+        let mut events = [EpollEvent::empty(); 128];
+        let mut looked = Instant::now();
+        loop {
+            let count = match self.epoll.wait(&mut events, self.timeout()) {
+                Err(nix::Error::EINTR) => 0,
+                other => other?,
+            };
+            for event in &events[..count] {
+                self.contain(None, |serving| serving.handle(event));
+            }
+            for token in std::mem::take(&mut self.ready) {
+                self.advance(token);
+            }
+            if looked.elapsed() >= TICK {
+                looked = Instant::now();
+                self.contain(None, Serving::tick);
+            }
+            if self.has_ended() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn handle(&mut self, event: &EpollEvent) {
+        match event.data() {
+            DOOR_V4 => self.accept(false),
+            DOOR_V6 => self.accept(true),
+            INBOX => self.hear(),
+            DONE => self.collect(),
+            token => {
+                if event.events().contains(EpollFlags::EPOLLPRI)
+                    && let Some(connection) = self.connections.get_mut(token)
+                {
+                    connection.note_urgent();
+                }
+                self.advance(token);
+                if event.events().contains(EpollFlags::EPOLLERR) {
+                    self.look_after(token);
+                }
+            }
+        }
+    }
+
+    /// Does something, perhaps for one connection. Where that panics, the connection is reset; all others go on.
+    fn contain(&mut self, token: Option<u64>, task: impl FnOnce(&mut Serving)) {
+        if let Err(fault) = fault::contain(|| task(self)) {
+            self.network.faults.note(Part::Relay, &fault);
+            if let Some(token) = token {
+                self.close(token, Next::Reset);
+            }
+            self.dialling = self.connections.dialling().len();
+        }
+    }
+
+    fn timeout(&self) -> EpollTimeout {
+        if !self.ready.is_empty() {
+            EpollTimeout::ZERO
+        } else if self.waits_for_time() {
+            EpollTimeout::try_from(TICK).expect("a short time")
+        } else {
+            EpollTimeout::NONE
+        }
+    }
+
+    /// Whether something ends or goes on by time alone.
+    fn waits_for_time(&self) -> bool {
+        self.is_full
+            || self.dialling > 0
+            || self.ends.is_some()
+            || !self.strangers.is_empty()
+            || !self.hosts.is_empty()
+            || !lock(&self.network.visitors).is_empty()
+    }
+
+    fn accept(&mut self, is_v6: bool) {
+        loop {
+            let door = if is_v6 {
+                self.relay.v6.as_ref()
+            } else {
+                Some(&self.relay.v4)
+            };
+            let (stream, from) = match door.map(TcpListener::accept) {
+                Some(Ok(accepted)) => accepted,
+                Some(Err(error)) if is_want(&error) => return self.turn_doors(EpollFlags::empty()),
+                _ => return,
+            };
+            match self.network.visitor(from) {
+                Some(visitor) => self.welcome(stream, from, visitor),
+                None => self.keep_waiting(stream, from),
+            }
+        }
+    }
+
+    /// A door that can't be gone through would be told again and again: it isn't looked at until there may be room.
+    fn turn_doors(&mut self, watched: EpollFlags) {
+        self.is_full = watched.is_empty();
+        let _ = self
+            .epoll
+            .modify(&self.relay.v4, &mut EpollEvent::new(watched, DOOR_V4));
+        if let Some(door) = &self.relay.v6 {
+            let _ = self.epoll.modify(door, &mut EpollEvent::new(watched, DOOR_V6));
+        }
+    }
+
+    fn keep_waiting(&mut self, stream: TcpStream, from: SocketAddr) {
+        if self.strangers.len() >= MOST_STRANGERS {
+            self.strangers.pop_front();
+        }
+        self.strangers.push_back((stream, from, Instant::now()));
+    }
+
+    /// One message of a worker, or of the launcher.
+    fn hear(&mut self) {
+        let Ok(Some((message, host))) = wire::receive_with(self.relay.inbox.as_raw_fd()) else {
+            // No client is left.
+            let _ = self.epoll.delete(&self.relay.inbox);
+            self.end();
+            return;
+        };
+        if message.kind == Call::Question as u32 {
+            let question = lock(&self.network.questions).pop_front();
+            if let Some(name) = question {
+                let network = Arc::clone(&self.network);
+                self.spawn(move |_| drop(network.look_up(&name)));
+            }
+        } else if message.kind == Call::Visitor as u32 {
+            self.announced(&message, host.map(TcpStream::from));
+        } else if message.kind == Call::Over as u32 {
+            self.end();
+        }
+    }
+
+    /// The run is over: what it said last gets through, as it would from the kernel.
+    fn end(&mut self) {
+        self.accept(false);
+        self.accept(true);
+        self.ends.get_or_insert(Instant::now() + LAST_WORDS);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ends
+            .is_some_and(|ends| Instant::now() >= ends || !self.connections.have_more_to_send())
+    }
+
+    fn announced(&mut self, message: &wire::Message, host: Option<TcpStream>) {
+        let (from, number) = from_message(message);
+        if let Some(host) = host {
+            self.hosts.insert((from, number), (host, Instant::now()));
+        }
+        let waiting = self.strangers.iter().position(|(_, stranger, _)| *stranger == from);
+        if let Some((stream, from, _)) = waiting.and_then(|at| self.strangers.remove(at)) {
+            if let Some(visitor) = self.network.visitor(from) {
+                self.welcome(stream, from, visitor);
+            }
+            return;
+        }
+        if self.network.expects(from) {
+            return;
+        }
+        // It was welcomed before its host arrived.
+        let host = self.hosts.remove(&(from, number));
+        let Some(token) = self.connections.awaiting(from, number) else {
+            return;
+        };
+        match host {
+            Some((host, _)) => {
+                self.connections.connected(token, host);
+                self.watch_host(token);
+                self.advance(token);
+            }
+            // Lost on its way, for want of descriptors.
+            None => self.close(token, Next::Reset),
+        }
+    }
+
+    fn welcome(&mut self, stream: TcpStream, from: SocketAddr, visitor: Visitor) {
+        let _ = stream.set_nodelay(true);
+        let _ = socket::keep_alive(stream.as_fd());
+        let _ = socket::keep_urgent_in_line(stream.as_fd());
+        match visitor.errand {
+            Errand::Names => self.answer_names(stream, visitor.clearance),
+            Errand::Host(destination) => {
+                let host = self.hosts.remove(&(from, visitor.number));
+                let mut connection = Connection::new(stream, destination, visitor.clearance);
+                match host {
+                    Some((host, _)) => connection.connected(host),
+                    None if visitor.has_host => connection.promise(visitor.number),
+                    None => {}
+                }
+                self.take_on(connection, from);
+            }
+        }
+    }
+
+    fn take_on(&mut self, connection: Connection, from: SocketAddr) {
+        let Some(token) = self.connections.add(connection, from) else {
+            return;
+        };
+        self.contain(Some(token), |serving| serving.begin_connection(token));
+    }
+
+    fn begin_connection(&mut self, token: u64) {
+        let connection = self.connections.get(token).expect("just added");
+        let (has_host, is_to_be_found) = (connection.host().is_some(), connection.is_to_be_found());
+        if connection.client().set_nonblocking(true).is_err() || self.watch(token).is_err() {
+            self.close(token, Next::Reset);
+            return;
+        }
+        if has_host {
+            self.watch_host(token);
+            self.advance(token);
+        } else if is_to_be_found {
+            self.find(token);
+        }
+    }
+
+    fn watch(&self, token: u64) -> io::Result<()> {
+        let connection = self.connections.get(token).expect("a live one");
+        self.epoll.add(connection.client(), edges(token))?;
+        Ok(())
+    }
+
+    /// The socket to the host is new.
+    fn watch_host(&mut self, token: u64) {
+        let Some(host) = self.connections.get(token).and_then(Connection::host) else {
+            return;
+        };
+        let _ = host.set_nonblocking(true);
+        let _ = host.set_nodelay(true);
+        let _ = socket::keep_alive(host.as_fd());
+        let _ = socket::keep_urgent_in_line(host.as_fd());
+        // One that is watched already stays watched.
+        match self.epoll.add(host, edges(token)) {
+            Ok(()) | Err(nix::Error::EEXIST) => {}
+            Err(_) => self.close(token, Next::Reset),
+        }
+    }
+
+    fn find(&mut self, token: u64) {
+        let Some(connection) = self.connections.get(token) else {
+            return;
+        };
+        let name = connection.destination().name.clone();
+        if let Some(found) = self.network.resolver.cached(&name) {
+            self.found(token, &found);
+            return;
+        }
+        let network = Arc::clone(&self.network);
+        let begun = self.spawn(move |desk| {
+            // A panic is a name that wasn't found, not a client that waits for ever.
+            let found = fault::contain(|| network.look_up(&name)).unwrap_or_else(|fault| {
+                desk.faults.note(Part::Names, &fault);
+                Err(Missing::Failed)
+            });
+            lock(&desk.found).push((token, found));
+            let _ = desk.bell.write(1);
+        });
+        if !begun {
+            self.close(token, Next::Reset);
+        }
+    }
+
+    /// Names that were looked up.
+    fn collect(&mut self) {
+        let _ = self.desk.bell.read();
+        let found = std::mem::take(&mut *lock(&self.desk.found));
+        for (token, found) in found {
+            self.found(token, &found);
+        }
+    }
+
+    fn found(&mut self, token: u64, found: &Result<Found, Missing>) {
+        self.contain(Some(token), |serving| {
+            if let Some(connection) = serving.connections.get_mut(token) {
+                let next = connection.found(found);
+                serving.dialling += usize::from(connection.is_dialling());
+                serving.act(token, next);
+            }
+        });
+    }
+
+    fn advance(&mut self, token: u64) {
+        self.contain(Some(token), |serving| {
+            let Some(connection) = serving.connections.get_mut(token) else {
+                return;
+            };
+            fault::point("relay", || connection.destination().name.as_str());
+            let was_dialling = connection.is_dialling();
+            let next = connection.advance(&mut serving.pipes);
+            if was_dialling && !connection.is_dialling() {
+                serving.dialling -= 1;
+            }
+            serving.act(token, next);
+        });
+    }
+
+    /// A client that was reset is heard of even where its bytes are held up and nothing of it is read.
+    fn look_after(&mut self, token: u64) {
+        if self.connections.get(token).is_some_and(Connection::has_lost_client) {
+            self.close(token, Next::Reset);
+        }
+    }
+
+    fn act(&mut self, token: u64, next: Next) {
+        match next {
+            Next::Wait => {}
+            Next::Again => drop(self.ready.insert(token)),
+            Next::Watch => {
+                self.watch_host(token);
+                self.ready.insert(token);
+            }
+            Next::Close | Next::Reset => self.close(token, next),
+        }
+    }
+
+    fn close(&mut self, token: u64, how: Next) {
+        let Some(connection) = self.connections.remove(token) else {
+            return;
+        };
+        self.dialling = self.dialling.saturating_sub(usize::from(connection.is_dialling()));
+        if how == Next::Reset {
+            let _ = socket::reset_on_close(connection.client().as_fd());
+            if let Some(host) = connection.host() {
+                let _ = socket::reset_on_close(host.as_fd());
+            }
+        }
+    }
+
+    fn tick(&mut self) {
+        self.strangers.retain(|(_, _, since)| since.elapsed() < GRACE);
+        self.hosts.retain(|_, (_, since)| since.elapsed() < GRACE);
+        // Who has a host is connected already.
+        let patience = |visitor: &Visitor| if visitor.has_host { GRACE } else { LATE };
+        self.network.forget(|visitor, waited| waited >= patience(visitor));
+        if self.is_full {
+            self.turn_doors(EpollFlags::EPOLLIN);
+        }
+        if self.dialling > 0 {
+            for token in self.connections.dialling() {
+                self.advance(token);
+            }
+        }
+    }
+
+    fn answer_names(&self, stream: TcpStream, clearance: Box<dyn Clearance>) {
+        let network = Arc::clone(&self.network);
+        // Where too much waits, the stream is closed.
+        self.spawn(move |desk| {
+            if stream
+                .set_nonblocking(false)
+                .and_then(|()| stream.set_nodelay(true))
+                .is_ok()
+            {
+                let mut reply = |name: &Name, family| {
+                    let replied = fault::contain(|| network.reply(name, family, clearance.as_ref()));
+                    replied.unwrap_or_else(|fault| {
+                        desk.faults.note(Part::Names, &fault);
+                        Reply::Failed
+                    })
+                };
+                // A client that stops asking is left alone.
+                let _ = names::serve(stream, Patience::USUAL, &mut reply);
+            }
+        });
+    }
+
+    /// Runs something on a thread of its own, with this one's descriptors, or when one of them has time; `false` where
+    /// too much waits already.
+    fn spawn(&self, task: impl FnOnce(&Desk) + Send + 'static) -> bool {
+        let mut tasks = lock(&self.desk.tasks);
+        if tasks.waiting.len() >= MOST_TASKS {
+            return false;
+        }
+        tasks.waiting.push_back(Box::new(task));
+        if tasks.threads >= MOST_THREADS {
+            return true;
+        }
+        let desk = Arc::clone(&self.desk);
+        let begun = thread::Builder::new()
+            .name("stockade-names".into())
+            .stack_size(256 * 1024)
+            .spawn(move || desk.work());
+        tasks.threads += usize::from(begun.is_ok());
+        if tasks.threads == 0 {
+            tasks.waiting.pop_back();
+        }
+        tasks.threads > 0
+    }
+}
+
+impl Desk {
+    /// Does what waits, and ends when nothing does.
+    fn work(&self) {
+        loop {
+            let mut tasks = lock(&self.tasks);
+            let Some(task) = tasks.waiting.pop_front() else {
+                tasks.threads -= 1;
+                return;
+            };
+            drop(tasks);
+            if let Err(fault) = fault::contain(|| task(self)) {
+                self.faults.note(Part::Names, &fault);
+            }
+        }
+    }
+}
+
+/// Whether there is too little of something that others may give back.
+fn is_want(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM)
+    )
+}
+
+/// Says that somebody comes from this address. A client may have any address of the machine's, so all of it is said; the
+/// two long numbers of a message have room for IPv6.
+pub fn announcement(from: SocketAddr, number: u32) -> wire::Message {
+    let ip = match from.ip() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
+    };
+    let bits = ip.to_bits();
+    wire::Message {
+        cpu_us: (bits >> 64) as i64,
+        max_rss: bits as i64,
+        ..wire::Message::new(Call::Visitor as u32, i32::from(from.port()), number as i32)
+    }
+}
+
+fn from_message(message: &wire::Message) -> (SocketAddr, u32) {
+    let bits = u128::from(message.cpu_us as u64) << 64 | u128::from(message.max_rss as u64);
+    let from = SocketAddr::new(Ipv6Addr::from_bits(bits).to_canonical(), message.first as u16);
+    (from, message.second as u32)
+}
+
+/// Everything that may happen to a connection, told once each time.
+fn edges(token: u64) -> EpollEvent {
+    let read = EpollFlags::EPOLLIN | EpollFlags::EPOLLPRI | EpollFlags::EPOLLRDHUP;
+    let flags = read | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+    EpollEvent::new(flags, token)
+}
+
+impl Network {
+    /// What the run is told of a name.
+    fn reply(&self, name: &Name, family: Family, clearance: &dyn Clearance) -> Reply {
+        fault::point("names", || name.as_str());
+        if !clearance.knows(name) && clearance.may_be_asked_for(name) {
+            return self.made_up(name, family);
+        }
+        if !clearance.knows(name) {
+            clearance.refuse(Kind::Resolve, name.as_str(), name.as_str(), Reason::NotGranted);
+            return Reply::NoSuchName;
+        }
+        clearance.let_pass(Kind::Resolve, name.as_str(), name.as_str());
+        let found = match self.look_up(name) {
+            Ok(found) => found,
+            Err(Missing::NoSuchName) => return Reply::NoSuchName,
+            Err(Missing::NoAddresses) => return Reply::NoData,
+            Err(Missing::Failed) => return Reply::Failed,
+        };
+        let Some((v4, v6)) = self.names.addresses(name) else {
+            return Reply::Failed;
+        };
+        match family {
+            Family::V4 if found.addresses.iter().any(IpAddr::is_ipv4) => Reply::Address(v4.into(), found.ttl),
+            Family::V6 if found.addresses.iter().any(IpAddr::is_ipv6) => Reply::Address(v6.into(), found.ttl),
+            Family::V4 | Family::V6 => Reply::NoData,
+        }
+    }
+}
+
+impl Network {
+    /// What the run is told of a name that isn't granted yet. It isn't asked for outside before it is.
+    fn made_up(&self, name: &Name, family: Family) -> Reply {
+        const TTL: Duration = Duration::from_secs(60);
+        match (self.names.addresses(name), family) {
+            (Some((v4, _)), Family::V4) => Reply::Address(v4.into(), TTL),
+            (Some(_), Family::V6) => Reply::NoData,
+            (None, _) => Reply::Failed,
+        }
+    }
+}
+
+/// The live connections, by tokens that are never used twice.
+struct Connections {
+    by_token: HashMap<u64, (Connection, SocketAddr)>,
+    by_address: HashMap<SocketAddr, u64>,
+    next: u64,
+    most: usize,
+}
+
+impl Connections {
+    fn new() -> Connections {
+        Connections {
+            by_token: HashMap::new(),
+            by_address: HashMap::new(),
+            next: 0,
+            most: most_connections(),
+        }
+    }
+
+    /// `None` where there are too many: the connection is closed.
+    fn add(&mut self, connection: Connection, from: SocketAddr) -> Option<u64> {
+        if self.by_token.len() >= self.most {
+            let _ = socket::reset_on_close(connection.client().as_fd());
+            return None;
+        }
+        let token = self.next;
+        self.next += 1;
+        self.by_token.insert(token, (connection, from));
+        self.by_address.insert(from, token);
+        Some(token)
+    }
+
+    fn get(&self, token: u64) -> Option<&Connection> {
+        self.by_token.get(&token).map(|(connection, _)| connection)
+    }
+
+    fn get_mut(&mut self, token: u64) -> Option<&mut Connection> {
+        self.by_token.get_mut(&token).map(|(connection, _)| connection)
+    }
+
+    /// Whether bytes of the run's are on their way.
+    fn have_more_to_send(&self) -> bool {
+        self.by_token
+            .values()
+            .any(|(connection, _)| connection.has_more_to_send())
+    }
+
+    /// The connection from there that waits for its host.
+    fn awaiting(&self, from: SocketAddr, number: u32) -> Option<u64> {
+        let token = self.by_address.get(&from).copied()?;
+        self.get(token)?.is_promised(number).then_some(token)
+    }
+
+    fn connected(&mut self, token: u64, host: TcpStream) {
+        if let Some(connection) = self.get_mut(token) {
+            connection.connected(host);
+        }
+    }
+
+    fn dialling(&self) -> Vec<u64> {
+        let dialling = self
+            .by_token
+            .iter()
+            .filter(|(_, (connection, _))| connection.is_dialling());
+        dialling.map(|(token, _)| *token).collect()
+    }
+
+    fn remove(&mut self, token: u64) -> Option<Connection> {
+        let (connection, from) = self.by_token.remove(&token)?;
+        if self.by_address.get(&from) == Some(&token) {
+            self.by_address.remove(&from);
+        }
+        Some(connection)
+    }
+}
+
+/// Each has two sockets; a pipe only while bytes wait in it.
+fn most_connections() -> usize {
+    let files =
+        nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE).map_or(1024, |limit| limit.0);
+    usize::try_from(files.saturating_sub(SPARE_FILES) / 2)
+        .unwrap_or(usize::MAX)
+        .clamp(16, MOST_CONNECTIONS)
+}

@@ -1,0 +1,248 @@
+//! The relay against servers on loopback, without a sandbox: the test plays the supervisor.
+
+mod bytes;
+mod checks;
+mod dialling;
+mod lifetime;
+mod nameserver;
+mod visitors;
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::{Clearance, Destination, Errand, Network, Relay, Source, Visitor};
+use crate::policy::Speech;
+use crate::profile::Name;
+use crate::report::{Kind, Reason};
+use stockade_sys::{file, socket};
+
+/// Longer than anything here takes: a test that waits so long has failed.
+const LONG: Duration = Duration::from_secs(20);
+
+/// The names that every visitor may reach, on every port.
+const GRANTED: [&str; 2] = ["api.test", "cdn.test"];
+
+/// A relay that runs, with descriptors of its own as in a run.
+struct Running {
+    network: Arc<Network>,
+    bell: Option<OwnedFd>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+    task: i32,
+    refusals: Arc<Mutex<Vec<Refused>>>,
+    addresses: Vec<IpAddr>,
+}
+
+/// One refusal: kind, target, what was asked for, why.
+type Refused = (Kind, String, String, Reason);
+
+impl Running {
+    fn new() -> Running {
+        Running::asking(None, &[])
+    }
+
+    /// Asks this nameserver; these addresses are granted as such.
+    fn asking(nameserver: Option<SocketAddr>, addresses: &[IpAddr]) -> Running {
+        let (relay, doors, bell) = Relay::open().unwrap();
+        let network = Arc::new(Network::new(Source::new(nameserver), doors));
+        let (relay, of_thread) = {
+            let relay = Arc::new(relay);
+            (Arc::clone(&relay), relay)
+        };
+        let (sender, receiver) = mpsc::channel();
+        let served = Arc::clone(&network);
+        let thread = thread::spawn(move || {
+            file::stop_sharing().unwrap();
+            let own = of_thread.try_clone().unwrap();
+            drop(of_thread);
+            file::close_all_but(&mut own.numbers()).unwrap();
+            sender.send(nix::unistd::gettid().as_raw()).unwrap();
+            own.serve(&served)
+        });
+        let task = receiver.recv().unwrap();
+        drop(relay);
+        eventually("the relay has all that it serves with", || has_begun(task));
+        Running {
+            network,
+            bell: Some(bell),
+            thread: Some(thread),
+            task,
+            refusals: Arc::default(),
+            addresses: addresses.to_vec(),
+        }
+    }
+
+    fn clearance(&self) -> Box<dyn Clearance> {
+        Box::new(Cleared {
+            addresses: self.addresses.clone(),
+            refusals: Arc::clone(&self.refusals),
+        })
+    }
+
+    /// Says that somebody comes from this address.
+    fn announce(&self, from: SocketAddr, errand: Errand, host: Option<TcpStream>) {
+        let visitor = Visitor {
+            errand,
+            clearance: self.clearance(),
+            has_host: host.is_some(),
+            number: 0,
+        };
+        let bell = self.bell.as_ref().unwrap().as_fd();
+        self.network.expect(bell, from, visitor, host).unwrap();
+    }
+
+    /// Connects to the relay and is announced.
+    fn visit(&self, errand: Errand, host: Option<TcpStream>) -> TcpStream {
+        let client = patient(TcpStream::connect(self.network.doors.v4).unwrap());
+        self.announce(client.local_addr().unwrap(), errand, host);
+        client
+    }
+
+    /// A client and the server that it gets to, on a port where anything may be spoken.
+    fn joined(&self) -> (TcpStream, TcpStream) {
+        self.joined_on(5000, Speech::Anything)
+    }
+
+    fn joined_on(&self, port: u16, speech: Speech) -> (TcpStream, TcpStream) {
+        let (host, server) = pair();
+        (self.visit(to("api.test", port, speech), Some(host)), server)
+    }
+
+    /// How many descriptors the relay has.
+    fn descriptors(&self) -> usize {
+        fs::read_dir(format!("/proc/self/task/{}/fd", self.task))
+            .unwrap()
+            .count()
+    }
+
+    /// How often the relay's thread was woken so far.
+    fn wakes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/self/task/{}/status", self.task)).unwrap();
+        let count = |field: &str| -> u64 {
+            let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+            line.trim().parse().unwrap()
+        };
+        count("voluntary_ctxt_switches:") + count("nonvoluntary_ctxt_switches:")
+    }
+
+    /// The refusals, once there are some.
+    fn refusals(&self) -> Vec<Refused> {
+        eventually("a refusal", || !self.refusals.lock().unwrap().is_empty());
+        self.refusals.lock().unwrap().clone()
+    }
+
+    fn ring_off(&mut self) -> JoinHandle<io::Result<()>> {
+        self.bell = None;
+        self.thread.take().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.bell = None;
+        if let Some(thread) = self.thread.take() {
+            let result = thread.join();
+            if !thread::panicking() {
+                result.unwrap().unwrap();
+            }
+        }
+    }
+}
+
+/// The relay's own event counter is the last that it opens before it serves.
+fn has_begun(task: i32) -> bool {
+    let descriptors = fs::read_dir(format!("/proc/self/task/{task}/fd")).unwrap();
+    descriptors
+        .flatten()
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .any(|target| target.as_os_str() == "anon_inode:[eventfd]")
+}
+
+struct Cleared {
+    addresses: Vec<IpAddr>,
+    refusals: Arc<Mutex<Vec<Refused>>>,
+}
+
+impl Clearance for Cleared {
+    fn knows(&self, name: &Name) -> bool {
+        GRANTED.contains(&name.as_str())
+    }
+
+    fn name(&self, name: &Name, _port: u16) -> Option<Speech> {
+        self.knows(name).then_some(Speech::Checked)
+    }
+
+    fn address(&self, address: IpAddr, _port: u16) -> bool {
+        self.addresses.contains(&address)
+    }
+
+    fn refuse(&self, kind: Kind, target: &str, asked: &str, reason: Reason) {
+        let refused = (kind, target.to_string(), asked.to_string(), reason);
+        self.refusals.lock().unwrap().push(refused);
+    }
+}
+
+fn to(name: &str, port: u16, speech: Speech) -> Errand {
+    let name = Name::parse(name).unwrap();
+    Errand::Host(Destination { name, port, speech })
+}
+
+/// Two ends of one connection.
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (far, _) = listener.accept().unwrap();
+    (near, patient(far))
+}
+
+/// With time limits, so that a test that hangs says so.
+fn patient(stream: TcpStream) -> TcpStream {
+    stream.set_read_timeout(Some(LONG)).unwrap();
+    stream.set_write_timeout(Some(LONG)).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream
+}
+
+fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + LONG;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "still not: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Reads to the end.
+fn rest(mut stream: &TcpStream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Reads exactly so many bytes.
+fn next(mut stream: &TcpStream, count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    stream.read_exact(&mut bytes).unwrap();
+    bytes
+}
+
+/// Sends something and sees that it arrives and nothing else.
+fn check_way(mut from: &TcpStream, to: &TcpStream, text: &[u8]) {
+    from.write_all(text).unwrap();
+    assert_eq!(next(to, text.len()), text);
+}
+
+/// That a read fails with a reset; what came before it.
+fn until_reset(mut stream: &TcpStream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let error = stream.read_to_end(&mut bytes).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(libc::ECONNRESET), "{error}");
+    bytes
+}
+
+fn reset(stream: TcpStream) {
+    socket::reset_on_close(stream.as_fd()).unwrap();
+}

@@ -1,0 +1,79 @@
+//! What a program asks for, by its kind.
+
+use serde::{Deserialize, Serialize};
+
+use super::Capabilities;
+
+/// What was attempted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Reading a file or listing a directory.
+    Read,
+    /// Changing a file that exists.
+    Write,
+    /// Making a file, directory, link, FIFO or socket.
+    Create,
+    /// Removing or renaming away.
+    Delete,
+    /// Changing mode, owner, times, attributes.
+    Metadata,
+    /// Starting a program.
+    Execute,
+    /// Connecting to a host: `name:port`, `address:port`, `[address]:port`.
+    Connect,
+    /// Listening on a port: `address:port`, `[address]:port`.
+    Listen,
+    /// Connecting to, or making, a unix socket; making a socket of any kind.
+    Socket,
+    /// Looking up a host's name.
+    Resolve,
+    /// Sending a signal to, or changing, a process outside the run.
+    Signal,
+    /// Making a process.
+    Spawn,
+    /// A system call that no profile allows.
+    Syscall,
+    /// A variable of the caller's that wasn't passed.
+    Variable,
+}
+
+impl Kind {
+    /// The capability that it takes.
+    pub fn capability(self) -> Option<Capabilities> {
+        match self {
+            Kind::Read => Some(Capabilities::READ),
+            Kind::Write | Kind::Create | Kind::Metadata => Some(Capabilities::WRITE),
+            Kind::Delete => Some(Capabilities::DELETE),
+            Kind::Execute => Some(Capabilities::EXECUTE),
+            Kind::Connect | Kind::Listen | Kind::Resolve => Some(Capabilities::NET),
+            Kind::Spawn => Some(Capabilities::SPAWN),
+            Kind::Socket | Kind::Signal | Kind::Syscall | Kind::Variable => None,
+        }
+    }
+
+    /// Whether it changes a file.
+    pub fn changes(self) -> bool {
+        matches!(self, Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata)
+    }
+
+    /// Its name, as reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Create => "create",
+            Kind::Delete => "delete",
+            Kind::Metadata => "metadata",
+            Kind::Execute => "execute",
+            Kind::Connect => "connect",
+            Kind::Listen => "listen",
+            Kind::Socket => "socket",
+            Kind::Resolve => "resolve",
+            Kind::Signal => "signal",
+            Kind::Spawn => "spawn",
+            Kind::Syscall => "syscall",
+            Kind::Variable => "variable",
+        }
+    }
+}

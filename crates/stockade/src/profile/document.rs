@@ -1,0 +1,146 @@
+//! One document as a value, and where its text comes from.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::attempt::Attempt;
+use super::limits::Limits;
+use super::rule::{Glob, Origin, PathSpec, Rule};
+use super::{Network, Pass};
+use stockade_text::visible::visible;
+
+/// Where a document's text comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A profile of this binary, by name.
+    Shipped(&'static str),
+    /// A file, as it was found.
+    File(PathBuf),
+}
+
+impl Source {
+    /// The name that the document must have: the file's, without its suffix.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Source::Shipped(name) => Some(name),
+            Source::File(path) => path.file_stem().and_then(|stem| stem.to_str()),
+        }
+    }
+
+    /// The file, where there is one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Source::Shipped(_) => None,
+            Source::File(path) => Some(path),
+        }
+    }
+
+    pub(super) fn origin(&self, line: usize) -> Origin {
+        match self {
+            Source::Shipped(name) => Origin::Shipped {
+                profile: (*name).to_owned(),
+                line,
+            },
+            Source::File(path) => Origin::File {
+                path: path.clone(),
+                line,
+            },
+        }
+    }
+}
+
+/// As messages name it: the file, or the place of a shipped profile in Stockade's source.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Shipped(name) => write!(f, "profiles/{name}.toml"),
+            Source::File(path) => f.write_str(&visible(&path.to_string_lossy())),
+        }
+    }
+}
+
+/// What one document says, before inheritance; `None` where it says nothing and inherits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// The name it is found by.
+    pub name: String,
+    /// One sentence for `profile list`.
+    pub description: String,
+    /// The profile that it extends.
+    pub extends: Option<Extends>,
+    /// Whether the run gets a scratch directory.
+    pub scratch: Option<bool>,
+    /// Trees and files that may be read.
+    pub read: Vec<Rule<PathSpec>>,
+    /// Trees and files that may be read, written, created in and deleted from.
+    pub write: Vec<Rule<PathSpec>>,
+    /// Trees and files whose programs may be started.
+    pub exec: Vec<Rule<PathSpec>>,
+    /// What is refused inside the trees above.
+    pub deny: Vec<Rule<Glob>>,
+    /// Which hosts may be reached. Replaces what is inherited as a whole, so that a child can also narrow it.
+    pub network: Option<Network>,
+    /// Whether the endpoints of language models may be reached, with their keys.
+    pub llm: Option<bool>,
+    /// Ports of the loopback interface that may be listened on.
+    pub listen: Vec<Rule<u16>>,
+    /// Unix sockets that may be connected to.
+    pub sockets: Vec<Rule<PathSpec>>,
+    /// The group of the caller's variables that passes.
+    pub pass: Option<Pass>,
+    /// Single variables that pass as well.
+    pub variables: Vec<Rule<String>>,
+    /// Limits that the document sets.
+    pub limits: Limits,
+    /// System calls on top of the base.
+    pub system_calls: Vec<Rule<String>>,
+    /// What the document says that it must and must not allow. Not inherited.
+    pub tests: Tests,
+}
+
+/// The profile that a document extends, and where it says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extends {
+    /// A name, or a relative path.
+    pub target: String,
+    /// The line of the value, from 1.
+    pub line: usize,
+    /// The column of the value in characters, from 1.
+    pub column: usize,
+}
+
+/// A document's own tests: what `stockade profile test` tries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tests {
+    /// Accesses that the profile must allow.
+    pub must_allow: Vec<Rule<Attempt>>,
+    /// Accesses that the profile must deny.
+    pub must_deny: Vec<Rule<Attempt>>,
+}
+
+impl Document {
+    pub(super) fn saying_nothing() -> Self {
+        Document {
+            name: String::new(),
+            description: String::new(),
+            extends: None,
+            scratch: None,
+            read: Vec::new(),
+            write: Vec::new(),
+            exec: Vec::new(),
+            deny: Vec::new(),
+            network: None,
+            llm: None,
+            listen: Vec::new(),
+            sockets: Vec::new(),
+            pass: None,
+            variables: Vec::new(),
+            limits: Limits::NONE,
+            system_calls: Vec::new(),
+            tests: Tests {
+                must_allow: Vec::new(),
+                must_deny: Vec::new(),
+            },
+        }
+    }
+}

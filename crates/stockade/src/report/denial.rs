@@ -1,0 +1,141 @@
+//! A denial: one refused access as the report has it.
+
+use std::ffi::OsString;
+
+use serde::{Deserialize, Serialize};
+
+use super::refusal::{Counted, Reason, Refusal};
+use super::{milliseconds, text};
+use crate::policy::Kind;
+use crate::policy::{self, DenialKind, Target};
+
+/// A refused access. Texts are the target's to choose: they are kept as they are, but for what isn't UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denial {
+    /// The kind of access.
+    pub access: Kind,
+    /// What it was to, as the kernel names it.
+    pub target: String,
+    /// The same as the program named it; empty where it named nothing.
+    pub asked: String,
+    /// The system call.
+    pub syscall: String,
+    /// The process that asked.
+    pub pid: i32,
+    /// The program that it ran.
+    pub program: String,
+    /// How often it was refused.
+    pub count: u64,
+    /// When it was refused first, in milliseconds since the start.
+    pub at_ms: u64,
+    /// What refused it; `None` where nothing grants it.
+    pub rule: Option<Rule>,
+    /// The capability that was missing.
+    pub capability: Option<String>,
+    /// Whether this explains why the run failed.
+    pub explains: bool,
+    /// The least flags that would allow it; `None` where no grant does.
+    #[serde(with = "text::words_or_none")]
+    pub grant: Option<Vec<OsString>>,
+    /// The lowest shipped profile that would allow it; `None` where only `trusted` would, or none.
+    pub profile: Option<String>,
+}
+
+/// What refused an access.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// What it says.
+    pub text: String,
+    /// Where it stands.
+    pub origin: String,
+}
+
+impl Denial {
+    /// What a refusal says by itself; nothing is judged yet.
+    pub(super) fn of(counted: &Counted) -> Denial {
+        let refusal = &counted.first;
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Denial {
+            access: refusal.kind,
+            target: lossy(&refusal.target),
+            asked: lossy(&refusal.asked),
+            syscall: refusal.syscall.to_string(),
+            pid: refusal.pid,
+            program: lossy(&refusal.program),
+            count: counted.count,
+            at_ms: milliseconds(refusal.at),
+            rule: Rule::of(&refusal.reason).map(|rule| match is_git_config(refusal) {
+                true => Rule {
+                    text: GIT_CONFIG.to_string(),
+                    ..rule
+                },
+                false => rule,
+            }),
+            capability: match refusal.reason {
+                Reason::Incapable(capability) => Some(capability.to_string()),
+                _ => None,
+            },
+            explains: false,
+            grant: None,
+            profile: None,
+        }
+    }
+}
+
+/// What the supervisor takes all the same: `policy::git_config`.
+const GIT_CONFIG: &str = "git's configuration, in which a run may add remotes over https or ssh and change their addresses, \
+                          the branches that follow them, and the author, in plain words alone";
+
+fn is_git_config(refusal: &Refusal) -> bool {
+    let is_guarded = matches!(&refusal.reason, Reason::Denied(denial) if denial.target == Target::GitDirectories);
+    is_guarded && refusal.target.ends_with(b"/config")
+}
+
+impl Rule {
+    /// The rule that a refusal of this reason comes from.
+    pub fn of(reason: &Reason) -> Option<Rule> {
+        match reason {
+            Reason::NotGranted => None,
+            Reason::Denied(denial) => Some(Rule {
+                text: denial_text(denial),
+                origin: denial.origin.to_string(),
+            }),
+            Reason::Limited(why) | Reason::Never(why) => Some(Rule {
+                text: why.to_string(),
+                origin: "built in".to_string(),
+            }),
+            // Its words come from a program of the run.
+            Reason::Inside { .. } => Some(Rule {
+                text: "a run inside this one doesn't grant it".to_string(),
+                origin: "built in".to_string(),
+            }),
+            Reason::Incapable(capability) => Some(Rule {
+                text: format!("permission denied: {capability} capability required"),
+                origin: "the capabilities of the run".to_string(),
+            }),
+            Reason::Declined(declined) => Some(Rule {
+                text: declined.to_string(),
+                origin: declined.by.clone().unwrap_or_else(|| "no answer".into()),
+            }),
+        }
+    }
+}
+
+/// ``secret pattern `**/.env*` ``: what kind of denial, and what it closes.
+fn denial_text(denial: &policy::Denial) -> String {
+    let kind = match denial.kind {
+        DenialKind::Explicit => "denied",
+        DenialKind::SecretName | DenialKind::SecretPattern => "secret",
+        DenialKind::Guarded => "guarded",
+        DenialKind::Scope => "read-only",
+    };
+    match &denial.target {
+        Target::Path(path) => format!("{kind} path `{}`", path.display()),
+        Target::Glob { below, glob } if below.as_os_str() == "/" => format!("{kind} pattern `{glob}`"),
+        Target::Glob { below, glob } => format!("{kind} pattern `{}`", below.join(glob).display()),
+        Target::AllBut { globs, .. } if globs.is_empty() => "outside the scope, which allows no change".into(),
+        Target::AllBut { globs, .. } => format!("outside the scope `{}`", globs.join("`, `")),
+        Target::GitDirectories => format!("{kind} part of a git directory"),
+        Target::Listed(_) => format!("{kind} by the built-in list"),
+    }
+}

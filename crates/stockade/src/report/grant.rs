@@ -1,0 +1,327 @@
+//! The least grant that would allow a refused access.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::host;
+use super::mention::{Mention, mention, names_the_start};
+use super::refusal::{Reason, Refusal, Refusals};
+use crate::policy::Kind;
+use crate::policy::{Access, Policy};
+use crate::profile::{HostPattern, Ports};
+
+/// A flag of `stockade run` that grants a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Flag {
+    /// `--read`
+    Read,
+    /// `--write`
+    Write,
+    /// `--exec`
+    Exec,
+    /// `--socket`
+    Socket,
+}
+
+impl Flag {
+    fn name(self) -> &'static str {
+        match self {
+            Flag::Read => "--read",
+            Flag::Write => "--write",
+            Flag::Exec => "--exec",
+            Flag::Socket => "--socket",
+        }
+    }
+
+    /// What it grants of files; a socket is none.
+    pub fn access(self) -> Access {
+        match self {
+            Flag::Read => Access::READ,
+            Flag::Write => Access::WRITING,
+            Flag::Exec => Access::READ | Access::EXECUTE,
+            Flag::Socket => Access::empty(),
+        }
+    }
+}
+
+/// One flag with what it grants.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Grant {
+    /// A file or tree.
+    Path(PathGrant),
+    /// Hosts and ports to connect to.
+    Host(HostPattern),
+    /// A port to listen on.
+    Listen(u16),
+}
+
+/// One flag with its path.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PathGrant {
+    /// As which option.
+    pub flag: Flag,
+    /// What it opens.
+    pub path: PathBuf,
+}
+
+impl Grant {
+    /// The words of the command line.
+    pub fn words(&self) -> Vec<OsString> {
+        match self {
+            Grant::Path(grant) => vec![grant.flag.name().into(), grant.path.clone().into_os_string()],
+            Grant::Host(pattern) => vec!["--host".into(), pattern.to_string().into()],
+            Grant::Listen(port) => vec!["--listen".into(), port.to_string().into()],
+        }
+    }
+
+    /// Whether the other isn't needed where this one is given.
+    pub fn covers(&self, other: &Grant) -> bool {
+        match (self, other) {
+            (Grant::Path(ours), Grant::Path(theirs)) => ours.covers(theirs),
+            (Grant::Host(ours), Grant::Host(theirs)) => ours.contains(theirs),
+            _ => self == other,
+        }
+    }
+}
+
+impl PathGrant {
+    /// Whether the other isn't needed where this one is given.
+    pub fn covers(&self, other: &PathGrant) -> bool {
+        match (self.flag, other.flag) {
+            (Flag::Socket, _) | (_, Flag::Socket) => self == other,
+            (ours, theirs) => ours.access().contains(theirs.access()) && other.path.starts_with(&self.path),
+        }
+    }
+}
+
+/// A grant of exactly what was refused, whatever has to come with it in practice; `None` where no grant would do.
+pub fn exact(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
+    match least(refusal, fences)? {
+        Grant::Path(grant) => Some(Grant::Path(PathGrant {
+            path: path_of(&refusal.target)?.to_path_buf(),
+            ..grant
+        })),
+        // Programs try both addresses of the name that a person typed.
+        Grant::Host(pattern) => Some(Grant::Host(pattern.localhost_for_its_addresses())),
+        other => Some(other),
+    }
+}
+
+/// The least grant for a refusal; `None` where no grant would do.
+pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
+    let was_open = matches!(refusal.reason, Reason::Declined(_));
+    if !refusal.reason.is_open() && !was_open {
+        return None;
+    }
+    match refusal.kind {
+        Kind::Connect | Kind::Resolve => host::least_pattern(refusal).map(Grant::Host),
+        Kind::Listen => host::listen_port(refusal).map(Grant::Listen),
+        _ if refusal.reason.is_open() || was_open => least_path(refusal, fences).map(Grant::Path),
+        _ => None,
+    }
+}
+
+/// What may sensibly be granted in place of a grant: the directory that a file is in, all ports of a host. `None` where
+/// nothing is.
+pub fn wider(grant: &Grant, fences: &Fences<'_>) -> Option<Grant> {
+    match grant {
+        Grant::Path(PathGrant { flag, path }) if *flag != Flag::Socket => {
+            let directory = path.parent().filter(|directory| fences.may_open(*flag, directory))?;
+            Some(Grant::Path(PathGrant {
+                flag: *flag,
+                path: directory.to_path_buf(),
+            }))
+        }
+        Grant::Host(pattern) => {
+            let all = HostPattern {
+                ports: Ports::These(vec![1..=u16::MAX]),
+                ..pattern.clone()
+            };
+            (all != *pattern).then_some(Grant::Host(all))
+        }
+        Grant::Path(_) | Grant::Listen(_) => None,
+    }
+}
+
+fn least_path(refusal: &Refusal, fences: &Fences<'_>) -> Option<PathGrant> {
+    let path = path_of(&refusal.target)?;
+    let flag = match refusal.kind {
+        Kind::Read => Flag::Read,
+        Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => Flag::Write,
+        Kind::Execute => Flag::Exec,
+        Kind::Socket => Flag::Socket,
+        Kind::Connect | Kind::Listen | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall | Kind::Variable => {
+            return None;
+        }
+    };
+    let path = match flag {
+        Flag::Write => with_its_companions(refusal, path, fences),
+        Flag::Read => repository(refusal, path)
+            .filter(|top| fences.may_open(flag, top))
+            .unwrap_or(path),
+        Flag::Exec | Flag::Socket => path,
+    };
+    if is_harmful(flag, path, fences) {
+        return None;
+    }
+    Some(PathGrant {
+        flag,
+        path: path.to_path_buf(),
+    })
+}
+
+/// Never suggested, so that pasting a line doesn't grant it: whole homes and machines, devices, what the machine runs on or
+/// trusts, and sockets behind which somebody does whatever is asked.
+fn is_harmful(flag: Flag, path: &Path, fences: &Fences<'_>) -> bool {
+    const WHOLE: [&str; 8] = ["/", "/home", "/root", "/etc", "/var", "/dev", "/proc", "/sys"];
+    const OF_THE_MACHINE: [&str; 11] = [
+        "/etc",
+        "/proc",
+        "/sys",
+        "/dev",
+        "/boot",
+        "/usr",
+        "/bin",
+        "/sbin",
+        "/lib",
+        "/lib64",
+        "/var/spool",
+    ];
+    let is_whole = WHOLE.iter().any(|tree| path == Path::new(tree)) || fences.is_home(path);
+    is_whole
+        || match flag {
+            Flag::Write => OF_THE_MACHINE.iter().any(|tree| path.starts_with(tree)),
+            Flag::Read | Flag::Exec => path.starts_with("/dev"),
+            Flag::Socket => crate::policy::is_powerful_socket(path),
+        }
+}
+
+/// What has to be writable for one file to be: git locks, renames and adds in its own directory, a database keeps
+/// journals beside it, and the next run makes up another name.
+fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, fences: &Fences<'_>) -> &'a Path {
+    let git = path
+        .ancestors()
+        .skip(1)
+        .find(|above| above.file_name() == Some(OsStr::new(".git")));
+    let is_made_up = || refusal.kind == Kind::Create && fences.is_made_up(refusal, path);
+    let beside = path.parent().filter(|_| is_of_database(path) || is_made_up());
+    match git.or(beside) {
+        Some(directory) if fences.may_open(Flag::Write, directory) => directory,
+        _ => path,
+    }
+}
+
+/// The repository of a file that git reads first: one that is read at all is read as a whole. `None` for other programs.
+fn repository<'a>(refusal: &Refusal, path: &'a Path) -> Option<&'a Path> {
+    const FIRST: [&str; 3] = ["HEAD", "config", "packed-refs"];
+    let program = refusal.program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let directory = path.parent()?;
+    let is_bare = directory.extension() == Some(OsStr::new("git"));
+    let is_its_own = directory.file_name() == Some(OsStr::new(".git")) || is_bare;
+    (program.starts_with(b"git") && FIRST.contains(&name) && is_its_own).then_some(directory)
+}
+
+/// `app.db`, `app.sqlite3`, and the journals that SQLite makes (sqlite.org/tempfiles.html).
+fn is_of_database(path: &Path) -> bool {
+    const ENDINGS: [&str; 8] = [
+        ".db", ".db3", ".sqlite", ".sqlite3", ".s3db", "-journal", "-wal", "-shm",
+    ];
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// `tmpk3_x9`, `x.json.tmp`, `sedQwErTy` of `sed`, `cc9Yx2.o` of `cc1`, `0aX3b9Qz`.
+fn is_temporary(name: &str, program: &[u8]) -> bool {
+    const RANDOM: usize = 6;
+    const STARTS: [&str; 4] = ["tmp", ".tmp", "temp-", "temp_"];
+    const ENDS: [&str; 7] = [".tmp", ".temp", ".part", ".lock", ".swp", ".new", "~"];
+    let program = program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let own = match program {
+        b"sed" => Some("sed"),
+        // gnulib's links that take another's place.
+        b"ln" => Some("Cu"),
+        b"gcc" | b"g++" | b"cc1" | b"cc1plus" | b"collect2" => Some("cc"),
+        _ => None,
+    };
+    let is_programs = |start: &str| name.len() >= start.len() + RANDOM && name.starts_with(start);
+    STARTS.iter().any(|start| name.starts_with(start))
+        || ENDS.iter().any(|end| name.ends_with(end))
+        || own.is_some_and(is_programs)
+        || is_random(name.split('.').next().unwrap_or_default(), RANDOM)
+}
+
+/// Whether the last characters of a name mix capitals, small letters and digits, as mktemp(3) does and no person.
+fn is_random(stem: &str, length: usize) -> bool {
+    let Some(end) = stem.len().checked_sub(length).and_then(|at| stem.as_bytes().get(at..)) else {
+        return false;
+    };
+    let has = |is: fn(&u8) -> bool| end.iter().any(is);
+    let is_plain = end.iter().all(u8::is_ascii_alphanumeric);
+    is_plain && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
+}
+
+/// What a run says about how far a grant may reach, or has to.
+pub struct Fences<'a> {
+    policy: &'a Policy,
+    home: Option<&'a Path>,
+    command: &'a [String],
+}
+
+impl<'a> Fences<'a> {
+    /// Those of a run.
+    pub fn new(policy: &'a Policy, home: Option<&'a Path>, command: &'a [String]) -> Self {
+        Fences { policy, home, command }
+    }
+
+    /// Whether the path is the caller's home, or holds it.
+    fn is_home(&self, path: &Path) -> bool {
+        self.home.is_some_and(|home| home.starts_with(path))
+    }
+
+    /// Whether a program made up the name of a file that it wanted to create: the command line names the directory or
+    /// the start of the name, or it looks like a temporary one.
+    fn is_made_up(&self, refusal: &Refusal, path: &Path) -> bool {
+        let text = |path: Option<&Path>| path.and_then(Path::to_str).unwrap_or_default().to_string();
+        let (whole, directory) = (text(Some(path)), text(path.parent()));
+        let name = text(path.file_name().map(Path::new));
+        let asked = String::from_utf8_lossy(&refusal.asked);
+        let mut arguments = self.command.iter().skip(1);
+        if arguments
+            .clone()
+            .any(|text| mention(text, &[&whole, &asked]) != Mention::None)
+        {
+            return false;
+        }
+        is_temporary(&name, &refusal.program)
+            || arguments
+                .any(|text| mention(text, &[&directory]) != Mention::None || names_the_start(text, &directory, &name))
+    }
+
+    /// Whether a directory may be granted in place of what was asked in it: not the machine's own, nothing that holds
+    /// a home, and nothing in which something has to stay closed at a known place.
+    pub fn may_open(&self, flag: Flag, directory: &Path) -> bool {
+        const WIDE: [&str; 10] = [
+            "/", "/etc", "/var", "/dev", "/home", "/opt", "/srv", "/mnt", "/media", "/boot",
+        ];
+        const MACHINE: [&str; 3] = ["/proc", "/sys", "/run"];
+        let is_wide = WIDE.iter().any(|wide| directory == Path::new(wide))
+            || MACHINE.iter().any(|tree| directory.starts_with(tree))
+            || crate::command::is_below_base(directory)
+            || self.home.is_some_and(|home| home.starts_with(directory));
+        let closes_inside = self
+            .policy
+            .denials
+            .iter()
+            .filter(|denial| denial.access.intersects(flag.access()))
+            .any(|denial| denial.is_within(directory));
+        !is_wide && !closes_inside
+    }
+}
+
+/// The path that a target is; `None` for an address, a process, a call, and for what was cut.
+pub fn path_of(target: &[u8]) -> Option<&Path> {
+    let is_whole_path = target.starts_with(b"/") && target.len() < Refusals::LONGEST && !target.contains(&0);
+    is_whole_path.then(|| Path::new(OsStr::from_bytes(target)))
+}

@@ -1,0 +1,258 @@
+//! From what was refused to what a report says of it. Pure: all that is known of the run is given.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use super::Report;
+use super::course::{Stream, Timeline};
+use super::denial::Denial;
+use super::grant::{self, Fences, Grant, path_of};
+use super::host::{self, Endpoint};
+use super::likelihood::{Weighed, weigh};
+use super::mention::tells_of_refusal;
+use super::refusal::{Reason, Refusal, Refusals};
+use super::suggestion::{self, Suggestion};
+use super::timeline::{Cause, Withheld};
+use crate::plan::Trace;
+use crate::policy::Kind;
+use crate::policy::{Access, Matcher, Policy, Reach, Speech};
+use crate::profile::Origin;
+use stockade_text::mask::looks_secret;
+
+/// Denials that are said to explain a failure; a suggestion may cover more of the same.
+const MOST_EXPLAINING: usize = 4;
+
+/// What is known of a run besides its report.
+pub struct Scene<'a> {
+    /// What the run was allowed.
+    pub policy: &'a Policy,
+    /// The caller's home.
+    pub home: Option<&'a Path>,
+    /// What the run said and did towards its end.
+    pub timeline: &'a Timeline,
+    /// What it didn't get of its caller's.
+    pub withheld: &'a dyn Withheld,
+    /// The shipped profiles.
+    pub ladder: &'a dyn Ladder,
+}
+
+/// Something that a profile may allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Need<'a> {
+    /// An access to a path that no denial closes.
+    Path(Access, &'a Path),
+    /// All of these hosts.
+    Hosts(&'a Reach),
+    /// A host, and what is spoken there.
+    Endpoint(Endpoint, Speech),
+    /// Listening on a port of the loopback interface.
+    Listen(u16),
+}
+
+/// The shipped profiles, resolved for one run.
+pub trait Ladder {
+    /// The lowest profile that would allow all of these; never `trusted`.
+    fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str>;
+}
+
+/// What came of it.
+pub struct Judged {
+    pub denials: Vec<Denial>,
+    pub suggestion: Option<Suggestion>,
+    /// Whether a refusal may be the cause, and nothing tells which.
+    pub unsure: bool,
+}
+
+/// What likelihood needs to know.
+pub struct Facts<'a> {
+    pub scene: &'a Scene<'a>,
+    pub command: &'a [String],
+    pub duration: Duration,
+    /// Whether the run failed, in a way that a refusal may be the cause of.
+    pub failed: bool,
+    /// The signal that ended it.
+    pub signal: Option<&'a str>,
+}
+
+/// Judges all refusals of a run that has ended.
+pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged {
+    let facts = Facts {
+        scene,
+        command: &report.command,
+        duration: Duration::from_millis(report.duration_ms),
+        failed: has_failed(report),
+        signal: report.signal.as_deref(),
+    };
+    let (weighed, cause) = weigh(refusals.list(), &facts);
+    let fences = Fences::new(scene.policy, scene.home, &report.command);
+    let refused = weighed
+        .iter()
+        .enumerate()
+        .map(|(rank, weighed)| denial(weighed, rank, scene, &fences));
+    let withheld = withheld(&cause, report);
+    let is_explained = withheld.is_some() || weighed.iter().any(|weighed| weighed.explains);
+    let is_unseen = facts.failed && !is_explained && report.enforcement.trace == Trace::Fast && tells_of_one(scene);
+    let suggestion = match &withheld {
+        None => suggest(&weighed, scene, &fences),
+        Some(denial) => denial.grant.clone().map(|flags| Suggestion { flags, profile: None }),
+    };
+    Judged {
+        denials: withheld.iter().cloned().chain(refused).collect(),
+        suggestion,
+        unsure: cause == Cause::Unsure || is_unseen,
+    }
+}
+
+/// Whether the run told of a refusal at its end.
+fn tells_of_one(scene: &Scene<'_>) -> bool {
+    const LAST: usize = 16;
+    let texts = scene
+        .timeline
+        .said
+        .iter()
+        .rev()
+        .filter(|said| said.stream == Stream::Error);
+    texts.take(LAST).any(|said| tells_of_refusal(&said.text))
+}
+
+/// What explains a failure without having been refused: the run never had it.
+fn withheld(cause: &Cause, report: &Report) -> Option<Denial> {
+    let (access, target, grant): (Kind, String, Option<[OsString; 2]>) = match cause {
+        Cause::Refusals(_) | Cause::Unsure => return None,
+        // What a program prints must not lead a person to hand it a secret.
+        Cause::Variable(name) if looks_secret(name.as_ref()) => (Kind::Variable, name.clone(), None),
+        Cause::Variable(name) => (Kind::Variable, name.clone(), Some(["--env".into(), name.into()])),
+        Cause::Program(path) => {
+            let directory = path.parent().unwrap_or(path);
+            let target = path.to_string_lossy().into_owned();
+            (Kind::Execute, target, Some(["--exec".into(), directory.into()]))
+        }
+    };
+    Some(Denial {
+        access,
+        asked: target.clone(),
+        target,
+        syscall: "execve".into(),
+        pid: 0,
+        program: report.command.first().cloned().unwrap_or_default(),
+        count: 1,
+        at_ms: 0,
+        rule: None,
+        capability: None,
+        explains: true,
+        grant: grant.map(Into::into),
+        profile: None,
+    })
+}
+
+/// A limit isn't a refusal, and neither is somebody who ends the run, by a signal or by a key that a shell passes on.
+fn has_failed(report: &Report) -> bool {
+    const FATAL: [&str; 7] = ["SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP"];
+    const ENDED: [i32; 6] = [
+        libc::SIGHUP,
+        libc::SIGINT,
+        libc::SIGQUIT,
+        libc::SIGKILL,
+        libc::SIGPIPE,
+        libc::SIGTERM,
+    ];
+    const SIGNALLED: i32 = 128;
+    if report.limit.is_some() {
+        return false;
+    }
+    match (&report.signal, report.exit_code) {
+        (Some(signal), _) => FATAL.contains(&signal.as_str()),
+        (None, Some(code)) => code != 0 && !ENDED.contains(&(code - SIGNALLED)),
+        (None, None) => false,
+    }
+}
+
+fn denial(weighed: &Weighed<'_>, rank: usize, scene: &Scene<'_>, fences: &Fences<'_>) -> Denial {
+    let refusal = &weighed.counted.first;
+    let profile = need(refusal).and_then(|need| lowest(&[need], scene));
+    Denial {
+        explains: weighed.explains && rank < MOST_EXPLAINING,
+        grant: grant::least(refusal, fences).map(|grant| grant.words()),
+        profile,
+        ..Denial::of(weighed.counted)
+    }
+}
+
+/// What a profile would have to allow; `None` where none does.
+fn need(refusal: &Refusal) -> Option<Need<'_>> {
+    if !refusal.reason.is_open() {
+        return None;
+    }
+    let speech = match refusal.reason {
+        Reason::Limited(_) => Speech::Anything,
+        _ => Speech::Checked,
+    };
+    match refusal.kind {
+        Kind::Connect | Kind::Resolve => Some(match host::endpoint_of(refusal) {
+            Some(endpoint) => Need::Endpoint(endpoint, speech),
+            None => Need::Hosts(&Reach::Everything),
+        }),
+        Kind::Listen => host::listen_port(refusal).map(Need::Listen),
+        kind => Some(Need::Path(access(kind)?, path_of(&refusal.target)?)),
+    }
+}
+
+fn access(kind: Kind) -> Option<Access> {
+    match kind {
+        Kind::Read => Some(Access::READ),
+        Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => Some(Access::WRITE),
+        Kind::Execute => Some(Access::EXECUTE),
+        _ => None,
+    }
+}
+
+fn suggest(weighed: &[Weighed<'_>], scene: &Scene<'_>, fences: &Fences<'_>) -> Option<Suggestion> {
+    let open: Vec<&Refusal> = weighed
+        .iter()
+        .filter(|weighed| weighed.explains && weighed.counted.first.reason.is_open())
+        .map(|weighed| &weighed.counted.first)
+        .collect();
+    if open.is_empty() {
+        return None;
+    }
+    let profile = profile_for(&open, scene);
+    let wanted: Vec<(Kind, Grant)> = open
+        .iter()
+        .filter_map(|refusal| Some((refusal.kind, grant::least(refusal, fences)?)))
+        .collect();
+    let grants = suggestion::fold(wanted, fences, &Matcher::new(scene.policy));
+    let flags = suggestion::flags(&grants, profile.is_some());
+    (!flags.is_empty() || profile.is_some()).then_some(Suggestion { flags, profile })
+}
+
+/// The lowest profile that allows what was refused and all that the run's own profile grants: a run that gets on here
+/// must not fail there.
+fn profile_for(open: &[&Refusal], scene: &Scene<'_>) -> Option<String> {
+    let is_profiles = |origin: &Origin| matches!(origin, Origin::Shipped { .. } | Origin::File { .. });
+    // No shipped profile grants a socket.
+    if scene.policy.sockets.iter().any(|socket| is_profiles(&socket.origin)) {
+        return None;
+    }
+    let needs: Option<Vec<Need<'_>>> = open.iter().map(|refusal| need(refusal)).collect();
+    let mut needs = needs?;
+    needs.push(Need::Hosts(&scene.policy.reach));
+    needs.extend(scene.policy.listen.iter().map(|grant| Need::Listen(grant.port)));
+    for grant in &scene.policy.grants {
+        if is_profiles(&grant.origin) {
+            needs.extend(grant.access.iter().map(|access| Need::Path(access, &grant.path)));
+        }
+    }
+    lowest(&needs, scene)
+}
+
+/// The lowest profile that allows what was refused and all that the run's own profile grants; never `trusted`.
+pub fn profile_that_allows(refusal: &Refusal, scene: &Scene<'_>) -> Option<String> {
+    profile_for(&[refusal], scene)
+}
+
+/// The run's own profile is no advice: it refused this.
+fn lowest(needs: &[Need<'_>], scene: &Scene<'_>) -> Option<String> {
+    let found = scene.ladder.lowest(needs)?;
+    (found != scene.policy.profile).then(|| found.to_string())
+}

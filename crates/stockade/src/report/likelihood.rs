@@ -1,0 +1,166 @@
+//! Which refusals explain why a run failed, and in which order all are told.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use super::grant::path_of;
+use super::host::{endpoint_of, spellings};
+use super::judge::Facts;
+use super::mention::{Mention, names_on, tells_of_devices};
+use super::probe::{Places, Probe, is_hidden, may_be_needed, probe};
+use super::refusal::{Counted, Reason, Refusal};
+use super::timeline::{Candidate, Cause, End, cause};
+use crate::policy::Kind;
+
+/// A refusal, and whether it explains the failure.
+pub struct Weighed<'a> {
+    pub counted: &'a Counted,
+    pub explains: bool,
+}
+
+/// Signals that a process gets for what it has just done (signal(7)).
+const FAULTS: [&str; 4] = ["SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"];
+
+/// All refusals: what explains the failure as it happened, and then the others, the latest first.
+pub fn weigh<'a>(list: &'a [Counted], facts: &Facts<'_>) -> (Vec<Weighed<'a>>, Cause) {
+    let evidence = Evidence::new(facts);
+    let candidates: Vec<Candidate<'a>> = list.iter().map(|counted| evidence.look(counted)).collect();
+    let end = End {
+        at: facts.duration,
+        is_signal: facts.signal.is_some(),
+        is_crash: facts.signal.is_some_and(|signal| FAULTS.contains(&signal)),
+    };
+    let cause = match facts.failed {
+        true => cause(&candidates, facts.scene.timeline, end, facts.scene.withheld),
+        false => Cause::Refusals(Vec::new()),
+    };
+    let found: &[usize] = match &cause {
+        Cause::Refusals(found) => found,
+        Cause::Unsure | Cause::Variable(_) | Cause::Program(_) => &[],
+    };
+    let rank = |index: usize| found.iter().position(|culprit| *culprit == index);
+    let mut all: Vec<(usize, bool)> = (0..list.len()).map(|index| (index, rank(index).is_some())).collect();
+    all.sort_by_key(|(index, explains)| {
+        let candidate = &candidates[*index];
+        (
+            !explains,
+            rank(*index).unwrap_or(usize::MAX),
+            candidate.is_probe || !candidate.is_real,
+            Reverse(list[*index].last_at),
+        )
+    });
+    let weighed = all
+        .into_iter()
+        .map(|(index, explains)| Weighed {
+            counted: &list[index],
+            explains,
+        })
+        .collect();
+    (weighed, cause)
+}
+
+/// What is known of the run, ready to be looked up.
+struct Evidence<'a> {
+    facts: &'a Facts<'a>,
+    /// Whether it told of a move between file systems. What was refused as one is copied else.
+    tells_of_devices: bool,
+    places: Places<'a>,
+}
+
+impl<'a> Evidence<'a> {
+    fn new(facts: &'a Facts<'a>) -> Self {
+        let command = facts.command.first().map_or("", String::as_str);
+        let said = &facts.scene.timeline.said;
+        Evidence {
+            facts,
+            tells_of_devices: said.iter().any(|said| tells_of_devices(&said.text)),
+            places: Places {
+                root: &facts.scene.policy.root,
+                home: facts.scene.home,
+                command: command.rsplit('/').next().unwrap_or_default(),
+            },
+        }
+    }
+
+    fn look<'c>(&self, counted: &'c Counted) -> Candidate<'c> {
+        let refusal = &counted.first;
+        let names = self.names(refusal);
+        let is_last_resort = matches!(refusal.reason, Reason::Denied(_)) && is_secret_read(refusal);
+        let is_argument = self.is_argument(refusal, &names);
+        let is_operand = is_argument && {
+            let mut words = self.facts.command.iter().skip(1);
+            words.any(|word| {
+                !word.contains(char::is_whitespace) && names_on(word, &borrowed(&names), refusal.kind) != Mention::None
+            })
+        };
+        let is_probe = probe(refusal, &self.places) == Probe::Yes
+            && !may_be_needed(refusal, &self.places)
+            && !is_last_resort
+            && !is_argument;
+        Candidate {
+            counted,
+            names,
+            is_real: !is_absent(refusal)
+                && !is_told_elsewhere(refusal)
+                && (self.tells_of_devices || !refusal.reason.is_of_devices()),
+            is_probe,
+            is_operand,
+            is_hidden: !is_operand && !is_last_resort && is_hidden(refusal, &self.places),
+        }
+    }
+
+    /// How the program may call what it was refused.
+    fn names(&self, refusal: &Refusal) -> Vec<String> {
+        const SHORTEST: usize = 3;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let path = path_of(&refusal.target);
+        let below = path.and_then(|path| path.strip_prefix(self.places.root).ok());
+        let file = path
+            .and_then(Path::file_name)
+            .map(|name| name.to_string_lossy().into_owned());
+        let hosts = endpoint_of(refusal).map(|endpoint| spellings(refusal.kind, &endpoint));
+        [text(&refusal.asked), text(&refusal.target)]
+            .into_iter()
+            .chain(hosts.into_iter().flatten())
+            .chain(below.map(|path| path.to_string_lossy().into_owned()))
+            .chain(file.filter(|name| name.len() >= SHORTEST))
+            .filter(|name| !name.is_empty())
+            .collect()
+    }
+
+    fn is_argument(&self, refusal: &Refusal, names: &[String]) -> bool {
+        let names = borrowed(names);
+        let arguments = self.facts.command.iter().skip(1);
+        arguments.into_iter().any(|argument| {
+            names.contains(&argument.as_str()) || names_on(argument, &names, refusal.kind) != Mention::None
+        })
+    }
+}
+
+fn borrowed(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
+}
+
+/// Whether the program would have found nothing without Stockade, either.
+fn is_absent(refusal: &Refusal) -> bool {
+    let needs_it = match refusal.kind {
+        Kind::Read | Kind::Write | Kind::Delete | Kind::Metadata | Kind::Execute => true,
+        Kind::Socket => refusal.syscall != "bind",
+        _ => false,
+    };
+    needs_it && !refusal.exists && path_of(&refusal.target).is_some()
+}
+
+/// Whether a run inside the run tells of it, or does without it: Stockade itself says what it fails on.
+fn is_told_elsewhere(refusal: &Refusal) -> bool {
+    matches!(refusal.reason, Reason::Inside { .. }) || refusal.program.ends_with(b"/stockade")
+}
+
+/// A key in `~/.ssh` is behind a dot and needed all the same.
+fn is_secret_read(refusal: &Refusal) -> bool {
+    use crate::policy::DenialKind;
+    match &refusal.reason {
+        Reason::Denied(denial) => refusal.kind == Kind::Read && denial.kind != DenialKind::Guarded,
+        _ => false,
+    }
+}

@@ -1,0 +1,232 @@
+//! The report of a run: one JSON document, its field names a promise (`schemas/report.schema.json`).
+//!
+//! `refusal` holds what the supervisor saw. `judge` makes denials and a suggestion of it: `likelihood` orders them
+//! (`mention` and `probe` are its evidence), `grant` finds the least grant of one (`host` those of the network),
+//! `suggestion` of several together.
+//! No I/O but in `sink`. Texts in a report may come from the target: who shows them escapes them.
+
+mod course;
+mod denial;
+mod ending;
+mod escalation;
+mod fault;
+mod grant;
+mod host;
+mod judge;
+mod likelihood;
+mod mention;
+mod parse;
+mod probe;
+mod question;
+mod refusal;
+mod sink;
+mod suggestion;
+#[cfg(test)]
+mod tests;
+mod text;
+mod timeline;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Trace;
+pub use crate::policy::Kind;
+pub(crate) use course::is_own_work;
+pub use course::{Got, Said, Stream, Timeline};
+pub use denial::{Denial, Rule};
+pub use ending::{Ending, Limit, LimitHit, Usage};
+pub use escalation::{Escalated, Escalation};
+pub use fault::Faults;
+pub use fault::{Fault, Part};
+pub use grant::{Fences, least as least_grant};
+pub use grant::{Flag, Grant, PathGrant, path_of};
+pub use host::Endpoint;
+pub(crate) use judge::profile_that_allows;
+pub use judge::{Ladder, Need, Scene};
+pub use mention::refused_paths;
+pub use parse::ParseError;
+pub(crate) use question::{Setting, offer};
+pub use refusal::{COPIED, Counted, Declined, Reason, Refusal, Refusals};
+pub use sink::{Sink, Written};
+pub use suggestion::Suggestion;
+pub use timeline::{Nothing, Withheld};
+
+/// The version of the document's format.
+pub const VERSION: u32 = 1;
+
+/// How a run went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The program ended by itself, whatever its exit code.
+    Completed,
+    /// It failed, and a denial explains it.
+    PermissionDenied,
+    /// It ran past its time limit.
+    TimeLimit,
+    /// It ran past another limit.
+    ResourceLimit,
+    /// A signal ended it.
+    Signalled,
+    /// It never started.
+    NotStarted,
+}
+
+impl Status {
+    /// Its name, as reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Completed => "completed",
+            Status::PermissionDenied => "permission_denied",
+            Status::TimeLimit => "time_limit",
+            Status::ResourceLimit => "resource_limit",
+            Status::Signalled => "signalled",
+            Status::NotStarted => "not_started",
+        }
+    }
+}
+
+/// The whole document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The run's id.
+    pub run: String,
+    /// The profile's name.
+    pub profile: String,
+    /// The command and its arguments; what isn't UTF-8 is replaced.
+    pub command: Vec<String>,
+    /// The run's root; what isn't UTF-8 is replaced in the document.
+    #[serde(serialize_with = "text::path")]
+    pub root: PathBuf,
+    /// How it went.
+    pub status: Status,
+    /// The program's exit code, where it ended by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, like `SIGKILL`.
+    pub signal: Option<String>,
+    /// The limit that ended it.
+    pub limit: Option<String>,
+    /// Wall-clock milliseconds.
+    pub duration_ms: u64,
+    /// What enforced the policy.
+    pub enforcement: Enforcement,
+    /// What was refused, in the order in which it explains a failure.
+    pub denials: Vec<Denial>,
+    /// Different refusals that found no room in `denials`.
+    pub denials_dropped: u64,
+    /// The least that would have to be granted.
+    pub suggestion: Option<Suggestion>,
+    /// Whether the run failed and one of the denials may be why, but nothing tells which.
+    pub unsure: bool,
+    /// What was asked of a person, or of a program that stands for one.
+    pub escalation: Option<Escalation>,
+    /// Mistakes of Stockade's own: panics, each of which cost the run what it was about.
+    pub faults: Vec<Fault>,
+    /// What the tree used.
+    pub resources: Resources,
+}
+
+/// What enforced the policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enforcement {
+    /// The kernel's Landlock ABI.
+    pub landlock_abi: i32,
+    /// Whether the supervisor took part.
+    pub supervisor: bool,
+    /// What he saw of opens that only read. With `fast`, refused ones aren't among the denials.
+    pub trace: Trace,
+    /// Why it is `exact` although `fast` was asked for.
+    #[serde(default)]
+    pub kept_exact: Option<String>,
+    /// The namespaces that the run had to itself.
+    pub namespaces: Vec<String>,
+    /// The shortfalls that were accepted.
+    pub shortfalls: Vec<String>,
+    /// How the limits on memory and processes are kept: `control group`, `sampling`, or `control group and sampling` where the
+    /// group counts processes alone.
+    pub limits_by: String,
+    /// How the limit that ended the run was noticed.
+    pub limit_noticed_by: Option<String>,
+}
+
+/// What the tree used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Processor time in milliseconds.
+    pub cpu_ms: u64,
+    /// The largest resident set of one process.
+    pub max_rss_bytes: u64,
+    /// The most processes seen at once, where somebody looked.
+    pub processes: Option<u64>,
+    /// Bytes of standard output, where it was piped.
+    pub stdout_bytes: Option<u64>,
+    /// Bytes of standard error, where it was piped.
+    pub stderr_bytes: Option<u64>,
+    /// Whether output past the limit was dropped.
+    pub output_cut: bool,
+}
+
+impl Report {
+    /// Takes over how the run ended.
+    pub fn ended(&mut self, ending: &Ending) {
+        let status = ending.status;
+        let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
+        self.exit_code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
+        self.signal = signal.map(signal_name);
+        self.limit = ending.limit.map(|hit| hit.limit.name().to_string());
+        self.enforcement.limit_noticed_by = ending.limit.map(|hit| hit.by.to_string());
+        self.status = match (ending.limit, signal) {
+            (Some(hit), _) if hit.limit == Limit::Time => Status::TimeLimit,
+            (Some(_), _) => Status::ResourceLimit,
+            (None, Some(_)) => Status::Signalled,
+            (None, None) => Status::Completed,
+        };
+        self.duration_ms = milliseconds(ending.duration);
+        self.resources = Resources {
+            cpu_ms: milliseconds(ending.usage.cpu),
+            max_rss_bytes: ending.usage.max_rss,
+            processes: ending.usage.processes,
+            stdout_bytes: ending.usage.output.map(|bytes| bytes[0]),
+            stderr_bytes: ending.usage.output.map(|bytes| bytes[1]),
+            output_cut: ending.output_cut,
+        };
+    }
+
+    /// Takes over what was refused, after [`Report::ended`]: denials in order, a suggestion, and the status where a
+    /// denial explains the failure. Does nothing where nothing was refused.
+    pub fn judge(&mut self, refusals: &Refusals, scene: &Scene<'_>) {
+        self.denials_dropped = refusals.dropped();
+        let judged = judge::judge(refusals, self, scene);
+        self.denials = judged.denials;
+        self.suggestion = judged.suggestion;
+        self.unsure = judged.unsure;
+        if self.explanation().next().is_some() && !self.was_ended_by_fault() {
+            self.status = Status::PermissionDenied;
+        }
+    }
+
+    /// Whether a mistake of Stockade's own ended the run, or the loss of its warden.
+    pub fn was_ended_by_fault(&self) -> bool {
+        let ends = |fault: &Fault| matches!(fault.part, Part::Supervisor | Part::Warden);
+        self.faults.iter().any(ends)
+    }
+
+    /// The denials that explain the failure, most likely first.
+    pub fn explanation(&self) -> impl Iterator<Item = &Denial> {
+        self.denials.iter().filter(|denial| denial.explains)
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// `SIGKILL` and its like; real-time signals by number.
+pub fn signal_name(signal: i32) -> String {
+    nix::sys::signal::Signal::try_from(signal)
+        .map_or_else(|_| format!("SIG{signal}"), |signal| signal.as_str().to_string())
+}

@@ -1,0 +1,237 @@
+//! Refused accesses as the supervisor saw them, folded and bounded. Text in them comes from the target: it is kept as
+//! bytes, cut to a length, and escaped by what shows it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::{Capabilities, Denial, Kind};
+
+/// Why it was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reason {
+    /// Nothing grants it; a grant would allow it.
+    NotGranted,
+    /// A denial closes it; no grant opens it.
+    Denied(Box<Denial>),
+    /// It is granted in a narrower form only, as this says; a grant of exactly this would allow it.
+    Limited(Cow<'static, str>),
+    /// No profile and no grant allows it, for this reason.
+    Never(Cow<'static, str>),
+    /// The run lacks this capability, wherever it is to be used; no grant gives it.
+    Incapable(Capabilities),
+    /// Nothing grants it, and the answer to the question didn't either.
+    Declined(Box<Declined>),
+    /// A run inside this one doesn't grant it, and is told why: this report only counts it.
+    Inside {
+        /// The inner run's number.
+        run: usize,
+        /// Its own reason.
+        reason: Box<Reason>,
+    },
+}
+
+/// A no.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declined {
+    /// Whose; `None` where no answer came.
+    pub by: Option<String>,
+    /// What was said with it.
+    pub reason: Option<String>,
+}
+
+/// Why a directory isn't moved, which is answered as between file systems (`EXDEV`): programs copy it then.
+pub const COPIED: &str = "directories are copied into the scratch directory and out of it, and not moved";
+
+impl Reason {
+    /// Whether it is answered as between file systems.
+    pub fn is_of_devices(&self) -> bool {
+        matches!(self, Reason::Never(reason) if reason == COPIED)
+    }
+
+    /// Whether a grant may help.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Reason::NotGranted | Reason::Limited(_) => true,
+            // Without an answer it isn't decided.
+            Reason::Declined(declined) => declined.by.is_none(),
+            Reason::Denied(_) | Reason::Never(_) | Reason::Incapable(_) | Reason::Inside { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Declined {
+    /// `refused by ada at the terminal: not now`, `no answer within 60 s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.by, &self.reason) {
+            (Some(by), Some(reason)) => write!(f, "refused by {by}: {reason}"),
+            (Some(by), None) => write!(f, "refused by {by}"),
+            (None, Some(reason)) => f.write_str(reason),
+            (None, None) => f.write_str("no answer"),
+        }
+    }
+}
+
+/// One refused access.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What was attempted.
+    pub kind: Kind,
+    /// The target as the program named it; empty where it named none (a descriptor).
+    pub asked: Vec<u8>,
+    /// The target as the kernel names it: an absolute path, an address, a process, a call's name.
+    pub target: Vec<u8>,
+    /// Whether the target is there.
+    pub exists: bool,
+    /// Whether the target is a directory.
+    pub is_directory: bool,
+    /// The system call's name.
+    pub syscall: Cow<'static, str>,
+    /// The process (thread group) that asked.
+    pub pid: i32,
+    /// The program that it runs.
+    pub program: Vec<u8>,
+    /// Since the run's start.
+    pub at: Duration,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// A refusal with how often it happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// As it happened first.
+    pub first: Refusal,
+    /// How often.
+    pub count: u64,
+    /// When it happened last.
+    pub last_at: Duration,
+}
+
+/// All refusals of a run. Bounded: a target that probes endlessly fills no memory. Where there is no room, the first
+/// ones and the latest stay: the last refusals before a failure are those that explain it.
+#[derive(Debug, Default)]
+pub struct Refusals {
+    list: Vec<Counted>,
+    known: HashMap<Key, usize>,
+    bytes: usize,
+    /// How many of the list stay, once that is all there is room for. What follows them is a ring.
+    settled: Option<usize>,
+    /// The place of the ring that the next one takes.
+    next: usize,
+    dropped: u64,
+    room: Room,
+}
+
+/// How many there is room for.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    entries: usize,
+    bytes: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Room {
+            entries: Refusals::MOST,
+            bytes: Refusals::MOST_BYTES,
+        }
+    }
+}
+
+type Key = (Kind, Vec<u8>, Vec<u8>);
+
+impl Refusals {
+    /// Different refusals that are kept from the first on.
+    pub const MOST: usize = 4096;
+    /// Bytes of text that these may hold together.
+    pub const MOST_BYTES: usize = 1 << 20;
+    /// Later ones that are kept besides.
+    pub const LATEST: usize = 64;
+    /// Bytes of a text that are kept: more than any path has (`PATH_MAX`).
+    pub const LONGEST: usize = 4096;
+
+    /// Of a run inside the run, of which there may be many.
+    pub fn of_inner_run() -> Refusals {
+        const SHARE: usize = 16;
+        Refusals {
+            room: Room {
+                entries: Self::MOST / SHARE,
+                bytes: Self::MOST_BYTES / SHARE,
+            },
+            ..Refusals::default()
+        }
+    }
+
+    /// As another supervisor took note of them.
+    pub fn told(list: Vec<Counted>, dropped: u64) -> Refusals {
+        Refusals {
+            list,
+            dropped,
+            ..Refusals::default()
+        }
+    }
+
+    /// Takes note of one; the refusal as it is kept, where it is the first of its kind.
+    pub fn note(&mut self, mut refusal: Refusal) -> Option<&Refusal> {
+        for text in [&mut refusal.asked, &mut refusal.target, &mut refusal.program] {
+            text.truncate(Self::LONGEST);
+        }
+        if let Some(index) = self.known.get(&key(&refusal)) {
+            let counted = &mut self.list[*index];
+            counted.count += 1;
+            counted.last_at = refusal.at;
+            None
+        } else {
+            let index = self.add(refusal);
+            Some(&self.list[index].first)
+        }
+    }
+
+    /// Where it is in the list.
+    fn add(&mut self, refusal: Refusal) -> usize {
+        let has_room = self.list.len() < self.room.entries && self.bytes < self.room.bytes;
+        if self.settled.is_none() && !has_room {
+            self.settled = Some(self.list.len());
+        }
+        self.bytes += refusal.asked.len() + refusal.target.len() + refusal.program.len();
+        let index = match self.settled {
+            Some(settled) => settled + self.next,
+            None => self.list.len(),
+        };
+        if self.settled.is_some() {
+            self.next = (self.next + 1) % Self::LATEST;
+        }
+        self.known.insert(key(&refusal), index);
+        let counted = Counted {
+            last_at: refusal.at,
+            first: refusal,
+            count: 1,
+        };
+        if index == self.list.len() {
+            self.list.push(counted);
+        } else {
+            let dropped = std::mem::replace(&mut self.list[index], counted);
+            self.known.remove(&key(&dropped.first));
+            self.dropped += 1;
+        }
+        index
+    }
+
+    /// The refusals in the order of their first time, but for the last [`Refusals::LATEST`].
+    pub fn list(&self) -> &[Counted] {
+        &self.list
+    }
+
+    /// How many found no room. One that comes again after it was dropped counts again.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+fn key(refusal: &Refusal) -> Key {
+    (refusal.kind, refusal.target.clone(), refusal.program.clone())
+}

@@ -1,0 +1,131 @@
+//! The least that would let a failed run go on: a few flags, and a profile.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::grant::{Fences, Flag, Grant, PathGrant};
+use super::text;
+use crate::policy::Kind;
+use crate::policy::{Access, Matcher};
+
+/// The least that would have to be granted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suggestion {
+    /// Words for `stockade run`; empty where there would be too many.
+    #[serde(with = "text::words")]
+    pub flags: Vec<OsString>,
+    /// The lowest shipped profile that would do, and that allows what the run's own profile grants; never `trusted`.
+    pub profile: Option<String>,
+}
+
+/// More flags than this are worse than a profile.
+const MOST_FLAGS: usize = 6;
+/// More grants than this in one directory are a grant of the directory.
+const MOST_SIBLINGS: usize = 3;
+
+/// The fewest grants that cover these: of paths first, then of the network.
+pub fn fold(wanted: Vec<(Kind, Grant)>, fences: &Fences<'_>, matcher: &Matcher<'_>) -> Vec<Grant> {
+    let mut paths = Vec::new();
+    let mut others = Vec::new();
+    for (kind, grant) in wanted {
+        match grant {
+            Grant::Path(grant) => paths.push((kind, grant)),
+            other => others.push(other),
+        }
+    }
+    let paths = fold_paths(paths, fences, matcher).into_iter().map(Grant::Path);
+    paths.chain(drop_covered(others, Grant::covers)).collect()
+}
+
+fn fold_paths(wanted: Vec<(Kind, PathGrant)>, fences: &Fences<'_>, matcher: &Matcher<'_>) -> Vec<PathGrant> {
+    let mut grants = fold_creations(wanted, fences);
+    loop {
+        grants = drop_covered(grants, PathGrant::covers);
+        let before = grants.len();
+        grants = fold_siblings(grants, fences, MOST_SIBLINGS);
+        if grants.len() == before {
+            break;
+        }
+    }
+    grants.retain(|grant| is_open(grant, matcher));
+    grants
+}
+
+/// The flags for these grants; none where they are too many and a profile would do.
+pub fn flags(grants: &[Grant], has_profile: bool) -> Vec<OsString> {
+    if grants.len() > MOST_FLAGS && has_profile {
+        return Vec::new();
+    }
+    grants.iter().take(MOST_FLAGS).flat_map(Grant::words).collect()
+}
+
+/// A program that makes two files in a directory makes more there: journals, locks, temporary files to be renamed. So does
+/// one that renames in it.
+fn fold_creations(wanted: Vec<(Kind, PathGrant)>, fences: &Fences<'_>) -> Vec<PathGrant> {
+    let makes = |grant: &PathGrant| {
+        let mut made = wanted.iter().filter(|(kind, _)| *kind == Kind::Create);
+        made.any(|(_, other)| other.path.parent() == grant.path.parent())
+    };
+    let is_created = |kind: Kind, grant: &PathGrant| kind == Kind::Create || kind == Kind::Delete && makes(grant);
+    let (created, others): (Vec<_>, Vec<_>) = wanted
+        .iter()
+        .cloned()
+        .partition(|(kind, grant)| is_created(*kind, grant));
+    let created = created.into_iter().map(|(_, grant)| grant).collect();
+    let mut grants = fold_siblings(drop_covered(created, PathGrant::covers), fences, 1);
+    grants.extend(others.into_iter().map(|(_, grant)| grant));
+    grants
+}
+
+/// Replaces more than `most` grants of one kind in one directory by one of the directory, in the place of the first.
+fn fold_siblings(grants: Vec<PathGrant>, fences: &Fences<'_>, most: usize) -> Vec<PathGrant> {
+    let parent = |grant: &PathGrant| grant.path.parent().map(|parent| (grant.flag, parent.to_path_buf()));
+    let mut siblings: HashMap<(Flag, PathBuf), usize> = HashMap::new();
+    for directory in grants.iter().filter_map(parent) {
+        *siblings.entry(directory).or_default() += 1;
+    }
+    siblings
+        .retain(|(flag, directory), count| *count > most && *flag != Flag::Socket && fences.may_open(*flag, directory));
+    let folded = grants.into_iter().map(|grant| match parent(&grant) {
+        Some(directory) if siblings.contains_key(&directory) => PathGrant {
+            flag: directory.0,
+            path: directory.1,
+        },
+        _ => grant,
+    });
+    drop_covered(folded.collect(), PathGrant::covers)
+}
+
+/// Keeps what no other covers; of equals the first.
+fn drop_covered<T>(grants: Vec<T>, covers: fn(&T, &T) -> bool) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for grant in grants {
+        if !kept.iter().any(|other| covers(other, &grant)) {
+            kept.retain(|other| !covers(&grant, other));
+            kept.push(grant);
+        }
+    }
+    kept
+}
+
+/// Whether no denial closes it. A refusal says so of its own target; a directory in place of it has to be asked again.
+///
+/// A `.git` is guarded as a name, so that nothing takes its place, while what commands write in it is open. Granting it
+/// grants that, and no more.
+fn is_open(grant: &PathGrant, matcher: &Matcher<'_>) -> bool {
+    let access = match grant.flag {
+        Flag::Socket => Access::READ | Access::WRITE,
+        flag => flag.access(),
+    };
+    match matcher.denial(access, &grant.path, false) {
+        None => true,
+        Some(denial) => {
+            denial.guards_git()
+                && grant.path.file_name() == Some(OsStr::new(".git"))
+                && matcher.denial(access, &grant.path.join("index"), false).is_none()
+        }
+    }
+}

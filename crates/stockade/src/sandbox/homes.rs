@@ -1,0 +1,326 @@
+//! Where homes are, and where else what belongs in one is: what the built-in lists close is closed in all of them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::links_inside::LinksInside;
+use super::mounts::Mounts;
+use crate::config::Secrets;
+use crate::policy::{Entry, List, ListedNames, Opened, PARENTS_OF_HOMES, moved_places, names_anywhere, paths_of_homes};
+use crate::real_path::Walker;
+use crate::surroundings::Surroundings;
+use stockade_sys::notify;
+
+/// Homes of the user database that are looked at, and children of `/home` that links are looked for in.
+const MOST_HOMES: usize = 256;
+
+/// All homes, and what variables say is elsewhere. Links are as they are written.
+pub(super) fn entries(surroundings: &Surroundings) -> Vec<Entry> {
+    let own = surroundings.home.iter().chain(&surroundings.named_home).cloned();
+    // Also `/`, which a container gives a user without an entry.
+    let relative = surroundings
+        .variable("HOME")
+        .map(|home| surroundings.directory.join(home));
+    let own = own.chain(relative);
+    let all = own
+        .chain([PathBuf::from("/root")])
+        .chain(of_user_database("/etc/passwd".as_ref()));
+    let homes = all.map(home);
+    let entries: BTreeSet<Entry> = homes.chain(moved(surroundings)).collect();
+    entries.into_iter().collect()
+}
+
+/// The paths that a person opened, as they are written: a run that may write there could put a link to another secret in
+/// their place.
+pub(super) fn opened(surroundings: &Surroundings, secrets: &Secrets) -> Vec<Opened> {
+    let absolute = |path: &PathBuf| match path.strip_prefix("~") {
+        Ok(rest) => surroundings.home.as_ref().map(|home| home.join(rest)),
+        Err(_) => Some(path.clone()),
+    };
+    let rules = secrets.open.iter();
+    rules.filter_map(|rule| absolute(&rule.value)).map(Opened).collect()
+}
+
+/// The homes that passwd(5) has, but for those of users that are only names.
+fn of_user_database(file: &Path) -> Vec<PathBuf> {
+    let text = fs::read(file).unwrap_or_default();
+    let user = nix::unistd::geteuid().to_string();
+    let home = |line: &[u8]| -> Option<PathBuf> {
+        let fields: Vec<&[u8]> = line.split(|byte| *byte == b':').collect();
+        let home = Path::new(OsStr::from_bytes(fields.get(5)?));
+        let is_ours = home == Path::new("/") && fields[2] == user.as_bytes();
+        (is_ours || may_be_home(home)).then(|| home.to_path_buf())
+    };
+    let homes: BTreeSet<PathBuf> = text.split(|byte| *byte == b'\n').filter_map(home).collect();
+    homes.into_iter().take(MOST_HOMES).collect()
+}
+
+/// The homes of another machine that is seen at a place: root's, those of its user database and the usual ones.
+fn of_machine(place: &Path) -> Vec<PathBuf> {
+    let there = |path: &Path| place.join(path.strip_prefix("/").unwrap_or(path));
+    let named = of_user_database(&place.join("etc/passwd"));
+    let parents = PARENTS_OF_HOMES.iter().map(|parent| there(Path::new(parent)));
+    let usual = parents.flat_map(|parent| children(&parent));
+    let known = named.iter().map(|home| there(home)).chain([place.join("root")]);
+    known.chain(usual).take(MOST_HOMES).collect()
+}
+
+fn children(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.take(MOST_HOMES).map(|entry| entry.path())
+}
+
+/// Whether a person's or a service's files may be there, and not the machine's.
+fn may_be_home(path: &Path) -> bool {
+    const NEVER: [&str; 8] = ["/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/nonexistent"];
+    path.is_absolute() && path != Path::new("/") && !NEVER.iter().any(|never| path.starts_with(never))
+}
+
+/// What the caller's variables move elsewhere.
+fn moved(surroundings: &Surroundings) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (variable, at) in moved_places() {
+        let Some(value) = surroundings.variable(variable) else {
+            continue;
+        };
+        // Of one path a colon is part.
+        let parts = std::env::split_paths(&value).chain([PathBuf::from(&value)]);
+        let written: BTreeSet<_> = parts.filter(|place| !place.as_os_str().is_empty()).collect();
+        // Some programs expand a tilde that the shell left, as the AWS command line does.
+        let expanded = |place: &PathBuf| Some(surroundings.home.as_ref()?.join(place.strip_prefix("~").ok()?));
+        let expanded = written.iter().filter_map(expanded);
+        // To many programs that name says where they run. A shell takes it for a file of each directory that it starts in.
+        let written = written.iter().filter(|place| variable != "ENV" || place.is_absolute());
+        let all = expanded.chain(written.map(|place| surroundings.directory.join(place)));
+        for place in all {
+            let holds_home = surroundings
+                .home
+                .as_ref()
+                .is_some_and(|home| home.starts_with(&place) && *home != place);
+            if place != Path::new("/") && !holds_home && may_hold_files(&place) {
+                entries.push(Entry {
+                    place,
+                    at: PathBuf::from(at),
+                });
+            }
+        }
+    }
+    entries
+}
+
+/// Whether files may be there. What a variable moves to `/dev/null` isn't to be.
+fn may_hold_files(place: &Path) -> bool {
+    fs::metadata(place).map_or(true, |found| found.is_file() || found.is_dir())
+}
+
+/// How links among the lists' names are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looking {
+    /// In every home, by listing it.
+    All,
+    /// In the caller's, one name after the other: inside another run listing is refused, and told there.
+    Own,
+}
+
+/// How links are looked for from here, and the caller's homes.
+pub(super) fn looking(surroundings: &Surroundings) -> (Looking, Vec<PathBuf>) {
+    let own = surroundings.home.iter().chain(&surroundings.named_home).cloned();
+    match notify::is_available() {
+        true => (Looking::All, own.collect()),
+        false => (Looking::Own, own.collect()),
+    }
+}
+
+/// The entries with what links among the lists' names lead to and what the mount table shows of them, and the links on the
+/// way. Adds the links inside of what is closed as a whole.
+pub(super) fn elsewhere(
+    entries: &[Entry],
+    (looking, inside): (Looking, &mut LinksInside<'_>),
+    walker: &mut Walker,
+    mounts: &Mounts,
+) -> (Vec<Entry>, BTreeSet<PathBuf>) {
+    let mut all: BTreeSet<Entry> = entries.iter().cloned().collect();
+    let (around, (behind, links)) = match looking {
+        Looking::All => {
+            let others = PARENTS_OF_HOMES.iter().flat_map(|parent| children(parent.as_ref()));
+            let others = others.take(MOST_HOMES).map(home);
+            let around: Vec<Entry> = entries.iter().cloned().chain(others).collect();
+            let behind = behind_links(&around, inside, walker);
+            (around, behind)
+        }
+        Looking::Own => (entries.to_vec(), behind_names(inside.own, walker)),
+    };
+    all.extend(behind.iter().cloned());
+    let mut others: Vec<PathBuf> = mounts
+        .machines()
+        .iter()
+        .flat_map(|machine| of_machine(machine))
+        .collect();
+    if !mounts.show_nothing_twice() {
+        // All homes of another machine, as a volume or a subvolume.
+        let volumes = mounts
+            .parts()
+            .filter(|(root, _)| root.ends_with("home") || root.ends_with("@home"));
+        others.extend(volumes.flat_map(|(_, place)| children(place)));
+    }
+    let behind_others: Vec<_> = others.iter().map(|place| walker.walk(place).real).collect();
+    let others: BTreeSet<Entry> = others.into_iter().chain(behind_others).map(home).collect();
+    all.extend(others.iter().cloned());
+    if !mounts.show_nothing_twice() {
+        for entry in around.iter().chain(&behind).chain(&others) {
+            all.extend(mounts.showing(&entry.place).into_iter().map(|shown| Entry {
+                place: shown.place,
+                at: entry.at.join(shown.part),
+            }));
+        }
+        for (layer, place) in mounts.unknown_overlays() {
+            all.insert(home(place.clone()));
+            all.extend(part_of_home(layer, place));
+        }
+        all.extend(mounts.parts().filter_map(|(root, place)| part_of_home(root, place)));
+    }
+    (all.into_iter().filter(is_of_use).collect(), links)
+}
+
+/// What the lists' names in these homes lead to, and the links on the way.
+fn behind_names(homes: &[PathBuf], walker: &mut Walker) -> (Vec<Entry>, BTreeSet<PathBuf>) {
+    let lists = [List::Secret, List::Key, List::Guarded];
+    let of_list = |list: List| paths_of_homes(list).into_iter().chain(names_anywhere(list));
+    let mut found = BTreeSet::new();
+    let mut links = BTreeSet::new();
+    for at in lists.into_iter().flat_map(of_list).chain([PathBuf::new()]) {
+        for home in homes {
+            let place: PathBuf = home.join(&at).components().collect();
+            let walked = walker.walk(&place);
+            links.extend(walked.links);
+            if walked.real != place {
+                found.insert(Entry {
+                    place: walked.real,
+                    at: at.clone(),
+                });
+            }
+        }
+    }
+    (found.into_iter().collect(), links)
+}
+
+fn home(place: PathBuf) -> Entry {
+    Entry {
+        place,
+        at: PathBuf::new(),
+    }
+}
+
+/// Whether the lists know anything of the place.
+fn is_of_use(entry: &Entry) -> bool {
+    ListedNames::at(&entry.at).know_place()
+}
+
+/// A mount of part of a home, by what its file system calls it: of another mount namespace, perhaps, whose paths aren't
+/// known here.
+fn part_of_home(root: &Path, place: &Path) -> Option<Entry> {
+    let parents = PARENTS_OF_HOMES.iter().map(Path::new);
+    let below = parents
+        .filter_map(|parent| root.strip_prefix(parent).ok())
+        .map(|rest| rest.components().skip(1).collect());
+    let of_root = root.strip_prefix("/root").ok().map(PathBuf::from);
+    let at = below
+        .chain(of_root)
+        .next()
+        .or_else(|| root.file_name().map(PathBuf::from))?;
+    // A whole home of another namespace is one that has a name in `/home`.
+    let is_home = at.as_os_str().is_empty() && (root == Path::new("/root") || root.parent().is_some_and(is_parent));
+    (is_home || !at.as_os_str().is_empty()).then(|| Entry {
+        place: place.to_path_buf(),
+        at,
+    })
+}
+
+fn is_parent(directory: &Path) -> bool {
+    PARENTS_OF_HOMES.iter().any(|parent| directory == Path::new(parent))
+}
+
+/// Whether what a link leads to is closed for its sake: root's links, the caller's, and those to what their owner has. Else
+/// any user could close the system's files to the runs of others.
+pub(super) fn may_lead(place: &Path) -> bool {
+    let Ok(link) = place.symlink_metadata() else {
+        return true;
+    };
+    let is_owners = || place.metadata().is_ok_and(|target| target.uid() == link.uid());
+    !link.is_symlink() || link.uid() == 0 || link.uid() == nix::unistd::geteuid().as_raw() || is_owners()
+}
+
+/// A place that links are looked for in.
+struct Ahead {
+    entry: Entry,
+    /// What the lists know below it.
+    names: ListedNames,
+    /// Whether it was listed as a directory at its real name: no link leads there.
+    is_real: bool,
+}
+
+/// What links among the lists' names lead to, as entries of their own, and the links on the way.
+fn behind_links(
+    entries: &[Entry],
+    inside: &mut LinksInside<'_>,
+    walker: &mut Walker,
+) -> (Vec<Entry>, BTreeSet<PathBuf>) {
+    let mut found = BTreeSet::new();
+    let mut links = BTreeSet::new();
+    let mut seen: BTreeSet<Entry> = entries.iter().cloned().collect();
+    let as_written = |entry: &Entry| Ahead {
+        entry: entry.clone(),
+        names: ListedNames::at(&entry.at),
+        is_real: false,
+    };
+    let mut ahead: Vec<Ahead> = entries.iter().map(as_written).collect();
+    while let Some(Ahead { entry, names, is_real }) = ahead.pop() {
+        let Entry { place, at } = entry;
+        let real = if is_real {
+            place
+        } else {
+            let walked = walker.walk(&place);
+            links.extend(walked.links);
+            let is_elsewhere = walked.real != place;
+            if is_elsewhere && !may_lead(&place) {
+                continue;
+            }
+            if is_elsewhere {
+                found.insert(Entry {
+                    place: walked.real.clone(),
+                    at: at.clone(),
+                });
+            }
+            // Of what isn't there nothing is to be listed.
+            if !walked.exists {
+                continue;
+            }
+            walked.real
+        };
+        let children = walker.children(&real);
+        if let Some(list) = names.closing() {
+            inside.add(&real, list, walker);
+        }
+        for child in children.iter() {
+            let Some(names) = names.below(&child.name) else {
+                continue;
+            };
+            let entry = Entry {
+                place: real.join(&child.name),
+                at: at.join(&child.name),
+            };
+            if seen.insert(entry.clone()) {
+                ahead.push(Ahead {
+                    entry,
+                    names,
+                    is_real: !child.is_link,
+                });
+            }
+        }
+    }
+    (found.into_iter().collect(), links)
+}

@@ -1,0 +1,948 @@
+//! The library's face: a sandbox, a command in it, and what came of it. Feels like `std::process::Command`.
+
+mod approved;
+mod asking;
+mod closed_places;
+mod error;
+mod homes;
+mod links_inside;
+mod lowest;
+mod mounts;
+mod observing;
+mod outcome;
+mod outside;
+mod own_sockets;
+mod reads;
+mod repositories;
+mod withheld;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use error::Error;
+pub use outcome::{Outcome, Output};
+
+use crate::audit::{Ended, Record};
+use crate::command;
+use crate::config::Configuration;
+use crate::kernel;
+use crate::launch::{self, CacheKey, CallersSignals, Event, LaunchError, Places, Prepared, Running, Streams};
+use crate::plan::{
+    self, Ability, Grouped, KeptExact, Missing, Opening, Plan, PlanError, Reads, Shortfall, Supervisor, Trace,
+};
+use crate::policy::{
+    self, Access, Additions, Capabilities, Circumstances, Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant,
+    Matcher, Mode, NetworkChoice, Policy, Reach, Role, Target,
+};
+use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
+use crate::real_path::{Walked, Walker, real_path};
+use crate::report::{Report, Scene};
+use crate::surroundings::Surroundings;
+use asking::Escalating;
+
+/// A profile with what was added to it: where commands run.
+///
+/// Nothing is asked of the system until a command is prepared, so one sandbox serves any number of runs.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    profile: Profile,
+    /// The profile's name, or the file that it was named by: what caches are kept by.
+    profile_key: OsString,
+    surroundings: Surroundings,
+    root: Option<PathBuf>,
+    /// Read only where somebody asks for them.
+    models: Vec<Model>,
+    resolver: Option<SocketAddr>,
+    additions: Additions,
+    accepted: Vec<Shortfall>,
+    trace: Trace,
+    escalating: Escalating,
+    /// Files that Stockade writes after the run, or reads before the next, and the flags that name them.
+    guarded: Vec<(PathBuf, &'static str)>,
+    /// The flags that name paths, with the walk that gave each its name in the policy: another could find other links.
+    named: Vec<(String, Walked)>,
+}
+
+impl Sandbox {
+    /// A sandbox under a profile, by name or by file.
+    ///
+    /// # Errors
+    /// The profile isn't known or has faults; the caller's directory can't be told.
+    pub fn profile(name_or_file: &str) -> Result<Sandbox, Error> {
+        let surroundings = Surroundings::here().map_err(Error::Surroundings)?;
+        let catalog = Catalog::new(surroundings.profiles());
+        let (profile, files) = catalog.load_with_files(name_or_file)?;
+        let models = if profile.llm {
+            profile::models(surroundings.models().as_deref())?
+        } else {
+            Vec::new()
+        };
+        let mut sandbox = Sandbox::of(profile, surroundings, models);
+        if name_or_file.contains('/') {
+            sandbox.profile_key = real_path(&sandbox.absolute(Path::new(name_or_file))).into();
+        }
+        // A profile may lie in the tree that it opens; the next run is to find it as it was.
+        let files = files.iter().map(|file| (sandbox.absolute(file), "--profile"));
+        sandbox.guarded = files.collect();
+        Ok(sandbox)
+    }
+
+    /// The same under a profile that is loaded already, in surroundings that needn't be this process's.
+    pub fn of(profile: Profile, surroundings: Surroundings, models: Vec<Model>) -> Sandbox {
+        Sandbox {
+            profile_key: OsString::from(&profile.name),
+            profile,
+            surroundings,
+            root: None,
+            models,
+            resolver: None,
+            additions: Additions::NONE,
+            accepted: Vec::new(),
+            trace: Trace::Exact,
+            escalating: Escalating::NOBODY,
+            guarded: Vec::new(),
+            named: Vec::new(),
+        }
+    }
+
+    /// The run's root, which `./` in profiles means and where the command starts. Default: the caller's directory.
+    #[must_use]
+    pub fn root(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.root = Some(self.absolute(&directory.into()));
+        self
+    }
+
+    /// Grants reading a file or tree.
+    #[must_use]
+    pub fn read(self, path: impl AsRef<Path>) -> Self {
+        self.grant(Access::READ, path.as_ref(), "--read")
+    }
+
+    /// Grants reading, writing, creating and deleting in a tree.
+    #[must_use]
+    pub fn write(self, path: impl AsRef<Path>) -> Self {
+        self.grant(Access::WRITING, path.as_ref(), "--write")
+    }
+
+    /// Grants starting (and reading) the programs of a tree.
+    #[must_use]
+    pub fn exec(self, path: impl AsRef<Path>) -> Self {
+        self.grant(Access::READ | Access::EXECUTE, path.as_ref(), "--exec")
+    }
+
+    /// Lets it connect to a unix socket, or to those of a directory. Sockets of special power (a container engine's, a
+    /// desktop bus, an agent with keys) must each be named.
+    #[must_use]
+    pub fn socket(mut self, path: impl AsRef<Path>) -> Self {
+        let flag = format!("--socket {}", path.as_ref().display());
+        let path = self.named(path.as_ref(), &flag);
+        self.additions.sockets.push((path, flag));
+        self
+    }
+
+    /// Lets it connect to hosts: a name, `*.example.com`, `api.*`, an address or a range, with `:PORT` where it isn't 80
+    /// or 443. Without a port only TLS and HTTP that name a granted host are let through; on a port that is named,
+    /// anything.
+    ///
+    /// # Errors
+    /// The pattern isn't one.
+    pub fn host(mut self, pattern: &str) -> Result<Self, Error> {
+        self.additions.hosts.push(HostGrant {
+            pattern: HostPattern::parse(pattern).map_err(|source| Error::Host {
+                pattern: pattern.to_string(),
+                source,
+            })?,
+            origin: Origin::Flag(format!("--host {pattern}")),
+        });
+        Ok(self)
+    }
+
+    /// Lets it listen on a port of the loopback interface; 0 is one that the kernel chooses.
+    #[must_use]
+    pub fn listen(mut self, port: u16) -> Self {
+        self.additions.listen.push(ListenGrant {
+            port,
+            origin: Origin::Flag(format!("--listen {port}")),
+        });
+        self
+    }
+
+    /// Every host or none, in place of what the profile says.
+    #[must_use]
+    pub fn network(mut self, choice: NetworkChoice) -> Self {
+        self.additions.network = Some(choice);
+        self
+    }
+
+    /// Lets it ask language models: grants the hosts of `models.toml` and passes the variables that hold their keys.
+    ///
+    /// # Errors
+    /// The user's `models.toml` can't be read or has faults.
+    pub fn llm(mut self) -> Result<Self, Error> {
+        self.additions.llm = true;
+        self.models = profile::models(self.surroundings.models().as_deref())?;
+        Ok(self)
+    }
+
+    /// Looks names up at this DNS server in place of the machine's.
+    #[must_use]
+    pub fn resolver(mut self, server: SocketAddr) -> Self {
+        self.resolver = Some(server);
+        self
+    }
+
+    /// Closes what matches a glob: `**/…` anywhere, `./…` below the root, `~/…` below the home, or absolute.
+    ///
+    /// # Errors
+    /// The glob isn't one.
+    pub fn deny(mut self, glob: &str) -> Result<Self, Error> {
+        let glob = Glob::parse(glob).map_err(|message| Error::Glob {
+            glob: glob.to_string(),
+            message,
+        })?;
+        self.additions.denials.push(glob);
+        Ok(self)
+    }
+
+    /// Passes a variable: with this value, or with the caller's where none is given.
+    ///
+    /// # Errors
+    /// The variable steers the dynamic loader or libc, and never passes.
+    pub fn env(mut self, name: impl Into<OsString>, value: Option<OsString>) -> Result<Self, Error> {
+        let name = name.into();
+        let text = name.as_encoded_bytes();
+        if text.is_empty() || text.contains(&b'=') || text.contains(&0) {
+            return Err(Error::VariableName(name));
+        }
+        if policy::is_unsecure(&name) {
+            return Err(Error::Variable(name));
+        }
+        self.additions.variables.push((name, value));
+        Ok(self)
+    }
+
+    /// What it may do at all: of what the profile grants, this stays. Called again, both count.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.additions.role.capabilities &= capabilities;
+        self
+    }
+
+    /// How changes of files are taken: in [`Mode::Manual`] each one is asked about, and refused where that can't be.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.additions.role.mode = mode;
+        self
+    }
+
+    /// What an agent may do within the profile. Takes the place of what was said of mode and scope, and adds to
+    /// what was said of capabilities.
+    #[must_use]
+    pub fn role(mut self, role: Role) -> Self {
+        let capabilities = self.additions.role.capabilities & role.capabilities;
+        self.additions.role = Role { capabilities, ..role };
+        self
+    }
+
+    /// Limits in place of the profile's; `None` keeps the profile's.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.additions.limits = limits.or(self.additions.limits);
+        self
+    }
+
+    /// A wall-clock limit for the tree.
+    #[must_use]
+    pub fn time_limit(self, time: Duration) -> Self {
+        self.limits(Limits {
+            time: Some(time),
+            ..Limits::NONE
+        })
+    }
+
+    /// Accepts that something isn't enforced. Without this a run that has the shortfall is refused.
+    #[must_use]
+    pub fn accept_shortfall(mut self, shortfall: Shortfall) -> Self {
+        self.accepted.push(shortfall);
+        self
+    }
+
+    /// How much is seen of opens that only read. [`Trace::Fast`] counts where Landlock can judge them alone; elsewhere
+    /// [`Enforcement::kept_exact`](crate::report::Enforcement::kept_exact) says why it can't.
+    #[must_use]
+    pub fn trace(mut self, trace: Trace) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// A command to run here.
+    pub fn command(&self, program: impl Into<OsString>) -> Command {
+        Command {
+            sandbox: self.clone(),
+            argv: vec![program.into()],
+            streams: Streams {
+                inherit_input: true,
+                inherit_output: true,
+            },
+        }
+    }
+
+    /// Grants what a script's text names, where its path still says what it is, and where nothing closes it here.
+    ///
+    /// # Errors
+    /// As [`Sandbox::policy_of_any_command`].
+    pub fn by_text(mut self, reads: &[PathBuf], writes: &[PathBuf]) -> Result<Self, Error> {
+        if reads.is_empty() && writes.is_empty() {
+            return Ok(self);
+        }
+        let policy = self.policy_of_any_command()?;
+        let matcher = policy::Matcher::new(&policy);
+        let reads = reads.iter().map(|path| (Access::READ, path, "--read"));
+        let all = reads.chain(writes.iter().map(|path| (Access::WRITING, path, "--write")));
+        for (access, path, flag) in all {
+            let is_open = access
+                .iter()
+                .all(|one| matcher.denial(one, path, path.is_dir()).is_none());
+            // A link that another run put there since.
+            if is_open && real_path(path) == *path {
+                self.additions
+                    .grants
+                    .push((access, path.clone(), format!("{flag} {}", path.display())));
+            }
+        }
+        Ok(self)
+    }
+
+    fn grant(mut self, access: Access, path: &Path, flag: &str) -> Self {
+        let flag = format!("{flag} {}", path.display());
+        let path = self.named(path, &flag);
+        self.additions.grants.push((access, path, flag));
+        self
+    }
+
+    /// The real path of one that a flag names.
+    fn named(&mut self, path: &Path, flag: &str) -> PathBuf {
+        let walked = Walker::default().walk(&self.absolute(path));
+        let real = walked.real.clone();
+        self.named.push((flag.to_string(), walked));
+        real
+    }
+
+    /// Paths of flags and calls are relative to the caller's directory.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.surroundings.directory.join(path)
+    }
+
+    /// The root, canonical.
+    fn resolved_root(&self) -> Result<PathBuf, Error> {
+        let named = self.root.as_deref();
+        let wanted = named.unwrap_or(&self.surroundings.directory);
+        let failed = |source| Error::Root {
+            path: wanted.to_path_buf(),
+            source,
+        };
+        let root = fs::canonicalize(wanted).map_err(failed)?;
+        if !root.is_dir() {
+            return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
+        }
+        self.refuse_implicit_root(&root)?;
+        Ok(root)
+    }
+
+    /// A profile opens a whole home or machine by `./` only where somebody named that root.
+    fn refuse_implicit_root(&self, root: &Path) -> Result<(), Error> {
+        let is_wide = root == Path::new("/") || Some(root) == self.surroundings.home.as_deref();
+        let mut opened = self.profile.opened().chain(&self.profile.sockets);
+        if self.root.is_none() && is_wide && opened.any(|rule| rule.value.anchor == Anchor::Root) {
+            return Err(Error::ImplicitRoot(root.to_path_buf()));
+        }
+        Ok(())
+    }
+}
+
+/// Where every host may be reached, names are found as the machine finds them. These may be links.
+fn files_of_names(policy: &Policy) -> Vec<Grant> {
+    if policy.reach != Reach::Everything {
+        return Vec::new();
+    }
+    let files = ["/etc/resolv.conf", "/etc/hosts"].map(|path| Grant {
+        access: Access::READ,
+        path: real_path(Path::new(path)),
+        extent: Extent::Single,
+        exempt: false,
+        origin: Origin::Base,
+        why: None,
+    });
+    files.into()
+}
+
+/// A program and its arguments, to be run in a sandbox.
+#[derive(Debug, Clone)]
+pub struct Command {
+    sandbox: Sandbox,
+    argv: Vec<OsString>,
+    streams: Streams,
+}
+
+impl Command {
+    /// Adds an argument.
+    pub fn arg(&mut self, argument: impl Into<OsString>) -> &mut Self {
+        self.argv.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(&mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> &mut Self {
+        self.argv.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Gives the program an empty standard input in place of the caller's.
+    pub fn no_input(&mut self) -> &mut Self {
+        self.streams.inherit_input = false;
+        self
+    }
+
+    /// Pipes standard output and error in place of handing the caller's on: [`Child::next_event`] has them.
+    pub fn pipe_output(&mut self) -> &mut Self {
+        self.streams.inherit_output = false;
+        self
+    }
+
+    /// Resolves and compiles everything; starts nothing.
+    ///
+    /// # Errors
+    /// Whatever stands in the way of the run.
+    pub fn prepare(&self) -> Result<Ready, Error> {
+        let sandbox = &self.sandbox;
+        sandbox.refuse_contradictions()?;
+        let root = sandbox.resolved_root()?;
+        sandbox.refuse_links_out(&root)?;
+        let command = self.find(&root)?;
+        let control_group = sandbox.control_group();
+        let ability = kernel::ability(control_group.as_ref().map_or(Grouped::Nothing, |group| group.counts));
+        let mut policy = sandbox.policy_here(&root, &command)?;
+        let guards = sandbox.guards(&policy, ability)?;
+        policy.denials.extend(guards);
+        policy.asks = sandbox.asks(ability);
+        refuse_void_grants(&policy)?;
+        own_sockets::close(&mut policy, &sandbox.surroundings.own().map_err(Error::Surroundings)?)?;
+        let openings = sandbox.openings(&policy, ability);
+        let reads = match &openings {
+            Some(Ok(openings)) => Reads::Fast(openings),
+            None | Some(Err(_)) => Reads::Exact,
+        };
+        let plan = plan::compile(&policy, ability, &sandbox.accepted, reads)?;
+        let mut streams = self.streams;
+        streams.inherit_output &= plan.limits.output.is_none();
+        let mut report = outcome::begin(&policy, &plan, &self.argv, ability);
+        let kept = openings.and_then(Result::err);
+        report.enforcement.kept_exact = kept.map(|kept| kept.to_string());
+        Ok(Ready {
+            sandbox: sandbox.clone(),
+            state: sandbox.surroundings.state.clone(),
+            accepts_supervisor: sandbox.accepted.contains(&Shortfall::Supervisor),
+            policy,
+            plan,
+            resolver: sandbox.resolver,
+            command,
+            control_group,
+            streams,
+            report,
+        })
+    }
+
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// The run was refused or could not be started.
+    pub fn spawn(&self) -> Result<Child, Error> {
+        self.prepare()?.start()
+    }
+
+    /// Runs the program to the end of its whole tree.
+    ///
+    /// # Errors
+    /// The run was refused or could not be started.
+    pub fn run(&self) -> Result<Outcome, Error> {
+        self.spawn()?.wait()
+    }
+
+    /// The same, with empty standard input, collecting standard output and error.
+    ///
+    /// # Errors
+    /// The run was refused or could not be started.
+    pub fn output(&self) -> Result<Output, Error> {
+        let mut piped = self.clone();
+        piped.no_input().pipe_output();
+        piped.spawn()?.wait_with_output()
+    }
+
+    fn find(&self, root: &Path) -> Result<command::Command, Error> {
+        let surroundings = &self.sandbox.surroundings;
+        let written = self.sandbox.starts_others().then(|| self.sandbox.written(root));
+        Ok(command::find(&command::Request {
+            argv: &self.argv,
+            root,
+            search_path: surroundings.variable("PATH").as_deref(),
+            home: surroundings.home.as_deref(),
+            variable: &|name| surroundings.variable(name),
+            others: written.as_deref(),
+        })?)
+    }
+}
+
+impl Sandbox {
+    /// What Landlock alone may open for reading, where that was asked for, or why it may not.
+    fn openings(&self, policy: &Policy, ability: Ability) -> Option<Result<Vec<Opening>, KeptExact>> {
+        if self.trace == Trace::Exact || ability.supervisor == Supervisor::None {
+            return None;
+        }
+        if self.serves_its_script() {
+            return Some(Err(KeptExact::Script));
+        }
+        Some(match plan::kept_exact(policy, ability) {
+            Some(kept) => Err(kept),
+            None => reads::openings(policy),
+        })
+    }
+
+    /// Whether runs may start programs beyond the base and the command.
+    fn starts_others(&self) -> bool {
+        let additions = &self.additions;
+        let is_execution = |(access, _, _): &(Access, PathBuf, String)| access.contains(Access::EXECUTE);
+        additions.role.capabilities.contains(Capabilities::EXECUTE)
+            && (!self.profile.exec.is_empty() || additions.grants.iter().any(is_execution))
+    }
+
+    /// The trees that runs may write.
+    fn written(&self, root: &Path) -> Vec<PathBuf> {
+        let home = self.surroundings.home.as_deref().unwrap_or(Path::new("/nonexistent"));
+        let additions = &self.additions;
+        let flags = additions.grants.iter().map(|(access, path, _)| (*access, path));
+        let answers = additions.approved.iter().map(|(access, path, ..)| (*access, path));
+        let granted = flags
+            .chain(answers)
+            .filter(|(access, _)| access.contains(Access::WRITE));
+        let of_profile = self.profile.write.iter().map(|rule| rule.value.resolve(root, home));
+        of_profile.chain(granted.map(|(_, path)| path.clone())).collect()
+    }
+
+    /// A flag that another one makes void was meant to have an effect.
+    fn refuse_contradictions(&self) -> Result<(), Error> {
+        let additions = &self.additions;
+        let Some(choice) = additions.network else {
+            return self.refuse_superfluous_host();
+        };
+        let llm = additions.llm.then(|| "--llm".to_string());
+        let named = |origin: &Origin| matches!(origin, Origin::Flag(_)).then(|| origin.flag());
+        let host = additions.hosts.iter().find_map(|grant| named(&grant.origin));
+        let listen = additions.listen.iter().find_map(|grant| named(&grant.origin));
+        let other = match choice {
+            NetworkChoice::None => host.or(listen).or(llm),
+            // The keys of models are of use there, and ports needn't be named.
+            NetworkChoice::All => host,
+        };
+        match other {
+            Some(other) => Err(Error::Contradiction { choice, other }),
+            None => Ok(()),
+        }
+    }
+
+    /// Who names hosts may mean that others are closed.
+    fn refuse_superfluous_host(&self) -> Result<(), Error> {
+        let is_flag = |grant: &&HostGrant| matches!(grant.origin, Origin::Flag(_));
+        match (&self.profile.network, self.additions.hosts.iter().find(is_flag)) {
+            (Network::All(_), Some(grant)) => Err(Error::SuperfluousHost {
+                flag: grant.origin.flag(),
+                profile: self.profile.name.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a profile means by `./data` lies in the root. A link there that leads out of it may be an earlier run's.
+    fn refuse_links_out(&self, root: &Path) -> Result<(), Error> {
+        for rule in self.profile.opened().filter(|rule| rule.value.anchor == Anchor::Root) {
+            let path = root.join(&rule.value.rest);
+            if let Ok(real) = fs::canonicalize(&path)
+                && !real.starts_with(root)
+            {
+                return Err(Error::LinkOut { path, real });
+            }
+        }
+        self.refuse_flags_out(root)
+    }
+
+    /// The same for the paths of flags: who names `./out` means what is in the root, and not what an earlier run made of it.
+    fn refuse_flags_out(&self, root: &Path) -> Result<(), Error> {
+        for (flag, walked) in &self.named {
+            let link = walked.links.iter().rfind(|link| link.starts_with(root));
+            if let Some(link) = link
+                && !walked.real.starts_with(root)
+            {
+                return Err(Error::FlagLinkOut {
+                    flag: flag.clone(),
+                    link: link.clone(),
+                    real: walked.real.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What its runs may do, but for what their commands bring along.
+    ///
+    /// # Errors
+    /// The root can't be used.
+    pub fn policy_of_any_command(&self) -> Result<Policy, Error> {
+        let root = self.resolved_root()?;
+        self.refuse_links_out(&root)?;
+        self.policy_here(&root, &command::Command::nothing())
+    }
+
+    /// The policy with what links on this machine make of it.
+    fn policy_here(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
+        let mut walker = Walker::default();
+        let mut policy = self.policy(root, command, &mut walker)?;
+        // In the base, and in what is found below it, nothing is closed by a link of the user's.
+        let is_found_there = |grant: &Grant| grant.origin == Origin::Base || command::is_below_base(&grant.path);
+        let needs_links = policy
+            .grants
+            .iter()
+            .any(|grant| grant.is_chosen() || !is_found_there(grant));
+        if needs_links || self.may_ask() {
+            closed_places::complete(&mut policy, &self.surroundings, &mut walker)?;
+            let home = self.surroundings.named_home.as_deref();
+            let kept = home.map(|home| closed_places::links_to(home, &mut walker));
+            policy.denials.extend(kept.into_iter().flatten());
+        }
+        policy.grants.extend(files_of_names(&policy));
+        Ok(policy)
+    }
+
+    fn policy(&self, root: &Path, command: &command::Command, walker: &mut Walker) -> Result<Policy, Error> {
+        let writes = !self.profile.write.is_empty() || !self.additions.grants.is_empty();
+        // Without a grant to write, none of them can be reached.
+        let programs = match writes || self.may_ask() || !self.additions.approved.is_empty() {
+            true => self.surroundings.programs(root, walker),
+            false => Vec::new(),
+        };
+        // A link that closes nothing may lead where the user can't look.
+        walker.take_unseen();
+        let git_identity = if writes {
+            self.surroundings.git_identity()
+        } else {
+            Vec::new()
+        };
+        let configuration = Configuration::load_if_open(self.surroundings.configuration.as_deref(), None)?;
+        let secrets = configuration.unwrap_or_default().secrets;
+        let mut policy = policy::resolve(
+            &self.profile,
+            &Circumstances {
+                root,
+                home: self.surroundings.home.as_deref(),
+                environment: &self.surroundings.environment,
+                command,
+                git_identity: &git_identity,
+                entries: &homes::entries(&self.surroundings),
+                opened: &homes::opened(&self.surroundings, &secrets),
+                closed: &secrets.closed,
+                own: &self.surroundings.own().map_err(Error::Surroundings)?,
+                programs: &programs,
+                models: &self.models,
+                memory: kernel::memory().map(|memory| memory / 2),
+                additions: &self.additions,
+            },
+        );
+        policy.denials.push(scratch_of_other_runs());
+        Ok(policy)
+    }
+
+    /// Looked for only where a limit needs it.
+    fn control_group(&self) -> Option<launch::ControlGroups> {
+        let limits = self.additions.limits.or(self.profile.limits);
+        (limits.memory.is_some() || limits.processes.is_some())
+            .then(launch::find_control_group)
+            .flatten()
+    }
+}
+
+/// All places where scratch directories may be, by their names: which one is used may change while a run goes on.
+fn scratch_of_other_runs() -> Denial {
+    let (below, glob) = launch::places_of_scratch();
+    Denial {
+        target: Target::Glob { below, glob },
+        access: Access::READ | Access::WRITING,
+        kind: DenialKind::SecretName,
+        origin: Origin::BuiltIn,
+    }
+}
+
+/// A flag that grants something always closed is a mistake that the user wants to hear of, and a script that is a
+/// secret isn't run.
+fn refuse_void_grants(policy: &Policy) -> Result<(), Error> {
+    let asked: Vec<_> = policy
+        .grants
+        .iter()
+        .filter(|grant| match grant.origin {
+            Origin::Flag(_) => true,
+            Origin::Entrypoint => !command::is_below_base(&grant.path),
+            _ => false,
+        })
+        .collect();
+    // Compiling the globs takes longer than the rest of a launch.
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let matcher = Matcher::new(policy);
+    for grant in asked {
+        let Some(denial) = matcher.denial(Access::READ, &grant.path, false) else {
+            continue;
+        };
+        let denial = Box::new(denial.met_at(&grant.path));
+        return Err(match &grant.origin {
+            Origin::Flag(flag) => Error::VoidGrant {
+                flag: flag.clone(),
+                denial,
+            },
+            _ => Error::SecretScript {
+                path: grant.path.clone(),
+                denial,
+            },
+        });
+    }
+    Ok(())
+}
+
+/// A run with everything resolved, not started yet.
+#[derive(Debug)]
+pub struct Ready {
+    sandbox: Sandbox,
+    state: Option<PathBuf>,
+    accepts_supervisor: bool,
+    /// What the run may do.
+    pub policy: Policy,
+    /// How that is enforced.
+    pub plan: Plan,
+    /// The DNS server to ask in place of the machine's.
+    pub resolver: Option<SocketAddr>,
+    command: command::Command,
+    control_group: Option<launch::ControlGroups>,
+    streams: Streams,
+    report: Report,
+}
+
+impl Ready {
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// A step of the launch failed; nothing runs.
+    pub fn start(self) -> Result<Child, Error> {
+        self.start_for(None)
+    }
+
+    /// The same for a caller that answers signals itself, also while the program takes long to start: then this answers before
+    /// it runs, and the events tell whether it could be started.
+    ///
+    /// # Errors
+    /// As for [`Ready::start`].
+    pub fn start_for(self, caller: Option<CallersSignals<'_>>) -> Result<Child, Error> {
+        let run = &self.report.run;
+        self.sandbox.tell(run, || Record::Started(self.started()));
+        let launched = self.launch(caller);
+        if launched.is_err() {
+            self.sandbox.tell(run, || Record::Ended(Ended::of(&self.report)));
+        }
+        let running = match launched {
+            Err(LaunchError::TooManyFiles { tree, limit }) if !self.accepts_supervisor => {
+                return Err(too_many_files(&tree, limit));
+            }
+            other => other.map_err(|error| Error::launch(error, &self.command.program))?,
+        };
+        Ok(Child {
+            running,
+            report: self.report,
+            sandbox: self.sandbox,
+            policy: self.policy,
+            command: self.command,
+        })
+    }
+
+    fn launch(&self, caller: Option<CallersSignals<'_>>) -> Result<Running, LaunchError> {
+        self.sandbox.surroundings.keep_place_of_configuration(&self.policy);
+        let places = Places {
+            state: self.state.as_deref(),
+            scratch: &self.sandbox.surroundings.scratch,
+            cache: self.cache_key(),
+            control_group: self.control_group.as_ref(),
+            resolver: self.resolver,
+        };
+        let prepared: Prepared = launch::prepare(&self.plan, &self.policy, &self.command, self.streams, places)?;
+        prepared.start(caller, self.aides())
+    }
+
+    fn cache_key(&self) -> CacheKey<'_> {
+        CacheKey {
+            profile: &self.sandbox.profile_key,
+            agent: self.sandbox.agent_name(),
+            root: &self.policy.root,
+            command: (!self.policy.writes_root()).then_some(&self.command.argv),
+        }
+    }
+
+    /// The report of a run that never started.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+/// A tree too large to be granted file by file needs the supervisor.
+fn too_many_files(tree: &Path, limit: usize) -> Error {
+    Error::Plan(PlanError::Shortfall(vec![Missing {
+        shortfall: Shortfall::Supervisor,
+        because: vec![format!(
+            "`{}` holds more than {limit} files, too many to grant one by one",
+            tree.display()
+        )],
+    }]))
+}
+
+/// A program that runs in a sandbox. Dropping it ends the whole tree.
+pub struct Child {
+    running: Running,
+    report: Report,
+    sandbox: Sandbox,
+    policy: Policy,
+    command: command::Command,
+}
+
+impl Child {
+    /// The program's process id.
+    pub fn id(&self) -> i32 {
+        self.running.id()
+    }
+
+    /// Ends the whole tree.
+    pub fn kill(&self) {
+        self.running.kill();
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&self, signal: i32) {
+        self.running.signal(signal);
+    }
+
+    /// Sends every process of the tree a signal.
+    pub fn signal_all(&self, signal: i32) {
+        self.running.signal_all(signal);
+    }
+
+    /// Holds the whole tree still until the value is dropped; `None` where it can't be held, or would let itself go on.
+    pub fn hold(&self) -> Option<crate::warden::Pause> {
+        self.running.hold()
+    }
+
+    /// How long the time limit lets it run yet; `None` without one.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.running.time_left()
+    }
+
+    /// Whether a limit was passed and the tree is being ended for it.
+    pub fn is_being_ended(&self) -> bool {
+        self.running.is_being_ended()
+    }
+
+    /// Looks whether a limit is passed, for a caller that is kept from waiting for events.
+    pub fn tick(&mut self) {
+        self.running.tick();
+    }
+
+    /// Waits for the next event; `attention` is a descriptor of the caller's to wait on as well.
+    ///
+    /// # Errors
+    /// The warden was killed; the program died with it.
+    pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, Error> {
+        let event = self.running.next_event(attention);
+        event.map_err(|error| {
+            self.break_off();
+            Error::launch(error, &self.command.program)
+        })
+    }
+
+    /// What there is to report after a failed event.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Takes over what is known of a run that nothing more will be heard of.
+    fn break_off(&mut self) {
+        match self.running.lost() {
+            Some(ending) => self.conclude(&ending),
+            None => self.tell_end(),
+        }
+    }
+
+    /// Waits until the whole tree has ended.
+    ///
+    /// # Errors
+    /// The warden was killed; the program died with it.
+    pub fn wait(mut self) -> Result<Outcome, Error> {
+        loop {
+            if let Event::Ended(ending) = self.next_event(None)? {
+                return Ok(self.outcome(&ending));
+            }
+        }
+    }
+
+    /// The outcome for an ending that [`Child::next_event`] answered.
+    pub fn outcome(mut self, ending: &launch::Ending) -> Outcome {
+        self.conclude(ending);
+        Outcome::new(self.report, ending.status)
+    }
+
+    fn conclude(&mut self, ending: &launch::Ending) {
+        self.report.ended(ending);
+        self.report.escalation = self.running.escalation();
+        self.report.faults = self.running.faults();
+        self.running.testimony(|refusals, timeline| {
+            let scene = Scene {
+                policy: &self.policy,
+                home: self.sandbox.surroundings.home.as_deref(),
+                timeline,
+                withheld: &withheld::Rest::of(&self.sandbox.surroundings.environment, &self.policy),
+                ladder: &lowest::Shipped::new(&self.sandbox, &self.policy.root, &self.command),
+            };
+            self.report.judge(refusals, &scene);
+        });
+        self.tell_end();
+    }
+
+    fn tell_end(&self) {
+        let ended = || Record::Ended(Ended::of(&self.report));
+        self.sandbox.tell(&self.report.run, ended);
+    }
+
+    fn wait_with_output(mut self) -> Result<Output, Error> {
+        let mut streams = [Vec::new(), Vec::new()];
+        loop {
+            match self.next_event(None)? {
+                Event::Output(stream, bytes) => streams[stream].extend(bytes),
+                Event::Ended(ending) => {
+                    let [stdout, stderr] = streams;
+                    return Ok(Output {
+                        outcome: self.outcome(&ending),
+                        stdout,
+                        stderr,
+                    });
+                }
+                Event::Stopped(_) | Event::Continued | Event::Attention => {}
+            }
+        }
+    }
+}

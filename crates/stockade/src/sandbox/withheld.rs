@@ -1,0 +1,56 @@
+//! What a run didn't get of its caller's: variables, and directories of the search path.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::policy::Policy;
+use crate::report::Withheld;
+use stockade_text::mask::holds_secret;
+
+/// Of one run.
+pub struct Rest {
+    variables: Vec<String>,
+    directories: Vec<PathBuf>,
+}
+
+impl Rest {
+    /// From the caller's environment and the run's.
+    pub fn of(environment: &[(OsString, OsString)], policy: &Policy) -> Rest {
+        let is_withheld = |name: &OsStr| !policy.environment.contains_key(name);
+        let is_secret = |value: &OsStr| holds_secret(&value.to_string_lossy());
+        let names = environment
+            .iter()
+            .filter(|(name, value)| is_withheld(name) && !is_secret(value));
+        let path = |found: Option<&OsString>| -> Vec<PathBuf> {
+            found.map_or_else(Vec::new, |path| std::env::split_paths(path).collect())
+        };
+        let has = path(policy.environment.get(OsStr::new("PATH")));
+        let callers = environment.iter().find(|(name, _)| name == "PATH");
+        let mut directories = path(callers.map(|(_, path)| path));
+        directories.retain(|directory| directory.is_absolute() && !has.contains(directory));
+        Rest {
+            variables: names.map(|(name, _)| name.to_string_lossy().into_owned()).collect(),
+            directories,
+        }
+    }
+}
+
+impl Withheld for Rest {
+    fn variables(&self) -> &[String] {
+        &self.variables
+    }
+
+    fn program(&self, name: &str) -> Option<PathBuf> {
+        let is_program = |path: &PathBuf| {
+            let metadata = path.metadata();
+            metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+        };
+        let mut found = self.directories.iter().map(|directory| directory.join(name));
+        found.find(is_program)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.symlink_metadata().is_ok()
+    }
+}

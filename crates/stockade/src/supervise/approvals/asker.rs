@@ -1,0 +1,81 @@
+//! Threads for the approver: outside of every confinement, with the descriptors of the launcher's process,
+//! since an approver opens terminals and sockets and starts programs.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use super::question::Message;
+use crate::approve::{Answer, Approver, EscalationRequest, Patience};
+use crate::fault;
+use crate::report::{Faults, Part};
+use stockade_sys::confine;
+
+/// One question on its way to the approver.
+pub struct Errand {
+    /// The clerk's number for it.
+    pub number: usize,
+    pub request: EscalationRequest,
+    pub patience: Patience,
+    /// Where the answer goes.
+    pub reply: Sender<Message>,
+}
+
+impl Errand {
+    fn reply(&self, answer: Answer) {
+        let _ = self.reply.send(Message::Answered(self.number, answer));
+    }
+}
+
+/// The hold on the asker. Without one it ends.
+#[derive(Clone)]
+pub struct Asker(Sender<Errand>);
+
+impl Asker {
+    /// Starts it from a thread of the launcher's on which all signals are blocked.
+    pub fn start(approver: Arc<dyn Approver>, faults: Arc<Faults>, holds_capabilities: bool) -> io::Result<Asker> {
+        let (sender, errands) = channel();
+        thread::Builder::new()
+            .name("stockade-asker".into())
+            .spawn(move || serve(&errands, &approver, &faults, holds_capabilities))?;
+        Ok(Asker(sender))
+    }
+
+    /// Sends it out.
+    pub fn send(&self, errand: Errand) {
+        if let Err(unsent) = self.0.send(errand) {
+            unsent.0.reply(Answer::silence("there is no thread that asks"));
+        }
+    }
+}
+
+/// A thread for each question: one that never comes back holds no other up.
+fn serve(errands: &Receiver<Errand>, approver: &Arc<dyn Approver>, faults: &Arc<Faults>, holds_capabilities: bool) {
+    if confine::drop_capabilities(holds_capabilities).is_err() {
+        return;
+    }
+    for errand in errands {
+        let (approver, faults) = (Arc::clone(approver), Arc::clone(faults));
+        let (number, reply) = (errand.number, errand.reply.clone());
+        let asking = thread::Builder::new()
+            .name("stockade-asking".into())
+            .spawn(move || ask(&errand, approver.as_ref(), &faults));
+        if asking.is_err() {
+            let answer = Answer::silence("there was no thread to ask on");
+            let _ = reply.send(Message::Answered(number, answer));
+        }
+    }
+}
+
+/// An approver that panics has given no answer.
+fn ask(errand: &Errand, approver: &dyn Approver, faults: &Faults) {
+    let asked = fault::contain(|| {
+        fault::point("asker", || &errand.request.evidence.target);
+        approver.ask(&errand.request, &errand.patience)
+    });
+    errand.reply(asked.unwrap_or_else(|fault| {
+        faults.note(Part::Approver, &fault);
+        Answer::silence("asking failed")
+    }));
+}

@@ -1,0 +1,101 @@
+//! Calls for what was granted on an answer, which the workers' domain doesn't reach.
+//!
+//! The thread here was started before the first worker confined itself, and does nothing but start others: one for each
+//! call. That one reads, resolves and judges unconfined, since Landlock would keep a thread of another domain from
+//! reading the target's memory, and confines itself before the first effect.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use super::opened::{Leave, Place};
+use crate::fault;
+use crate::ruleset;
+use crate::supervise::answer::Errno;
+use crate::supervise::desk::Desk;
+use crate::supervise::dispatch;
+use crate::supervise::labels::Applying;
+use crate::supervise::worker::{Slow, Worker, spawn};
+use stockade_sys::notify::Notification;
+
+/// One call.
+pub struct Job {
+    /// What answers it.
+    pub worker: Worker,
+    pub notification: Notification,
+    pub labels: Applying,
+    pub leave: Leave,
+}
+
+impl Job {
+    /// Gives up on it.
+    pub fn refuse(&self, errno: i32) {
+        self.worker.answer(&self.notification, Err(Errno(errno)));
+    }
+}
+
+/// The thread that starts others.
+pub struct Beyond;
+
+impl Beyond {
+    /// Starts it from a worker that isn't confined yet. It ends with the last sender.
+    pub fn start() -> io::Result<Sender<Job>> {
+        let (sender, jobs) = channel();
+        thread::Builder::new()
+            .name("stockade-beyond".into())
+            .stack_size(64 * 1024)
+            .spawn(move || serve(&jobs))?;
+        Ok(sender)
+    }
+}
+
+fn serve(jobs: &Receiver<Job>) {
+    for job in jobs {
+        let (worker, notification) = (job.worker.clone(), job.notification);
+        worker.attempt(&notification, |worker| start(worker, job));
+    }
+}
+
+/// Starts the thread of one call.
+fn start(worker: &Worker, job: Job) {
+    let Some(slow) = Slow::begin(&worker.shared) else {
+        job.refuse(libc::EAGAIN);
+        return;
+    };
+    let notification = job.notification;
+    let started = spawn(move || {
+        let _slow = slow;
+        let worker = job.worker.clone();
+        worker.attempt(&notification, |_| make(job));
+    });
+    if started.is_err() {
+        worker.answer(&notification, Err(Errno(libc::EAGAIN)));
+    }
+}
+
+/// Makes one call on a thread of its own.
+fn make(mut job: Job) {
+    fault::point("beyond", || "");
+    let station = &job.worker.station;
+    if station.isolation.begin_another(&mut station.numbers()).is_err() {
+        job.refuse(libc::EPERM);
+        return;
+    }
+    job.leave.place = Place::Beyond;
+    job.worker
+        .work(&job.notification, &job.labels, job.leave, dispatch::dispatch);
+}
+
+/// Confines the thread of a call to the workers' domain and what was granted.
+pub fn confine(desk: &Desk<'_>) -> Result<(), Errno> {
+    // For whatever is still refused: from here on it can't be read.
+    let _ = desk.caller().program();
+    let station = desk.station();
+    let domain = station.domain.as_ref().ok_or(Errno(libc::EPERM))?;
+    let approvals = desk.shared().approvals.as_deref().ok_or(Errno(libc::EPERM))?;
+    let paths: Vec<_> = approvals.opened().paths().chain(desk.once().paths()).collect();
+    let abi = desk.shared().run.brief.supervision.landlock_abi;
+    ruleset::enter_with(domain.as_fd(), abi, &paths)?;
+    Ok(())
+}

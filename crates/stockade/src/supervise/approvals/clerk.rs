@@ -1,0 +1,522 @@
+//! The clerk: the thread that keeps a run's questions. It asks one at a time of each group, hears the answers, and looks
+//! after those who wait: a signal takes a call back, and none waits longer than was said.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::asker::{Asker, Errand};
+use super::hold::Hold;
+use super::log::{Considered, not_opened};
+use super::question::{Group, Key, Message, Question};
+use super::{Approvals, decision, writing};
+use crate::approve::{Answer, Choice, EscalationRequest, Manner, Patience, Requested};
+use crate::audit::{Decided, Granted, Record};
+use crate::fault::{self, Fault};
+use crate::report::{Declined, Escalated, Part, Reason};
+use crate::supervise::answer::Errno;
+use crate::supervise::caller::Caller;
+use crate::supervise::dispatch;
+use crate::supervise::shared::Shared;
+use crate::supervise::worker::Worker;
+use decision::Decision;
+use stockade_sys::notify::Notification;
+use writing::Offered;
+
+/// How often those who wait are looked after.
+const SLICE: Duration = Duration::from_millis(50);
+/// What an approver may take beyond its time before it is given up.
+const GRACE: Duration = Duration::from_secs(2);
+/// Calls that wait at once: more are refused.
+const MOST_WAITING: usize = 256;
+
+/// The clerk of one run.
+pub struct Clerk {
+    worker: Worker,
+    approvals: Arc<Approvals>,
+    asker: Asker,
+    inbox: Receiver<Message>,
+    replies: Sender<Message>,
+    open: Vec<Open>,
+    waiting: VecDeque<Question>,
+    /// What was heard while only one answer was waited for.
+    early: VecDeque<Message>,
+    /// The run held still, while a question is open where it has its terminal.
+    hold: Option<Hold>,
+    /// Calls that are refused once it isn't.
+    held_back: Vec<(Notification, i32)>,
+    /// All calls that still wait for their answer here, with the one that a panic leaves them.
+    owed: Vec<(Notification, i32)>,
+}
+
+/// A question that somebody is asked.
+struct Open {
+    number: usize,
+    group: Group,
+    key: Key,
+    request: EscalationRequest,
+    offered: Offered,
+    patience: Patience,
+    begun: Instant,
+    /// The calls that wait for it.
+    calls: Vec<Question>,
+}
+
+impl Clerk {
+    /// Starts it from a worker; the answer is where questions go.
+    pub fn start(worker: Worker, approvals: Arc<Approvals>, asker: Asker) -> io::Result<Sender<Message>> {
+        let (sender, inbox) = channel();
+        let clerk = Clerk {
+            worker,
+            approvals,
+            asker,
+            inbox,
+            replies: sender.clone(),
+            open: Vec::new(),
+            waiting: VecDeque::new(),
+            early: VecDeque::new(),
+            hold: None,
+            held_back: Vec::new(),
+            owed: Vec::new(),
+        };
+        thread::Builder::new()
+            .name("stockade-clerk".into())
+            .stack_size(512 * 1024)
+            .spawn(move || clerk.serve())?;
+        Ok(sender)
+    }
+
+    fn serve(mut self) {
+        loop {
+            match fault::contain(|| self.go_round()) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(fault) => self.start_over(&fault),
+            }
+        }
+        self.open.iter().for_each(|open| open.patience.withdraw());
+        self.approvals.count_time(false);
+    }
+
+    /// Hears one message and does what is due; `false` once the run is over.
+    fn go_round(&mut self) -> bool {
+        match self.hear() {
+            Ok(Message::Question(question)) => self.take(*question),
+            Ok(Message::Answered(number, answer)) => self.answered(number, &answer),
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(Message::Over) | Err(RecvTimeoutError::Disconnected) => return false,
+        }
+        self.look_after();
+        self.ask_next();
+        self.approvals.count_time(!self.open.is_empty());
+        true
+    }
+
+    /// After a panic: withdraws every question and refuses every call that waits.
+    fn start_over(&mut self, fault: &Fault) {
+        self.shared().faults.note(Part::Questions, fault);
+        for open in std::mem::take(&mut self.open) {
+            open.patience.withdraw();
+            self.wait_for_terminal(open.number);
+            self.keep(&open, &Answer::silence("asking failed"), None);
+            self.waiting.extend(open.calls);
+        }
+        self.hold = None;
+        self.held_back.clear();
+        for mut question in std::mem::take(&mut self.waiting) {
+            question.refusal.reason = Reason::Declined(Box::new(by_stockade("asking failed")));
+            self.shared().note(question.refusal);
+        }
+        for (notification, errno) in std::mem::take(&mut self.owed) {
+            self.worker.answer_now(&notification, Err(Errno(errno)));
+        }
+        self.approvals.count_time(false);
+    }
+
+    /// A call was answered, or will be by another thread.
+    fn settle(&mut self, notification: &Notification) {
+        self.owed.retain(|(owed, _)| owed.id != notification.id);
+    }
+
+    fn hear(&mut self) -> Result<Message, RecvTimeoutError> {
+        if let Some(message) = self.early.pop_front() {
+            Ok(message)
+        } else if self.open.is_empty() && self.waiting.is_empty() {
+            self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            self.inbox.recv_timeout(SLICE)
+        }
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        &self.worker.shared
+    }
+
+    fn take(&mut self, mut question: Question) {
+        self.owed.push((question.notification, question.errno));
+        fault::point("questions", || &question.refusal.target);
+        let considered = self.approvals.log().consider(&question.refusal);
+        if let Considered::Refused(declined) = considered {
+            self.decline(question, declined);
+            return;
+        }
+        let key = Key::of(&question.refusal);
+        if question.leave.answered.contains(&key) {
+            self.decline(question, not_opened());
+            return;
+        }
+        if self.approvals.log().has_granted(&key) {
+            // Judged before the yes, perhaps.
+            question.leave.answered.push(key);
+            self.go_on(question);
+            return;
+        }
+        if let Some(open) = self.open.iter_mut().find(|open| open.key == key) {
+            open.calls.push(question);
+        } else if self.waiting.len() < MOST_WAITING {
+            self.waiting.push_back(question);
+        } else {
+            self.decline(question, by_stockade("too many calls wait for an answer"));
+        }
+    }
+
+    /// Asks what may be asked now.
+    fn ask_next(&mut self) {
+        let in_place = self.approvals.asking.approver.manner() == Manner::InPlace;
+        if self.open.is_empty() && self.is_broken() {
+            // The next question needs another.
+            self.let_go();
+        }
+        let mut index = 0;
+        while index < self.waiting.len() && (!in_place || self.open.is_empty()) {
+            let group = Group::of(&self.waiting[index].refusal);
+            if self.open.iter().any(|open| open.group == group) {
+                index += 1;
+            } else if let Some(question) = self.waiting.remove(index) {
+                self.ask(question);
+            }
+        }
+        if self.open.is_empty() {
+            self.let_go();
+        }
+    }
+
+    fn ask(&mut self, question: Question) {
+        let considered = self.approvals.log().consider(&question.refusal);
+        if let Considered::Refused(declined) = considered {
+            self.decline(question, declined);
+            return;
+        }
+        let in_place = self.approvals.asking.approver.manner() == Manner::InPlace;
+        if in_place && let Err(reason) = self.hold_still() {
+            self.decline(question, by_stockade(reason));
+            return;
+        }
+        let Some(offered) = writing::offered(&self.approvals.asking, self.shared(), &question.refusal) else {
+            self.decline(question, by_stockade("nothing sensible would allow it"));
+            return;
+        };
+        let counted = self.approvals.log().count();
+        let number = match counted {
+            Ok(number) => number,
+            Err(declined) => {
+                self.decline(question, declined);
+                return;
+            }
+        };
+        let asking = &self.approvals.asking;
+        let mut request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
+        request.granted_beside = self.approvals.log().granted_beside(&Group::of(&question.refusal));
+        self.shared().tell(|| Record::Asked(Box::new(request.clone())));
+        let patience = match &self.hold {
+            Some(hold) => Patience::of(asking.timeout).while_held(is_still_held(hold)),
+            None => Patience::of(asking.timeout),
+        };
+        self.asker.send(Errand {
+            number,
+            request: request.clone(),
+            patience: patience.clone(),
+            reply: self.replies.clone(),
+        });
+        self.open.push(Open {
+            number,
+            group: Group::of(&question.refusal),
+            key: Key::of(&question.refusal),
+            request,
+            offered,
+            patience,
+            begun: Instant::now(),
+            calls: vec![question],
+        });
+    }
+
+    /// Stops all of the run; an error says why it can't be.
+    fn hold_still(&mut self) -> Result<(), &'static str> {
+        if self.hold.is_none() {
+            self.hold = Some(Hold::begin(&self.worker.station, &self.approvals)?);
+        }
+        Ok(())
+    }
+
+    fn is_broken(&self) -> bool {
+        self.hold.as_ref().is_some_and(|hold| !hold.is_unbroken())
+    }
+
+    /// Lets the run go on.
+    fn let_go(&mut self) {
+        if self.hold.take().is_some() {
+            for (notification, errno) in std::mem::take(&mut self.held_back) {
+                self.refuse_now(&notification, errno);
+            }
+        }
+    }
+
+    /// Refuses a call, once the run isn't held still.
+    fn reply(&mut self, notification: Notification, errno: i32) {
+        if self.hold.is_some() {
+            self.held_back.push((notification, errno));
+        } else {
+            self.refuse_now(&notification, errno);
+        }
+    }
+
+    fn refuse_now(&mut self, notification: &Notification, errno: i32) {
+        self.worker.answer_now(notification, Err(Errno(errno)));
+        self.settle(notification);
+    }
+
+    fn answered(&mut self, number: usize, answer: &Answer) {
+        // One that was given up is past being answered.
+        let Some(at) = self.open.iter().position(|open| open.number == number) else {
+            return;
+        };
+        let open = self.open.remove(at);
+        if open.patience.is_interrupted() {
+            self.give_way(open, answer);
+            return;
+        }
+        // After the answer was read and before anything is granted. The run stays held in between, so what it did not do by
+        // now it does only after the answer was carried out.
+        if self.is_broken() {
+            self.break_off(open);
+        } else {
+            self.close(open, answer);
+        }
+    }
+
+    /// Ctrl-C, which ends the run once it goes on: nothing more is asked of those that wait.
+    fn give_way(&mut self, open: Open, answer: &Answer) {
+        self.close(open, answer);
+        for question in std::mem::take(&mut self.waiting) {
+            self.decline(
+                question,
+                Declined {
+                    by: Some(answer.by.clone()),
+                    reason: answer.reason.clone(),
+                },
+            );
+        }
+    }
+
+    /// Whatever is answered now may be to a question that the run has drawn.
+    fn break_off(&mut self, open: Open) {
+        open.patience.break_off();
+        self.close(open, &Answer::silence("the run went on while the question was open"));
+    }
+
+    /// Waits until the asking thread has given the terminal back, while the run is held: it may end the moment it goes on, and
+    /// Stockade with it.
+    fn wait_for_terminal(&mut self, number: usize) {
+        let end = Instant::now() + GRACE;
+        while self.hold.is_some() {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.inbox.recv_timeout(left) {
+                Ok(Message::Answered(answered, _)) if answered == number => return,
+                Ok(message) => self.early.push_back(message),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Carries an answer out.
+    fn close(&mut self, open: Open, answer: &Answer) {
+        open.patience.withdraw();
+        let decision = decision::decide(&self.approvals.asking, &open.request, &open.offered, answer);
+        let answer = match &decision {
+            // What doesn't fit the question was no answer to it.
+            Decision::No(declined) if matches!(answer.choice, Choice::Yes { .. }) => {
+                &Answer::silence(declined.to_string())
+            }
+            _ => answer,
+        };
+        let granted = match &decision {
+            Decision::Yes(granting) => Some(granting.requested()),
+            Decision::No(_) => None,
+        };
+        self.keep(&open, answer, granted);
+        match decision {
+            Decision::Yes(granting) => self.grant(open, answer, &granting),
+            Decision::No(declined) => self.refuse(open, answer, &declined),
+        }
+    }
+
+    fn keep(&self, open: &Open, answer: &Answer, granted: Option<Requested>) {
+        let evidence = &open.request.evidence;
+        self.approvals.log().keep(Escalated {
+            id: open.request.id.clone(),
+            access: evidence.access,
+            target: evidence.target.clone(),
+            requested: open.request.requested.clone(),
+            answer: answer.clone(),
+            granted,
+            waited_ms: u64::try_from(open.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        });
+        self.shared().tell(|| {
+            Record::Answered(Decided {
+                request: open.request.id.clone(),
+                answer: answer.clone(),
+            })
+        });
+    }
+
+    fn grant(&mut self, open: Open, answer: &Answer, granting: &decision::Granting) {
+        fault::point("granting", || &open.request.evidence.target);
+        let lifetime = granting.open(
+            &self.approvals,
+            self.shared(),
+            (&open.request, open.calls.first().map(|call| &call.refusal)),
+            answer,
+        );
+        self.shared().tell(|| {
+            Record::Granted(Granted {
+                request: open.request.id.clone(),
+                granted: granting.requested(),
+                lifetime,
+                by: answer.by.clone(),
+            })
+        });
+        self.approvals.log().grant(&open.key, &open.group, granting.lasts());
+        let mut calls = open.calls.into_iter();
+        if let Some(mut question) = calls.next() {
+            question.leave.answered.push(open.key);
+            granting.for_one(&question.refusal, &mut question.leave.once, &answer.by);
+            self.go_on(question);
+        }
+        // One call is one call. What lasts may be wide enough for the others; if it isn't, they come back.
+        self.waiting.extend(calls);
+        for question in std::mem::take(&mut self.waiting) {
+            if granting.lasts() && Group::of(&question.refusal) == open.group {
+                self.go_on(question);
+            } else {
+                self.waiting.push_back(question);
+            }
+        }
+    }
+
+    fn refuse(&mut self, open: Open, answer: &Answer, declined: &Declined) {
+        {
+            let mut log = self.approvals.log();
+            if let Some(first) = open.calls.first() {
+                log.refuse(&first.refusal, declined.clone());
+            }
+            match answer.choice {
+                Choice::No { all: true } => log.end(declined.clone()),
+                Choice::Silence => log.hear_nothing(),
+                Choice::No { all: false } | Choice::Yes { .. } => log.hear_something(),
+            }
+        }
+        for question in open.calls {
+            self.decline(question, declined.clone());
+        }
+    }
+
+    /// Makes the call anew, in the workers' domain; what that doesn't reach goes beyond it by itself.
+    fn go_on(&mut self, question: Question) {
+        let notification = question.notification;
+        let call = (notification, question.labels);
+        let started = self.worker.work_apart(call, question.leave, dispatch::dispatch);
+        match started {
+            Ok(()) => self.settle(&notification),
+            Err(_) => self.reply(notification, libc::EAGAIN),
+        }
+    }
+
+    fn decline(&mut self, mut question: Question, declined: Declined) {
+        question.refusal.reason = Reason::Declined(Box::new(declined));
+        self.shared().note(question.refusal);
+        self.reply(question.notification, question.errno);
+    }
+
+    /// Lets go of calls that were interrupted, and of questions that took too long.
+    fn look_after(&mut self) {
+        let interrupted = self.interrupted();
+        let is_broken = !self.open.is_empty() && self.is_broken();
+        // Looked at last. Ctrl-C is a signal too, which is said before it is sent, and the answer is on its way.
+        let gives_way = self.open.iter().any(|open| open.patience.is_interrupted());
+        if !gives_way {
+            self.let_interrupted_go(interrupted);
+        }
+        let is_broken = is_broken && !gives_way;
+        let limit = self.approvals.asking.timeout + GRACE;
+        let mut index = 0;
+        while index < self.open.len() {
+            let is_late = self.open[index].begun.elapsed() > limit;
+            if is_broken {
+                let open = self.open.remove(index);
+                let number = open.number;
+                self.break_off(open);
+                self.wait_for_terminal(number);
+            } else if self.open[index].calls.is_empty() {
+                let open = self.open.remove(index);
+                open.patience.withdraw();
+                self.keep(&open, &Answer::silence("the program went on without an answer"), None);
+                self.wait_for_terminal(open.number);
+            } else if is_late {
+                let open = self.open.remove(index);
+                let answer = Answer::silence(format!(
+                    "no answer within {} s",
+                    self.approvals.asking.timeout.as_secs()
+                ));
+                self.close(open, &answer);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// Calls that wait although a signal has interrupted them.
+    fn interrupted(&self) -> Vec<Notification> {
+        let open = self.open.iter().flat_map(|open| &open.calls);
+        let calls = self.waiting.iter().chain(open).map(|question| question.notification);
+        calls
+            .filter(|call| Caller::new(&self.worker.station, call).is_interrupted())
+            .collect()
+    }
+
+    fn let_interrupted_go(&mut self, interrupted: Vec<Notification>) {
+        let goes_on = |question: &Question| interrupted.iter().all(|call| call.id != question.notification.id);
+        self.waiting.retain(goes_on);
+        for open in &mut self.open {
+            open.calls.retain(goes_on);
+        }
+        for notification in interrupted {
+            self.reply(notification, libc::EINTR);
+        }
+    }
+}
+
+/// Looked at by the one who asks.
+fn is_still_held(hold: &Hold) -> impl Fn() -> bool + Send + Sync + 'static {
+    let look = hold.look();
+    move || look.is_unbroken()
+}
+
+fn by_stockade(reason: &str) -> Declined {
+    Declined {
+        by: Some("Stockade".into()),
+        reason: Some(reason.into()),
+    }
+}

@@ -1,0 +1,89 @@
+//! A call that waits for an answer, and what it has in common with others.
+
+use std::path::Path;
+
+use super::opened::Leave;
+use crate::approve::Answer;
+use crate::report::{Kind, Refusal};
+use crate::supervise::labels::Applying;
+use stockade_sys::notify::Notification;
+
+/// A call that waits.
+pub struct Question {
+    /// The call.
+    pub notification: Notification,
+    /// The inner runs that the caller is in.
+    pub labels: Applying,
+    /// What it may do already.
+    pub leave: Leave,
+    /// What was refused.
+    pub refusal: Refusal,
+    /// What it is answered on a no.
+    pub errno: i32,
+}
+
+/// What the clerk hears.
+pub enum Message {
+    /// A call that waits.
+    Question(Box<Question>),
+    /// The answer to the question of this number.
+    Answered(usize, Answer),
+    /// No process of the run is left.
+    Over,
+}
+
+/// A power that is granted as one, whichever call asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Power {
+    Read,
+    Change,
+    Socket,
+    Connect,
+    Listen,
+    Other,
+}
+
+impl Power {
+    fn of(kind: Kind) -> Power {
+        match kind {
+            Kind::Read => Power::Read,
+            Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => Power::Change,
+            Kind::Socket => Power::Socket,
+            Kind::Connect => Power::Connect,
+            Kind::Listen => Power::Listen,
+            Kind::Execute | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall | Kind::Variable => Power::Other,
+        }
+    }
+}
+
+/// Questions of the same key have one answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key(Power, Vec<u8>);
+
+impl Key {
+    pub fn of(refusal: &Refusal) -> Key {
+        Key(Power::of(refusal.kind), refusal.target.clone())
+    }
+}
+
+/// Questions of the same group (a directory, a host) are asked one after the other: the answer to one may be wide enough
+/// for the others.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Group(Power, Vec<u8>);
+
+impl Group {
+    pub fn of(refusal: &Refusal) -> Group {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let power = Power::of(refusal.kind);
+        let target = refusal.target.as_slice();
+        let common = match power {
+            Power::Connect => target.iter().rposition(|byte| *byte == b':').map(|end| &target[..end]),
+            Power::Listen => Some(&b""[..]),
+            _ => Path::new(OsStr::from_bytes(target))
+                .parent()
+                .map(|parent| parent.as_os_str().as_bytes()),
+        };
+        Group(power, common.unwrap_or(target).to_vec())
+    }
+}

@@ -1,0 +1,96 @@
+//! `access` and its like, which answer what an open would, and watches, which show who uses a file.
+
+use std::os::fd::AsFd;
+
+use super::answer::{Answer, Errno};
+use super::desk::Desk;
+use super::judge::CLOSED;
+use super::metadata::Subject;
+use super::process_list;
+use super::refuse::Attempt;
+use super::resolve::Last;
+use crate::policy::Access;
+use crate::report::Kind;
+use stockade_sys::file;
+
+pub fn access(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    answer(desk, &Subject::followed(desk, registers.long(0))?, registers.int(1))
+}
+
+pub fn faccessat(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let subject = Subject::at(desk, registers.int(0), registers.long(1), 0)?;
+    answer(desk, &subject, registers.int(2))
+}
+
+pub fn faccessat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let flags = registers.int(3) & !libc::AT_EACCESS;
+    let subject = Subject::at(desk, registers.int(0), registers.long(1), flags)?;
+    answer(desk, &subject, registers.int(2))
+}
+
+fn answer(desk: &Desk<'_>, subject: &Subject, mode: i32) -> Result<Answer, Errno> {
+    if mode & !(libc::R_OK | libc::W_OK | libc::X_OK) != 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    if mode & !libc::R_OK == 0 && subject.is_served(desk) {
+        return Ok(Answer::Value(0));
+    }
+    let object = subject.object(desk)?;
+    // What the kernel refuses anyway is no refusal of the policy's.
+    file::may_access(&object.path(), mode)?;
+    if mode & libc::W_OK == 0 && process_list::stands_in_for(desk, &object) {
+        return Ok(Answer::Value(0));
+    }
+    let ask = |bit: i32, access: Access, kind: Kind| {
+        if mode & bit == 0 {
+            return Ok(());
+        }
+        let attempt = Attempt::with(kind, subject.asked(), &object);
+        desk.enforce(desk.judge.object(access, &object), &attempt, object.name(), CLOSED)
+            .map(drop)
+    };
+    ask(libc::R_OK, Access::READ, Kind::Read)?;
+    ask(libc::W_OK, Access::WRITE, Kind::Write)?;
+    if mode & libc::X_OK != 0
+        && !object.is_directory()
+        && let Some(reason) = desk.judge.refuses_to_execute(&object)
+    {
+        let attempt = Attempt::with(Kind::Execute, subject.asked(), &object);
+        desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
+        return Err(CLOSED);
+    }
+    Ok(Answer::Value(0))
+}
+
+/// `inotify_add_watch`, on the target's own queue.
+pub fn watch(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let mask = registers.word(2);
+    let path = desk.caller().path(registers.long(1))?;
+    let last = if mask & libc::IN_DONT_FOLLOW != 0 {
+        Last::Keep
+    } else {
+        Last::Follow
+    };
+    let subject = Subject::Path(libc::AT_FDCWD, path, last);
+    let object = subject.object(desk)?;
+    let attempt = Attempt::with(Kind::Read, subject.asked(), &object);
+    desk.enforce(
+        desk.judge.object(Access::READ, &object),
+        &attempt,
+        object.name(),
+        CLOSED,
+    )?;
+    let queue = desk.caller().same_file(registers.int(0))?;
+    desk.caller().confirm()?;
+    if mask & libc::IN_ONLYDIR != 0 && !object.is_directory() {
+        return Err(Errno(libc::ENOTDIR));
+    }
+    // They are about the path, which has been walked; what is left is a magic link to the object.
+    let mask = mask & !(libc::IN_DONT_FOLLOW | libc::IN_ONLYDIR);
+    let number = file::watch(queue.as_fd(), &object.path(), mask)?;
+    Ok(Answer::Value(i64::from(number)))
+}

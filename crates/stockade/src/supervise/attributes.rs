@@ -1,0 +1,191 @@
+//! Extended attributes: content beside the content. Reading needs READ on the object, changing WRITE.
+
+use std::ffi::CString;
+
+use super::answer::{Answer, Errno};
+use super::desk::Desk;
+use super::judge::Verdict;
+use super::memory::{Permissions, refuse_to_make_executable};
+use super::metadata::{Subject, shareable};
+use super::pinned::Pinned;
+use super::refuse::Attempt;
+use crate::policy::Access;
+use crate::report::Kind;
+use stockade_sys::file;
+
+/// `XATTR_NAME_MAX` with its NUL, and `XATTR_SIZE_MAX`.
+const LONGEST_NAME: usize = 256;
+const LARGEST_VALUE: usize = 65_536;
+
+const ACCESS_LISTS: &[u8] = b"system.posix_acl_";
+
+/// Which family of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A path, links followed.
+    Followed,
+    /// A path, a last link meant itself.
+    Kept,
+    /// A descriptor.
+    Descriptor,
+    /// A directory, a path and flags.
+    At,
+}
+
+impl Form {
+    /// The object, and the index of the register behind it.
+    fn subject(self, desk: &Desk<'_>) -> Result<(Subject, usize), Errno> {
+        let registers = desk.caller().registers;
+        Ok(match self {
+            Form::Followed => (Subject::followed(desk, registers.long(0))?, 1),
+            Form::Kept => (Subject::kept(desk, registers.long(0))?, 1),
+            Form::Descriptor => (Subject::Descriptor(registers.int(0)), 1),
+            Form::At => (
+                Subject::at(desk, registers.int(0), registers.long(1), registers.int(2))?,
+                3,
+            ),
+        })
+    }
+}
+
+/// `value`, `size` and `flags`: in registers, or in `struct xattr_args`.
+struct Buffer {
+    address: u64,
+    size: usize,
+    flags: i32,
+}
+
+fn buffer(desk: &Desk<'_>, form: Form, next: usize) -> Result<Buffer, Errno> {
+    let registers = desk.caller().registers;
+    if form != Form::At {
+        return Ok(Buffer {
+            address: registers.long(next),
+            size: usize::try_from(registers.long(next + 1)).unwrap_or(usize::MAX),
+            flags: registers.0.get(next + 2).map_or(0, |flags| *flags as i32),
+        });
+    }
+    const SIZE: u64 = 16;
+    if registers.long(next + 1) < SIZE {
+        return Err(Errno(libc::EINVAL));
+    }
+    let size = usize::try_from(registers.long(next + 1)).unwrap_or(usize::MAX);
+    super::open::refuse_unknown_fields(desk, registers.long(next), SIZE as usize, size)?;
+    let mut bytes = [0; SIZE as usize];
+    desk.caller().read(registers.long(next), &mut bytes)?;
+    let half = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    Ok(Buffer {
+        address: u64::from_ne_bytes(bytes[..8].try_into().expect("eight bytes")),
+        size: half(8) as usize,
+        flags: half(12) as i32,
+    })
+}
+
+fn name(desk: &Desk<'_>, address: u64) -> Result<CString, Errno> {
+    let name = desk.caller().string(address, LONGEST_NAME, libc::ERANGE)?;
+    if name.is_empty() {
+        Err(Errno(libc::ERANGE))
+    } else {
+        Ok(name)
+    }
+}
+
+pub fn set(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
+    let (subject, next) = form.subject(desk)?;
+    let name = name(desk, desk.caller().registers.long(next))?;
+    let buffer = buffer(desk, form, next + 1)?;
+    if buffer.size > LARGEST_VALUE {
+        return Err(Errno(libc::E2BIG));
+    }
+    let mut value = vec![0; buffer.size];
+    desk.caller().read(buffer.address, &mut value)?;
+    let object = shareable(desk, &subject)?;
+    refuse_powers(&name)?;
+    refuse_link(&object)?;
+    if name.as_bytes().starts_with(ACCESS_LISTS) {
+        refuse_to_make_executable(desk, &object, Permissions::List)?;
+    }
+    file::set_attribute(&object.path(), &name, &value, buffer.flags)?;
+    Ok(Answer::Value(0))
+}
+
+pub fn remove(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
+    let (subject, next) = form.subject(desk)?;
+    let name = name(desk, desk.caller().registers.long(next))?;
+    let object = shareable(desk, &subject)?;
+    refuse_powers(&name)?;
+    refuse_link(&object)?;
+    file::remove_attribute(&object.path(), &name)?;
+    Ok(Answer::Value(0))
+}
+
+/// A program's own attributes and access lists; never labels and file capabilities.
+fn refuse_powers(name: &CString) -> Result<(), Errno> {
+    let open: [&[u8]; 2] = [b"user.", ACCESS_LISTS];
+    if open.iter().any(|prefix| name.as_bytes().starts_with(prefix)) {
+        Ok(())
+    } else {
+        Err(Errno(libc::EPERM))
+    }
+}
+
+/// Symbolic links have no attributes of a user's.
+fn refuse_link(object: &Pinned) -> Result<(), Errno> {
+    if object.is_symlink() {
+        Err(Errno(libc::EPERM))
+    } else {
+        Ok(())
+    }
+}
+
+pub fn get(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
+    let (subject, next) = form.subject(desk)?;
+    let name = name(desk, desk.caller().registers.long(next))?;
+    let buffer = buffer(desk, form, next + 1)?;
+    let is_users = name.as_bytes().starts_with(b"user.");
+    let object = readable(desk, &subject, is_users)?;
+    let path = object.path();
+    deliver(desk, &buffer, |bytes| file::read_attribute(&path, &name, bytes))
+}
+
+pub fn list(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
+    let (subject, next) = form.subject(desk)?;
+    let registers = desk.caller().registers;
+    let buffer = Buffer {
+        address: registers.long(next),
+        size: usize::try_from(registers.long(next + 1)).unwrap_or(usize::MAX),
+        flags: 0,
+    };
+    let object = readable(desk, &subject, true)?;
+    let path = object.path();
+    deliver(desk, &buffer, |bytes| file::list_attributes(&path, bytes))
+}
+
+/// What can't be read answers like a file system without attributes: `ls -l` and `cp -a` go on without a word. Those that
+/// `ls` asks for aren't noted.
+fn readable(desk: &Desk<'_>, subject: &Subject, is_noted: bool) -> Result<Pinned, Errno> {
+    const NONE: Errno = Errno(libc::EOPNOTSUPP);
+    let object = subject.object(desk)?;
+    if let Verdict::Refused(reason) = desk.judge.object(Access::READ, &object) {
+        if is_noted {
+            let target = object.name().as_os_str().as_encoded_bytes();
+            desk.note(&Attempt::with(Kind::Read, subject.asked(), &object), target, reason);
+        }
+        return Err(NONE);
+    }
+    if object.is_symlink() { Err(NONE) } else { Ok(object) }
+}
+
+/// Reads into a buffer of ours and writes it to the target's.
+fn deliver(
+    desk: &Desk<'_>,
+    buffer: &Buffer,
+    read: impl FnOnce(&mut [u8]) -> std::io::Result<usize>,
+) -> Result<Answer, Errno> {
+    let mut bytes = vec![0; buffer.size.min(LARGEST_VALUE)];
+    let length = read(&mut bytes)?;
+    if buffer.size > 0 {
+        desk.caller().confirm()?;
+        desk.caller().write(buffer.address, &bytes[..length])?;
+    }
+    Ok(Answer::Value(length as i64))
+}

@@ -1,0 +1,241 @@
+//! The thread that asks. Everything read from it is an allegation: true perhaps when it was read, and never again.
+
+use std::cell::OnceCell;
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+
+use super::answer::{Errno, Registers};
+use super::station::{Station, umask_in};
+use crate::processes::status_field;
+use stockade_sys::file::{self, OpenHow};
+use stockade_sys::{notify, other};
+
+/// The longest path that the kernel takes, with its NUL (`PATH_MAX`).
+const PATH_MAX: usize = 4096;
+const PAGE: u64 = 4096;
+/// Signals that stop a process and let it go on: the call begins again by itself.
+const STOPPING: u64 = 1 << (libc::SIGSTOP - 1) | 1 << (libc::SIGCONT - 1);
+
+/// A path as the target's memory held it. It names something only once it is resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alleged(CString);
+
+impl Alleged {
+    pub(super) fn new(path: CString) -> Self {
+        Alleged(path)
+    }
+
+    /// The path of a descriptor's own object.
+    pub fn empty() -> Self {
+        Alleged(CString::default())
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    pub(super) fn text(&self) -> &CStr {
+        &self.0
+    }
+}
+
+/// A thread of the run, waiting in a system call.
+pub struct Caller<'a> {
+    station: &'a Station,
+    id: u64,
+    /// Its thread id.
+    pub thread: i32,
+    /// The call's registers.
+    pub registers: Registers,
+    /// The process below which everything is that it may see and signal.
+    pub top: i32,
+    program: OnceCell<Vec<u8>>,
+    status: OnceCell<String>,
+}
+
+impl<'a> Caller<'a> {
+    pub fn new(station: &'a Station, notification: &notify::Notification) -> Self {
+        Caller {
+            station,
+            id: notification.id,
+            thread: notification.thread,
+            registers: Registers(notification.arguments),
+            top: station.warden,
+            program: OnceCell::new(),
+            status: OnceCell::new(),
+        }
+    }
+
+    /// That the thread still waits, so what was read under its number was read from it. To be asked after the last
+    /// read and before the first effect.
+    pub fn confirm(&self) -> Result<(), Errno> {
+        if notify::is_waiting(self.station.listener.as_fd(), self.id) {
+            Ok(())
+        } else {
+            Err(Errno(libc::ESRCH))
+        }
+    }
+
+    /// Reads exactly so many bytes.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Errno> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let read = match other::read_memory(self.thread, address, bytes) {
+            Err(error) if is_refused(&error) => self
+                .memory(libc::O_RDONLY)
+                .and_then(|file| file.read_at(bytes, address)),
+            other => other,
+        };
+        match read {
+            Ok(got) if got == bytes.len() => Ok(()),
+            Ok(_) => Err(Errno(libc::EFAULT)),
+            Err(error) => Err(unreadable(&error)),
+        }
+    }
+
+    /// Writes all the bytes.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Errno> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let written = match other::write_memory(self.thread, address, bytes) {
+            Err(error) if is_refused(&error) => self
+                .memory(libc::O_WRONLY)
+                .and_then(|file| file.write_at(bytes, address)),
+            other => other,
+        };
+        match written {
+            Ok(put) if put == bytes.len() => Ok(()),
+            Ok(_) => Err(Errno(libc::EFAULT)),
+            Err(error) => Err(unreadable(&error)),
+        }
+    }
+
+    /// The memory as a file, for where a container's filter refuses the calls for it.
+    fn memory(&self, flags: i32) -> io::Result<File> {
+        let path = CString::new(format!("{}/mem", self.thread)).expect("no NUL");
+        let how = OpenHow::existing(flags);
+        file::open(self.station.proc.as_fd(), &path, how).map(File::from)
+    }
+
+    /// A path.
+    pub fn path(&self, address: u64) -> Result<Alleged, Errno> {
+        self.string(address, PATH_MAX, libc::ENAMETOOLONG).map(Alleged)
+    }
+
+    /// A string of at most `most` bytes with its NUL. Reads page by page: what follows the string needn't be mapped.
+    pub fn string(&self, address: u64, most: usize, too_long: i32) -> Result<CString, Errno> {
+        const USUAL: usize = 256;
+        let mut text = Vec::with_capacity(USUAL);
+        let mut wanted = USUAL;
+        while text.len() < most {
+            let from = address.wrapping_add(text.len() as u64);
+            let to_page_end = (PAGE - from % PAGE) as usize;
+            let piece = wanted.min(to_page_end).min(most - text.len());
+            let start = text.len();
+            text.resize(start + piece, 0);
+            self.read(from, &mut text[start..])?;
+            if let Some(end) = text[start..].iter().position(|byte| *byte == 0) {
+                text.truncate(start + end);
+                return Ok(CString::new(text).expect("cut at the first NUL"));
+            }
+            wanted = PAGE as usize;
+        }
+        Err(Errno(too_long))
+    }
+
+    /// Opens an entry of the thread's own `/proc` directory with `O_PATH`, following a final magic link.
+    pub fn own_entry(&self, entry: &str) -> io::Result<OwnedFd> {
+        let path = CString::new(format!("{}/{entry}", self.thread)).expect("no NUL");
+        let how = OpenHow::existing(libc::O_PATH);
+        file::open(self.station.proc.as_fd(), &path, how)
+    }
+
+    /// The text of such an entry, at most a page or two.
+    pub fn own_text(&self, entry: &str) -> Result<String, Errno> {
+        Ok(self.station.read_proc(&format!("{}/{entry}", self.thread))?)
+    }
+
+    /// The object that a descriptor of the thread refers to, pinned.
+    pub fn descriptor(&self, number: i32) -> Result<OwnedFd, Errno> {
+        if number < 0 {
+            return Err(Errno(libc::EBADF));
+        }
+        self.own_entry(&format!("fd/{number}"))
+            .map_err(|error| match error.raw_os_error() {
+                Some(libc::ENOENT) => Errno(libc::EBADF),
+                _ => Errno::from(error),
+            })
+    }
+
+    /// The same open file as a descriptor of the thread, by pidfd_getfd(2).
+    pub fn same_file(&self, number: i32) -> Result<OwnedFd, Errno> {
+        let process = other::thread_descriptor(self.thread).or_else(|_| other::process_descriptor(self.process()))?;
+        Ok(other::take_descriptor(process.as_fd(), number)?)
+    }
+
+    /// Its thread group; the thread itself where that can't be read.
+    pub fn process(&self) -> i32 {
+        self.thread_group().unwrap_or(self.thread)
+    }
+
+    pub fn thread_group(&self) -> Option<i32> {
+        self.status_number("Tgid:")
+    }
+
+    /// How many seccomp filters it has (Linux 5.9).
+    pub fn filters(&self) -> Option<u32> {
+        self.status_number("Seccomp_filters:")
+    }
+
+    /// A number of its `/proc/PID/status`, which is read once a call: it is among the dear ones.
+    pub fn status_number<T: TryFrom<u64>>(&self, field: &str) -> Option<T> {
+        let status = self.status.get_or_init(|| self.own_text("status").unwrap_or_default());
+        status_field(status, field, 10)?.try_into().ok()
+    }
+
+    /// Its umask.
+    pub fn umask(&self) -> u32 {
+        umask_in(&self.own_text("status").unwrap_or_default())
+    }
+
+    /// Whether it was killed, or a signal that it doesn't block waits for it.
+    pub fn is_interrupted(&self) -> bool {
+        if self.confirm().is_err() {
+            return true;
+        }
+        let Ok(status) = self.own_text("status") else {
+            return true;
+        };
+        let set = |field: &str| status_field(&status, field, 16).unwrap_or(0);
+        // A signal for the whole process is the first thread's to take, if it doesn't block it.
+        let is_first = status_field(&status, "Tgid:", 10) == u64::try_from(self.thread).ok();
+        let shared = if is_first { set("ShdPnd:") } else { 0 };
+        (set("SigPnd:") | shared) & !set("SigBlk:") & !STOPPING != 0
+    }
+
+    /// The program that it runs, as the kernel names it. Asked for once: a thread that has confined itself for what was
+    /// granted can't read it any more.
+    pub fn program(&self) -> Vec<u8> {
+        let read = || self.station.read_proc_link(&format!("{}/exe", self.thread));
+        self.program.get_or_init(|| read().unwrap_or_default()).clone()
+    }
+}
+
+/// Whether the call itself isn't to be had.
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS))
+}
+
+/// A target that can't be read is refused, never continued.
+fn unreadable(error: &io::Error) -> Errno {
+    match error.raw_os_error() {
+        // What the file of the memory says of an address that isn't mapped is EIO.
+        Some(libc::EFAULT | libc::EIO) => Errno(libc::EFAULT),
+        _ => Errno(libc::EPERM),
+    }
+}

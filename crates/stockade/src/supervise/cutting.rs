@@ -1,0 +1,136 @@
+//! What takes away what a file holds: `ftruncate` and `fallocate` of a run that may not delete, and the question whether
+//! a length would.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::statfs::{HUGETLBFS_MAGIC, TMPFS_MAGIC, fstatfs};
+
+use super::answer::{Answer, Errno, MayContinue, Registers};
+use super::desk::Desk;
+use super::judge::CLOSED;
+use super::metadata::Subject;
+use super::pinned::Pinned;
+use super::refuse::Attempt;
+use crate::policy::Capabilities;
+use crate::report::Kind;
+use stockade_sys::file;
+use stockade_sys::limits::limit_of;
+
+/// `ftruncate`, of a run that may not delete: what a file holds isn't cut away. It is done on a copy of the very
+/// descriptor, since another thread may put another file at its number.
+pub fn cut(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let (number, length) = (registers.int(0), registers.long(1) as i64);
+    let copy = desk.caller().same_file(number)?;
+    let object = Pinned::new(desk.station(), copy.try_clone()?)?;
+    desk.caller().confirm()?;
+    if object.is_regular() {
+        refuse_to_cut(desk, &object, length, b"")?;
+        refuse_to_grow(desk, length)?;
+    }
+    nix::unistd::ftruncate(&copy, length).map_err(|errno| Errno(errno as i32))?;
+    Ok(Answer::Value(0))
+}
+
+/// `fallocate` in the modes that take away what a file holds, of a run that may not delete, and of much. It is done on a copy of the
+/// very descriptor, where that leaves enough.
+pub fn allocate(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let mode = FallocateFlags::from_bits(registers.int(1)).ok_or(Errno(libc::EOPNOTSUPP))?;
+    let [offset, length] = [2, 3].map(|index| registers.long(index) as i64);
+    if mode.bits() & TAKING_AWAY != 0
+        && let Some(reason) = desk.judge.incapable(Capabilities::DELETE)
+    {
+        let object = Subject::Descriptor(registers.int(0)).object(desk)?;
+        let target = object.name().as_os_str().as_encoded_bytes();
+        desk.note(&Attempt::on(Kind::Delete, b""), target, reason);
+        return Err(Errno(libc::EPERM));
+    }
+    // Where no descriptor can be taken over, programs write.
+    let file = desk.caller().same_file(registers.int(0)).map_err(|error| match error {
+        Errno(libc::EBADF) => error,
+        _ => Errno(libc::EOPNOTSUPP),
+    })?;
+    desk.caller().confirm()?;
+    let failed = |errno: nix::Error| Errno(errno as i32);
+    if is_of_memory(&file).map_err(failed)? {
+        return of_memory(length, &desk.caller().registers);
+    }
+    if offset < 0 || length <= 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    let end = offset.saturating_add(length);
+    let status = file::status(file.as_fd())?;
+    let (held, is_regular) = (status.st_size, status.st_mode & libc::S_IFMT == libc::S_IFREG);
+    let grown = match mode {
+        _ if mode.contains(FallocateFlags::FALLOC_FL_INSERT_RANGE) => held.saturating_add(length),
+        _ if mode.intersects(SAME_SIZE) => held,
+        _ => end,
+    };
+    if grown > held {
+        refuse_to_grow(desk, grown)?;
+        let (own, _) = limit_of(desk.caller().process(), libc::RLIMIT_FSIZE)?;
+        if grown.unsigned_abs() > own {
+            return Err(Errno(libc::EFBIG));
+        }
+    }
+    match &desk.shared().run.brief.kept {
+        Some(kept) if is_regular && !mode.intersects(TAKING_NO_SPACE) => {
+            let go_on = || {
+                desk.caller()
+                    .confirm()
+                    .map_err(|Errno(errno)| nix::Error::from_raw(errno))
+            };
+            kept.allocate(&file, mode, (offset, end), go_on)
+        }
+        _ => fallocate(&file, mode, offset, length),
+    }
+    .map_err(failed)?;
+    Ok(Answer::Value(0))
+}
+
+/// Memory is taken by the caller itself, in its name. A descriptor may name another file by then, of a disk, so more is refused than
+/// is a loss there; programs write then.
+fn of_memory(length: i64, registers: &Registers) -> Result<Answer, Errno> {
+    const MOST: i64 = 16 << 20;
+    match length <= MOST {
+        true => Ok(Answer::Continue(MayContinue::registers_decided(registers))),
+        false => Err(Errno(libc::EOPNOTSUPP)),
+    }
+}
+
+fn is_of_memory(file: &OwnedFd) -> nix::Result<bool> {
+    let kind = fstatfs(file)?.filesystem_type();
+    Ok([TMPFS_MAGIC, HUGETLBFS_MAGIC].contains(&kind))
+}
+
+/// Modes that leave a file its length.
+const SAME_SIZE: FallocateFlags = FallocateFlags::FALLOC_FL_KEEP_SIZE.union(FallocateFlags::FALLOC_FL_COLLAPSE_RANGE);
+
+/// Modes by which a file comes to no more space.
+const TAKING_NO_SPACE: FallocateFlags = FallocateFlags::FALLOC_FL_PUNCH_HOLE
+    .union(FallocateFlags::FALLOC_FL_COLLAPSE_RANGE)
+    .union(FallocateFlags::FALLOC_FL_INSERT_RANGE);
+
+/// `PUNCH_HOLE`, `COLLAPSE_RANGE`, `ZERO_RANGE` and `WRITE_ZEROES` of fallocate(2).
+const TAKING_AWAY: i32 = 0x2 | 0x8 | 0x10 | 0x80;
+
+/// That a file keeps what it holds, where the run may not delete.
+pub fn refuse_to_cut(desk: &Desk<'_>, object: &Pinned, length: i64, asked: &[u8]) -> Result<(), Errno> {
+    if u64::try_from(length).is_ok_and(|length| length >= object.length()) {
+        return Ok(());
+    }
+    let attempt = Attempt::on(Kind::Delete, asked);
+    desk.enforce(desk.judge.cutting(object), &attempt, object.name(), CLOSED)
+        .map(drop)
+}
+
+/// The limit on a file's size is the target's, and this thread has none.
+pub fn refuse_to_grow(desk: &Desk<'_>, length: i64) -> Result<(), Errno> {
+    let largest = desk.judge.lowest(|realm| realm.brief.policy.limits.largest_file());
+    match largest {
+        Some(largest) if u64::try_from(length).is_ok_and(|length| length > largest) => Err(Errno(libc::EFBIG)),
+        _ => Ok(()),
+    }
+}

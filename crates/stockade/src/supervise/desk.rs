@@ -1,0 +1,128 @@
+//! One call on a worker's desk: who asks, who judges, and what becomes of a call that isn't answered here.
+
+use std::cell::Cell;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::Ordering;
+
+use super::answer::{Answer, Errno};
+use super::approvals::{self, Leave, Opened, Place};
+use super::bench::Bench;
+use super::caller::Caller;
+use super::shared::Shared;
+use super::station::{Isolation, Station};
+use super::worker::{Slow, Worker};
+use crate::network::Network;
+use crate::report::Refusal;
+use stockade_sys::file;
+use stockade_sys::notify::Notification;
+
+/// One call on a worker's desk.
+pub struct Desk<'a> {
+    pub worker: &'a Worker,
+    pub judge: Bench<'a>,
+    pub notification: &'a Notification,
+    /// Where it is made.
+    pub(super) place: Cell<Place>,
+    /// Where it goes.
+    pub(super) detour: Cell<Option<Detour>>,
+}
+
+/// What is to become of a call that isn't answered here.
+pub enum Detour {
+    /// Somebody is asked about this.
+    Ask(Box<Refusal>),
+    /// It is made beyond the workers' domain.
+    Beyond,
+}
+
+impl<'a> Desk<'a> {
+    pub fn station(&self) -> &'a Station {
+        self.judge.station
+    }
+
+    pub fn caller(&self) -> &'a Caller<'a> {
+        self.judge.caller
+    }
+
+    pub fn shared(&self) -> &'a Shared {
+        self.judge.shared
+    }
+
+    /// What was granted for this call alone.
+    pub fn once(&self) -> &'a Opened {
+        &self.judge.leave.once
+    }
+
+    /// Leaves a call that is refused here to somebody else. The first reason counts.
+    pub fn divert(&self, detour: Detour) {
+        let first = self.detour.take();
+        self.detour.set(Some(first.unwrap_or(detour)));
+    }
+
+    /// Goes where what was granted can be reached: the first time by handing the call over, which `errno` stands for
+    /// meanwhile, and there by confining the thread before anything is done.
+    pub fn reach_what_was_granted(&self, errno: Errno) -> Result<(), Errno> {
+        match self.place.get() {
+            Place::Worker => {
+                self.divert(Detour::Beyond);
+                Err(errno)
+            }
+            Place::Beyond => {
+                approvals::confine(self)?;
+                self.place.set(Place::Confined);
+                Ok(())
+            }
+            Place::Confined => Ok(()),
+        }
+    }
+
+    /// The relay, and where its visitors are announced.
+    pub fn network(&self) -> Option<(&'a Network, BorrowedFd<'a>)> {
+        let network = self.shared().network.as_deref()?;
+        Some((network, self.station().bell.as_ref()?.as_fd()))
+    }
+
+    /// Hands the call to a thread of its own, because it may take long: the other calls go on.
+    pub fn later(
+        &self,
+        task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno> + Send + 'static,
+    ) -> Result<Answer, Errno> {
+        let leave = Leave {
+            place: self.place.get(),
+            ..self.judge.leave.clone()
+        };
+        let slow = Slow::begin(&self.worker.shared).ok_or(Errno(libc::EAGAIN))?;
+        let call = (*self.notification, self.judge.labels.clone());
+        self.worker.work_apart(call, leave, move |desk| {
+            let _slow = slow;
+            task(desk)
+        })?;
+        Ok(Answer::Later)
+    }
+
+    /// The mode to make something with, so that it gets the caller's umask: this thread takes it on, or, where the
+    /// umask isn't this thread's own, the bits are taken away here. What our own umask takes away then stays away.
+    pub fn mode_under_umask(&self, mode: u32) -> u32 {
+        let differ = self.shared().umasks_differ.load(Ordering::Relaxed);
+        let umask = if differ {
+            self.caller().umask()
+        } else {
+            self.station().umask
+        };
+        match self.station().isolation {
+            Isolation::Own => {
+                file::set_umask(umask);
+                mode
+            }
+            Isolation::Shared => mode & !umask,
+        }
+    }
+
+    /// The call's name.
+    pub fn call_name(&self) -> &'static str {
+        let number = u32::try_from(self.notification.number).unwrap_or(u32::MAX);
+        crate::plan::filter::Architecture::native()
+            .and_then(|architecture| crate::plan::calls::name(number, architecture))
+            .unwrap_or("unknown")
+    }
+}

@@ -1,0 +1,118 @@
+//! Events of files that send signals: `F_SETOWN`, `F_SETSIG`, `O_ASYNC`.
+//!
+//! The owner of an open file gets them. An open file that the run shares with its caller may have an owner outside, and a
+//! terminal that has none takes its foreground group when `O_ASYNC` is set. So these are done from here, on a copy of
+//! the very descriptor, and only where no owner is outside. `si_fd` of such a signal is the copy's number.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::answer::{Answer, Errno, MayContinue};
+use super::desk::Desk;
+use super::others;
+use super::procfs;
+use super::refuse::Attempt;
+use crate::report::Kind;
+use stockade_sys::file::{self, Owner};
+
+/// `fcntl` of a file's events.
+pub fn control(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let value = registers.int(2);
+    match registers.int(1) {
+        libc::F_SETOWN => own(desk, value),
+        F_SETSIG => {
+            let (file, _) = shared(desk)?;
+            if ![0, libc::SIGIO].contains(&value) && is_inherited(&file)? {
+                let reason = "a process outside that shares the file would get that signal for its events";
+                return Err(desk.never(&Attempt::on(Kind::Signal, b""), b"standard input or output", reason));
+            }
+            desk.caller().confirm()?;
+            file::set_signal_of_events(file.as_fd(), value)?;
+            Ok(Answer::Value(0))
+        }
+        libc::F_SETFL => {
+            let file = signalling(desk)?;
+            desk.caller().confirm()?;
+            file::set_flags(file.as_fd(), value)?;
+            Ok(Answer::Value(0))
+        }
+        _ => others::refuse(desk),
+    }
+}
+
+/// fcntl(2); libc lacks it.
+const F_SETSIG: i32 = 10;
+
+/// Whether it is the launcher's standard input, output or error, or another opening of the same file. The signal of its events stays
+/// when the run is over, and its owner may be another one then.
+fn is_inherited(file: &OwnedFd) -> Result<bool, Errno> {
+    let number = |status: libc::stat| (status.st_dev, status.st_ino);
+    let own = number(file::status(file.as_fd())?);
+    let launchers = [
+        std::io::stdin().as_fd(),
+        std::io::stdout().as_fd(),
+        std::io::stderr().as_fd(),
+    ]
+    .map(|stream| file::status(stream).map(number));
+    Ok(launchers.into_iter().flatten().any(|inherited| inherited == own))
+}
+
+/// `ioctl(FIOASYNC)`: `O_ASYNC`, on or off by an `int` in memory.
+pub fn set_asynchronous(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let mut word = [0; 4];
+    desk.caller().read(desk.caller().registers.long(2), &mut word)?;
+    let file = signalling(desk)?;
+    desk.caller().confirm()?;
+    let flags = file::open_flags(file.as_fd())?;
+    let flags = match i32::from_ne_bytes(word) {
+        0 => flags & !libc::O_ASYNC,
+        _ => flags | libc::O_ASYNC,
+    };
+    file::set_flags(file.as_fd(), flags)?;
+    Ok(Answer::Value(0))
+}
+
+/// `F_SETOWN`: which process a file's events signal. Taking the owner away is refused too, or a terminal's would be its
+/// foreground group next.
+fn own(desk: &Desk<'_>, owner: i32) -> Result<Answer, Errno> {
+    let process = desk.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
+    desk.caller().confirm()?;
+    if owner == process {
+        return Ok(Answer::Continue(MayContinue::registers_decided(
+            &desk.caller().registers,
+        )));
+    }
+    let target = format!("process {owner}");
+    let reason = "a file's events may signal the process that asks for them alone";
+    Err(desk.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason))
+}
+
+/// The caller's file for `O_ASYNC`. A device without an owner may take one outside by it; one that has an owner keeps it, since no
+/// run takes it away.
+fn signalling(desk: &Desk<'_>) -> Result<OwnedFd, Errno> {
+    let (file, owner) = shared(desk)?;
+    let is_device = file::status(file.as_fd())?.st_mode & libc::S_IFMT == libc::S_IFCHR;
+    if is_device && owner == Owner::None {
+        let reason = "events of a terminal would signal its foreground group; F_SETOWN comes first";
+        return Err(desk.never(&Attempt::on(Kind::Signal, b""), b"terminal", reason));
+    }
+    Ok(file)
+}
+
+/// The caller's file, which no process outside owns, and its owner. From here on the run can make it no other's than its
+/// own: that is refused where signals are judged, and has Landlock's scope elsewhere.
+fn shared(desk: &Desk<'_>) -> Result<(OwnedFd, Owner), Errno> {
+    let file = desk.caller().same_file(desk.caller().registers.int(0))?;
+    let owner = file::owner(file.as_fd())?;
+    match owner {
+        Owner::None => {}
+        Owner::Process(process) if procfs::is_below(desk.station(), desk.caller().top, process) => {}
+        Owner::Process(process) => {
+            return Err(others::foreign(desk, Kind::Signal, &format!("process {process}")));
+        }
+        Owner::Group(group) => {
+            return Err(others::foreign(desk, Kind::Signal, &format!("process group {group}")));
+        }
+    }
+    Ok((file, owner))
+}

@@ -1,0 +1,58 @@
+//! Opening a FIFO waits for its other side. So it has a thread of its own, and somebody who watches the target
+//! meanwhile: a signal interrupts the call, and so does its end.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use super::answer::{Answer, Errno};
+use super::desk::Desk;
+use super::pinned::Pinned;
+use super::station::Station;
+use crate::fault::{self, Fault};
+use stockade_sys::notify::OnExecute;
+
+/// How often the target is looked at while it waits.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Opens a FIFO as the target asked, blocking.
+pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
+    let station = desk.station();
+    let (sender, receiver) = channel::<Result<Result<OwnedFd, Errno>, Fault>>();
+    let opened = std::thread::scope(|scope| {
+        let opening = std::thread::Builder::new()
+            .stack_size(64 * 1024)
+            .spawn_scoped(scope, || {
+                let opened = fault::contain(|| {
+                    fault::point("fifo", || "");
+                    station.reopen(object.as_fd(), flags).map_err(Errno::from)
+                });
+                let _ = sender.send(opened);
+            });
+        if opening.is_err() {
+            return Err(Errno(libc::EAGAIN));
+        }
+        loop {
+            match receiver.recv_timeout(LOOK_EVERY) {
+                Ok(Ok(opened)) => return opened,
+                Ok(Err(fault)) => fault::pass_on(fault),
+                Err(RecvTimeoutError::Disconnected) => return Err(Errno(libc::EIO)),
+                Err(RecvTimeoutError::Timeout) if desk.caller().is_interrupted() => {
+                    // Again and again: the thread may not be in its open yet.
+                    while let Err(RecvTimeoutError::Timeout) = {
+                        release(station, object);
+                        receiver.recv_timeout(LOOK_EVERY)
+                    } {}
+                    return Err(Errno(libc::EINTR));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    })?;
+    Ok(Answer::Descriptor(opened, on_execute))
+}
+
+/// Lets the blocked open return: for a moment both sides are there.
+fn release(station: &Station, object: &Pinned) {
+    let _ = station.reopen(object.as_fd(), libc::O_RDWR | libc::O_NONBLOCK);
+}

@@ -1,0 +1,195 @@
+//! The first worker: how a run's supervisor begins, and with whom.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+use super::approvals::{Asker, Beyond, Clerk, Job};
+use super::shared::Shared;
+use super::station::{Copies, Isolation, Station};
+use super::worker::{STACK, Worker, serve};
+use crate::fault;
+use crate::warden::{self, Born, Duty};
+use stockade_sys::notify;
+use stockade_sys::signals::SignalSet;
+use stockade_sys::wire::{self, Message};
+use stockade_sys::{self, confine, process};
+
+/// The supervisor of one run, as the launcher holds it.
+pub struct Supervisor {
+    shared: Arc<Shared>,
+}
+
+impl Supervisor {
+    /// Starts the first worker, which starts the warden, and serves from then on. Answers once the target waits for its
+    /// first answer, or failed to start.
+    pub fn start(shared: &Arc<Shared>, duty: Duty, socket: RawFd) -> io::Result<(Supervisor, Born)> {
+        let shared = Arc::clone(shared);
+        let of_worker = Arc::clone(&shared);
+        let (sender, receiver) = sync_channel(1);
+        let asker = match &shared.approvals {
+            Some(approvals) => {
+                let faults = Arc::clone(&shared.faults);
+                Some(Asker::start(approvals.approver(), faults, duty.holds_capabilities)?)
+            }
+            None => None,
+        };
+        thread::Builder::new()
+            .name("stockade-supervisor".into())
+            .stack_size(STACK)
+            .spawn(move || {
+                let served = fault::contain(|| first(&of_worker, &duty, socket, asker, &sender));
+                if let Err(fault) = served {
+                    let _ = sender.send(Err(io::Error::other(format!("internal error: {fault}"))));
+                }
+            })?;
+        let born = receiver
+            .recv()
+            .unwrap_or_else(|_| Err(io::Error::other("the supervisor ended at once")))?;
+        Ok((Supervisor { shared }, born))
+    }
+
+    /// What the workers share.
+    pub fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+/// The first worker: it confines itself, forks the warden, receives the listener and serves.
+fn first(
+    shared: &Arc<Shared>,
+    duty: &Duty,
+    socket: RawFd,
+    asker: Option<Asker>,
+    sender: &SyncSender<io::Result<Born>>,
+) {
+    match begin(duty, socket, asker.is_some()) {
+        Ok(Begun {
+            mut born,
+            isolation,
+            listener: Some(listener),
+            copies,
+            beyond,
+        }) => {
+            let warden = born.warden;
+            let station = Station::new(listener, copies, warden, isolation, Arc::clone(&shared.process_lists));
+            let station = station.and_then(|station| {
+                let _ = isolation.close_all_but(&mut station.numbers());
+                let station = Arc::new(station);
+                employ(shared, &station, asker.zip(beyond))?;
+                Ok(station)
+            });
+            match station {
+                Ok(station) => {
+                    let (hold, heard) = channel();
+                    born.hold = Some(hold);
+                    let _ = sender.send(Ok(born));
+                    notify::wake_synchronously(station.listener.as_fd());
+                    let served = serve(shared, &station);
+                    if let Some(approvals) = &shared.approvals {
+                        approvals.close();
+                    }
+                    // A short run is over before the warden watches. A warden that waits for a target that isn't served
+                    // has to die with this thread.
+                    if served.is_ok() {
+                        let _ = heard.recv();
+                    }
+                }
+                Err(error) => drop(sender.send(Err(error))),
+            }
+        }
+        Ok(Begun { born, .. }) => drop(sender.send(Ok(born))),
+        Err(error) => drop(sender.send(Err(error))),
+    }
+}
+
+/// Those who keep the questions of a run, where somebody can be asked.
+fn employ(shared: &Arc<Shared>, station: &Arc<Station>, staff: Option<(Asker, Sender<Job>)>) -> io::Result<()> {
+    let (Some(approvals), Some((asker, beyond))) = (&shared.approvals, staff) else {
+        return Ok(());
+    };
+    let worker = Worker {
+        shared: Arc::clone(shared),
+        station: Arc::clone(station),
+    };
+    let clerk = Clerk::start(worker, Arc::clone(approvals), asker)?;
+    approvals.employ(clerk, beyond);
+    Ok(())
+}
+
+/// What the first worker has begun with.
+struct Begun {
+    born: Born,
+    isolation: Isolation,
+    /// `None` where the target never came so far.
+    listener: Option<OwnedFd>,
+    /// What is kept of the launcher's descriptors, whose originals are the launcher's to close.
+    copies: Copies,
+    /// The thread outside of that domain.
+    beyond: Option<Sender<Job>>,
+}
+
+/// The warden inherits what this thread gave up. The first message of the run is the target's, with its listener, or the
+/// warden's, that it couldn't be started.
+fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
+    fault::point("supervisor", || "");
+    let isolation = give_up_powers(duty.holds_capabilities)?;
+    // Before the domain is entered, and with the descriptors of this thread.
+    let beyond = asks.then(Beyond::start).transpose()?;
+    let copies = Copies {
+        bell: duty.bell.map(stockade_sys::duplicate).transpose()?,
+        domain: duty
+            .workers_ruleset
+            .filter(|_| asks)
+            .map(stockade_sys::duplicate)
+            .transpose()?,
+        orders: stockade_sys::duplicate(socket)?,
+    };
+    if let Some(ruleset) = duty.workers_ruleset {
+        confine::landlock_restrict_self(ruleset)?;
+    }
+    let mut born = warden::bear(duty)?;
+    // The launcher's own copies are its affair.
+    let own = [&copies.bell, &copies.domain].into_iter().flatten();
+    let own = own.chain([&copies.orders]).map(AsRawFd::as_raw_fd);
+    let mut kept: Vec<_> = [socket].into_iter().chain(own).collect();
+    isolation.close_all_but(&mut kept)?;
+    let listener = match first_message(socket, born.warden)? {
+        Some((_, Some(listener))) => Some(listener),
+        Some((message, None)) => {
+            born.news = Some(message);
+            None
+        }
+        None => None,
+    };
+    Ok(Begun {
+        born,
+        isolation,
+        listener,
+        copies,
+        beyond,
+    })
+}
+
+/// The first message of the run; `None` where the warden ended before there was one. Its end of the socket doesn't tell:
+/// the launcher's main thread, which waits for this one, has a copy of it.
+fn first_message(socket: RawFd, warden: i32) -> io::Result<Option<(Message, Option<OwnedFd>)>> {
+    const SLICE_MS: i32 = 50;
+    while wire::wait_readable([socket, -1], SLICE_MS)? == 0 {
+        if process::has_ended(warden)? && wire::wait_readable([socket, -1], 0)? == 0 {
+            return Ok(None);
+        }
+    }
+    wire::receive_with(socket)
+}
+
+/// What a worker needs no more than the target does.
+fn give_up_powers(holds_capabilities: bool) -> io::Result<Isolation> {
+    SignalSet::full().block()?;
+    let isolation = Isolation::begin()?;
+    confine::no_new_privs()?;
+    confine::drop_capabilities(holds_capabilities)?;
+    Ok(isolation)
+}

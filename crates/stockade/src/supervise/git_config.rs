@@ -1,0 +1,118 @@
+//! A new `.git/config`, as git makes one: it writes `config.lock`, which must not be there before, and renames that.
+//!
+//! A run may make that lock where it may write, and have its own back. Where what it wrote differs from the old file in
+//! harmless lines alone ([`is_harmless_change`]), the supervisor writes what it has read into a lock of its own, which nothing
+//! of the run holds open, and renames that one.
+
+use std::fs::{File, Permissions};
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use super::answer::{Answer, Errno};
+use super::desk::Desk;
+use super::pinned::{Entry, Identity, Place};
+use crate::policy::{git_config_of_lock, is_harmless_change};
+use stockade_sys::file::{self, OpenHow};
+
+/// A configuration that is longer stays as it is.
+const LONGEST: u64 = 1 << 20;
+
+/// Takes note of a lock that the run made.
+pub fn note_lock(desk: &Desk<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
+    const MOST: usize = 1024;
+    let identity = Identity::of(made.as_fd())?;
+    desk.judge.note_made(|list| {
+        if list.git_locks.len() < MOST {
+            list.git_locks.insert(identity, name.to_path_buf());
+        }
+    });
+    Ok(())
+}
+
+/// Does a rename of the run's own lock to a configuration that it may not write. `None` for every other rename, and where the
+/// change isn't harmless: that is refused as ever.
+pub fn replace(desk: &Desk<'_>, old: &Place, moved: Option<Entry>, new: &Place) -> Result<Option<Answer>, Errno> {
+    let is_of_lock = git_config_of_lock(old.name()).is_some_and(|config| config == new.name());
+    let lock = moved
+        .map(|moved| moved.identity())
+        .filter(|_| is_of_lock && new.is_named());
+    let Some(lock) = lock.filter(|lock| desk.judge.made(|made| made.git_locks.contains_key(lock))) else {
+        return Ok(None);
+    };
+    if !desk.judge.is_guarded_as_git_config(new) {
+        return Ok(None);
+    }
+    let (Some(wanted), Some(config)) = (Text::of(old, Some(lock)), Text::of(new, None)) else {
+        return Ok(None);
+    };
+    if !is_harmless_change(&config.text, &wanted.text) {
+        return Ok(None);
+    }
+    file::remove(old.parent.as_fd(), old.component(), 0)?;
+    desk.judge.forget(lock);
+    let result = put(&config, &wanted.text, old, new);
+    result.map(|()| Some(Answer::Value(0)))
+}
+
+/// Writes the text to a lock of our own, which keeps others from changing the configuration, and renames it.
+fn put(config: &Text, wanted: &[u8], lock: &Place, new: &Place) -> Result<(), Errno> {
+    let how = OpenHow {
+        flags: (libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
+        mode: 0o600,
+        resolve: 0,
+    };
+    let mut ours = File::from(file::open(lock.parent.as_fd(), lock.component(), how)?);
+    let mut renamed = || -> Result<(), Errno> {
+        // Others could change it until the lock was ours.
+        let is_as_before = Text::of(new, None).is_some_and(|now| now.text == config.text);
+        if !is_as_before {
+            return Err(Errno(libc::EBUSY));
+        }
+        ours.write_all(wanted)?;
+        ours.set_permissions(Permissions::from_mode(config.mode))?;
+        ours.sync_all()?;
+        file::rename(
+            (lock.parent.as_fd(), lock.component()),
+            (new.parent.as_fd(), new.component()),
+            0,
+        )?;
+        Ok(())
+    };
+    renamed().inspect_err(|_| {
+        let _ = file::remove(lock.parent.as_fd(), lock.component(), 0);
+    })
+}
+
+struct Text {
+    text: Vec<u8>,
+    mode: u32,
+}
+
+impl Text {
+    /// What is there: a regular file of one name, and of this identity where one is given.
+    fn of(place: &Place, identity: Option<Identity>) -> Option<Text> {
+        let how = OpenHow {
+            flags: (libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC) as u64,
+            mode: 0,
+            resolve: 0,
+        };
+        let opened = file::open(place.parent.as_fd(), place.component(), how).ok()?;
+        let is_it = identity.is_none_or(|identity| Identity::of(opened.as_fd()).is_ok_and(|found| found == identity));
+        let opened = File::from(opened);
+        let found = opened.metadata().ok()?;
+        if !is_it || !found.is_file() || found.nlink() != 1 || found.len() > LONGEST {
+            return None;
+        }
+        let mut text = Vec::new();
+        opened.take(LONGEST).read_to_end(&mut text).ok()?;
+        let mode = found.mode() & 0o777;
+        Some(Text { text, mode })
+    }
+}
+
+/// Whether a name is that of a lock, by which only a lock of the run's own may be made, written, read or removed.
+pub fn is_lock(name: &Path) -> bool {
+    git_config_of_lock(name).is_some()
+}

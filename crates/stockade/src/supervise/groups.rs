@@ -1,0 +1,132 @@
+//! Process groups: `setpgid`.
+//!
+//! When a process ends that was the last to tie its group to the session (its parent is in another group of the same
+//! session), and a process of the group is stopped, the kernel sends SIGHUP and SIGCONT to all of the group
+//! (setpgid(2), `kill_orphaned_pgrp()`). Landlock's scope doesn't keep that in. The run is born in the launcher's group,
+//! so no process of the run may tie that group to the session, nor any other one outside:
+//!
+//! * No process joins a group from outside.
+//! * A process leaves the launcher's group only while it has no child there, nor a thread that could start one.
+//!   So what is in the launcher's group descends from its members alone.
+//!
+//! Job control of shells works: each of their children leaves first thing. In a group or a session that the run began all is free.
+
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use super::answer::{Answer, Errno, MayContinue};
+use super::desk::Desk;
+use super::others;
+use super::procfs;
+use super::refuse::Attempt;
+use crate::processes::status_field;
+use crate::report::Kind;
+
+const GROUP: usize = 5;
+const SESSION: usize = 6;
+const FLAGS: usize = 9;
+
+/// `PF_FORKNOEXEC` of the kernel's `include/linux/sched.h`, in a process's flags.
+const NOT_EXECUTED_YET: i64 = 0x40;
+
+/// `setpgid`.
+pub fn set(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let own = desk.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
+    let target = Some(registers.int(0)).filter(|number| *number != 0).unwrap_or(own);
+    let group = Some(registers.int(1)).filter(|number| *number != 0).unwrap_or(target);
+    if group < 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    let is_apart = is_apart(desk, own);
+    let current = field(desk, target, GROUP);
+    desk.caller().confirm()?;
+    if is_apart {
+        return Ok(by_kernel(desk));
+    }
+    let current = current.ok_or(Errno(libc::ESRCH))?;
+    if target != own && !is_of_the_run(desk, target) {
+        return Err(Errno(libc::ESRCH));
+    }
+    if current == group {
+        return Ok(Answer::Value(0));
+    }
+    if group != target && !is_led_by_the_run(desk, group) {
+        // Each interactive shell goes back to its first group as it ends, and doesn't ask whether it did.
+        if group == nix::unistd::getpgrp().as_raw() {
+            return Err(Errno(libc::EPERM));
+        }
+        return Err(others::foreign(desk, Kind::Signal, &format!("process group {group}")));
+    }
+    if !is_led_by_the_run(desk, current) {
+        if target != own {
+            return desk.later(move |desk| left_by_itself(desk, target, group));
+        }
+        if !is_alone(desk, own)? {
+            let reason =
+                "a process with children or threads can't leave the process group that Stockade was started in";
+            let target = format!("process group {current}");
+            return Err(desk.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason));
+        }
+    }
+    desk.caller().confirm()?;
+    Ok(by_kernel(desk))
+}
+
+/// A child in the launcher's group runs, and may start one of its own meanwhile, so only its own call takes it out. Shells
+/// make the call in both, and go on once one of them has succeeded. A child that executes a program first stays, as in the
+/// kernel; one that does neither is said to have done so.
+fn left_by_itself(desk: &Desk<'_>, child: i32, group: i32) -> Result<Answer, Errno> {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let since = Instant::now();
+    while since.elapsed() < PATIENCE {
+        if field(desk, child, GROUP) == Some(group) {
+            return Ok(Answer::Value(0));
+        }
+        desk.caller().confirm()?;
+        let flags: i64 = field(desk, child, FLAGS).ok_or(Errno(libc::ESRCH))?;
+        if flags & NOT_EXECUTED_YET == 0 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Err(Errno(libc::EACCES))
+}
+
+fn by_kernel(desk: &Desk<'_>) -> Answer {
+    Answer::Continue(MayContinue::registers_decided(&desk.caller().registers))
+}
+
+fn field<T: FromStr>(desk: &Desk<'_>, process: i32, field: usize) -> Option<T> {
+    procfs::stat_field(desk.station(), process, field)
+}
+
+fn is_of_the_run(desk: &Desk<'_>, process: i32) -> bool {
+    procfs::is_below(desk.station(), desk.caller().top, process)
+}
+
+/// Whether the caller is in a session that its run began. It never gets back from there.
+fn is_apart(desk: &Desk<'_>, own: i32) -> bool {
+    let Some(session) = field(desk, own, SESSION) else {
+        return false;
+    };
+    let station = desk.station();
+    if desk.caller().top == station.warden {
+        session != station.session
+    } else {
+        session == own || is_of_the_run(desk, session)
+    }
+}
+
+/// A group of which we can't tell for sure is one outside.
+fn is_led_by_the_run(desk: &Desk<'_>, group: i32) -> bool {
+    is_of_the_run(desk, group) && field(desk, group, GROUP) == Some(group)
+}
+
+/// Whether the waiting caller is its process's only thread, without a child, so that no child can come either: not by
+/// `CLONE_PARENT`, and none that is orphaned.
+fn is_alone(desk: &Desk<'_>, own: i32) -> Result<bool, Errno> {
+    let status = desk.caller().own_text("status")?;
+    let children = desk.caller().own_text(&format!("task/{own}/children"))?;
+    Ok(desk.caller().thread == own && status_field(&status, "Threads:", 10) == Some(1) && children.trim().is_empty())
+}

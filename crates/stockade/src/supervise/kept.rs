@@ -1,0 +1,86 @@
+//! Sockets that were made for the run, where a container's filter refuses pidfd_getfd(2): then the supervisor has no
+//! other way to the target's own socket than to have made it.
+//!
+//! A copy is kept until the socket is connected or listens; while it lives, the other side sees no end of the stream.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Mutex;
+
+use super::answer::Errno;
+use super::desk::Desk;
+use crate::mutex::lock;
+use stockade_sys::{file, socket};
+
+/// Copies that are kept at once; the oldest goes first, and can't be connected any more.
+const MOST: usize = 256;
+
+/// The copies, by the sockets' numbers.
+#[derive(Default)]
+pub struct KeptSockets(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    sockets: HashMap<u64, OwnedFd>,
+    order: VecDeque<u64>,
+}
+
+impl KeptSockets {
+    fn keep(&self, made: &OwnedFd) -> io::Result<()> {
+        let (number, copy) = (socket::number(made.as_fd())?, made.try_clone()?);
+        let mut kept = lock(&self.0);
+        if kept.order.len() >= MOST
+            && let Some(oldest) = kept.order.pop_front()
+        {
+            kept.sockets.remove(&oldest);
+        }
+        kept.sockets.insert(number, copy);
+        kept.order.push_back(number);
+        Ok(())
+    }
+
+    fn copy(&self, number: u64) -> Option<OwnedFd> {
+        lock(&self.0).sockets.get(&number)?.try_clone().ok()
+    }
+
+    fn is_empty(&self) -> bool {
+        lock(&self.0).order.is_empty()
+    }
+
+    fn release(&self, number: u64) {
+        let mut kept = lock(&self.0);
+        kept.sockets.remove(&number);
+        kept.order.retain(|other| *other != number);
+    }
+}
+
+impl Desk<'_> {
+    /// The very socket that a descriptor of the caller's refers to.
+    pub fn socket(&self, number: i32) -> Result<OwnedFd, Errno> {
+        let refused = match self.caller().same_file(number) {
+            Err(Errno(libc::EPERM | libc::ENOSYS)) => Errno(libc::EPERM),
+            other => return other,
+        };
+        self.station().kept.copy(self.socket_number(number)?).ok_or(refused)
+    }
+
+    /// Keeps a copy of a socket that is about to be the caller's, where it couldn't be had otherwise.
+    pub fn keep_socket(&self, made: &OwnedFd) -> Result<(), Errno> {
+        Ok(self.station().kept.keep(made)?)
+    }
+
+    /// Lets the copy go.
+    pub fn release_socket(&self, number: i32) {
+        if !self.station().kept.is_empty()
+            && let Ok(number) = self.socket_number(number)
+        {
+            self.station().kept.release(number);
+        }
+    }
+
+    fn socket_number(&self, number: i32) -> Result<u64, Errno> {
+        let pinned = self.caller().descriptor(number)?;
+        Ok(file::status(pinned.as_fd())?.st_ino)
+    }
+}

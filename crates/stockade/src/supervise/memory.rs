@@ -1,0 +1,118 @@
+//! Memory with a descriptor or a name: `memfd_create`, and the run's own files in `/dev/shm`.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use super::answer::{Answer, Errno, MayContinue};
+use super::desk::Desk;
+use super::pinned::{Identity, Pinned};
+use super::refuse::Attempt;
+use super::station::Station;
+use crate::plan;
+use crate::report::Kind;
+use stockade_sys::file;
+use stockade_sys::notify::OnExecute;
+
+const MFD_CLOEXEC: u32 = 1;
+pub const MFD_ALLOW_SEALING: u32 = 2;
+const MFD_HUGETLB: u32 = 4;
+const MFD_NOEXEC_SEAL: u32 = 8;
+const MFD_EXEC: u32 = 16;
+const HUGE_SIZES: u32 = 0x3f << 26;
+
+/// What the kernel gives a file that it seals against execution.
+const UNEXECUTABLE_MODE: u32 = 0o666;
+
+const NEVER_EXECUTED: &str = "a memory file can't be executed where executing is limited";
+
+/// Makes a memory file that can't be executed: Landlock has no say in what has no path.
+pub fn create(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    const LONGEST: usize = 250;
+    let registers = desk.caller().registers;
+    let flags = registers.word(1);
+    if flags & !(MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB | MFD_NOEXEC_SEAL | MFD_EXEC | HUGE_SIZES) != 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    if may_execute_everything(desk) {
+        return Ok(Answer::Continue(MayContinue::registers_decided(&registers)));
+    }
+    let name = desk.caller().string(registers.long(0), LONGEST, libc::EINVAL)?;
+    desk.caller().confirm()?;
+    if flags & MFD_EXEC != 0 {
+        let attempt = Attempt::on(Kind::Execute, name.as_bytes());
+        return Err(desk.never(&attempt, b"memfd", NEVER_EXECUTED));
+    }
+    let made = make_unexecutable(&name, flags)?;
+    let on_execute = if flags & MFD_CLOEXEC != 0 {
+        OnExecute::Close
+    } else {
+        OnExecute::Keep
+    };
+    Ok(Answer::Descriptor(made, on_execute))
+}
+
+/// A run that may execute everything may execute a memory file too.
+fn may_execute_everything(desk: &Desk<'_>) -> bool {
+    desk.judge
+        .realms()
+        .all(|realm| plan::executes(&realm.brief.policy, "/"))
+}
+
+/// A memory file without execute permission, for good: sealed by the kernel, and by [`refuse_to_make_executable`] where
+/// the kernel can't (before Linux 6.3). The supervisor's copy is closed when it executes a program.
+pub fn make_unexecutable(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
+    match file::memory_file(name, flags | MFD_NOEXEC_SEAL | MFD_CLOEXEC) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) && flags & MFD_NOEXEC_SEAL == 0 => {
+            let made = file::memory_file(name, flags | MFD_CLOEXEC)?;
+            file::change_mode(&Station::path_to(made.as_fd()), UNEXECUTABLE_MODE)?;
+            Ok(made)
+        }
+        Err(error) => Err(error),
+        Ok(made) => {
+            // Sealing against execution allows sealing; a file that mustn't be sealed is sealed against that too.
+            if flags & (MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL) == 0 {
+                file::seal_against_sealing(made.as_fd())?;
+            }
+            Ok(made)
+        }
+    }
+}
+
+/// A change of a file's permissions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permissions {
+    /// Its mode will be this.
+    Mode(u32),
+    /// An access list, which sets the mode too. The kernel lets it set what it has sealed (measured on Linux 6.18).
+    List,
+}
+
+/// A memory file stays without execute permission. What has a name, or had one, is Landlock's.
+pub fn refuse_to_make_executable(desk: &Desk<'_>, object: &Pinned, change: Permissions) -> Result<(), Errno> {
+    let stays_unexecutable = matches!(change, Permissions::Mode(mode) if mode & 0o111 == 0);
+    if stays_unexecutable || !object.is_memory_file() || may_execute_everything(desk) {
+        return Ok(());
+    }
+    let name = object.name().as_os_str().as_encoded_bytes();
+    Err(desk.never(&Attempt::on(Kind::Execute, name), name, NEVER_EXECUTED))
+}
+
+/// Every name that a run has in `/dev/shm` is removed at its end, so there are only as many as are kept in mind.
+pub fn refuse_one_more_name(desk: &Desk<'_>) -> Result<(), Errno> {
+    match desk.shared().made().has_all_shared_names() {
+        true => Err(Errno(libc::ENOSPC)),
+        false => Ok(()),
+    }
+}
+
+/// A new file in `/dev/shm` is the run's, and so is whatever name it is given there.
+pub fn note_shared(desk: &Desk<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
+    let identity = Identity::of(made.as_fd())?;
+    desk.judge.note_made(|made| {
+        made.shared_memory.insert(identity);
+    });
+    desk.shared().made().look_at_shared_name(name);
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! The other end of the connection by which a run inside the run asks to be narrowed ([`stockade_sys::outer`]).
+//!
+//! What arrives is an allegation of a program of the run. It is bounded and parsed strictly, and whatever it says can only
+//! take from what is below the one who says it.
+
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::answer::{Answer, Errno};
+use super::desk::Desk;
+use super::hearing;
+use super::labels::{Label, Petitioner};
+use super::shared::{Brief, Shared};
+use crate::plan::{self, Supervision, Trace};
+use crate::policy::{Policy, Target};
+use crate::profile::path_bytes;
+use crate::report::{Counted, Refusals, Timeline};
+use stockade_sys::{notify, outer};
+
+/// The largest request.
+const LARGEST: usize = 4 * 1024 * 1024;
+/// How long one may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A brief as it travels. What the outer side knows better it makes out by itself.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    policy: Policy,
+    scratch: Option<Named>,
+    cache: Option<Named>,
+    scratch_executes: bool,
+    terminals: Vec<Named>,
+    starts: u32,
+}
+
+/// A path.
+#[derive(Serialize, Deserialize)]
+struct Named(#[serde(with = "path_bytes")] PathBuf);
+
+/// The bytes to send for a brief.
+pub fn request(brief: Brief) -> Vec<u8> {
+    let request = Request {
+        policy: brief.policy,
+        scratch: brief.scratch.map(Named),
+        cache: brief.cache.map(Named),
+        scratch_executes: brief.scratch_executes,
+        terminals: brief.terminals.into_iter().map(Named).collect(),
+        starts: brief.starts,
+    };
+    serde_json::to_vec(&request).expect("numbers and strings")
+}
+
+/// The largest account of what an inner run was refused, and how long its launcher waits for it.
+const LARGEST_ACCOUNT: usize = 4 * 1024 * 1024;
+const WAITS: Duration = Duration::from_secs(2);
+
+/// What an inner run was refused by its own policy, and did towards its end, as it travels to its launcher: with times since
+/// the inner run's start.
+#[derive(Serialize, Deserialize)]
+struct Account {
+    refusals: Vec<Counted>,
+    dropped: u64,
+    timeline: Timeline,
+}
+
+impl Account {
+    fn of(label: &Label, shared: &Shared) -> Account {
+        let begun = label.begun();
+        let refusals = label.refusals();
+        let mut account = Account {
+            refusals: refusals.list().to_vec(),
+            dropped: refusals.dropped(),
+            timeline: shared.heard().timeline_of(label.number()),
+        };
+        for counted in &mut account.refusals {
+            counted.first.at = counted.first.at.saturating_sub(begun);
+            counted.last_at = counted.last_at.saturating_sub(begun);
+        }
+        for said in &mut account.timeline.said {
+            said.at = said.at.saturating_sub(begun);
+        }
+        for got in &mut account.timeline.got {
+            got.at = got.at.saturating_sub(begun);
+        }
+        for (at, _) in &mut account.timeline.calls {
+            *at = at.saturating_sub(begun);
+        }
+        account
+    }
+}
+
+/// What the outer run's supervisor told of a run.
+pub struct Told {
+    pub refusals: Refusals,
+    pub timeline: Timeline,
+}
+
+/// Hears what the outer run's supervisor tells once it was told that the run is over; `None` where it tells nothing.
+pub fn told(connection: OwnedFd) -> Option<Told> {
+    let bytes = receive(
+        &mut UnixStream::from(connection),
+        LARGEST_ACCOUNT,
+        Instant::now() + WAITS,
+    )?;
+    let account: Account = serde_json::from_slice(&bytes).ok()?;
+    Some(Told {
+        refusals: Refusals::told(account.refusals, account.dropped),
+        timeline: account.timeline,
+    })
+}
+
+/// The connection that an inner run's launcher or warden asks for: the end of a pair takes the socket's place. A thread
+/// of its own hears what comes.
+///
+/// Where opens aren't seen they couldn't be narrowed: then there's no connection, and no inner run.
+pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    const REFUSED: Errno = Errno(libc::EAGAIN);
+    let shared = desk.shared();
+    let sees_all = shared.run.brief.supervision.trace == Trace::Exact;
+    let petitioner = Petitioner::new(desk.station(), desk.caller(), desk.judge.labels).filter(|_| sees_all);
+    let petitioner = petitioner.ok_or(REFUSED)?;
+    let keepers = hearing::with_parent(shared, desk.caller());
+    let (ours, theirs) = outer::pair()?;
+    let connection = Connection::new(&desk.worker.shared, ours).ok_or(REFUSED)?;
+    let listener = desk.station().listener.as_fd();
+    notify::replace(
+        listener,
+        desk.notification.id,
+        theirs.as_fd(),
+        desk.caller().registers.int(0),
+    )?;
+    drop(theirs);
+    super::worker::spawn(move || connection.serve(petitioner, keepers))?;
+    Ok(Answer::Value(0))
+}
+
+/// Whether the globs can be compiled without harm to the supervisor.
+fn is_reasonable(policy: &Policy) -> bool {
+    const MOST: usize = 4096;
+    policy.denials.len() <= MOST
+        && policy.denials.iter().all(|denial| match &denial.target {
+            Target::Glob { glob, .. } => is_reasonable_glob(glob),
+            Target::AllBut { globs, .. } => globs.len() <= MOST && globs.iter().all(|glob| is_reasonable_glob(glob)),
+            Target::Listed(listed) => listed.entries.len() <= MOST && listed.open.len() <= MOST,
+            Target::Path(_) | Target::GitDirectories => true,
+        })
+}
+
+fn is_reasonable_glob(glob: &str) -> bool {
+    const LONGEST: usize = 4096;
+    const MOST_BRACES: usize = 32;
+    glob.len() <= LONGEST && glob.matches('{').count() <= MOST_BRACES
+}
+
+/// One connection. It keeps its place until it is closed.
+struct Connection {
+    shared: Arc<Shared>,
+    stream: UnixStream,
+}
+
+impl Connection {
+    fn new(shared: &Arc<Shared>, end: OwnedFd) -> Option<Connection> {
+        shared.labels.connect().then(|| Connection {
+            shared: Arc::clone(shared),
+            stream: UnixStream::from(end),
+        })
+    }
+
+    /// Hears the request and the goodbye. A warden that ends without one may leave orphans, so its label stays.
+    fn serve(mut self, petitioner: Petitioner, keepers: [i32; 2]) {
+        let Some(number) = self.grant(petitioner) else {
+            return;
+        };
+        self.shared.heard().note_launchers(keepers);
+        let said = self.stream.write_all(&[outer::YES]).and_then(|()| {
+            let mut word = [0];
+            self.stream.set_read_timeout(None)?;
+            self.stream.read_exact(&mut word).map(|()| word[0])
+        });
+        if matches!(said, Ok(outer::GOODBYE))
+            && let Some(label) = self.shared.labels.remove(number)
+        {
+            // A launcher that is gone, or doesn't read, hears nothing.
+            let _ = self.tell(&label);
+        }
+    }
+
+    fn tell(&mut self, label: &Label) -> std::io::Result<()> {
+        let bytes = serde_json::to_vec(&Account::of(label, &self.shared))?;
+        let length = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
+        self.stream.set_write_timeout(Some(WAITS))?;
+        self.stream.write_all(&length.to_le_bytes())?;
+        self.stream.write_all(&bytes)
+    }
+
+    fn grant(&mut self, petitioner: Petitioner) -> Option<usize> {
+        let bytes = receive(&mut self.stream, LARGEST, Instant::now() + PATIENCE)?;
+        let request: Request = serde_json::from_slice(&bytes).ok()?;
+        if !is_reasonable(&request.policy) {
+            return None;
+        }
+        let reading = plan::reading(&request.policy);
+        let brief = Brief {
+            supervision: Supervision {
+                reading,
+                ..self.shared.run.brief.supervision
+            },
+            policy: request.policy,
+            scratch: request.scratch.map(|path| path.0),
+            cache: request.cache.map(|path| path.0),
+            scratch_executes: request.scratch_executes,
+            terminals: request.terminals.into_iter().map(|path| path.0).collect(),
+            starts: request.starts,
+            // The outer run's count.
+            most_processes: None,
+            kept: None,
+        };
+        self.shared.labels.add(petitioner, brief, self.shared.started.elapsed())
+    }
+}
+
+/// A length, and so many bytes, in time.
+fn receive(stream: &mut UnixStream, largest: usize, deadline: Instant) -> Option<Vec<u8>> {
+    let mut length = [0; 4];
+    fill(stream, &mut length, deadline)?;
+    let length = usize::try_from(u32::from_le_bytes(length)).ok()?;
+    let mut bytes = Vec::new();
+    if length > largest {
+        return None;
+    }
+    // Memory grows with what has come, not with what was announced.
+    while bytes.len() < length {
+        const PIECE: usize = 64 * 1024;
+        let start = bytes.len();
+        bytes.resize(length.min(start + PIECE), 0);
+        fill(stream, &mut bytes[start..], deadline)?;
+    }
+    Some(bytes)
+}
+
+fn fill(stream: &mut UnixStream, mut bytes: &mut [u8], deadline: Instant) -> Option<()> {
+    while !bytes.is_empty() {
+        let left = deadline.checked_duration_since(Instant::now())?;
+        stream.set_read_timeout(Some(left.max(Duration::from_millis(1)))).ok()?;
+        let got = stream.read(bytes).ok().filter(|got| *got > 0)?;
+        bytes = &mut bytes[got..];
+    }
+    Some(())
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.shared.labels.disconnect();
+    }
+}

@@ -1,0 +1,488 @@
+//! `open`, `openat`, `openat2`, `creat`.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::answer::{Answer, Effect, Errno, RegisterAccess};
+use super::caller::Alleged;
+use super::desk::Desk;
+use super::judge::{CLOSED, Verdict};
+use super::pinned::{Pinned, Place};
+use super::refuse::{Attempt, IsStatic};
+use super::resolve::{Last, Request};
+use super::{git_config, process_list, served, terminals};
+use crate::policy::Access;
+use crate::report::Kind;
+use stockade_sys::file::{self, OpenHow};
+use stockade_sys::notify::OnExecute;
+
+/// How often a file may appear or vanish while it is opened before we give up.
+const MOST_TRIES: usize = 16;
+
+/// What open(2) knows and ignores nothing of; other bits are dropped, as the kernel does.
+const KNOWN: i32 = libc::O_ACCMODE
+    | libc::O_CREAT
+    | libc::O_EXCL
+    | libc::O_NOCTTY
+    | libc::O_TRUNC
+    | libc::O_APPEND
+    | libc::O_NONBLOCK
+    | libc::O_DSYNC
+    | libc::O_SYNC
+    | libc::O_ASYNC
+    | libc::O_DIRECT
+    | LARGE_FILE
+    | libc::O_DIRECTORY
+    | libc::O_NOFOLLOW
+    | libc::O_NOATIME
+    | libc::O_CLOEXEC
+    | libc::O_PATH
+    | libc::O_TMPFILE;
+
+/// `O_LARGEFILE` is 0 in 64-bit libraries; the kernel's bit is this.
+const LARGE_FILE: i32 = 0o100_000;
+
+/// What only concerns finding or making the file, not the descriptor.
+const FINDING: i32 = libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+
+/// One open.
+struct Open {
+    directory: i32,
+    path: Alleged,
+    flags: i32,
+    mode: u32,
+    resolve: u64,
+    from_registers: RegisterAccess,
+}
+
+pub fn open(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    by_registers(
+        desk,
+        libc::AT_FDCWD,
+        registers.long(0),
+        registers.int(1),
+        registers.word(2),
+    )
+}
+
+pub fn creat(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+    by_registers(desk, libc::AT_FDCWD, registers.long(0), flags, registers.word(1))
+}
+
+pub fn openat(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    by_registers(
+        desk,
+        registers.int(0),
+        registers.long(1),
+        registers.int(2),
+        registers.word(3),
+    )
+}
+
+fn by_registers(desk: &Desk<'_>, directory: i32, path: u64, flags: i32, mode: u32) -> Result<Answer, Errno> {
+    let flags = flags & KNOWN;
+    refuse_directory_to_create(flags)?;
+    let makes = flags & libc::O_CREAT != 0 || is_nameless(flags);
+    Open {
+        directory,
+        path: desk.caller().path(path)?,
+        flags,
+        mode: if makes { mode & 0o7777 } else { 0 },
+        resolve: 0,
+        from_registers: register_access(flags),
+    }
+    .run(desk)
+}
+
+fn register_access(flags: i32) -> RegisterAccess {
+    match flags & libc::O_ACCMODE {
+        libc::O_WRONLY | libc::O_RDWR => RegisterAccess::Writes,
+        libc::O_RDONLY if flags & libc::O_TRUNC != 0 => RegisterAccess::Truncates,
+        _ => RegisterAccess::Reads,
+    }
+}
+
+pub fn openat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    const SIZE: usize = size_of::<OpenHow>();
+    let registers = desk.caller().registers;
+    let size = usize::try_from(registers.long(3)).unwrap_or(usize::MAX);
+    if size < SIZE {
+        return Err(Errno(libc::EINVAL));
+    }
+    refuse_unknown_fields(desk, registers.long(2), SIZE, size)?;
+    let mut words = [0_u8; SIZE];
+    desk.caller().read(registers.long(2), &mut words)?;
+    let word = |index: usize| u64::from_ne_bytes(words[index * 8..index * 8 + 8].try_into().expect("eight bytes"));
+    let (flags, mode, resolve) = (word(0), word(1), word(2));
+    check_strictly(flags, mode, resolve)?;
+    refuse_directory_to_create(flags as i32)?;
+    // No supervisor can install such a descriptor (seccomp_unotify(2) takes none), and flags in memory may change. Programs
+    // use openat(2) instead, as before Linux 5.6; the filter lets it through.
+    if flags as i32 & libc::O_PATH != 0 {
+        return Err(Errno(libc::ENOSYS));
+    }
+    Open {
+        directory: registers.int(0),
+        path: desk.caller().path(registers.long(1))?,
+        flags: flags as i32,
+        mode: mode as u32,
+        resolve,
+        from_registers: RegisterAccess::Unknown,
+    }
+    .run(desk)
+}
+
+/// A directory is made by mkdir(2) alone; the kernel says so before anything else.
+fn refuse_directory_to_create(flags: i32) -> Result<(), Errno> {
+    let both = libc::O_CREAT | libc::O_DIRECTORY;
+    if flags & both == both && flags & libc::O_PATH == 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    Ok(())
+}
+
+/// A later kernel's structure counts where what this one doesn't know of is zero.
+pub fn refuse_unknown_fields(desk: &Desk<'_>, address: u64, known: usize, size: usize) -> Result<(), Errno> {
+    const LARGEST: usize = 4096;
+    if size > LARGEST {
+        return Err(Errno(libc::E2BIG));
+    }
+    let mut rest = vec![0; size - known];
+    desk.caller().read(address.wrapping_add(known as u64), &mut rest)?;
+    if rest.iter().any(|byte| *byte != 0) {
+        return Err(Errno(libc::E2BIG));
+    }
+    Ok(())
+}
+
+/// openat2(2) refuses what open(2) ignores.
+fn check_strictly(flags: u64, mode: u64, resolve: u64) -> Result<(), Errno> {
+    const ALL: u64 = libc::RESOLVE_NO_XDEV
+        | libc::RESOLVE_NO_MAGICLINKS
+        | libc::RESOLVE_NO_SYMLINKS
+        | libc::RESOLVE_BENEATH
+        | libc::RESOLVE_IN_ROOT
+        | libc::RESOLVE_CACHED;
+    let makes = flags as i32 & libc::O_CREAT != 0 || is_nameless(flags as i32);
+    let both = libc::RESOLVE_BENEATH | libc::RESOLVE_IN_ROOT;
+    let is_wrong = flags & !(KNOWN as u32 as u64) != 0
+        || resolve & !ALL != 0
+        || resolve & both == both
+        || mode & !0o7777 != 0
+        || !makes && mode != 0
+        || flags as i32 & libc::O_PATH != 0 && flags as i32 & !PATH_FLAGS != 0;
+    if is_wrong { Err(Errno(libc::EINVAL)) } else { Ok(()) }
+}
+
+/// What `O_PATH` goes with.
+const PATH_FLAGS: i32 = libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_PATH | libc::O_CLOEXEC;
+
+/// `O_TMPFILE`, which includes the bit of `O_DIRECTORY`.
+fn is_nameless(flags: i32) -> bool {
+    flags & libc::O_TMPFILE == libc::O_TMPFILE
+}
+
+impl Open {
+    fn run(&self, desk: &Desk<'_>) -> Result<Answer, Errno> {
+        if let Some(answer) = self.served(desk)? {
+            return Ok(answer);
+        }
+        if let Some(answer) = self.known_static(desk) {
+            return Ok(answer);
+        }
+        if self.creates()
+            && let Some(answer) = self.create_where_none_is(desk)?
+        {
+            return Ok(answer);
+        }
+        for _ in 0..MOST_TRIES {
+            match self.request(desk).object(self.last()) {
+                Ok(object) => return self.existing(desk, object),
+                Err(Errno(libc::ENOENT)) if self.creates() => {
+                    if let Some(answer) = self.create(desk)? {
+                        return Ok(answer);
+                    }
+                }
+                Err(errno) => return Err(errno),
+            }
+        }
+        Err(Errno(libc::EAGAIN))
+    }
+
+    /// The files by which programs find names, where the run finds them through the relay, and the run's script. What is
+    /// served holds nothing that the run may not know, so the text of the path will do.
+    fn served(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
+        let is_read = self.access() == Access::READ && !self.creates() && !self.has(libc::O_PATH | libc::O_DIRECTORY);
+        let content = is_read.then(|| served::content(desk, &self.path)).flatten();
+        match content {
+            Some(content) => {
+                let made = served::file(desk, &content)?;
+                let attempt = Attempt::on(Kind::Read, self.path.bytes());
+                desk.tell_allowed(&attempt, Path::new(OsStr::from_bytes(self.path.bytes())));
+                Ok(Some(Answer::Descriptor(made, self.on_execute())))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The usual way of making a file: nothing is at its place. `None` where something is.
+    fn create_where_none_is(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
+        let place = self.request(desk).place()?;
+        if !place.is_named() {
+            return Ok(None);
+        }
+        if self.path.bytes().ends_with(b"/") {
+            return Err(Errno(libc::EISDIR));
+        }
+        match place.look() {
+            Some(_) => Ok(None),
+            None => self.create_at(desk, place),
+        }
+    }
+
+    /// A path that was continued before is so again, without another look. Landlock judges it in any case; only a
+    /// refusal, should somebody have changed what is there, would go without a note.
+    fn known_static(&self, desk: &Desk<'_>) -> Option<Answer> {
+        let is_told = desk.shared().tells_all();
+        let is_known =
+            !is_told && self.is_plain_read() && desk.judge.innermost()?.statics().contains(self.path.bytes());
+        let proof = is_known.then(|| desk.judge.may_open(self.from_registers)).flatten()?;
+        Some(Answer::Continue(proof))
+    }
+
+    fn remember_static(&self, desk: &Desk<'_>) {
+        const MOST: usize = 4096;
+        if self.is_plain_read()
+            && let Some(realm) = desk.judge.innermost()
+        {
+            let mut statics = realm.statics();
+            if statics.len() >= MOST {
+                statics.clear();
+            }
+            statics.insert(self.path.bytes().to_vec());
+        }
+    }
+
+    fn is_plain_read(&self) -> bool {
+        self.from_registers == RegisterAccess::Reads && !self.creates() && self.path.bytes().starts_with(b"/")
+    }
+
+    fn request<'a>(&'a self, desk: &Desk<'a>) -> Request<'a> {
+        Request::new(desk.station(), desk.caller(), self.directory, &self.path).restricted(self.resolve)
+    }
+
+    fn has(&self, flag: i32) -> bool {
+        self.flags & flag != 0
+    }
+
+    fn creates(&self) -> bool {
+        self.has(libc::O_CREAT) && !self.has(libc::O_PATH)
+    }
+
+    fn last(&self) -> Last {
+        let exclusive = self.has(libc::O_CREAT) && self.has(libc::O_EXCL);
+        if self.has(libc::O_NOFOLLOW) || exclusive {
+            Last::Keep
+        } else {
+            Last::Follow
+        }
+    }
+
+    fn on_execute(&self) -> OnExecute {
+        if self.has(libc::O_CLOEXEC) {
+            OnExecute::Close
+        } else {
+            OnExecute::Keep
+        }
+    }
+
+    fn access(&self) -> Access {
+        let truncates = self.has(libc::O_TRUNC) || is_nameless(self.flags);
+        let access = match self.flags & libc::O_ACCMODE {
+            libc::O_RDONLY => Access::READ,
+            libc::O_WRONLY => Access::WRITE,
+            _ => Access::READ | Access::WRITE,
+        };
+        if truncates { access | Access::WRITE } else { access }
+    }
+
+    fn existing(&self, desk: &Desk<'_>, object: Pinned) -> Result<Answer, Errno> {
+        desk.caller().confirm()?;
+        self.refuse_kind(&object)?;
+        if terminals::is_own_terminal_device(&object) {
+            return terminals::open_own(desk, self.flags, self.on_execute());
+        }
+        let access = self.access();
+        let kind = if access.contains(Access::WRITE) {
+            Kind::Write
+        } else {
+            Kind::Read
+        };
+        if access == Access::READ
+            && let Some(list) = process_list::open(desk, &object, self.flags & !FINDING, self.on_execute())
+        {
+            return Ok(list);
+        }
+        let attempt = Attempt::with(kind, self.path.bytes(), &object);
+        let verdict = desk.judge.object(access, &object);
+        if self.has(libc::O_TRUNC) && object.is_regular() {
+            super::cutting::refuse_to_cut(desk, &object, 0, self.path.bytes())?;
+        }
+        if let Some(held) = self.held_already(desk, access, &object, &verdict) {
+            return Ok(held);
+        }
+        let is_static = desk.enforce(verdict, &attempt, object.name(), CLOSED)?;
+        if is_static == IsStatic::Yes
+            && !self.request(desk).begins_at_process_list()
+            && let Some(proof) = desk.judge.may_open(self.from_registers)
+        {
+            self.remember_static(desk);
+            return Ok(Answer::Continue(proof));
+        }
+        self.on_behalf(desk, object)
+    }
+
+    /// `/dev/stdout` and its like: what the caller holds already it gets once more, the very same open file. That is no
+    /// more than it has, also where the file has a name that nothing grants.
+    fn held_already(&self, desk: &Desk<'_>, access: Access, object: &Pinned, verdict: &Verdict) -> Option<Answer> {
+        if !verdict.is_refused() || self.has(libc::O_DIRECTORY) && !object.is_directory() {
+            return None;
+        }
+        let (held, _) = desk.judge.held(object).filter(|(_, held)| held.contains(access))?;
+        desk.caller().confirm().ok()?;
+        Some(Answer::Descriptor(held, self.on_execute()))
+    }
+
+    /// What the kernel says before it looks at permissions.
+    fn refuse_kind(&self, object: &Pinned) -> Result<(), Errno> {
+        if self.creates() {
+            if self.has(libc::O_EXCL) {
+                return Err(Errno(libc::EEXIST));
+            }
+            if object.is_directory() {
+                return Err(Errno(libc::EISDIR));
+            }
+        }
+        if object.is_symlink() {
+            return Err(Errno(if self.has(libc::O_DIRECTORY) {
+                libc::ENOTDIR
+            } else {
+                libc::ELOOP
+            }));
+        }
+        if object.is_directory() && !is_nameless(self.flags) && self.access().contains(Access::WRITE) {
+            return Err(Errno(libc::EISDIR));
+        }
+        Ok(())
+    }
+
+    /// Opens the pinned object anew.
+    fn on_behalf(&self, desk: &Desk<'_>, object: Pinned) -> Result<Answer, Errno> {
+        if is_nameless(self.flags) {
+            return self.nameless(desk, &object);
+        }
+        let flags = self.flags & !FINDING;
+        if object.is_fifo() && !self.has(libc::O_NONBLOCK) && flags & libc::O_ACCMODE != libc::O_RDWR {
+            let on_execute = self.on_execute();
+            return desk.later(move |desk| super::fifo::open(desk, &object, flags, on_execute));
+        }
+        let opened = desk.station().reopen(object.as_fd(), flags & !libc::O_TRUNC)?;
+        terminals::note_master(desk, &object, opened.as_fd());
+        // For a run that may not delete, the file was empty a moment ago; by now it may hold something.
+        if self.has(libc::O_TRUNC) && object.is_regular() && !desk.judge.cutting(&object).is_refused() {
+            return Ok(Answer::Depending(
+                opened,
+                self.on_execute(),
+                Box::new(Effect::Truncate(object)),
+            ));
+        }
+        Ok(Answer::Descriptor(opened, self.on_execute()))
+    }
+
+    /// `O_TMPFILE` in a pinned directory.
+    fn nameless(&self, desk: &Desk<'_>, directory: &Pinned) -> Result<Answer, Errno> {
+        refuse_set_user_id(desk, self.mode, self.path.bytes())?;
+        let mode = desk.mode_under_umask(self.mode);
+        let how = OpenHow {
+            flags: ((self.flags & !FINDING) | libc::O_CLOEXEC | if self.has(libc::O_EXCL) { libc::O_EXCL } else { 0 })
+                as u64,
+            mode: u64::from(mode),
+            resolve: 0,
+        };
+        let opened = file::open(directory.as_fd(), c".", how)?;
+        Ok(Answer::Descriptor(opened, self.on_execute()))
+    }
+
+    /// Makes a file that wasn't there; `None` where it is there now.
+    fn create(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
+        self.create_at(desk, self.request(desk).place_to_create(self.last())?)
+    }
+
+    fn create_at(&self, desk: &Desk<'_>, place: Place) -> Result<Option<Answer>, Errno> {
+        desk.caller().confirm()?;
+        if place.component().to_bytes().ends_with(b"/") {
+            // Where a dangling link names a directory.
+            return Err(Errno(libc::EISDIR));
+        }
+        let attempt = Attempt::without(Kind::Create, self.path.bytes());
+        refuse_set_user_id(desk, self.mode, self.path.bytes())?;
+        let is_shared_memory = super::judge::is_shared_memory(place.name());
+        let is_git_lock = git_config::is_lock(place.name());
+        if is_shared_memory {
+            super::memory::refuse_one_more_name(desk)?;
+        } else {
+            let verdict = match is_git_lock {
+                true => desk.judge.new_git_lock(&place),
+                false => desk.judge.new_entry(&place),
+            };
+            let is_static = desk.enforce(verdict, &attempt, place.name(), CLOSED)?;
+            if is_static == IsStatic::Yes
+                && let Some(proof) = desk.judge.may_open(self.from_registers)
+            {
+                return Ok(Some(Answer::Continue(proof)));
+            }
+        }
+        let made = match self.make(desk, &place) {
+            Err(Errno(libc::EEXIST)) if !self.has(libc::O_EXCL) => return Ok(None),
+            other => other?,
+        };
+        if is_shared_memory {
+            super::memory::note_shared(desk, &made, place.name())?;
+        } else if is_git_lock {
+            git_config::note_lock(desk, &made, place.name())?;
+        } else if place.name().file_name().is_some_and(|last| last == ".git") {
+            super::entries::note_directory(desk, &place);
+        }
+        Ok(Some(Answer::Depending(
+            made,
+            self.on_execute(),
+            Box::new(Effect::Made(place)),
+        )))
+    }
+
+    fn make(&self, desk: &Desk<'_>, place: &Place) -> Result<OwnedFd, Errno> {
+        let mode = desk.mode_under_umask(self.mode);
+        let how = OpenHow {
+            flags: (self.flags | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NOCTTY) as u64,
+            mode: u64::from(mode),
+            resolve: 0,
+        };
+        Ok(file::open(place.parent.as_fd(), place.component(), how)?)
+    }
+}
+
+/// A program that takes on another's identity, left behind for somebody outside to start.
+pub fn refuse_set_user_id(desk: &Desk<'_>, mode: u32, asked: &[u8]) -> Result<(), Errno> {
+    if mode & (libc::S_ISUID | libc::S_ISGID) == 0 {
+        return Ok(());
+    }
+    let attempt = Attempt::on(Kind::Metadata, asked);
+    let reason = "no run makes set-user-ID or set-group-ID programs";
+    Err(desk.never(&attempt, asked, reason))
+}

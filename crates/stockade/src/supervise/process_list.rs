@@ -1,0 +1,153 @@
+//! The list of processes: what a run sees where it opens `/proc` as a directory.
+//!
+//! procfs lists all of the machine's, and `getdents64` isn't handed over. So a directory of Stockade's own is handed over
+//! in its place. It has an empty directory for each process below the caller's warden, is brought up to date whenever it is
+//! opened, and holds names alone: a path that is relative to it is relative to `/proc` (`resolve`).
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::answer::Answer;
+use super::desk::Desk;
+use super::pinned::{FileSystem, Identity, Pinned};
+use super::station::Station;
+use crate::mutex::lock;
+use crate::processes::below;
+use stockade_sys::file::{self, OpenHow};
+use stockade_sys::notify::OnExecute;
+
+/// Where they are: in memory, and in the workers' domain.
+const PLACE: &str = "/dev/shm";
+
+/// Entries of `/proc` that every process has in its list.
+const OWN: [&str; 2] = ["self", "thread-self"];
+
+/// The lists of a run and of those inside it.
+#[derive(Default)]
+pub struct ProcessLists {
+    /// By the warden above the processes. Every path that doesn't begin with a slash waits for it, so it is held shortly.
+    lists: Mutex<HashMap<i32, List>>,
+    /// Held while one is brought up to date.
+    turn: Mutex<()>,
+}
+
+/// One of these directories.
+struct List {
+    path: PathBuf,
+    identity: Identity,
+}
+
+/// Opens the list in place of `/proc`, if that is what is opened and no policy closes it. Where none can be made, the open is
+/// judged as any.
+pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Option<Answer> {
+    if !stands_in_for(desk, object) {
+        return None;
+    }
+    let (station, caller) = (desk.station(), desk.caller());
+    let list = station.process_lists.open(station, caller.top, caller.process()).ok()?;
+    let opened = station.reopen(list.as_fd(), flags).ok()?;
+    Some(Answer::Descriptor(opened, on_execute))
+}
+
+/// Whether the list would be opened in this one's place.
+pub fn stands_in_for(desk: &Desk<'_>, object: &Pinned) -> bool {
+    let is_meant = object.name() == Path::new("/proc") && object.file_system() == FileSystem::Process;
+    is_meant && desk.judge.lists_processes(object)
+}
+
+impl ProcessLists {
+    /// Whether none was opened yet.
+    pub fn is_empty(&self) -> bool {
+        lock(&self.lists).is_empty()
+    }
+
+    /// Whether a directory is one of them.
+    pub fn contains(&self, directory: BorrowedFd<'_>) -> bool {
+        let lists = lock(&self.lists);
+        !lists.is_empty() && {
+            let identity = Identity::of(directory).ok();
+            lists.values().any(|list| Some(list.identity) == identity)
+        }
+    }
+
+    fn open(&self, station: &Station, top: i32, caller: i32) -> io::Result<OwnedFd> {
+        let _turn = lock(&self.turn);
+        let list = self.of(station, top)?;
+        // Where the kernel doesn't tell children there's the caller at least.
+        update(&list, below(top)?.into_iter().chain([caller]))?;
+        Ok(list)
+    }
+
+    fn of(&self, station: &Station, top: i32) -> io::Result<OwnedFd> {
+        let mut lists = lock(&self.lists);
+        if let Some(list) = lists.get(&top).and_then(|list| list.open(station)) {
+            return Ok(list);
+        }
+        // Those of inner runs that are over.
+        lists.retain(|top, list| Path::new("/proc").join(top.to_string()).exists() || list.remove());
+        let made = List::make()?;
+        let list = made.open(station).ok_or(io::ErrorKind::NotFound)?;
+        lists.insert(top, made);
+        Ok(list)
+    }
+
+    /// Removes them, when the run is over.
+    pub fn clear(&self) {
+        for (_, list) in lock(&self.lists).drain() {
+            list.remove();
+        }
+    }
+}
+
+impl List {
+    fn make() -> io::Result<List> {
+        let path = tempfile::Builder::new().prefix("stockade-").tempdir_in(PLACE)?.keep();
+        for name in OWN {
+            std::os::unix::fs::symlink(Path::new("/proc").join(name), path.join(name))?;
+        }
+        let identity = Identity::at(&path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(List { path, identity })
+    }
+
+    /// `None` where something else has its name by now: a run may write `/dev/shm` by a grant.
+    fn open(&self, station: &Station) -> Option<OwnedFd> {
+        let path = CString::new(self.path.as_os_str().as_encoded_bytes()).ok()?;
+        let how = OpenHow::existing(libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW);
+        let list = file::open(station.root.as_fd(), &path, how).ok()?;
+        (Identity::of(list.as_fd()).ok() == Some(self.identity)).then_some(list)
+    }
+
+    /// Always false: it isn't kept.
+    fn remove(&self) -> bool {
+        if Identity::at(&self.path) == Some(self.identity) {
+            let _ = fs::remove_dir_all(&self.path);
+        }
+        false
+    }
+}
+
+/// Makes the entries of those that have begun since, and removes those of others.
+fn update(list: &OwnedFd, processes: impl Iterator<Item = i32>) -> io::Result<()> {
+    let mut missing: HashSet<String> = processes.map(|process| process.to_string()).collect();
+    let path = Station::path_to(list.as_fd());
+    for entry in fs::read_dir(path.to_str().expect("digits"))?.flatten() {
+        let name = entry.file_name();
+        let is_there = name
+            .to_str()
+            .is_some_and(|name| missing.remove(name) || OWN.contains(&name));
+        if let Ok(name) = CString::new(name.as_encoded_bytes())
+            && !is_there
+        {
+            let _ = file::remove(list.as_fd(), &name, libc::AT_REMOVEDIR);
+        }
+    }
+    for process in missing {
+        file::make_directory(list.as_fd(), &CString::new(process)?, 0o555)?;
+    }
+    Ok(())
+}

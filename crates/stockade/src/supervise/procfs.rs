@@ -1,0 +1,207 @@
+//! What the run may see of `/proc`: the caller's own entries, those of the run's other processes, and of everybody
+//! else's nothing.
+
+use std::path::{Component, Path};
+
+use super::answer::Errno;
+use super::caller::Caller;
+use super::station::Station;
+use crate::processes::StatFields;
+
+/// Whether a name is that of a process or something below it.
+pub fn is_of_a_process(name: &Path) -> bool {
+    process_of(name).is_some()
+}
+
+/// Whether a name on procfs may mean another object for another reader: an entry of a process, or anything of a mount
+/// whose names say nothing.
+pub fn is_personal(name: &Path) -> bool {
+    is_of_a_process(name) || !name.starts_with("/proc")
+}
+
+/// The process in `/proc/N/…`.
+pub fn process_of(name: &Path) -> Option<i32> {
+    let mut parts = name.strip_prefix("/proc").ok()?.components();
+    match parts.next()? {
+        Component::Normal(number) => number.to_str()?.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The thread in `/proc/N/task/M/…`.
+fn thread_of(name: &Path) -> Option<i32> {
+    let mut parts = name.strip_prefix("/proc").ok()?.components().skip(1);
+    (parts.next()?.as_os_str() == "task").then_some(())?;
+    parts.next()?.as_os_str().to_str()?.parse().ok()
+}
+
+/// A directory of magic links that are the caller's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnDirectory {
+    /// `/proc/N` or `/proc/N/task/M`: `cwd`, `exe`, `root`.
+    Top,
+    /// `fd` in it.
+    Descriptors,
+    /// `ns` or `map_files` in it.
+    Other,
+}
+
+impl OwnDirectory {
+    pub fn is_descriptors(self) -> bool {
+        self == OwnDirectory::Descriptors
+    }
+}
+
+/// Which of the process's directories this is; `None` for anybody else's.
+pub fn own_directory(name: &[u8], process: i32) -> Option<OwnDirectory> {
+    use std::os::unix::ffi::OsStrExt;
+    let name = Path::new(std::ffi::OsStr::from_bytes(name));
+    if process_of(name)? != process {
+        return None;
+    }
+    let rest: Vec<_> = name.strip_prefix("/proc").ok()?.components().skip(1).collect();
+    let rest = match rest.as_slice() {
+        [task, _, rest @ ..] if task.as_os_str() == "task" => rest,
+        rest => rest,
+    };
+    Some(match rest {
+        [] => OwnDirectory::Top,
+        [one] if one.as_os_str() == "fd" => OwnDirectory::Descriptors,
+        _ => OwnDirectory::Other,
+    })
+}
+
+/// Refuses entries of processes outside the run. For other names there's nothing to refuse here.
+pub fn refuse_foreign(station: &Station, caller: &Caller<'_>, name: &Path) -> Result<(), Errno> {
+    match process_of(name) {
+        Some(process) if process != caller.process() && !is_below(station, caller.top, process) => {
+            Err(Errno(libc::EACCES))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How many generations are looked at.
+const DEEPEST: usize = 4096;
+
+/// Whether a process or thread is below a warden, and so part of its run.
+pub fn is_below(station: &Station, warden: i32, process: i32) -> bool {
+    process != warden && climb_surely(station, process, warden).is_some()
+}
+
+fn parent_of(station: &Station, process: i32) -> Option<i32> {
+    stat_field(station, process, 4)
+}
+
+/// A process that another one descends from. Its start tells it from a later one of the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ancestor {
+    pub process: i32,
+    pub started: u64,
+}
+
+/// What proc_pid_stat(5) says of a process.
+pub struct Found {
+    parent: i32,
+    /// When it started.
+    pub started: u64,
+    /// Whether it has begun to end: its children go to somebody else next.
+    pub is_exiting: bool,
+}
+
+/// Looks at a process.
+pub fn look(station: &Station, process: i32) -> Option<Found> {
+    const EXITING: u64 = 4;
+    let text = station.read_proc(&format!("{process}/stat")).ok()?;
+    let fields = StatFields::of(text.as_bytes())?;
+    let flags: u64 = fields.get(9)?;
+    Some(Found {
+        parent: fields.get(4)?,
+        started: fields.get(22)?,
+        is_exiting: flags & EXITING != 0,
+    })
+}
+
+/// The processes that a waiting thread descends from, up to the run's warden, the nearest first. `None` where that
+/// can't be told.
+pub fn ancestry(station: &Station, thread: i32) -> Option<Vec<Ancestor>> {
+    let steps = climb_surely(station, thread, station.warden)?;
+    let ancestors = steps.iter().skip(1).map(|(process, found)| Ancestor {
+        process: *process,
+        started: found.started,
+    });
+    Some(ancestors.collect())
+}
+
+/// A process that ends on the way has us begin again, if it isn't the process itself.
+fn climb_surely(station: &Station, process: i32, top: i32) -> Option<Vec<(i32, Found)>> {
+    const TRIES: usize = 16;
+    for _ in 0..TRIES {
+        match climb(station, process, top) {
+            Climb::Arrived(steps) => return Some(steps),
+            Climb::Elsewhere => return None,
+            Climb::Changed => {}
+        }
+    }
+    None
+}
+
+/// What climbing came to.
+enum Climb {
+    /// At the top, by these processes.
+    Arrived(Vec<(i32, Found)>),
+    /// At the end of all processes: it isn't below.
+    Elsewhere,
+    /// Somebody on the way ended.
+    Changed,
+}
+
+/// A number may have become another process's between two looks. So all is looked at again from the top down: at the last
+/// look the thread, which waits, still has the parent that it had at the first, which therefore was alive all the time
+/// between; so what was read of that parent was its own, and so on upwards.
+fn climb(station: &Station, lowest: i32, top: i32) -> Climb {
+    let mut steps: Vec<(i32, Found)> = Vec::new();
+    let mut process = lowest;
+    while process != top {
+        if process <= 1 || steps.len() >= DEEPEST {
+            return Climb::Elsewhere;
+        }
+        let Some(found) = look(station, process) else {
+            return if steps.is_empty() {
+                Climb::Elsewhere
+            } else {
+                Climb::Changed
+            };
+        };
+        let parent = found.parent;
+        steps.push((process, found));
+        process = parent;
+    }
+    for (process, found) in steps.iter().rev() {
+        if parent_of(station, *process) != Some(found.parent) {
+            return Climb::Changed;
+        }
+    }
+    Climb::Arrived(steps)
+}
+
+/// A field of proc_pid_stat(5), counted from 1; none before the fourth.
+pub fn stat_field<T: std::str::FromStr>(station: &Station, process: i32, field: usize) -> Option<T> {
+    let text = station.read_proc(&format!("{process}/stat")).ok()?;
+    StatFields::of(text.as_bytes())?.get(field)
+}
+
+/// What may be done with an entry of a process that is in the run.
+pub fn allows(name: &Path, is_own: bool, writes: bool) -> bool {
+    let entry = name.file_name().unwrap_or_default();
+    let of_thread = thread_of(name).is_some();
+    if entry == "mem" {
+        return is_own;
+    }
+    if !writes {
+        return true;
+    }
+    let depth = name.components().count();
+    let is_direct = depth == if of_thread { 6 } else { 4 };
+    is_own && is_direct && (entry == "comm" || entry == "oom_score_adj" || entry == "coredump_filter")
+}

@@ -1,0 +1,409 @@
+//! From an alleged path to a pinned object. The kernel walks; where it would take our own `/proc` entries for the
+//! caller's, we walk component by component.
+//!
+//! Never rewrite the text of a path: a link of the target's that leads to `/proc/self` would then lead to the
+//! supervisor's own entries.
+
+use std::collections::VecDeque;
+use std::ffi::{CStr, CString, OsStr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::answer::Errno;
+use super::caller::{Alleged, Caller};
+use super::pinned::{FileSystem, Pinned, Place, without_slashes};
+use super::procfs;
+use super::station::Station;
+use stockade_sys::file::{self, OpenHow};
+
+/// The kernel's own bound on links in one path.
+pub const MOST_LINKS: usize = 40;
+
+/// What happens to a link in the last place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Last {
+    /// It is followed.
+    Follow,
+    /// It is meant itself.
+    Keep,
+}
+
+/// A path with what it is relative to.
+pub struct Request<'a> {
+    caller: &'a Caller<'a>,
+    station: &'a Station,
+    directory: i32,
+    path: &'a Alleged,
+    /// `RESOLVE_*`, as openat2(2) was asked.
+    restrictions: u64,
+}
+
+impl<'a> Request<'a> {
+    /// `directory` is `AT_FDCWD` or a descriptor of the caller's.
+    pub fn new(station: &'a Station, caller: &'a Caller<'a>, directory: i32, path: &'a Alleged) -> Self {
+        Request {
+            caller,
+            station,
+            directory,
+            path,
+            restrictions: 0,
+        }
+    }
+
+    /// With the restrictions of openat2(2).
+    pub fn restricted(mut self, restrictions: u64) -> Self {
+        self.restrictions = restrictions;
+        self
+    }
+
+    /// The object that the path leads to.
+    pub fn object(&self, last: Last) -> Result<Pinned, Errno> {
+        if self.path.bytes().is_empty() {
+            return Err(Errno(libc::ENOENT));
+        }
+        let base = self.base()?;
+        self.object_at(base.as_fd(), self.path.text(), last)
+    }
+
+    /// The object itself where the path is empty (`AT_EMPTY_PATH`), else as [`Request::object`].
+    pub fn object_or_descriptor(&self, last: Last) -> Result<Pinned, Errno> {
+        if !self.path.bytes().is_empty() {
+            return self.object(last);
+        }
+        if self.directory == libc::AT_FDCWD {
+            return Pinned::new(self.station, self.caller.own_entry("cwd")?);
+        }
+        let descriptor = self.caller.descriptor(self.directory)?;
+        Pinned::through(self.station, descriptor, self.directory)
+    }
+
+    /// The directory and the last component, which isn't followed.
+    pub fn place(&self) -> Result<Place, Errno> {
+        if self.path.bytes().is_empty() {
+            return Err(Errno(libc::ENOENT));
+        }
+        let base = self.base()?;
+        self.place_at(base.as_fd(), self.path.text())
+    }
+
+    fn place_at(&self, base: BorrowedFd<'_>, path: &CStr) -> Result<Place, Errno> {
+        let (parent, component) = split(path.to_bytes());
+        let parent = if parent.is_empty() { b".".as_slice() } else { parent };
+        let parent = CString::new(parent).map_err(|_| Errno(libc::EINVAL))?;
+        let parent = self.object_at(base, &parent, Last::Follow)?;
+        if !parent.is_directory() {
+            return Err(Errno(libc::ENOTDIR));
+        }
+        let component = CString::new(component).map_err(|_| Errno(libc::EINVAL))?;
+        Ok(Place::new(parent, component))
+    }
+
+    /// Where a file would be made: links in the last place are followed to where they dangle.
+    pub fn place_to_create(&self, last: Last) -> Result<Place, Errno> {
+        let base = self.base()?;
+        let mut path = self.path.text().to_owned();
+        let mut place = self.place_at(base.as_fd(), &path)?;
+        if last == Last::Keep {
+            return Ok(place);
+        }
+        for _ in 0..MOST_LINKS {
+            let Some(text) = link_at(&place)? else {
+                return Ok(place);
+            };
+            let is_absolute = text.to_bytes().starts_with(b"/");
+            if is_absolute && self.restrictions & libc::RESOLVE_BENEATH != 0 {
+                return Err(Errno(libc::EXDEV));
+            }
+            // From the start again: the restrictions are about all of the way.
+            path = match is_absolute {
+                true => text,
+                false => CString::new([split(path.to_bytes()).0, text.to_bytes()].concat())
+                    .map_err(|_| Errno(libc::EINVAL))?,
+            };
+            place = self.place_at(base.as_fd(), &path)?;
+        }
+        Err(Errno(libc::ELOOP))
+    }
+
+    /// Whether the path is relative to a list of processes: the kernel would look for it there, and not in `/proc`.
+    pub fn begins_at_process_list(&self) -> bool {
+        let is_relative = !self.path.bytes().starts_with(b"/");
+        is_relative && !self.station.process_lists.is_empty() && matches!(self.base(), Ok(Base::Ours(_)))
+    }
+
+    /// Where the path starts.
+    fn base(&self) -> Result<Base<'a>, Errno> {
+        let confined = libc::RESOLVE_IN_ROOT | libc::RESOLVE_BENEATH;
+        if self.path.bytes().starts_with(b"/") && self.restrictions & libc::RESOLVE_BENEATH != 0 {
+            return Err(Errno(libc::EXDEV));
+        }
+        if self.path.bytes().starts_with(b"/") && self.restrictions & confined == 0 {
+            return Ok(Base::Ours(self.station.root.as_fd()));
+        }
+        let own = match self.directory {
+            libc::AT_FDCWD => self.caller.own_entry("cwd")?,
+            number => self.caller.descriptor(number)?,
+        };
+        // What stands for `/proc` has names alone.
+        Ok(match self.station.process_lists.contains(own.as_fd()) {
+            true => Base::Ours(self.station.proc.as_fd()),
+            false => Base::Own(own),
+        })
+    }
+
+    fn object_at(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
+        match self.by_kernel(base, path, last) {
+            Ok(pinned) if pinned.file_system() != FileSystem::Process || !procfs::is_personal(pinned.name()) => {
+                Ok(pinned)
+            }
+            Err(errno) if self.met_no_link(base, path, errno) => Err(errno),
+            other if self.restrictions & !libc::RESOLVE_NO_MAGICLINKS != 0 => match other {
+                // Beneath a directory of `/proc` by restricted ways: no program needs it.
+                Ok(_) => Err(Errno(libc::EACCES)),
+                Err(errno) => Err(errno),
+            },
+            _ => Walk::new(self, base, path, last)?.run(),
+        }
+    }
+
+    /// Whether an error says what the caller would have met too: only a link can have led to our own `/proc` entries,
+    /// where other descriptors are missing than in the caller's.
+    fn met_no_link(&self, base: BorrowedFd<'_>, path: &CStr, errno: Errno) -> bool {
+        let how = OpenHow {
+            flags: (libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
+            mode: 0,
+            resolve: libc::RESOLVE_NO_SYMLINKS,
+        };
+        let without_links = file::open(base, path, how);
+        errno != Errno(libc::ELOOP) && without_links.is_err_and(|error| Errno::from(error) == errno)
+    }
+
+    /// In one call. Magic links lead to where they would lead us, so none is followed.
+    fn by_kernel(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
+        let keep = if last == Last::Keep { libc::O_NOFOLLOW } else { 0 };
+        let how = OpenHow {
+            flags: (libc::O_PATH | libc::O_CLOEXEC | keep) as u64,
+            mode: 0,
+            resolve: libc::RESOLVE_NO_MAGICLINKS | self.restrictions,
+        };
+        Pinned::new(self.station, file::open(base, path, how)?)
+    }
+}
+
+/// Where a path starts.
+enum Base<'a> {
+    Ours(BorrowedFd<'a>),
+    Own(OwnedFd),
+}
+
+impl AsFd for Base<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Base::Ours(directory) => *directory,
+            Base::Own(directory) => directory.as_fd(),
+        }
+    }
+}
+
+/// The parent's part and the last component with the slashes behind it.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    let end = without_slashes(path).len();
+    if end == 0 {
+        return (path, b".");
+    }
+    let start = path[..end]
+        .iter()
+        .rposition(|byte| *byte == b'/')
+        .map_or(0, |slash| slash + 1);
+    (&path[..start], &path[start..])
+}
+
+/// The text of the link in a place, `None` where there's no link.
+pub fn link_at(place: &Place) -> Result<Option<CString>, Errno> {
+    let mut buffer = [0; 4096];
+    match file::read_link(place.parent.as_fd(), place.component(), &mut buffer) {
+        Ok(length) => Ok(CString::new(&buffer[..length]).ok()),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::EINVAL | libc::ENOENT) => Ok(None),
+            _ => Err(error.into()),
+        },
+    }
+}
+
+/// A walk by hand.
+struct Walk<'a> {
+    request: &'a Request<'a>,
+    current: OwnedFd,
+    left: VecDeque<Vec<u8>>,
+    last: Last,
+    /// Whether the path ends with a slash, and so means a directory.
+    wants_directory: bool,
+    links: usize,
+    process: Option<i32>,
+}
+
+/// One step of a walk.
+enum Step {
+    On,
+    Done(Pinned),
+}
+
+impl<'a> Walk<'a> {
+    fn new(request: &'a Request<'a>, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Self, Errno> {
+        let bytes = path.to_bytes();
+        let start = if bytes.starts_with(b"/") {
+            request.station.root.as_fd()
+        } else {
+            base
+        };
+        Ok(Walk {
+            request,
+            current: start.try_clone_to_owned()?,
+            left: components(bytes),
+            last,
+            wants_directory: bytes.ends_with(b"/"),
+            links: 0,
+            process: None,
+        })
+    }
+
+    fn run(mut self) -> Result<Pinned, Errno> {
+        while let Some(component) = self.left.pop_front() {
+            if let Step::Done(pinned) = self.step(&component)? {
+                return Ok(pinned);
+            }
+        }
+        let pinned = Pinned::new(self.request.station, self.current)?;
+        procfs::refuse_foreign(self.request.station, self.request.caller, pinned.name())?;
+        Ok(pinned)
+    }
+
+    fn step(&mut self, component: &[u8]) -> Result<Step, Errno> {
+        let is_last = self.left.is_empty();
+        let is_kept = is_last && self.last == Last::Keep && !self.wants_directory;
+        let text = match is_kept {
+            true => CString::new(component).map_err(|_| Errno(libc::EINVAL))?,
+            false => self.own_name(component)?,
+        };
+        let how = OpenHow::existing(libc::O_PATH | libc::O_NOFOLLOW);
+        let next = file::open(self.current.as_fd(), &text, how)?;
+        let status = file::status(next.as_fd())?;
+        if status.st_mode & libc::S_IFMT != libc::S_IFLNK {
+            self.current = next;
+            return Ok(Step::On);
+        }
+        if is_kept {
+            return Ok(Step::Done(Pinned::new(self.request.station, next)?));
+        }
+        self.count_link()?;
+        if self.is_in_proc(next.as_fd())? {
+            let directory = self.request.station.name_of(self.current.as_fd())?;
+            if !directory.starts_with(b"/proc") {
+                // Links of a second mount lead to our own entries.
+                return Err(Errno(libc::EACCES));
+            }
+            if procfs::is_of_a_process(Path::new(OsStr::from_bytes(&directory))) {
+                return self.follow_magic(&directory, &text, is_last);
+            }
+        }
+        self.follow(next.as_fd())?;
+        Ok(Step::On)
+    }
+
+    /// `self` and `thread-self` in the top of `/proc` are the caller's, not the worker's.
+    fn own_name(&mut self, component: &[u8]) -> Result<CString, Errno> {
+        let is_own = matches!(component, b"self" | b"thread-self")
+            && self.is_in_proc(self.current.as_fd())?
+            && self.is_at_top_of_proc()?;
+        let text = if is_own {
+            self.count_link()?;
+            let process = self.process();
+            match component {
+                b"self" => process.to_string().into_bytes(),
+                _ => format!("{process}/task/{}", self.request.caller.thread).into_bytes(),
+            }
+        } else {
+            component.to_vec()
+        };
+        CString::new(text).map_err(|_| Errno(libc::EINVAL))
+    }
+
+    fn count_link(&mut self) -> Result<(), Errno> {
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(Errno(libc::ELOOP));
+        }
+        Ok(())
+    }
+
+    fn process(&mut self) -> i32 {
+        *self.process.get_or_insert_with(|| self.request.caller.process())
+    }
+
+    fn is_in_proc(&self, object: BorrowedFd<'_>) -> Result<bool, Errno> {
+        const PROC_SUPER_MAGIC: i64 = 0x9fa0;
+        Ok(file::file_system(object)? == PROC_SUPER_MAGIC)
+    }
+
+    fn is_at_top_of_proc(&self) -> Result<bool, Errno> {
+        Ok(self.request.station.name_of(self.current.as_fd())? == b"/proc")
+    }
+
+    /// An ordinary link: its text takes the component's place.
+    fn follow(&mut self, link: BorrowedFd<'_>) -> Result<(), Errno> {
+        let mut buffer = [0; 4096];
+        let length = file::read_link(link, c"", &mut buffer)?;
+        let text = &buffer[..length];
+        if text.is_empty() {
+            return Err(Errno(libc::ENOENT));
+        }
+        if text.starts_with(b"/") {
+            self.current = self.request.station.root.as_fd().try_clone_to_owned()?;
+        }
+        self.wants_directory |= self.left.is_empty() && text.ends_with(b"/");
+        for component in components(text).into_iter().rev() {
+            self.left.push_front(component);
+        }
+        Ok(())
+    }
+
+    /// A magic link leads to an object, not to a name. Only those of the caller's own process are followed.
+    fn follow_magic(&mut self, directory: &[u8], text: &CStr, is_last: bool) -> Result<Step, Errno> {
+        if self.request.restrictions & libc::RESOLVE_NO_MAGICLINKS != 0 {
+            return Err(Errno(libc::ELOOP));
+        }
+        let station = self.request.station;
+        let process = self.process();
+        let own = procfs::own_directory(directory, process).ok_or(Errno(libc::EACCES))?;
+        let how = OpenHow::existing(libc::O_PATH);
+        let object = file::open(self.current.as_fd(), text, how)?;
+        if is_last {
+            let number = own.is_descriptors().then(|| text.to_str().ok()?.parse().ok()).flatten();
+            let pinned = match number {
+                Some(number) => Pinned::through(station, object, number)?,
+                None => Pinned::new(station, object)?,
+            };
+            procfs::refuse_foreign(station, self.request.caller, pinned.name())?;
+            if self.wants_directory && !pinned.is_directory() {
+                return Err(Errno(libc::ENOTDIR));
+            }
+            return Ok(Step::Done(pinned));
+        }
+        self.current = object;
+        Ok(Step::On)
+    }
+}
+
+/// The components of a path; a slash at the end makes one more that means "this directory".
+fn components(path: &[u8]) -> VecDeque<Vec<u8>> {
+    let mut list: VecDeque<Vec<u8>> = path
+        .split(|byte| *byte == b'/')
+        .filter(|component| !component.is_empty())
+        .map(<[u8]>::to_vec)
+        .collect();
+    if path.ends_with(b"/") {
+        list.push_back(b".".to_vec());
+    }
+    list
+}

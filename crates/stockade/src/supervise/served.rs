@@ -1,0 +1,114 @@
+//! Files that the run sees in place of the machine's: those by which programs find names, and the script that it is
+//! for, as it was when somebody read it.
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use super::answer::Errno;
+use super::caller::Alleged;
+use super::desk::Desk;
+use super::memory::{MFD_ALLOW_SEALING, make_unexecutable};
+use super::stand_in;
+use crate::mutex::lock;
+use stockade_sys::file;
+
+/// A script as it was read. Its interpreter finds it by its path, and by then somebody may have put another one there.
+#[derive(Debug)]
+pub struct Script {
+    path: PathBuf,
+    text: Arc<[u8]>,
+    to_whom: ServedTo,
+    opens: Mutex<Opens>,
+}
+
+/// How often a script was served, and to which process.
+#[derive(Debug, Default)]
+struct Opens {
+    process: Option<i32>,
+    count: u32,
+}
+
+/// How often the first process that opens a script, its interpreter, is given it as it was read. Others have the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServedTo {
+    /// As often as it opens it before it runs it. Afterwards there is the file: scripts hold locks on it.
+    First(u32),
+    /// Always.
+    All,
+}
+
+impl Script {
+    /// A script at its real path, which is how its interpreter will be given it.
+    pub fn new(path: PathBuf, text: Arc<[u8]>, to_whom: ServedTo) -> Script {
+        Script {
+            path,
+            text,
+            to_whom,
+            opens: Mutex::default(),
+        }
+    }
+
+    fn serve(&self, process: i32, path: &Alleged) -> Option<&[u8]> {
+        if self.path.as_os_str().as_bytes() != path.bytes() {
+            return None;
+        }
+        let mut opens = lock(&self.opens);
+        let is_due = *opens.process.get_or_insert(process) == process
+            && match self.to_whom {
+                ServedTo::First(most) => opens.count < most,
+                ServedTo::All => true,
+            };
+        opens.count = opens.count.saturating_add(u32::from(is_due));
+        is_due.then_some(&self.text)
+    }
+}
+
+/// What is served in place of a file; `None` for all that are the machine's own.
+pub fn content<'a>(desk: &'a Desk<'_>, path: &Alleged) -> Option<Cow<'a, [u8]>> {
+    let script = desk
+        .shared()
+        .script
+        .as_ref()
+        .filter(|_| desk.judge.is_in_no_inner_run());
+    match script.and_then(|script| script.serve(desk.caller().process(), path)) {
+        Some(text) => Some(text.into()),
+        None => names(desk, path).map(|text| text.into_bytes().into()),
+    }
+}
+
+/// The text of a file by which names are found; `None` where no hosts are named.
+pub fn names(desk: &Desk<'_>, path: &Alleged) -> Option<String> {
+    let Some(network) = desk.shared().network.as_deref() else {
+        return stand_in::file(desk, path);
+    };
+    let reach = &desk.shared().run.brief.policy.reach;
+    let text = network.file(path.bytes(), reach)?;
+    let is_served = desk.shared().approvals.is_none() || reach.has_names() || is_looking_for_hosts(desk, path);
+    is_served.then_some(text)
+}
+
+/// Where no names are granted, and hosts may be asked for, the machine's own hosts file is one like others, until a process has opened what C
+/// libraries open before it to find a host.
+pub fn is_looking_for_hosts(desk: &Desk<'_>, path: &Alleged) -> bool {
+    let process = desk.caller().process();
+    if path.bytes() == b"/etc/hosts" {
+        return desk.shared().is_resolving(process);
+    }
+    desk.shared().note_resolving(process);
+    true
+}
+
+/// A file without a name that holds this text, and can't be changed.
+pub fn file(desk: &Desk<'_>, text: &[u8]) -> Result<OwnedFd, Errno> {
+    desk.caller().confirm()?;
+    let made = make_unexecutable(c"stockade", MFD_ALLOW_SEALING)?;
+    let mut written = std::fs::File::from(made);
+    written.write_all(text)?;
+    let made = OwnedFd::from(written);
+    file::seal(made.as_fd())?;
+    Ok(desk.station().reopen(made.as_fd(), libc::O_RDONLY)?)
+}

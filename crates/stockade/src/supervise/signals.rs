@@ -1,0 +1,259 @@
+//! Signals where Landlock doesn't keep them in the run (before ABI 6, Linux 6.12).
+//!
+//! A number may mean another process by the time of a call, so the kernel makes only those that are for the caller's own
+//! process, whose number stays its own while it waits. Every other signal is sent from here: the process is pinned (a
+//! pidfd), then shown to be below the caller's warden, then asked for once more. Of a group, or of all, those of the run
+//! are meant. So the program that gets a signal reads the launcher's process id in `si_pid`.
+//!
+//! What else sends signals: events of files (`events`) and orphaned process groups (`groups`) are judged too; timers and
+//! the death of a parent signal the process that asks; the end of a child signals its parent, which for an orphan is the
+//! warden, and then always with SIGCHLD; terminals signal their own session.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::answer::{Answer, Errno, MayContinue};
+use super::desk::Desk;
+use super::others;
+use super::procfs;
+use crate::plan::LANDLOCK_SCOPE_ABI;
+use crate::processes::{below, status_field};
+use crate::report::Kind;
+use stockade_sys::other::{self, SignalInfo};
+use stockade_sys::process;
+
+/// Whether signals are sent from here.
+pub fn are_judged(desk: &Desk<'_>) -> bool {
+    desk.shared().run.brief.supervision.landlock_abi < LANDLOCK_SCOPE_ABI
+}
+
+/// `kill`.
+pub fn kill(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let (target, signal) = (registers.int(0), registers.int(1));
+    let own = own(desk)?;
+    if target == i32::MIN {
+        return Err(Errno(libc::ESRCH));
+    }
+    match target {
+        -1 => to_many(desk, signal, |found| found.process != own),
+        0 => {
+            let group = group_of(desk, own).ok_or(Errno(libc::ESRCH))?;
+            to_many(desk, signal, |found| found.group == group)
+        }
+        ..0 => match to_many(desk, signal, |found| found.group == -target) {
+            // Somebody else's: 0 only asks.
+            Err(Errno(libc::ESRCH)) if process::signal(target, 0).is_ok() => Err(others::foreign(
+                desk,
+                Kind::Signal,
+                &format!("process group {}", -target),
+            )),
+            answer => answer,
+        },
+        _ if target == own => Ok(by_kernel(desk)),
+        _ => to_process(desk, target, signal, None),
+    }
+}
+
+/// `tkill`.
+pub fn to_thread(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let (thread, signal) = (registers.int(0), registers.int(1));
+    if thread == desk.caller().thread {
+        return Ok(by_kernel(desk));
+    }
+    let own = own(desk)?;
+    if is_thread_of(desk, own, thread) {
+        // By both numbers: the kernel looks whether the thread is still the process's.
+        desk.caller().confirm()?;
+        process::signal_thread(own, thread, signal)?;
+        return Ok(Answer::Value(0));
+    }
+    to_process(desk, thread, signal, None)
+}
+
+/// `tgkill`, and `rt_tgsigqueueinfo` with the address of what goes with it. Another process's thread can't be pinned, so
+/// the signal is for all of that process.
+pub fn to_thread_of(desk: &Desk<'_>, signal: usize, info: Option<usize>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let (target, thread) = (registers.int(0), registers.int(1));
+    if target <= 0 || thread <= 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    if target == own(desk)? {
+        return Ok(by_kernel(desk));
+    }
+    if !is_thread_of(desk, target, thread) {
+        return Err(Errno(libc::ESRCH));
+    }
+    let info = info.map(|index| read_info(desk, index)).transpose()?;
+    to_process(desk, target, registers.int(signal), info.as_ref())
+}
+
+/// `rt_sigqueueinfo`.
+pub fn queue(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let target = registers.int(0);
+    if target == own(desk)? {
+        return Ok(by_kernel(desk));
+    }
+    let info = read_info(desk, 2)?;
+    to_process(desk, target, registers.int(1), Some(&info))
+}
+
+/// `pidfd_send_signal`. The descriptor may name another process at any time, so only its number is taken from it.
+pub fn by_descriptor(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    if registers.word(3) != 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    let number = registers.int(0);
+    let target = match desk.caller().own_text(&format!("fdinfo/{number}")) {
+        Ok(text) => numbered(&text),
+        Err(_) => return Err(Errno(libc::EBADF)),
+    };
+    // A directory of `/proc` names a process too.
+    let target = target.or_else(|| {
+        let link = format!("{}/fd/{number}", desk.caller().thread);
+        let name = desk.station().read_proc_link(&link).ok()?;
+        let name = Path::new(OsStr::from_bytes(&name));
+        procfs::process_of(name).filter(|_| name.components().count() == 3)
+    });
+    let target = target.ok_or(Errno(libc::EBADF))?;
+    if target <= 0 {
+        return Err(Errno(libc::ESRCH));
+    }
+    let info = match registers.long(2) {
+        0 => None,
+        _ => Some(read_info(desk, 2)?),
+    };
+    to_process(desk, target, registers.int(1), info.as_ref())
+}
+
+/// What the kernel says of a pidfd: -1 where the process was collected, or is in no namespace of ours.
+fn numbered(text: &str) -> Option<i32> {
+    let line = text.lines().find_map(|line| line.strip_prefix("Pid:"))?;
+    line.trim().parse().ok()
+}
+
+/// The caller's process, surely: the caller still waits.
+fn own(desk: &Desk<'_>) -> Result<i32, Errno> {
+    let process = desk.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
+    desk.caller().confirm()?;
+    Ok(process)
+}
+
+fn by_kernel(desk: &Desk<'_>) -> Answer {
+    Answer::Continue(MayContinue::registers_decided(&desk.caller().registers))
+}
+
+fn is_thread_of(desk: &Desk<'_>, process: i32, thread: i32) -> bool {
+    let path = format!("{process}/task/{thread}/stat");
+    desk.station().read_proc(&path).is_ok()
+}
+
+/// Longer information is the kernel's own; shorter there is none.
+fn read_info(desk: &Desk<'_>, index: usize) -> Result<SignalInfo, Errno> {
+    let mut info = SignalInfo([0; 128]);
+    desk.caller().read(desk.caller().registers.long(index), &mut info.0)?;
+    Ok(info)
+}
+
+/// A process of the run that no other one can take the place of.
+struct Held {
+    process: i32,
+    group: i32,
+    descriptor: OwnedFd,
+}
+
+/// Why there is none.
+enum Unheld {
+    Gone,
+    Foreign,
+}
+
+/// Pins a process by its number, or that of one of its threads.
+fn hold(desk: &Desk<'_>, number: i32) -> Result<Held, Unheld> {
+    let station = desk.station();
+    let text = station
+        .read_proc(&format!("{number}/status"))
+        .map_err(|_| Unheld::Gone)?;
+    let process = status_field(&text, "Tgid:", 10).and_then(|process| process.try_into().ok());
+    let process = process.ok_or(Unheld::Gone)?;
+    let descriptor = other::process_descriptor(process).map_err(|_| Unheld::Gone)?;
+    let is_ours = procfs::is_below(station, desk.caller().top, process)
+        && (number == process || is_thread_of(desk, process, number));
+    let group = group_of(desk, process);
+    // It wasn't collected, so all of that was said of this one.
+    other::signal_process(descriptor.as_fd(), 0, None).map_err(|_| Unheld::Gone)?;
+    match group {
+        Some(group) if is_ours => Ok(Held {
+            process,
+            group,
+            descriptor,
+        }),
+        _ => Err(Unheld::Foreign),
+    }
+}
+
+fn group_of(desk: &Desk<'_>, process: i32) -> Option<i32> {
+    procfs::stat_field(desk.station(), process, 5)
+}
+
+fn to_process(desk: &Desk<'_>, number: i32, signal: i32, info: Option<&SignalInfo>) -> Result<Answer, Errno> {
+    if number <= 0 {
+        return Err(Errno(libc::ESRCH));
+    }
+    let held = hold(desk, number).map_err(|why| match why {
+        Unheld::Gone => Errno(libc::ESRCH),
+        Unheld::Foreign => others::foreign(desk, Kind::Signal, &format!("process {number}")),
+    })?;
+    desk.caller().confirm()?;
+    let info = info.map(|info| info.of(signal));
+    other::signal_process(held.descriptor.as_fd(), signal, info.as_ref())?;
+    Ok(Answer::Value(0))
+}
+
+/// To those of the run that are meant. The kernel would stop the clock for it; here a process that was started meanwhile
+/// is met by another round. The caller's own process is last: it may end by it.
+fn to_many(desk: &Desk<'_>, signal: i32, is_meant: impl Fn(&Held) -> bool) -> Result<Answer, Errno> {
+    const ROUNDS: usize = 4;
+    let own = own(desk)?;
+    let mut met = HashSet::new();
+    let mut result = Err(Errno(libc::ESRCH));
+    let mut own_too = None;
+    for _ in 0..ROUNDS {
+        let mut is_new = false;
+        for process in below(desk.caller().top)? {
+            if met.contains(&process) {
+                continue;
+            }
+            let Ok(held) = hold(desk, process) else { continue };
+            if !is_meant(&held) {
+                continue;
+            }
+            met.insert(process);
+            is_new = true;
+            if held.process == own {
+                own_too = Some(held);
+                continue;
+            }
+            desk.caller().confirm()?;
+            let sent = other::signal_process(held.descriptor.as_fd(), signal, None);
+            // One that gets it is success.
+            result = result.or(sent.map_err(Errno::from));
+        }
+        if !is_new {
+            break;
+        }
+    }
+    if let Some(held) = own_too {
+        desk.caller().confirm()?;
+        let sent = other::signal_process(held.descriptor.as_fd(), signal, None);
+        result = result.or(sent.map_err(Errno::from));
+    }
+    result.map(|()| Answer::Value(0))
+}

@@ -1,0 +1,242 @@
+//! `connect` and `bind`, on the target's own socket. The address is read once; what is done with it is decided on that
+//! copy, and nothing is ever continued.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use super::answer::{Answer, Errno};
+use super::caller::Alleged;
+use super::desk::Desk;
+use super::judge::{CLOSED, Judge, Verdict};
+use super::pinned::{Pinned, Place};
+use super::refuse::Attempt;
+use super::resolve::{Last, Request};
+use super::shared::Made;
+use super::station::Isolation;
+use super::{internet, nested, stand_in};
+use crate::fault;
+use crate::policy::{Access, is_powerful_socket};
+use crate::report::{Kind, Reason};
+use stockade_sys::{confine, outer, socket};
+
+/// `sizeof(struct sockaddr_storage)`.
+const LONGEST: usize = 128;
+/// Where the path starts in `struct sockaddr_un`, and how long it may be.
+const PATH_AT: usize = 2;
+const LONGEST_PATH: usize = 108;
+
+/// Why names that no directory holds are never connected or bound.
+const ABSTRACT: &str = "abstract unix sockets are closed";
+
+/// An address as the target's memory held it.
+struct Address(Vec<u8>);
+
+impl Address {
+    fn read(desk: &Desk<'_>) -> Result<Address, Errno> {
+        let registers = desk.caller().registers;
+        let length = usize::try_from(registers.int(2)).map_err(|_| Errno(libc::EINVAL))?;
+        if length > LONGEST {
+            return Err(Errno(libc::EINVAL));
+        }
+        let mut bytes = vec![0; length];
+        desk.caller().read(registers.long(1), &mut bytes)?;
+        Ok(Address(bytes))
+    }
+
+    fn family(&self) -> Option<i32> {
+        let bytes = self.0.get(..PATH_AT)?.try_into().expect("two bytes");
+        Some(i32::from(u16::from_ne_bytes(bytes)))
+    }
+
+    /// The path of a unix address; `None` for abstract names and for none at all.
+    fn path(&self) -> Result<Option<Alleged>, Errno> {
+        let bytes = &self.0[PATH_AT..];
+        if bytes.len() > LONGEST_PATH {
+            return Err(Errno(libc::EINVAL));
+        }
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        if end == 0 {
+            return Ok(None);
+        }
+        Ok(Some(Alleged::new(
+            CString::new(&bytes[..end]).expect("cut at the first NUL"),
+        )))
+    }
+}
+
+pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let address = Address::read(desk)?;
+    let target = desk.socket(desk.caller().registers.int(0))?;
+    desk.caller().confirm()?;
+    let domain = socket::domain(target.as_fd())?;
+    if domain == libc::AF_UNIX {
+        return connect_unix(desk, target, &address);
+    }
+    if address.family() == Some(libc::AF_UNSPEC) || domain == libc::AF_NETLINK {
+        socket::connect(target.as_fd(), &address.0)?;
+        return Ok(Answer::Value(0));
+    }
+    internet::connect(desk, target, domain, &address.0)
+}
+
+fn connect_unix(desk: &Desk<'_>, socket: OwnedFd, address: &Address) -> Result<Answer, Errno> {
+    if address.family() == Some(libc::AF_UNSPEC) {
+        socket::connect(socket.as_fd(), &address.0)?;
+        return Ok(Answer::Value(0));
+    }
+    if stand_in::is_meant(desk, address.family()) {
+        return stand_in::connect(desk, &socket, &address.0);
+    }
+    if address.family() != Some(libc::AF_UNIX) {
+        return Err(Errno(libc::EINVAL));
+    }
+    let Some(path) = address.path()? else {
+        if &address.0[PATH_AT..] == outer::NAME {
+            return nested::connect(desk);
+        }
+        let name = [b"@", address.0.get(PATH_AT + 1..).unwrap_or_default()].concat();
+        return Err(desk.never(&Attempt::on(Kind::Socket, &name), &name, ABSTRACT));
+    };
+    let object = Request::new(desk.station(), desk.caller(), libc::AT_FDCWD, &path).object(Last::Follow)?;
+    desk.caller().confirm()?;
+    if !object.is_socket() {
+        return Err(Errno(libc::ECONNREFUSED));
+    }
+    let attempt = Attempt::on(Kind::Socket, path.bytes());
+    desk.enforce(
+        desk.judge.all(|judge| verdict(judge, &object)),
+        &attempt,
+        object.name(),
+        CLOSED,
+    )?;
+    desk.later(move |desk| {
+        socket::connect(socket.as_fd(), &unix_address(object.path().as_bytes()))?;
+        desk.release_socket(desk.caller().registers.int(0));
+        Ok(Answer::Value(0))
+    })
+}
+
+/// The run's own sockets, and those that are granted by name. A directory that may be written opens none.
+fn verdict(judge: &Judge<'_>, object: &Pinned) -> Verdict {
+    let realm = judge.realm;
+    if realm.made().sockets.contains(&object.identity()) {
+        return Verdict::OnBehalf;
+    }
+    // Named one by one even an agent's that lies among secrets.
+    let grants = &realm.brief.policy.sockets;
+    if grants.iter().any(|grant| grant.path == object.name()) {
+        return Verdict::OnBehalf;
+    }
+    if let Some(denial) = judge.denial(object.name()) {
+        return Verdict::Refused(denial);
+    }
+    if judge.is_opened(|opened| opened.socket(object.name())) {
+        return Verdict::OnBehalf;
+    }
+    let is_inside = grants.iter().any(|grant| object.name().starts_with(&grant.path));
+    if is_inside && !is_powerful_socket(object.name()) {
+        Verdict::OnBehalf
+    } else {
+        Verdict::Refused(Reason::NotGranted)
+    }
+}
+
+fn unix_address(path: &[u8]) -> Vec<u8> {
+    let mut address = (libc::AF_UNIX as u16).to_ne_bytes().to_vec();
+    address.extend(path);
+    address.push(0);
+    address
+}
+
+pub fn bind(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let address = Address::read(desk)?;
+    let socket = desk.socket(desk.caller().registers.int(0))?;
+    desk.caller().confirm()?;
+    match socket::domain(socket.as_fd())? {
+        libc::AF_UNIX => {}
+        domain @ (libc::AF_INET | libc::AF_INET6) => return internet::bind(desk, &socket, domain, &address.0),
+        _ => {
+            // The route side of netlink.
+            socket::bind(socket.as_fd(), &address.0)?;
+            return Ok(Answer::Value(0));
+        }
+    }
+    if stand_in::is_meant(desk, address.family()) {
+        return stand_in::bind(desk, &address.0);
+    }
+    if address.family() != Some(libc::AF_UNIX) {
+        return Err(Errno(libc::EINVAL));
+    }
+    let Some(path) = address.path()? else {
+        return Err(desk.never(&Attempt::on(Kind::Socket, b""), b"@", ABSTRACT));
+    };
+    let place = Request::new(desk.station(), desk.caller(), libc::AT_FDCWD, &path).place()?;
+    desk.caller().confirm()?;
+    if place.look().is_some() {
+        return Err(Errno(libc::EADDRINUSE));
+    }
+    let attempt = Attempt::without(Kind::Create, path.bytes());
+    desk.enforce(desk.judge.place(Access::WRITE, &place), &attempt, place.name(), CLOSED)?;
+    bind_at(desk, socket.as_fd(), &place, &address)?;
+    Ok(Answer::Value(0))
+}
+
+/// Binds in the pinned directory. The address that the socket has from then on is the text that it was bound by, so
+/// that has to be the target's own.
+fn bind_at(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Result<(), Errno> {
+    // The mode of a socket is its umask's affair alone.
+    desk.mode_under_umask(0o777);
+    let as_given = match desk.station().isolation {
+        Isolation::Own => bind_as_given(desk, socket, place, address),
+        Isolation::Shared => Err(Errno(libc::EPERM)),
+    };
+    if as_given.is_err() {
+        bind_by_name(desk, socket, place)?;
+    }
+    let made = place.look().ok_or(CLOSED)?;
+    desk.judge
+        .note_made(|list| Made::keep(&mut list.sockets, made.identity(), Made::MOST));
+    Ok(())
+}
+
+/// On a thread that can make sockets nowhere but below the pinned directory: the path may lead elsewhere by now. It
+/// starts from the target's own directory.
+fn bind_as_given(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Result<(), Errno> {
+    let directory = desk.caller().own_entry("cwd")?;
+    let (socket, parent) = (socket.try_clone_to_owned()?, place.parent.as_fd().try_clone_to_owned()?);
+    let (bytes, isolation) = (address.0.clone(), desk.station().isolation);
+    let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+    super::worker::spawn(move || {
+        let bind = || -> std::io::Result<()> {
+            isolation.leave_directory()?;
+            confine::change_directory(directory.as_raw_fd())?;
+            crate::ruleset::make_sockets_only_below(parent)?;
+            socket::bind(socket.as_fd(), &bytes)
+        };
+        let _ = sender.send(fault::contain(bind));
+    })?;
+    match receiver.recv() {
+        Ok(Ok(bound)) => Ok(bound?),
+        Ok(Err(fault)) => fault::pass_on(fault),
+        Err(_) => Err(Errno(libc::EPERM)),
+    }
+}
+
+/// In the directory itself: the worker goes there, since an address has room for a short path only.
+fn bind_by_name(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place) -> Result<(), Errno> {
+    match desk.station().isolation {
+        Isolation::Own => {
+            confine::change_directory(place.parent.as_fd().as_raw_fd())?;
+            let bound = socket::bind(socket, &unix_address(place.component().to_bytes()));
+            confine::change_directory(desk.station().root.as_raw_fd())?;
+            Ok(bound?)
+        }
+        Isolation::Shared => {
+            let path = [place.parent.path().as_bytes(), b"/", place.component().to_bytes()].concat();
+            if path.len() >= LONGEST_PATH {
+                return Err(Errno(libc::ENAMETOOLONG));
+            }
+            Ok(socket::bind(socket, &unix_address(&path))?)
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The descriptors that every worker has in its own table.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::kept::KeptSockets;
+use super::process_list::ProcessLists;
+use crate::processes::{looks, status_field};
+use stockade_sys::file::{self, OpenHow};
+use stockade_sys::{notify, other};
+
+/// What workers share with the rest of the launcher's process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// Nothing: descriptors, directory and umask are their own.
+    Own,
+    /// All of it: a container's filter refuses unshare(2).
+    Shared,
+}
+
+impl Isolation {
+    /// Stops sharing, where that is allowed.
+    pub fn begin() -> io::Result<Isolation> {
+        // What is kept for want of copies is kept for all workers.
+        if !other::takes_descriptors() {
+            return Ok(Isolation::Shared);
+        }
+        Ok(if file::stop_sharing_if_allowed()? {
+            Isolation::Own
+        } else {
+            Isolation::Shared
+        })
+    }
+
+    /// The same for another thread, which closes all but these.
+    pub fn begin_another(self, kept: &mut [RawFd]) -> io::Result<()> {
+        if self == Isolation::Own {
+            file::stop_sharing()?;
+        }
+        self.close_all_but(kept)
+    }
+
+    /// The same for a thread that goes on sharing the descriptors of the one that started it.
+    pub fn leave_directory(self) -> io::Result<()> {
+        match self {
+            Isolation::Own => file::stop_sharing_directory(),
+            Isolation::Shared => Ok(()),
+        }
+    }
+
+    /// Closes all descriptors but these, where they are the thread's own.
+    pub fn close_all_but(self, kept: &mut [RawFd]) -> io::Result<()> {
+        match self {
+            Isolation::Own => file::close_all_but(kept),
+            Isolation::Shared => Ok(()),
+        }
+    }
+}
+
+/// What a worker keeps open. Each has its copies under the same numbers.
+pub struct Station {
+    /// Where notifications come from.
+    pub listener: OwnedFd,
+    /// `/proc`.
+    pub proc: OwnedFd,
+    /// `/`.
+    pub root: OwnedFd,
+    /// Where visitors of the relay are announced, where there is one.
+    pub bell: Option<OwnedFd>,
+    /// The workers' ruleset, where more may be granted later.
+    pub domain: Option<OwnedFd>,
+    /// Where the warden takes orders.
+    pub orders: OwnedFd,
+    /// The sockets that were made for the run, where its own can't be taken.
+    pub kept: KeptSockets,
+    /// The directories that are handed over in place of `/proc`.
+    pub process_lists: Arc<ProcessLists>,
+    /// Whether the workers have descriptors, directory and umask of their own.
+    pub isolation: Isolation,
+    /// The umask that the run began with.
+    pub umask: u32,
+    /// Whether receiving ends when no process of the run is left, as polling does.
+    pub receiving_ends: bool,
+    /// Whether a signal interrupts a call that waits for its answer (before Linux 5.19).
+    pub is_interruptible: bool,
+    /// The process that everything of the run is below.
+    pub warden: i32,
+    /// The session that the run was begun in.
+    pub session: i32,
+}
+
+/// Copies of the launcher's own descriptors.
+pub struct Copies {
+    pub bell: Option<OwnedFd>,
+    pub domain: Option<OwnedFd>,
+    pub orders: OwnedFd,
+}
+
+impl Station {
+    pub fn new(
+        listener: OwnedFd,
+        copies: Copies,
+        warden: i32,
+        isolation: Isolation,
+        process_lists: Arc<ProcessLists>,
+    ) -> io::Result<Station> {
+        let mut station = Station {
+            listener,
+            proc: open_directory("/proc")?,
+            root: open_directory("/")?,
+            bell: copies.bell,
+            domain: copies.domain,
+            orders: copies.orders,
+            kept: KeptSockets::default(),
+            process_lists,
+            isolation,
+            umask: CLOSED_UMASK,
+            receiving_ends: notify::receiving_ends(),
+            is_interruptible: !notify::waits_killably(),
+            warden,
+            session: nix::unistd::getsid(None)?.as_raw(),
+        };
+        station.umask = umask_in(&station.read_proc("thread-self/status")?);
+        Ok(station)
+    }
+
+    /// The numbers to keep.
+    pub fn numbers(&self) -> Vec<RawFd> {
+        let always = [&self.listener, &self.proc, &self.root, &self.orders];
+        always
+            .into_iter()
+            .map(AsRawFd::as_raw_fd)
+            .chain(self.bell.as_ref().map(AsRawFd::as_raw_fd))
+            .chain(self.domain.as_ref().map(AsRawFd::as_raw_fd))
+            .collect()
+    }
+
+    /// Waits until there's a notification; `false` once no process of the run is left.
+    pub fn wait(&self) -> io::Result<bool> {
+        self.poll(PollTimeout::NONE)
+            .map(|events| events.contains(PollFlags::POLLIN))
+    }
+
+    /// Whether another call waits already.
+    pub fn has_more(&self) -> bool {
+        self.poll(PollTimeout::ZERO)
+            .is_ok_and(|events| events.contains(PollFlags::POLLIN))
+    }
+
+    /// Whether no process of the run is left.
+    pub fn is_abandoned(&self) -> bool {
+        self.poll(PollTimeout::ZERO)
+            .map_or(true, |events| events.contains(PollFlags::POLLHUP))
+    }
+
+    fn poll(&self, timeout: PollTimeout) -> io::Result<PollFlags> {
+        let mut polled = [PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
+        poll(&mut polled, timeout)?;
+        Ok(polled[0].revents().unwrap_or(PollFlags::empty()))
+    }
+
+    /// The kernel's name for an object that the calling thread has open.
+    pub fn name_of(&self, descriptor: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
+        self.read_proc_link(&format!("thread-self/fd/{}", descriptor.as_raw_fd()))
+    }
+
+    /// The text of a link below `/proc`.
+    pub fn read_proc_link(&self, path: &str) -> io::Result<Vec<u8>> {
+        // The kernel's names end at PATH_MAX; a longer one is an error.
+        let mut buffer = [0; 4096];
+        let path = CString::new(path).expect("no NUL");
+        let length = file::read_link(self.proc.as_fd(), &path, &mut buffer)?;
+        Ok(buffer[..length].to_vec())
+    }
+
+    /// A short text below `/proc`.
+    pub fn read_proc(&self, path: &str) -> io::Result<String> {
+        let path = CString::new(path).expect("no NUL");
+        let how = OpenHow::existing(libc::O_RDONLY);
+        let mut file = File::from(file::open(self.proc.as_fd(), &path, how)?);
+        let mut bytes = vec![0; 8192];
+        let length = file.read(&mut bytes)?;
+        bytes.truncate(length);
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// A path by which calls that take no descriptor reach a pinned object.
+    pub fn path_to(descriptor: BorrowedFd<'_>) -> CString {
+        CString::new(format!("/proc/thread-self/fd/{}", descriptor.as_raw_fd())).expect("no NUL")
+    }
+
+    /// Opens a pinned object anew, with these flags.
+    pub fn reopen(&self, descriptor: BorrowedFd<'_>, flags: i32) -> io::Result<OwnedFd> {
+        let path = CString::new(format!("thread-self/fd/{}", descriptor.as_raw_fd())).expect("no NUL");
+        let how = OpenHow::existing(flags | libc::O_NOCTTY);
+        looks::write(|| file::open(self.proc.as_fd(), &path, how))
+    }
+}
+
+/// Where it can't be read, no other process is let in.
+const CLOSED_UMASK: u32 = 0o077;
+
+/// The umask that a status tells.
+pub fn umask_in(status: &str) -> u32 {
+    status_field(status, "Umask:", 8).map_or(CLOSED_UMASK, |mask| mask as u32)
+}
+
+fn open_directory(path: &str) -> io::Result<OwnedFd> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options()
+        .read(true)
+        .custom_flags(libc::O_PATH | libc::O_DIRECTORY)
+        .open(path)
+        .map(OwnedFd::from)
+}

@@ -1,0 +1,177 @@
+//! System V shared memory and semaphores (sysvipc(7)), for programs such as PostgreSQL, where the policy lets files be
+//! written.
+//!
+//! A run has objects of its own, as in a namespace. The supervisor makes each one without a key and keeps the run's keys
+//! itself: so no key of the run's leads to an object of others, and none of theirs to one of the run's. Whether an id is the
+//! run's is decided by registers alone. The supervisor removes what is left at the end.
+
+use std::collections::HashMap;
+
+use super::answer::{Answer, Errno, MayContinue};
+use super::desk::Desk;
+use super::others;
+use super::realm::Realm;
+use super::refuse::Attempt;
+use crate::policy::{Access, Grant};
+use crate::report::{Kind as RefusalKind, Reason};
+use stockade_sys::system_v::{self, Kind};
+
+/// Objects of a run at a time. The kernel has room for 4,096 segments.
+const MOST: usize = 256;
+
+// linux/shm.h.
+const SHM_NORESERVE: i32 = 0o10000;
+const SHM_LOCK: i32 = 11;
+const SHM_UNLOCK: i32 = 12;
+
+/// Commands of shmctl(2) and semctl(2) that ask for an object by its place in the kernel's table, or change whose it is, aren't
+/// among these.
+const ON_MEMORY: [i32; 3] = [libc::IPC_STAT, SHM_LOCK, SHM_UNLOCK];
+const ON_SEMAPHORES: [i32; 8] = [
+    libc::IPC_STAT,
+    libc::GETPID,
+    libc::GETVAL,
+    libc::GETALL,
+    libc::GETNCNT,
+    libc::GETZCNT,
+    libc::SETVAL,
+    libc::SETALL,
+];
+
+/// The objects that a run has made.
+#[derive(Debug, Default)]
+pub struct Objects(HashMap<(Kind, i32), Object>);
+
+#[derive(Debug)]
+struct Object {
+    /// The run's key for it; `IPC_PRIVATE` is none.
+    key: i32,
+    /// Bytes, or semaphores.
+    size: usize,
+}
+
+impl Objects {
+    fn of_key(&self, kind: Kind, key: i32) -> Option<(i32, usize)> {
+        let mut all = self.0.iter();
+        let has_key = |(other, object): &(&(Kind, i32), &Object)| other.0 == kind && object.key == key;
+        let ((_, id), object) = all.find(has_key).filter(|_| key != libc::IPC_PRIVATE)?;
+        Some((*id, object.size))
+    }
+
+    /// Bytes of its shared memory, attached or not, and touched or not.
+    pub fn memory(&self) -> u64 {
+        let sizes = self.0.iter().filter(|((kind, _), _)| *kind == Kind::Memory);
+        sizes.map(|(_, object)| object.size as u64).sum()
+    }
+
+    /// Removes them all.
+    pub fn clear(&mut self) {
+        for ((kind, id), _) in self.0.drain() {
+            let _ = system_v::remove(kind, id);
+        }
+    }
+}
+
+/// `shmget` and `semget`.
+pub fn get(desk: &Desk<'_>, kind: Kind) -> Result<Answer, Errno> {
+    const MODE: i32 = 0o777;
+    require_use(desk)?;
+    let registers = desk.caller().registers;
+    let (key, flags) = (registers.int(0), registers.int(2));
+    let size = match kind {
+        Kind::Memory => usize::try_from(registers.long(1)),
+        Kind::Semaphores => usize::try_from(registers.int(1)),
+    };
+    let size = size.map_err(|_| Errno(libc::EINVAL))?;
+    let known = match kind {
+        Kind::Memory => SHM_NORESERVE,
+        Kind::Semaphores => 0,
+    };
+    if flags & !(MODE | libc::IPC_CREAT | libc::IPC_EXCL | known) != 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    let mut made = desk.shared().made();
+    if let Some((id, its_size)) = made.system_v.of_key(kind, key) {
+        return match flags & (libc::IPC_CREAT | libc::IPC_EXCL) == libc::IPC_CREAT | libc::IPC_EXCL {
+            true => Err(Errno(libc::EEXIST)),
+            false if size > its_size => Err(Errno(libc::EINVAL)),
+            false => Ok(Answer::Value(i64::from(id))),
+        };
+    }
+    if key != libc::IPC_PRIVATE && flags & libc::IPC_CREAT == 0 {
+        return Err(Errno(libc::ENOENT));
+    }
+    if made.system_v.0.len() >= MOST {
+        return Err(Errno(libc::ENOSPC));
+    }
+    // Other users have no part in it.
+    let id = system_v::make(kind, size, flags & (known | 0o700))?;
+    made.system_v.0.insert((kind, id), Object { key, size });
+    Ok(Answer::Value(i64::from(id)))
+}
+
+/// `shmat`, `semop` and `semtimedop`.
+pub fn act(desk: &Desk<'_>, kind: Kind) -> Result<Answer, Errno> {
+    require_own(desk, kind)?;
+    Ok(continued(desk))
+}
+
+/// `shmdt` gives back memory of the caller's own.
+pub fn detach(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    require_use(desk)?;
+    Ok(continued(desk))
+}
+
+/// `shmctl` and `semctl`.
+pub fn control(desk: &Desk<'_>, kind: Kind) -> Result<Answer, Errno> {
+    require_own(desk, kind)?;
+    let registers = desk.caller().registers;
+    let (command, commands) = match kind {
+        Kind::Memory => (registers.int(1), &ON_MEMORY[..]),
+        Kind::Semaphores => (registers.int(2), &ON_SEMAPHORES[..]),
+    };
+    match command {
+        libc::IPC_RMID => {
+            let id = registers.int(0);
+            let mut made = desk.shared().made();
+            system_v::remove(kind, id)?;
+            made.system_v.0.remove(&(kind, id));
+            Ok(Answer::Value(0))
+        }
+        command if commands.contains(&command) => Ok(continued(desk)),
+        _ => others::refuse(desk),
+    }
+}
+
+fn continued(desk: &Desk<'_>) -> Answer {
+    Answer::Continue(MayContinue::registers_decided(&desk.caller().registers))
+}
+
+/// A run that writes no files has no use for it.
+fn require_use(desk: &Desk<'_>) -> Result<(), Errno> {
+    let is_written = |grant: &Grant| grant.is_chosen() && grant.access.contains(Access::WRITE);
+    let writes = |realm: &Realm| realm.brief.policy.grants.iter().any(is_written);
+    match desk.judge.is_in_no_inner_run() && desk.judge.realms().all(writes) {
+        true => Ok(()),
+        false => others::refuse(desk).map(drop),
+    }
+}
+
+fn require_own(desk: &Desk<'_>, kind: Kind) -> Result<(), Errno> {
+    require_use(desk)?;
+    let id = desk.caller().registers.int(0);
+    if desk.shared().made().system_v.0.contains_key(&(kind, id)) {
+        return Ok(());
+    }
+    let reason = Reason::Never("the run hasn't made it".into());
+    let target = format!(
+        "{} {id}",
+        if kind == Kind::Memory {
+            "shared memory"
+        } else {
+            "semaphores"
+        }
+    );
+    desk.note(&Attempt::without(RefusalKind::Syscall, b""), target.as_bytes(), reason);
+    Err(Errno(libc::EACCES))
+}

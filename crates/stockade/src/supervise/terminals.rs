@@ -1,0 +1,140 @@
+//! Terminals: `/dev/tty` is the caller's, and a pseudo-terminal that the run made is the run's.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use super::answer::{Answer, Errno};
+use super::desk::Desk;
+use super::judge::is_terminal_multiplexer;
+use super::pinned::Pinned;
+use super::procfs;
+use super::realm::Realm;
+use super::refuse::Attempt;
+use super::shared::Made;
+use crate::report::Kind;
+use stockade_sys::notify::OnExecute;
+use stockade_sys::{confine, file, terminal};
+
+/// Whether this is "the terminal of the process that opens it".
+pub fn is_own_terminal_device(object: &Pinned) -> bool {
+    const TTY: u64 = libc::makedev(5, 0);
+    object.is_device() && object.device() == TTY
+}
+
+/// Opens the caller's terminal, if it is one that the run was given or made.
+pub fn open_own(desk: &Desk<'_>, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
+    let number: i64 = procfs::stat_field(desk.station(), desk.caller().thread, 7).ok_or(Errno(libc::ENXIO))?;
+    let Ok(device) = u32::try_from(number as i32) else {
+        return Err(Errno(libc::ENXIO));
+    };
+    if device == 0 {
+        return Err(Errno(libc::ENXIO));
+    }
+    // As new_encode_dev() in linux/kdev_t.h packs it.
+    let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
+    let path = terminal_path(major, minor);
+    let path = CString::new(path).expect("no NUL");
+    let opened = confine::open_path(&path)?;
+    let object = Pinned::new(desk.station(), opened)?;
+    let is_it = object.is_device() && object.device() == libc::makedev(major, minor);
+    let is_open = desk.judge.realms().all(|realm| {
+        let is_given = realm.brief.terminals.iter().any(|given| given == object.name());
+        is_given || Terminal::of(object.as_fd()).is_some_and(|terminal| realm.made().terminals.contains(&terminal))
+    });
+    if !is_it || !is_open {
+        return Err(Errno(libc::ENXIO));
+    }
+    let flags = flags & !(libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC);
+    let opened = desk.station().reopen(object.as_fd(), flags);
+    // By its own name it may be another user's, as after su(1); `/dev/tty` doesn't ask whose it is.
+    let opened = match opened {
+        Err(error) if error.raw_os_error() == Some(libc::EACCES) => given(object.device(), flags).ok_or(error)?,
+        opened => opened?,
+    };
+    Ok(Answer::Descriptor(opened, on_execute))
+}
+
+/// A terminal that this process was given, for what it was opened for.
+fn given(device: u64, flags: i32) -> Option<OwnedFd> {
+    const AS_IT_IS: i32 = libc::O_ACCMODE | libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_LARGEFILE | libc::O_NOFOLLOW;
+    let is_it = |file: &OwnedFd| {
+        let found = nix::sys::stat::fstat(file).is_ok_and(|found| found.st_rdev == device);
+        let opened = file::open_flags(file.as_fd()).map(|opened| opened & libc::O_ACCMODE);
+        found && opened.is_ok_and(|opened| opened == libc::O_RDWR || opened == flags & libc::O_ACCMODE)
+    };
+    let mut streams = (0..3).filter_map(|number| stockade_sys::duplicate(number).ok());
+    streams.find(is_it).filter(|_| flags & !AS_IT_IS == 0)
+}
+
+/// Slaves of pseudo-terminals (Documentation/admin-guide/devices.txt).
+const UNIX98_MAJORS: std::ops::Range<u32> = 136..144;
+
+fn terminal_path(major: u32, minor: u32) -> String {
+    if UNIX98_MAJORS.contains(&major) {
+        format!("/dev/pts/{minor}")
+    } else if major == 4 && minor < 64 {
+        format!("/dev/tty{minor}")
+    } else if major == 4 {
+        format!("/dev/ttyS{}", minor - 64)
+    } else {
+        "/dev/console".into()
+    }
+}
+
+/// `ioctl(TIOCSWINSZ)`: the size of a pseudo-terminal that the run made, or of the other end of one. The caller's own would
+/// stay so when the run is over.
+pub fn set_size(desk: &Desk<'_>) -> Result<Answer, Errno> {
+    let registers = desk.caller().registers;
+    let mut size = [0; size_of::<libc::winsize>()];
+    desk.caller().read(registers.long(2), &mut size)?;
+    let file = desk.caller().same_file(registers.int(0))?;
+    desk.caller().confirm()?;
+    if !terminal::is_terminal(file.as_raw_fd()) {
+        return Err(Errno(libc::ENOTTY));
+    }
+    let terminal = Terminal::behind(file.as_fd()).or_else(|| Terminal::of(file.as_fd()));
+    let made = |realm: &Realm| terminal.is_some_and(|terminal| realm.made().terminals.contains(&terminal));
+    if !desk.judge.realms().any(made) {
+        let reason = "the size of a terminal that the run didn't make stays as it is";
+        return Err(desk.never(&Attempt::on(Kind::Metadata, b""), b"terminal", reason));
+    }
+    terminal::set_size(file.as_fd(), size)?;
+    Ok(Answer::Value(0))
+}
+
+/// The maker of a pseudo-terminal may open its other end.
+pub fn note_master(desk: &Desk<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
+    if object.is_device()
+        && is_terminal_multiplexer(object.name())
+        && let Some(terminal) = Terminal::behind(opened)
+    {
+        desk.judge
+            .note_made(|made| Made::keep(&mut made.terminals, terminal, Made::MOST));
+    }
+}
+
+/// A pseudo-terminal's other end. Its number is used again once it is closed; the time at which the kernel made its
+/// entry tells the two apart, since no process of a run can change the entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Terminal {
+    device: (u32, u32),
+    made: (i64, u32),
+}
+
+impl Terminal {
+    /// Of an open entry in `/dev/pts`.
+    pub fn of(entry: BorrowedFd<'_>) -> Option<Terminal> {
+        let status = file::entry_status(entry, c"").ok()?;
+        Some(Terminal {
+            device: (status.stx_rdev_major, status.stx_rdev_minor),
+            made: (status.stx_ctime.tv_sec, status.stx_ctime.tv_nsec),
+        })
+    }
+
+    /// The one behind a master that was just opened.
+    fn behind(master: BorrowedFd<'_>) -> Option<Terminal> {
+        let number = file::terminal_number(master).ok()?;
+        let path = CString::new(format!("/dev/pts/{number}")).expect("no NUL");
+        Terminal::of(confine::open_path(&path).ok()?.as_fd())
+    }
+}

@@ -1,0 +1,373 @@
+//! The threads that serve a run, and how they come and go.
+//!
+//! Every further thread that waits makes each answer slower, so a run starts with one. Another comes when a call is found
+//! waiting while no worker is free for it.
+
+use std::cell::Cell;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use super::answer::{Answer, Effect, Errno};
+use super::approvals::{Job, Leave, Place, Question};
+use super::bench::Bench;
+use super::caller::Caller;
+use super::desk::{Desk, Detour};
+use super::dispatch;
+use super::hearing;
+use super::labels::Applying;
+use super::processor;
+use super::shared::{Replay, Shared};
+use super::station::Station;
+use super::unseen;
+use crate::fault::{self, Fault};
+use crate::mutex::lock;
+use crate::plan::Trace;
+use crate::report::Part;
+use crate::warden::Order;
+use stockade_sys::file;
+use stockade_sys::notify::{self, Notification, OnExecute};
+use stockade_sys::wire::{self, Message};
+
+/// As many as can run at once, and one for a call that waits in the kernel.
+fn most_workers() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| thread::available_parallelism().map_or(2, |count| count.get() + 1))
+}
+
+/// Slow calls at once: more are refused, so that no target fills the machine with our threads.
+const MOST_SLOW: usize = 512;
+
+/// Counts a slow call while it lasts.
+pub(super) struct Slow(Arc<Shared>);
+
+impl Slow {
+    /// `None` where there are too many.
+    pub(super) fn begin(shared: &Arc<Shared>) -> Option<Slow> {
+        let slow = Slow(Arc::clone(shared));
+        (shared.slow.fetch_add(1, Ordering::Relaxed) < MOST_SLOW).then_some(slow)
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        self.0.slow.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Deep enough for paths of the kernel's longest; only what is used is paged in.
+pub(super) const STACK: usize = 512 * 1024;
+
+/// Answers until no process of the run is left. An error is a panic between two calls, for which the run is ended.
+pub(super) fn serve(shared: &Arc<Shared>, station: &Arc<Station>) -> Result<(), Fault> {
+    shared.workers.fetch_add(1, Ordering::Relaxed);
+    let worker = Worker {
+        shared: Arc::clone(shared),
+        station: Arc::clone(station),
+    };
+    let served = fault::contain(|| while worker.next() {});
+    shared.workers.fetch_sub(1, Ordering::Relaxed);
+    if let Err(fault) = &served {
+        worker.end_run(fault);
+    }
+    served
+}
+
+/// One thread that serves.
+#[derive(Clone)]
+pub struct Worker {
+    pub shared: Arc<Shared>,
+    pub station: Arc<Station>,
+}
+
+impl Worker {
+    /// Receives and answers one notification; `false` once there'll be no more.
+    fn next(&self) -> bool {
+        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
+        let received = self.receive();
+        self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
+        match received {
+            Ok(notification) => {
+                self.attempt(&notification, |worker| worker.handle(&notification));
+                true
+            }
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EINTR) => true,
+                // The caller was killed before it was heard, or no process is left.
+                Some(libc::ENOENT) => !self.station.is_abandoned(),
+                _ => false,
+            },
+        }
+    }
+
+    /// Does something for a call. Where that panics, the call is refused, so that no target waits for ever.
+    pub(super) fn attempt(&self, notification: &Notification, task: impl FnOnce(&Worker)) {
+        if let Err(fault) = fault::contain(|| task(self)) {
+            self.shared.faults.note(Part::Worker, &fault);
+            self.answer(notification, Err(Errno(libc::EPERM)));
+        }
+    }
+
+    /// Ends the run: a worker panicked between two calls, and it isn't known whether another would do better.
+    fn end_run(&self, fault: &Fault) {
+        self.shared.faults.note(Part::Supervisor, fault);
+        let order = Message::new(Order::Kill as u32, 0, 0);
+        let _ = wire::send(self.station.orders.as_raw_fd(), &order);
+    }
+
+    fn receive(&self) -> io::Result<Notification> {
+        fault::point("receiving", || "");
+        // One worker at a time, so that the notification that was seen is there to be received.
+        let _turn = lock(&self.shared.turn);
+        if !self.station.receiving_ends && !self.station.wait()? {
+            return Err(io::Error::from_raw_os_error(libc::ENOENT));
+        }
+        notify::receive(self.station.listener.as_fd())
+    }
+
+    fn handle(&self, notification: &Notification) {
+        fault::point("handling", || notification.number.to_string());
+        self.call_for_help();
+        let call = (notification.number, notification.arguments);
+        if let Some(result) = self.shared.recall(notification.thread, call) {
+            self.finish(notification, result);
+            return;
+        }
+        let caller = Caller::new(&self.station, notification);
+        let number = i64::from(notification.number);
+        let hear = || hearing::hear(&self.shared, &self.station, &caller, number);
+        let is_heard = matches!(number, libc::SYS_write | libc::SYS_writev);
+        if is_heard && self.shared.run.brief.supervision.trace == Trace::Exact {
+            self.answer(notification, hear());
+            return;
+        }
+        let labels = self.shared.labels.of(&self.station, &caller);
+        if is_heard {
+            self.work(notification, &labels, Leave::default(), |desk| {
+                let heard = hear();
+                // The text goes on, whatever can be made of it.
+                if let Err(fault) = fault::contain(|| unseen::note(desk)) {
+                    self.shared.faults.note(Part::Worker, &fault);
+                }
+                heard
+            });
+            return;
+        }
+        hearing::note_call(&self.shared, &caller, labels.innermost());
+        self.work(notification, &labels, Leave::default(), dispatch::dispatch);
+    }
+
+    /// Does one call at a desk of its own, and answers it, unless somebody else will.
+    pub(super) fn work(
+        &self,
+        notification: &Notification,
+        labels: &Applying,
+        leave: Leave,
+        task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno>,
+    ) {
+        let mut caller = Caller::new(&self.station, notification);
+        caller.top = labels.top;
+        let judge = Bench {
+            shared: &self.shared,
+            station: &self.station,
+            caller: &caller,
+            labels,
+            leave: &leave,
+        };
+        let desk = Desk {
+            worker: self,
+            judge,
+            notification,
+            place: Cell::new(leave.place),
+            detour: Cell::new(None),
+        };
+        let done = task(&desk);
+        let detour = desk.detour.take();
+        match (done, detour) {
+            (Err(Errno(errno)), Some(detour)) => self.take_detour((notification, labels), leave, detour, errno),
+            (done, detour) => {
+                if let Some(Detour::Ask(refusal)) = detour {
+                    self.shared.note(*refusal);
+                }
+                self.answer(notification, done);
+            }
+        }
+    }
+
+    /// The same on a thread of its own, which shares this one's descriptors, so that what `task` owns is closed once.
+    pub(super) fn work_apart(
+        &self,
+        (notification, labels): (Notification, Applying),
+        leave: Leave,
+        task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno> + Send + 'static,
+    ) -> io::Result<()> {
+        let worker = self.clone();
+        spawn(move || {
+            worker.attempt(&notification, |worker| {
+                fault::point("apart", || notification.number.to_string());
+                if worker.station.isolation.leave_directory().is_err() {
+                    worker.answer(&notification, Err(Errno(libc::EPERM)));
+                    return;
+                }
+                worker.work(&notification, &labels, leave, task);
+            });
+        })
+    }
+
+    /// Hands a refused call to the asking thread, or makes it where what was granted can be reached.
+    fn take_detour(
+        &self,
+        (notification, labels): (&Notification, &Applying),
+        leave: Leave,
+        detour: Detour,
+        errno: i32,
+    ) {
+        // It begins anew, where every call does.
+        let leave = Leave {
+            place: Place::Worker,
+            ..leave
+        };
+        let refused = |worker: &Worker| worker.answer(notification, Err(Errno(errno)));
+        let Some(approvals) = &self.shared.approvals else {
+            return refused(self);
+        };
+        match detour {
+            Detour::Ask(refusal) => {
+                let question = Box::new(Question {
+                    notification: *notification,
+                    labels: labels.clone(),
+                    leave,
+                    refusal: *refusal,
+                    errno,
+                });
+                if let Err(question) = approvals.ask(question) {
+                    self.shared.note(question.refusal);
+                    refused(self);
+                }
+            }
+            Detour::Beyond => {
+                let job = Job {
+                    worker: self.clone(),
+                    notification: *notification,
+                    labels: labels.clone(),
+                    leave,
+                };
+                if !approvals.go_beyond(job) {
+                    refused(self);
+                }
+            }
+        }
+    }
+
+    /// Gives the answer, once the run isn't held still.
+    pub fn answer(&self, notification: &Notification, answer: Result<Answer, Errno>) {
+        if let Some(approvals) = &self.shared.approvals {
+            approvals.wait_for_hold();
+        }
+        self.answer_now(notification, answer);
+    }
+
+    /// Gives the answer. For the one who holds the run still.
+    pub fn answer_now(&self, notification: &Notification, answer: Result<Answer, Errno>) {
+        let listener = self.station.listener.as_fd();
+        let id = notification.id;
+        // A target that was killed meanwhile takes no answer.
+        match answer {
+            Ok(Answer::Value(value)) => self.finish(notification, Ok(value)),
+            Ok(Answer::Descriptor(descriptor, on_execute)) => {
+                let result = self.inject(notification, descriptor, on_execute, None);
+                self.finish(notification, result);
+            }
+            Ok(Answer::Depending(descriptor, on_execute, effect)) => {
+                let result = self.inject(notification, descriptor, on_execute, Some(*effect));
+                self.finish(notification, result);
+            }
+            Ok(Answer::Continue(_)) => {
+                let _ = notify::let_continue(listener, id);
+            }
+            Ok(Answer::Later) => {}
+            Err(Errno(errno)) => self.finish(notification, Err(errno)),
+        }
+    }
+
+    /// Hands a descriptor over and closes our copy: the target's number for it.
+    fn inject(
+        &self,
+        notification: &Notification,
+        descriptor: OwnedFd,
+        on_execute: OnExecute,
+        effect: Option<Effect>,
+    ) -> Result<i64, i32> {
+        let listener = self.station.listener.as_fd();
+        let hand_over = || notify::inject(listener, notification.id, descriptor.as_fd(), on_execute);
+        // Beside other workers that are at work no processor is idle.
+        let injected = match self.shared.is_one_at_work() {
+            true => processor::stay(hand_over),
+            false => hand_over(),
+        };
+        match (&injected, effect) {
+            (Ok(_), Some(Effect::Truncate(object))) => {
+                let _ = file::truncate(&object.path(), 0);
+            }
+            (Err(_), Some(Effect::Made(place))) => place.undo(descriptor.as_fd()),
+            _ => {}
+        }
+        injected.map(i64::from).map_err(|error| errno_of_injection(&error))
+    }
+
+    fn finish(&self, notification: &Notification, result: Result<i64, i32>) {
+        let (value, errno) = match result {
+            Ok(value) => (value, 0),
+            Err(errno) => (0, errno),
+        };
+        let sent = notify::answer(self.station.listener.as_fd(), notification.id, value, errno);
+        if self.station.is_interruptible
+            && sent.is_err_and(|error| error.raw_os_error() == Some(libc::ENOENT))
+            && result.is_ok()
+        {
+            let call = (notification.number, notification.arguments);
+            self.shared.remember(notification.thread, Replay { call, result });
+        }
+    }
+
+    /// Starts another worker where a call waits and no worker is free for it.
+    fn call_for_help(&self) {
+        let is_enough = || self.shared.workers.load(Ordering::Relaxed) >= most_workers();
+        if !self.shared.is_busy() || is_enough() || !self.shared.is_time_to_look() || !self.station.has_more() {
+            return;
+        }
+        self.shared.calls_alone.store(0, Ordering::Relaxed);
+        let (shared, station) = (Arc::clone(&self.shared), Arc::clone(&self.station));
+        let (ready, is_ready) = sync_channel(1);
+        let spawned = spawn(move || {
+            // Until then it has copies of what this thread is about to hand over.
+            if station.isolation.begin_another(&mut station.numbers()).is_ok() {
+                let _ = ready.send(());
+                let _ = serve(&shared, &station);
+            }
+        });
+        if spawned.is_ok() {
+            let _ = is_ready.recv();
+        }
+    }
+}
+
+/// A thread that inherits what this one gave up.
+pub(super) fn spawn(task: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new()
+        .name("stockade-worker".into())
+        .stack_size(STACK)
+        .spawn(task)
+        .map(drop)
+}
+
+/// The target's table may be full; everything else is a target that is gone.
+fn errno_of_injection(error: &io::Error) -> i32 {
+    match error.raw_os_error() {
+        Some(errno @ (libc::EMFILE | libc::ENFILE)) => errno,
+        _ => libc::EMFILE,
+    }
+}

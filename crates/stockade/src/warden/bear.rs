@@ -1,0 +1,39 @@
+//! The fork of the warden, from whichever thread it is to inherit.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::mpsc::Sender;
+
+use super::Duty;
+use stockade_sys::process::{self, ExitOnDrop, Forked};
+use stockade_sys::wire::Message;
+
+/// A warden that was forked.
+pub struct Born {
+    /// Its process id.
+    pub warden: i32,
+    /// What it already said.
+    pub news: Option<Message>,
+    /// Dropped once the warden's first news was heard. Until then what it starts ends with the thread that forked it, which
+    /// therefore waits.
+    pub hold: Option<Sender<Infallible>>,
+}
+
+/// Forks the warden. All signals must be blocked in the calling thread.
+///
+/// # Errors
+/// The process can't be forked; the listener can't be received.
+pub fn bear(duty: &Duty) -> io::Result<Born> {
+    match process::fork()? {
+        Forked::Child => {
+            let _ends_here = ExitOnDrop;
+            super::serve(duty)
+        }
+        // The process stays a zombie until it is collected, so its number stays its own.
+        Forked::Parent(warden) => Ok(Born {
+            warden,
+            news: None,
+            hold: None,
+        }),
+    }
+}

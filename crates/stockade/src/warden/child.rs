@@ -1,0 +1,270 @@
+//! From the fork to the exec: the target takes its own powers away, step by step, then becomes the program.
+//!
+//! This code runs in memory that it shares with the warden (`sys::spawn::run_until_exec`), in a process
+//! whose host may have had threads: system calls only, no allocation, no lock, no formatting. A failure is
+//! (step, errno); the launcher phrases it.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+use super::News;
+use crate::fault;
+use crate::plan::Instruction;
+use stockade_sys::confine;
+use stockade_sys::notify;
+use stockade_sys::process::{self, PointerArray, Scheduling};
+use stockade_sys::signals::{self, SignalSet};
+use stockade_sys::spawn::Signpost;
+use stockade_sys::wire::{self, Message};
+
+/// The steps of a launch, in their order. The number travels; the launcher has the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Step {
+    /// The warden: collecting orphans.
+    Subreaper = 1,
+    /// The warden: giving up new privileges.
+    NoNewPrivs,
+    /// The warden: dropping Linux capabilities.
+    Capabilities,
+    /// The warden: its Landlock domain with the signal scope.
+    SignalDomain,
+    /// The warden, where no scope holds signals: the list of its children.
+    Children,
+    /// The warden of a run inside a run: having the outer supervisor narrow this one.
+    Outer,
+    /// The warden: starting the target's process.
+    Fork,
+    /// The warden: ending with the launcher until it watches. The target: ending with the warden.
+    DeathSignal,
+    /// The target: its control group.
+    ControlGroup,
+    /// The target: resource limits.
+    Limits,
+    /// The target: its working directory.
+    Directory,
+    /// The target: standard input, output and error.
+    Streams,
+    /// The target: reading its own `/proc` entries.
+    OwnProc,
+    /// The target: its Landlock domain.
+    Landlock,
+    /// The target: its seccomp filter.
+    Seccomp,
+    /// The target: the same, and handing over the filter's listener.
+    Listener,
+    /// The target: closing what it shouldn't inherit.
+    Descriptors,
+    /// The warden: leaving the launcher's session.
+    Session,
+    /// The target: executing the program.
+    Execute,
+    /// The target: ending within these steps, by a panic or a kill.
+    Unfinished,
+}
+
+impl Step {
+    /// The step with this number.
+    pub fn from_number(number: i32) -> Option<Step> {
+        use Step::*;
+        [
+            Subreaper,
+            NoNewPrivs,
+            Capabilities,
+            SignalDomain,
+            Children,
+            Outer,
+            Fork,
+            DeathSignal,
+            ControlGroup,
+            Limits,
+            Directory,
+            Streams,
+            OwnProc,
+            Landlock,
+            Seccomp,
+            Listener,
+            Descriptors,
+            Session,
+            Execute,
+            Unfinished,
+        ]
+        .into_iter()
+        .find(|step| *step as i32 == number)
+    }
+
+    /// What the step does, to follow "could not".
+    pub fn describe(self) -> &'static str {
+        match self {
+            Step::Subreaper => "become the collector of orphaned processes",
+            Step::NoNewPrivs => "give up gaining privileges (no_new_privs)",
+            Step::Capabilities => "drop Linux capabilities",
+            Step::SignalDomain => "enter the Landlock domain that scopes signals",
+            Step::Children => "open the list of the warden's children (/proc)",
+            Step::Outer => "ask the outer run to narrow this one",
+            Step::Fork => "start a process",
+            Step::DeathSignal => "tie the program's life to the warden's",
+            Step::ControlGroup => "enter the control group",
+            Step::Limits => "set resource limits",
+            Step::Directory => "change to the root",
+            Step::Streams => "connect standard input, output and error",
+            Step::OwnProc => "grant the program its own /proc entries",
+            Step::Landlock => "enforce the Landlock ruleset",
+            Step::Seccomp => "install the seccomp filter",
+            Step::Listener => "install the seccomp filter with the supervisor's listener",
+            Step::Descriptors => "close inherited descriptors",
+            Step::Session => "have the warden leave the session",
+            Step::Execute => "execute the program",
+            Step::Unfinished => "become the program",
+        }
+    }
+}
+
+/// A resource limit: the kernel's number for it, the soft and the hard value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResourceLimit {
+    /// `RLIMIT_…`.
+    pub resource: u32,
+    /// What the program meets first.
+    pub soft: u64,
+    /// What it can't raise the soft limit above.
+    pub hard: u64,
+}
+
+/// Everything the target needs, made before the first fork. Descriptors are owned by the launcher's `Prepared`.
+pub struct Image {
+    /// The program to execute.
+    pub program: CString,
+    /// Its arguments, the name first.
+    pub arguments: PointerArray,
+    /// Its environment.
+    pub environment: PointerArray,
+    /// Its working directory, opened with `O_PATH`.
+    pub directory: RawFd,
+    /// What becomes descriptors 0, 1 and 2; -1 is closed.
+    pub streams: [RawFd; 3],
+    /// The Landlock ruleset.
+    pub ruleset: RawFd,
+    /// The rights on its own `/proc` directory, 0 for none.
+    pub own_proc_rights: u64,
+    /// The seccomp program.
+    pub filter: Vec<Instruction>,
+    /// Where the filter's listener goes, -1 where there's no supervisor.
+    pub listener_socket: RawFd,
+    /// Resource limits.
+    pub limits: Vec<ResourceLimit>,
+    /// `cgroup.procs` of the run's control group, -1 for none.
+    pub control_group: RawFd,
+    /// Signals that stay ignored, as the caller had them.
+    pub ignored_signals: u64,
+    /// The signal mask to give back.
+    pub signal_mask: SignalSet,
+    /// How the caller is scheduled, where the launcher goes before others: its children have nothing of it, and no nice value.
+    pub scheduling: Option<Scheduling>,
+}
+
+/// What the warden hands to the new process, and where that leaves its failure.
+pub struct Birth<'a> {
+    /// What to become.
+    pub image: &'a Image,
+    /// The warden's process id.
+    pub warden: i32,
+    /// Whether the warden has left the launcher's session.
+    pub apart: &'a Signpost,
+    /// The step that failed and its errno.
+    pub failure: Option<(Step, i32)>,
+}
+
+/// The new process's main function. Never answers where it succeeds.
+pub fn begin(birth: &mut Birth<'_>) -> i32 {
+    // What ends the process within the steps leaves this behind.
+    birth.failure = Some((Step::Unfinished, libc::ECANCELED));
+    let (step, error) = become_program(birth);
+    birth.failure = Some((step, error.raw_os_error().unwrap_or(libc::EIO)));
+    127
+}
+
+/// Confines the calling process and executes the program; returns only where a step failed.
+fn become_program(birth: &mut Birth<'_>) -> (Step, io::Error) {
+    if let Err(failure) = confine_self(birth) {
+        return failure;
+    }
+    let image = birth.image;
+    birth.failure = None;
+    // Signals that came meanwhile act on the target now, with default actions.
+    if let Err(error) = image.signal_mask.set() {
+        return (Step::Descriptors, error);
+    }
+    let error = process::execute(&image.program, &image.arguments, &image.environment);
+    (Step::Execute, error)
+}
+
+/// The order matters where a comment says so.
+fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
+    let at = |step: Step| move |error: io::Error| (step, error);
+    let image = birth.image;
+    fault::point("target", || "");
+
+    // First, so that a warden killed from here on takes the target along. Exec keeps it: nothing is set-user-ID.
+    confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
+    // One that was killed before sends no signal.
+    if process::parent() != birth.warden {
+        return Err((Step::DeathSignal, io::Error::from_raw_os_error(libc::ESRCH)));
+    }
+
+    // As far as it may be had: a run without it is confined all the same.
+    if let Some(scheduling) = &image.scheduling {
+        scheduling.take();
+    }
+    // Before Landlock, which doesn't grant writing to the control group.
+    if image.control_group >= 0 {
+        confine::write_all(image.control_group, b"0").map_err(at(Step::ControlGroup))?;
+    }
+    for limit in &image.limits {
+        confine::limit_resource(limit.resource, limit.soft, limit.hard).map_err(at(Step::Limits))?;
+    }
+    confine::change_directory(image.directory).map_err(at(Step::Directory))?;
+    place_streams(image.streams).map_err(at(Step::Streams))?;
+
+    // Only now is there a process whose /proc entries these are.
+    if image.own_proc_rights != 0 {
+        confine::grant_own_proc(image.ruleset, image.own_proc_rights).map_err(at(Step::OwnProc))?;
+    }
+
+    signals::reset_dispositions(image.ignored_signals);
+    confine::landlock_restrict_self(image.ruleset).map_err(at(Step::Landlock))?;
+    // After Landlock, whose calls the filter allows but has no need to see.
+    if image.listener_socket < 0 {
+        confine::install_filter(&image.filter).map_err(at(Step::Seccomp))?;
+    } else {
+        hand_over_listener(image).map_err(at(Step::Listener))?;
+    }
+    // Last, since the ruleset's descriptor is among them.
+    confine::close_from(3).map_err(at(Step::Descriptors))?;
+    // Nothing of the run begins while one signal to the launcher's process group could end launcher and warden.
+    if !birth.apart.follow() {
+        return Err((Step::Session, io::Error::from_raw_os_error(libc::EPERM)));
+    }
+    Ok(())
+}
+
+/// Installs the filter and sends its listener to the supervisor. From here on mediated calls wait for him.
+fn hand_over_listener(image: &Image) -> io::Result<()> {
+    let listener = notify::install_filter(&image.filter)?;
+    let message = Message::new(News::Listener as u32, 0, 0);
+    wire::send_with(image.listener_socket, &message, listener.as_raw_fd())
+}
+
+/// Puts the three streams on 0, 1 and 2. Sources at 0 to 2 that are needed later are moved out of the way by
+/// the launcher, so a plain sequence is right.
+fn place_streams(streams: [RawFd; 3]) -> io::Result<()> {
+    for (number, source) in (0..).zip(streams) {
+        if source < 0 {
+            confine::close(number);
+        } else {
+            confine::place_descriptor(source, number)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,415 @@
+//! The warden: the process between the launcher and the target. It exists so that the whole tree ends.
+//!
+//! *Why a process of its own.* It is the subreaper, so every orphan of the run stays below it, and it lives in
+//! a Landlock domain that scopes signals, with the target in a domain nested inside: `kill(-1)` from here
+//! reaches exactly the run, and the target can't signal the warden. A parent-death signal would not do: it
+//! isn't inherited. It is in a session of its own: a signal to the launcher's process group, or all of its session,
+//! would kill both at once otherwise, and leave what had left the group. The target stays in the launcher's, so keys and
+//! job control reach it.
+//!
+//! *When it ends.* When the target has ended, when it is told to end the run, or when the launcher's end of
+//! the socket closes, which the kernel does however the launcher dies. It always kills and collects the rest
+//! of the tree first.
+//!
+//! It is a fork of a program that may have had threads, and it never executes: everything here is child-safe
+//! (system calls only, no allocation). A panic in it or in the target's first steps ends the process at once
+//! (`sys::process::ExitOnDrop`, and before that the binary's panic hook), so the run fails or ends. All signals are blocked in it, so no key at a terminal stops it.
+
+mod bear;
+mod child;
+mod pause;
+
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use crate::fault;
+pub use bear::{Born, bear};
+pub use child::{Birth, Image, ResourceLimit, Step};
+pub use pause::{Look, Pause};
+use stockade_sys::children::Children;
+use stockade_sys::process::{self, SignalDomain, Waited};
+use stockade_sys::signals::SignalSet;
+use stockade_sys::spawn::{self, ChildStack, Signpost};
+use stockade_sys::wire::{self, Message};
+use stockade_sys::{confine, outer, signals, title};
+
+/// What the warden tells the launcher. `first` and `second` of the message in brackets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum News {
+    /// The program runs [pid].
+    Started = 1,
+    /// It could not be started [step, errno]; nothing runs.
+    Failed,
+    /// The program was stopped by a signal [signal].
+    Stopped,
+    /// It goes on.
+    Continued,
+    /// The program has ended, and so has the whole tree [-, wait status].
+    Ended,
+    /// The target sends its filter's listener along [-, -].
+    Listener,
+    /// The warden of a run inside a run sends its connection to the outer supervisor along, which tells there what it refused
+    /// [-, -].
+    Outer,
+}
+
+/// What the launcher tells the warden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Order {
+    /// End the whole tree now.
+    Kill = 16,
+    /// Send the program a signal, the first number.
+    Signal,
+    /// Send every process of the tree a signal, the first number.
+    SignalAll,
+}
+
+/// Everything the warden needs, made before the fork.
+pub struct Duty {
+    /// The process that this is forked from.
+    pub launcher: i32,
+    /// The warden's end of the socket.
+    pub socket: RawFd,
+    /// The ruleset that scopes signals; `None` before Landlock ABI 6.
+    pub signal_ruleset: Option<RawFd>,
+    /// The ruleset of the supervisor's workers; `None` where there's none. The warden is born inside it.
+    pub workers_ruleset: Option<RawFd>,
+    /// What the outer run's supervisor is asked, where he supervises this run too.
+    pub outer_request: Option<Vec<u8>>,
+    /// Where visitors of the relay are announced, where hosts are named. The workers' alone.
+    pub bell: Option<RawFd>,
+    /// Whether the launcher holds Linux capabilities.
+    pub holds_capabilities: bool,
+    /// What to start.
+    pub image: Image,
+    /// A stack for the target's first steps.
+    pub stack: ChildStack,
+}
+
+/// Its name and command line. Nothing of the launcher's, which names the program too: `pkill stockade` and `pkill -f
+/// program` would end both at once.
+const NAME: &CStr = c"sandbox-warden";
+
+/// The warden's main function.
+pub fn serve(duty: &Duty) -> ! {
+    let status = match begin(duty) {
+        Ok(begun) => Watch::new(duty.socket, begun).run(),
+        Err((step, errno)) => {
+            tell(duty.socket, News::Failed, step as i32, errno);
+            1
+        }
+    };
+    process::exit_now(status)
+}
+
+fn tell(socket: RawFd, news: News, first: i32, second: i32) {
+    // A launcher that is gone hears nothing; the closed socket is noticed where it is waited on.
+    let _ = wire::send(socket, &Message::new(news as u32, first, second));
+}
+
+/// What the warden has begun.
+struct Begun {
+    target: i32,
+    reach: Reach,
+    /// The connection to the outer run's supervisor.
+    outer: Option<OwnedFd>,
+}
+
+/// By which the warden signals what is below it.
+enum Reach {
+    /// All at once.
+    Domain(SignalDomain),
+    /// Its children and all below them, one after the other, until there are none.
+    Children(Children),
+}
+
+impl Reach {
+    fn signal(&self, signal: i32) {
+        match self {
+            Reach::Domain(domain) => domain.signal_all(signal),
+            Reach::Children(children) => children.signal(signal, |_| false),
+        }
+    }
+
+    /// One round of ending it.
+    fn kill(&self, round: usize) {
+        match self {
+            Reach::Domain(domain) => domain.signal_all(libc::SIGKILL),
+            Reach::Children(children) => children.kill(round, |_| false),
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(self, Reach::Domain(_))
+    }
+}
+
+/// Confines the warden and starts the target, or answers the step that failed.
+fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
+    fault::point("warden", || "begin");
+    let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
+    // Until there is a target. It would wait for ever for an answer to its first calls, and so would this.
+    confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
+    if process::parent() != duty.launcher {
+        process::exit_now(1);
+    }
+    // A host of the library may ignore SIGCHLD.
+    signals::await_children();
+    confine::become_subreaper().map_err(at(Step::Subreaper))?;
+    confine::no_new_privs().map_err(at(Step::NoNewPrivs))?;
+    confine::drop_capabilities(duty.holds_capabilities).map_err(at(Step::Capabilities))?;
+    let reach = match duty.signal_ruleset {
+        Some(ruleset) => Reach::Domain(SignalDomain::enter(ruleset).map_err(at(Step::SignalDomain))?),
+        None => Reach::Children(Children::open().map_err(at(Step::Children))?),
+    };
+    // Before there is a process to be narrowed, and after the last step that leaves the warden narrower.
+    let outer = match &duty.outer_request {
+        Some(request) => Some(ask_outer(request).map_err(at(Step::Outer))?),
+        None => None,
+    };
+    let apart = Signpost::new();
+    let mut birth = Birth {
+        image: &duty.image,
+        warden: process::id(),
+        apart: &apart,
+        failure: None,
+    };
+    let mut first_steps = FirstSteps::default();
+    let meanwhile = |target: i32, is_first: bool| match is_first {
+        // Once there is a target in the launcher's session, and before it executes anything. From then on this doesn't die with
+        // the launcher: what the target starts until the socket is watched would be left to itself.
+        true => {
+            let _ = confine::parent_death_signal(LAUNCHER_IS_GONE);
+            apart.point(process::begin_session().is_ok());
+        }
+        false => first_steps.look(duty.socket, target, &reach),
+    };
+    let target = spawn::run_until_exec(&duty.stack, child::begin, &mut birth, meanwhile).map_err(at(Step::Fork))?;
+    let failure = birth.failure.filter(|failure| !first_steps.explain(failure));
+    if let Some(signal) = first_steps.stopped {
+        let _ = process::signal(target, signal);
+    }
+    // The launcher's thread that this was forked from may end before the run does. Should its user have stopped this, it goes on by
+    // that; nothing else comes of it. A run around this one refuses it.
+    confine::parent_death_signal(libc::SIGCONT)
+        .or_else(|_| confine::parent_death_signal(0))
+        .map_err(at(Step::DeathSignal))?;
+    match failure {
+        Some(failure) => {
+            say_goodbye(outer.as_ref());
+            Err(failure)
+        }
+        None => Ok(Begun { target, reach, outer }),
+    }
+}
+
+/// By which the warden hears, with all signals blocked, that the thread that forked it has ended. No kernel sends it otherwise
+/// (signal(7)).
+const LAUNCHER_IS_GONE: i32 = libc::SIGSTKFLT;
+
+/// What came meanwhile to a target that takes long to become the program.
+#[derive(Default)]
+struct FirstSteps {
+    /// The signal that stopped it, which it gets again as the program: stopped before that it would keep the warden from
+    /// watching.
+    stopped: Option<i32>,
+    /// Whether it was ended by an order.
+    is_ended: bool,
+}
+
+impl FirstSteps {
+    fn look(&mut self, socket: RawFd, target: i32, reach: &Reach) {
+        if let Some(signal) = process::stopped_by(target) {
+            self.stopped = Some(signal);
+            let _ = process::signal(target, libc::SIGCONT);
+        }
+        if !self.is_ended && signals::is_pending(LAUNCHER_IS_GONE) {
+            self.is_ended = true;
+            let _ = process::signal(target, libc::SIGKILL);
+        }
+        while !self.is_ended && wire::wait_readable([socket, -1], 0).is_ok_and(|ready| ready != 0) {
+            if !obey(socket, target, reach) {
+                self.is_ended = true;
+                let _ = process::signal(target, libc::SIGKILL);
+            }
+        }
+    }
+
+    /// Whether the order is why it didn't become the program: that is an end, not a failure.
+    fn explain(&self, (step, _): &(Step, i32)) -> bool {
+        self.is_ended && *step == Step::Unfinished
+    }
+}
+
+fn ask_outer(request: &[u8]) -> std::io::Result<OwnedFd> {
+    let socket = outer::connect()?;
+    outer::ask(&socket, request)?;
+    Ok(socket)
+}
+
+/// Tells the outer supervisor that no process is left below. Never said, he goes on narrowing what may be left.
+fn say_goodbye(outer: Option<&OwnedFd>) {
+    if let Some(socket) = outer {
+        let _ = outer::send_all(socket, &[outer::GOODBYE]);
+    }
+}
+
+/// Takes one order; `false` ends the run, and so does anything that isn't an order.
+fn obey(socket: RawFd, target: i32, reach: &Reach) -> bool {
+    let Ok(Some(message)) = wire::receive(socket) else {
+        return false;
+    };
+    if message.kind == Order::Signal as u32 {
+        let _ = process::signal(target, message.first);
+        return true;
+    }
+    if message.kind == Order::SignalAll as u32 {
+        reach.signal(message.first);
+        return true;
+    }
+    false
+}
+
+/// Closes every descriptor from `first` on but these.
+fn close_all_but(first: RawFd, mut kept: [Option<RawFd>; 2]) {
+    kept.sort_unstable();
+    let mut next = first;
+    for kept in kept.into_iter().flatten().filter(|kept| *kept >= first) {
+        (next..kept).for_each(confine::close);
+        next = kept + 1;
+    }
+    let _ = confine::close_from(next as u32);
+}
+
+/// How many descendants are collected before the socket is looked at again: where each process starts the next and
+/// ends, there's always one more to collect.
+const COLLECTED_AT_ONCE: usize = 64;
+/// The same once the run is to end. What has ended lies in front of what is to be killed, and holds places for more.
+const COLLECTED_AT_LAST: usize = 1 << 16;
+
+/// What a round of collecting left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// No descendant.
+    None,
+    /// Descendants that live.
+    Living,
+    /// Perhaps more that have ended.
+    More,
+}
+
+/// The warden while the target runs.
+struct Watch {
+    socket: RawFd,
+    signals: Option<OwnedFd>,
+    target: i32,
+    reach: Reach,
+    outer: Option<OwnedFd>,
+    /// The target's wait status, once it has ended.
+    ended: Option<i32>,
+}
+
+impl Watch {
+    /// Lets go of everything but the sockets, so that a closed pipe is closed for its reader.
+    fn new(socket: RawFd, begun: Begun) -> Self {
+        const SOCKET: RawFd = 3;
+        let Begun { target, reach, outer } = begun;
+        tell(socket, News::Started, target, 0);
+        // Inside another run its filter refuses the second half, and that run's warden is there.
+        let _ = title::rename(NAME);
+        let socket = match confine::place_descriptor(socket, SOCKET) {
+            Ok(()) => SOCKET,
+            Err(_) => socket,
+        };
+        if socket == SOCKET {
+            let children = match &reach {
+                Reach::Children(children) => Some(children.as_raw_fd()),
+                Reach::Domain(_) => None,
+            };
+            close_all_but(4, [outer.as_ref().map(AsRawFd::as_raw_fd), children]);
+            (0..SOCKET).for_each(confine::close);
+        }
+        Watch {
+            socket,
+            signals: SignalSet::of(&[libc::SIGCHLD]).descriptor(true).ok(),
+            target,
+            reach,
+            outer,
+            ended: None,
+        }
+    }
+
+    /// Watches until the run is over, ends what is left of it and says so.
+    fn run(mut self) -> i32 {
+        fault::point("warden", || "watch");
+        self.until_over();
+        self.end_tree();
+        if let Some(outer) = &self.outer {
+            let _ = wire::send_with(self.socket, &Message::new(News::Outer as u32, 0, 0), outer.as_raw_fd());
+        }
+        say_goodbye(self.outer.as_ref());
+        let mut last = Message::new(News::Ended as u32, 0, self.ended.unwrap_or(libc::SIGKILL));
+        (last.cpu_us, last.max_rss) = process::usage_of_children();
+        let _ = wire::send(self.socket, &last);
+        0
+    }
+
+    fn until_over(&mut self) {
+        // Without a signal descriptor (out of descriptors) a short time-out does the same.
+        let children = self.signals.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+        let idle = if children < 0 { 20 } else { -1 };
+        loop {
+            let left = self.collect(false, COLLECTED_AT_ONCE);
+            if self.ended.is_some() || left == Left::None {
+                return;
+            }
+            let timeout = if left == Left::More { 0 } else { idle };
+            let Ok(ready) = wire::wait_readable([self.socket, children], timeout) else {
+                return;
+            };
+            while children >= 0 && signals::next_signal(children).is_some() {}
+            if ready & 1 != 0 && !obey(self.socket, self.target, &self.reach) {
+                return;
+            }
+        }
+    }
+
+    /// Kills and collects until no descendant is left.
+    fn end_tree(&mut self) {
+        // One round is enough with the scope: a fork under way is undone by the pending signal. Without it,
+        // each round meets what the last one missed; the pause lets processes that are being torn down go.
+        for round in 1.. {
+            self.reach.kill(round);
+            match self.collect(self.reach.is_whole(), COLLECTED_AT_LAST) {
+                Left::None => return,
+                Left::Living => drop(wire::wait_readable([-1, -1], 1)),
+                Left::More => {}
+            }
+        }
+    }
+
+    /// Collects ended descendants, a bounded number, and notes what happened to the target.
+    fn collect(&mut self, block: bool, most: usize) -> Left {
+        for _ in 0..most {
+            match process::wait_any(block) {
+                Waited::NoChildren => return Left::None,
+                Waited::Nothing => return Left::Living,
+                Waited::Changed(change) if change.pid == self.target => self.note(change.status),
+                Waited::Changed(_) => {}
+            }
+        }
+        Left::More
+    }
+
+    fn note(&mut self, status: i32) {
+        if libc::WIFSTOPPED(status) {
+            tell(self.socket, News::Stopped, libc::WSTOPSIG(status), 0);
+        } else if libc::WIFCONTINUED(status) {
+            tell(self.socket, News::Continued, 0, 0);
+        } else {
+            self.ended = Some(status);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `on_violation`: a command of the user's that is told of each denial.
+//!
+//! It runs in the background, outside every confinement, as the user. Nothing waits for it: its input is a file in memory,
+//! its output is dropped, and the kernel ends it after a while, also when the run is long over.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use stockade::config::OnViolation;
+use stockade::unconfined::{self, Caller};
+use stockade_sys::{file, process};
+
+/// Commands at once.
+const MOST: usize = 4;
+
+/// Bytes of rows that wait for one of them to end.
+const MOST_WAITING: usize = 256 * 1024;
+
+/// A command's time.
+const SECONDS: u32 = 10;
+
+/// A command as it was found before any run that it may tell of.
+struct Alert {
+    /// Nothing where there is no such program.
+    program: Option<PathBuf>,
+    arguments: Vec<String>,
+}
+
+impl Alert {
+    fn new(command: OnViolation) -> Alert {
+        Alert {
+            program: Caller::of_process().program(OsStr::new(&command.program)),
+            arguments: command.arguments,
+        }
+    }
+}
+
+/// The commands.
+pub(super) struct Alerts {
+    command: Option<Alert>,
+    running: Vec<Child>,
+    /// Rows for the next command, one a line.
+    waiting: Vec<u8>,
+    waiting_rows: u64,
+    /// Denials that weren't told, and why the last of them.
+    pub(super) untold: u64,
+    pub(super) error: Option<io::Error>,
+}
+
+impl Alerts {
+    pub(super) fn new(command: Option<OnViolation>) -> Alerts {
+        Alerts {
+            command: command.map(Alert::new),
+            running: Vec::new(),
+            waiting: Vec::new(),
+            waiting_rows: 0,
+            untold: 0,
+            error: None,
+        }
+    }
+
+    /// Whether there is anything to come back for.
+    pub(super) fn are_busy(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// Tells of a denial, at once or with the next ones.
+    pub(super) fn tell(&mut self, row: &Value) {
+        if self.command.is_none() {
+            return;
+        }
+        let line = format!("{row}\n");
+        if self.waiting.len() + line.len() > MOST_WAITING {
+            self.untold += 1;
+            return;
+        }
+        self.waiting.extend(line.as_bytes());
+        self.waiting_rows += 1;
+        self.go_on();
+    }
+
+    /// Starts what waits, where few enough run.
+    pub(super) fn go_on(&mut self) {
+        // An error means that somebody else, who waits for any child, saw its end.
+        self.running.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+        if self.running.len() < MOST {
+            self.start();
+        }
+    }
+
+    /// Starts what waits and leaves all of them alone.
+    pub(super) fn end(&mut self) {
+        self.go_on();
+        self.start();
+        let running = std::mem::take(&mut self.running);
+        if !running.is_empty() {
+            // A process that lives on, as a library's may, keeps no dead children.
+            let wait = move || running.into_iter().for_each(|mut child| drop(child.wait()));
+            let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(wait);
+        }
+    }
+
+    fn start(&mut self) {
+        let Some(command) = &self.command else { return };
+        if self.waiting.is_empty() {
+            return;
+        }
+        let rows = std::mem::take(&mut self.waiting);
+        let count = std::mem::take(&mut self.waiting_rows);
+        match start(command, &rows) {
+            Ok(child) => self.running.push(child),
+            Err(error) => {
+                self.untold += count;
+                self.error = Some(error);
+            }
+        }
+    }
+}
+
+fn start(alert: &Alert, rows: &[u8]) -> io::Result<Child> {
+    // Not a pipe: a reader that doesn't read would hold up the writer.
+    let mut input = File::from(file::memory_file(c"stockade-violation", libc::MFD_CLOEXEC)?);
+    input.write_all(rows)?;
+    input.rewind()?;
+    // What appeared since may be the run's.
+    let program = alert.program.as_ref().ok_or(io::ErrorKind::NotFound)?;
+    let mut command = Command::new(program);
+    command
+        .args(&alert.arguments)
+        .current_dir(unconfined::DIRECTORY)
+        .stdin(input)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    process::set_apart(&mut command, SECONDS);
+    command.spawn()
+}

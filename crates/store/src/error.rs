@@ -1,0 +1,152 @@
+//! What can go wrong with the store.
+
+use std::io;
+use std::path::PathBuf;
+
+/// The trail's database.
+pub(super) const TRAIL: &str = "audit.db";
+
+/// Why the store couldn't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no state directory: neither `$XDG_STATE_HOME` nor a home.
+    #[error("there is no state directory")]
+    Stateless,
+    /// The thread that stores panicked.
+    #[error("internal error: {0}")]
+    Fault(String),
+    /// The state directory can't be used.
+    #[error("can't use the state directory `{}`", .path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file in it can't be used.
+    #[error("can't use `{}`", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// SQLite failed.
+    #[error("can't {action} `{}`", .path.display())]
+    Database {
+        /// What it should have done: `read`, `write to`.
+        action: &'static str,
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The database is of a later version.
+    #[error("`{}` is of version {found}, and this Stockade knows {known}", .path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest that is known here.
+        known: i64,
+    },
+    /// A stored grant isn't as it was stored, so none is used.
+    #[error("the stored grant `{id}` in `{}` is damaged", .path.display())]
+    Damaged {
+        /// The grant's id, as far as it can be read.
+        id: String,
+        /// The database.
+        path: PathBuf,
+    },
+    /// No grant has this id.
+    #[error("there is no stored grant `{id}`")]
+    Unknown {
+        /// The id that was asked for.
+        id: String,
+    },
+}
+
+/// What belongs together has to go together: a log or a head that is left behind fits no new database.
+const DAMAGED_TRAIL: &str = "the trail is damaged: move `audit.db`, `audit.db-wal`, `audit.db-shm` and `audit.head` \
+                             away together, and a new one is made";
+const DAMAGED_FILE: &str = "the file is damaged: move it away together with the files of the same name that end in \
+                            `-wal` and `-shm`, and a new one is made";
+
+impl StoreError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            StoreError::Stateless => Some("set `XDG_STATE_HOME` or `HOME` to a directory of yours"),
+            StoreError::Directory { .. } | StoreError::File { .. } => {
+                Some("it must be yours alone, and no symbolic link")
+            }
+            StoreError::Newer { .. } => Some("a newer Stockade made it: use that one, or move the file away"),
+            StoreError::Damaged { .. } => {
+                Some("no stored grant is used until it is revoked: `stockade grant list` shows it")
+            }
+            StoreError::Unknown { .. } => Some("`stockade grant list` shows them"),
+            StoreError::Database { source, path, .. } if is_broken(source) => {
+                let is_trail = path.file_name() == Some(TRAIL.as_ref());
+                Some(if is_trail { DAMAGED_TRAIL } else { DAMAGED_FILE })
+            }
+            StoreError::Database { .. } | StoreError::Fault(_) => None,
+        }
+    }
+}
+
+/// Whether SQLite says that a file isn't, or is no longer, a database.
+pub(super) fn is_broken(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+}
+
+/// What is missing from the audit trail of a run. The run itself isn't concerned.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// Records couldn't be written.
+    #[error("the audit trail lacks {records} of this run's records")]
+    Unwritten {
+        /// How many.
+        records: u64,
+        /// Why the last of them couldn't.
+        source: StoreError,
+    },
+    /// Records came faster than they could be written, or were more than is kept of one run.
+    #[error("the audit trail lacks {records} of this run's records: there were too many")]
+    Lost {
+        /// How many.
+        records: u64,
+    },
+    /// A grant that was to last isn't kept; it counts in this run alone.
+    #[error("a grant couldn't be kept for later runs")]
+    Unkept(#[source] StoreError),
+    /// There is no thread to write them.
+    #[error("the audit trail lacks all records of this run")]
+    Unstarted(#[source] io::Error),
+    /// Writing hasn't ended in time.
+    #[error("the audit trail may lack this run's last records: writing them took too long")]
+    Late,
+    /// The thread that writes them panicked.
+    #[error("the audit trail lacks records of this run: internal error: {0}")]
+    Fault(String),
+    /// The command of `on_violation` couldn't be started.
+    #[error("`on_violation` wasn't run for {records} denials")]
+    Unalerted {
+        /// For how many denials.
+        records: u64,
+        /// Why the last of them wasn't told; `None` where there were too many at once.
+        source: Option<io::Error>,
+    },
+}
+
+impl AuditError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            AuditError::Unwritten { source, .. } | AuditError::Unkept(source) => source.hint(),
+            AuditError::Lost { .. } => Some("`--audit denials` records less than `--audit all`"),
+            AuditError::Unstarted(_) | AuditError::Late | AuditError::Fault(_) | AuditError::Unalerted { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! The writer of a run's records: one thread, one transaction for all that waits.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::alert::Alerts;
+use super::chain::exported;
+use super::keeper::{Keeper, drop_capabilities};
+use super::queue::{Noted, Queue, Taken};
+use super::trail::{Entry, Trail};
+use super::{AuditError, Given, Key, Level, NewGrant, StoreError, now_ms};
+use stockade::approve::{Answer, EscalationRequest};
+use stockade::audit::{self, Lost, Observer, Record};
+use stockade::config::OnViolation;
+use stockade::fault::{self, Fault};
+use stockade::mutex::lock;
+use stockade_sys::signals::SignalSet;
+
+/// How long the end of a run waits for its last records.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// After so many failures it isn't tried again in this run.
+const MOST_FAILURES: u32 = 2;
+
+/// Bytes of a run's accesses that are kept: about a quarter of a million of them.
+const MOST_BYTES_OF_ACCESSES: usize = if cfg!(test) { 64 << 10 } else { 64 << 20 };
+
+/// Writes the records of one run, or of several, to the audit trail.
+///
+/// Its thread starts with it and opens the database with the first record. Nothing that fails there reaches a run:
+/// [`finish`](AuditWriter::finish) says it once.
+pub struct AuditWriter {
+    notes: Arc<Notes>,
+    thread: Result<Thread, io::Error>,
+}
+
+struct Thread {
+    handle: JoinHandle<()>,
+    end: Receiver<Result<(), AuditError>>,
+}
+
+impl Thread {
+    fn end(self) -> Result<(), AuditError> {
+        let end = self.end.recv_timeout(PATIENCE).map_err(|_| AuditError::Late)?;
+        let _ = self.handle.join();
+        end
+    }
+}
+
+/// What observers hold: where the records go, and the grants that are to last.
+struct Notes {
+    level: Level,
+    queue: Queue,
+    state: Option<PathBuf>,
+    /// Stores grants that last; none are kept without.
+    keeper: OnceLock<Keeper>,
+    /// Why the last grant couldn't be kept.
+    unkept: Mutex<Option<StoreError>>,
+}
+
+impl AuditWriter {
+    /// Starts a writer for the trail in this state directory.
+    pub fn start(state: Option<&Path>, level: Level, on_violation: Option<OnViolation>) -> AuditWriter {
+        let notes = Arc::new(Notes {
+            level,
+            queue: Queue::default(),
+            state: state.map(Path::to_path_buf),
+            keeper: OnceLock::new(),
+            unkept: Mutex::new(None),
+        });
+        let writing = Writing {
+            notes: Arc::clone(&notes),
+            trail: None,
+            failures: 0,
+            accesses: HashMap::new(),
+            unrecorded: 0,
+            unwritten: 0,
+            lost: 0,
+            error: None,
+            fault: None,
+            alerts: Alerts::new(on_violation),
+        };
+        let thread = match level {
+            Level::Off => Err(io::ErrorKind::Unsupported.into()),
+            Level::Denials | Level::All => spawn(writing),
+        };
+        AuditWriter { notes, thread }
+    }
+
+    /// Lets the observer keep grants that were answered with `always`, for runs with this key. The first key stays. To be
+    /// called before the run starts, on a thread that isn't confined. Where no thread can be had, none are kept.
+    pub fn keep_grants(&self, key: Key) {
+        if self.notes.keeper.get().is_none()
+            && let Ok(keeper) = Keeper::start(self.notes.state.clone(), key)
+        {
+            let _ = self.notes.keeper.set(keeper);
+        }
+    }
+
+    /// Who takes note for it. What is noted after the end is dropped.
+    pub fn observer(&self) -> Arc<dyn Observer> {
+        self.notes.clone()
+    }
+
+    /// Writes what is left and ends.
+    ///
+    /// # Errors
+    /// Something is missing from the trail. It was said nowhere else, and no run was concerned.
+    pub fn finish(mut self) -> Result<(), AuditError> {
+        self.notes.queue.close();
+        let thread = std::mem::replace(&mut self.thread, Err(io::ErrorKind::Unsupported.into()));
+        let written = match thread {
+            Ok(thread) => thread.end(),
+            Err(_) if self.notes.level == Level::Off => Ok(()),
+            Err(source) => Err(AuditError::Unstarted(source)),
+        };
+        // A grant that isn't there tomorrow is what a person would notice first.
+        let unkept = lock(&self.notes.unkept).take();
+        unkept.map_or(written, |source| Err(AuditError::Unkept(source)))
+    }
+}
+
+/// Without [`AuditWriter::finish`] the thread ends by itself, and what it couldn't write isn't told.
+impl Drop for AuditWriter {
+    fn drop(&mut self) {
+        self.notes.queue.close();
+    }
+}
+
+impl Observer for Notes {
+    fn note(&self, run: &str, record: Record) {
+        let is_wanted = match self.level {
+            Level::Off => false,
+            Level::Denials => !record.allows(),
+            Level::All => true,
+        };
+        if is_wanted {
+            self.queue.add(Noted {
+                time_ms: now_ms(),
+                run: run.to_string(),
+                record,
+            });
+        }
+    }
+
+    fn keep_grant(&self, words: &[OsString], request: &EscalationRequest, answer: &Answer) -> bool {
+        let Some(keeper) = self.keeper.get() else {
+            return false;
+        };
+        let grant = NewGrant {
+            given: Given::Flag(words.to_vec()),
+            by: answer.by.clone(),
+            reason: answer.reason.clone(),
+            request: Some(request.id.clone()),
+        };
+        match keeper.keep(grant) {
+            Ok(()) => true,
+            Err(error) => {
+                *lock(&self.unkept) = Some(error);
+                false
+            }
+        }
+    }
+
+    fn keeps_grants(&self) -> bool {
+        self.keeper.get().is_some()
+    }
+
+    fn wants_allowed(&self) -> bool {
+        self.level == Level::All
+    }
+}
+
+/// A thread on which all signals are blocked from the start: they are for the thread that waits for them.
+fn spawn(writing: Writing) -> io::Result<Thread> {
+    let (say, end) = channel();
+    let before = SignalSet::full().block()?;
+    let spawned = std::thread::Builder::new()
+        .name("stockade-audit".into())
+        .stack_size(512 * 1024)
+        .spawn(move || {
+            let ended = fault::contain(|| writing.serve());
+            let _ = say.send(ended.unwrap_or_else(|fault| Err(AuditError::Fault(fault.to_string()))));
+        });
+    before.set()?;
+    spawned.map(|handle| Thread { handle, end })
+}
+
+/// The thread's own.
+struct Writing {
+    notes: Arc<Notes>,
+    trail: Option<Trail>,
+    failures: u32,
+    /// Bytes of the accesses that each run has noted.
+    accesses: HashMap<String, usize>,
+    /// Records that are missing, and no row says so yet.
+    unrecorded: u64,
+    unwritten: u64,
+    lost: u64,
+    error: Option<StoreError>,
+    /// The last panic.
+    fault: Option<Fault>,
+    alerts: Alerts,
+}
+
+impl Writing {
+    fn serve(mut self) -> Result<(), AuditError> {
+        drop_capabilities();
+        loop {
+            let patience = if self.alerts.are_busy() {
+                Duration::from_millis(100)
+            } else {
+                Duration::from_secs(3600)
+            };
+            let taken = self.notes.queue.take(patience);
+            let (records, is_last) = (taken.records.len() as u64, taken.is_last);
+            if let Err(fault) = fault::contain(|| self.keep(taken)) {
+                self.unrecorded += records;
+                self.fault = Some(fault);
+                // Its transaction is rolled back.
+                self.trail = None;
+            }
+            if is_last {
+                self.trail = None;
+                self.alerts.end();
+                return self.ended();
+            }
+        }
+    }
+
+    /// Whether a record is kept. The accesses of one run, of which it makes as many as it likes, don't fill the disk.
+    fn has_room(&mut self, entry: &Entry) -> bool {
+        if !matches!(entry.kind, "allowed" | "denied") {
+            if entry.kind == "ended" {
+                self.accesses.remove(&entry.run);
+            }
+            return true;
+        }
+        let bytes = self.accesses.entry(entry.run.clone()).or_default();
+        *bytes += entry.body.len();
+        *bytes <= MOST_BYTES_OF_ACCESSES
+    }
+
+    /// Writes what was taken.
+    fn keep(&mut self, taken: Taken) {
+        let last_run = taken.records.back().map(|noted| noted.run.clone());
+        let noted = taken.records.len();
+        let mut entries: Vec<Entry> = taken.records.into_iter().map(entry).collect();
+        entries.retain(|entry| self.has_room(entry));
+        let lost = taken.lost + (noted - entries.len()) as u64;
+        self.lost += lost;
+        self.unrecorded += lost;
+        if self.unrecorded > 0 && (!entries.is_empty() || taken.is_last) {
+            entries.push(entry(Noted {
+                time_ms: now_ms(),
+                run: last_run.unwrap_or_default(),
+                record: Record::Lost(Lost {
+                    records: self.unrecorded,
+                }),
+            }));
+        }
+        self.write(&entries);
+        self.alerts.go_on();
+    }
+
+    /// All of them, or none and the reason is kept.
+    fn write(&mut self, entries: &[Entry]) {
+        if entries.is_empty() {
+            return;
+        }
+        match self.append(entries) {
+            Ok(rows) => {
+                self.unrecorded = 0;
+                let denials = rows.iter().filter(|row| is_violation(&row.kind, &row.body));
+                denials.for_each(|row| self.alerts.tell(&row.json()));
+            }
+            Err(error) => {
+                let records = entries.iter().filter(|entry| entry.kind != "lost").count() as u64;
+                self.unwritten += records;
+                self.unrecorded += records;
+                self.failures += 1;
+                if let Some(error) = error {
+                    self.error = Some(error);
+                }
+                // Opened anew the next time: nothing is known of its state.
+                self.trail = None;
+                let denials = entries.iter().filter(|entry| is_violation(entry.kind, &entry.body));
+                denials.for_each(|entry| {
+                    self.alerts
+                        .tell(&exported(entry.time_ms, &entry.run, entry.kind, &entry.body));
+                });
+            }
+        }
+    }
+
+    /// `None` as an error where it isn't even tried any more.
+    fn append(&mut self, entries: &[Entry]) -> Result<Vec<super::Row>, Option<StoreError>> {
+        if self.failures >= MOST_FAILURES {
+            return Err(None);
+        }
+        if self.trail.is_none() {
+            let state = self.notes.state.as_deref().ok_or(StoreError::Stateless)?;
+            let mut trail = Trail::open(state)?;
+            trail.leave_log()?;
+            self.trail = Some(trail);
+        }
+        let trail = self.trail.as_mut().expect("just opened");
+        Ok(trail.append(entries)?)
+    }
+
+    /// What is missing, the worst first.
+    fn ended(self) -> Result<(), AuditError> {
+        match self.error {
+            Some(source) => Err(AuditError::Unwritten {
+                records: self.unwritten,
+                source,
+            }),
+            None if self.fault.is_some() => Err(AuditError::Fault(
+                self.fault.map_or_else(String::new, |fault| fault.to_string()),
+            )),
+            None if self.lost > 0 => Err(AuditError::Lost { records: self.lost }),
+            None if self.alerts.untold > 0 => Err(AuditError::Unalerted {
+                records: self.alerts.untold,
+                source: self.alerts.error,
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a record is told as a violation, where that is configured. Quotes within a text are escaped, so this field is
+/// the record's own.
+fn is_violation(kind: &str, body: &str) -> bool {
+    kind == "denied" || (kind == "judged" && body.contains("\"result\":\"deny\""))
+}
+
+fn entry(noted: Noted) -> Entry {
+    fault::point("audit", || noted.record.kind());
+    Entry {
+        time_ms: noted.time_ms,
+        kind: noted.record.kind(),
+        body: audit::body(&noted.record),
+        run: noted.run,
+    }
+}

@@ -1,0 +1,364 @@
+//! The processes below this one, signalled without a scope that would keep a signal to all of them in the run.
+//!
+//! A number may be another process's by the time of a call. That of a child is its own until this process collects it; any
+//! other process is pinned first, and then shown to be a child of one that is pinned and lives.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+use super::check;
+use super::other::{process_descriptor, signal_process};
+use super::process::signal;
+
+/// The children of the calling thread, by a list that is open from the beginning: a run may fill the machine's table of open
+/// files, and has to end all the same.
+pub struct Children(OwnedFd);
+
+impl Children {
+    /// Opens the list. Child-safe.
+    pub fn open() -> io::Result<Children> {
+        let file = open(&ProcPath::new("thread-self/children"))?;
+        super::duplicate_above(file.as_raw_fd(), super::BEYOND_THE_WARDENS).map(Children)
+    }
+
+    /// Sends a signal to those that exist now, but for those that are spared, and to all below them. Child-safe, if `is_spared`
+    /// is.
+    ///
+    /// The caller is the subreaper, so what is missed here becomes its child in the end: the orphan of a process that ended
+    /// meanwhile, and what is below more processes than are kept in mind, or can be opened, or looked at in one call. The next
+    /// call meets it.
+    pub fn signal(&self, number: i32, is_spared: impl Fn(i32) -> bool) {
+        const MOST_STEPS: usize = 1 << 16;
+        let mut steps = MOST_STEPS;
+        each_listed(&self.0, |child| {
+            if !is_spared(child) {
+                match process_descriptor(child) {
+                    Ok(descriptor) if steps > 0 => {
+                        let top = Pinned {
+                            number: child,
+                            descriptor,
+                        };
+                        signal_from(top, number, &mut steps);
+                    }
+                    _ => drop(signal(child, number)),
+                }
+            }
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// One round of ending them, counted from 1; the caller collects what has ended between them. Child-safe, if `is_spared` is.
+    ///
+    /// Going all the way down ends a chain whose processes stay. It takes long where there are hundreds, and a process that starts
+    /// the next and ends is gone by the time it's reached. So most rounds kill this process's own children alone, by one call
+    /// each; every eighth goes down.
+    pub fn kill(&self, round: usize, is_spared: impl Fn(i32) -> bool) {
+        const DOWN: usize = 8;
+        if round.is_multiple_of(DOWN) {
+            return self.signal(libc::SIGKILL, is_spared);
+        }
+        each_listed(&self.0, |child| {
+            if !is_spared(child) {
+                let _ = signal(child, libc::SIGKILL);
+            }
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// Those that exist now, and those that come to be among them meanwhile. Child-safe, if `act` is.
+    pub fn each(&self, mut act: impl FnMut(i32)) {
+        each_listed(&self.0, |child| {
+            act(child);
+            ControlFlow::Continue(())
+        });
+    }
+}
+
+impl AsRawFd for Children {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// A process that no other one can take the place of.
+struct Pinned {
+    number: i32,
+    descriptor: OwnedFd,
+}
+
+impl Pinned {
+    fn signal(&self, number: i32) {
+        let _ = signal_process(self.descriptor.as_fd(), number, None);
+    }
+
+    /// Whether it is still there, be it dead: nothing else has had its number then.
+    fn is_there(&self) -> bool {
+        signal_process(self.descriptor.as_fd(), 0, None).is_ok()
+    }
+
+    /// Its child of this number, if it has one.
+    fn child(&self, number: i32) -> Option<Pinned> {
+        let descriptor = process_descriptor(number).ok()?;
+        (parent(number) == Some(self.number) && self.is_there()).then_some(Pinned { number, descriptor })
+    }
+}
+
+/// Signals a process and all below it, in so many steps: a thread or a child is one. No allocation, so few are kept in mind: a
+/// chain of processes needs one place, however long it is. Of more that wait at once some are signalled without what is below
+/// them.
+///
+/// What a killed process made is the subreaper's a moment later, so its children are pinned before it is killed, or a chain would
+/// lose one process a round. Until then it may make more: those that come too late are the subreaper's, too, and as it could go
+/// on for ever, it is killed once there's no place for another, or after some steps. One that gets another signal gets it first.
+fn signal_from(top: Pinned, signal: i32, steps: &mut usize) {
+    const KEPT: usize = 24;
+    const BEFORE_KILLED: usize = 1024;
+    let is_killed = signal == libc::SIGKILL;
+    let mut kept = [const { None::<Pinned> }; KEPT];
+    let mut count = 0;
+    let mut next = Some(top);
+    while let Some(parent) = next.take() {
+        if !is_killed {
+            parent.signal(signal);
+        }
+        let allowed = if is_killed { BEFORE_KILLED.min(*steps) } else { *steps };
+        let mut left = allowed;
+        each_thread(parent.number, |thread| {
+            let path = ProcPath::of(parent.number)
+                .text("/task/")
+                .number(thread)
+                .text("/children");
+            if let Ok(list) = open(&path) {
+                each_listed(&list, |number| {
+                    if let Some(child) = parent.child(number) {
+                        match kept.get_mut(count) {
+                            Some(place) => {
+                                *place = Some(child);
+                                count += 1;
+                            }
+                            None => child.signal(signal),
+                        }
+                    }
+                    step(&mut left, is_killed && count == KEPT)
+                });
+            }
+            step(&mut left, is_killed && count == KEPT)
+        });
+        *steps -= allowed - left;
+        if is_killed {
+            parent.signal(signal);
+        }
+        if *steps > 0 && count > 0 {
+            count -= 1;
+            next = kept.get_mut(count).and_then(Option::take);
+        }
+    }
+    for left in kept.iter().flatten() {
+        left.signal(signal);
+    }
+}
+
+/// Takes one of the steps that are left. None left is the end, and so is enough.
+fn step(left: &mut usize, is_enough: bool) -> ControlFlow<()> {
+    *left = left.saturating_sub(1);
+    match *left == 0 || is_enough {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
+}
+
+/// The numbers of a list of children (proc_pid_task(5)).
+fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32) -> ControlFlow<()>) {
+    // More than there are process ids (PID_MAX_LIMIT): a list that grows as it is read has an end too. The last are the
+    // youngest, and in front of them may lie any number that have ended.
+    const PAGES: usize = 1 << 13;
+    let mut buffer = [0_u8; 4096];
+    let mut offset = 0;
+    let mut pid = 0_i32;
+    for _ in 0..PAGES {
+        // SAFETY: the kernel writes at most the buffer's size into it. Read from its beginning the list is made anew.
+        let got = unsafe { libc::pread(list.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset) };
+        let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
+        if text.is_empty() {
+            return;
+        }
+        offset += text.len() as libc::off_t;
+        // Numbers are followed by a blank each. What is read may end amid one.
+        for byte in text {
+            if byte.is_ascii_digit() {
+                pid = pid.saturating_mul(10).saturating_add(i32::from(byte - b'0'));
+                continue;
+            }
+            if pid > 1 && act(pid).is_break() {
+                return;
+            }
+            pid = 0;
+        }
+    }
+}
+
+/// The threads of a process that there are now.
+fn each_thread(process: i32, mut act: impl FnMut(i32) -> ControlFlow<()>) {
+    if let Ok(directory) = open(&ProcPath::of(process).text("/task")) {
+        let _ = super::file::each_entry(directory.as_fd(), |name, _| act(number(name)));
+    }
+}
+
+/// The parent of a process (proc_pid_stat(5)).
+fn parent(process: i32) -> Option<i32> {
+    let file = open(&ProcPath::of(process).text("/stat")).ok()?;
+    let mut buffer = [0_u8; 512];
+    // SAFETY: the kernel writes at most the buffer's size into it.
+    let got = unsafe { libc::read(file.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    let text = buffer.get(..usize::try_from(got).ok()?)?;
+    // The name is in brackets, and may have brackets itself.
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    text.get(end..)?.split(|byte| *byte == b' ').nth(2).map(number)
+}
+
+/// A number in decimal digits; of anything else, 0.
+fn number(digits: &[u8]) -> i32 {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| i32::from(byte - b'0'));
+    let add = |number: i32, byte| number.checked_mul(10)?.checked_add(digit(byte)?);
+    digits.iter().try_fold(0, add).unwrap_or(0)
+}
+
+/// A path in `/proc`, made without allocation. What doesn't fit makes it another's that isn't there.
+struct ProcPath {
+    bytes: [u8; 64],
+    length: usize,
+}
+
+impl ProcPath {
+    fn new(rest: &str) -> ProcPath {
+        let empty = ProcPath {
+            bytes: [0; 64],
+            length: 0,
+        };
+        empty.text("/proc/").text(rest)
+    }
+
+    fn of(process: i32) -> ProcPath {
+        ProcPath::new("").number(process)
+    }
+
+    fn text(mut self, text: &str) -> ProcPath {
+        // The last byte stays 0.
+        let end = self.bytes.len() - 1;
+        for (place, byte) in self.bytes[..end].iter_mut().skip(self.length).zip(text.bytes()) {
+            *place = byte;
+        }
+        self.length += text.len();
+        self
+    }
+
+    fn number(self, number: i32) -> ProcPath {
+        let mut digits = [0_u8; 10];
+        let mut rest = number.unsigned_abs();
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.text(std::str::from_utf8(&digits[first..]).unwrap_or(""))
+    }
+}
+
+/// Opens what can be read. Child-safe.
+fn open(path: &ProcPath) -> io::Result<OwnedFd> {
+    // SAFETY: the path's last byte is 0, and it outlives the call.
+    check(unsafe { libc::open(path.bytes.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC) }).map(super::own)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_signal_reaches_all_below_the_children_that_arent_spared() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap()
+        };
+        // Each waits for the next one, whose last says that it is there; `true` keeps a shell from becoming its command.
+        let chain = "sh -c 'sh -c \"sh -c \\\"echo; sleep 60; true\\\"; true\"; true'; true";
+        let mut chains = [shell(chain), shell(chain)];
+        let outputs = chains.each_mut().map(|chain| chain.stdout.take().unwrap());
+        let mut outputs = outputs.map(BufReader::new);
+        for output in &mut outputs {
+            output.read_line(&mut String::new()).unwrap();
+        }
+        let spared = chains[1].id() as i32;
+        let begun = std::time::Instant::now();
+        let children = Children::open().unwrap();
+        children.signal(libc::SIGKILL, |pid| pid == spared);
+        // All that held it have ended.
+        assert_eq!(outputs[0].read_line(&mut String::new()).unwrap(), 0);
+        assert!(chains[1].try_wait().unwrap().is_none());
+        children.signal(libc::SIGKILL, |_| false);
+        assert_eq!(outputs[1].read_line(&mut String::new()).unwrap(), 0);
+        for chain in &mut chains {
+            chain.wait().unwrap();
+        }
+        // The last of each ends by itself after a minute.
+        assert!(begun.elapsed().as_secs() < 50);
+    }
+
+    #[test]
+    fn what_there_is_no_step_left_for_is_signalled_without_what_is_below() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let number = child.id() as i32;
+        let top = Pinned {
+            number,
+            descriptor: process_descriptor(number).unwrap(),
+        };
+        let mut steps = 0;
+        signal_from(top, libc::SIGKILL, &mut steps);
+        assert!(!child.wait().unwrap().success());
+        let mut left = 2;
+        assert!(step(&mut left, false).is_continue() && step(&mut left, false).is_break());
+        assert!(step(&mut 5, true).is_break());
+    }
+
+    #[test]
+    fn a_process_is_pinned_as_the_child_of_its_parent_alone() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pin = |number: i32| Pinned {
+            number,
+            descriptor: process_descriptor(number).unwrap(),
+        };
+        let (own, number) = (std::process::id() as i32, child.id() as i32);
+        assert!(pin(own).child(number).is_some());
+        assert!(pin(number).child(own).is_none());
+        assert!(pin(1).child(number).is_none());
+        let gone = pin(number);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!gone.is_there());
+        assert!(pin(own).child(number).is_none());
+    }
+
+    #[test]
+    fn paths_and_numbers_are_written_and_read() {
+        let path = ProcPath::of(i32::MAX).text("/task/").number(0).text("/children");
+        assert_eq!(&path.bytes[..path.length], b"/proc/2147483647/task/0/children");
+        let long = ProcPath::new(&"x".repeat(100)).text("y");
+        assert_eq!(long.bytes[63], 0);
+        assert_eq!([&b"12"[..], b"", b"1x", b"99999999999"].map(number), [12, 0, 0, 0]);
+        let threads = std::cell::RefCell::new(Vec::new());
+        each_thread(std::process::id() as i32, |thread| {
+            threads.borrow_mut().push(thread);
+            ControlFlow::Continue(())
+        });
+        assert!(threads.borrow().contains(&nix::unistd::gettid().as_raw()));
+        assert_eq!(parent(std::process::id() as i32), Some(nix::unistd::getppid().as_raw()));
+    }
+}

@@ -1,0 +1,218 @@
+//! Signal masks, dispositions and signal descriptors.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::check;
+
+/// A set of signals, as the kernel's C library lays it out.
+#[derive(Clone, Copy)]
+pub struct SignalSet(libc::sigset_t);
+
+impl std::fmt::Debug for SignalSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SignalSet")
+    }
+}
+
+impl SignalSet {
+    /// The set of all signals.
+    pub fn full() -> Self {
+        let mut set = std::mem::MaybeUninit::uninit();
+        // SAFETY: sigfillset initialises the whole set.
+        unsafe {
+            libc::sigfillset(set.as_mut_ptr());
+            SignalSet(set.assume_init())
+        }
+    }
+
+    /// The set of the given signals.
+    pub fn of(signals: &[libc::c_int]) -> Self {
+        let mut set = std::mem::MaybeUninit::uninit();
+        // SAFETY: sigemptyset initialises the whole set; sigaddset takes it and a number.
+        unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            for signal in signals {
+                libc::sigaddset(set.as_mut_ptr(), *signal);
+            }
+            SignalSet(set.assume_init())
+        }
+    }
+
+    /// Blocks these signals too in the calling thread; the mask before. Child-safe.
+    pub fn block(&self) -> io::Result<SignalSet> {
+        self.apply(libc::SIG_BLOCK)
+    }
+
+    /// Makes this the mask of the calling thread; the mask before. Child-safe.
+    pub fn set(&self) -> io::Result<SignalSet> {
+        self.apply(libc::SIG_SETMASK)
+    }
+
+    fn apply(&self, how: libc::c_int) -> io::Result<SignalSet> {
+        let mut before = std::mem::MaybeUninit::uninit();
+        // SAFETY: reads one set, writes one set.
+        let answer = unsafe { libc::pthread_sigmask(how, &raw const self.0, before.as_mut_ptr()) };
+        if answer != 0 {
+            return Err(io::Error::from_raw_os_error(answer));
+        }
+        // SAFETY: the call succeeded, so the old mask was written.
+        Ok(SignalSet(unsafe { before.assume_init() }))
+    }
+
+    /// A descriptor on which these signals, once blocked, can be read. Child-safe.
+    pub fn descriptor(&self, nonblocking: bool) -> io::Result<OwnedFd> {
+        let flags = libc::SFD_CLOEXEC | if nonblocking { libc::SFD_NONBLOCK } else { 0 };
+        // SAFETY: reads one set; the descriptor is new and has no other owner.
+        unsafe {
+            let descriptor = check(libc::signalfd(-1, &raw const self.0, flags))?;
+            Ok(OwnedFd::from_raw_fd(descriptor))
+        }
+    }
+}
+
+/// Whether a signal that the calling thread blocks came to its process, and wasn't taken. Child-safe.
+pub fn is_pending(signal: libc::c_int) -> bool {
+    let mut set = std::mem::MaybeUninit::uninit();
+    // SAFETY: sigpending writes one set where it succeeds, and only then that is looked at.
+    unsafe { libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), signal) == 1 }
+}
+
+/// Has the program of a command start with no signal blocked, whatever the calling thread blocks.
+pub fn unblock_in(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    let none = SignalSet::of(&[]);
+    // SAFETY: between fork and exec the closure makes one child-safe call, on a set that was made before.
+    unsafe { command.pre_exec(move || none.set().map(drop)) };
+}
+
+/// One signal read from a signal descriptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrived {
+    /// The signal's number.
+    pub signal: i32,
+    /// Whether the kernel made it (a key at the terminal, a hang-up), or this process in its place, and not another.
+    pub is_key: bool,
+}
+
+/// The next signal of a non-blocking signal descriptor, or `None`. Child-safe.
+pub fn next_signal(descriptor: RawFd) -> Option<Arrived> {
+    const SI_KERNEL: i32 = 0x80;
+    let mut record = std::mem::MaybeUninit::<libc::signalfd_siginfo>::uninit();
+    // SAFETY: the kernel writes whole records only, and the record is read only when one was written.
+    unsafe {
+        let size = size_of::<libc::signalfd_siginfo>();
+        let got = libc::read(descriptor, record.as_mut_ptr().cast(), size);
+        if usize::try_from(got) != Ok(size) {
+            return None;
+        }
+        let record = record.assume_init();
+        Some(Arrived {
+            signal: record.ssi_signo as i32,
+            is_key: record.ssi_code == SI_KERNEL || record.ssi_pid == std::process::id(),
+        })
+    }
+}
+
+/// Whether SIGCHLD was ignored before [`await_children`].
+static IGNORED_CHILDREN: AtomicBool = AtomicBool::new(false);
+
+/// Has this process hear of its children's end and collect them itself: where SIGCHLD is ignored, which exec keeps, the kernel
+/// collects them without a word (wait(2)). [`ignored`] answers as before. Child-safe.
+pub fn await_children() {
+    // SAFETY: the standard action installs no code of ours.
+    let before = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    if before == libc::SIG_IGN {
+        IGNORED_CHILDREN.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether SIGXFSZ wasn't ignored before [`outlive_file_limit`].
+static HEEDED_FILE_LIMIT: AtomicBool = AtomicBool::new(false);
+
+/// Has a write past the caller's limit of a file's size (setrlimit(2), RLIMIT_FSIZE) fail, in place of ending this process.
+/// [`ignored`] answers as before.
+pub fn outlive_file_limit() {
+    // SAFETY: the standard action installs no code of ours.
+    let before = unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    HEEDED_FILE_LIMIT.store(before != libc::SIG_IGN, Ordering::Relaxed);
+}
+
+/// Whether the caller of this program ignored SIGPIPE, which Rust's runtime ignores on its own account.
+static IGNORED_PIPES: AtomicBool = AtomicBool::new(false);
+
+/// What the C library calls before that runtime begins (the ELF specification, "Initialization and Termination Functions").
+// SAFETY: the section holds pointers to functions; this one makes a system call and stores a flag.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = see_ignored_pipes;
+
+extern "C" fn see_ignored_pipes() {
+    IGNORED_PIPES.store(is_ignored(libc::SIGPIPE), Ordering::Relaxed);
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: a null new action only asks; the old one is read only when the call wrote it.
+    unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// The signals from 1 to 64 that the calling process ignores, as a bit set (bit 0 is signal 1): SIGPIPE, where its caller had it
+/// ignored.
+pub fn ignored() -> u64 {
+    let pipes = u64::from(IGNORED_PIPES.load(Ordering::Relaxed)) << (libc::SIGPIPE - 1);
+    let own = u64::from(HEEDED_FILE_LIMIT.load(Ordering::Relaxed)) << (libc::SIGXFSZ - 1);
+    let mut set = u64::from(IGNORED_CHILDREN.load(Ordering::Relaxed)) << (libc::SIGCHLD - 1);
+    for signal in (1..=64).filter(|signal| *signal != libc::SIGPIPE) {
+        if is_ignored(signal) {
+            set |= 1 << (signal - 1);
+        }
+    }
+    set & !own | pipes
+}
+
+/// Gives every signal its default action, but for those of the bit set, which are ignored. Child-safe.
+pub fn reset_dispositions(ignored: u64) {
+    for signal in 1..=64 {
+        let ignore = ignored & (1 << (signal - 1)) != 0;
+        // SAFETY: the two standard actions install no code of ours. KILL, STOP and the C library's own
+        // signals answer an error, which is what should happen to them.
+        unsafe {
+            libc::signal(signal, if ignore { libc::SIG_IGN } else { libc::SIG_DFL });
+        }
+    }
+}
+
+/// Sends this process SIGCONT after a time, also while it is stopped (timer_create(2)).
+pub struct Waking(libc::timer_t);
+
+impl Waking {
+    /// After at least a millisecond.
+    pub fn after(time: std::time::Duration) -> io::Result<Waking> {
+        // SAFETY: all zero is a valid value of these structures of integers and pointers that aren't used.
+        let (mut event, mut set): (libc::sigevent, libc::itimerspec) = unsafe { std::mem::zeroed() };
+        event.sigev_notify = libc::SIGEV_SIGNAL;
+        event.sigev_signo = libc::SIGCONT;
+        let time = time.max(std::time::Duration::from_millis(1));
+        set.it_value.tv_sec = time.as_secs().try_into().unwrap_or(libc::time_t::MAX);
+        set.it_value.tv_nsec = time.subsec_nanos().into();
+        let mut timer = std::ptr::null_mut();
+        // SAFETY: both structures are whole, and the kernel's number of the timer is written to `timer`.
+        check(unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer) })?;
+        let waking = Waking(timer);
+        // SAFETY: the timer was made above.
+        check(unsafe { libc::timer_settime(waking.0, 0, &set, std::ptr::null_mut()) })?;
+        Ok(waking)
+    }
+}
+
+impl Drop for Waking {
+    fn drop(&mut self) {
+        // SAFETY: the timer is this value's alone.
+        unsafe { libc::timer_delete(self.0) };
+    }
+}

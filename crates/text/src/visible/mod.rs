@@ -1,0 +1,140 @@
+//! Texts as a person sees them on a terminal, for every text that Stockade didn't write itself.
+//!
+//! A character stays only where every terminal shows it by itself: something in one or two columns, left to right, that
+//! leaves its neighbours as they are. It is decided by what Unicode says of the character, so what a later version adds
+//! is escaped until it is known. Nothing is normalised: a name with a combining mark is another name than the one with
+//! the composed letter, and the two look different here. Letters of other scripts that look alike stay.
+
+pub mod fit;
+#[doc(hidden)]
+pub mod odd;
+pub mod style;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use icu_properties::CodePointMapData;
+use icu_properties::props::{BidiClass, GeneralCategory, GeneralCategoryGroup, GraphemeClusterBreak};
+use unicode_width::UnicodeWidthChar;
+
+/// The text with everything else spelled out as `\u{…}`. Of blanks one stays between two words: more of them, and those
+/// at either end, could fill a line, so that what follows looks like one of ours.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let is_blank_alone = || !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
+    if text.chars().all(is_visible) && is_blank_alone() {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut rest = text.chars().peekable();
+    let mut is_after_blank = true;
+    while let Some(c) = rest.next() {
+        match c {
+            ' ' if is_after_blank || rest.peek().is_none() => shown.push_str("\\u{20}"),
+            _ => push(&mut shown, c),
+        }
+        is_after_blank = c == ' ';
+    }
+    Cow::Owned(shown)
+}
+
+/// The same with all blanks, for a text that is put together of ours and of texts that are visible already.
+pub fn visible_but_for_blanks(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_visible) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    text.chars().for_each(|c| push(&mut shown, c));
+    Cow::Owned(shown)
+}
+
+/// JSON, as `serde_json` writes it, with what a terminal wouldn't show by itself as JSON's own escapes (RFC 8259, section 7):
+/// the same values to a program.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii() && c != '\u{7f}' || is_visible(c);
+    if json.chars().all(is_plain) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match is_plain(c) {
+            true => shown.push(c),
+            false => c
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .for_each(|unit| shown.push_str(&format!("\\u{unit:04x}"))),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn push(shown: &mut String, c: char) {
+    if is_visible(c) {
+        shown.push(c);
+    } else {
+        shown.extend(c.escape_default());
+    }
+}
+
+/// Whether a terminal shows the character by itself, or it is the blank of ASCII.
+pub fn is_visible(c: char) -> bool {
+    if c.is_ascii() {
+        return c == ' ' || c.is_ascii_graphic();
+    }
+    has_shape(c) && is_left_to_right(c) && stands_alone(c) && has_known_width(c)
+}
+
+/// Letters, digits, punctuation and symbols: neither marks nor blanks, controls or what isn't assigned.
+fn has_shape(c: char) -> bool {
+    // Symbols and letters in name; nothing is drawn: Braille's blank, a music note's head, two of Egyptian, and what
+    // stands for an object that isn't there.
+    const EMPTY: [char; 5] = ['\u{2800}', '\u{1d159}', '\u{13441}', '\u{13442}', '\u{fffc}'];
+    let category = CodePointMapData::<GeneralCategory>::new().get(c);
+    let shapes = [
+        GeneralCategoryGroup::Letter,
+        GeneralCategoryGroup::Number,
+        GeneralCategoryGroup::Punctuation,
+        GeneralCategoryGroup::Symbol,
+    ];
+    shapes.iter().any(|group| group.contains(category)) && !EMPTY.contains(&c)
+}
+
+/// Neither of the other direction, nor something that says which direction is meant.
+fn is_left_to_right(c: char) -> bool {
+    matches!(
+        CodePointMapData::<BidiClass>::new().get(c),
+        BidiClass::LeftToRight
+            | BidiClass::EuropeanNumber
+            | BidiClass::EuropeanSeparator
+            | BidiClass::EuropeanTerminator
+            | BidiClass::CommonSeparator
+            | BidiClass::OtherNeutral
+    )
+}
+
+/// Whether it makes no common shape with its neighbours (UAX #29): no mark, no part of a syllable or of a flag.
+fn stands_alone(c: char) -> bool {
+    matches!(
+        CodePointMapData::<GraphemeClusterBreak>::new().get(c),
+        GraphemeClusterBreak::Other | GraphemeClusterBreak::LV | GraphemeClusterBreak::LVT
+    )
+}
+
+/// Whether terminals give it one or two columns, those that take ambiguous characters for wide ones among them.
+fn has_known_width(c: char) -> bool {
+    matches!((c.width(), c.width_cjk()), (Some(1 | 2), Some(1 | 2)))
+}
+
+/// Whether a character shows nothing of its own or changes how its neighbours are shown: controls, and what Unicode calls
+/// default-ignorable (DerivedCoreProperties.txt), the blank Hangul letters and variation selectors among them. No name
+/// or description of a configuration needs one; marks and right-to-left letters may be meant there.
+pub fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}

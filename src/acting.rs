@@ -1,0 +1,106 @@
+//! Whom a run acts for: what an agent's configuration and the flags say of profile, capabilities, mode and scope.
+
+use super::REFUSED;
+use super::args::Run;
+use super::layers::{Here, UnknownAgent};
+use super::message::{Failure, note};
+use stockade::Sandbox;
+use stockade::config::Agent;
+use stockade::policy::{Capabilities, Mode, Role};
+use stockade::profile::visible;
+use stockade_judge::{Call, Decision, Judge};
+use stockade_text::quote::command_line;
+
+/// Without a profile's name nothing is granted.
+pub const LOWEST: &str = "minimal";
+
+/// What counts for a run beside its grants.
+pub struct Acting {
+    /// The profile.
+    pub profile: String,
+    role: Role,
+}
+
+/// What a name that no tool has wants.
+const DECLARE: &str = "declare it as `[tools.NAME]` in `config.toml`";
+
+/// What `check` refuses isn't run as that tool.
+fn refuse_what_is_denied(run: &Run, tool: &str, agent: Option<&Agent>, here: &Here) -> Result<(), Failure> {
+    let judge = Judge::new(here.layers.permissions(), here.layers.tools(), &here.root);
+    let call = Call {
+        tool: tool.to_string(),
+        command: Some(command_line(&run.command)),
+        skill_name: None,
+    };
+    let answer = judge.tool(agent, &call, &here.root);
+    match answer.decision {
+        Decision::Deny => {
+            let reason = visible(&answer.reason).into_owned();
+            let failure = Failure::text(REFUSED, format!("Permission denied: {reason}"));
+            Err(match here.layers.tool(tool) {
+                Some(_) => failure,
+                None => failure.hint(DECLARE),
+            })
+        }
+        Decision::Allow | Decision::Confirm => Ok(()),
+    }
+}
+
+impl Acting {
+    /// From the flags, and what is configured for the agent that they name.
+    ///
+    /// # Errors
+    /// A configuration can't be read, or has faults; the agent or the tool isn't declared.
+    pub fn of(run: &Run) -> Result<Acting, Failure> {
+        let mut acting = Acting {
+            profile: LOWEST.into(),
+            role: Role::WHOLE,
+        };
+        if run.agent.is_some() || run.tool.is_some() {
+            acting.take_configured(run, &Here::load(run.root.as_deref())?)?;
+        }
+        if let Some(profile) = &run.profile {
+            acting.profile.clone_from(profile);
+        }
+        if !run.cap.is_empty() {
+            let named = run.cap.iter().fold(Capabilities::empty(), |all, one| all | *one);
+            acting.role.capabilities &= named;
+        }
+        if let Some(mode) = run.mode {
+            acting.role.mode = mode;
+        }
+        if acting.role.mode == Mode::Bypass {
+            note("DANGER: mode `bypass`: the agent's scope doesn't count and no change asks; for tests alone");
+        }
+        Ok(acting)
+    }
+
+    fn take_configured(&mut self, run: &Run, here: &Here) -> Result<(), Failure> {
+        let name = run.agent.as_ref();
+        let agent = name
+            .map(|name| UnknownAgent::or_agent(&here.layers, name))
+            .transpose()?;
+        if let Some(agent) = &agent {
+            self.profile = agent.profile().to_string();
+            self.role = agent.role();
+        }
+        let Some(name) = &run.tool else { return Ok(()) };
+        refuse_what_is_denied(run, name, agent.as_ref(), here)?;
+        let Some(tool) = here.layers.tool(name) else {
+            let message = format!("the tool `{}` isn't declared", visible(name));
+            return Err(Failure::text(REFUSED, message).hint(DECLARE));
+        };
+        if let Some(profile) = tool.profile {
+            self.profile = profile;
+        }
+        if let Some(needed) = tool.capabilities {
+            self.role.capabilities &= needed;
+        }
+        Ok(())
+    }
+
+    /// The sandbox under the profile, as far as the role has it.
+    pub fn sandbox(&self) -> Result<Sandbox, Failure> {
+        Ok(Sandbox::profile(&self.profile)?.role(self.role.clone()))
+    }
+}

@@ -1,0 +1,72 @@
+//! `stockade approvals`: shows what runs ask, and sends the answers.
+//!
+//! The answers are those of every question (`approve::grammar`). Texts of questions come from confined programs, and are
+//! escaped before they are shown.
+
+mod ending;
+mod event;
+mod order;
+mod plain;
+mod screen;
+mod shown;
+mod typed;
+
+use std::io::IsTerminal;
+
+use super::REFUSED;
+use super::args::Approvals;
+use super::message::Failure;
+use ending::Signals;
+use event::Form;
+use stockade::approve::socket::{WatchError, Watcher};
+use stockade::surroundings::Surroundings;
+
+/// How long it stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stay {
+    /// Until nothing waits any more.
+    WhileAsked,
+    /// Until it is told to end.
+    Watching,
+}
+
+/// Watches; the exit code.
+pub fn approvals(task: &Approvals) -> Result<u8, Failure> {
+    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+    let state = surroundings.state.as_ref().ok_or_else(|| {
+        Failure::text(REFUSED, "there is no state directory in which runs could ask")
+            .hint("set `HOME`, or `XDG_STATE_HOME` to an absolute path")
+    })?;
+    // Before there is anything to clean up.
+    let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
+    let watcher = Watcher::begin(state)?;
+    let stay = if task.watch { Stay::Watching } else { Stay::WhileAsked };
+    let has_screen = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    if task.watch && !task.plain && !task.json && has_screen {
+        ending::end_with_the_terminal(watcher.path()).map_err(|error| Failure::new(REFUSED, &error))?;
+        screen::watch(watcher, &signals)
+    } else {
+        plain::watch(watcher, &signals, stay, Form::new(task.json, &signals))
+    }
+}
+
+/// A question of a run that waits: after a no to all of it, these are answered too.
+fn next_of_run(watcher: &Watcher, run: &str) -> Option<u32> {
+    let mut questions = watcher.questions();
+    questions
+        .find(|question| question.request.run == run)
+        .map(|question| question.number)
+}
+
+impl From<WatchError> for Failure {
+    fn from(error: WatchError) -> Self {
+        let hint = match &error {
+            WatchError::Directory(error) => error.hint(),
+            _ => None,
+        };
+        Failure {
+            hint,
+            ..Failure::new(REFUSED, &error)
+        }
+    }
+}

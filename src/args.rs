@@ -1,0 +1,792 @@
+//! The words of the command line, and nothing of what they do.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::error::ErrorKind;
+use clap::{Args, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
+
+use super::REFUSED;
+use super::ask::Ask;
+use super::message::Failure;
+use super::moment;
+use stockade::approve::Unit;
+use stockade::policy::{Capabilities, Mode};
+use stockade::profile::{parse_count, parse_duration, parse_size};
+use stockade::{NetworkChoice, ServedTo, Shortfall, Trace};
+use stockade_infer::Language;
+use stockade_store::Level;
+
+/// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
+#[derive(Debug, Parser)]
+#[command(name = "stockade", version)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    /// Run a command inside a permission profile
+    Run(Box<Run>),
+    /// Run a script inside the profile that its text seems to need, or that a person chose for it
+    #[command(mut_arg("command", |arg| arg.value_name("SCRIPT").help("The script and its arguments")))]
+    #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file; by name for this content from now on [default: what is inferred]")))]
+    Exec(Box<Run>),
+    /// Read a script and say the least profile that it needs
+    Infer(Infer),
+    /// List the scripts that `exec` knows, and choose their profiles
+    #[command(subcommand)]
+    Script(ScriptTask),
+    /// Run a command, observe it, and print the least profile for what it did; the exit code is the command's own
+    Learn(Learn),
+    /// Show what runs ask, and answer it
+    Approvals(Approvals),
+    /// Say what a report says of a run: how it ended, what was refused and what would allow it
+    Explain(Explain),
+    /// List, show, check, test and compare profiles
+    #[command(subcommand)]
+    Profile(Profile),
+    /// Say whether an agent may do something, before it is done: exit code 0 yes, 1 no, 3 after a question
+    Check(Box<Check>),
+    /// Say what runs did, and whether that is as it was written
+    #[command(subcommand)]
+    Audit(Audit),
+    /// List and revoke what was granted for good
+    #[command(subcommand)]
+    Grant(Grant),
+    /// List and remove what package managers cached in runs
+    #[command(subcommand)]
+    Cache(Cache),
+    /// Show what is configured here, and where it is said
+    #[command(subcommand)]
+    Config(Config),
+    /// Let what a project's configuration allows count, until it changes
+    Trust(Trust),
+    /// List the rules for tool calls, and add to them
+    #[command(subcommand)]
+    Rules(Rules),
+    /// Say what this machine can enforce
+    Doctor(Doctor),
+    /// Print what a shell completes the command line by
+    Completions {
+        /// bash, zsh or fish
+        #[arg(value_name = "SHELL", value_parser = parse_shell)]
+        shell: Shell,
+    },
+    /// Write the manual's pages
+    #[command(hide = true)]
+    ManPages {
+        /// Where to
+        directory: PathBuf,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct Run {
+    /// Profile, by name or file [default: the agent's, else minimal]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub profile: Option<String>,
+    /// The run's root: what `./` means in profiles, and where the command starts [default: here]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Let it read a file or tree
+    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    pub read: Vec<PathBuf>,
+    /// Let it read, write, create and delete in a tree
+    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    pub write: Vec<PathBuf>,
+    /// Let it start the programs of a tree
+    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    pub exec: Vec<PathBuf>,
+    /// Pass one of your variables, or set one
+    #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Grants")]
+    pub env: Vec<OsString>,
+    /// Close what matches, whatever is granted: `**/…`, `./…`, `~/…` or absolute
+    #[arg(long, value_name = "GLOB", help_heading = "Grants")]
+    pub deny: Vec<String>,
+    /// Let it reach a host: `api.example.com`, `*.example.com`, `10.0.0.0/8:5432`; 80 and 443 where no port is named
+    #[arg(long, value_name = "PATTERN", help_heading = "Grants")]
+    pub host: Vec<String>,
+    /// Let it listen on a loopback port; 0 is one that the kernel chooses
+    #[arg(long, value_name = "PORT", value_parser = parse_port, help_heading = "Grants")]
+    pub listen: Vec<u16>,
+    /// Every host or none, whatever the profile says
+    #[arg(long, value_name = "none|all", value_parser = parse_network, help_heading = "Grants")]
+    pub net: Option<NetworkChoice>,
+    /// Let it ask language models, and pass the variables that hold their keys: all of `models.toml`
+    #[arg(long, help_heading = "Grants")]
+    pub llm: bool,
+    /// Let it connect to a unix socket, or to those of a directory; powerful ones must each be named
+    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    pub socket: Vec<PathBuf>,
+    /// What it may do at all, of what the profile grants: READ, WRITE, DELETE, EXECUTE, SPAWN, LLM, NET, or NONE
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        help_heading = "Grants",
+        hide_short_help = true
+    )]
+    pub cap: Vec<Capabilities>,
+    /// How changes of files are taken: manual (each asks), accept-edits (free where they are granted), bypass (an
+    /// agent's scope doesn't count)
+    #[arg(long, value_name = "MODE", help_heading = "Grants", hide_short_help = true)]
+    pub mode: Option<Mode>,
+    /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    pub time_limit: Option<Duration>,
+    /// Processor time of all its processes
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits", hide_short_help = true)]
+    pub cpu_limit: Option<Duration>,
+    /// Memory of all its processes: 256M, 2G
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
+    pub memory_limit: Option<u64>,
+    /// Processes and their threads at once
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits", hide_short_help = true)]
+    pub process_limit: Option<u64>,
+    /// Open files of each process
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits", hide_short_help = true)]
+    pub open_files_limit: Option<u64>,
+    /// Size of a file it writes
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
+    pub file_size_limit: Option<u64>,
+    /// Growth of what it may write
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
+    pub disk_limit: Option<u64>,
+    /// Bytes of output; the output is piped through Stockade then
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
+    pub output_limit: Option<u64>,
+    /// Who is asked for what is refused, while the program waits: auto, terminal, socket, command=TEXT, never
+    ///
+    /// `socket` is `stockade approvals`. The command is run by sh. `auto` is the terminal where there is one, else `stockade approvals`.
+    #[arg(long, value_name = "WHO", default_value = "auto", help_heading = "Asking")]
+    pub ask: Ask,
+    /// How long a question may stay open; the run's time limit doesn't count it [default: 60s; 20s at `stockade approvals`,
+    /// since the client of a server that waits for an answer doesn't wait for long]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Asking", hide_short_help = true)]
+    pub ask_timeout: Option<Duration>,
+    /// Ask for single grants, or for the lowest profile that would do
+    #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = "Asking", hide_short_help = true)]
+    pub escalate: Unit,
+    /// The agent that it acts for: worker, judge, planner, leader, or one of `config.toml`
+    ///
+    /// With the profile, capabilities, mode and scope that are configured for it. Questions say it; grants and the audit trail
+    /// keep it.
+    #[arg(long, value_name = "NAME", value_parser = parse_agent, help_heading = "Asking")]
+    pub agent: Option<String>,
+    /// The tool of `config.toml` that it is: its profile, its commands alone, and no capability beyond its own
+    #[arg(long, value_name = "NAME", help_heading = "Asking", hide_short_help = true)]
+    pub tool: Option<String>,
+    /// What goes into the audit trail [default: denials; all with `--agent`]
+    ///
+    /// Nothing (off), runs, refusals, questions and grants (denials), or each allowed access to a file or host too (all).
+    #[arg(long, value_name = "off|denials|all", value_parser = parse_level)]
+    pub audit: Option<Level>,
+    /// Look names up at this DNS server, not at the machine's
+    #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver, hide_short_help = true)]
+    pub resolver: Option<SocketAddr>,
+    /// Write the report of the run as JSON
+    #[arg(long, value_name = "FILE|fd:N")]
+    pub report: Option<OsString>,
+    /// Judge opens that only read one by one (exact), or leave them to the kernel, at native speed (fast)
+    ///
+    /// With `fast` refused reads aren't reported. Where the profile can't have it, the run says so and is exact.
+    #[arg(long, value_name = "exact|fast", value_parser = parse_trace, default_value = "exact")]
+    pub trace: Trace,
+    /// Run although this can't be enforced here: supervisor, network, signals
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
+    pub accept_shortfall: Vec<Shortfall>,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+    /// The script that it runs, where `exec` runs it
+    #[arg(skip)]
+    pub script: Option<Script>,
+}
+
+/// A script as `exec` read it.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// The hash of its content and directory.
+    pub hash: String,
+    /// Its real path.
+    pub path: PathBuf,
+    /// What it holds.
+    pub content: Arc<[u8]>,
+    /// What it may read since its text names that.
+    pub reads: Vec<PathBuf>,
+    /// What it may write since its text names that, and may be the first to make.
+    pub writes: Vec<PathBuf>,
+    /// Who is given this content.
+    pub to_whom: ServedTo,
+}
+
+#[derive(Debug, Args)]
+pub struct Infer {
+    /// The script; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Its language: python, javascript, typescript, shell [default: what its first line or its name says]
+    #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
+    pub lang: Option<Language>,
+    /// The root that `./` means, in which it would run [default: here]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// What reads for the others, and has no rights
+    #[arg(long, hide = true)]
+    pub reader: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ScriptTask {
+    /// List them, those that ran last first
+    List {
+        /// Only those that run with this profile
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what is known of one, and what was approved for it
+    Show {
+        /// Its file, or the beginning of its hash
+        script: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Choose a script's profile
+    Set {
+        /// Its file
+        script: PathBuf,
+        /// Profile, by name
+        #[arg(long, value_name = "NAME")]
+        profile: String,
+        /// It rests on what the script was seen to use, not on a person's reading
+        #[arg(long)]
+        observed: bool,
+    },
+    /// Forget a script, and take back what was approved for it
+    Forget {
+        /// Its file, or the beginning of its hash
+        script: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Learn {
+    /// Write the profile to this file, whose name is the profile's [default: standard output, and the command's own
+    /// output goes to standard error]
+    #[arg(short, long, value_name = "FILE.toml")]
+    pub output: Option<PathBuf>,
+    /// What it may do meanwhile: a profile, by name or file. No question is asked
+    #[arg(long, value_name = "NAME|FILE", default_value = "mcp-standard")]
+    pub ceiling: String,
+    /// The run's root: what `./` means in profiles, and where the command starts [default: here]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// The profile's name [default: the file's, else learned]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Say what its script asks for by its text, beside what it used
+    #[arg(long)]
+    pub compare: bool,
+    /// Print all that was learnt as JSON; the command's own output goes to standard error
+    #[arg(long)]
+    pub json: bool,
+    /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub time_limit: Option<Duration>,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Profile {
+    /// List all profiles
+    List {
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a profile means
+    Show {
+        /// Profile, by name or file
+        name: String,
+        /// With absolute paths, as a run from here would have them
+        #[arg(long)]
+        resolved: bool,
+        /// The root that `./` means [default: here]
+        #[arg(long, value_name = "DIR", requires = "resolved")]
+        root: Option<PathBuf>,
+    },
+    /// Print what every profile keeps closed: secrets, and files that are guarded from writing
+    Secrets {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look for what is legal but unwise; exit code 1 where something is
+    Lint {
+        /// Profile, by name or file
+        name: String,
+    },
+    /// Try what profiles promise in their `[tests]` against the sandbox; exit code 1 where a promise doesn't hold
+    Test {
+        /// Profiles, by name or file [default: all]
+        #[arg(value_name = "NAME|FILE")]
+        names: Vec<String>,
+        /// Your own root and home in place of some made for the test: nothing is made there, so of files only reading is
+        /// tried, and the policy says the rest
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what a second profile allows that the first doesn't (+) and no longer allows (-); exit code 1 where they differ
+    Diff {
+        /// The first profile, by name or file
+        a: String,
+        /// The second
+        b: String,
+        /// The root that `./` means [default: here]
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of profiles, for editors
+    Schema,
+    /// What `test` runs inside the sandbox
+    #[command(hide = true)]
+    Probe {
+        /// What to do
+        word: String,
+        /// To what
+        target: OsString,
+        /// The value that a variable has
+        value: OsString,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The agent that asks; without one the rules alone decide
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    pub agent: Option<String>,
+    /// A tool is to be called
+    #[arg(long, value_name = "NAME", conflicts_with = "action")]
+    pub tool: Option<String>,
+    /// A skill is to be loaded, by the tool `skill_load`
+    #[arg(long, value_name = "NAME", conflicts_with = "action")]
+    pub skill: Option<String>,
+    /// A path or host is to be used: read, write, delete, execute, connect
+    #[arg(long, value_name = "ACTION", value_parser = ["read", "write", "delete", "execute", "connect"])]
+    pub action: Option<String>,
+    /// The path of `--action`
+    #[arg(long, value_name = "PATH", requires = "action", conflicts_with = "host")]
+    pub path: Option<PathBuf>,
+    /// The host of `--action connect`: `api.example.com`, `10.0.0.1:5432`
+    #[arg(long, value_name = "HOST", requires = "action")]
+    pub host: Option<String>,
+    /// More rules, as one more layer: TOML, or JSON
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// The root that `./` means [default: here]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Where a command would start, or what a path is relative to [default: the root]
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// No question can be asked: what needs one is refused
+    #[arg(long)]
+    pub no_ask: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Read questions from standard input, one JSON object a line, and answer each with one
+    #[arg(long, conflicts_with_all = ["tool", "skill", "action", "path", "host", "json", "command"])]
+    pub batch: bool,
+    /// What goes into the audit trail: nothing (off), refusals and questions (denials), or every decision (all)
+    #[arg(long, value_name = "off|denials|all", value_parser = parse_level, default_value = "all")]
+    pub audit: Level,
+    /// The command line of the tool: one text as a shell gets it, or words
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Audit {
+    /// List the newest records, one a line
+    List {
+        /// Of this run alone
+        #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+        run: Option<String>,
+        /// So many
+        #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
+        limit: u64,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show all records of a run
+    Show {
+        /// The run's id
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        run: String,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find the first record that was altered, taken away or moved; exit code 1 where there is one
+    Verify,
+    /// Write records as JSON (`schemas/audit.schema.json`)
+    Export {
+        /// One a line; there is no other form
+        #[arg(long, required = true)]
+        jsonl: bool,
+        /// Not before this: a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
+        #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+        since: Option<u64>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Grant {
+    /// List what was granted for good
+    List {
+        /// What was revoked too
+        #[arg(long)]
+        all: bool,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a grant back
+    Revoke {
+        /// The grant's id, as `stockade grant list` shows it
+        id: String,
+    },
+    /// Write all of them, one a line, as JSON
+    Export,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Cache {
+    /// List the caches with their sizes, those that were used last first
+    List {
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove caches that no run is using
+    Remove {
+        /// Their names, or the beginnings, as `stockade cache list` shows them
+        #[arg(value_name = "NAME", required_unless_present = "all")]
+        names: Vec<String>,
+        /// All of them
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Show what counts: built in, yours, the project's
+    Show {
+        /// Say of each line where it comes from, and show what doesn't count
+        #[arg(long)]
+        origin: bool,
+        /// The project's root [default: here]
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// As JSON, one a line, each with where it comes from and whether it counts
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of `config.toml`
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub struct Trust {
+    /// The project's root [default: here]
+    #[arg(value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Trust what is there without a question
+    #[arg(long, conflicts_with_all = ["diff", "revoke", "list"])]
+    pub yes: bool,
+    /// Trust it if this is its hash
+    #[arg(long, value_name = "HASH", conflicts_with_all = ["diff", "revoke", "list"])]
+    pub hash: Option<String>,
+    /// Show what it widens against what was trusted before; exit code 1 where it isn't trusted
+    #[arg(long, conflicts_with_all = ["revoke", "list"])]
+    pub diff: bool,
+    /// Trust it no more
+    #[arg(long, conflicts_with = "list")]
+    pub revoke: bool,
+    /// List what is trusted
+    #[arg(long, conflicts_with = "root")]
+    pub list: bool,
+    /// The list as JSON, one a line
+    #[arg(long, requires = "list")]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Rules {
+    /// List the rules that count in the order in which they are looked at, each with its origin
+    List {
+        /// The project's root [default: here]
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// As JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write what allows a call from now on into the project's configuration
+    Remember {
+        /// The tool
+        #[arg(long, value_name = "NAME")]
+        tool: String,
+        /// For `skill_load`: the skill
+        #[arg(long, value_name = "NAME")]
+        skill: Option<String>,
+        /// The project's root [default: here]
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// For `bash`: the command line
+        #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Approvals {
+    /// Stay when nothing waits any more; on a terminal as a full-screen list
+    #[arg(long)]
+    pub watch: bool,
+    /// Plain lines, also on a terminal
+    #[arg(long)]
+    pub plain: bool,
+    /// A line of JSON for each question and what becomes of it, for programs
+    #[arg(long, conflicts_with = "plain")]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// What `stockade run --report` wrote; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Arguments {
+    /// Reads this process's arguments. Help and version are printed and end the process with 0, and so does help where a task
+    /// is missing.
+    pub fn read() -> Result<Arguments, Failure> {
+        if let Some(run) = Run::of_right_words(std::env::args_os().skip(1)) {
+            let task = Task::Run(Box::new(run));
+            return Ok(Arguments { task });
+        }
+        Arguments::try_parse().map_err(|error| match error.kind() {
+            ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                let _ = write!(std::io::stdout(), "{}", error.render());
+                std::process::exit(0)
+            }
+            _ => Failure {
+                verbatim: true,
+                ..Failure::text(REFUSED, error.to_string())
+            },
+        })
+    }
+}
+
+impl Run {
+    /// `run` by its own arguments alone, which is most of what is asked: those of all tasks take longer to put together than to
+    /// read. Whatever isn't right is left to them, for their message.
+    fn of_right_words(mut words: impl Iterator<Item = OsString>) -> Option<Run> {
+        words.next().filter(|task| task == "run")?;
+        let command = Run::augment_args(clap::Command::new("run").no_binary_name(true));
+        let matches = command.try_get_matches_from(words).ok()?;
+        Run::from_arg_matches(&matches).ok()
+    }
+}
+
+fn parse_shell(text: &str) -> Result<Shell, String> {
+    match text {
+        "bash" => Ok(Shell::Bash),
+        "zsh" => Ok(Shell::Zsh),
+        "fish" => Ok(Shell::Fish),
+        _ => Err("it is `bash`, `zsh` or `fish`".into()),
+    }
+}
+
+fn parse_trace(text: &str) -> Result<Trace, String> {
+    match text {
+        "exact" => Ok(Trace::Exact),
+        "fast" => Ok(Trace::Fast),
+        _ => Err("it is `exact` or `fast`".into()),
+    }
+}
+
+fn parse_unit(text: &str) -> Result<Unit, String> {
+    match text {
+        "grants" => Ok(Unit::Grants),
+        "profile" => Ok(Unit::Profile),
+        _ => Err("it is `grants` or `profile`".into()),
+    }
+}
+
+fn parse_level(text: &str) -> Result<Level, String> {
+    text.parse::<Level>().map_err(|error| error.to_string())
+}
+
+/// A name that can be shown in a line, and that a grant can be bound to.
+fn parse_agent(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 100;
+    let is_name = !text.trim().is_empty() && text.chars().count() <= LONGEST && !text.chars().any(char::is_control);
+    let name = is_name.then(|| text.to_string());
+    name.ok_or_else(|| format!("a name has 1 to {LONGEST} characters, none of them a control character"))
+}
+
+fn parse_port(text: &str) -> Result<u16, String> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let port = text.parse().ok().filter(|_| is_number);
+    port.ok_or_else(|| "a port is 1 to 65535, or 0 for one that the kernel chooses".into())
+}
+
+fn parse_language(text: &str) -> Result<Language, String> {
+    Language::named(text).ok_or_else(|| "it is `python`, `javascript`, `typescript` or `shell`".into())
+}
+
+fn limited_size(text: &str) -> Result<u64, String> {
+    parse_size(text).map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}\n\nhint: {hint}"),
+        None => error.to_string(),
+    })
+}
+
+fn parse_network(text: &str) -> Result<NetworkChoice, String> {
+    match text {
+        "none" => Ok(NetworkChoice::None),
+        "all" => Ok(NetworkChoice::All),
+        _ => Err("it is `none` or `all`; single hosts are named with `--host`".into()),
+    }
+}
+
+/// `9.9.9.9`, `9.9.9.9:5353`, `2620:fe::fe`, `[2620:fe::fe]`, `[2620:fe::fe]:5353`.
+fn parse_resolver(text: &str) -> Result<SocketAddr, String> {
+    const DNS: u16 = 53;
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let address = bare.unwrap_or(text).parse::<IpAddr>();
+    let server = address.map_or_else(|_| text.parse(), |address| Ok(SocketAddr::new(address, DNS)));
+    match server {
+        Ok(server) if server.port() != 0 && !server.ip().is_unspecified() => Ok(server),
+        _ => Err("a DNS server's address, as in `9.9.9.9`, `9.9.9.9:5353` or `[2620:fe::fe]:53`".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resolver_is_an_address_with_or_without_a_port() {
+        for (text, server) in [
+            ("9.9.9.9", "9.9.9.9:53"),
+            ("9.9.9.9:5353", "9.9.9.9:5353"),
+            ("2620:fe::fe", "[2620:fe::fe]:53"),
+            ("[2620:fe::fe]", "[2620:fe::fe]:53"),
+            ("[2620:fe::fe]:5353", "[2620:fe::fe]:5353"),
+        ] {
+            assert_eq!(parse_resolver(text), Ok(server.parse().unwrap()), "{text}");
+        }
+        for text in [
+            "",
+            "dns.example.com",
+            "9.9.9.9:0",
+            "9.9.9.9:x",
+            "0.0.0.0",
+            "[9.9.9.9",
+            "9.9.9",
+        ] {
+            assert!(parse_resolver(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_agent_has_a_name_of_one_line() {
+        let longest = "ä".repeat(100);
+        for name in ["coder", "my agent 2", &longest] {
+            assert_eq!(parse_agent(name).as_deref(), Ok(name));
+        }
+        let too_long = "a".repeat(101);
+        for name in ["", " ", "a\nb", "a\u{1b}[2J", "a\u{9b}2J", "a\u{7f}", &too_long] {
+            assert!(parse_agent(name).is_err(), "{name:?}");
+        }
+        assert!(Arguments::try_parse_from(["stockade", "run", "--agent", "", "--", "true"]).is_err());
+    }
+
+    #[test]
+    fn a_run_is_read_by_itself_as_among_all_tasks() {
+        let lines = [
+            "run",
+            "run --",
+            "run -- true",
+            "run true -x --profile y",
+            "run --profile workspace --read a --read b --env A=b -- sh -c x",
+            "run --trace fast --time-limit 2s true",
+            "run --trace quick true",
+            "run --no-such true",
+            "run --help",
+            "exec true",
+            "doctor",
+            "--help",
+        ];
+        for line in lines {
+            let words = || line.split(' ').map(OsString::from);
+            let alone = Run::of_right_words(words()).map(|run| format!("{run:?}"));
+            let among_all = Arguments::try_parse_from(std::iter::once("stockade".into()).chain(words()));
+            let among_all = among_all.ok().and_then(|arguments| match arguments.task {
+                Task::Run(run) => Some(format!("{run:?}")),
+                _ => None,
+            });
+            assert_eq!(alone, among_all, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_port_is_a_number() {
+        assert_eq!((parse_port("0"), parse_port("65535")), (Ok(0), Ok(65535)));
+        for text in ["", "-1", "+1", "65536", "http"] {
+            assert!(parse_port(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! `stockade audit`: says what runs did, and whether that is as it was written.
+//!
+//! What stands in the trail came from targets: every text is escaped before a person sees it. JSON escapes by itself.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::REFUSED;
+use super::args::Audit;
+use super::message::Failure;
+use super::moment;
+use stockade::approve::{Choice as Said, Extent, Lifetime, Requested};
+use stockade::audit::{Ended, Record, Seen};
+use stockade::profile::visible;
+use stockade::surroundings::Surroundings;
+use stockade_store::{Choice, Row, StoreError, Trail, verify};
+use stockade_text::quote::command_line;
+
+/// Exit code: the trail isn't as it was written.
+const ALTERED: u8 = 1;
+
+/// Why nothing more is printed.
+#[derive(Debug, thiserror::Error)]
+enum Stop {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("can't write the output")]
+    Output(#[from] io::Error),
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Failure {
+        match stop {
+            Stop::Store(error) => error.into(),
+            Stop::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::text(0, String::new()),
+            Stop::Output(_) => Failure::new(REFUSED, &stop),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure {
+            hint: error.hint().map(String::from),
+            ..Failure::new(REFUSED, &error)
+        }
+    }
+}
+
+/// Carries out `stockade audit …`.
+pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
+    let state = state()?;
+    match task {
+        Audit::Verify => return verified(&state, out),
+        Audit::Export { since, .. } => {
+            let choice = Choice {
+                since_ms: *since,
+                ..Choice::default()
+            };
+            each(&state, &choice, |row| exported(&row, out))?;
+        }
+        Audit::List { run, limit, json } => {
+            let choice = Choice {
+                run: run.clone(),
+                limit: Some(*limit),
+                since_ms: None,
+            };
+            let print = if *json { exported } else { listed };
+            each(&state, &choice, |row| print(&row, out))?;
+        }
+        Audit::Show { run, json } => {
+            let choice = Choice {
+                run: Some(run.clone()),
+                ..Choice::default()
+            };
+            let print = if *json { exported } else { shown };
+            if each(&state, &choice, |row| print(&row, out))? == 0 {
+                let message = format!("nothing is recorded of a run `{run}`");
+                return Err(Failure::text(REFUSED, message).hint("`stockade audit list` shows the newest records"));
+            }
+        }
+    }
+    Ok(0)
+}
+
+/// Where the state is.
+pub fn state() -> Result<PathBuf, Failure> {
+    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+    Ok(surroundings.state.ok_or(StoreError::Stateless)?)
+}
+
+/// How many rows there were.
+fn each(
+    state: &std::path::Path,
+    choice: &Choice,
+    mut print: impl FnMut(Row) -> Result<(), Stop>,
+) -> Result<u64, Failure> {
+    let Some(mut trail) = Trail::open_existing(state)? else {
+        return Ok(0);
+    };
+    let mut count = 0;
+    let outcome = trail.rows(choice, |row| {
+        count += 1;
+        print(row)
+    });
+    match outcome {
+        // Its reader has seen enough.
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(count),
+        Err(stop) => Err(stop.into()),
+        Ok(()) => Ok(count),
+    }
+}
+
+fn verified(state: &std::path::Path, out: &mut dyn Write) -> Result<u8, Failure> {
+    let failed = |error: io::Error| Failure::from(Stop::Output(error));
+    let Some(verified) = verify(state)? else {
+        writeln!(out, "nothing was ever recorded").map_err(failed)?;
+        return Ok(0);
+    };
+    let rows = verified.rows;
+    let newest = verified
+        .newest
+        .map_or_else(String::new, |hash| format!(", the last with hash {hash}"));
+    match verified.fault {
+        None => {
+            writeln!(out, "all {rows} rows are as they were written{newest}").map_err(failed)?;
+            Ok(0)
+        }
+        Some(fault) => {
+            let fault = fault.to_string();
+            writeln!(
+                out,
+                "{}\nthe first {rows} rows are as they were written{newest}",
+                visible(&fault)
+            )
+            .map_err(failed)?;
+            Ok(ALTERED)
+        }
+    }
+}
+
+/// One line of JSON.
+fn exported(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
+    Ok(writeln!(out, "{}", row.json())?)
+}
+
+/// One line.
+fn listed(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
+    let run = if row.run.is_empty() { "-" } else { &row.run };
+    writeln!(
+        out,
+        "{}  {:19}  {:8}  {}",
+        moment::text(row.time_ms),
+        visible(run),
+        visible(&row.kind),
+        summary(row)
+    )?;
+    Ok(())
+}
+
+/// One line and what else there is to say.
+fn shown(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
+    writeln!(
+        out,
+        "{:>6}  {}  {:8}  {}",
+        row.seq.cast_signed(),
+        moment::text(row.time_ms),
+        visible(&row.kind),
+        summary(row)
+    )?;
+    for detail in details(row) {
+        writeln!(out, "{:>37}{}", "", visible(&detail))?;
+    }
+    Ok(())
+}
+
+/// What a row says, escaped, in one line.
+fn summary(row: &Row) -> String {
+    let text = match serde_json::from_str::<Record>(&row.body) {
+        Ok(Record::Started(started)) => format!("{}: {}", started.profile, command_line(&started.command)),
+        Ok(Record::Ended(ended)) => ended_text(&ended),
+        Ok(Record::Denied(seen) | Record::Allowed(seen)) => seen_text(&seen),
+        Ok(Record::Asked(request)) => request.reason,
+        Ok(Record::Answered(decided)) => {
+            let reason = decided
+                .answer
+                .reason
+                .map(|reason| format!(": {reason}"))
+                .unwrap_or_default();
+            format!("{} by {}{reason}", said_text(&decided.answer.choice), decided.answer.by)
+        }
+        Ok(Record::Granted(granted)) => format!(
+            "{}, {}, by {}",
+            requested_text(&granted.granted),
+            lifetime_text(granted.lifetime),
+            granted.by
+        ),
+        Ok(Record::Revoked(granted)) => {
+            format!(
+                "{} ({}) by {}",
+                requested_text(&granted.granted),
+                granted.request,
+                granted.by
+            )
+        }
+        Ok(Record::Judged(judged)) => {
+            let agent = judged.agent.map(|agent| format!(" ({agent})")).unwrap_or_default();
+            format!("{} {} {}{agent}", judged.result.name(), judged.action, judged.target)
+        }
+        Ok(Record::Lost(lost)) => format!("{} records couldn't be kept", lost.records),
+        Err(_) => row.body.clone(),
+    };
+    visible(&text).into_owned()
+}
+
+fn details(row: &Row) -> Vec<String> {
+    match serde_json::from_str::<Record>(&row.body) {
+        Ok(Record::Started(started)) => {
+            let flags = (!started.flags.is_empty()).then(|| format!("flags: {}", command_line(&started.flags)));
+            let agent = started.agent.map(|agent| format!("agent: {agent}"));
+            let root = format!("root: {}", started.root);
+            [Some(root), agent, flags].into_iter().flatten().collect()
+        }
+        Ok(Record::Denied(seen) | Record::Allowed(seen)) => {
+            let asked =
+                (!seen.asked.is_empty() && seen.asked != seen.target).then(|| format!("asked as {}", seen.asked));
+            let by = format!("{} by process {}, {}", seen.syscall, seen.pid, seen.program);
+            let rule = seen.rule.map(|rule| format!("rule: {rule}"));
+            [asked, Some(by), rule].into_iter().flatten().collect()
+        }
+        Ok(Record::Asked(request)) => {
+            let mut details = vec![format!(
+                "request {}: {}",
+                request.id,
+                requested_text(&request.requested)
+            )];
+            details.extend(request.evidence.warning);
+            details
+        }
+        Ok(Record::Answered(decided)) => vec![format!("to request {}", decided.request)],
+        Ok(Record::Judged(judged)) => {
+            let mode = judged.mode.map(|mode| format!("mode: {mode}"));
+            let rule = judged.matched.map(|rule| format!("rule: {rule}"));
+            [Some(judged.reason), rule, mode].into_iter().flatten().collect()
+        }
+        Ok(Record::Granted(granted)) => vec![format!("on request {}", granted.request)],
+        _ => Vec::new(),
+    }
+}
+
+fn seen_text(seen: &Seen) -> String {
+    let kind = serde_json::to_value(seen.access).unwrap_or_default();
+    let program = seen.program.rsplit('/').next().unwrap_or_default();
+    format!("{} {} ({program})", kind.as_str().unwrap_or("access"), seen.target)
+}
+
+fn ended_text(ended: &Ended) -> String {
+    let how = match (ended.exit_code, &ended.signal) {
+        (Some(code), _) => format!(", exit code {code}"),
+        (None, Some(signal)) => format!(", {signal}"),
+        (None, None) => String::new(),
+    };
+    format!(
+        "{}{how}, {} denials, {} ms",
+        ended.status, ended.denials, ended.duration_ms
+    )
+}
+
+fn said_text(said: &Said) -> String {
+    match said {
+        Said::Yes { lifetime, extent } => {
+            let extent = match extent {
+                Extent::Requested => String::new(),
+                Extent::Wider => ", wider".to_string(),
+                Extent::Profile(name) => format!(", all of profile {name}"),
+            };
+            format!("yes, {}{extent},", lifetime_text(*lifetime))
+        }
+        Said::No { all: true } => "no to all".to_string(),
+        Said::No { all: false } => "no".to_string(),
+        Said::Silence => "no answer".to_string(),
+    }
+}
+
+fn lifetime_text(lifetime: Lifetime) -> &'static str {
+    match lifetime {
+        Lifetime::Once => "once",
+        Lifetime::Session => "for the session",
+        Lifetime::Always => "always",
+    }
+}
+
+fn requested_text(requested: &Requested) -> String {
+    match requested {
+        Requested::Grants(grants) => {
+            let flags: Vec<String> = grants.iter().map(|words| command_line(words)).collect();
+            flags.join(" ")
+        }
+        Requested::Profile(name) => format!("profile {name}"),
+    }
+}

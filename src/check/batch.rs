@@ -1,0 +1,207 @@
+//! Many questions: one JSON object a line in, one a line out, in the same order.
+//!
+//! A line that can't be read or answered gets an object with `error`, and the next one is read.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use super::super::REFUSED;
+use super::super::message::Failure;
+use super::asked_act;
+use super::desk::{Asked, Desk};
+use stockade_judge::{Answer, Decision};
+
+/// Exit code: a line had no answer.
+const UNANSWERED: u8 = 1;
+
+/// Bytes of a line that are read.
+const LONGEST_LINE: usize = 1024 * 1024;
+
+/// One line of the input.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Question {
+    /// As it was written, whatever it is.
+    #[serde(deserialize_with = "as_written")]
+    id: Option<Box<RawValue>>,
+    tool: Option<String>,
+    command: Option<String>,
+    skill_name: Option<String>,
+    action: Option<String>,
+    path: Option<PathBuf>,
+    host: Option<String>,
+    agent: Option<String>,
+    cwd: Option<PathBuf>,
+    root: Option<PathBuf>,
+    rules: Option<PathBuf>,
+}
+
+/// One line of the output.
+#[derive(Serialize)]
+struct Reply<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a RawValue>,
+    #[serde(flatten)]
+    answer: &'a Answer,
+}
+
+/// A line that got no answer.
+#[derive(Serialize)]
+struct Unanswered {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Box<RawValue>>,
+    /// A reader of the decision alone finds that it isn't a yes.
+    decision: Decision,
+    error: String,
+}
+
+fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// The id of a line that is no question, as far as it can be read; `None` where it has none.
+fn named(line: &[u8]) -> Option<Box<RawValue>> {
+    let mut found = None;
+    // What is wrong with the rest has been said, or will be.
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(IdOf { found: &mut found });
+    // How one goes on that the cut end touches isn't known.
+    let ends = |id: &&RawValue| id.get().as_bytes().as_ptr_range().end == line.as_ptr_range().end;
+    found.filter(|id| !ends(id)).map(ToOwned::to_owned)
+}
+
+/// Keeps the id even where what follows can't be read.
+struct IdOf<'f, 'de> {
+    found: &'f mut Option<&'de RawValue>,
+}
+
+impl<'de> Visitor<'de> for IdOf<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, text: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        text.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(key) = map.next_key::<&RawValue>()? {
+            match key.get() {
+                "\"id\"" if self.found.is_none() => *self.found = Some(map.next_value()?),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a line of input is.
+enum Line {
+    Text(Vec<u8>),
+    /// Its beginning.
+    TooLong(Vec<u8>),
+    End,
+}
+
+/// Answers until the input ends; the exit code says whether each line had an answer.
+pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Write) -> Result<u8, Failure> {
+    let mut input = BufReader::with_capacity(64 * 1024, input);
+    let unreadable = |error: io::Error| Failure::text(REFUSED, format!("can't read standard input: {error}"));
+    let mut is_all_answered = true;
+    loop {
+        // A caller that waits for an answer before its next question gets it.
+        if input.buffer().is_empty() && out.flush().is_err() {
+            return Ok(0);
+        }
+        let reply = match next_line(&mut input).map_err(unreadable)? {
+            Line::End => return Ok(if is_all_answered { 0 } else { UNANSWERED }),
+            Line::TooLong(head) => Err(unanswered(
+                named(&head),
+                format!("the line is longer than {LONGEST_LINE} bytes"),
+            )),
+            Line::Text(line) if line.trim_ascii().is_empty() => continue,
+            Line::Text(line) => reply(desk, &line),
+        };
+        is_all_answered &= reply.is_ok();
+        let (Ok(reply) | Err(reply)) = reply;
+        match writeln!(out, "{reply}") {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
+            Err(error) => return Err(Failure::new(REFUSED, &error)),
+            Ok(()) => {}
+        }
+    }
+}
+
+/// The answer; an error is the line that says why there is none.
+fn reply(desk: &mut Desk<'_>, line: &[u8]) -> Result<String, String> {
+    if line.trim_ascii_start().first() != Some(&b'{') {
+        return Err(unanswered(
+            None,
+            "the line isn't a question: it is no JSON object".into(),
+        ));
+    }
+    let question: Result<Question, _> = serde_json::from_slice(line);
+    let question = question.map_err(|error| unanswered(named(line), format!("the line isn't a question: {error}")))?;
+    let id = question.id;
+    let act = asked_act(
+        question.tool.as_deref(),
+        question.command,
+        question.skill_name.as_deref(),
+        question.action.as_deref(),
+        question.path,
+        question.host.as_deref(),
+    );
+    let act = match act {
+        Ok(act) => act,
+        Err(message) => return Err(unanswered(id, message.to_string())),
+    };
+    let asked = Asked {
+        agent: question.agent,
+        act,
+        cwd: question.cwd,
+        root: question.root,
+        rules: question.rules,
+    };
+    match desk.answer(&asked) {
+        Ok(answer) => serde_json::to_string(&Reply {
+            id: id.as_deref(),
+            answer: &answer,
+        })
+        .map_err(|error| unanswered(None, error.to_string())),
+        Err(wrong) => Err(unanswered(id, Failure::from(wrong).message)),
+    }
+}
+
+fn unanswered(id: Option<Box<RawValue>>, error: String) -> String {
+    let unanswered = Unanswered {
+        id,
+        decision: Decision::Deny,
+        error,
+    };
+    serde_json::to_string(&unanswered).expect("texts alone")
+}
+
+/// The next line without its end; of one that is too long the rest is skipped.
+fn next_line(input: &mut impl BufRead) -> io::Result<Line> {
+    let mut line = Vec::new();
+    let limit = LONGEST_LINE as u64 + 1;
+    if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
+        return Ok(Line::End);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        return Ok(Line::Text(line));
+    }
+    if line.len() <= LONGEST_LINE {
+        return Ok(Line::Text(line));
+    }
+    let mut rest = Vec::new();
+    while rest.last() != Some(&b'\n') {
+        rest.clear();
+        if input.by_ref().take(limit).read_until(b'\n', &mut rest)? == 0 {
+            break;
+        }
+    }
+    Ok(Line::TooLong(line))
+}

@@ -1,0 +1,217 @@
+//! Who answers: the layers of each root, the rules of each file, and the trail that keeps every answer.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::super::REFUSED;
+use super::super::args::Check;
+use super::super::layers::UnknownAgent;
+use super::super::message::{Failure, note};
+use stockade::Sandbox;
+use stockade::audit::{Judged, Record};
+use stockade::config::{Agent, ConfigurationError};
+use stockade::policy::{Capabilities, Mode, Role};
+use stockade::profile::visible;
+use stockade::surroundings::Surroundings;
+use stockade_judge::files::{self, Reachable};
+use stockade_judge::{Act, Answer, Judge, Layers, Permissions, permissions_of};
+use stockade_store::{AuditWriter, Level};
+
+/// Roots and files of rules that are kept ready at once.
+const MOST_KEPT: usize = 64;
+
+/// One question. What isn't said is as the flags say.
+pub(super) struct Asked {
+    pub(super) agent: Option<String>,
+    pub(super) act: Act,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) root: Option<PathBuf>,
+    pub(super) rules: Option<PathBuf>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Wrong {
+    #[error("the root `{}` can't be used", visible(&.0.to_string_lossy()))]
+    Root(PathBuf, #[source] std::io::Error),
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
+    #[error(transparent)]
+    Agent(#[from] UnknownAgent),
+    #[error(transparent)]
+    Profile(#[from] stockade::Error),
+}
+
+impl Wrong {
+    pub(super) fn hint(&self) -> Option<String> {
+        match self {
+            Wrong::Agent(unknown) => Some(unknown.hint()),
+            Wrong::Root(..) => Some("name a directory that exists".into()),
+            Wrong::Configuration(_) | Wrong::Profile(_) => None,
+        }
+    }
+}
+
+/// A root and a file of rules, as they were when they were read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    root: PathBuf,
+    rules: Option<(PathBuf, Option<SystemTime>)>,
+}
+
+/// What is ready for one of them.
+struct Ready {
+    layers: Layers,
+    judge: Judge,
+    root: PathBuf,
+    /// What the agents that were asked for may reach, by name.
+    reachable: HashMap<String, Reachable>,
+}
+
+/// Answers questions.
+pub(super) struct Desk<'c> {
+    check: &'c Check,
+    surroundings: Surroundings,
+    ready: HashMap<Key, Ready>,
+    writer: AuditWriter,
+}
+
+impl<'c> Desk<'c> {
+    /// Reads what the flags name, so that a fault in it is told before the first question.
+    pub(super) fn open(check: &'c Check) -> Result<Desk<'c>, Failure> {
+        let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+        let root = surroundings
+            .directory
+            .join(check.root.as_deref().unwrap_or(Path::new("")));
+        let key = key(root, check.rules.as_deref());
+        let ready = Ready::load(&surroundings, &key).map_err(Failure::from)?;
+        ready.layers.remarks().iter().for_each(|text| note(text));
+        let on_violation = ready.layers.user().on_violation.clone();
+        let writer = AuditWriter::start(surroundings.state.as_deref(), check.audit, on_violation);
+        Ok(Desk {
+            check,
+            surroundings,
+            ready: HashMap::from([(key, ready)]),
+            writer,
+        })
+    }
+
+    /// Decides, and keeps what was decided.
+    pub(super) fn answer(&mut self, asked: &Asked) -> Result<Answer, Wrong> {
+        let check = self.check;
+        let here = &self.surroundings.directory;
+        let said_root = asked.root.as_deref().or(check.root.as_deref());
+        let rules = asked.rules.as_deref().or(check.rules.as_deref());
+        let key = key(here.join(said_root.unwrap_or(Path::new(""))), rules);
+        if !self.ready.contains_key(&key) {
+            if self.ready.len() >= MOST_KEPT {
+                self.ready.clear();
+            }
+            let ready = Ready::load(&self.surroundings, &key)?;
+            self.ready.insert(key.clone(), ready);
+        }
+        let ready = self.ready.get_mut(&key).expect("it was put there");
+        let name = asked.agent.as_ref().or(check.agent.as_ref());
+        let agent = match name {
+            Some(name) => Some(UnknownAgent::or_agent(&ready.layers, name)?),
+            None => None,
+        };
+        let cwd = match (&asked.cwd, &check.cwd) {
+            (Some(cwd), _) => ready.root.join(cwd),
+            (None, Some(cwd)) => here.join(cwd),
+            (None, None) => ready.root.clone(),
+        };
+        let answer = match &asked.act {
+            Act::Tool(call) => ready.judge.tool(agent.as_ref(), call, &cwd),
+            Act::Path(action, path) => match &agent {
+                Some(agent) => ready.reachable(agent)?.path(*action, path, &cwd),
+                None => files::without_context(action.capability()),
+            },
+            Act::Connect(host) => match &agent {
+                Some(agent) => ready.reachable(agent)?.connect(host),
+                None => files::without_context(Capabilities::NET),
+            },
+        };
+        let answer = match check.no_ask {
+            true => answer.without_asking(),
+            false => answer,
+        };
+        self.keep(agent.as_ref(), &asked.act, &answer);
+        Ok(answer)
+    }
+
+    fn keep(&self, agent: Option<&Agent>, act: &Act, answer: &Answer) {
+        // Which of them it takes the writer knows; without one nothing need be put together.
+        if self.check.audit == Level::Off {
+            return;
+        }
+        let record = Record::Judged(Judged {
+            agent: agent.map(|agent| agent.name.clone()),
+            action: act.action().to_string(),
+            target: act.target(),
+            result: answer.decision,
+            mode: agent.and_then(|agent| agent.mode).map(|mode| mode.to_string()),
+            reason: answer.reason.clone(),
+            matched: answer.matched.clone(),
+        });
+        self.writer.observer().note("", record);
+    }
+
+    /// Writes what is left of the trail. No decision depends on it.
+    pub(super) fn close(self) {
+        if let Err(error) = self.writer.finish() {
+            note(&Failure::new(REFUSED, &error).message);
+        }
+    }
+}
+
+impl Ready {
+    fn load(surroundings: &Surroundings, key: &Key) -> Result<Ready, Wrong> {
+        let root = std::fs::canonicalize(&key.root).map_err(|error| Wrong::Root(key.root.clone(), error))?;
+        let layers = Layers::load(
+            surroundings.configuration.as_deref(),
+            surroundings.state.as_deref(),
+            &root,
+        )?;
+        let mut permissions = layers.permissions();
+        if let Some((path, _)) = &key.rules {
+            let Permissions { allow, deny } = permissions_of(path)?;
+            permissions.allow.extend(allow);
+            permissions.deny.extend(deny);
+        }
+        Ok(Ready {
+            judge: Judge::new(permissions, layers.tools(), &root),
+            layers,
+            root,
+            reachable: HashMap::new(),
+        })
+    }
+
+    /// What the agent's runs could do here, resolved once.
+    fn reachable(&mut self, agent: &Agent) -> Result<&Reachable, Wrong> {
+        if !self.reachable.contains_key(&agent.name) {
+            let role = agent.role();
+            let policy = |mode: Mode| {
+                let sandbox = Sandbox::profile(agent.profile())?.root(&self.root);
+                sandbox.role(Role { mode, ..role.clone() }).policy_of_any_command()
+            };
+            let free = match role.mode {
+                Mode::Manual => Mode::AcceptEdits,
+                Mode::AcceptEdits | Mode::Bypass => role.mode,
+            };
+            let reachable = Reachable::new(policy(role.mode)?, policy(free)?);
+            self.reachable.insert(agent.name.clone(), reachable);
+        }
+        Ok(&self.reachable[&agent.name])
+    }
+}
+
+/// A file of rules that was changed meanwhile is another one.
+fn key(root: PathBuf, rules: Option<&Path>) -> Key {
+    let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    Key {
+        root,
+        rules: rules.map(|path| (path.to_path_buf(), changed(path))),
+    }
+}

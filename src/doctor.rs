@@ -1,0 +1,123 @@
+//! `stockade doctor`: what this machine enforces.
+
+use std::io::{self, Write};
+
+use super::REFUSED;
+use super::message::Failure;
+use stockade::kernel::{self, Facts, Finding, Level};
+use stockade::{Error, Sandbox, launch, profile};
+
+/// Prints what this machine enforces, first whether each shipped profile starts here; exit code 1 where runs can't start at all.
+pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
+    let mut facts = kernel::gather(launch::find_control_group().map(|group| (group.path, group.counts)));
+    let mut verdict = verdict(&facts);
+    // What is missing has its own line below, with what to do about it.
+    if facts.findings.iter().any(|finding| finding.hint == verdict.hint) {
+        verdict.hint = None;
+    }
+    facts.findings.insert(0, verdict);
+    let printed = if json {
+        serde_json::to_writer_pretty(&mut *out, &facts)
+            .map_err(io::Error::from)
+            .and_then(|()| writeln!(out))
+    } else {
+        print(&facts, out)
+    };
+    printed.map_err(|error| Failure::new(REFUSED, &error))?;
+    let missing = facts.findings.iter().any(|finding| finding.level == Level::Missing);
+    Ok(u8::from(missing))
+}
+
+/// Whether all shipped profiles hold here, and by which means. Each starts a shell once, so this is what a run would meet.
+fn verdict(facts: &Facts) -> Finding {
+    let refused: Vec<(&str, Error)> = profile::SHIPPED
+        .iter()
+        .filter_map(|&(name, _)| Some((name, start(name).err()?)))
+        .collect();
+    let Some((_, error)) = refused.first() else {
+        return Finding {
+            level: Level::Ok,
+            what: format!(
+                "all {} shipped profiles hold here without a flag, by {}",
+                profile::SHIPPED.len(),
+                means(facts.landlock_abi)
+            ),
+            hint: None,
+        };
+    };
+    let why = Failure::new(REFUSED, error).message;
+    let (level, what) = if refused.len() == profile::SHIPPED.len() {
+        (Level::Missing, format!("no shipped profile starts here: {why}"))
+    } else {
+        let names: Vec<_> = refused.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let names = names.join(", ");
+        let what = format!("not every shipped profile starts here: {names} ({why})");
+        (Level::Less, what)
+    };
+    Finding {
+        level,
+        what,
+        hint: error.hint(),
+    }
+}
+
+fn start(profile: &str) -> Result<(), Error> {
+    // The caller's own directory for temporary files may be missing: what that means for a run, the run says.
+    let root = tempfile::tempdir()
+        .or_else(|_| tempfile::tempdir_in("/var/tmp"))
+        .map_err(Error::Surroundings)?;
+    let sandbox = Sandbox::profile(profile)?.root(root.path());
+    sandbox
+        .command("/bin/sh")
+        .args(["-c", ":"])
+        .no_input()
+        .output()
+        .map(drop)
+}
+
+/// What holds a run on this Landlock, and what a newer one would take over: SECURITY.md's "On an older Landlock".
+fn means(landlock_abi: i32) -> String {
+    let stand_ins: Vec<_> = [(3, "truncating"), (4, "TCP"), (6, "signals")]
+        .into_iter()
+        .filter_map(|(abi, what)| (landlock_abi < abi).then_some(what))
+        .collect();
+    match stand_ins.as_slice() {
+        [] => "Landlock, seccomp and the supervisor".into(),
+        few => format!(
+            "Landlock, seccomp and the supervisor, which stands in for Landlock on {} (Linux 6.12 needs that no more)",
+            few.join(", ")
+        ),
+    }
+}
+
+fn print(facts: &Facts, out: &mut dyn Write) -> io::Result<()> {
+    let user = if facts.root { "root" } else { "an ordinary user" };
+    writeln!(out, "Linux {} on {}, as {user}", facts.kernel, facts.architecture)?;
+    for finding in &facts.findings {
+        let mark = match finding.level {
+            Level::Ok => "ok     ",
+            Level::Less => "less   ",
+            Level::Missing => "MISSING",
+        };
+        writeln!(out, "{mark}  {}", finding.what)?;
+        if let Some(hint) = &finding.hint {
+            writeln!(out, "         hint: {hint}")?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_supervisor_stands_in_for_is_said() {
+        assert_eq!(means(6), "Landlock, seccomp and the supervisor");
+        assert_eq!(
+            means(3),
+            "Landlock, seccomp and the supervisor, which stands in for Landlock on TCP, signals (Linux 6.12 needs \
+             that no more)"
+        );
+    }
+}

@@ -1,0 +1,448 @@
+//! `stockade exec`: a script under the profile that its text seems to need, or that a person chose for it.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::REFUSED;
+use super::args::{self, Run};
+use super::ask::Ask;
+use super::infer::{Script, reasons, setting};
+use super::interpreter;
+use super::layers::Here;
+use super::message::{Failure, note};
+use super::{acting, ledger, run, script};
+use stockade::policy::{Access, Matcher, Policy, is_unsecure};
+use stockade::profile::{is_within, loads_code, visible};
+use stockade::surroundings::Surroundings;
+use stockade::{Sandbox, ServedTo};
+use stockade_infer::{Inference, Language, Setting};
+use stockade_judge::lexical;
+use stockade_store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
+use stockade_text::mask::holds_secret;
+use stockade_text::quote::{command_line, quoted};
+use stockade_text::visible::fit;
+
+/// Runs a script; the exit code of `stockade run`.
+pub fn exec(task: &Run) -> Result<u8, Failure> {
+    let (file, arguments) = task.command.split_first().expect("clap requires a script");
+    let given = Path::new(file);
+    let failed = |error: io::Error| unreadable(given, &error);
+    let path = std::fs::canonicalize(given).map_err(failed)?;
+    // Read once: what is judged is what runs.
+    let content = script::content(&path).map_err(failed)?;
+    let hash = script::hash_of(&path, &content);
+    let text = Script::of(&content);
+    let setting = setting(task.root.as_deref(), Some(&path))?;
+    let command = interpreter::command(&path, &text.text, arguments, &search(task, &setting))?;
+    let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
+    let known = state.as_deref().and_then(|state| known_here(state, &hash, &setting));
+    let language = Language::of(Some(&path), &text.text);
+    let root = setting.root.clone();
+    let choice = Choice::make(
+        task,
+        known,
+        &Found {
+            path,
+            hash,
+            language,
+            text,
+            setting,
+        },
+    )?;
+    let state = state.filter(|_| is_remembered(task));
+    note(&choice.said(given, task, state.is_some()));
+    if let Some(state) = &state {
+        if let Some(profile) = &task.profile {
+            script::must_load(profile)?;
+        }
+        remember(state, &choice.script);
+    }
+    let mut running = task.clone();
+    running.profile = Some(choice.profile.to_string_lossy().into_owned());
+    running.command = command.words;
+    running.read.extend(command.read);
+    running.env.extend(choice.grants.env);
+    running.exec.extend(command.exec);
+    running.env.extend(command.env);
+    running.script = Some(args::Script {
+        hash: choice.script.hash.clone(),
+        path: choice.script.path.clone(),
+        content: content.into(),
+        reads: choice.grants.read,
+        writes: choice.grants.write,
+        to_whom: match language {
+            Some(Language::Shell) => ServedTo::First(1),
+            // The first time to see whether it is an archive.
+            Some(Language::Python) => ServedTo::First(2),
+            _ => ServedTo::All,
+        },
+    });
+    let ended = run::run(&running);
+    if let Some(state) = &state
+        && choice.script.source == Source::Emergent
+        && is_approved_here(state, &choice.script.hash, root.as_ref())
+    {
+        remember(
+            state,
+            &StoredScript {
+                basis: Basis::Approved,
+                ..choice.script
+            },
+        );
+    }
+    ended
+}
+
+/// Where interpreters are looked for: an earlier run may have written what lies in the root.
+fn search(task: &Run, setting: &Setting) -> interpreter::Search {
+    let root = setting.root.clone().unwrap_or_default();
+    let trusted = task.exec.iter().map(|tree| root.join(tree));
+    interpreter::Search {
+        trusted: trusted.filter_map(|tree| std::fs::canonicalize(tree).ok()).collect(),
+        root,
+    }
+}
+
+/// What is known of a script that counts in this root. What was approved for it elsewhere doesn't, and it is read again.
+fn known_here(state: &Path, hash: &str, setting: &Setting) -> Option<StoredScript> {
+    let mut known = script::known(state, hash)?;
+    let is_approved = known.source == Source::Emergent && known.basis == Basis::Approved;
+    if is_approved && !is_approved_here(state, hash, setting.root.as_ref()) {
+        known.basis = Basis::Inferred;
+    }
+    Some(known)
+}
+
+/// Whether something was approved for a script in this root.
+fn is_approved_here(state: &Path, hash: &str, root: Option<&PathBuf>) -> bool {
+    let is_for_here = |grant: &StoredGrant| Some(&grant.key.project) == root;
+    script::approvals(state, hash).iter().any(is_for_here)
+}
+
+/// Whether what the script runs with is kept. Of profiles that are named: a file may change, and what is for an agent
+/// isn't for all.
+fn is_remembered(task: &Run) -> bool {
+    let is_for_all = task.agent.is_none() && task.tool.is_none();
+    task.profile
+        .as_ref()
+        .is_none_or(|profile| is_for_all && !profile.contains('/'))
+}
+
+/// A script as it was found.
+struct Found {
+    path: PathBuf,
+    hash: String,
+    language: Option<Language>,
+    text: Script,
+    setting: Setting,
+}
+
+/// What a script runs with, and why.
+struct Choice {
+    /// As it is remembered.
+    script: StoredScript,
+    /// What this run has.
+    profile: OsString,
+    /// What it is granted beside, since its text names that.
+    grants: Grants,
+    why: Why,
+}
+
+enum Why {
+    /// The flag says so.
+    Flag,
+    /// It was chosen, or approved, before.
+    Before,
+    /// Its text was read.
+    Read(Box<Inference>),
+    /// It can't be read.
+    Unread,
+    /// What it seems to need is more than its agent has.
+    Agent,
+}
+
+impl Choice {
+    fn make(task: &Run, known: Option<StoredScript>, found: &Found) -> Result<Choice, Failure> {
+        let new = StoredScript::new(found.hash.clone(), found.path.clone(), acting::LOWEST.into());
+        let mut script = StoredScript {
+            path: found.path.clone(),
+            last_ms: now_ms(),
+            language: found.language.map(|language| language.name().to_string()),
+            ..known.clone().unwrap_or(new)
+        };
+        script.runs += 1;
+        if let Some(profile) = &task.profile {
+            script.profile = ledger::profile_key(profile);
+            (script.source, script.basis, script.confidence) = (Source::Manual, Basis::Approved, None);
+            return Ok(Choice {
+                profile: script.profile.clone(),
+                grants: Grants::default(),
+                script,
+                why: Why::Flag,
+            });
+        }
+        let is_manual = known.as_ref().is_some_and(|known| known.source == Source::Manual);
+        if is_manual {
+            return Choice::within_agent(task, script, Grants::default(), Why::Before);
+        }
+        let read = found
+            .language
+            .map(|language| Box::new(found.text.infer(language, &found.setting)));
+        let grants = read
+            .as_ref()
+            .map_or_else(Grants::default, |answer| Grants::of(answer, &found.setting));
+        if known.is_some_and(|known| known.basis != Basis::Inferred) {
+            // What was found now belongs with the profile that was found with it.
+            let is_of_now = read
+                .as_ref()
+                .is_some_and(|answer| script.profile == answer.runs_as.as_str());
+            let grants = if is_of_now { grants } else { Grants::default() };
+            return Choice::within_agent(task, script, grants, Why::Before);
+        }
+        (script.source, script.basis) = (Source::Emergent, Basis::Inferred);
+        let why = read.map_or(Why::Unread, Why::Read);
+        let is_for_agent = task.agent.is_some() || task.tool.is_some();
+        let (profile, confidence) = match &why {
+            // An agent gets no grants by a text, so it gets the profile that has them.
+            Why::Read(answer) if is_for_agent && is_given_by_text(answer) => {
+                (answer.profile.as_str(), answer.confidence)
+            }
+            Why::Read(answer) => (answer.runs_as.as_str(), answer.confidence),
+            _ => (acting::LOWEST, 0.0),
+        };
+        script.profile = profile.into();
+        script.confidence = Some(confidence);
+        Choice::within_agent(task, script, grants, why)
+    }
+
+    /// What is inferred, or was chosen in other runs, widens no agent. What is remembered stays.
+    fn within_agent(task: &Run, script: StoredScript, grants: Grants, why: Why) -> Result<Choice, Failure> {
+        let own = narrower_of_agent(task, &script.profile.to_string_lossy())?;
+        let is_for_agent = task.agent.is_some() || task.tool.is_some();
+        Ok(Choice {
+            profile: own.as_ref().map_or_else(|| script.profile.clone(), OsString::from),
+            why: own.map_or(why, |_| Why::Agent),
+            // Whether an agent's profile has them too isn't looked at: where it hasn't, they are asked.
+            grants: if is_for_agent { Grants::default() } else { grants },
+            script,
+        })
+    }
+
+    /// One line: what it runs with and why.
+    fn said(&self, file: &Path, task: &Run, is_kept: bool) -> String {
+        let profile = self.profile.to_string_lossy().into_owned() + &self.grants.said;
+        let name = visible(&file.display().to_string()).into_owned();
+        match &self.why {
+            Why::Flag if is_kept => {
+                let forgets = command_line(&["stockade", "script", "forget", &name]);
+                format!("`{name}` runs under `{profile}`, as you say, from now on (until `{forgets}`)")
+            }
+            Why::Flag => format!("`{name}` runs under `{profile}`, as you say"),
+            Why::Before => {
+                let basis = self.script.basis.name();
+                format!(
+                    "`{name}` runs under `{profile}` ({}, {basis})",
+                    self.script.source.name()
+                )
+            }
+            Why::Unread => format!("`{name}` runs under `{profile}`: its language isn't one that can be read"),
+            Why::Agent => format!("`{name}` runs under `{profile}`, which is all that its agent or tool has"),
+            Why::Read(answer) if !answer.is_sure() => format!(
+                "`{name}` runs under `{profile}`: what it needs can't be told ({}; {})",
+                reasons(answer),
+                answer.confidence
+            ),
+            Why::Read(answer) if !self.grants.is_all && answer.runs_as != answer.profile => format!(
+                "`{name}` runs under `{profile}`, and the rest is {}: it seems to need `{}` ({}; {})",
+                if task.ask == Ask::Never { "refused" } else { "asked" },
+                answer.profile,
+                reasons(answer),
+                answer.confidence
+            ),
+            Why::Read(answer) => {
+                format!(
+                    "`{name}` runs under `{profile}`: {} ({})",
+                    reasons(answer),
+                    answer.confidence
+                )
+            }
+        }
+    }
+}
+
+/// Whether the profile that it seems to need is one that a text may give.
+fn is_given_by_text(answer: &Inference) -> bool {
+    answer.is_sure() && ["minimal", "readonly", "filesystem", "network-api"].contains(&answer.profile.as_str())
+}
+
+/// What a script gets beside its profile.
+#[derive(Debug, Default)]
+struct Grants {
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    env: Vec<OsString>,
+    /// As flags.
+    said: String,
+    /// Whether these and the profile are all that its text seems to need.
+    is_all: bool,
+}
+
+/// Flags that are said, and columns of each.
+const MOST_SAID: usize = 8;
+const LONGEST_SAID: usize = 60;
+
+impl Grants {
+    /// Of what its text names, what is itself: nothing that is closed, no link, no directory outside the root, and no
+    /// variable that holds a secret or steers what is loaded. The launch looks at the paths again.
+    fn of(answer: &Inference, setting: &Setting) -> Grants {
+        let least = &answer.least_grants;
+        let mut grants = Grants {
+            is_all: answer.runs_with == least.flags && answer.runs_as == least.profile,
+            ..Grants::default()
+        };
+        if answer.runs_with.is_empty() {
+            return grants;
+        }
+        let (Some(root), Some(policy)) = (&setting.root, policy_of_lowest(setting)) else {
+            return Grants::default();
+        };
+        let matcher = Matcher::new(&policy);
+        let (mut lacks, mut said) = (false, Vec::new());
+        // What may be written may be read.
+        let (writes, others): (Vec<_>, Vec<_>) = answer
+            .runs_with
+            .chunks_exact(2)
+            .partition(|words| words[0] == "--write");
+        for words in writes.into_iter().chain(others) {
+            let word = &words[1];
+            let given = grants.count();
+            match (words[0].as_str(), placed(word, root, setting)) {
+                ("--env", _) if may_be_given(word) => grants.env.push(OsString::from(word)),
+                ("--read" | "--write", Some(path)) if grants.write.iter().any(|tree| path.starts_with(tree)) => {
+                    continue;
+                }
+                ("--read", Some(path)) if is_readable(&path, root, &matcher) => grants.read.push(path),
+                ("--write", Some(path)) => grants.write.extend(writable(path, root, &matcher)),
+                _ => {}
+            }
+            match grants.count() > given {
+                true => said.push(format!(
+                    " {} {}",
+                    words[0],
+                    fit::shortened(&quoted(word.as_ref()), LONGEST_SAID)
+                )),
+                false => lacks = true,
+            }
+        }
+        let more = said.len().saturating_sub(MOST_SAID);
+        said.truncate(MOST_SAID);
+        grants.said = said.concat();
+        if more > 0 {
+            grants.said += &format!(" and {more} more");
+        }
+        grants.is_all &= !lacks;
+        grants
+    }
+
+    fn count(&self) -> usize {
+        self.read.len() + self.write.len() + self.env.len()
+    }
+}
+
+/// A variable that a text names: a name, and nothing that steers what is loaded.
+fn may_be_given(name: &str) -> bool {
+    let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+    let holds = || std::env::var_os(name).is_some_and(|value| holds_secret(&value.to_string_lossy()));
+    is_name && !is_unsecure(name.as_ref()) && name != "PATH" && !loads_code(name) && !holds()
+}
+
+/// Where a path of a text leads, `.` and `..` taken as they are written.
+fn placed(word: &str, root: &Path, setting: &Setting) -> Option<PathBuf> {
+    let path = match word.strip_prefix("~/") {
+        Some(rest) => setting.home.as_ref()?.join(rest),
+        None => root.join(word),
+    };
+    Some(lexical(&path))
+}
+
+fn is_itself(path: &Path) -> bool {
+    std::fs::canonicalize(path).is_ok_and(|real| real == path)
+}
+
+fn is_readable(path: &Path, root: &Path, matcher: &Matcher<'_>) -> bool {
+    let is_below = path.starts_with(root) && path != root;
+    is_itself(path) && (is_below || path.is_file()) && matcher.denial(Access::READ, path, path.is_dir()).is_none()
+}
+
+/// What is granted to write a path: itself, or the first directory above that isn't there; nothing where that isn't what its path
+/// says, is closed, or is a directory outside the root. With what SQLite makes beside a database (sqlite.org, "Temporary Files").
+fn writable(path: PathBuf, root: &Path, matcher: &Matcher<'_>) -> Vec<PathBuf> {
+    let absent = path.ancestors().take_while(|above| above.symlink_metadata().is_err());
+    let first = absent.last().unwrap_or(&path).to_path_buf();
+    let is_near = |path: &Path| match path.symlink_metadata() {
+        Ok(found) => found.is_file() || found.is_dir() && path.starts_with(root) && path != root,
+        Err(_) => true,
+    };
+    let is_above_itself = |path: &Path| path.parent().is_some_and(is_itself);
+    let is_given = |path: &PathBuf| {
+        is_near(path)
+            && is_above_itself(path)
+            && matcher.denial(Access::WRITE, path, path.is_dir()).is_none()
+            && matcher.denial(Access::WRITE, path, false).is_none()
+    };
+    let ending = path.extension().and_then(OsStr::to_str);
+    let suffixes: &[&str] = match ending {
+        Some("db" | "db3" | "sqlite" | "sqlite3") if first == path => &["", "-journal", "-wal", "-shm"],
+        _ => &[""],
+    };
+    let beside = |suffix: &&str| {
+        let mut name = first.clone().into_os_string();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let all: Vec<PathBuf> = suffixes.iter().map(beside).collect();
+    // The whole path, too: what is closed may lie in what is made.
+    match is_given(&first) && matcher.denial(Access::WRITE, &path, false).is_none() {
+        true => all.into_iter().filter(is_given).collect(),
+        false => Vec::new(),
+    }
+}
+
+fn policy_of_lowest(setting: &Setting) -> Option<Policy> {
+    let sandbox = Sandbox::profile(acting::LOWEST).ok()?;
+    let root = setting.root.as_ref()?;
+    sandbox.root(root).policy_of_any_command().ok()
+}
+
+/// The agent's or tool's own profile where that doesn't give all that another one does.
+fn narrower_of_agent(task: &Run, inferred: &str) -> Result<Option<String>, Failure> {
+    if task.agent.is_none() && task.tool.is_none() {
+        return Ok(None);
+    }
+    let here = Here::load(task.root.as_deref())?;
+    let agent = task.agent.as_ref().and_then(|name| here.layers.agent(name));
+    let tool = task.tool.as_ref().and_then(|name| here.layers.tool(name)?.profile);
+    let own = tool.or_else(|| agent.map(|agent| agent.profile().to_string()));
+    Ok(own.filter(|own| !is_within(inferred, own)))
+}
+
+fn remember(state: &Path, script: &StoredScript) {
+    if let Err(error) = ScriptStore::open(state).and_then(|mut store| store.set(script)) {
+        note(&format!(
+            "this script isn't remembered: {}",
+            visible(&error.to_string())
+        ));
+    }
+}
+
+fn unreadable(file: &Path, error: &io::Error) -> Failure {
+    /// As a shell has it: no such program.
+    const NOT_FOUND: u8 = 127;
+    let code = if error.kind() == io::ErrorKind::NotFound {
+        NOT_FOUND
+    } else {
+        REFUSED
+    };
+    Failure::text(code, format!("can't read `{}`: {error}", file.display()))
+}

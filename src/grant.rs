@@ -1,0 +1,128 @@
+//! `stockade grant`: shows and revokes what was granted for good.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::REFUSED;
+use super::args::Grant;
+use super::audit::state;
+use super::message::{Failure, note};
+use super::moment;
+use stockade::approve::{Lifetime, Requested};
+use stockade::audit::{self, Granted, Record};
+use stockade::profile::visible;
+use stockade_store::{Entry, Given, GrantStore, StoreError, StoredGrant, Trail, now_ms};
+use stockade_text::quote::{command_line, quoted};
+
+/// Carries out `stockade grant …`.
+pub fn grant(task: &Grant, out: &mut dyn Write) -> Result<u8, Failure> {
+    let state = state()?;
+    let store = GrantStore::open_existing(&state)?;
+    match (task, store) {
+        (Grant::Revoke { id }, None) => return Err(StoreError::Unknown { id: id.clone() }.into()),
+        (Grant::Revoke { id }, Some(store)) => revoke(store, id, &state, out),
+        (_, None) => Ok(()),
+        (Grant::List { all, json }, Some(mut store)) => {
+            let listing = store.list()?;
+            for id in &listing.damaged {
+                note(&format!(
+                    "the stored grant `{id}` is damaged, so none counts until it is revoked"
+                ));
+            }
+            let shown = listing.grants.iter().filter(|grant| *all || grant.revoked_ms.is_none());
+            print(shown, out, if *json { exported } else { listed })
+        }
+        (Grant::Export, Some(mut store)) => {
+            let listing = store.list()?;
+            print(listing.grants.iter(), out, exported)
+        }
+    }
+    .map(|()| 0)
+}
+
+fn print<'g>(
+    grants: impl Iterator<Item = &'g StoredGrant>,
+    out: &mut dyn Write,
+    text: fn(&StoredGrant) -> String,
+) -> Result<(), Failure> {
+    for grant in grants {
+        match writeln!(out, "{}", text(grant)) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            other => other.map_err(|error| Failure::new(REFUSED, &error))?,
+        }
+    }
+    Ok(())
+}
+
+/// One line of JSON.
+fn exported(grant: &StoredGrant) -> String {
+    grant.json().to_string()
+}
+
+/// Two lines: what it grants, and to whom.
+fn listed(grant: &StoredGrant) -> String {
+    let key = &grant.key;
+    let mut whom = format!("in {} under {}", quoted(key.project.as_os_str()), quoted(&key.profile));
+    if let Some(agent) = &key.agent {
+        whom += &format!(", for agent {}", quoted(agent.as_ref()));
+    }
+    if let Some(script) = &key.script {
+        whom += &format!(", for script {}", script.get(..12).unwrap_or(script));
+    }
+    let reason = grant
+        .grant
+        .reason
+        .as_ref()
+        .map(|reason| format!(": {reason}"))
+        .unwrap_or_default();
+    let revoked = grant
+        .revoked_ms
+        .map(|ms| format!("; revoked {}", moment::text(ms)))
+        .unwrap_or_default();
+    format!(
+        "{}  {}\n        {}; {} by {}{}{revoked}",
+        visible(&grant.id),
+        command_line(&grant.grant.given.words()),
+        visible(&whom),
+        moment::text(grant.created_ms),
+        visible(&grant.grant.by),
+        visible(&reason)
+    )
+}
+
+fn revoke(mut store: GrantStore, id: &str, state: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+    let text = match store.revoke(id)? {
+        Some(grant) => {
+            if let Err(error) = record(&grant, state) {
+                note(&format!("the audit trail lacks this: {}", Failure::from(error).message));
+            }
+            format!("revoked {id}: {}", command_line(&grant.grant.given.words()))
+        }
+        None => format!("{id} counts no more"),
+    };
+    writeln!(out, "{}", visible(&text)).map_err(|error| Failure::new(REFUSED, &error))
+}
+
+fn record(grant: &StoredGrant, state: &Path) -> Result<(), StoreError> {
+    let granted = match &grant.grant.given {
+        Given::Profile(name) => Requested::Profile(name.clone()),
+        Given::Flag(words) => {
+            let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+            Requested::Grants(vec![words.collect()])
+        }
+    };
+    let user = std::env::var("LOGNAME").or_else(|_| std::env::var("USER"));
+    let record = Record::Revoked(Granted {
+        request: grant.id.clone(),
+        granted,
+        lifetime: Lifetime::Always,
+        by: user.unwrap_or_else(|_| format!("user {}", nix::unistd::getuid())),
+    });
+    let entry = Entry {
+        time_ms: now_ms(),
+        run: String::new(),
+        kind: record.kind(),
+        body: audit::body(&record),
+    };
+    Trail::open(state)?.append(&[entry]).map(drop)
+}

@@ -1,0 +1,200 @@
+//! `stockade infer`: what a script needs, as its text tells.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use super::REFUSED;
+use super::args::Infer;
+use super::message::Failure;
+use super::{reader, script};
+use stockade::profile::visible;
+use stockade::surroundings::Surroundings;
+use stockade_infer::{Effect, Evidence, Inference, LONGEST, Language, Setting};
+use stockade_text::quote::command_line;
+
+/// Reads, and prints what was found.
+pub fn infer(task: &Infer, out: &mut dyn Write) -> Result<u8, Failure> {
+    if task.reader {
+        return reader::serve();
+    }
+    let (name, file) = match task.file.as_os_str() == "-" {
+        true => ("standard input".to_string(), None),
+        false => (task.file.display().to_string(), Some(task.file.as_path())),
+    };
+    let script = Script::read(file, &name)?;
+    let language = task.lang.or_else(|| Language::of(file, &script.text)).ok_or_else(|| {
+        Failure::text(REFUSED, format!("the language of `{name}` can't be told"))
+            .hint("`--lang python`, `javascript`, `typescript` or `shell`")
+    })?;
+    let setting = setting(task.root.as_deref(), file)?;
+    let answer = script.infer(language, &setting);
+    let printed = match task.json {
+        true => writeln!(out, "{}", serde_json::to_string_pretty(&answer).unwrap_or_default()),
+        false => print(&answer, out),
+    };
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(REFUSED, &error)),
+        _ => Ok(0),
+    }
+}
+
+/// A script's text.
+pub struct Script {
+    /// As far as it is UTF-8.
+    pub text: String,
+    is_text: bool,
+    is_whole: bool,
+}
+
+impl Script {
+    /// Reads a file, or standard input.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn read(file: Option<&Path>, name: &str) -> Result<Script, Failure> {
+        let failed = |error: io::Error| Failure::text(REFUSED, format!("can't read `{name}`: {error}"));
+        let mut bytes = Vec::new();
+        // One more, to know that there is more.
+        let most = LONGEST as u64 + 1;
+        match file {
+            Some(path) => {
+                let file = script::open_file(path).map_err(failed)?;
+                file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+            }
+            None => {
+                io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(failed)?;
+            }
+        }
+        Ok(Script::of(&bytes))
+    }
+
+    /// From its bytes.
+    pub fn of(bytes: &[u8]) -> Script {
+        let is_whole = bytes.len() <= LONGEST;
+        let text = std::str::from_utf8(bytes);
+        Script {
+            is_text: text.is_ok() || !is_whole,
+            is_whole,
+            text: String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]).into_owned(),
+        }
+    }
+
+    /// What it needs.
+    pub fn infer(&self, language: Language, setting: &Setting) -> Inference {
+        match (self.is_whole, self.is_text) {
+            (false, _) => Inference::unreadable(language, "it is longer than 1 MiB"),
+            (true, false) => Inference::unreadable(language, "it isn't UTF-8"),
+            (true, true) => reader::read(&self.text, language, setting),
+        }
+    }
+}
+
+/// Where the script runs: its root, and its own place.
+///
+/// # Errors
+/// The root can't be used.
+pub fn setting(root: Option<&Path>, script: Option<&Path>) -> Result<Setting, Failure> {
+    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+    let root = surroundings.directory.join(root.unwrap_or("".as_ref()));
+    let root = std::fs::canonicalize(&root)
+        .map_err(|error| Failure::text(REFUSED, format!("the root `{}` can't be used: {error}", root.display())))?;
+    let script = script.map(|script| std::fs::canonicalize(script).unwrap_or_else(|_| root.join(script)));
+    Ok(Setting {
+        root: Some(root),
+        script,
+        home: surroundings.home,
+        ..Setting::default()
+    }
+    .with_modules())
+}
+
+/// For people: the answer, its evidence, what would do with less.
+fn print(answer: &Inference, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{} ({})", answer.profile, answer.confidence)?;
+    for evidence in &answer.evidence {
+        writeln!(
+            out,
+            "  {:>4}:{:<3} {:<8} {}    {}",
+            evidence.line,
+            evidence.column,
+            word(evidence.effect),
+            visible(&evidence.target),
+            visible(&evidence.text)
+        )?;
+    }
+    for why in answer
+        .evidence
+        .is_empty()
+        .then_some(&answer.dynamic)
+        .into_iter()
+        .flatten()
+    {
+        writeln!(out, "  {}", visible(why))?;
+    }
+    let under = |profile: &String, flags: &[String]| command_line(&[std::slice::from_ref(profile), flags].concat());
+    if let Some(profile) = &answer.or_profile {
+        writeln!(out, "\n`--profile {profile}` would do, too")?;
+    }
+    let least = &answer.least_grants;
+    if least.profile != answer.profile {
+        writeln!(
+            out,
+            "\nless would do: --profile {}",
+            under(&least.profile, &least.flags)
+        )?;
+    }
+    let is_least = answer.runs_as == least.profile && answer.runs_with == least.flags;
+    if is_least && answer.runs_as != answer.profile {
+        writeln!(out, "`stockade exec` runs it with that")?;
+    } else if answer.runs_as != answer.profile {
+        let runs_as = under(&answer.runs_as, &answer.runs_with);
+        writeln!(out, "`stockade exec` runs it under `{runs_as}` and asks for the rest")?;
+    }
+    Ok(())
+}
+
+fn word(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "reads",
+        Effect::Write => "writes",
+        Effect::Connect => "connects",
+        Effect::Listen => "listens",
+        Effect::Env => "variable",
+        Effect::Start => "starts",
+        Effect::Dynamic => "unclear",
+    }
+}
+
+/// In a few words, what an answer rests on: `reads ./data/a.csv, connects api.example.com and 3 more`.
+pub fn reasons(answer: &Inference) -> String {
+    const MOST: usize = 3;
+    let weighty: Vec<&Evidence> = answer
+        .evidence
+        .iter()
+        .filter(|evidence| evidence.effect != Effect::Start)
+        .collect();
+    // What can't be told is the first that somebody has to know.
+    let (unclear, clear): (Vec<&Evidence>, Vec<&Evidence>) = weighty
+        .into_iter()
+        .partition(|evidence| evidence.effect == Effect::Dynamic);
+    let mut said: Vec<String> = Vec::new();
+    for evidence in unclear.into_iter().chain(clear) {
+        let text = match evidence.effect {
+            Effect::Dynamic => visible(&evidence.target).into_owned(),
+            effect => format!("{} {}", word(effect), visible(&evidence.target)),
+        };
+        if !said.contains(&text) {
+            said.push(text);
+        }
+    }
+    if said.is_empty() {
+        said.extend(answer.dynamic.iter().map(|why| visible(why).into_owned()));
+    }
+    let more = said.len().saturating_sub(MOST);
+    said.truncate(MOST);
+    match (said.is_empty(), more) {
+        (true, _) => "needs nothing".into(),
+        (false, 0) => said.join(", "),
+        (false, more) => format!("{} and {more} more", said.join(", ")),
+    }
+}

@@ -1,0 +1,419 @@
+//! Which interpreter a script is for: what its first line names, else what its name and its text say.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::message::Failure;
+
+/// As a shell has it: no such program.
+const NOT_FOUND: u8 = 127;
+
+/// A command, and what its interpreter needs for itself beside its own installation.
+#[derive(Debug, Default)]
+pub struct Command {
+    /// The command.
+    pub words: Vec<OsString>,
+    /// Trees and files that the interpreter reads.
+    pub read: Vec<PathBuf>,
+    /// Trees of programs that it starts.
+    pub exec: Vec<PathBuf>,
+    /// Variables, with their values.
+    pub env: Vec<OsString>,
+}
+
+/// Where interpreters are looked for.
+#[derive(Debug)]
+pub struct Search {
+    /// The run's root. An earlier run may have written what is below it.
+    pub root: PathBuf,
+    /// Trees of programs that the caller names.
+    pub trusted: Vec<PathBuf>,
+}
+
+impl Search {
+    /// A program of the caller's search path, and whether one was passed over because it lies below the root.
+    fn find(&self, program: &str) -> Result<PathBuf, Option<PathBuf>> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut passed_over = None;
+        for place in std::env::split_paths(&path).filter(|place| place.is_absolute()) {
+            let file = place.join(program);
+            if !file.is_file() {
+                continue;
+            }
+            if !self.is_the_runs(&file) {
+                return Ok(file);
+            }
+            passed_over.get_or_insert(file);
+        }
+        Err(passed_over)
+    }
+
+    /// Whether an earlier run may have put a program, or the link that leads to it, there.
+    fn is_the_runs(&self, program: &Path) -> bool {
+        /// The system's own, for a root that is above it.
+        const SYSTEM: [&str; 4] = ["/usr", "/bin", "/sbin", "/nix/store"];
+        let directory = program.parent().and_then(|parent| std::fs::canonicalize(parent).ok());
+        let names = [
+            Some(program.to_path_buf()),
+            directory,
+            std::fs::canonicalize(program).ok(),
+        ];
+        let is_known = |name: &Path| {
+            let system = SYSTEM.map(Path::new).into_iter().filter(|tree| *tree != self.root);
+            let mut trusted = self.trusted.iter().map(PathBuf::as_path).chain(system);
+            trusted.any(|tree| name.starts_with(tree))
+        };
+        let mut names = names.iter().flatten();
+        names.any(|name| name.starts_with(&self.root) && !is_known(name))
+    }
+
+    /// The same, where no other will do.
+    fn need(&self, program: &str, script: &Path) -> Result<PathBuf, Failure> {
+        self.find(program).map_err(|passed_over| {
+            let failure = Failure::text(
+                NOT_FOUND,
+                format!("no `{program}` for `{}` is on your `PATH`", script.display()),
+            );
+            match passed_over {
+                Some(file) => failure.hint(below_the_root(&file)),
+                None => failure,
+            }
+        })
+    }
+}
+
+fn below_the_root(program: &Path) -> String {
+    let directory = program.parent().unwrap_or(program);
+    format!(
+        "`{}` lies in the root, where an earlier run may have put it; if it is yours: `--exec {}`",
+        program.display(),
+        directory.display()
+    )
+}
+
+/// The command that runs a script.
+///
+/// # Errors
+/// Nothing says which interpreter it is for, or none of them is here.
+pub fn command(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Command, Failure> {
+    let mut words = chosen(script, text, arguments, search)?;
+    keep_in_place(&mut words, script);
+    Ok(loaded(&words, script, search).unwrap_or(Command {
+        words,
+        ..Command::default()
+    }))
+}
+
+/// Node looks where links lead before it opens a script. It gets the real path, and what is there now is what is meant.
+fn keep_in_place(words: &mut Vec<OsString>, script: &Path) {
+    let place = words
+        .iter()
+        .position(|word| word == script.as_os_str())
+        .unwrap_or_default();
+    let interpreter = place
+        .checked_sub(1)
+        .and_then(|before| Path::new(&words[before]).file_name());
+    if interpreter == Some("node".as_ref()) {
+        words.insert(place, "--preserve-symlinks-main".into());
+    }
+}
+
+fn chosen(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Vec<OsString>, Failure> {
+    let file = script.as_os_str();
+    if text.starts_with("#!") {
+        return named(script, text, arguments, search);
+    }
+    let extension = script.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let by = |program: &str| Ok(words([search.need(program, script)?.as_os_str(), file], arguments));
+    match extension {
+        "py" | "pyw" => by("python3"),
+        "sh" => by("sh"),
+        "bash" => by("bash"),
+        "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => {
+            let candidates = runtimes(extension, text);
+            let here = |name: &&'static str| Some((*name, search.find(name).ok()?));
+            let (chosen, program) = candidates.iter().find_map(here).ok_or_else(|| {
+                let passed_over = candidates.iter().find_map(|name| search.find(name).err()?);
+                let hint = passed_over.as_deref().map(below_the_root);
+                Failure::text(NOT_FOUND, format!("no interpreter for `{}` is here", script.display()))
+                    .hint(hint.unwrap_or_else(|| format!("it would be {}, on your `PATH`", candidates.join(" or "))))
+            })?;
+            Ok(match chosen {
+                // The profile decides what it may do: Deno's own permissions would only ask a second time.
+                "deno" => words(
+                    [program.as_os_str(), "run".as_ref(), "--allow-all".as_ref(), file],
+                    arguments,
+                ),
+                "bun" => words([program.as_os_str(), "run".as_ref(), file], arguments),
+                _ => words([program.as_os_str(), file], arguments),
+            })
+        }
+        _ => Err(Failure::text(
+            NOT_FOUND,
+            format!("nothing says which interpreter `{}` is for", script.display()),
+        )
+        .hint("begin it with `#!/usr/bin/env python3`, or use `stockade run -- INTERPRETER SCRIPT`")),
+    }
+}
+
+/// Node with tsx's loader, where tsx was chosen. By itself tsx starts Node as another process, to which it talks through a
+/// pipe in `TMPDIR`, and keeps a cache there: `minimal` has none. It fails on a `package.json` that it may not read.
+fn loaded(words: &[OsString], script: &Path, search: &Search) -> Option<Command> {
+    let tsx = Path::new(words.first()?);
+    if tsx.file_name()? != "tsx" {
+        return None;
+    }
+    let package = std::fs::canonicalize(tsx).ok()?.parent()?.parent()?.to_path_buf();
+    // A program that can write a link could have any directory read in the name of this installation.
+    let is_installed = package.file_name()? == "tsx" && package.parent()?.file_name()? == "node_modules";
+    if !is_installed {
+        return None;
+    }
+    let loader = package.join("dist/loader.mjs");
+    let node = loader.is_file().then(|| search.find("node").ok()).flatten()?;
+    let mut import = OsString::from("file://");
+    import.push(&loader);
+    let is_itself = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|real| real == *path);
+    let installed = |name: &str| Some(package.parent()?.join(name)).filter(is_itself);
+    let nearest = |name: &str| {
+        let mut above = script.ancestors().skip(1).map(|above| above.join(name));
+        above.find(|path| path.is_file()).filter(is_itself)
+    };
+    let own = [installed("esbuild"), nearest("package.json"), nearest("tsconfig.json")];
+    Some(Command {
+        words: words_of_node(&node, &import, &words[1..]),
+        read: own.into_iter().flatten().chain([package.clone()]).collect(),
+        exec: installed("@esbuild").into_iter().collect(),
+        env: vec!["TSX_DISABLE_CACHE=1".into()],
+    })
+}
+
+fn words_of_node(node: &Path, import: &OsStr, rest: &[OsString]) -> Vec<OsString> {
+    let flags: [&OsStr; 4] = [
+        node.as_os_str(),
+        "--preserve-symlinks-main".as_ref(),
+        "--import".as_ref(),
+        import,
+    ];
+    words(flags, rest)
+}
+
+/// As its first line says. The kernel would do the same, with whatever line is there by then, and `env` with whatever
+/// program is found first.
+fn named(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Vec<OsString>, Failure> {
+    let file = script.as_os_str();
+    let line = text.trim_start_matches("#!").lines().next().unwrap_or_default().trim();
+    let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    // One beside the caller is whatever somebody put there.
+    if !interpreter.starts_with('/') {
+        return Err(Failure::text(
+            NOT_FOUND,
+            format!(
+                "the first line of `{}` names no interpreter by its whole path",
+                script.display()
+            ),
+        )
+        .hint("`#!/usr/bin/env NAME` finds one by its name"));
+    }
+    if search.is_the_runs(Path::new(interpreter)) {
+        let told = format!("the interpreter of `{}` isn't used", script.display());
+        return Err(Failure::text(NOT_FOUND, told).hint(below_the_root(Path::new(interpreter))));
+    }
+    let argument = argument.trim();
+    let name = Path::new(interpreter)
+        .file_name()
+        .and_then(OsStr::to_str)
+        .unwrap_or_default();
+    if name == "env" {
+        let (program, rest) = found_by_env(argument).ok_or_else(|| started_by_another(script))?;
+        let program = search.need(program, script)?;
+        let rest: Vec<&OsStr> = rest.map(OsStr::new).collect();
+        let own = [program.as_os_str()].into_iter().chain(rest).chain([file]);
+        return Ok(own.map(OsString::from).chain(arguments.iter().cloned()).collect());
+    }
+    if !(argument.is_empty() || argument.starts_with('-') || HAVE_COMMANDS.contains(&name)) {
+        return Err(started_by_another(script));
+    }
+    Ok(match argument {
+        "" => words([interpreter.as_ref(), file], arguments),
+        argument => words([interpreter.as_ref(), argument.as_ref(), file], arguments),
+    })
+}
+
+/// Interpreters to which a word before the script is a command of their own. To others it is the file to run.
+const HAVE_COMMANDS: [&str; 5] = ["busybox", "toybox", "deno", "bun", "uv"];
+
+/// What would run isn't what was read, but what a program or a file by that name happens to be.
+fn started_by_another(script: &Path) -> Failure {
+    let told = format!(
+        "the first line of `{}` has one program start another, or gives it variables",
+        script.display()
+    );
+    Failure::text(NOT_FOUND, told).hint("`#!/usr/bin/env NAME` or `#!/usr/bin/env -S NAME OPTIONS` is understood")
+}
+
+/// The run-times that a script of this kind is for, the likeliest first.
+fn runtimes(extension: &str, text: &str) -> Vec<&'static str> {
+    let is_typed = matches!(extension, "ts" | "mts" | "cts" | "tsx" | "jsx");
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    // A name that the script itself gives is no run-time's.
+    let is_own = |name: &str| {
+        ["const ", "let ", "var "]
+            .iter()
+            .any(|word| text.contains(&format!("{word}{name} ")))
+    };
+    if !is_own("Deno")
+        && says(&[
+            "Deno.",
+            "from \"jsr:",
+            "from 'jsr:",
+            "from \"https://",
+            "from 'https://",
+        ])
+    {
+        vec!["deno"]
+    } else if !is_own("Bun") && says(&["Bun.", "from \"bun", "from 'bun"]) {
+        vec!["bun"]
+    } else if is_typed {
+        vec!["tsx", "bun", "deno"]
+    } else {
+        vec!["node", "bun", "deno"]
+    }
+}
+
+/// The program that `env` would look for, and the words behind it. `None` where it does more.
+fn found_by_env(argument: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
+    let (words, several) = match argument.strip_prefix("-S") {
+        Some(words) => (words, true),
+        None => (argument, false),
+    };
+    let is_plain = !words.contains(['=', '"', '\'', '\\', '$', '#']) && (several || !words.contains([' ', '\t']));
+    let mut words = words.split_whitespace();
+    let program = words
+        .next()
+        .filter(|word| is_plain && !word.starts_with('-') && !word.contains('/'))?;
+    Some((program, words))
+}
+
+/// The words of a command.
+fn words<const N: usize>(words: [&OsStr; N], rest: &[OsString]) -> Vec<OsString> {
+    words
+        .iter()
+        .map(|word| OsString::from(*word))
+        .chain(rest.iter().cloned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words_of(file: &str, text: &str) -> Vec<String> {
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join(file);
+        std::fs::write(&script, text).unwrap();
+        let words = command(&script, text, &["a b".into()], &search(directory.path()))
+            .unwrap()
+            .words;
+        let shown = |(at, word): (usize, &OsString)| match Path::new(word).file_name().filter(|_| at == 0) {
+            Some(program) => program.to_string_lossy().into_owned(),
+            None => word
+                .to_string_lossy()
+                .replace(&*directory.path().to_string_lossy(), "D"),
+        };
+        words.iter().enumerate().map(shown).collect()
+    }
+
+    fn search(root: &Path) -> Search {
+        Search {
+            root: root.join("root"),
+            trusted: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_first_line_or_the_name_says_which_interpreter() {
+        assert_eq!(words_of("a.py", "x"), ["python3", "D/a.py", "a b"]);
+        assert_eq!(words_of("a.sh", "x"), ["sh", "D/a.sh", "a b"]);
+        assert_eq!(words_of("a.py", "#!/usr/bin/env bash\n"), ["bash", "D/a.py", "a b"]);
+        assert_eq!(
+            words_of("a.js", "#!/usr/bin/env node\n"),
+            ["node", "--preserve-symlinks-main", "D/a.js", "a b"]
+        );
+        assert_eq!(
+            words_of("a", "#!/usr/bin/env -S bash -eu\n"),
+            ["bash", "-eu", "D/a", "a b"]
+        );
+        assert_eq!(words_of("a", "#!/bin/busybox sh\n"), ["busybox", "sh", "D/a", "a b"]);
+        assert_eq!(words_of("a", "#!/bin/sh -eu\nx"), ["sh", "-eu", "D/a", "a b"]);
+        for text in [
+            "x",
+            "#!./python3\n",
+            "#!/x/root/bin/python3\n",
+            "#!/usr/bin/env none-such\n",
+            "#!/usr/bin/env ./sh\n",
+            "#!/usr/bin/env -S ./sh\n",
+            "#!/usr/bin/env -S --chdir=. sh\n",
+            "#!/usr/bin/env -S PATH=. sh\n",
+            "#!/usr/bin/env -i sh\n",
+            "#!/usr/bin/nice ./sh\n",
+            "#!/usr/bin/nice sh\n",
+            "#!/bin/sh ./sh\n",
+        ] {
+            assert!(command(Path::new("/x/a"), text, &[], &search(Path::new("/x"))).is_err());
+        }
+    }
+
+    #[test]
+    fn what_a_text_uses_says_which_run_time() {
+        assert_eq!(runtimes("ts", "Deno.readTextFile()"), ["deno"]);
+        assert_eq!(runtimes("ts", "await Bun.file()"), ["bun"]);
+        assert_eq!(runtimes("ts", "x")[0], "tsx");
+        assert_eq!(runtimes("ts", "const Deno = fake(); Deno.readTextFile()")[0], "tsx");
+        assert_eq!(runtimes("js", "x")[0], "node");
+    }
+
+    #[test]
+    fn tsx_is_node_with_its_loader_and_what_that_reads() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = std::fs::canonicalize(directory.path()).unwrap();
+        for file in [
+            "node_modules/tsx/dist/loader.mjs",
+            "node_modules/tsx/dist/cli.mjs",
+            "node_modules/esbuild/x",
+            "node_modules/@esbuild/x",
+            "src/a.ts",
+            "package.json",
+            "bin/node",
+        ] {
+            std::fs::create_dir_all(top.join(file).parent().unwrap()).unwrap();
+            std::fs::write(top.join(file), "").unwrap();
+        }
+        let tsx = top.join("bin/tsx");
+        std::os::unix::fs::symlink("../node_modules/tsx/dist/cli.mjs", &tsx).unwrap();
+        let script = top.join("src/a.ts");
+        let words = words([tsx.as_os_str(), script.as_os_str()], &[]);
+        let command = loaded(&words, &script, &search(&top));
+        // Where there's no Node at all it stays as it was.
+        let Some(command) = command else {
+            assert!(search(&top).find("node").is_err());
+            return;
+        };
+        let packages = top.join("node_modules");
+        assert_eq!(
+            command.read,
+            [packages.join("esbuild"), top.join("package.json"), packages.join("tsx")]
+        );
+        assert_eq!(command.exec, [packages.join("@esbuild")]);
+        let import = format!("file://{}", packages.join("tsx/dist/loader.mjs").display());
+        assert_eq!(
+            command.words[1..],
+            [
+                "--preserve-symlinks-main".into(),
+                "--import".into(),
+                import.into(),
+                OsString::from(&script)
+            ]
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! The layers of configuration for a command: loaded once, with what a person has to know on standard error.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::REFUSED;
+use super::message::{Failure, note};
+use stockade::config::Agent;
+use stockade::profile::visible;
+use stockade::surroundings::Surroundings;
+use stockade_judge::{Layers, Line, Missing, TrustError};
+
+/// What is configured where a command works.
+pub struct Here {
+    /// The caller's directories.
+    pub surroundings: Surroundings,
+    /// The project's root, its real path.
+    pub root: PathBuf,
+    /// What is configured for it.
+    pub layers: Layers,
+}
+
+impl Here {
+    /// Loads them, and says what was found and doesn't count.
+    pub fn load(root: Option<&Path>) -> Result<Here, Failure> {
+        let here = Here::quiet(root)?;
+        here.layers.remarks().iter().for_each(|remark| note(remark));
+        Ok(here)
+    }
+
+    /// Loads them for a command that says itself what doesn't count.
+    pub fn quiet(root: Option<&Path>) -> Result<Here, Failure> {
+        let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+        let root = surroundings.directory.join(root.unwrap_or("".as_ref()));
+        let root = std::fs::canonicalize(&root).map_err(|error| {
+            let message = format!("the root `{}` can't be used: {error}", root.display());
+            Failure::text(REFUSED, message).hint("name a directory that exists")
+        })?;
+        let layers = Layers::load(
+            surroundings.configuration.as_deref(),
+            surroundings.state.as_deref(),
+            &root,
+        )?;
+        Ok(Here {
+            surroundings,
+            root,
+            layers,
+        })
+    }
+}
+
+/// A name that no agent has, and those that agents have.
+#[derive(Debug, thiserror::Error)]
+#[error("no agent is called `{}`", visible(.name))]
+pub struct UnknownAgent {
+    name: String,
+    known: Vec<String>,
+}
+
+impl UnknownAgent {
+    /// The agent of this name.
+    pub fn or_agent(layers: &Layers, name: &str) -> Result<Agent, UnknownAgent> {
+        layers.agent(name).ok_or_else(|| UnknownAgent {
+            name: name.to_string(),
+            known: layers.agents().into_iter().map(|agent| agent.name).collect(),
+        })
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        let known: Vec<String> = self.known.iter().map(|name| format!("`{}`", visible(name))).collect();
+        let known = known.join(", ");
+        format!("there are {known}; others are declared as `[agents.NAME]` in `config.toml`")
+    }
+}
+
+impl From<UnknownAgent> for Failure {
+    fn from(unknown: UnknownAgent) -> Failure {
+        Failure::new(REFUSED, &unknown).hint(unknown.hint())
+    }
+}
+
+/// How much is said of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What counts, alone.
+    Value,
+    /// Where it comes from too, and what doesn't count.
+    Origin,
+    /// The same as JSON, one object a line.
+    Json,
+}
+
+/// Prints lines.
+pub fn print(lines: &[Line], detail: Detail, out: &mut dyn Write) -> Result<(), Failure> {
+    let shown = lines
+        .iter()
+        .filter(|line| detail != Detail::Value || line.missing.is_none());
+    for line in shown {
+        let text = visible(&line.text);
+        let origins: Vec<String> = line.origins.iter().map(ToString::to_string).collect();
+        if detail == Detail::Json {
+            let line = json!({ "text": line.text, "origins": origins, "counts": line.missing.is_none() });
+            writeln!(out, "{line}").map_err(unprinted)?;
+            continue;
+        }
+        let origins = origins.join(", ");
+        let written = match (detail, line.missing) {
+            (Detail::Value, _) => writeln!(out, "{text}"),
+            (_, None) => writeln!(out, "{text}  # {}", visible(&origins)),
+            (_, Some(Missing::Untrusted)) => {
+                writeln!(out, "# doesn't count, not trusted: {text}  # {}", visible(&origins))
+            }
+        };
+        written.map_err(unprinted)?;
+    }
+    Ok(())
+}
+
+/// A reader that went away is no error.
+pub fn unprinted(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure {
+            verbatim: true,
+            ..Failure::text(0, String::new())
+        },
+        _ => Failure::new(REFUSED, &error),
+    }
+}
+
+impl From<TrustError> for Failure {
+    fn from(error: TrustError) -> Failure {
+        Failure {
+            hint: error.hint().map(String::from),
+            ..Failure::new(REFUSED, &error)
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! `stockade learn`: runs a command inside a ceiling, observes it, and prints the least profile for what it did.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::REFUSED;
+use crate::args::Learn;
+use crate::learn::{self, Asked, Lesson, Observation, Scene};
+use crate::ledger::Ledger;
+use crate::message::{Failure, note};
+use crate::orphans::Orphans;
+use crate::signals::Signals;
+use crate::{reader, refused, run};
+use stockade::plan::Supervisor;
+use stockade::policy::Policy;
+use stockade::profile::visible;
+use stockade::report::{Sink, Written};
+use stockade::{Outcome, Ready, Sandbox};
+use stockade_infer::{Language, Setting};
+use stockade_store::Level;
+
+/// Observes one run; the exit code of the command.
+pub fn learn(task: &Learn) -> Result<u8, Failure> {
+    let name = name(task)?;
+    let printed = printed(task)?;
+    let ledger = Ledger::at(Level::Denials)?;
+    let observation = Arc::new(Observation::new(ledger.observer()));
+    let observed = observe(task, &observation, printed.profile.as_ref().and_then(Sink::path));
+    ledger.close();
+    let (run, outcome) = observed?;
+    run::say_ending(&outcome);
+    if let Some(failure) = refused::explanation(outcome.report(), None) {
+        failure.print();
+    }
+    let lesson = run.lesson(task, &name, &observation, &outcome);
+    if let Some(comparison) = &lesson.compare {
+        let lines = comparison.lines();
+        lines.iter().for_each(|line| note(line));
+    }
+    print(task, &lesson, printed)?;
+    Ok(outcome.exit_code())
+}
+
+/// Where what was learnt goes, opened before the run.
+struct Printed {
+    profile: Option<Sink>,
+    /// Standard output, while the command's goes to standard error.
+    output: Option<File>,
+}
+
+/// Data on standard output stays alone there: the command's own goes to standard error, unless the profile goes to a
+/// file and nothing else is printed.
+fn printed(task: &Learn) -> Result<Printed, Failure> {
+    let failed = |error: io::Error| Failure::new(REFUSED, &error);
+    let holds_something = |path: &&Path| path.metadata().is_ok_and(|file| file.is_file() && file.len() > 0);
+    if let Some(path) = task.output.as_deref().filter(holds_something) {
+        let told = format!("`{}` is there already, and would be lost", path.display());
+        return Err(Failure::text(REFUSED, told).hint("name another, or remove it first"));
+    }
+    let profile = task.output.as_deref().map(|path| {
+        Sink::file(path).map_err(|error| {
+            let path = path.display();
+            Failure::text(REFUSED, format!("can't write the profile to `{path}`: {error}"))
+        })
+    });
+    let profile = profile.transpose()?;
+    if profile.is_some() && !task.json {
+        return Ok(Printed { profile, output: None });
+    }
+    let output = io::stdout().as_fd().try_clone_to_owned().map_err(failed)?;
+    nix::unistd::dup2_stdout(io::stderr().as_fd()).map_err(|errno| failed(errno.into()))?;
+    Ok(Printed {
+        profile,
+        output: Some(output.into()),
+    })
+}
+
+fn print(task: &Learn, lesson: &Lesson, printed: Printed) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::text(REFUSED, format!("can't write what was learnt: {error}"));
+    let written = printed.profile.map(|sink| sink.write_text(&lesson.profile));
+    if let Some(Written::Elsewhere(path)) = written.transpose().map_err(failed)? {
+        note(&format!(
+            "the profile's name was taken away during the run, and what has it now isn't the profile, which is `{}`",
+            visible(&path.to_string_lossy())
+        ));
+    }
+    let text = match (task.json, task.output.is_some()) {
+        (true, _) => format!("{:#}\n", serde_json::to_value(lesson).unwrap_or_default()),
+        (false, false) => lesson.profile.clone(),
+        (false, true) => return Ok(()),
+    };
+    match printed.output.map(|mut output| output.write_all(text.as_bytes())) {
+        Some(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => Err(failed(error)),
+        _ => Ok(()),
+    }
+}
+
+/// The profile's name: a file's has to be the file's.
+fn name(task: &Learn) -> Result<String, Failure> {
+    let stem = task.output.as_deref().and_then(Path::file_stem);
+    let of_file = stem.map(|stem| stem.to_string_lossy().into_owned());
+    let is_toml = task
+        .output
+        .as_deref()
+        .is_none_or(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    let name = task
+        .name
+        .clone()
+        .or(of_file.clone())
+        .unwrap_or_else(|| "learned".into());
+    let refused = |message: String| Err(Failure::text(REFUSED, message).hint("`-o NAME.toml`, in small letters"));
+    if !is_toml {
+        return refused("a profile's file ends in `.toml`".into());
+    }
+    if of_file.is_some_and(|stem| stem != name) {
+        return refused(format!(
+            "a profile has the name of its file, and `{}` isn't that",
+            visible(&name)
+        ));
+    }
+    if stockade::profile::SHIPPED.iter().any(|(shipped, _)| *shipped == name) {
+        return refused(format!("`{name}` is a shipped profile"));
+    }
+    match stockade::profile::reading::profile_name(&name) {
+        Ok(name) => Ok(name),
+        Err(complaint) => refused(complaint.message),
+    }
+}
+
+/// What is known of the run beside what was seen.
+struct Observed {
+    policy: Policy,
+    free: Policy,
+    home: Option<PathBuf>,
+    own: Vec<PathBuf>,
+    scripts: Vec<PathBuf>,
+}
+
+fn observe(
+    task: &Learn,
+    observation: &Arc<Observation>,
+    output: Option<PathBuf>,
+) -> Result<(Observed, Outcome), Failure> {
+    let mut sandbox = Sandbox::profile(&task.ceiling)?.observer(Arc::clone(observation) as Arc<_>);
+    if let Some(output) = output {
+        sandbox = sandbox.guard(&output, "--output");
+    }
+    if let Some(root) = &task.root {
+        sandbox = sandbox.root(root);
+    }
+    if let Some(time) = task.time_limit {
+        sandbox = sandbox.time_limit(time);
+    }
+    let (home, own) = (sandbox.home().map(Path::to_path_buf), sandbox.own_directories()?);
+    let ready = ready(task, &sandbox)?;
+    let observed = Observed {
+        free: ready
+            .ungranted()
+            .ok_or_else(|| Failure::text(REFUSED, "`minimal` can't be resolved here"))?,
+        policy: ready.policy.clone(),
+        scripts: ready.scripts().map(Path::to_path_buf).collect(),
+        home,
+        own,
+    };
+    let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
+    let orphans = Orphans::expect()?;
+    let child = ready.start_for(Some(signals.for_start()))?;
+    let outcome = run::attend(child, signals, &orphans).map_err(|(failure, _)| failure)?;
+    Ok((observed, outcome))
+}
+
+/// With a supervisor of its own, who is told of what it does. A run inside a run has none, and nothing would be seen.
+fn ready(task: &Learn, sandbox: &Sandbox) -> Result<Ready, Failure> {
+    let (program, arguments) = task.command.split_first().expect("clap requires a command");
+    let prepare = |sandbox: &Sandbox| sandbox.command(program).args(arguments).prepare();
+    let unseen = || {
+        Failure::text(
+            REFUSED,
+            "nothing can be learnt here: the run has no supervisor of its own",
+        )
+        .hint("a run inside a run can't be observed; `stockade doctor` says what this machine has")
+    };
+    match prepare(&sandbox.clone().telling_hosts()) {
+        Ok(ready) if ready.plan.supervisor == Supervisor::Own && ready.plan.supervision.is_some() => Ok(ready),
+        Ok(_) => Err(unseen()),
+        // What the ceiling itself lacks is said first.
+        Err(stockade::Error::Plan(_)) => Err(prepare(sandbox).map_or_else(Failure::from, |_| unseen())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Observed {
+    fn lesson(&self, task: &Learn, name: &str, observation: &Observation, outcome: &Outcome) -> Lesson {
+        let report = outcome.report();
+        let scene = Scene {
+            policy: &self.policy,
+            free: &self.free,
+            home: self.home.as_deref(),
+            own: &self.own,
+            command: &report.command,
+            scripts: &self.scripts,
+        };
+        let (uses, dropped) = observation.uses();
+        let used = learn::used(&uses, dropped, &scene);
+        let mut lesson = learn::lesson(name, &used, report, &scene);
+        if task.compare {
+            match self.asked() {
+                Some(asked) => lesson.compare = Some(learn::compare(asked, &lesson)),
+                None => note("the command runs no script that can be read, so there is nothing to compare"),
+            }
+        }
+        lesson
+    }
+
+    /// What the script asks for by its text.
+    fn asked(&self) -> Option<Asked> {
+        self.scripts.iter().find_map(|script| {
+            let source = std::fs::read_to_string(script).ok()?;
+            let language = Language::of(Some(script), &source)?;
+            let setting = Setting {
+                root: Some(self.policy.root.clone()),
+                script: Some(script.clone()),
+                home: self.home.clone(),
+                ..Setting::default()
+            };
+            let inference = reader::read(&source, language, &setting.with_modules());
+            Some(Asked {
+                profile: inference.profile.to_string(),
+                reads: inference.reads,
+                writes: inference.writes,
+                hosts: inference.hosts,
+                listens: inference.listens,
+            })
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! What a run leaves behind, and what earlier answers left to it: the audit trail, and grants for always.
+//!
+//! Neither may keep a run from being contained. What can't be read grants nothing, and what can't be written is said once.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::REFUSED;
+use super::args::Run;
+use super::ask::Ask;
+use super::message::{Failure, note};
+use stockade::Sandbox;
+use stockade::audit::{Observer, Record};
+use stockade::config::{Configuration, ConfigurationError};
+use stockade::profile::visible;
+use stockade::surroundings::Surroundings;
+use stockade_store::{AuditWriter, GrantStore, Key, Level, StoredGrant};
+use stockade_text::quote::command_line;
+
+/// The store, for the runs of one call.
+pub struct Ledger {
+    surroundings: Surroundings,
+    writer: RefCell<Option<AuditWriter>>,
+}
+
+impl Ledger {
+    /// Begins to record.
+    ///
+    /// # Errors
+    /// The user's configuration has faults.
+    pub fn open(run: &Run) -> Result<Ledger, Failure> {
+        let usual = if run.agent.is_some() {
+            Level::All
+        } else {
+            Level::Denials
+        };
+        Self::at(run.audit.unwrap_or(usual))
+    }
+
+    /// The same, at a level.
+    ///
+    /// # Errors
+    /// The user's configuration has faults.
+    pub fn at(level: Level) -> Result<Ledger, Failure> {
+        let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+        let configuration = configuration(&surroundings)?;
+        let writer = AuditWriter::start(surroundings.state.as_deref(), level, configuration.on_violation);
+        Ok(Ledger {
+            surroundings,
+            writer: RefCell::new(Some(writer)),
+        })
+    }
+
+    /// The sandbox with what was granted to its like for always, and with somebody who takes note.
+    pub fn with_grants(&self, sandbox: Sandbox, run: &Run, profile: &str) -> Result<Sandbox, Failure> {
+        let key = Key {
+            project: sandbox.project()?,
+            profile: profile_key(profile),
+            agent: run.agent.clone(),
+            script: run.script.as_ref().map(|script| script.hash.clone()),
+        };
+        let stored = self.stored(&key);
+        let mut sandbox = sandbox;
+        if let Some(writer) = &*self.writer.borrow() {
+            if self.surroundings.state.is_some() && run.ask != Ask::Never {
+                writer.keep_grants(key);
+            }
+            sandbox = sandbox.observer(writer.observer());
+        }
+        for grant in stored {
+            let by = format!("grant {}, by {}", grant.id, grant.grant.by);
+            sandbox = match sandbox.clone().approved(&grant.grant.given.words(), &by) {
+                Some(sandbox) => sandbox,
+                None => {
+                    let words = command_line(&grant.grant.given.words());
+                    note(&format!(
+                        "the stored grant {} (`{words}`) leads elsewhere by now and isn't used: \
+                         `stockade grant revoke {}` takes it back",
+                        grant.id, grant.id
+                    ));
+                    sandbox
+                }
+            };
+        }
+        Ok(sandbox)
+    }
+
+    /// Who takes note.
+    pub fn observer(&self) -> Option<Arc<dyn Observer>> {
+        self.writer.borrow().as_ref().map(AuditWriter::observer)
+    }
+
+    fn stored(&self, key: &Key) -> Vec<StoredGrant> {
+        let Some(state) = &self.surroundings.state else {
+            return Vec::new();
+        };
+        let found = GrantStore::open_existing(state)
+            .and_then(|store| store.map_or(Ok(Vec::new()), |mut store| store.matching(key)));
+        found.unwrap_or_else(|error| {
+            note(&format!("no stored grant is used: {}", visible(&error.to_string())));
+            Vec::new()
+        })
+    }
+
+    /// Takes note of what happened to a run after its end.
+    pub fn note(&self, run: &str, records: Vec<Record>) {
+        if let Some(writer) = &*self.writer.borrow() {
+            let observer = writer.observer();
+            records.into_iter().for_each(|record| observer.note(run, record));
+        }
+    }
+
+    /// Writes what is left.
+    pub fn close(&self) {
+        let Some(writer) = self.writer.borrow_mut().take() else {
+            return;
+        };
+        if let Err(error) = writer.finish() {
+            let failure = Failure::new(REFUSED, &error);
+            note(&failure.message);
+        }
+    }
+}
+
+/// The user's configuration. One that is closed to us, as it is in a run inside a run, tells of no violations.
+fn configuration(surroundings: &Surroundings) -> Result<Configuration, Failure> {
+    let directory = surroundings.configuration.as_deref();
+    if let Some(configuration) = Configuration::load_if_open(directory, Some(stockade_judge::is_match))? {
+        return Ok(configuration);
+    }
+    let path = directory.unwrap_or(Path::new("")).to_string_lossy();
+    note(&format!(
+        "`{}/config.toml` is closed to us, so no one is told of violations",
+        visible(&path)
+    ));
+    Ok(Configuration::default())
+}
+
+/// A profile by name, or by its file.
+pub(super) fn profile_key(name_or_file: &str) -> OsString {
+    if name_or_file.contains('/') {
+        let file = Path::new(name_or_file);
+        return std::fs::canonicalize(file)
+            .unwrap_or_else(|_| file.to_path_buf())
+            .into();
+    }
+    name_or_file.into()
+}
+
+impl From<ConfigurationError> for Failure {
+    fn from(error: ConfigurationError) -> Self {
+        Failure {
+            hint: error.hint().map(String::from),
+            ..Failure::new(REFUSED, &error)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Messages on standard error: what failed, why, and a hint.
+
+use std::error::Error as StdError;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use stockade_text::visible::visible_but_for_blanks;
+
+/// A failure of the command, ready to be printed.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub exit_code: u8,
+    /// The first line: what failed and why.
+    pub message: String,
+    /// More lines, below the first.
+    pub details: Vec<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Whether the message already says who speaks (clap's do).
+    pub verbatim: bool,
+}
+
+impl Failure {
+    /// From an error and the chain of its sources, on one line.
+    pub fn new(exit_code: u8, error: &dyn StdError) -> Self {
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            // Transparent errors repeat what stands in front of them.
+            if !message.ends_with(&cause_text) {
+                let _ = write!(message, ": {cause_text}");
+            }
+            source = cause.source();
+        }
+        Failure {
+            exit_code,
+            message,
+            details: Vec::new(),
+            hint: None,
+            verbatim: false,
+        }
+    }
+
+    /// From a sentence.
+    pub fn text(exit_code: u8, message: impl Into<String>) -> Self {
+        Failure {
+            exit_code,
+            message: message.into(),
+            details: Vec::new(),
+            hint: None,
+            verbatim: false,
+        }
+    }
+
+    /// With a hint.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Prints it to standard error; a closed standard error is no error.
+    pub fn print(&self) {
+        let _ = std::io::stderr().lock().write_all(self.lines().as_bytes());
+    }
+
+    /// The lines to be printed.
+    pub fn lines(&self) -> String {
+        let mut text = String::new();
+        if self.verbatim {
+            text.push_str(&escaped(&self.message));
+            text.push('\n');
+        } else {
+            text.push_str("stockade: ");
+            text.push_str(&escaped(&self.message));
+            text.push('\n');
+            for detail in &self.details {
+                let _ = writeln!(text, "  {}", escaped(detail));
+            }
+            if let Some(hint) = &self.hint {
+                let _ = write!(text, "\nhint: {}\n", escaped(hint));
+            }
+        }
+        text
+    }
+}
+
+impl From<stockade::Error> for Failure {
+    fn from(error: stockade::Error) -> Self {
+        Failure {
+            details: error.details(),
+            hint: error.hint(),
+            ..Failure::new(error.exit_code(), &error)
+        }
+    }
+}
+
+/// One line that isn't a failure.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "stockade: {}", escaped(text));
+}
+
+/// What to do about the lines before.
+pub fn hint(text: &str) {
+    let _ = write!(std::io::stderr().lock(), "\nhint: {}\n", escaped(text));
+}
+
+/// Names of files and programs are the target's to choose: what a terminal doesn't show by itself is spelled out.
+/// Blanks stay, since lines of ours are indented; who quotes such a name takes [`stockade_text::visible::visible`].
+/// Line ends of our own (several faults of one document) stay.
+fn escaped(text: &str) -> String {
+    text.lines().map(visible_but_for_blanks).collect::<Vec<_>>().join("\n")
+}

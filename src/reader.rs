@@ -1,0 +1,138 @@
+//! Reading untrusted code in a process of its own: Stockade itself, once more, which gives up every file and connection
+//! before it looks at the text. A parser that a hostile text breaks costs the answer and nothing else.
+
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use landlock::{ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetError};
+use nix::sys::resource::{Resource, setrlimit};
+use serde::{Deserialize, Serialize};
+
+use super::REFUSED;
+use super::message::Failure;
+use stockade_infer::{Inference, LONGEST, Language, Setting, infer};
+
+/// Seconds of processor time that one text may take; and of real time.
+const LONGEST_READING: u64 = 10;
+
+/// Bytes of its stack. It is taken as it is used.
+const STACK: usize = 256 << 20;
+
+/// Bytes of all its memory.
+const MEMORY: u64 = 4 << 30;
+
+/// Bytes of an answer.
+const LONGEST_ANSWER: u64 = 16 << 20;
+
+/// What is to be read.
+#[derive(Serialize, Deserialize)]
+struct Task {
+    source: String,
+    language: Language,
+    setting: Setting,
+}
+
+/// What a script needs, read where nothing can go wrong. A text that can't be read gets an answer that isn't sure.
+pub fn read(source: &str, language: Language, setting: &Setting) -> Inference {
+    if source.len() > LONGEST {
+        return Inference::unreadable(language, "it is longer than 1 MiB");
+    }
+    let task = Task {
+        source: source.to_string(),
+        language,
+        setting: setting.clone(),
+    };
+    answer(&task).unwrap_or_else(|why| Inference::unreadable(language, why))
+}
+
+fn answer(task: &Task) -> Result<Inference, &'static str> {
+    let mut reader = Command::new("/proc/self/exe")
+        .args(["infer", "--reader", "-"])
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|_| "no process could be made that reads it")?;
+    let (input, output) = (reader.stdin.take(), reader.stdout.take());
+    let question = serde_json::to_vec(task).map_err(|_| "it is no text")?;
+    // It reads all of the question before it answers.
+    let mut answer = Vec::new();
+    let asked = input.map(|mut input| input.write_all(&question));
+    let waited = output.map(|output| wait_for(output, &mut answer));
+    if !waited.unwrap_or(false) {
+        let _ = reader.kill();
+    }
+    let ended = reader.wait();
+    match (asked, ended) {
+        (Some(Ok(())), Ok(status)) if status.success() => {
+            serde_json::from_slice(&answer).map_err(|_| "its reader answered nonsense")
+        }
+        _ => Err("its reader broke, or took too long"),
+    }
+}
+
+/// Reads to the end; whether that came in time.
+fn wait_for(mut output: std::process::ChildStdout, answer: &mut Vec<u8>) -> bool {
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+    use std::os::fd::AsFd;
+    let deadline = Instant::now() + Duration::from_secs(LONGEST_READING + 2);
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
+        let mut waiting = [PollFd::new(output.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut waiting, timeout) {
+            Ok(0) => return false,
+            Err(nix::errno::Errno::EINTR) => continue,
+            Err(_) => return false,
+            Ok(_) => {}
+        }
+        match output.read(&mut piece) {
+            Ok(0) => return true,
+            Ok(count) => answer.extend(&piece[..count]),
+            Err(_) => return false,
+        }
+        if answer.len() as u64 > LONGEST_ANSWER {
+            return false;
+        }
+    }
+}
+
+/// The reader's side: one question on standard input, its answer on standard output.
+///
+/// # Errors
+/// The question isn't one.
+pub fn serve() -> Result<u8, Failure> {
+    confine();
+    let failed = |error: &dyn std::error::Error| Failure::new(REFUSED, error);
+    let mut question = Vec::new();
+    let mut input = std::io::stdin().lock().take(8 * LONGEST as u64);
+    input.read_to_end(&mut question).map_err(|error| failed(&error))?;
+    let task: Task = serde_json::from_slice(&question).map_err(|error| failed(&error))?;
+    let reading = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+        let answer = infer(&task.source, task.language, &task.setting);
+        serde_json::to_vec(&answer)
+    });
+    let answer = reading.map_err(|error| failed(&error))?.join();
+    let answer = answer.map_err(|_| Failure::text(REFUSED, "the reader broke"))?;
+    let answer = answer.map_err(|error| failed(&error))?;
+    std::io::stdout().write_all(&answer).map_err(|error| failed(&error))?;
+    Ok(0)
+}
+
+/// Gives up what reading needs none of. What this kernel can't take away stays: the text is only read, never run.
+fn confine() {
+    let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
+    let _ = setrlimit(Resource::RLIMIT_CPU, LONGEST_READING, LONGEST_READING);
+    let _ = setrlimit(Resource::RLIMIT_AS, MEMORY, MEMORY);
+    let _ = close_everything();
+}
+
+fn close_everything() -> Result<(), RulesetError> {
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(ABI::V5))?
+        .handle_access(AccessNet::from_all(ABI::V5))?;
+    ruleset.create()?.restrict_self().map(drop)
+}

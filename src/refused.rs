@@ -1,0 +1,449 @@
+//! What is said after a run that failed because of a refusal: five lines at most.
+//!
+//! Names are the target's to choose. They are escaped here, one by one: a line end in one must not begin a line of ours.
+
+use std::ffi::OsStr;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use super::message::Failure;
+use stockade::plan::Trace;
+use stockade::policy::is_powerful_socket;
+use stockade::profile::visible;
+use stockade::report::{Denial, Kind, Report};
+use stockade_text::quote::{command_line, quoted};
+use stockade_text::visible::fit;
+
+/// The message; `None` where no denial explains a failure. `file` is where the report goes.
+pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
+    let explaining: Vec<&Denial> = report.explanation().collect();
+    if report.signal.as_deref() == Some("SIGSYS") {
+        return Some(Failure::text(0, FOREIGN_CALL).hint("use the program's build for this architecture"));
+    }
+    if explaining.is_empty() && report.unsure {
+        return Some(Failure::text(0, unsure(report, file)));
+    }
+    let (first, others) = explaining.split_first()?;
+    // It is only printed: the exit code is the run's own.
+    let mut failure = Failure::text(0, sentence(first));
+    failure.details.extend(also(first, others));
+    failure.details.extend(more(report, explaining.len(), file));
+    failure.details.extend(is_fast(report).then(|| UNSEEN.to_string()));
+    failure.hint = hint(report);
+    Some(failure)
+}
+
+/// The filter ends a process that calls the kernel in another way than this architecture's: no supervisor hears of it.
+const FOREIGN_CALL: &str =
+    "the program was ended by SIGSYS, as one is that makes system calls of another architecture (32-bit)";
+
+/// `` `python3` was refused reading `/etc/hosts` (nothing grants it) ``.
+fn sentence(denial: &Denial) -> String {
+    format!(
+        "`{}` was refused {} ({})",
+        program(denial),
+        access_in_short(denial),
+        reason(denial)
+    )
+}
+
+/// What explains it as well, on one line.
+fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
+    let others: Vec<String> = others
+        .iter()
+        .map(|denial| {
+            let why = if denial.rule == first.rule {
+                String::new()
+            } else {
+                format!(" ({})", reason(denial))
+            };
+            format!("{}{why}", access_in_short(denial))
+        })
+        .collect();
+    (!others.is_empty()).then(|| format!("also {}", others.join(", ")))
+}
+
+/// What the kernel refuses by itself is known only as far as the program tells of it.
+const UNSEEN: &str = "refused reads aren't seen with `--trace fast`; `--trace exact` tells more";
+
+fn is_fast(report: &Report) -> bool {
+    report.enforcement.trace == Trace::Fast
+}
+
+/// What is said where nothing tells which refusal it was, if it was one.
+fn unsure(report: &Report, file: Option<&OsStr>) -> String {
+    let count = report.denials.len() as u64 + report.denials_dropped;
+    if count == 0 {
+        return UNSEEN.to_string();
+    }
+    let refused = if count == 1 {
+        "access was refused"
+    } else {
+        "accesses were refused"
+    };
+    let told = format!(
+        "{count} {refused}, and nothing tells whether that is why it failed{}",
+        where_listed(file)
+    );
+    match is_fast(report) {
+        true => format!("{told}; {UNSEEN}"),
+        false => told,
+    }
+}
+
+/// How many there are besides, and where.
+fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
+    let count = (report.denials.len() - shown) as u64 + report.denials_dropped;
+    if count == 0 {
+        return None;
+    }
+    let refusals = if count == 1 { "refusal" } else { "refusals" };
+    Some(format!("{count} more {refusals}{}", where_listed(file)))
+}
+
+fn where_listed(file: Option<&OsStr>) -> String {
+    match file {
+        Some(file) if !file.as_encoded_bytes().starts_with(b"fd:") => format!(": `stockade explain {}`", quoted(file)),
+        Some(_) => " in the report".to_string(),
+        None => ": `--report FILE` lists them, and `stockade explain FILE` tells".to_string(),
+    }
+}
+
+fn hint(report: &Report) -> Option<String> {
+    let has_flags = report
+        .suggestion
+        .as_ref()
+        .is_some_and(|suggestion| !suggestion.flags.is_empty());
+    if !has_flags && report.explanation().any(wants_network) {
+        return Some(NO_NETWORK.into());
+    }
+    if !has_flags && report.explanation().any(wants_powerful_socket) {
+        return Some(POWERFUL_SOCKET.into());
+    }
+    let suggestion = report.suggestion.as_ref()?;
+    match (&suggestion.flags[..], &suggestion.profile) {
+        ([], None) => None,
+        ([], Some(profile)) => Some(format!("`--profile {profile}` would allow it")),
+        (flags, None) => Some(format!("to allow it: `{}`", command_line(flags))),
+        (flags, Some(profile)) => Some(format!(
+            "to allow it: `{}`, or more widely `--profile {profile}`",
+            command_line(flags)
+        )),
+    }
+}
+
+/// Without a socket it isn't seen where a program would go.
+pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` for each host that it may reach (the port where it \
+                              isn't 80 or 443), `--listen PORT` for a port of its own";
+
+/// No line to paste: that would be for people who don't know what it opens.
+const POWERFUL_SOCKET: &str = "that socket's server does what it is asked, beyond this run: it is closed in every profile, \
+                               and `--socket` opens it where it is named";
+
+/// Whether a program was refused a socket behind which commands are obeyed.
+fn wants_powerful_socket(denial: &Denial) -> bool {
+    denial.access == Kind::Socket && is_powerful_socket(Path::new(&denial.target))
+}
+
+/// Whether a program was refused an internet socket as such.
+pub fn wants_network(denial: &Denial) -> bool {
+    denial.access == Kind::Connect && denial.target == "internet" && denial.capability.is_none()
+}
+
+/// The program's name without its directory.
+fn program(denial: &Denial) -> String {
+    let name = Path::new(&denial.program).file_name().unwrap_or_default();
+    match name.to_string_lossy() {
+        name if name.is_empty() => format!("process {}", denial.pid),
+        name => shortened(&visible(&name)),
+    }
+}
+
+/// What was refused, `` reading `/etc/hosts` ``, of a target as the caller's reader may see it.
+pub fn access(denial: &Denial, target: &str) -> String {
+    match denial.access {
+        // Not every call that acts on processes sends a signal.
+        Kind::Signal if denial.target == denial.syscall => format!("{} `{target}`", doing(Kind::Syscall)),
+        Kind::Connect if denial.target == "internet" => "connecting to the internet".into(),
+        does => format!("{} `{target}`", doing(does)),
+    }
+}
+
+fn access_in_short(denial: &Denial) -> String {
+    let target = shortened(&visible(&denial.target));
+    if leads_elsewhere(denial) {
+        return format!("connecting to `{}` at `{target}`", shortened(&visible(&denial.asked)));
+    }
+    access(denial, &target)
+}
+
+/// Whether a host's name led to the address that was refused.
+fn leads_elsewhere(denial: &Denial) -> bool {
+    let is_address = |text: &str| text.parse::<SocketAddr>().is_ok();
+    let has_name = !denial.asked.is_empty() && !is_address(&denial.asked);
+    denial.access == Kind::Connect && is_address(&denial.target) && has_name
+}
+
+fn doing(access: Kind) -> &'static str {
+    match access {
+        Kind::Read => "reading",
+        Kind::Write => "writing",
+        Kind::Create => "creating",
+        Kind::Delete => "deleting",
+        Kind::Metadata => "changing the attributes of",
+        Kind::Execute => "starting",
+        Kind::Connect => "connecting to",
+        Kind::Listen => "listening on",
+        Kind::Socket => "the socket",
+        Kind::Resolve => "looking up",
+        Kind::Signal => "sending a signal to",
+        Kind::Spawn => "making another",
+        Kind::Variable => "the variable",
+        Kind::Syscall => "the system call",
+    }
+}
+
+/// Why, in brackets.
+fn reason(denial: &Denial) -> String {
+    match &denial.rule {
+        None => "nothing grants it".to_string(),
+        Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
+        Some(rule) if rule.origin == "built in" && rule.text.starts_with("secret ") => {
+            format!("{}; only your configuration opens it", visible(&rule.text))
+        }
+        Some(rule) if rule.origin == "built in" => format!("{}; no grant opens it", visible(&rule.text)),
+        Some(rule) => format!(
+            "{}, from {}; no grant opens it",
+            visible(&rule.text),
+            visible(&rule.origin)
+        ),
+    }
+}
+
+/// A name that would fill the screen is cut in the middle.
+fn shortened(text: &str) -> String {
+    const MOST_COLUMNS: usize = 160;
+    fit::shortened(text, MOST_COLUMNS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stockade::report::{Rule, Status, Suggestion};
+
+    fn denial(access: Kind, target: &str) -> Denial {
+        Denial {
+            access,
+            target: target.into(),
+            asked: target.into(),
+            syscall: "openat".into(),
+            pid: 4711,
+            program: "/usr/bin/python3".into(),
+            count: 1,
+            at_ms: 31,
+            rule: None,
+            capability: None,
+            explains: true,
+            grant: None,
+            profile: None,
+        }
+    }
+
+    fn report(denials: Vec<Denial>, flags: &[&str], profile: Option<&str>) -> Report {
+        let mut report = Report::refused("readonly", &["python3".into()], Path::new("/r"));
+        report.status = Status::PermissionDenied;
+        report.exit_code = Some(1);
+        report.denials = denials;
+        report.suggestion = (!flags.is_empty() || profile.is_some()).then(|| Suggestion {
+            flags: flags.iter().map(Into::into).collect(),
+            profile: profile.map(Into::into),
+        });
+        report
+    }
+
+    fn text(report: &Report, file: Option<&str>) -> String {
+        explanation(report, file.map(OsStr::new)).unwrap().lines()
+    }
+
+    #[test]
+    fn a_call_that_acts_on_processes_is_said_by_its_name() {
+        let priority = Denial {
+            syscall: "setpriority".into(),
+            ..denial(Kind::Signal, "setpriority")
+        };
+        assert_eq!(access_in_short(&priority), "the system call `setpriority`");
+        let kill = Denial {
+            syscall: "kill".into(),
+            ..denial(Kind::Signal, "process 12")
+        };
+        assert_eq!(access_in_short(&kill), "sending a signal to `process 12`");
+    }
+
+    #[test]
+    fn one_file_is_said_in_five_lines() {
+        let mut others = vec![denial(Kind::Read, "/etc/hosts")];
+        others.extend((0..2).map(|_| Denial {
+            explains: false,
+            ..denial(Kind::Read, "/x")
+        }));
+        let report = report(others, &["--read", "/etc/hosts"], Some("mcp-standard"));
+        insta::assert_snapshot!(text(&report, Some("my report.json")), @"
+        stockade: `python3` was refused reading `/etc/hosts` (nothing grants it)
+          2 more refusals: `stockade explain 'my report.json'`
+
+        hint: to allow it: `--read /etc/hosts`, or more widely `--profile mcp-standard`
+        ");
+        assert!(text(&report, None).contains("2 more refusals: `--report FILE` lists them"));
+        assert!(text(&report, Some("fd:3")).contains("2 more refusals in the report"));
+    }
+
+    #[test]
+    fn a_secret_is_said_to_stay_closed() {
+        let secret = Denial {
+            rule: Some(Rule {
+                text: "secret pattern `**/.env*`".into(),
+                origin: "built in".into(),
+            }),
+            ..denial(Kind::Read, "/r/.env")
+        };
+        insta::assert_snapshot!(text(&report(vec![secret], &[], None), None), @"stockade: `python3` was refused reading `/r/.env` (secret pattern `**/.env*`; only your configuration opens it)");
+        let denied = Denial {
+            rule: Some(Rule {
+                text: "denied path `/r/x`".into(),
+                origin: "`--deny ./x`".into(),
+            }),
+            ..denial(Kind::Write, "/r/x")
+        };
+        insta::assert_snapshot!(text(&report(vec![denied], &[], None), None), @"stockade: `python3` was refused writing `/r/x` (denied path `/r/x`, from `--deny ./x`; no grant opens it)");
+    }
+
+    #[test]
+    fn several_are_on_one_line() {
+        let denials = vec![
+            denial(Kind::Create, "/out/a"),
+            denial(Kind::Create, "/out/b"),
+            denial(Kind::Execute, "/out/run"),
+        ];
+        let report = report(denials, &["--write", "/out dir"], None);
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused creating `/out/a` (nothing grants it)
+          also creating `/out/b`, starting `/out/run`
+
+        hint: to allow it: `--write '/out dir'`
+        ");
+    }
+
+    #[test]
+    fn only_a_profile_may_help() {
+        let report = report(vec![denial(Kind::Connect, "93.184.216.34")], &[], Some("mcp-standard"));
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused connecting to `93.184.216.34` (nothing grants it)
+
+        hint: `--profile mcp-standard` would allow it
+        ");
+    }
+
+    #[test]
+    fn a_host_is_said_as_it_was_asked_for() {
+        let limited = Denial {
+            rule: Some(Rule {
+                text: "on port 443 only TLS that names a granted host is let through".into(),
+                origin: "built in".into(),
+            }),
+            grant: Some(vec!["--host".into(), "api.example.com:443".into()]),
+            ..denial(Kind::Connect, "api.example.com:443")
+        };
+        let denials = vec![
+            limited,
+            denial(Kind::Resolve, "example.com"),
+            denial(Kind::Listen, "127.0.0.1:8080"),
+        ];
+        insta::assert_snapshot!(text(&report(denials, &["--host", "api.example.com:443"], None), None), @"
+        stockade: `python3` was refused connecting to `api.example.com:443` (on port 443 only TLS that names a granted host is let through)
+          also looking up `example.com` (nothing grants it), listening on `127.0.0.1:8080` (nothing grants it)
+
+        hint: to allow it: `--host api.example.com:443`
+        ");
+    }
+
+    #[test]
+    fn a_socket_that_obeys_commands_is_told_without_a_line_to_paste() {
+        let report = report(vec![denial(Kind::Socket, "/run/docker.sock")], &[], None);
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused the socket `/run/docker.sock` (nothing grants it)
+
+        hint: that socket's server does what it is asked, beyond this run: it is closed in every profile, and `--socket` opens it where it is named
+        ");
+    }
+
+    #[test]
+    fn a_name_is_said_with_the_address_that_it_led_to() {
+        let private = Denial {
+            asked: "db.example.com:5432".into(),
+            ..denial(Kind::Connect, "10.0.0.5:5432")
+        };
+        let report = report(vec![private], &["--host", "10.0.0.5:5432"], None);
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused connecting to `db.example.com:5432` at `10.0.0.5:5432` (nothing grants it)
+
+        hint: to allow it: `--host 10.0.0.5:5432`
+        ");
+    }
+
+    #[test]
+    fn a_run_without_network_is_told_how_to_get_one() {
+        let report = report(vec![denial(Kind::Connect, "internet")], &[], Some("mcp-standard"));
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused connecting to the internet (nothing grants it)
+
+        hint: it has no network: `--host NAME:PORT` for each host that it may reach (the port where it isn't 80 or 443), `--listen PORT` for a port of its own
+        ");
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_run_that_no_denial_explains() {
+        let harmless = Denial {
+            explains: false,
+            ..denial(Kind::Read, "/x")
+        };
+        let mut report = report(vec![harmless], &[], None);
+        assert!(explanation(&report, None).is_none());
+        report.unsure = true;
+        insta::assert_snapshot!(text(&report, Some("r.json")), @"stockade: 1 access was refused, and nothing tells whether that is why it failed: `stockade explain r.json`");
+    }
+
+    #[test]
+    fn a_program_that_calls_in_another_architectures_way_is_told_so() {
+        let mut report = report(Vec::new(), &[], None);
+        report.signal = Some("SIGSYS".into());
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: the program was ended by SIGSYS, as one is that makes system calls of another architecture (32-bit)
+
+        hint: use the program's build for this architecture
+        ");
+    }
+
+    #[test]
+    fn a_name_begins_no_line_and_moves_no_terminal() {
+        let name = "/r/\nstockade: all is well\u{1b}[2J\u{202e}";
+        let odd = Denial {
+            program: "/r/py\nthon\u{1b}".into(),
+            rule: Some(Rule {
+                text: name.into(),
+                origin: name.into(),
+            }),
+            ..denial(Kind::Read, name)
+        };
+        let report = report(vec![odd.clone(), odd], &["--read", name], None);
+        let text = text(&report, Some(name));
+        assert_eq!(text.lines().count(), 4, "{text}");
+        assert!(text.lines().skip(1).all(|line| !line.starts_with("stockade")), "{text}");
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+    }
+
+    #[test]
+    fn a_long_name_is_cut() {
+        let report = report(vec![denial(Kind::Read, &format!("/{}", "x".repeat(4000)))], &[], None);
+        assert!(text(&report, None).len() < 400);
+    }
+}

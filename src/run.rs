@@ -1,0 +1,382 @@
+//! `stockade run`: one command inside a profile.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::acting::{Acting, LOWEST};
+use super::args::Run;
+use super::ask::Ask;
+use super::asking;
+use super::ledger::Ledger;
+use super::message::{Failure, hint, note};
+use super::orphans::Orphans;
+use super::refused;
+use super::relay::Relay;
+use super::signals::{self, Signals};
+use super::{REFUSED, REPORT_IT};
+use stockade::approve::Approver;
+use stockade::fault;
+use stockade::profile::{Limits, visible};
+use stockade::report::{Fault, Report, Sink, Status, Written};
+use stockade::{Child, Ending, Event, Outcome, Ready, Sandbox};
+
+/// Runs it; the exit code of `stockade run`.
+pub fn run(run: &Run) -> Result<u8, Failure> {
+    let sink = run.report.as_deref().map(open_report).transpose()?;
+    let begun = begin(run);
+    let report_path = sink.as_ref().and_then(Sink::path);
+    let (acting, approver, ledger) = match begun {
+        Ok(begun) => begun,
+        Err(failure) => {
+            write_report(sink, &refused(run, run.profile.as_deref().unwrap_or(LOWEST)));
+            return Err(failure);
+        }
+    };
+    let (mut granted, mut asked) = (Vec::new(), Vec::new());
+    let outcome = loop {
+        let outcome = match attempt(
+            run,
+            &acting,
+            (approver.as_ref(), &ledger),
+            (&granted, report_path.as_deref()),
+        ) {
+            Ok(outcome) => outcome,
+            Err((failure, report)) => {
+                ledger.close();
+                write_report(sink, &report);
+                return Err(failure);
+            }
+        };
+        say_ending(&outcome);
+        if let Some(failure) = refused::explanation(outcome.report(), run.report.as_deref()) {
+            failure.print();
+        }
+        if granted.len() >= MOST_REPEATS {
+            break outcome;
+        }
+        let Some(repeat) = asking::ask_to_repeat(run, approver.as_ref(), outcome.report()) else {
+            break outcome;
+        };
+        asked.push(repeat.escalated());
+        ledger.note(&outcome.report().run, repeat.records());
+        match repeat.program {
+            Some(program) => granted.push(program),
+            None => break outcome,
+        }
+    };
+    ledger.close();
+    let mut report = outcome.report().clone();
+    if !asked.is_empty() {
+        asked.extend(
+            report
+                .escalation
+                .iter_mut()
+                .flat_map(|escalation| escalation.requests.drain(..)),
+        );
+        report.escalation.get_or_insert_default().requests = asked;
+    }
+    let reported = write_report(sink, &report);
+    Ok(if reported { outcome.exit_code() } else { REFUSED })
+}
+
+/// The approver, if there is one.
+type Asked = Option<Arc<dyn Approver>>;
+
+/// For whom it is, who is asked, and where it is recorded.
+fn begin(run: &Run) -> Result<(Acting, Asked, Ledger), Failure> {
+    Ok((Acting::of(run)?, asking::approver(run)?, Ledger::open(run)?))
+}
+
+/// How often a run is started once more with a grant.
+const MOST_REPEATS: usize = 3;
+
+/// One run from its start to its end; what there is to report where it never started, or where its end is lost.
+fn attempt(
+    run: &Run,
+    acting: &Acting,
+    aides: (Option<&Arc<dyn Approver>>, &Ledger),
+    paths: (&[PathBuf], Option<&Path>),
+) -> Result<Outcome, (Failure, Box<Report>)> {
+    let ready =
+        ready(run, acting, aides, paths).map_err(|failure| (failure, Box::new(refused(run, &acting.profile))))?;
+    let report = Box::new(ready.report().clone());
+    let failed = |failure: Failure| (failure, report.clone());
+    // Before the start: a key that is pressed at once is answered like any later one.
+    let signals = Signals::take().map_err(|error| failed(Failure::new(REFUSED, &error)))?;
+    let orphans = Orphans::expect().map_err(failed)?;
+    let child = ready
+        .start_for(Some(signals.for_start()))
+        .map_err(|error| failed(error.into()))?;
+    attend(child, signals, &orphans)
+}
+
+/// What there is to report of a run that was refused.
+fn refused(run: &Run, profile: &str) -> Report {
+    let here = std::env::current_dir().unwrap_or_default();
+    let root = here.join(run.root.as_deref().unwrap_or(Path::new("")));
+    Report::refused(profile, &run.command, &root)
+}
+
+/// Everything up to the start.
+fn ready(
+    run: &Run,
+    acting: &Acting,
+    (approver, ledger): (Option<&Arc<dyn Approver>>, &Ledger),
+    (granted, report): (&[PathBuf], Option<&Path>),
+) -> Result<Ready, Failure> {
+    let mut sandbox = acting.sandbox()?.limits(limits(run)).trace(run.trace);
+    if let Some(root) = &run.root {
+        sandbox = sandbox.root(root);
+    }
+    for path in &run.read {
+        sandbox = sandbox.read(path);
+    }
+    for path in &run.write {
+        sandbox = sandbox.write(path);
+    }
+    for path in run.exec.iter().chain(granted) {
+        sandbox = sandbox.exec(path);
+    }
+    for path in &run.socket {
+        sandbox = sandbox.socket(path);
+    }
+    if let Some(report) = report {
+        sandbox = sandbox.guard(report, "--report");
+    }
+    sandbox = with_network(sandbox, run)?;
+    for glob in &run.deny {
+        sandbox = sandbox.deny(glob)?;
+    }
+    for variable in &run.env {
+        let (name, value) = split_variable(variable);
+        sandbox = sandbox.env(name, value)?;
+    }
+    for shortfall in &run.accept_shortfall {
+        sandbox = sandbox.accept_shortfall(*shortfall);
+    }
+    if let Some(script) = &run.script {
+        sandbox = sandbox.by_text(&script.reads, &script.writes)?;
+    }
+    sandbox = with_questions(sandbox, run, approver);
+    sandbox = ledger.with_grants(sandbox, run, &acting.profile)?;
+    for path in run.read.iter().chain(&run.write).chain(&run.exec) {
+        if !path.exists() {
+            note(&format!("`{}` doesn't exist yet", path.display()));
+        }
+    }
+    let (program, arguments) = run.command.split_first().expect("clap requires a command");
+    let mut command = sandbox.command(program);
+    let ready = command.args(arguments).prepare()?;
+    if let Some(why) = &ready.report().enforcement.kept_exact {
+        note(&format!("`--trace fast` isn't taken: {why}"));
+    }
+    let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never);
+    if was_chosen && !ready.asks() {
+        return Err(Failure::text(
+            REFUSED,
+            "no question can be asked in this run: it has no supervisor of its own",
+        )
+        .hint("`--ask never`; a run inside a run is never asked for"));
+    }
+    Ok(ready)
+}
+
+/// Who is asked, and how.
+fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn Approver>>) -> Sandbox {
+    if let Some(approver) = approver {
+        sandbox = sandbox.shared_approver(Arc::clone(approver));
+    }
+    if let Some(agent) = &run.agent {
+        sandbox = sandbox.agent(agent);
+    }
+    if let Some(script) = &run.script {
+        let content = Arc::clone(&script.content);
+        sandbox = sandbox.script(&script.hash);
+        sandbox = sandbox.script_text(script.path.clone(), content, script.to_whom);
+    }
+    if let Some(time) = run.ask_timeout {
+        sandbox = sandbox.ask_timeout(time);
+    }
+    sandbox.escalate(run.escalate)
+}
+
+/// What the flags say of hosts.
+fn with_network(mut sandbox: Sandbox, run: &Run) -> Result<Sandbox, Failure> {
+    for pattern in &run.host {
+        sandbox = sandbox.host(pattern)?;
+    }
+    for port in &run.listen {
+        sandbox = sandbox.listen(*port);
+    }
+    if let Some(choice) = run.net {
+        sandbox = sandbox.network(choice);
+    }
+    if run.llm {
+        sandbox = sandbox.llm()?;
+    }
+    if let Some(server) = run.resolver {
+        sandbox = sandbox.resolver(server);
+    }
+    Ok(sandbox)
+}
+
+fn limits(run: &Run) -> Limits {
+    Limits {
+        time: run.time_limit,
+        cpu: run.cpu_limit,
+        memory: run.memory_limit,
+        processes: run.process_limit,
+        open_files: run.open_files_limit,
+        file_size: run.file_size_limit,
+        disk: run.disk_limit,
+        output: run.output_limit,
+    }
+}
+
+/// `NAME` or `NAME=VALUE`; the value may hold anything.
+fn split_variable(text: &OsStr) -> (OsString, Option<OsString>) {
+    let bytes = text.as_bytes();
+    match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) => (
+            OsStr::from_bytes(&bytes[..at]).to_owned(),
+            Some(OsStr::from_bytes(&bytes[at + 1..]).to_owned()),
+        ),
+        None => (text.to_owned(), None),
+    }
+}
+
+fn open_report(place: &OsStr) -> Result<Sink, Failure> {
+    let failed = |error: io::Error| {
+        Failure::text(
+            REFUSED,
+            format!("can't write the report to `{}`: {error}", place.display()),
+        )
+    };
+    match place.to_str().and_then(|text| text.strip_prefix("fd:")) {
+        Some(number) => {
+            let number = number.parse().map_err(|_| {
+                Failure::text(REFUSED, format!("`{}` names no descriptor", place.display()))
+                    .hint("`--report fd:3` with `3>report.json`, for example")
+            })?;
+            Sink::descriptor(number).map_err(failed)
+        }
+        None => Sink::file(Path::new(place)).map_err(|error| {
+            let hint = match error.raw_os_error() {
+                Some(libc::ELOOP) => Some("it is a symbolic link, and a report is never written through one"),
+                Some(libc::ENOENT) => Some("its directory has to be there"),
+                Some(libc::EMLINK) => {
+                    Some("it is a file with a second name (a hard link), which another may write; remove it, or name another")
+                }
+                _ => None,
+            };
+            Failure {
+                hint: hint.map(String::from),
+                ..failed(error)
+            }
+        }),
+    }
+}
+
+/// Whether the report, if one was asked for, is written. Where the run took its name away, it is said and no failure.
+fn write_report(sink: Option<Sink>, report: &Report) -> bool {
+    match sink.map(|sink| sink.write(report)) {
+        Some(Err(error)) => {
+            note(&format!("can't write the report: {error}"));
+            false
+        }
+        Some(Ok(Written::Elsewhere(path))) => {
+            note(&format!(
+                "the report's name was taken away during the run, and what has it now isn't the report, which is `{}`",
+                visible(&path.to_string_lossy())
+            ));
+            true
+        }
+        Some(Ok(Written::InPlace)) | None => true,
+    }
+}
+
+/// Stays with the run to its end: hands signals on, passes piped output through. What there is to report where that is lost.
+pub(super) fn attend(
+    mut child: Child,
+    mut signals: Signals,
+    orphans: &Orphans,
+) -> Result<Outcome, (Failure, Box<Report>)> {
+    drop_capabilities();
+    let mut relay = Relay::new();
+    loop {
+        let event = match child.next_event(Some(signals.as_fd())) {
+            Ok(event) => event,
+            Err(error) => {
+                orphans.end();
+                return Err((error.into(), Box::new(child.report().clone())));
+            }
+        };
+        fault::point("main", || "event");
+        match event {
+            Event::Attention => signals.answer(&child),
+            Event::Stopped(signal) => signals::follow_stop(&mut signals, &child, signal),
+            Event::Continued => {}
+            Event::Output(stream, bytes) => relay.pass(stream, bytes, || {
+                child.tick();
+                signals.answer(&child);
+                signals.ended_by().is_some() || child.is_being_ended()
+            }),
+            Event::Ended(ending) => {
+                let is_written = relay.finish(&mut signals);
+                return Ok(ended(child, ending, &signals, is_written));
+            }
+        }
+    }
+}
+
+/// A launcher that was told to end reports that signal, where the target had to be killed for it, or output is lost.
+fn ended(child: Child, mut ending: Ending, signals: &Signals, is_written: bool) -> Outcome {
+    let was_killed = libc::WIFSIGNALED(ending.status) && libc::WTERMSIG(ending.status) == libc::SIGKILL;
+    if ending.limit.is_none()
+        && (was_killed || !is_written)
+        && let Some(signal) = signals.ended_by()
+    {
+        ending.status = signal;
+    }
+    child.outcome(&ending)
+}
+
+/// From here on the launcher only waits: it needs no more power than the user has.
+fn drop_capabilities() {
+    use caps::CapSet;
+    for set in [CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
+        let _ = caps::clear(None, set);
+    }
+}
+
+/// Says what ended a run or went wrong in Stockade itself.
+pub(super) fn say_ending(outcome: &Outcome) {
+    let report = outcome.report();
+    for fault in &report.faults {
+        note(&told(fault));
+    }
+    if !report.faults.is_empty() {
+        hint(REPORT_IT);
+    }
+    if let (Status::TimeLimit | Status::ResourceLimit, Some(limit)) = (report.status, &report.limit) {
+        let cut = if report.resources.output_cut {
+            "; the output is cut"
+        } else {
+            ""
+        };
+        note(&format!("the run was ended past its {limit} limit{cut}"));
+    }
+}
+
+/// A mistake of Stockade's own, in one line.
+pub(super) fn told(fault: &Fault) -> String {
+    let (part, consequence) = fault.part.describe();
+    let times = match fault.count {
+        1 => String::new(),
+        count => format!(" ({count} times)"),
+    };
+    format!("internal error in {part}: {}; {consequence}{times}", fault.message)
+}

@@ -1,0 +1,198 @@
+//! Signals to the launcher while a run lives, and the keys of a terminal.
+//!
+//! The target shares the launcher's process group, so keys reach it without help and it decides what they mean.
+//! The launcher only has to step in where the target doesn't listen, and to follow where the target goes.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use super::message::note;
+use super::modes::Modes;
+use stockade::Child;
+use stockade::launch::CallersSignals;
+use stockade::processes::status_field;
+use stockade::warden::Pause;
+use stockade_sys::signals::{Arrived, SignalSet, Waking, ignored, next_signal};
+
+/// How long a signalled target has to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+/// This many interrupts within [`INSISTENCE`] end the tree, whatever the target makes of them.
+const INTERRUPTS: usize = 3;
+const INSISTENCE: Duration = Duration::from_secs(2);
+
+/// The launcher's signals, blocked and read from a descriptor.
+pub struct Signals {
+    descriptor: OwnedFd,
+    /// The mask before, which is the target's to have.
+    before: SignalSet,
+    interrupts: Vec<Instant>,
+    /// The signal that asked for the end, and when patience runs out.
+    ending: Option<(i32, Instant)>,
+    /// Whether the run could be held still each time that the launcher was to stop with it.
+    can_stop: bool,
+    _modes: Modes,
+}
+
+impl Signals {
+    /// Blocks the signals that the launcher answers: not those that its caller had it ignore, as nohup(1) does, which the target
+    /// ignores too.
+    pub fn take() -> io::Result<Signals> {
+        const ANSWERED: &[i32] = &[
+            libc::SIGINT,
+            libc::SIGQUIT,
+            libc::SIGTERM,
+            libc::SIGHUP,
+            libc::SIGTSTP,
+            libc::SIGTTIN,
+            libc::SIGTTOU,
+        ];
+        let ignored = ignored();
+        let heeded = ANSWERED.iter().filter(|signal| ignored & (1 << (**signal - 1)) == 0);
+        let set = SignalSet::of(&heeded.chain(&[libc::SIGALRM]).copied().collect::<Vec<_>>());
+        let before = set.block()?;
+        Ok(Signals {
+            before,
+            descriptor: set.descriptor(true)?,
+            interrupts: Vec::new(),
+            ending: None,
+            can_stop: true,
+            _modes: Modes::now(),
+        })
+    }
+
+    /// What the start of a run needs of them.
+    pub fn for_start(&self) -> CallersSignals<'_> {
+        CallersSignals {
+            mask: self.before,
+            descriptor: self.as_fd(),
+        }
+    }
+
+    /// The descriptor to wait on.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+
+    /// The signal by which somebody ended the run, if one did.
+    pub fn ended_by(&self) -> Option<i32> {
+        self.ending.map(|(signal, _)| signal)
+    }
+
+    /// Reads what has arrived after the end of the run. Whether a signal asks the launcher to end too: one that came now, or an
+    /// earlier one, some time after its grace.
+    pub fn ask_to_end(&mut self) -> bool {
+        let mut asks = false;
+        while let Some(arrived) = next_signal(self.descriptor.as_raw_fd()) {
+            if matches!(
+                arrived.signal,
+                libc::SIGINT | libc::SIGQUIT | libc::SIGTERM | libc::SIGHUP
+            ) {
+                self.ending.get_or_insert_with(|| (arrived.signal, Instant::now()));
+                asks = true;
+            }
+        }
+        asks || self.ending.is_some_and(|(_, end)| Instant::now() >= end + GRACE)
+    }
+
+    /// Answers what has arrived.
+    pub fn answer(&mut self, child: &Child) {
+        while let Some(arrived) = next_signal(self.descriptor.as_raw_fd()) {
+            self.answer_one(arrived, child);
+        }
+    }
+
+    fn answer_one(&mut self, arrived: Arrived, child: &Child) {
+        match arrived.signal {
+            libc::SIGALRM => self.lose_patience(child),
+            libc::SIGINT | libc::SIGQUIT if arrived.is_key => self.key(arrived.signal, child),
+            libc::SIGINT | libc::SIGQUIT | libc::SIGTERM | libc::SIGHUP => {
+                child.signal(arrived.signal);
+                self.expect_end(arrived.signal);
+            }
+            // The target got these keys itself; the launcher stops when the target does.
+            _ => {}
+        }
+    }
+
+    /// A key reached the target too. Interactive programs catch it and go on; what ignores it, or is stopped, must end, and so
+    /// must everything for somebody who insists.
+    fn key(&mut self, signal: i32, child: &Child) {
+        let now = Instant::now();
+        self.interrupts.push(now);
+        self.interrupts.retain(|time| now.duration_since(*time) < INSISTENCE);
+        if self.interrupts.len() >= INTERRUPTS {
+            self.ending = Some((signal, now));
+            child.kill();
+        } else if !hears(child.id(), signal) {
+            self.expect_end(signal);
+        }
+    }
+
+    /// Gives the target time to end, then ends the tree.
+    fn expect_end(&mut self, signal: i32) {
+        if self.ending.is_none() {
+            self.ending = Some((signal, Instant::now() + GRACE));
+            nix::unistd::alarm::set(GRACE.as_secs() as u32);
+        }
+    }
+
+    fn lose_patience(&self, child: &Child) {
+        if self.ending.is_some_and(|(_, end)| Instant::now() >= end) {
+            child.kill();
+        } else if self.ending.is_some() {
+            nix::unistd::alarm::set(1);
+        }
+    }
+}
+
+/// Whether this process belongs to a job of a shell that it was started by: a script waits for it without hearing of a stop.
+fn is_job() -> bool {
+    use nix::unistd::{getpgid, getpgrp, getppid, getsid};
+    let parent = Some(getppid());
+    getsid(parent).is_ok_and(|session| getsid(None) == Ok(session))
+        && getpgid(parent).is_ok_and(|group| group != getpgrp())
+}
+
+/// Whether a process has a handler for a signal and isn't stopped (`SigCgt` and `State` in
+/// proc_pid_status(5)).
+fn hears(pid: i32, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status_field(&status, "SigCgt:", 16);
+    mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0) && !status.contains("\nState:\tT")
+}
+
+/// The target was stopped by a key, or as editors stop themselves at one, or as a shell does that is told to `suspend`: stop as
+/// well, so that the shell gets its terminal back. Answers when the shell lets the group go on.
+///
+/// A stopped launcher keeps no limits, so first every process of the run is held still; for the time limit it is woken. A run that can't be held, or that
+/// has a timer to let itself go on, isn't followed, then and later: no limits are kept while it is tried. The launcher uses
+/// the key's own signal, which the kernel drops where no shell is left to let the group go on.
+pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
+    use nix::sys::signal::{SigSet, Signal, raise};
+    let is_for_shell = match signal {
+        libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => true,
+        libc::SIGSTOP => is_job() && Pause::is_stopped_without(child.id()),
+        _ => false,
+    };
+    if !is_for_shell || child.is_being_ended() || !signals.can_stop || std::fs::File::open("/dev/tty").is_err() {
+        return;
+    }
+    let Some(held) = child.hold() else {
+        signals.can_stop = false;
+        note("the program is stopped, but not all of its run can be held still: Stockade goes on, to keep its limits");
+        return;
+    };
+    let Ok(waking) = child.time_left().map(Waking::after).transpose() else {
+        signals.can_stop = false;
+        note("the program is stopped, but no timer can be had that would wake Stockade for the time limit: it goes on");
+        return;
+    };
+    let mut stop = SigSet::empty();
+    stop.add(Signal::SIGTSTP);
+    let _ = raise(Signal::SIGTSTP);
+    let _ = stop.thread_unblock();
+    let _ = stop.thread_block();
+    drop((waking, held));
+    child.signal_all(libc::SIGCONT);
+}

@@ -1,0 +1,208 @@
+//! `stockade trust`: shows what a project's configuration would allow, asks, and pins its content.
+//!
+//! What is shown, hashed and pinned was read once. Texts in it come from the project's author, and are escaped.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use serde_json::json;
+
+use nix::sys::termios::{FlushArg, tcflush};
+
+use super::REFUSED;
+use super::args::Trust;
+use super::layers::{Here, unprinted};
+use super::message::{Failure, note};
+use stockade::approve::Choice;
+pub use stockade::approve::grammar::{Offer, Said, UNCLEAR};
+use stockade::profile::visible;
+use stockade::surroundings::Surroundings;
+use stockade_judge::{self as judge, Line, Project};
+use stockade_text::visible::style::{Ink, Style};
+use stockade_text::visible::visible_but_for_blanks;
+
+/// Exit code: it isn't trusted.
+const UNTRUSTED: u8 = 1;
+
+/// A terminal has no longer line.
+const LONGEST_LINE: usize = 4096;
+
+/// Carries out `stockade trust`.
+pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
+    if task.list {
+        return list(task.json, out);
+    }
+    if task.revoke {
+        return revoke(task.root.as_deref(), out);
+    }
+    let here = Here::quiet(task.root.as_deref())?;
+    let Some(project) = here.layers.project() else {
+        return absent(task, &here);
+    };
+    if task.diff {
+        return diff(&here, project, out);
+    }
+    show(&here, project, out)?;
+    if project.is_trusted() {
+        note("it is trusted already");
+        return Ok(0);
+    }
+    // Where the answer can't be kept there's no use in asking.
+    let state = here.surroundings.state.as_deref();
+    judge::trusted(state)?;
+    out.flush().map_err(unprinted)?;
+    if !agreed(task, project)? {
+        note("it isn't trusted");
+        return Ok(UNTRUSTED);
+    }
+    judge::trust(state, project)?;
+    note("it is trusted until it changes");
+    Ok(0)
+}
+
+fn absent(task: &Trust, here: &Here) -> Result<u8, Failure> {
+    if task.diff {
+        here.layers.remarks().iter().for_each(|remark| note(remark));
+        return Ok(0);
+    }
+    let root = &here.root;
+    let message = format!("there is no `.stockade/config.toml` in `{}`", root.display());
+    Err(Failure::text(REFUSED, message).hint("name the project's root: `stockade trust DIR`"))
+}
+
+/// Path, hash, and what it allows: `+` marks what wasn't trusted before, `-` what isn't there any more.
+fn show(here: &Here, project: &Project, out: &mut dyn Write) -> Result<(), Failure> {
+    let widening = here.layers.widening();
+    let is_new = |line: &Line| !project.is_trusted() && widening.added.contains(line);
+    let path = project.path.to_string_lossy();
+    writeln!(out, "{}\nblake3 {}", visible(&path), project.hash).map_err(unprinted)?;
+    for line in &project.widens {
+        marked(if is_new(line) { '+' } else { ' ' }, line, out)?;
+    }
+    for line in &widening.dropped {
+        marked('-', line, out)?;
+    }
+    lifted(&widening.lifted, out)?;
+    if project.widens.is_empty() {
+        writeln!(out, "  it allows nothing that isn't allowed without it").map_err(unprinted)?;
+    }
+    Ok(())
+}
+
+fn diff(here: &Here, project: &Project, out: &mut dyn Write) -> Result<u8, Failure> {
+    if project.is_trusted() {
+        return Ok(0);
+    }
+    let widening = here.layers.widening();
+    for (mark, lines) in [('+', &widening.added), ('-', &widening.dropped)] {
+        for line in lines {
+            marked(mark, line, out)?;
+        }
+    }
+    lifted(&widening.lifted, out)?;
+    let path = project.path.display();
+    match widening.added.is_empty() {
+        true => note(&format!("`{path}` isn't trusted, and widens nothing")),
+        false => note(&format!("`{path}` isn't trusted: what is marked with + doesn't count")),
+    }
+    if !widening.lifted.is_empty() {
+        note("what it denied or narrowed before and is marked `no longer` doesn't hold any more");
+    }
+    Ok(UNTRUSTED)
+}
+
+/// What was denied or narrowed before, in the words that said so.
+fn lifted(lines: &[Line], out: &mut dyn Write) -> Result<(), Failure> {
+    for line in lines {
+        writeln!(out, "! no longer: {}", visible(&line.text)).map_err(unprinted)?;
+    }
+    Ok(())
+}
+
+fn marked(mark: char, line: &Line, out: &mut dyn Write) -> Result<(), Failure> {
+    let lines = line.origins.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (text, origins) = (visible(&line.text), lines.join(", "));
+    writeln!(out, "{mark} {text}  # {}", visible(&origins)).map_err(unprinted)
+}
+
+/// Whether the person agrees: by a flag, or by a word on the terminal.
+fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
+    if let Some(hash) = &task.hash {
+        if hash.eq_ignore_ascii_case(&project.hash) {
+            return Ok(true);
+        }
+        let message = format!("the file's hash is `{}`, not `{hash}`", project.hash);
+        return Err(Failure::text(REFUSED, message).hint("it isn't the file that was looked at: look at this one"));
+    }
+    if task.yes {
+        return Ok(true);
+    }
+    let stdin = io::stdin();
+    if !stdin.is_terminal() || !io::stderr().is_terminal() {
+        let message = "can't ask whether to trust it: standard input and error aren't a terminal";
+        return Err(Failure::text(REFUSED, message)
+            .hint("`--hash HASH` trusts exactly what was looked at, `--yes` whatever is there"));
+    }
+    loop {
+        match ask(&stdin).map_err(|error| Failure::new(REFUSED, &error))? {
+            Said::Answer(choice, _) => return Ok(matches!(choice, Choice::Yes { .. })),
+            Said::Details => {
+                let lines = project
+                    .text()
+                    .lines()
+                    .map(|line| format!("  {}\n", visible_but_for_blanks(line)));
+                let _ = io::stderr().lock().write_all(lines.collect::<String>().as_bytes());
+            }
+            Said::Unclear => note(UNCLEAR),
+        }
+    }
+}
+
+/// One line of the person's. What was typed before the question is no answer to it, and the end of the input is a no.
+fn ask(stdin: &io::Stdin) -> io::Result<Said> {
+    let _ = tcflush(stdin, FlushArg::TCIFLUSH);
+    let offer = Offer::whether();
+    let question = Ink::here().styled(Style::Asked, "Shall this count?");
+    let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
+    // Past the buffer of `Stdin`, which would keep what isn't the answer.
+    let mut line = [0; LONGEST_LINE];
+    match nix::unistd::read(stdin, &mut line)? {
+        0 => Ok(Said::Answer(Choice::No { all: false }, None)),
+        length => Ok(offer.meaning(&String::from_utf8_lossy(&line[..length]))),
+    }
+}
+
+fn list(is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
+    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+    for pin in judge::trusted(surroundings.state.as_deref())? {
+        let (now, remark) = match pin.now() {
+            judge::Trust::Trusted => ("trusted", ""),
+            judge::Trust::Changed => ("changed", "  # has changed, doesn't count"),
+            judge::Trust::Untrusted => ("missing", "  # isn't there, or can't be read"),
+        };
+        let path = pin.path.to_string_lossy();
+        let hash = pin.hashes.first().map_or("", String::as_str);
+        if is_json {
+            let line = json!({ "path": path, "hash": hash, "now": now });
+            writeln!(out, "{line}").map_err(unprinted)?;
+            continue;
+        }
+        writeln!(out, "{}  {}{remark}", visible(hash), visible(&path)).map_err(unprinted)?;
+    }
+    Ok(0)
+}
+
+/// Also of a project that isn't there any more.
+fn revoke(root: Option<&Path>, out: &mut dyn Write) -> Result<u8, Failure> {
+    let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+    let here = surroundings.directory;
+    let root = root.map_or_else(|| here.clone(), |root| here.join(root));
+    let was_trusted = judge::revoke(surroundings.state.as_deref(), &root)?;
+    let said = if was_trusted {
+        "isn't trusted any more"
+    } else {
+        "wasn't trusted"
+    };
+    writeln!(out, "{} {said}", visible(&root.to_string_lossy())).map_err(unprinted)?;
+    Ok(0)
+}

@@ -1,0 +1,165 @@
+//! No cycle between the top modules of a crate; between crates cargo allows none. ARCHITECTURE.md has the crates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::checkout;
+
+/// Each crate's name and directory.
+fn crates() -> Vec<(String, PathBuf)> {
+    let top = checkout();
+    let members = fs::read_dir(top.join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let named = |directory: PathBuf| {
+        let manifest = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
+        let name = manifest.lines().find_map(|line| line.strip_prefix("name = ")).unwrap();
+        (name.trim_matches('"').to_string(), directory)
+    };
+    members.chain([top]).map(named).collect()
+}
+
+/// Top modules, each with those that it names.
+type Edges = BTreeMap<String, BTreeSet<String>>;
+
+/// The sources of a crate, each with the names of its modules. What only tests compile is left out.
+fn sources(directory: &Path, modules: &[String], found: &mut Vec<(Vec<String>, String)>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_string();
+        let below: Vec<String> = modules.iter().cloned().chain([name.clone()]).collect();
+        match path.extension().map(|extension| extension.to_str().unwrap()) {
+            _ if name.contains("test") => {}
+            None => sources(&path, &below, found),
+            Some("rs") => {
+                let text = fs::read_to_string(&path).unwrap();
+                let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+                let code = text.lines().map(|line| line.split("//").next().unwrap());
+                let modules = if name == "mod" { modules.to_vec() } else { below };
+                found.push((modules, code.collect::<Vec<_>>().join("\n")));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The names that follow each `path` in a source: one, or the first of each in braces.
+fn named<'s>(source: &'s str, path: &str) -> Vec<&'s str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let first = |text: &'s str| text.trim_start().split(|c| !is_word(c)).next().unwrap();
+    let mut names = Vec::new();
+    for (at, _) in source.match_indices(path) {
+        if source[..at].ends_with(|c| is_word(c) || c == ':') {
+            continue;
+        }
+        let rest = &source[at + path.len()..];
+        let Some(listed) = rest.strip_prefix('{') else {
+            names.push(first(rest));
+            continue;
+        };
+        let mut depth = 1;
+        let mut begins = 0;
+        for (index, c) in listed.char_indices() {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            if depth == 0 || (depth == 1 && c == ',') {
+                names.push(first(&listed[begins..]));
+                begins = index + 1;
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    names
+}
+
+fn edges(directory: &Path) -> Edges {
+    let mut found = Vec::new();
+    sources(directory, &[], &mut found);
+    let tops: BTreeSet<String> = found.iter().map(|(modules, _)| modules[0].clone()).collect();
+    let mut edges = Edges::new();
+    for (modules, source) in &found {
+        if matches!(modules[0].as_str(), "lib" | "main") {
+            continue;
+        }
+        let names = named(source, "crate::");
+        let names = names.into_iter().chain(named(source, &"super::".repeat(modules.len())));
+        let others = names.filter(|name| tops.contains(*name) && **name != modules[0]);
+        edges
+            .entry(modules[0].clone())
+            .or_default()
+            .extend(others.map(String::from));
+    }
+    edges
+}
+
+/// The modules that name each other, in a ring or not: what is left when those that name no other go, again and again.
+fn rings(mut edges: Edges) -> Edges {
+    loop {
+        let free: Vec<String> = edges
+            .iter()
+            .filter(|(_, named)| named.is_empty())
+            .map(|(name, _)| name.clone())
+            .collect();
+        if free.is_empty() {
+            return edges;
+        }
+        for name in free {
+            edges.remove(&name);
+            edges.values_mut().for_each(|named| _ = named.remove(&name));
+        }
+    }
+}
+
+#[test]
+fn no_two_top_modules_of_a_crate_need_each_other() {
+    let mut edges_of_all = 0;
+    for (name, directory) in crates() {
+        let edges = edges(&directory.join("src"));
+        edges_of_all += edges.values().map(BTreeSet::len).sum::<usize>();
+        let left = rings(edges);
+        assert!(
+            left.is_empty(),
+            "{name}: each of these needs another of them: {left:#?}"
+        );
+    }
+    // It would be as well where nothing was understood.
+    assert!(edges_of_all > 200, "{edges_of_all}");
+}
+
+#[test]
+fn a_ring_is_found() {
+    let edge = |from: &str, to: &[&str]| (from.to_string(), to.iter().map(ToString::to_string).collect());
+    let edges = |last: &[&str]| Edges::from([edge("a", &["b"]), edge("b", &["c"]), edge("c", last), edge("d", &[])]);
+    assert!(rings(edges(&["d"])).is_empty());
+    assert_eq!(rings(edges(&["a", "d"])).len(), 3);
+    let source = "use crate::{a, b::{x, y},\n c::Z};\nfn f() { crate::d::g(mycrate::e) }";
+    assert_eq!(named(source, "crate::"), ["a", "b", "c", "d"]);
+}
+
+/// The table of crates says what each may import, which is what its manifest has.
+#[test]
+fn the_table_of_crates_is_what_the_manifests_say() {
+    let architecture = fs::read_to_string(checkout().join("ARCHITECTURE.md")).unwrap();
+    for (name, directory) in crates() {
+        let row = format!("| `{name}` |");
+        let row = architecture
+            .lines()
+            .find(|line| line.starts_with(&row))
+            .unwrap_or_else(|| panic!("no row of {name}"));
+        let listed = row.split('|').nth(4).unwrap();
+        let listed: BTreeSet<&str> = listed.split('`').filter(|word| word.starts_with("stockade")).collect();
+        let manifest = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
+        let needed = manifest
+            .split("\n[dependencies]\n")
+            .nth(1)
+            .unwrap()
+            .split("\n[")
+            .next()
+            .unwrap();
+        let needed = needed.lines().filter_map(|line| line.split(['.', ' ']).next());
+        let needed: BTreeSet<&str> = needed.filter(|name| name.starts_with("stockade")).collect();
+        assert_eq!(listed, needed, "{name}");
+    }
+}
