@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::message::Failure;
+use stockade::command::shebang::Shebang;
 
 /// As a shell has it: no such program.
 const NOT_FOUND: u8 = 127;
@@ -202,42 +203,37 @@ fn words_of_node(node: &Path, import: &OsStr, rest: &[OsString]) -> Vec<OsString
 /// program is found first.
 fn named(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Vec<OsString>, Failure> {
     let file = script.as_os_str();
-    let line = text.trim_start_matches("#!").lines().next().unwrap_or_default().trim();
-    let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    let shebang = Shebang::of_text(text).ok_or_else(|| without_whole_path(script))?;
     // One beside the caller is whatever somebody put there.
-    if !interpreter.starts_with('/') {
-        return Err(Failure::text(
-            NOT_FOUND,
-            format!(
-                "the first line of `{}` names no interpreter by its whole path",
-                script.display()
-            ),
-        )
-        .hint("`#!/usr/bin/env NAME` finds one by its name"));
+    let interpreter = Path::new(&shebang.interpreter);
+    if !interpreter.is_absolute() {
+        return Err(without_whole_path(script));
     }
-    if search.is_the_runs(Path::new(interpreter)) {
+    if search.is_the_runs(interpreter) {
         let told = format!("the interpreter of `{}` isn't used", script.display());
-        return Err(Failure::text(NOT_FOUND, told).hint(below_the_root(Path::new(interpreter))));
+        return Err(Failure::text(NOT_FOUND, told).hint(below_the_root(interpreter)));
     }
-    let argument = argument.trim();
-    let name = Path::new(interpreter)
-        .file_name()
-        .and_then(OsStr::to_str)
-        .unwrap_or_default();
-    if name == "env" {
-        let (program, rest) = found_by_env(argument).ok_or_else(|| started_by_another(script))?;
-        let program = search.need(program, script)?;
-        let rest: Vec<&OsStr> = rest.map(OsStr::new).collect();
-        let own = [program.as_os_str()].into_iter().chain(rest).chain([file]);
-        return Ok(own.map(OsString::from).chain(arguments.iter().cloned()).collect());
-    }
-    if !(argument.is_empty() || argument.starts_with('-') || HAVE_COMMANDS.contains(&name)) {
+    let reader = shebang.reader().ok_or_else(|| started_by_another(script))?;
+    let program = match reader.is_found_by_env {
+        true => search.need(reader.program, script)?,
+        false => interpreter.into(),
+    };
+    let has_commands = |name: &OsStr| HAVE_COMMANDS.iter().any(|known| name == *known);
+    let takes_words = reader.is_found_by_env || program.file_name().is_some_and(has_commands);
+    if !takes_words && reader.words.iter().any(|word| !word.starts_with('-')) {
         return Err(started_by_another(script));
     }
-    Ok(match argument {
-        "" => words([interpreter.as_ref(), file], arguments),
-        argument => words([interpreter.as_ref(), argument.as_ref(), file], arguments),
-    })
+    let words = reader.words.into_iter().map(OsStr::new);
+    let own = [program.as_os_str()].into_iter().chain(words).chain([file]);
+    Ok(own.map(OsString::from).chain(arguments.iter().cloned()).collect())
+}
+
+fn without_whole_path(script: &Path) -> Failure {
+    let told = format!(
+        "the first line of `{}` names no interpreter by its whole path",
+        script.display()
+    );
+    Failure::text(NOT_FOUND, told).hint("`#!/usr/bin/env NAME` finds one by its name")
 }
 
 /// Interpreters to which a word before the script is a command of their own. To others it is the file to run.
@@ -279,20 +275,6 @@ fn runtimes(extension: &str, text: &str) -> Vec<&'static str> {
     } else {
         vec!["node", "bun", "deno"]
     }
-}
-
-/// The program that `env` would look for, and the words behind it. `None` where it does more.
-fn found_by_env(argument: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
-    let (words, several) = match argument.strip_prefix("-S") {
-        Some(words) => (words, true),
-        None => (argument, false),
-    };
-    let is_plain = !words.contains(['=', '"', '\'', '\\', '$', '#']) && (several || !words.contains([' ', '\t']));
-    let mut words = words.split_whitespace();
-    let program = words
-        .next()
-        .filter(|word| is_plain && !word.starts_with('-') && !word.contains('/'))?;
-    Some((program, words))
 }
 
 /// The words of a command.

@@ -22,7 +22,7 @@ mod python;
 mod rust;
 mod script;
 mod search_path;
-pub(crate) mod shebang;
+pub mod shebang;
 mod split;
 mod trace;
 mod wrapper;

@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 
 /// How much of a file the kernel looks at (`BINPRM_BUF_SIZE`).
-pub(crate) const HEAD_BYTES: usize = 256;
+pub const HEAD_BYTES: usize = 256;
 
 /// The interpreter that a `#!` line names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shebang {
+pub struct Shebang {
     /// As written; the kernel takes it relative to the working directory.
     pub interpreter: OsString,
     /// All that follows, as one argument.
@@ -17,7 +18,7 @@ pub(crate) struct Shebang {
 
 impl Shebang {
     /// Reads the first bytes of a file. `None`: the kernel would answer `ENOEXEC`.
-    pub(crate) fn parse(head: &[u8]) -> Option<Shebang> {
+    pub fn parse(head: &[u8]) -> Option<Shebang> {
         let line = head.strip_prefix(b"#!")?;
         let ended = line.contains(&b'\n') || head.len() < HEAD_BYTES;
         let line = trim_start_blanks(line.split(|&byte| byte == b'\n').next()?);
@@ -42,6 +43,55 @@ impl Shebang {
             argument: (!argument.is_empty()).then(|| OsString::from_vec(argument.to_vec())),
         })
     }
+
+    /// That of a text which an interpreter will be given. Here a carriage return ends the line as well.
+    #[must_use]
+    pub fn of_text(text: &str) -> Option<Shebang> {
+        let line = text.lines().next()?.as_bytes();
+        Shebang::parse(&line[..line.len().min(HEAD_BYTES)])
+    }
+
+    /// The program that reads the script. `None` where `env` sets variables, takes options or would expand its argument.
+    #[must_use]
+    pub fn reader(&self) -> Option<Reader<'_>> {
+        let interpreter = self.interpreter.to_str()?;
+        let argument = match &self.argument {
+            Some(argument) => argument.to_str()?,
+            None => "",
+        };
+        if Path::new(interpreter).file_name()? != "env" {
+            return Some(Reader {
+                program: interpreter,
+                words: Some(argument).filter(|word| !word.is_empty()).into_iter().collect(),
+                is_found_by_env: false,
+            });
+        }
+        let (text, is_split) = match argument.strip_prefix("-S") {
+            Some(text) => (text, true),
+            None => (argument, false),
+        };
+        let is_plain = !text.contains(['"', '\'', '\\', '$', '#']) && (is_split || !text.contains([' ', '\t']));
+        let mut words = text.split_whitespace();
+        let program = words
+            .next()
+            .filter(|word| is_plain && !word.starts_with('-') && !word.contains(['/', '=']))?;
+        Some(Reader {
+            program,
+            words: words.collect(),
+            is_found_by_env: true,
+        })
+    }
+}
+
+/// The program that a `#!` line starts, with `env` looked through (env(1)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reader<'s> {
+    /// Its path, or the name that `env` looks for.
+    pub program: &'s str,
+    /// The words between it and the script's name.
+    pub words: Vec<&'s str>,
+    /// Whether `PATH` decides which program that is.
+    pub is_found_by_env: bool,
 }
 
 /// The kernel knows two blanks; a carriage return isn't one, which is why scripts with Windows line endings fail.
@@ -86,6 +136,37 @@ mod tests {
         assert_eq!(parsed(b"#!/bin/sh"), words("/bin/sh", ""));
         assert_eq!(parsed(b"#!bin/sh\0hidden\n"), words("bin/sh", ""));
         assert_eq!(parsed(b"#!/bin/sh\r\n"), words("/bin/sh\r", ""));
+    }
+
+    #[test]
+    fn env_is_looked_through_where_it_only_finds_a_program() {
+        let reader = |line: &str| {
+            let shebang = Shebang::of_text(line)?;
+            let reader = shebang.reader()?;
+            Some((
+                reader.program.to_owned(),
+                reader.words.join("|"),
+                reader.is_found_by_env,
+            ))
+        };
+        let found = |program: &str, words: &str| Some((program.to_owned(), words.to_owned(), true));
+        assert_eq!(reader("#!/usr/bin/env python3\r\nx"), found("python3", ""));
+        assert_eq!(reader("#!/bin/env -S python3 -u -B\n"), found("python3", "-u|-B"));
+        assert_eq!(reader("#!/bin/env -Snode --a=b"), found("node", "--a=b"));
+        let named = Some(("/bin/bash".to_owned(), "-e -u".to_owned(), false));
+        assert_eq!(reader("#!/bin/bash -e -u\n"), named);
+        for line in [
+            "#!/usr/bin/env",
+            "#!/usr/bin/env python3 -u",
+            "#!/usr/bin/env -i python3",
+            "#!/usr/bin/env -S -i python3",
+            "#!/usr/bin/env -S A=b python3",
+            "#!/usr/bin/env -S ${X}",
+            "#!/usr/bin/env ./python3",
+            "python3",
+        ] {
+            assert_eq!(reader(line), None, "{line}");
+        }
     }
 
     #[test]
