@@ -10,7 +10,7 @@ use super::ask::Ask;
 use super::message::{Failure, note};
 use stockade::Trace;
 use stockade::approve::{
-    Answer, Approver, Choice, CommandApprover, EscalationRequest, Evidence, Extent, Lifetime, Patience, Requested,
+    Answer, Approver, Choice, CommandApprover, Deadline, EscalationRequest, Evidence, Extent, Lifetime, Requested,
     SocketApprover, Terminal, VERSION, Waiting,
 };
 use stockade::audit::{Decided, Granted, Record};
@@ -195,7 +195,7 @@ pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &R
         timeout_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
     };
     let begun = Instant::now();
-    let answer = approver.ask(&request, &Patience::of(time));
+    let answer = approver.ask(&request, &Deadline::of(time));
     let fits = Choice::Yes {
         lifetime: Lifetime::Once,
         extent: Extent::Requested,

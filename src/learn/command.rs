@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::REFUSED;
 use crate::args::Learn;
-use crate::learn::{self, Asked, Lesson, Observation, Scene};
+use crate::learn::{self, Asked, Lesson, Observation, RunContext};
 use crate::ledger::Ledger;
 use crate::message::{Failure, note};
 use crate::orphans::Orphans;
@@ -195,7 +195,7 @@ fn ready(task: &Learn, sandbox: &Sandbox) -> Result<Ready, Failure> {
 impl Observed {
     fn lesson(&self, task: &Learn, name: &str, observation: &Observation, outcome: &Outcome) -> Lesson {
         let report = outcome.report();
-        let scene = Scene {
+        let run_context = RunContext {
             policy: &self.policy,
             free: &self.free,
             home: self.home.as_deref(),
@@ -204,8 +204,8 @@ impl Observed {
             scripts: &self.scripts,
         };
         let (uses, dropped) = observation.uses();
-        let used = learn::used(&uses, dropped, &scene);
-        let mut lesson = learn::lesson(name, &used, report, &scene);
+        let used = learn::used(&uses, dropped, &run_context);
+        let mut lesson = learn::lesson(name, &used, report, &run_context);
         if task.compare {
             match self.asked() {
                 Some(asked) => lesson.compare = Some(learn::compare(asked, &lesson)),

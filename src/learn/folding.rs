@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::used::{Scene, Wanted};
-pub use stockade::report::{Fences, Flag, Grant, PathGrant};
+use super::used::{RunContext, Wanted};
+pub use stockade::report::{Flag, Grant, GrantLimits, PathGrant};
 
 /// Fewer files than this stay files.
 const FEWEST_USED: usize = 3;
@@ -17,8 +17,8 @@ const MOST_MADE: usize = 3;
 const LARGEST: usize = 10_000;
 
 /// The fewest grants that cover all that was used, in the order of their kind and path.
-pub(super) fn fold(wanted: &[Wanted], scene: &Scene<'_>) -> Vec<Grant> {
-    let fences = Fences::new(scene.policy, scene.home, scene.command);
+pub(super) fn fold(wanted: &[Wanted], run_context: &RunContext<'_>) -> Vec<Grant> {
+    let grant_limits = GrantLimits::new(run_context.policy, run_context.home, run_context.command);
     let mut paths: BTreeSet<(Flag, PathBuf)> = BTreeSet::new();
     let mut others: Vec<Grant> = Vec::new();
     for wanted in wanted {
@@ -38,7 +38,7 @@ pub(super) fn fold(wanted: &[Wanted], scene: &Scene<'_>) -> Vec<Grant> {
         .collect();
     loop {
         drop_covered(&mut paths);
-        let Some((flag, directory)) = foldable(&paths, &made, &fences, scene) else {
+        let Some((flag, directory)) = foldable(&paths, &made, &grant_limits, run_context) else {
             break;
         };
         paths.insert((flag, directory));
@@ -54,8 +54,8 @@ pub(super) fn fold(wanted: &[Wanted], scene: &Scene<'_>) -> Vec<Grant> {
 fn foldable(
     paths: &BTreeSet<(Flag, PathBuf)>,
     made: &BTreeSet<&Path>,
-    fences: &Fences<'_>,
-    scene: &Scene<'_>,
+    grant_limits: &GrantLimits<'_>,
+    run_context: &RunContext<'_>,
 ) -> Option<(Flag, PathBuf)> {
     let mut used: BTreeMap<(Flag, &Path), usize> = BTreeMap::new();
     let mut new: BTreeMap<&Path, usize> = BTreeMap::new();
@@ -67,7 +67,9 @@ fn foldable(
         }
     }
     let may_stand = |flag: Flag, directory: &Path| {
-        flag != Flag::Socket && !scene.policy.root.starts_with(directory) && fences.may_open(flag, directory)
+        flag != Flag::Socket
+            && !run_context.policy.root.starts_with(directory)
+            && grant_limits.may_open(flag, directory)
     };
     let is_mostly_used = |directory: &Path, count: usize| {
         count >= FEWEST_USED && entries(directory).is_some_and(|entries| count * 100 >= entries * MOST_OF_IT)

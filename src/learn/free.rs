@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::observation::Use;
-use super::used::Scene;
+use super::used::RunContext;
 use stockade::policy::{Access, Matcher};
 use stockade::report::Kind;
 
@@ -32,16 +32,16 @@ const LINKS: [&str; 2] = ["readlink", "readlinkat"];
 
 /// Tells uses that need no grant.
 pub(super) struct Free<'a> {
-    scene: &'a Scene<'a>,
+    run_context: &'a RunContext<'a>,
     matcher: Matcher<'a>,
     uses: &'a [Use],
 }
 
 impl<'a> Free<'a> {
-    pub(super) fn new(scene: &'a Scene<'a>, uses: &'a [Use]) -> Free<'a> {
+    pub(super) fn new(run_context: &'a RunContext<'a>, uses: &'a [Use]) -> Free<'a> {
         Free {
-            scene,
-            matcher: Matcher::new(scene.free),
+            run_context,
+            matcher: Matcher::new(run_context.free),
             uses,
         }
     }
@@ -59,7 +59,7 @@ impl<'a> Free<'a> {
             _ => Access::WRITE,
         };
         if access == Access::EXECUTE {
-            let mut grants = self.scene.free.grants.iter();
+            let mut grants = self.run_context.free.grants.iter();
             return grants.any(|grant| grant.access.contains(access) && grant.covers(path));
         }
         self.matcher.decide(access, path).is_allowed()
@@ -72,7 +72,7 @@ impl<'a> Free<'a> {
 
     /// The run's own sockets need no grant; others were granted by the ceiling.
     fn is_granted_socket(&self, path: &Path) -> bool {
-        let mut sockets = self.scene.policy.sockets.iter();
+        let mut sockets = self.run_context.policy.sockets.iter();
         sockets.any(|grant| path.starts_with(&grant.path))
     }
 
@@ -94,7 +94,7 @@ impl<'a> Free<'a> {
     fn is_setting(&self, path: &Path) -> bool {
         let is_named = || {
             let path = path.to_string_lossy();
-            self.scene.command.iter().any(|word| word.contains(&*path))
+            self.run_context.command.iter().any(|word| word.contains(&*path))
         };
         SETTINGS.iter().any(|setting| path.starts_with(setting)) && !is_named()
     }
@@ -123,8 +123,12 @@ impl<'a> Free<'a> {
         if !is_once {
             return false;
         }
-        let is_beside_a_script = self.scene.scripts.iter().any(|script| script.parent() == Some(path));
-        let is_listed = is_beside_a_script || path == self.scene.policy.root;
+        let is_beside_a_script = self
+            .run_context
+            .scripts
+            .iter()
+            .any(|script| script.parent() == Some(path));
+        let is_listed = is_beside_a_script || path == self.run_context.policy.root;
         is_listed && all_are("python") && !self.is_imported_from(path)
             || all_are("node") && path.file_name().is_some_and(|name| name == "package.json")
     }
@@ -136,7 +140,7 @@ impl<'a> Free<'a> {
             let is_module = path
                 .extension()
                 .is_some_and(|ending| ending == "py" || ending == "pyc" || ending == "so");
-            is_module && path.starts_with(directory) && self.scene.scripts.iter().all(|script| script != path)
+            is_module && path.starts_with(directory) && self.run_context.scripts.iter().all(|script| script != path)
         })
     }
 }

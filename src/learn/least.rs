@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::used::{Scene, Used, Wanted};
+use super::used::{RunContext, Used, Wanted};
 pub use stockade::report::{Flag, Grant};
 use stockade_infer::{Files, Hosts, Need};
 
 /// From `minimal` to `trusted`, `workspace` too.
-pub(super) fn least(used: &Used, scene: &Scene<'_>) -> &'static str {
-    let needs = used.wanted.iter().map(|wanted| need(wanted, scene));
+pub(super) fn least(used: &Used, run_context: &RunContext<'_>) -> &'static str {
+    let needs = used.wanted.iter().map(|wanted| need(wanted, run_context));
     let scratch = match used.scratch {
         true => Need::files(Files::Data),
         false => Need::default(),
@@ -21,7 +21,7 @@ pub(super) fn least(used: &Used, scene: &Scene<'_>) -> &'static str {
     needs.fold(scratch.and(withheld), Need::and).shipped()
 }
 
-fn need(wanted: &Wanted, scene: &Scene<'_>) -> Need {
+fn need(wanted: &Wanted, run_context: &RunContext<'_>) -> Need {
     let Some(path) = wanted.path() else {
         return match wanted.grant {
             Grant::Listen(_) => Need::hosts(Hosts::Any),
@@ -32,7 +32,7 @@ fn need(wanted: &Wanted, scene: &Scene<'_>) -> Need {
         Grant::Path(grant) => grant.flag,
         _ => return Need::default(),
     };
-    let root = &scene.policy.root;
+    let root = &run_context.policy.root;
     if matches!(flag, Flag::Write) && path.starts_with(root) && !path.starts_with("/tmp") {
         return Need::writes_root();
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::compare::Comparison;
 use super::folding::fold;
 use super::least::least;
-use super::used::{Scene, Used};
+use super::used::{RunContext, Used};
 use stockade::profile::visible;
 pub use stockade::report::{Denial, Flag, Grant, Kind, Report};
 use stockade_text::mask;
@@ -71,24 +71,24 @@ pub struct Refused {
 }
 
 /// Paths as a profile writes them.
-pub(super) fn place(path: &Path, scene: &Scene<'_>) -> String {
+pub(super) fn place(path: &Path, run_context: &RunContext<'_>) -> String {
     let below = |anchor: &str, top: &Path| {
         let rest = path.strip_prefix(top).ok()?;
         Some(format!("{anchor}{}", rest.to_string_lossy()))
     };
-    below("./", &scene.policy.root)
-        .or_else(|| below("~/", scene.home?))
+    below("./", &run_context.policy.root)
+        .or_else(|| below("~/", run_context.home?))
         .unwrap_or_else(|| path.to_string_lossy().into_owned())
 }
 
 /// What a run teaches, as a profile of this name.
-pub(crate) fn lesson(name: &str, used: &Used, report: &Report, scene: &Scene<'_>) -> Lesson {
-    let grants = fold(&used.wanted, scene);
-    let least = least(used, scene);
+pub(crate) fn lesson(name: &str, used: &Used, report: &Report, run_context: &RunContext<'_>) -> Lesson {
+    let grants = fold(&used.wanted, run_context);
+    let least = least(used, run_context);
     let refused: Vec<Refused> = report.denials.iter().map(Refused::of).collect();
     let paths = |flag: Flag| {
         let of_it = used.wanted.iter().filter_map(|wanted| match &wanted.grant {
-            Grant::Path(grant) if grant.flag == flag => Some(place(wanted.path()?, scene)),
+            Grant::Path(grant) if grant.flag == flag => Some(place(wanted.path()?, run_context)),
             _ => None,
         });
         of_it.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>()
@@ -115,7 +115,7 @@ pub(crate) fn lesson(name: &str, used: &Used, report: &Report, scene: &Scene<'_>
             Grant::Path(_) => {}
         }
     }
-    lesson.profile = super::profile::document(name, &lesson, used, &grants, report, scene);
+    lesson.profile = super::profile::document(name, &lesson, used, &grants, report, run_context);
     lesson
 }
 

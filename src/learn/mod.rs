@@ -23,4 +23,4 @@ pub use compare::{Asked, Comparison, compare};
 pub(crate) use lesson::lesson;
 pub use lesson::{Lesson, Refused, Withheld};
 pub use observation::{Observation, Use};
-pub(crate) use used::{Scene, used};
+pub(crate) use used::{RunContext, used};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::lesson::{Lesson, command_text, place};
 use super::promises::promises;
-use super::used::{Scene, Used, Wanted};
+use super::used::{RunContext, Used, Wanted};
 use stockade::profile::visible;
 pub use stockade::report::{Flag, Grant, Report};
 
@@ -20,7 +20,7 @@ pub(super) fn document(
     used: &Used,
     grants: &[Grant],
     report: &Report,
-    scene: &Scene<'_>,
+    run_context: &RunContext<'_>,
 ) -> String {
     let mut text = comments(lesson, report);
     let program = report.command.first().map(String::as_str).unwrap_or_default();
@@ -37,7 +37,7 @@ pub(super) fn document(
         text.push_str("scratch = true # temporary files: TMPDIR names it\n");
     }
     for grant in grants {
-        let (table, key, value) = entry(grant, scene);
+        let (table, key, value) = entry(grant, run_context);
         let why = quoted(&why(grant, &used.wanted));
         let _ = write!(text, "\n[[{table}]]\n{key} = {value}\nwhy = {why}\n");
     }
@@ -45,7 +45,7 @@ pub(super) fn document(
         let why = "files in the home directory were used";
         let _ = write!(text, "\n[[environment.name]]\nname = \"HOME\"\nwhy = \"{why}\"\n");
     }
-    let promises = promises(lesson, &used.wanted, grants, scene);
+    let promises = promises(lesson, &used.wanted, grants, run_context);
     let _ = write!(
         text,
         "\n[tests]\nmust_allow = {}\nmust_deny = {}\n",
@@ -91,7 +91,7 @@ fn comments(lesson: &Lesson, report: &Report) -> String {
     lines.iter().map(|line| format!("# {}\n", visible(line))).collect()
 }
 
-fn entry(grant: &Grant, scene: &Scene<'_>) -> (&'static str, &'static str, String) {
+fn entry(grant: &Grant, run_context: &RunContext<'_>) -> (&'static str, &'static str, String) {
     match grant {
         Grant::Path(grant) => {
             let table = match grant.flag {
@@ -100,7 +100,7 @@ fn entry(grant: &Grant, scene: &Scene<'_>) -> (&'static str, &'static str, Strin
                 Flag::Exec => "exec",
                 Flag::Socket => "network.socket",
             };
-            (table, "path", quoted(&place(&grant.path, scene)))
+            (table, "path", quoted(&place(&grant.path, run_context)))
         }
         Grant::Host(pattern) => ("network.host", "pattern", quoted(&pattern.to_string())),
         Grant::Listen(port) => ("network.listen", "port", port.to_string()),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::lesson::{Lesson, place};
-use super::used::{Scene, Wanted};
+use super::used::{RunContext, Wanted};
 use stockade::policy::{Access, Matcher};
 use stockade::profile::{Host, HostPattern, Name};
 pub use stockade::report::{Flag, Grant, Kind};
@@ -22,19 +22,22 @@ pub(super) struct Promises {
     pub(super) must_deny: Vec<String>,
 }
 
-pub(super) fn promises(lesson: &Lesson, wanted: &[Wanted], grants: &[Grant], scene: &Scene<'_>) -> Promises {
-    let allowed: BTreeSet<String> = wanted.iter().filter_map(|wanted| allowed(wanted, scene)).collect();
+pub(super) fn promises(lesson: &Lesson, wanted: &[Wanted], grants: &[Grant], run_context: &RunContext<'_>) -> Promises {
+    let allowed: BTreeSet<String> = wanted
+        .iter()
+        .filter_map(|wanted| allowed(wanted, run_context))
+        .collect();
     let is_written = |path: &str| {
-        let starts = |grant: &Grant| matches!(grant, Grant::Path(grant) if grant.flag == Flag::Write && below(path, scene, &grant.path));
+        let starts = |grant: &Grant| matches!(grant, Grant::Path(grant) if grant.flag == Flag::Write && below(path, run_context, &grant.path));
         grants.iter().any(starts)
     };
     let files = wanted.iter().filter_map(Wanted::path).filter(|path| path.is_file());
-    let files: BTreeSet<String> = files.map(|path| place(path, scene)).collect();
+    let files: BTreeSet<String> = files.map(|path| place(path, run_context)).collect();
     let mut reads = lesson.reads.iter().filter(|path| files.contains(*path));
     let unwritten = reads.find(|path| !is_written(path) && is_literal(path));
-    let mut must_deny: Vec<String> = neighbours(wanted, grants, scene)
+    let mut must_deny: Vec<String> = neighbours(wanted, grants, run_context)
         .into_iter()
-        .map(|path| format!("read {}", place(&path, scene)))
+        .map(|path| format!("read {}", place(&path, run_context)))
         .filter(|text| is_literal(text))
         .collect();
     must_deny.extend(unwritten.map(|path| format!("write {path}")));
@@ -50,8 +53,8 @@ pub(super) fn promises(lesson: &Lesson, wanted: &[Wanted], grants: &[Grant], sce
     }
 }
 
-fn below(shown: &str, scene: &Scene<'_>, top: &Path) -> bool {
-    Path::new(shown).starts_with(place(top, scene))
+fn below(shown: &str, run_context: &RunContext<'_>, top: &Path) -> bool {
+    Path::new(shown).starts_with(place(top, run_context))
 }
 
 /// A test tries one path.
@@ -59,7 +62,7 @@ fn is_literal(text: &str) -> bool {
     !text.contains('*') && !text.contains("/../")
 }
 
-fn allowed(wanted: &Wanted, scene: &Scene<'_>) -> Option<String> {
+fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
     let text = match &wanted.grant {
         Grant::Host(pattern) => {
             let port = wanted
@@ -87,24 +90,24 @@ fn allowed(wanted: &Wanted, scene: &Scene<'_>) -> Option<String> {
             let path = wanted.path()?;
             // A made-up name is another one the next time.
             if grant.flag == Flag::Write && grant.path != path && wanted.is_made() {
-                return Some(format!("create {}", place(&grant.path.join("x"), scene)));
+                return Some(format!("create {}", place(&grant.path.join("x"), run_context)));
             } else if grant.path != path && !path.exists() {
                 return None;
             }
             // The top of a tree is there in every test.
-            let path = match path == scene.policy.root || Some(path) == scene.home {
+            let path = match path == run_context.policy.root || Some(path) == run_context.home {
                 true => path.join("x"),
                 false => path.to_path_buf(),
             };
-            format!("{word} {}", place(&path, scene))
+            format!("{word} {}", place(&path, run_context))
         }
     };
     is_literal(&text).then_some(text)
 }
 
 /// Files beside those that were read, which nothing grants.
-fn neighbours(wanted: &[Wanted], grants: &[Grant], scene: &Scene<'_>) -> Vec<PathBuf> {
-    let matcher = Matcher::new(scene.free);
+fn neighbours(wanted: &[Wanted], grants: &[Grant], run_context: &RunContext<'_>) -> Vec<PathBuf> {
+    let matcher = Matcher::new(run_context.free);
     let is_granted = |path: &Path| {
         let mut paths = grants.iter().filter_map(|grant| match grant {
             Grant::Path(grant) => Some(&grant.path),
@@ -115,7 +118,7 @@ fn neighbours(wanted: &[Wanted], grants: &[Grant], scene: &Scene<'_>) -> Vec<Pat
     let read = wanted.iter().filter(|wanted| wanted.used.access == Kind::Read);
     let directories = read.filter_map(Wanted::path).filter_map(Path::parent);
     let directories: BTreeSet<&Path> = directories
-        .filter(|path| path.starts_with(&scene.policy.root))
+        .filter(|path| path.starts_with(&run_context.policy.root))
         .collect();
     let unused = |directory: &Path| {
         let entries = fs::read_dir(directory).ok()?.take(MOST_ENTRIES).flatten();

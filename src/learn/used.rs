@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::free::Free;
 use super::observation::Use;
 use stockade::policy::Policy;
-pub use stockade::report::{Fences, Flag, Grant, Kind, Reason, Refusal, least_grant};
+pub use stockade::report::{Flag, Grant, GrantLimits, Kind, Reason, Refusal, least_grant};
 
 /// What is known of the run that was observed.
-pub(crate) struct Scene<'a> {
+pub(crate) struct RunContext<'a> {
     /// What it was allowed.
     pub(crate) policy: &'a Policy,
     /// What it would be allowed without any grant.
@@ -59,9 +59,9 @@ impl Wanted {
 }
 
 /// Tells what of the uses needs a grant.
-pub(crate) fn used(uses: &[Use], dropped: u64, scene: &Scene<'_>) -> Used {
-    let free = Free::new(scene, uses);
-    let fences = Fences::new(scene.policy, scene.home, scene.command);
+pub(crate) fn used(uses: &[Use], dropped: u64, run_context: &RunContext<'_>) -> Used {
+    let free = Free::new(run_context, uses);
+    let grant_limits = GrantLimits::new(run_context.policy, run_context.home, run_context.command);
     let mut found = Used {
         dropped,
         ..Used::default()
@@ -69,7 +69,7 @@ pub(crate) fn used(uses: &[Use], dropped: u64, scene: &Scene<'_>) -> Used {
     for one in uses {
         let path = one.target.starts_with('/').then(|| Path::new(&one.target));
         if let Some(path) = path {
-            if scene.own.iter().any(|own| path.starts_with(own)) {
+            if run_context.own.iter().any(|own| path.starts_with(own)) {
                 found.scratch = true;
                 continue;
             }
@@ -80,9 +80,9 @@ pub(crate) fn used(uses: &[Use], dropped: u64, scene: &Scene<'_>) -> Used {
         if one.access == Kind::Resolve && is_connected(&one.target, uses) {
             continue;
         }
-        match grant(one, &fences) {
+        match grant(one, &grant_limits) {
             Some(grant) => {
-                found.home |= path.is_some_and(|path| is_in_home(path, scene));
+                found.home |= path.is_some_and(|path| is_in_home(path, run_context));
                 found.scratch |= matches!(&grant, Grant::Path(made) if path.is_some_and(|path| made.path != path)
                     && made.path == Path::new("/tmp"));
                 found.wanted.push(Wanted {
@@ -97,7 +97,7 @@ pub(crate) fn used(uses: &[Use], dropped: u64, scene: &Scene<'_>) -> Used {
 }
 
 /// The least grant of it, as it would be named had it been refused.
-fn grant(used: &Use, fences: &Fences<'_>) -> Option<Grant> {
+fn grant(used: &Use, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
     // What a profile can't say.
     if used
         .target
@@ -118,7 +118,7 @@ fn grant(used: &Use, fences: &Fences<'_>) -> Option<Grant> {
         at: Duration::ZERO,
         reason: Reason::NotGranted,
     };
-    let grant = least_grant(&refusal, fences)?;
+    let grant = least_grant(&refusal, grant_limits)?;
     // A socket that is granted was named by the ceiling; a tree above a program that is started needn't be.
     Some(match grant {
         Grant::Path(mut path) if path.flag == Flag::Exec => {
@@ -139,6 +139,6 @@ fn is_connected(name: &str, uses: &[Use]) -> bool {
     })
 }
 
-fn is_in_home(path: &Path, scene: &Scene<'_>) -> bool {
-    !path.starts_with(&scene.policy.root) && scene.home.is_some_and(|home| path.starts_with(home))
+fn is_in_home(path: &Path, run_context: &RunContext<'_>) -> bool {
+    !path.starts_with(&run_context.policy.root) && run_context.home.is_some_and(|home| path.starts_with(home))
 }

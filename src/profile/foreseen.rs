@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-use stockade::policy::{Access, Decision, HostGrant, Matcher, Policy, Reach, is_powerful_socket};
+use stockade::policy::{Access, Decision, HostGrant, Matcher, NetworkPolicy, Policy, is_powerful_socket};
 use stockade::profile::{Attempt, Deed, Host, Origin};
 use stockade::real_path::real_path;
 
@@ -37,7 +37,7 @@ pub fn foresee(policy: &Policy, attempt: &Attempt, path: &Path, value: &str) -> 
         Attempt::Connect(host, port) => connect(policy, host, *port),
         Attempt::Listen(port) => match policy.listen.iter().find(|grant| grant.port == *port) {
             Some(grant) => Foreseen::by(true, &grant.origin),
-            None => Foreseen::without_rule(policy.reach == Reach::Everything),
+            None => Foreseen::without_rule(policy.reach == NetworkPolicy::Everything),
         },
         Attempt::Variable(name) => {
             let found = policy.environment.get(OsStr::new(name));
@@ -78,18 +78,18 @@ fn socket(policy: &Policy, path: &Path) -> Foreseen {
 }
 
 fn connect(policy: &Policy, host: &Host, port: u16) -> Foreseen {
-    let is_open = |reach: &Reach| match host {
+    let is_open = |reach: &NetworkPolicy| match host {
         Host::Exact(name) => reach.name(name, port).is_some(),
         Host::Network(network) => reach.address(network.addr(), port),
         _ => reach.address(IpAddr::from(Ipv4Addr::LOCALHOST), port),
     };
     let grants: &[HostGrant] = match &policy.reach {
-        Reach::Hosts(grants) => grants,
-        Reach::Nothing | Reach::Everything => &[],
+        NetworkPolicy::Hosts(grants) => grants,
+        NetworkPolicy::Nothing | NetworkPolicy::Everything => &[],
     };
     let opening = grants
         .iter()
-        .find(|grant| is_open(&Reach::Hosts(vec![(*grant).clone()])));
+        .find(|grant| is_open(&NetworkPolicy::Hosts(vec![(*grant).clone()])));
     match opening {
         Some(grant) => Foreseen::by(true, &grant.origin),
         None => Foreseen::without_rule(is_open(&policy.reach)),

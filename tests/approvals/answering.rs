@@ -121,7 +121,7 @@ fn a_question_disappears_when_time_is_over_or_it_is_not_needed() {
     );
     let withdrawn = ask(&place.state(), Waiting::OnlyWatched, request("/withdrawn"));
     watch.awaits("wants to read", 2);
-    withdrawn.patience.withdraw();
+    withdrawn.deadline.withdraw();
     assert_eq!(
         withdrawn.answer().0,
         Answer::silence("the answer isn't needed any more")

@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use stockade::approve::{
-    Answer, Approver, EscalationRequest, Evidence, Lifetime, Patience, Requested, SocketApprover, VERSION, Waiting,
+    Answer, Approver, Deadline, EscalationRequest, Evidence, Lifetime, Requested, SocketApprover, VERSION, Waiting,
 };
 use stockade::report::Kind;
 
@@ -48,7 +48,7 @@ pub fn request(target: &str) -> EscalationRequest {
 /// A question that is open.
 pub struct Open {
     pub asking: JoinHandle<(Answer, Duration)>,
-    pub patience: Patience,
+    pub deadline: Deadline,
 }
 
 impl Open {
@@ -67,11 +67,11 @@ pub fn ask(state: &Path, waiting: Waiting, request: EscalationRequest) -> Open {
 pub fn ask_for(state: &Path, waiting: Waiting, mut request: EscalationRequest, time: Duration) -> Open {
     request.timeout_ms = time.as_millis().try_into().unwrap();
     let approver = SocketApprover::new(state, waiting);
-    let patience = Patience::of(time);
-    let copy = patience.clone();
+    let deadline = Deadline::of(time);
+    let copy = deadline.clone();
     let asking = thread::spawn(move || {
         let start = Instant::now();
         (approver.ask(&request, &copy), start.elapsed())
     });
-    Open { asking, patience }
+    Open { asking, deadline }
 }

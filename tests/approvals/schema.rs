@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use stockade::approve::{
-    Answer, Approver, Choice, CommandApprover, EscalationRequest, Extent, Lifetime, Patience, Requested,
+    Answer, Approver, Choice, CommandApprover, Deadline, EscalationRequest, Extent, Lifetime, Requested,
 };
 
 use crate::approvals::question::{LONG, request};
@@ -36,7 +36,7 @@ fn broken(definition: &str, document: &Value) -> Vec<String> {
 fn given(place: &Place, request: &EscalationRequest) -> Value {
     let file = place.path("given.json");
     let text = format!("cat > {}; echo '{{\"answer\":\"no\"}}'", file.display());
-    CommandApprover::new(text).ask(request, &Patience::of(LONG));
+    CommandApprover::new(text).ask(request, &Deadline::of(LONG));
     serde_json::from_str(&std::fs::read_to_string(Path::new(&file)).unwrap()).unwrap()
 }
 
@@ -110,7 +110,7 @@ fn an_answer_is_taken_if_and_only_if_the_schema_has_it() {
     ] {
         let document: Value = serde_json::from_str(text).unwrap();
         assert_eq!(broken("answer", &document).is_empty(), is_one, "{text}");
-        let answer = CommandApprover::new(format!("echo '{text}'")).ask(&request("/x"), &Patience::of(LONG));
+        let answer = CommandApprover::new(format!("echo '{text}'")).ask(&request("/x"), &Deadline::of(LONG));
         let is_refused = answer
             .reason
             .is_some_and(|reason| reason.contains("gave no usable answer"));

@@ -34,7 +34,7 @@ pub fn finish(command: &mut Command, input: &[u8]) -> Finished {
 }
 
 /// The same, for a program that has more work to do.
-pub fn finish_within(command: &mut Command, input: &[u8], patience: Duration) -> Finished {
+pub fn finish_within(command: &mut Command, input: &[u8], deadline: Duration) -> Finished {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -45,7 +45,7 @@ pub fn finish_within(command: &mut Command, input: &[u8], patience: Duration) ->
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let stdout = collect(child.stdout.take().unwrap());
     let stderr = collect(child.stderr.take().unwrap());
-    let status = wait(&mut child, patience);
+    let status = wait(&mut child, deadline);
     let _ = writer.join();
     Finished {
         status,
@@ -77,9 +77,9 @@ fn collect(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>
     })
 }
 
-fn wait(child: &mut Child, patience: Duration) -> ExitStatus {
+fn wait(child: &mut Child, deadline: Duration) -> ExitStatus {
     let mut status = None;
-    let ended = until(patience, || {
+    let ended = until(deadline, || {
         status = child.try_wait().unwrap();
         status.is_some()
     });
@@ -100,14 +100,14 @@ pub fn slowness() -> u32 {
 }
 
 /// Whether something comes true within a time, or on a slow machine within [`slowness`] times as much.
-pub fn until(patience: Duration, mut is_true: impl FnMut() -> bool) -> bool {
+pub fn until(deadline: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
-    let patience = patience * slowness();
+    let deadline = deadline * slowness();
     loop {
         if is_true() {
             return true;
         }
-        if start.elapsed() > patience {
+        if start.elapsed() > deadline {
             return false;
         }
         thread::sleep(Duration::from_millis(10));

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use stockade::approve::{Answer, Approver, Choice, EscalationRequest, Extent, Lifetime, Manner, Patience, Requested};
+use stockade::approve::{Answer, Approver, Choice, Deadline, EscalationRequest, Extent, Lifetime, Manner, Requested};
 use stockade::{Output, Sandbox};
 
 use crate::common::{Place, is_in_call, python};
 
-type Rule = dyn Fn(&EscalationRequest, &Patience) -> Answer + Send + Sync;
+type Rule = dyn Fn(&EscalationRequest, &Deadline) -> Answer + Send + Sync;
 
 /// Somebody who can be asked.
 pub struct Person {
@@ -20,9 +20,9 @@ pub struct Person {
 }
 
 impl Approver for Person {
-    fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer {
+    fn ask(&self, request: &EscalationRequest, deadline: &Deadline) -> Answer {
         self.asked.lock().unwrap().push(request.clone());
-        (self.rule)(request, patience)
+        (self.rule)(request, deadline)
     }
 
     fn manner(&self) -> Manner {
@@ -55,7 +55,7 @@ pub fn asking(profile: &str, rule: impl Fn(&EscalationRequest) -> Answer + Send 
 pub fn patiently(
     profile: &str,
     manner: Manner,
-    rule: impl Fn(&EscalationRequest, &Patience) -> Answer + Send + Sync + 'static,
+    rule: impl Fn(&EscalationRequest, &Deadline) -> Answer + Send + Sync + 'static,
 ) -> Asking {
     let place = Place::new();
     let person = Arc::new(Person {

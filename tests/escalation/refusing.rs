@@ -34,8 +34,8 @@ fn a_run_that_fails_of_a_no_was_denied() {
 
 #[test]
 fn a_time_out_is_a_no_and_does_not_count_as_the_runs_time() {
-    let asked = patiently("minimal", Manner::Beside, |_, patience| {
-        while patience.left().is_some() {
+    let asked = patiently("minimal", Manner::Beside, |_, deadline| {
+        while deadline.left().is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
         Answer::silence("no answer within 4 s")
@@ -120,8 +120,8 @@ fn a_signal_takes_a_waiting_call_back() {
                 signal.signal(signal.SIGALRM, ring); signal.setitimer(signal.ITIMER_REAL, 0.2)\n\
                 try: open('/etc/hosts')\n\
                 except Tired: print('interrupted')";
-    patiently("minimal", Manner::Beside, |_, patience| {
-        while patience.left().is_some() {
+    patiently("minimal", Manner::Beside, |_, deadline| {
+        while deadline.left().is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
         Answer::silence("withdrawn")
@@ -136,12 +136,12 @@ fn a_program_that_is_killed_withdraws_its_question() {
     let code = "import subprocess, sys\n\
                 p = subprocess.Popen([sys.executable, '-I', '-c', 'open(\"/etc/hosts\")'])\n\
                 p.wait(); print('gone')";
-    let asked = patiently("minimal", Manner::Beside, |request, patience| {
+    let asked = patiently("minimal", Manner::Beside, |request, deadline| {
         signal(request, Signal::SIGKILL);
-        while patience.left().is_some() {
+        while deadline.left().is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(patience.is_withdrawn());
+        assert!(deadline.is_withdrawn());
         Answer::silence("withdrawn")
     })
     .python(code)
@@ -153,9 +153,9 @@ fn a_program_that_is_killed_withdraws_its_question() {
 fn a_run_with_an_unanswered_question_ends_when_it_is_told_to() {
     use std::time::Instant;
     let begun = Instant::now();
-    let asked = patiently("minimal", Manner::Beside, |request, patience| {
+    let asked = patiently("minimal", Manner::Beside, |request, deadline| {
         signal(request, Signal::SIGUSR1);
-        while patience.left().is_some() {
+        while deadline.left().is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
         Answer::silence("withdrawn")

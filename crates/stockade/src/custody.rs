@@ -128,7 +128,7 @@ fn is_own_group(user: u32, group: u32) -> bool {
 }
 
 /// Whether a group is the primary one of this user, or root's, and has no other member (passwd(5), group(5)). What other
-/// databases say isn't known, so a user that is in none of these has no group of his own.
+/// databases say isn't known, so a user that is in none of these has no private group.
 fn is_alone_in(user: u32, group: u32, users: &str, groups: &str) -> bool {
     let users: Vec<(&str, u32, u32)> = users.lines().filter_map(user_of).collect();
     let is_users = group == 0 || users.iter().any(|(_, id, primary)| (*id, *primary) == (user, group));

@@ -270,12 +270,12 @@ pub struct Reserve {
 }
 
 /// What is to be left of file systems, in bytes. It holds no descriptor, so any thread may drop it.
-pub struct Kept {
+pub struct SpaceReserve {
     by_device: HashMap<u64, u64>,
     allocating: Mutex<()>,
 }
 
-impl Kept {
+impl SpaceReserve {
     /// Allocates space to a file, as fallocate(2) with the mode, in pieces, each where enough is left then: gigabytes take a moment, and
     /// what the file has already takes nothing.
     ///
@@ -354,9 +354,9 @@ impl Reserve {
     }
 
     /// How much is to be left of each file system.
-    pub fn kept(&self) -> Kept {
+    pub fn kept(&self) -> SpaceReserve {
         let of_each = self.systems.iter().map(|system| (system.of.device, system.reserve));
-        Kept {
+        SpaceReserve {
             by_device: of_each.collect(),
             allocating: Mutex::new(()),
         }

@@ -65,13 +65,13 @@ impl Queue {
         // Decisions come by the thousand too: a transaction for each would be slow.
         let is_decision = matches!(noted.record, Record::Judged(_));
         let is_allowed = is_decision || matches!(noted.record, Record::Allowed(_));
-        let patience = if is_decision { PATIENCE_OF_DECISIONS } else { PATIENCE };
+        let deadline = if is_decision { PATIENCE_OF_DECISIONS } else { PATIENCE };
         let most = if is_allowed { MOST_ALLOWED } else { MOST };
         let mut waiting = lock(&self.waiting);
         if waiting.records.len() >= most && !waiting.is_stuck && !waiting.is_closed {
             self.arrived.notify_one();
             let is_full = |waiting: &mut Waiting| waiting.records.len() >= most && !waiting.is_closed;
-            let waited = self.taken.wait_timeout_while(waiting, patience, is_full);
+            let waited = self.taken.wait_timeout_while(waiting, deadline, is_full);
             waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         if waiting.is_closed {
@@ -90,11 +90,11 @@ impl Queue {
         }
     }
 
-    /// Waits for records and takes them all; after `patience` it may have taken none.
-    pub(super) fn take(&self, patience: Duration) -> Taken {
+    /// Waits for records and takes them all; after `deadline` it may have taken none.
+    pub(super) fn take(&self, deadline: Duration) -> Taken {
         let waiting = lock(&self.waiting);
         let is_idle = |waiting: &mut Waiting| waiting.records.is_empty() && !waiting.is_closed;
-        let waited = self.arrived.wait_timeout_while(waiting, patience, is_idle);
+        let waited = self.arrived.wait_timeout_while(waiting, deadline, is_idle);
         let waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
         let is_early = |waiting: &mut Waiting| !waiting.records.is_empty() && !waiting.is_urgent && !waiting.is_closed;
         let waited = self.arrived.wait_timeout_while(waiting, COMPANY, is_early);

@@ -213,12 +213,12 @@ impl Writing {
     fn serve(mut self) -> Result<(), AuditError> {
         drop_capabilities();
         loop {
-            let patience = if self.alerts.are_busy() {
+            let deadline = if self.alerts.are_busy() {
                 Duration::from_millis(100)
             } else {
                 Duration::from_secs(3600)
             };
-            let taken = self.notes.queue.take(patience);
+            let taken = self.notes.queue.take(deadline);
             let (records, is_last) = (taken.records.len() as u64, taken.is_last);
             if let Err(fault) = fault::contain(|| self.keep(taken)) {
                 self.unrecorded += records;

@@ -1,7 +1,7 @@
 //! The connection by which a run inside a run asks the supervisor of the outer one to narrow it.
 //!
 //! There's no file and no variable that a program could forge: the address is one that every run refuses to everybody,
-//! and whose connection the outer supervisor makes himself. Child-safe.
+//! and whose connection the outer supervisor makes itself. Child-safe.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -19,7 +19,7 @@ pub const GOODBYE: u8 = b'.';
 
 /// Connects to the outer run's supervisor. `ECONNREFUSED`: there's none.
 ///
-/// Somebody else who listens under the name isn't taken for him: then the other end has that name, while the end that
+/// Somebody else who listens under the name isn't taken for it: then the other end has that name, while the end that
 /// a supervisor puts in the socket's place has none.
 pub fn connect() -> io::Result<OwnedFd> {
     const FAMILY: usize = 2;

@@ -6,9 +6,9 @@
 
 mod answer;
 mod command;
+mod deadline;
 pub mod grammar;
 mod object;
-mod patience;
 pub mod person;
 mod question;
 mod reply;
@@ -23,7 +23,7 @@ use std::time::Duration;
 
 pub use answer::{Answer, Choice, Extent, Lifetime};
 pub use command::CommandApprover;
-pub use patience::Patience;
+pub use deadline::Deadline;
 pub use request::{EscalationRequest, Evidence, Requested, VERSION};
 pub use socket::{SocketApprover, Waiting};
 pub use terminal::{NoTerminal, Terminal};
@@ -56,9 +56,9 @@ pub enum Manner {
 ///
 /// Nothing that a run can reach may be one.
 pub trait Approver: Send + Sync {
-    /// Asks, and answers before `patience` is over. Runs on a thread of Stockade's own on which all signals are blocked.
+    /// Asks, and answers before `deadline` is over. Runs on a thread of Stockade's own on which all signals are blocked.
     /// Who answers later, or panics, has said no.
-    fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer;
+    fn ask(&self, request: &EscalationRequest, deadline: &Deadline) -> Answer;
 
     /// How long a question waits, unless the run says otherwise.
     fn usual_time(&self) -> Duration {

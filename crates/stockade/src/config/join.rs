@@ -1,6 +1,6 @@
 //! Joining what layers say of one agent or tool: one over another, or one narrowed by another.
 //!
-//! `over` is for whom the user believes: what is said replaces what the layer below says. `narrowed` is for whom he
+//! `over` is for a layer that the user trusts: its words replace those of the layer below. `narrowed` is for one that the user
 //! doesn't: whatever is said, the result is inside what the layer below says.
 
 use super::{Agent, Tool, known};

@@ -87,7 +87,7 @@ impl Exchange {
         confined.unwrap_or_else(|_| Err(io::Error::other("the relay ended at once")))?;
         Ok(Started {
             network,
-            farewell: Farewell {
+            shutdown: ShutdownHandle {
                 bell: bell.try_clone()?,
                 ended,
             },
@@ -103,16 +103,16 @@ pub struct Started {
     /// Where workers announce visitors.
     pub bell: OwnedFd,
     /// For the end of the run.
-    pub farewell: Farewell,
+    pub shutdown: ShutdownHandle,
 }
 
 /// The launcher's hold on the relay.
-pub struct Farewell {
+pub struct ShutdownHandle {
     bell: OwnedFd,
     ended: Receiver<()>,
 }
 
-impl Farewell {
+impl ShutdownHandle {
     /// Waits until what the run said last is on its way. The relay gives up by itself.
     pub fn wait(&self) {
         const PATIENCE: Duration = Duration::from_secs(3);

@@ -28,11 +28,11 @@ use super::workers;
 use crate::command::Command;
 use crate::growth::{Growth, Reserve};
 use crate::plan::{Grouped, Handled, Home, Links, Plan, Supervisor as Supervises};
-use crate::policy::{Access, Policy, Reach};
+use crate::policy::{Access, NetworkPolicy, Policy};
 use crate::profile::Limits;
 use crate::ruleset::{allow, pin};
-use crate::supervise::{self, Aides, Brief, Shared, Supervisor};
-use crate::warden::{Duty, Image, ResourceLimit, bear};
+use crate::supervise::{self, Aides, RunConfig, Shared, Supervisor};
+use crate::warden::{ExecSpec, ResourceLimit, WardenSpec, spawn_warden};
 use stockade_sys::process::{PointerArray, Precedence, Scheduling};
 use stockade_sys::signals::{self, SignalSet};
 use stockade_sys::spawn::ChildStack;
@@ -68,7 +68,7 @@ pub struct Places<'a> {
 
 /// A run that is ready to start. Dropping it undoes what was made.
 pub struct Prepared {
-    duty: Duty,
+    spec: WardenSpec,
     limits: Limits,
     scratch: Option<Scratch>,
     cache: Option<Cache>,
@@ -78,7 +78,7 @@ pub struct Prepared {
     /// The readable ends of output and error.
     output: [Option<OwnedFd>; 2],
     /// What the supervisor has to know, where there is one.
-    brief: Option<Brief>,
+    run_config: Option<RunConfig>,
     /// The relay, where hosts are named.
     exchange: Option<Exchange>,
     /// What the written trees hold, where their growth is limited.
@@ -126,7 +126,7 @@ pub fn prepare(
     let counted_by_launcher = plan.limits.processes.filter(|_| !plan.control_group.processes());
     let may_move = plan.supervisor == Supervises::Own;
     let room = counted_by_launcher.and_then(|most| Room::beside_others(most, may_move));
-    let brief = plan.supervision.map(|supervision| Brief {
+    let run_config = plan.supervision.map(|supervision| RunConfig {
         policy: policy.clone(),
         supervision,
         scratch: private.scratch.map(Path::to_path_buf),
@@ -138,9 +138,9 @@ pub fn prepare(
         kept: reserve.as_ref().map(Reserve::kept),
     });
     let growth = plan.limits.disk.map(|_| Growth::begin(written(policy, private)));
-    let (brief, outer_request) = match plan.supervisor {
-        Supervises::Outer => (None, brief.map(supervise::request)),
-        Supervises::Own | Supervises::None => (brief, None),
+    let (run_config, outer_request) = match plan.supervisor {
+        Supervises::Outer => (None, run_config.map(supervise::request)),
+        Supervises::Own | Supervises::None => (run_config, None),
     };
     let rulesets = ruleset(plan, policy, private, terminals)?;
     let exchange = plan
@@ -153,7 +153,7 @@ pub fn prepare(
     let door = control_group.as_ref().map(ControlGroup::door).transpose();
     let door = door.map_err(|e| LaunchError::System("open the control group", e))?;
 
-    let image = Image {
+    let exec_spec = ExecSpec {
         program: c_string(path_for_exec(command), "the program's path")?,
         arguments: PointerArray::new(c_strings(command.argv.iter().cloned(), "an argument")?),
         environment: PointerArray::new(environment(plan, policy, command, (scratch.as_ref(), cache.as_ref()))?),
@@ -162,7 +162,7 @@ pub fn prepare(
         ruleset: held.keep(rulesets.target)?,
         own_proc_rights: plan.own_proc_rights,
         filter: plan.filter.clone(),
-        listener_socket: match brief {
+        listener_socket: match run_config {
             Some(_) => wardens_end.as_raw_fd(),
             None => -1,
         },
@@ -175,7 +175,7 @@ pub fn prepare(
         signal_mask: SignalSet::of(&[]),
         scheduling: None,
     };
-    let duty = Duty {
+    let spec = WardenSpec {
         launcher: stockade_sys::process::id(),
         socket: held.keep(wardens_end)?,
         signal_ruleset: signal_ruleset.map(|fd| held.keep(fd)).transpose()?,
@@ -183,18 +183,18 @@ pub fn prepare(
         outer_request,
         bell: None,
         holds_capabilities: holds_capabilities(),
-        image,
+        exec_spec,
         stack: ChildStack::new(),
     };
     Ok(Prepared {
-        duty,
+        spec,
         limits: plan.limits,
         scratch,
         cache,
         control_group,
         socket: launchers_end,
         output,
-        brief,
+        run_config,
         exchange,
         growth,
         reserve,
@@ -221,16 +221,16 @@ impl Prepared {
     pub fn start(mut self, caller: Option<CallersSignals<'_>>, aides: Aides) -> Result<Running, LaunchError> {
         let failed = |error| LaunchError::System("block signals", error);
         let mask = SignalSet::full().block().map_err(failed)?;
-        self.duty.image.signal_mask = caller.map_or(mask, |caller| caller.mask);
+        self.spec.exec_spec.signal_mask = caller.map_or(mask, |caller| caller.mask);
         let Prepared {
-            mut duty,
+            mut spec,
             limits,
             scratch,
             cache,
             control_group,
             socket,
             output,
-            brief,
+            run_config,
             exchange,
             growth,
             reserve,
@@ -239,7 +239,7 @@ impl Prepared {
         } = self;
         let failed_relay = |error| LaunchError::System("start the relay", error);
         let network = exchange
-            .map(|exchange| exchange.start(duty.holds_capabilities))
+            .map(|exchange| exchange.start(spec.holds_capabilities))
             .transpose();
         let network = match network {
             Ok(network) => network,
@@ -248,33 +248,37 @@ impl Prepared {
                 return Err(failed_relay(error));
             }
         };
-        let (network, farewell) = match network {
+        let (network, shutdown) = match network {
             Some(relay) => {
-                duty.bell = Some(relay.bell.as_raw_fd());
+                spec.bell = Some(relay.bell.as_raw_fd());
                 held.push(relay.bell);
-                (Some(relay.network), Some(relay.farewell))
+                (Some(relay.network), Some(relay.shutdown))
             }
             None => (None, None),
         };
         // Before anything of the run can make processes; threads and processes that are started don't get it.
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
         let precedence = is_hurried(&limits, counts).then(|| {
-            duty.image.scheduling = Scheduling::now().ok();
+            spec.exec_spec.scheduling = Scheduling::now().ok();
             Precedence::in_real_time(0).ok()
         });
         let precedence = precedence.flatten();
-        let started = match brief {
-            None => bear(&duty).map(|born| (None, born)),
-            Some(brief) => Supervisor::start(&Arc::new(Shared::new(brief, network, aides)), duty, socket.as_raw_fd())
-                .map(|(supervisor, born)| (Some(supervisor), born)),
+        let started = match run_config {
+            None => spawn_warden(&spec).map(|spawned| (None, spawned)),
+            Some(run_config) => Supervisor::start(
+                &Arc::new(Shared::new(run_config, network, aides)),
+                spec,
+                socket.as_raw_fd(),
+            )
+            .map(|(supervisor, spawned)| (Some(supervisor), spawned)),
         };
         mask.set().map_err(failed)?;
-        let (supervisor, mut born) = started.map_err(|e| LaunchError::System("start the warden", e))?;
+        let (supervisor, mut spawned) = started.map_err(|e| LaunchError::System("start the warden", e))?;
         // The warden has its own copies; ours would keep its socket and the pipes open.
         drop(held);
-        let news = born.news.take();
+        let news = spawned.news.take();
         let mut running = Running::begun(
-            born,
+            spawned,
             supervisor,
             socket,
             output,
@@ -286,7 +290,7 @@ impl Prepared {
                 growth,
                 reserve,
                 room,
-                farewell,
+                shutdown,
                 precedence,
             },
         );
@@ -467,7 +471,7 @@ fn inherited(streams: Streams) -> &'static [RawFd] {
 /// A datagram socket as a stream would be one that is neither judged nor seen: every message may name another receiver.
 fn refuse_datagram_streams(policy: &Policy, streams: Streams) -> Result<(), LaunchError> {
     const NAMES: [&str; 3] = ["standard input", "standard output", "standard error"];
-    let reaches_all = policy.reach == Reach::Everything;
+    let reaches_all = policy.reach == NetworkPolicy::Everything;
     for number in inherited(streams) {
         let Ok(copy) = stockade_sys::duplicate(*number) else {
             continue;
@@ -550,7 +554,7 @@ fn environment(
     let own = ["HOME", "TMPDIR"]
         .into_iter()
         .filter_map(|name| Some((OsString::from(name), home.clone()?)));
-    let fetches = cache.is_some_and(|cache| policy.reach != Reach::Nothing || cache.holds_crates());
+    let fetches = cache.is_some_and(|cache| policy.reach != NetworkPolicy::Nothing || cache.holds_crates());
     let gives_way =
         |pair: &&(OsString, OsString)| fetches && pair.0 == "CARGO_HOME" && command.variables.contains(pair);
     let mut pairs: BTreeMap<_, _> = own.chain(cache.into_iter().flat_map(Cache::variables)).collect();

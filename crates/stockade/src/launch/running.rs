@@ -12,7 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::LaunchError;
 use super::cache::Cache;
 use super::cgroup::ControlGroup;
-use super::network::Farewell;
+use super::network::ShutdownHandle;
 use super::room::Room;
 use super::scratch::Scratch;
 use crate::growth::{Growth, Reserve};
@@ -23,7 +23,7 @@ use crate::report::{
     Ending, Escalation, Fault, Kind, Limit, LimitHit, Part, Reason, Refusal, Refusals, Timeline, Usage,
 };
 use crate::supervise::{self, Approvals, Supervisor, Told};
-use crate::warden::{Born, News, Order, Pause, Step};
+use crate::warden::{News, Order, Pause, Spawned, Step};
 use stockade_sys::file;
 use stockade_sys::process::{self, Precedence};
 use stockade_sys::wire::{self, Message};
@@ -88,7 +88,7 @@ pub struct Holdings {
     /// The bound of the user's processes.
     pub room: Option<Room>,
     /// The hold on its relay.
-    pub farewell: Option<Farewell>,
+    pub shutdown: Option<ShutdownHandle>,
     /// That of the calling thread over the run, from before there was one.
     pub precedence: Option<Precedence>,
 }
@@ -100,7 +100,7 @@ pub struct Running {
     socket: OwnedFd,
     /// The program's process; 0 until it runs.
     target: i32,
-    /// Of the thread that forked the warden ([`Born`]).
+    /// Of the thread that forked the warden ([`Spawned`]).
     hold: Option<Sender<Infallible>>,
     // Keeps the kernel from forgetting the directory that the ruleset names.
     _own_proc: Option<File>,
@@ -141,7 +141,7 @@ pub struct Running {
     /// What it told.
     told: Option<Told>,
     control_group: Option<ControlGroup>,
-    farewell: Option<Farewell>,
+    shutdown: Option<ShutdownHandle>,
     _scratch: Option<Scratch>,
     _cache: Option<Cache>,
 }
@@ -149,7 +149,7 @@ pub struct Running {
 impl Running {
     /// Of a warden that was forked; [`Running::await_start`] comes next.
     pub(super) fn begun(
-        born: Born,
+        spawned: Spawned,
         supervisor: Option<Supervisor>,
         socket: OwnedFd,
         output: [Option<OwnedFd>; 2],
@@ -159,7 +159,7 @@ impl Running {
         let started = supervisor
             .as_ref()
             .map_or_else(Instant::now, |supervisor| supervisor.shared().started);
-        let Born { warden, hold, .. } = born;
+        let Spawned { warden, hold, .. } = spawned;
         let Holdings {
             scratch,
             cache,
@@ -167,7 +167,7 @@ impl Running {
             growth,
             reserve,
             room,
-            farewell,
+            shutdown,
             precedence,
         } = holdings;
         if precedence.is_some() {
@@ -213,7 +213,7 @@ impl Running {
             outer: None,
             told: None,
             control_group,
-            farewell,
+            shutdown,
             _scratch: scratch,
             _cache: cache,
         }
@@ -540,7 +540,7 @@ impl Running {
                 self.next_held_walk = Instant::now() + growth.took * share;
                 // What is to end doesn't write on until then.
                 if let Some(held) = held.filter(|_| grown > limit) {
-                    held.leave();
+                    held.call_grants();
                 }
             }
         }
@@ -700,10 +700,10 @@ impl Running {
         }
         self.told = self.outer.take().and_then(supervise::told);
         // A run that was ended is past being heard.
-        if let Some(farewell) = self.farewell.take()
+        if let Some(shutdown) = self.shutdown.take()
             && self.hit.is_none()
         {
-            farewell.wait();
+            shutdown.wait();
         }
         let status = message.second;
         let unsigned = |value: i64| u64::try_from(value).unwrap_or(0);

@@ -11,8 +11,8 @@ use super::dial::{Dial, Progress, open_addresses};
 use super::flow::{Flow, Moved, Pipes, unless_blocked};
 use super::hello::{self, Hello};
 use super::http::{Ends, Http, Judged, Refused};
-use super::{Clearance, Destination, Found, Missing};
-use crate::policy::Speech;
+use super::{Destination, Found, Missing, NetworkAcl};
+use crate::policy::ProtocolCheck;
 use crate::profile::Name;
 use crate::report::{Kind, Reason};
 
@@ -35,7 +35,7 @@ pub struct Connection {
     client: TcpStream,
     host: Option<TcpStream>,
     destination: Destination,
-    clearance: Box<dyn Clearance>,
+    acl: Box<dyn NetworkAcl>,
     stage: Stage,
     up: Flow,
     down: Flow,
@@ -73,12 +73,12 @@ pub enum Next {
 
 impl Connection {
     /// A connection whose host is still to be found.
-    pub fn new(client: TcpStream, destination: Destination, clearance: Box<dyn Clearance>) -> Connection {
+    pub fn new(client: TcpStream, destination: Destination, acl: Box<dyn NetworkAcl>) -> Connection {
         Connection {
             client,
             host: None,
             destination,
-            clearance,
+            acl,
             stage: Stage::Finding,
             up: Flow::default(),
             down: Flow::default(),
@@ -150,7 +150,7 @@ impl Connection {
         let Ok(found) = found else {
             return Next::Reset;
         };
-        let addresses = open_addresses(&self.destination, found, self.clearance.as_ref());
+        let addresses = open_addresses(&self.destination, found, self.acl.as_ref());
         if addresses.is_empty() {
             return Next::Reset;
         }
@@ -165,9 +165,9 @@ impl Connection {
     pub fn connected(&mut self, host: TcpStream) {
         self.host = Some(host);
         self.stage = match (self.destination.speech, self.destination.port) {
-            (Speech::Anything, _) => Stage::Open,
-            (Speech::Checked, TLS_PORT) => Stage::Hello(Vec::new()),
-            (Speech::Checked, port) => Stage::Requests(Box::new(Http::new(port))),
+            (ProtocolCheck::Anything, _) => Stage::Open,
+            (ProtocolCheck::Checked, TLS_PORT) => Stage::Hello(Vec::new()),
+            (ProtocolCheck::Checked, port) => Stage::Requests(Box::new(Http::new(port))),
         };
     }
 
@@ -230,7 +230,7 @@ impl Connection {
         };
         let port = self.destination.port;
         match verdict {
-            Hello::Names(name) if self.clearance.name(&name, port).is_some() => {
+            Hello::Names(name) if self.acl.name(&name, port).is_some() => {
                 let bytes = std::mem::take(bytes);
                 self.up.push(&bytes);
                 self.stage = Stage::Open;
@@ -238,7 +238,7 @@ impl Connection {
             }
             Hello::Names(name) => {
                 let target = target(&name, port);
-                self.clearance
+                self.acl
                     .refuse(Kind::Connect, &target, &self.asked(), Reason::NotGranted);
                 self.alert();
                 Ok(Next::Close)
@@ -246,7 +246,7 @@ impl Connection {
             Hello::Unnamed | Hello::Hidden | Hello::NotTls | Hello::Incomplete => {
                 let is_tls = !matches!(verdict, Hello::NotTls | Hello::Incomplete);
                 let asked = self.asked();
-                self.clearance.refuse(Kind::Connect, &asked, &asked, ONLY_TLS);
+                self.acl.refuse(Kind::Connect, &asked, &asked, ONLY_TLS);
                 if is_tls {
                     self.alert();
                     return Ok(Next::Close);
@@ -273,7 +273,7 @@ impl Connection {
             down: &mut self.down,
             pipes,
         };
-        match http.advance(&mut ends, self.clearance.as_ref())? {
+        match http.advance(&mut ends, self.acl.as_ref())? {
             Judged::Moved(up, down) => Ok(both(up, down)),
             Judged::LeftHttp => {
                 self.stage = Stage::Open;
@@ -282,7 +282,7 @@ impl Connection {
             Judged::Refused(Refused { target, reason, reply }) => {
                 let asked = self.asked();
                 let target = target.unwrap_or_else(|| asked.clone());
-                self.clearance.refuse(Kind::Connect, &target, &asked, reason);
+                self.acl.refuse(Kind::Connect, &target, &asked, reason);
                 let Some(reply) = reply else {
                     return Ok(Next::Reset);
                 };

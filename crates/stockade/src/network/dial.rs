@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::{Clearance, Destination, Found};
+use super::{Destination, Found, NetworkAcl};
 use crate::policy::{AddressKind, kind_of};
 use crate::report::{Kind, Reason};
 use stockade_sys::socket;
@@ -18,12 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The addresses of a host that may be connected to. What isn't public has to be granted as an address too: the party that
 /// answers for a name mustn't be able to lead the run to the user's own machines.
-pub fn open_addresses(destination: &Destination, found: &Found, clearance: &dyn Clearance) -> VecDeque<SocketAddr> {
-    let (open, closed) = addresses(destination, found, clearance);
+pub fn open_addresses(destination: &Destination, found: &Found, acl: &dyn NetworkAcl) -> VecDeque<SocketAddr> {
+    let (open, closed) = addresses(destination, found, acl);
     if open.is_empty() {
         for address in closed {
             let asked = format!("{}:{}", destination.name.as_str(), destination.port);
-            clearance.refuse(Kind::Connect, &address.to_string(), &asked, why_closed(address.ip()));
+            acl.refuse(Kind::Connect, &address.to_string(), &asked, why_closed(address.ip()));
         }
     }
     open
@@ -33,11 +33,11 @@ pub fn open_addresses(destination: &Destination, found: &Found, clearance: &dyn 
 pub fn addresses(
     destination: &Destination,
     found: &Found,
-    clearance: &dyn Clearance,
+    acl: &dyn NetworkAcl,
 ) -> (VecDeque<SocketAddr>, Vec<SocketAddr>) {
     let port = destination.port;
     let is_open =
-        |address: &SocketAddr| kind_of(address.ip()) == AddressKind::Public || clearance.address(address.ip(), port);
+        |address: &SocketAddr| kind_of(address.ip()) == AddressKind::Public || acl.address(address.ip(), port);
     let all = found.addresses.iter().map(|ip| SocketAddr::new(*ip, port));
     let (open, closed): (VecDeque<_>, VecDeque<_>) = all.partition(is_open);
     for address in open
@@ -45,7 +45,7 @@ pub fn addresses(
         .filter(|address| kind_of(address.ip()) != AddressKind::Public)
     {
         let asked = format!("{}:{port}", destination.name.as_str());
-        clearance.let_pass(Kind::Connect, &address.to_string(), &asked);
+        acl.let_pass(Kind::Connect, &address.to_string(), &asked);
     }
     (open, closed.into())
 }

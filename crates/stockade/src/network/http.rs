@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
-use super::Clearance;
+use super::NetworkAcl;
 use super::connection::read_more;
 use super::dial::why_closed;
 use super::flow::{Flow, Moved, Pipes};
@@ -75,12 +75,12 @@ impl Http {
     }
 
     /// Does what can be done now.
-    pub fn advance(&mut self, ends: &mut Ends<'_>, clearance: &dyn Clearance) -> io::Result<Judged> {
+    pub fn advance(&mut self, ends: &mut Ends<'_>, acl: &dyn NetworkAcl) -> io::Result<Judged> {
         // What the host says comes first: an answer to a client that is still talking isn't heard once that fails.
         if self.reply.is_none() {
             ends.down.advance(ends.host, ends.client, ends.pipes)?;
         }
-        let up = match self.send_up(ends, clearance)? {
+        let up = match self.send_up(ends, acl)? {
             Sent::Moved(moved) => moved,
             Sent::LeftHttp => return Ok(Judged::LeftHttp),
             Sent::Refused(target, reason) => return Ok(Judged::Refused(self.refused(target, reason))),
@@ -93,7 +93,7 @@ impl Http {
         Ok(Judged::Moved(up, down))
     }
 
-    fn send_up(&mut self, ends: &mut Ends<'_>, clearance: &dyn Clearance) -> io::Result<Sent> {
+    fn send_up(&mut self, ends: &mut Ends<'_>, acl: &dyn NetworkAcl) -> io::Result<Sent> {
         for _ in 0..ROUNDS {
             if ends.up.is_finished() {
                 return Ok(Sent::Moved(Moved::Finished));
@@ -101,7 +101,7 @@ impl Http {
             if !ends.up.flush(ends.host, ends.pipes)? {
                 return Ok(Sent::Moved(Moved::Waiting));
             }
-            let has_moved = match self.next(ends, clearance)? {
+            let has_moved = match self.next(ends, acl)? {
                 Stepped::On => true,
                 Stepped::NeedMore => self.read(ends)?,
                 Stepped::AwaitReply => self.hear_reply(ends)?,
@@ -115,7 +115,7 @@ impl Http {
     }
 
     /// One step of what was read.
-    fn next(&mut self, ends: &mut Ends<'_>, clearance: &dyn Clearance) -> io::Result<Stepped> {
+    fn next(&mut self, ends: &mut Ends<'_>, acl: &dyn NetworkAcl) -> io::Result<Stepped> {
         if self.passing > 0 && self.unread.is_empty() {
             return self.splice_body(ends);
         }
@@ -137,7 +137,7 @@ impl Http {
                 Stepped::On
             }
             Step::Head { length, host, port } | Step::Upgrade { length, host, port } => {
-                if let Some((target, reason)) = self.refusal(&host, port, clearance) {
+                if let Some((target, reason)) = self.refusal(&host, port, acl) {
                     return Ok(Stepped::Done(Sent::Refused(target, reason)));
                 }
                 self.has_begun = true;
@@ -208,17 +208,17 @@ impl Http {
     }
 
     /// Why a request may not be passed on, and the host that it names.
-    fn refusal(&self, host: &Host, port: Option<u16>, clearance: &dyn Clearance) -> Option<(Option<String>, Reason)> {
+    fn refusal(&self, host: &Host, port: Option<u16>, acl: &dyn NetworkAcl) -> Option<(Option<String>, Reason)> {
         if port.is_some_and(|port| port != self.port) {
             return Some((None, ONLY_HTTP));
         }
         let port = self.port;
         match host {
-            Host::Name(name) if clearance.name(name, port).is_some() => None,
+            Host::Name(name) if acl.name(name, port).is_some() => None,
             Host::Name(name) => Some((Some(format!("{}:{port}", name.as_str())), Reason::NotGranted)),
             Host::Address(address) => {
                 let address = SocketAddr::new(address.to_canonical(), port);
-                let is_open = clearance.address(address.ip(), port);
+                let is_open = acl.address(address.ip(), port);
                 (!is_open).then(|| (Some(address.to_string()), why_closed(address.ip())))
             }
         }

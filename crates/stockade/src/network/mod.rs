@@ -25,7 +25,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::mutex::lock;
-use crate::policy::{Reach, Speech};
+use crate::policy::{NetworkPolicy, ProtocolCheck};
 use crate::profile::Name;
 use crate::report::{Faults, Kind, Reason};
 use stockade_sys::wire::{self, Message};
@@ -49,7 +49,7 @@ pub struct Network {
     nsswitch: String,
     /// The machine's own name, where it is one of a host.
     own_name: Option<Name>,
-    visitors: Mutex<HashMap<SocketAddr, (Visitor, Instant)>>,
+    visitors: Mutex<HashMap<SocketAddr, (PendingConnection, Instant)>>,
     announcements: AtomicU32,
     questions: Mutex<VecDeque<Name>>,
     answered: Condvar,
@@ -59,11 +59,11 @@ pub struct Network {
 }
 
 /// A client of the relay, and what it connects for.
-pub struct Visitor {
+pub struct PendingConnection {
     /// What for.
-    pub errand: Errand,
+    pub purpose: Purpose,
     /// What it may reach.
-    pub clearance: Box<dyn Clearance>,
+    pub acl: Box<dyn NetworkAcl>,
     /// Whether its host is connected already, and handed over.
     pub has_host: bool,
     /// Which announcement it is, by which its host is told from another's. Given by [`Network::expect`].
@@ -72,7 +72,7 @@ pub struct Visitor {
 
 /// What a connection to the relay is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Errand {
+pub enum Purpose {
     /// Asking for names.
     Names,
     /// A host.
@@ -87,11 +87,11 @@ pub struct Destination {
     /// The port.
     pub port: u16,
     /// What may be spoken.
-    pub speech: Speech,
+    pub speech: ProtocolCheck,
 }
 
 /// What one process of the run may reach, and where its refusals go.
-pub trait Clearance: Send {
+pub trait NetworkAcl: Send {
     /// Whether a name may be known.
     fn knows(&self, name: &Name) -> bool;
     /// Whether a name may become known: somebody is asked when it is connected to.
@@ -100,7 +100,7 @@ pub trait Clearance: Send {
         false
     }
     /// Whether a name may be reached on a port, and how.
-    fn name(&self, name: &Name, port: u16) -> Option<Speech>;
+    fn name(&self, name: &Name, port: u16) -> Option<ProtocolCheck>;
     /// Whether an address may be reached as one.
     fn address(&self, address: IpAddr, port: u16) -> bool;
     /// Takes note of a refusal.
@@ -115,8 +115,8 @@ pub trait Clearance: Send {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 enum Call {
-    /// A visitor was announced; its host may come along, connected.
-    Visitor = 1,
+    /// A pending connection was announced; its host may come along, connected.
+    PendingConnection = 1,
     /// A name is to be looked up.
     Question = 2,
     /// The run is over.
@@ -152,18 +152,18 @@ impl Network {
         &self,
         bell: BorrowedFd<'_>,
         from: SocketAddr,
-        mut visitor: Visitor,
+        mut pending: PendingConnection,
         host: Option<TcpStream>,
     ) -> io::Result<()> {
-        visitor.number = self.announcements.fetch_add(1, Ordering::Relaxed);
-        let message = relay::announcement(from, visitor.number);
-        lock(&self.visitors).insert(from, (visitor, Instant::now()));
+        pending.number = self.announcements.fetch_add(1, Ordering::Relaxed);
+        let message = relay::announcement(from, pending.number);
+        lock(&self.visitors).insert(from, (pending, Instant::now()));
         let sent = match host {
             Some(host) => wire::send_with(bell.as_raw_fd(), &message, host.as_fd().as_raw_fd()),
             None => wire::send(bell.as_raw_fd(), &message),
         };
         if sent.is_err() {
-            drop(self.visitor(from));
+            drop(self.pending(from));
         }
         sent
     }
@@ -215,8 +215,8 @@ impl Network {
         found
     }
 
-    fn visitor(&self, from: SocketAddr) -> Option<Visitor> {
-        lock(&self.visitors).remove(&from).map(|(visitor, _)| visitor)
+    fn pending(&self, from: SocketAddr) -> Option<PendingConnection> {
+        lock(&self.visitors).remove(&from).map(|(pending, _)| pending)
     }
 
     /// Whether somebody was announced who hasn't come yet.
@@ -225,13 +225,13 @@ impl Network {
     }
 
     /// Forgets those who were announced so long ago that they won't come. Their address may be somebody else's now.
-    fn forget(&self, is_late: impl Fn(&Visitor, Duration) -> bool) {
-        lock(&self.visitors).retain(|_, (visitor, since)| !is_late(visitor, since.elapsed()));
+    fn forget(&self, is_late: impl Fn(&PendingConnection, Duration) -> bool) {
+        lock(&self.visitors).retain(|_, (pending, since)| !is_late(pending, since.elapsed()));
     }
 
     /// The text of `/etc/resolv.conf` and its like as the run sees them; `None` for other files. The paths are those
     /// that every C library and resolver opens.
-    pub fn file(&self, path: &[u8], reach: &Reach) -> Option<String> {
+    pub fn file(&self, path: &[u8], reach: &NetworkPolicy) -> Option<String> {
         match path {
             b"/etc/resolv.conf" => Some(files::resolv_conf(&self.resolver.known())),
             b"/etc/nsswitch.conf" => Some(files::nsswitch(&self.nsswitch)),
@@ -269,7 +269,7 @@ pub fn file_without_names(path: &[u8]) -> Option<String> {
 /// # Errors
 /// The other side fell silent, or said what is no query.
 pub fn know_nothing(stream: UnixStream, refuse: &mut dyn FnMut(&str)) -> io::Result<()> {
-    names::serve(stream, names::Patience::USUAL, &mut |name, _| {
+    names::serve(stream, names::QueryLimits::USUAL, &mut |name, _| {
         refuse(name.as_str());
         names::Reply::NoSuchName
     })

@@ -17,8 +17,8 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::connection::{Connection, Next};
 use super::flow::Pipes;
-use super::names::{self, Family, Patience, Reply};
-use super::{Call, Clearance, Errand, Found, Missing, Network, Visitor};
+use super::names::{self, Family, QueryLimits, Reply};
+use super::{Call, Found, Missing, Network, NetworkAcl, PendingConnection, Purpose};
 use crate::fault;
 use crate::mutex::lock;
 use crate::profile::Name;
@@ -126,10 +126,10 @@ struct Serving {
     /// Connections that have more to move, each once however often it is told: none has two turns in a round.
     ready: BTreeSet<u64>,
     strangers: VecDeque<(TcpStream, SocketAddr, Instant)>,
-    /// Hosts that were connected before their visitor came.
+    /// Hosts that were connected before their pending connection came.
     hosts: HashMap<(SocketAddr, u32), (TcpStream, Instant)>,
     pipes: Pipes,
-    desk: Arc<Desk>,
+    postbox: Arc<Postbox>,
     dialling: usize,
     /// Whether no client can be let in for want of descriptors.
     is_full: bool,
@@ -138,7 +138,7 @@ struct Serving {
 }
 
 /// What threads leave for the relay.
-struct Desk {
+struct Postbox {
     found: Mutex<Vec<(u64, Result<Found, Missing>)>>,
     bell: EventFd,
     faults: Arc<Faults>,
@@ -152,12 +152,12 @@ struct Tasks {
     threads: usize,
 }
 
-type Task = Box<dyn FnOnce(&Desk) + Send>;
+type Task = Box<dyn FnOnce(&Postbox) + Send>;
 
 impl Serving {
     fn begin(relay: Relay, network: &Arc<Network>) -> io::Result<Serving> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        let desk = Desk {
+        let postbox = Postbox {
             found: Mutex::default(),
             bell: EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?,
             faults: Arc::clone(&network.faults),
@@ -169,7 +169,7 @@ impl Serving {
             epoll.add(door, readable(DOOR_V6))?;
         }
         epoll.add(&relay.inbox, readable(INBOX))?;
-        epoll.add(&desk.bell, readable(DONE))?;
+        epoll.add(&postbox.bell, readable(DONE))?;
         Ok(Serving {
             network: Arc::clone(network),
             relay,
@@ -179,7 +179,7 @@ impl Serving {
             strangers: VecDeque::new(),
             hosts: HashMap::new(),
             pipes: Pipes::default(),
-            desk: Arc::new(desk),
+            postbox: Arc::new(postbox),
             dialling: 0,
             is_full: false,
             ends: None,
@@ -273,8 +273,8 @@ impl Serving {
                 Some(Err(error)) if is_want(&error) => return self.turn_doors(EpollFlags::empty()),
                 _ => return,
             };
-            match self.network.visitor(from) {
-                Some(visitor) => self.welcome(stream, from, visitor),
+            match self.network.pending(from) {
+                Some(pending) => self.welcome(stream, from, pending),
                 None => self.keep_waiting(stream, from),
             }
         }
@@ -312,7 +312,7 @@ impl Serving {
                 let network = Arc::clone(&self.network);
                 self.spawn(move |_| drop(network.look_up(&name)));
             }
-        } else if message.kind == Call::Visitor as u32 {
+        } else if message.kind == Call::PendingConnection as u32 {
             self.announced(&message, host.map(TcpStream::from));
         } else if message.kind == Call::Over as u32 {
             self.end();
@@ -338,8 +338,8 @@ impl Serving {
         }
         let waiting = self.strangers.iter().position(|(_, stranger, _)| *stranger == from);
         if let Some((stream, from, _)) = waiting.and_then(|at| self.strangers.remove(at)) {
-            if let Some(visitor) = self.network.visitor(from) {
-                self.welcome(stream, from, visitor);
+            if let Some(pending) = self.network.pending(from) {
+                self.welcome(stream, from, pending);
             }
             return;
         }
@@ -362,18 +362,18 @@ impl Serving {
         }
     }
 
-    fn welcome(&mut self, stream: TcpStream, from: SocketAddr, visitor: Visitor) {
+    fn welcome(&mut self, stream: TcpStream, from: SocketAddr, pending: PendingConnection) {
         let _ = stream.set_nodelay(true);
         let _ = socket::keep_alive(stream.as_fd());
         let _ = socket::keep_urgent_in_line(stream.as_fd());
-        match visitor.errand {
-            Errand::Names => self.answer_names(stream, visitor.clearance),
-            Errand::Host(destination) => {
-                let host = self.hosts.remove(&(from, visitor.number));
-                let mut connection = Connection::new(stream, destination, visitor.clearance);
+        match pending.purpose {
+            Purpose::Names => self.answer_names(stream, pending.acl),
+            Purpose::Host(destination) => {
+                let host = self.hosts.remove(&(from, pending.number));
+                let mut connection = Connection::new(stream, destination, pending.acl);
                 match host {
                     Some((host, _)) => connection.connected(host),
-                    None if visitor.has_host => connection.promise(visitor.number),
+                    None if pending.has_host => connection.promise(pending.number),
                     None => {}
                 }
                 self.take_on(connection, from);
@@ -435,14 +435,14 @@ impl Serving {
             return;
         }
         let network = Arc::clone(&self.network);
-        let begun = self.spawn(move |desk| {
+        let begun = self.spawn(move |postbox| {
             // A panic is a name that wasn't found, not a client that waits for ever.
             let found = fault::contain(|| network.look_up(&name)).unwrap_or_else(|fault| {
-                desk.faults.note(Part::Names, &fault);
+                postbox.faults.note(Part::Names, &fault);
                 Err(Missing::Failed)
             });
-            lock(&desk.found).push((token, found));
-            let _ = desk.bell.write(1);
+            lock(&postbox.found).push((token, found));
+            let _ = postbox.bell.write(1);
         });
         if !begun {
             self.close(token, Next::Reset);
@@ -451,8 +451,8 @@ impl Serving {
 
     /// Names that were looked up.
     fn collect(&mut self) {
-        let _ = self.desk.bell.read();
-        let found = std::mem::take(&mut *lock(&self.desk.found));
+        let _ = self.postbox.bell.read();
+        let found = std::mem::take(&mut *lock(&self.postbox.found));
         for (token, found) in found {
             self.found(token, &found);
         }
@@ -519,8 +519,8 @@ impl Serving {
         self.strangers.retain(|(_, _, since)| since.elapsed() < GRACE);
         self.hosts.retain(|_, (_, since)| since.elapsed() < GRACE);
         // Who has a host is connected already.
-        let patience = |visitor: &Visitor| if visitor.has_host { GRACE } else { LATE };
-        self.network.forget(|visitor, waited| waited >= patience(visitor));
+        let deadline = |pending: &PendingConnection| if pending.has_host { GRACE } else { LATE };
+        self.network.forget(|pending, waited| waited >= deadline(pending));
         if self.is_full {
             self.turn_doors(EpollFlags::EPOLLIN);
         }
@@ -531,32 +531,32 @@ impl Serving {
         }
     }
 
-    fn answer_names(&self, stream: TcpStream, clearance: Box<dyn Clearance>) {
+    fn answer_names(&self, stream: TcpStream, acl: Box<dyn NetworkAcl>) {
         let network = Arc::clone(&self.network);
         // Where too much waits, the stream is closed.
-        self.spawn(move |desk| {
+        self.spawn(move |postbox| {
             if stream
                 .set_nonblocking(false)
                 .and_then(|()| stream.set_nodelay(true))
                 .is_ok()
             {
                 let mut reply = |name: &Name, family| {
-                    let replied = fault::contain(|| network.reply(name, family, clearance.as_ref()));
+                    let replied = fault::contain(|| network.reply(name, family, acl.as_ref()));
                     replied.unwrap_or_else(|fault| {
-                        desk.faults.note(Part::Names, &fault);
+                        postbox.faults.note(Part::Names, &fault);
                         Reply::Failed
                     })
                 };
                 // A client that stops asking is left alone.
-                let _ = names::serve(stream, Patience::USUAL, &mut reply);
+                let _ = names::serve(stream, QueryLimits::USUAL, &mut reply);
             }
         });
     }
 
     /// Runs something on a thread of its own, with this one's descriptors, or when one of them has time; `false` where
     /// too much waits already.
-    fn spawn(&self, task: impl FnOnce(&Desk) + Send + 'static) -> bool {
-        let mut tasks = lock(&self.desk.tasks);
+    fn spawn(&self, task: impl FnOnce(&Postbox) + Send + 'static) -> bool {
+        let mut tasks = lock(&self.postbox.tasks);
         if tasks.waiting.len() >= MOST_TASKS {
             return false;
         }
@@ -564,11 +564,11 @@ impl Serving {
         if tasks.threads >= MOST_THREADS {
             return true;
         }
-        let desk = Arc::clone(&self.desk);
+        let postbox = Arc::clone(&self.postbox);
         let begun = thread::Builder::new()
             .name("stockade-names".into())
             .stack_size(256 * 1024)
-            .spawn(move || desk.work());
+            .spawn(move || postbox.work());
         tasks.threads += usize::from(begun.is_ok());
         if tasks.threads == 0 {
             tasks.waiting.pop_back();
@@ -577,7 +577,7 @@ impl Serving {
     }
 }
 
-impl Desk {
+impl Postbox {
     /// Does what waits, and ends when nothing does.
     fn work(&self) {
         loop {
@@ -613,7 +613,7 @@ pub fn announcement(from: SocketAddr, number: u32) -> wire::Message {
     wire::Message {
         cpu_us: (bits >> 64) as i64,
         max_rss: bits as i64,
-        ..wire::Message::new(Call::Visitor as u32, i32::from(from.port()), number as i32)
+        ..wire::Message::new(Call::PendingConnection as u32, i32::from(from.port()), number as i32)
     }
 }
 
@@ -632,16 +632,16 @@ fn edges(token: u64) -> EpollEvent {
 
 impl Network {
     /// What the run is told of a name.
-    fn reply(&self, name: &Name, family: Family, clearance: &dyn Clearance) -> Reply {
+    fn reply(&self, name: &Name, family: Family, acl: &dyn NetworkAcl) -> Reply {
         fault::point("names", || name.as_str());
-        if !clearance.knows(name) && clearance.may_be_asked_for(name) {
+        if !acl.knows(name) && acl.may_be_asked_for(name) {
             return self.made_up(name, family);
         }
-        if !clearance.knows(name) {
-            clearance.refuse(Kind::Resolve, name.as_str(), name.as_str(), Reason::NotGranted);
+        if !acl.knows(name) {
+            acl.refuse(Kind::Resolve, name.as_str(), name.as_str(), Reason::NotGranted);
             return Reply::NoSuchName;
         }
-        clearance.let_pass(Kind::Resolve, name.as_str(), name.as_str());
+        acl.let_pass(Kind::Resolve, name.as_str(), name.as_str());
         let found = match self.look_up(name) {
             Ok(found) => found,
             Err(Missing::NoSuchName) => return Reply::NoSuchName,

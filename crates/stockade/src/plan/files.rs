@@ -345,7 +345,7 @@ fn is_single_or_found(grant: &Grant) -> bool {
     grant.extent == Extent::Single || !grant.is_chosen()
 }
 
-/// Who judges reading under a supervisor: himself as soon as Landlock has to grant reading for the sake of executing
+/// Which ring judges reading under a supervisor: the supervisor as soon as Landlock has to grant reading for the sake of executing
 /// where something may be closed.
 pub(super) fn reading(policy: &Policy) -> Reading {
     let executes_chosen = policy

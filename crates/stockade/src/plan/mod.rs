@@ -23,7 +23,7 @@ pub use reads::{KeptExact, Opening, Part, Reads, kept_exact, stays};
 pub use shortfall::{Missing, Shortfall};
 pub use stockade_sys::confine::Instruction;
 
-use crate::policy::{Access, Asks, Capabilities, Policy, Reach};
+use crate::policy::{Access, Asks, Capabilities, NetworkPolicy, Policy};
 use crate::profile::Limits;
 use calls::{Allocating, Cutting, Memfds, Signals, Spawning, Truncation, Unjudged};
 use files::Rights;
@@ -269,11 +269,11 @@ fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -
 /// The sockets that a policy asks for. An empty list of hosts is no network, unless more may be asked for.
 fn sockets(policy: &Policy) -> calls::Sockets {
     match &policy.reach {
-        Reach::Everything => calls::Sockets::All,
-        Reach::Nothing | Reach::Hosts(_) if policy.asks == Asks::All => calls::Sockets::Hosts,
-        Reach::Hosts(hosts) if !hosts.is_empty() => calls::Sockets::Hosts,
-        Reach::Nothing | Reach::Hosts(_) if policy.listen.is_empty() => calls::Sockets::None,
-        Reach::Nothing | Reach::Hosts(_) => calls::Sockets::Hosts,
+        NetworkPolicy::Everything => calls::Sockets::All,
+        NetworkPolicy::Nothing | NetworkPolicy::Hosts(_) if policy.asks == Asks::All => calls::Sockets::Hosts,
+        NetworkPolicy::Hosts(hosts) if !hosts.is_empty() => calls::Sockets::Hosts,
+        NetworkPolicy::Nothing | NetworkPolicy::Hosts(_) if policy.listen.is_empty() => calls::Sockets::None,
+        NetworkPolicy::Nothing | NetworkPolicy::Hosts(_) => calls::Sockets::Hosts,
     }
 }
 
@@ -386,7 +386,7 @@ pub fn executes(policy: &Policy, path: &str) -> bool {
 /// something or works in its root. Only a supervisor keeps what is in a cache from having another name outside.
 fn keeps_cache(policy: &Policy, watch: Watch) -> bool {
     let is_supervised = matches!(watch, Watch::Supervised(_));
-    let is_of_use = policy.reach != Reach::Nothing || policy.writes_root();
+    let is_of_use = policy.reach != NetworkPolicy::Nothing || policy.writes_root();
     let capabilities = Capabilities::READ | Capabilities::WRITE | Capabilities::DELETE;
     is_supervised
         && policy.scratch

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::calls::Sockets;
 use super::{Ability, LANDLOCK_SCOPE_ABI, Supervisor, files};
-use crate::policy::{Access, Capabilities, Extent, Policy, Reach};
+use crate::policy::{Access, Capabilities, Extent, NetworkPolicy, Policy};
 
 /// A named gap. A run that has one is refused unless the user accepted it by this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,7 +118,7 @@ fn needs_network(policy: &Policy, ability: Ability) -> Vec<String> {
         Supervisor::Own | Supervisor::None => "and they can't be told apart here",
     };
     let mut because = Vec::new();
-    if let Reach::Hosts(hosts) = &policy.reach
+    if let NetworkPolicy::Hosts(hosts) = &policy.reach
         && !hosts.is_empty()
     {
         let names: Vec<_> = hosts.iter().map(|host| host.pattern.to_string()).collect();
@@ -147,7 +147,7 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
             }
         })
         .collect();
-    if policy.reach == Reach::Everything {
+    if policy.reach == NetworkPolicy::Everything {
         because.push("every host may be reached, so unix sockets have to be told apart".into());
     }
     if super::counts_processes(policy, ability) {

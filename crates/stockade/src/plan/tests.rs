@@ -39,7 +39,7 @@ fn policy(grants: Vec<Grant>) -> Policy {
         root: PathBuf::from("/work"),
         grants,
         denials: Vec::new(),
-        reach: Reach::Nothing,
+        reach: NetworkPolicy::Nothing,
         listen: Vec::new(),
         sockets: Vec::new(),
         environment: BTreeMap::new(),
@@ -117,14 +117,14 @@ fn only_a_supervised_run_has_a_cache_and_its_target_gets_no_right_to_write_there
 #[test]
 fn named_hosts_are_the_network_shortfall_and_accepted_mean_no_network() {
     let mut policy = policy(vec![]);
-    policy.reach = Reach::Hosts(vec![HostGrant {
+    policy.reach = NetworkPolicy::Hosts(vec![HostGrant {
         pattern: HostPattern::parse("api.*").unwrap(),
         origin: Origin::BuiltIn,
     }]);
     assert_eq!(missing(&policy, NEW), [Shortfall::Network]);
     let plan = compile(&policy, NEW, &[Shortfall::Network], Reads::Exact).unwrap();
     assert!(plan.handled.tcp);
-    policy.reach = Reach::Nothing;
+    policy.reach = NetworkPolicy::Nothing;
     assert_eq!(plan.filter, compile(&policy, NEW, &[], Reads::Exact).unwrap().filter);
 }
 
@@ -139,7 +139,7 @@ fn named_hosts_and_ports_need_a_supervisor_of_the_runs_own() {
         ..NEW
     };
     let mut hosts = policy(vec![]);
-    hosts.reach = Reach::Hosts(vec![HostGrant {
+    hosts.reach = NetworkPolicy::Hosts(vec![HostGrant {
         pattern: HostPattern::parse("api.example.com").unwrap(),
         origin: flag(),
     }]);
@@ -164,9 +164,9 @@ fn named_hosts_and_ports_need_a_supervisor_of_the_runs_own() {
 #[test]
 fn an_empty_list_of_hosts_is_no_network() {
     let mut policy = policy(vec![]);
-    policy.reach = Reach::Hosts(Vec::new());
+    policy.reach = NetworkPolicy::Hosts(Vec::new());
     let plan = compile(&policy, NEW, &[], Reads::Exact).unwrap();
-    policy.reach = Reach::Nothing;
+    policy.reach = NetworkPolicy::Nothing;
     assert_eq!(plan, compile(&policy, NEW, &[], Reads::Exact).unwrap());
 }
 

@@ -28,7 +28,7 @@ impl Decision<'_> {
 
 impl Grant {
     /// Whether a person wrote it (in a profile, as a flag, as an answer), and Stockade didn't find it. Under a
-    /// supervisor Landlock grants what was found by itself, and he serves what was chosen.
+    /// supervisor Landlock grants what was found by itself, and the supervisor serves what was chosen.
     pub fn is_chosen(&self) -> bool {
         matches!(
             self.origin,

@@ -1,7 +1,7 @@
 //! The intersection of two policies: what both allow. Denials add up, limits take the lower.
 
 use super::decide::deeper;
-use super::{Grant, ListenGrant, Policy, Reach};
+use super::{Grant, ListenGrant, NetworkPolicy, Policy};
 
 impl Policy {
     /// What both policies allow, for a run inside a run and for capabilities.
@@ -74,13 +74,13 @@ fn meet_grants(ours: &[Grant], theirs: &[Grant]) -> Vec<Grant> {
     grants
 }
 
-/// Who reaches everything may listen anywhere, whatever his list says.
+/// A run that reaches everything may listen anywhere, whatever its list says.
 fn meet_listen(a: &Policy, b: &Policy) -> Vec<ListenGrant> {
     match (&a.reach, &b.reach) {
-        (Reach::Nothing, _) | (_, Reach::Nothing) => Vec::new(),
-        (Reach::Everything, Reach::Hosts(_)) => b.listen.clone(),
-        (Reach::Hosts(_), Reach::Everything) => a.listen.clone(),
-        (Reach::Hosts(_), Reach::Hosts(_)) | (Reach::Everything, Reach::Everything) => {
+        (NetworkPolicy::Nothing, _) | (_, NetworkPolicy::Nothing) => Vec::new(),
+        (NetworkPolicy::Everything, NetworkPolicy::Hosts(_)) => b.listen.clone(),
+        (NetworkPolicy::Hosts(_), NetworkPolicy::Everything) => a.listen.clone(),
+        (NetworkPolicy::Hosts(_), NetworkPolicy::Hosts(_)) | (NetworkPolicy::Everything, NetworkPolicy::Everything) => {
             let is_theirs = |ours: &&ListenGrant| b.listen.iter().any(|theirs| theirs.port == ours.port);
             a.listen.iter().filter(is_theirs).cloned().collect()
         }

@@ -60,7 +60,7 @@ pub use listed::{
 pub use mode::{Mode, Role, Scope, scope_glob};
 pub use moving::Arrival;
 pub use placed::Placed;
-pub use reach::{HostGrant, ListenGrant, Reach, Speech};
+pub use reach::{HostGrant, ListenGrant, NetworkPolicy, ProtocolCheck};
 pub use resolve::{Additions, Circumstances, NetworkChoice, resolve};
 pub use sockets::is_powerful_socket;
 
@@ -114,7 +114,7 @@ pub struct Policy {
     /// What stays closed inside them.
     pub denials: Vec<Denial>,
     /// The hosts that are open.
-    pub reach: Reach,
+    pub reach: NetworkPolicy,
     /// Ports of the loopback interface that may be listened on.
     pub listen: Vec<ListenGrant>,
     /// Unix sockets that may be connected to: a socket, or a directory with those of no special power.

@@ -11,7 +11,7 @@ use crate::profile::{Host, HostPattern, Name, Origin, Rule, is_localhost};
 
 /// The hosts that are open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reach {
+pub enum NetworkPolicy {
     /// None; not even a socket.
     Nothing,
     /// These. With none, there are sockets and no host; what is listened on may be reached.
@@ -52,36 +52,36 @@ pub struct ListenGrant {
 
 /// What may be spoken on a granted connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Speech {
+pub enum ProtocolCheck {
     /// The web's protocols, where every request names a granted host.
     Checked,
     /// Anything.
     Anything,
 }
 
-impl Reach {
+impl NetworkPolicy {
     /// Whether a name is granted at all, on any port (for the resolver).
     pub fn knows(&self, name: &Name) -> bool {
         match self {
-            Reach::Nothing => false,
-            Reach::Hosts(grants) => grants.iter().any(|grant| grant.pattern.host.has_name(name)),
-            Reach::Everything => true,
+            NetworkPolicy::Nothing => false,
+            NetworkPolicy::Hosts(grants) => grants.iter().any(|grant| grant.pattern.host.has_name(name)),
+            NetworkPolicy::Everything => true,
         }
     }
 
     /// Whether a name may be reached on a port, and what may be spoken there: anything, where any matching grant names
     /// the port.
-    pub fn name(&self, name: &Name, port: u16) -> Option<Speech> {
+    pub fn name(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
         match self {
-            Reach::Nothing => None,
-            Reach::Hosts(grants) => {
+            NetworkPolicy::Nothing => None,
+            NetworkPolicy::Hosts(grants) => {
                 let matching = grants
                     .iter()
                     .map(|grant| &grant.pattern)
                     .filter(|pattern| pattern.host.has_name(name) && pattern.ports.contain(port));
                 matching.map(speech).max()
             }
-            Reach::Everything => Some(Speech::Anything),
+            NetworkPolicy::Everything => Some(ProtocolCheck::Anything),
         }
     }
 
@@ -90,12 +90,12 @@ impl Reach {
     pub fn address(&self, address: IpAddr, port: u16) -> bool {
         let address = address.to_canonical();
         match self {
-            Reach::Nothing => false,
-            Reach::Hosts(grants) => {
+            NetworkPolicy::Nothing => false,
+            NetworkPolicy::Hosts(grants) => {
                 let mut patterns = grants.iter().map(|grant| &grant.pattern);
                 patterns.any(|pattern| pattern.ports.contain(port) && has_address(&pattern.host, address))
             }
-            Reach::Everything => kind_of(address) != AddressKind::Credentials,
+            NetworkPolicy::Everything => kind_of(address) != AddressKind::Credentials,
         }
     }
 
@@ -103,17 +103,17 @@ impl Reach {
     pub fn has_names(&self) -> bool {
         let is_address = |grant: &HostGrant| matches!(grant.pattern.host, Host::Network(_) | Host::Localhost);
         match self {
-            Reach::Nothing => false,
-            Reach::Hosts(grants) => !grants.iter().all(is_address),
-            Reach::Everything => true,
+            NetworkPolicy::Nothing => false,
+            NetworkPolicy::Hosts(grants) => !grants.iter().all(is_address),
+            NetworkPolicy::Everything => true,
         }
     }
 
     /// The exact names, each once, for the hosts file.
     pub fn exact_names(&self) -> impl Iterator<Item = &Name> {
         let grants: &[HostGrant] = match self {
-            Reach::Hosts(grants) => grants,
-            Reach::Nothing | Reach::Everything => &[],
+            NetworkPolicy::Hosts(grants) => grants,
+            NetworkPolicy::Nothing | NetworkPolicy::Everything => &[],
         };
         let names: BTreeSet<&Name> = grants
             .iter()
@@ -128,22 +128,25 @@ impl Reach {
     /// Whether all that a grant of the pattern would open is open.
     pub(super) fn contains(&self, pattern: &HostPattern) -> bool {
         match self {
-            Reach::Nothing => false,
-            Reach::Hosts(grants) => grants.iter().any(|grant| grant.pattern.contains(pattern)),
-            Reach::Everything => !is_credentials(&pattern.host),
+            NetworkPolicy::Nothing => false,
+            NetworkPolicy::Hosts(grants) => grants.iter().any(|grant| grant.pattern.contains(pattern)),
+            NetworkPolicy::Everything => !is_credentials(&pattern.host),
         }
     }
 
     /// What both allow, with our origins.
-    pub(super) fn meet(&self, other: &Reach) -> Reach {
+    pub(super) fn meet(&self, other: &NetworkPolicy) -> NetworkPolicy {
         match (self, other) {
-            (Reach::Nothing, _) | (_, Reach::Nothing) => Reach::Nothing,
-            (Reach::Everything, Reach::Everything) => Reach::Everything,
-            (Reach::Everything, Reach::Hosts(grants)) | (Reach::Hosts(grants), Reach::Everything) => {
+            (NetworkPolicy::Nothing, _) | (_, NetworkPolicy::Nothing) => NetworkPolicy::Nothing,
+            (NetworkPolicy::Everything, NetworkPolicy::Everything) => NetworkPolicy::Everything,
+            (NetworkPolicy::Everything, NetworkPolicy::Hosts(grants))
+            | (NetworkPolicy::Hosts(grants), NetworkPolicy::Everything) => {
                 let open = grants.iter().filter(|grant| !is_credentials(&grant.pattern.host));
-                Reach::Hosts(open.cloned().collect())
+                NetworkPolicy::Hosts(open.cloned().collect())
             }
-            (Reach::Hosts(ours), Reach::Hosts(theirs)) => Reach::Hosts(meet_grants(ours, theirs)),
+            (NetworkPolicy::Hosts(ours), NetworkPolicy::Hosts(theirs)) => {
+                NetworkPolicy::Hosts(meet_grants(ours, theirs))
+            }
         }
     }
 }
@@ -163,11 +166,11 @@ impl HostPattern {
     }
 }
 
-fn speech(pattern: &HostPattern) -> Speech {
+fn speech(pattern: &HostPattern) -> ProtocolCheck {
     if pattern.ports.are_named() {
-        Speech::Anything
+        ProtocolCheck::Anything
     } else {
-        Speech::Checked
+        ProtocolCheck::Checked
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::decide::SPECIAL;
 use super::{
     Access, Asks, BASE, Capabilities, Denial, DenialKind, Entry, Extent, Grant, HostGrant, List, Listed, ListenGrant,
-    Mode, Opened, Policy, Reach, Role, SocketGrant, Target, environment,
+    Mode, NetworkPolicy, Opened, Policy, Role, SocketGrant, Target, environment,
 };
 use crate::command::{self, Command};
 use crate::profile::{Glob, Limits, Model, Network, Origin, PathSpec, Profile, Rule};
@@ -173,7 +173,7 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
     let listen = listen_grants(profile, circumstances.additions);
     let reach = reach(profile, circumstances, &listen);
     let mut environment = environment::build(profile, circumstances, &grants);
-    if reach == Reach::Nothing {
+    if reach == NetworkPolicy::Nothing {
         environment::fail_at_once(&mut environment);
     }
     if role.mode == Mode::Manual {
@@ -290,24 +290,26 @@ fn sockets(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<SocketGr
 }
 
 /// The hosts of the profile, of the flags and of the models, as far as the role has them.
-fn reach(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[ListenGrant]) -> Reach {
+fn reach(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[ListenGrant]) -> NetworkPolicy {
     let all = all_hosts(profile, circumstances, listen);
     match &circumstances.additions.role.hosts {
         None => all,
         Some(hosts) => {
             let models = models(profile, circumstances).iter().flat_map(|model| &model.hosts);
-            all.meet(&Reach::Hosts(hosts.iter().chain(models).map(HostGrant::of).collect()))
+            all.meet(&NetworkPolicy::Hosts(
+                hosts.iter().chain(models).map(HostGrant::of).collect(),
+            ))
         }
     }
 }
 
-fn all_hosts(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[ListenGrant]) -> Reach {
+fn all_hosts(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[ListenGrant]) -> NetworkPolicy {
     let additions = circumstances.additions;
     let has_network = additions.role.capabilities.contains(Capabilities::NET);
     let of_profile = match (additions.network, &profile.network) {
-        (Some(NetworkChoice::None), _) => return Reach::Nothing,
+        (Some(NetworkChoice::None), _) => return NetworkPolicy::Nothing,
         _ if !has_network => None,
-        (Some(NetworkChoice::All), _) | (None, Network::All(_)) => return Reach::Everything,
+        (Some(NetworkChoice::All), _) | (None, Network::All(_)) => return NetworkPolicy::Everything,
         (None, Network::Hosts(hosts)) => Some(hosts),
         (None, Network::None) => None,
     };
@@ -317,9 +319,9 @@ fn all_hosts(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[Lis
     let hosts: Vec<HostGrant> = written.chain(of_flags.cloned()).collect();
     // Listening takes sockets, too.
     if of_profile.is_none() && hosts.is_empty() && listen.is_empty() {
-        return Reach::Nothing;
+        return NetworkPolicy::Nothing;
     }
-    Reach::Hosts(hosts)
+    NetworkPolicy::Hosts(hosts)
 }
 
 /// The models that the run may ask: all or none. Without a network their keys would be of no use.

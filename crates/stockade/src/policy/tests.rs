@@ -39,7 +39,7 @@ pub(super) fn policy(grants: Vec<Grant>, denials: Vec<Denial>) -> Policy {
         root: PathBuf::from("/r"),
         grants,
         denials,
-        reach: Reach::Nothing,
+        reach: NetworkPolicy::Nothing,
         listen: Vec::new(),
         sockets: Vec::new(),
         environment: BTreeMap::new(),

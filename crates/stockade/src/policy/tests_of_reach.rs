@@ -17,19 +17,19 @@ fn grant(pattern: &str) -> HostGrant {
     }
 }
 
-fn hosts(patterns: &[&str]) -> Reach {
-    Reach::Hosts(patterns.iter().map(|pattern| grant(pattern)).collect())
+fn hosts(patterns: &[&str]) -> NetworkPolicy {
+    NetworkPolicy::Hosts(patterns.iter().map(|pattern| grant(pattern)).collect())
 }
 
 fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
-fn speech(reach: &Reach, host: &str, port: u16) -> Option<Speech> {
+fn speech(reach: &NetworkPolicy, host: &str, port: u16) -> Option<ProtocolCheck> {
     reach.name(&name(host), port)
 }
 
-fn opens(reach: &Reach, address: &str, port: u16) -> bool {
+fn opens(reach: &NetworkPolicy, address: &str, port: u16) -> bool {
     reach.address(address.parse().unwrap(), port)
 }
 
@@ -41,13 +41,16 @@ fn a_grant_without_a_port_means_the_web_and_a_named_port_anything() {
         "git.example.com:22",
         "git.example.com",
     ]);
-    assert_eq!(speech(&reach, "api.example.com", 443), Some(Speech::Checked));
-    assert_eq!(speech(&reach, "api.example.com", 80), Some(Speech::Checked));
+    assert_eq!(speech(&reach, "api.example.com", 443), Some(ProtocolCheck::Checked));
+    assert_eq!(speech(&reach, "api.example.com", 80), Some(ProtocolCheck::Checked));
     assert_eq!(speech(&reach, "api.example.com", 8443), None);
-    assert_eq!(speech(&reach, "db.internal", 5432), Some(Speech::Anything));
+    assert_eq!(speech(&reach, "db.internal", 5432), Some(ProtocolCheck::Anything));
     assert_eq!(speech(&reach, "db.internal", 443), None);
-    assert_eq!(speech(&reach, "git.example.com", 22), Some(Speech::Anything));
-    assert_eq!(speech(&hosts(&["a.b", "*.b:443"]), "a.b", 443), Some(Speech::Anything));
+    assert_eq!(speech(&reach, "git.example.com", 22), Some(ProtocolCheck::Anything));
+    assert_eq!(
+        speech(&hosts(&["a.b", "*.b:443"]), "a.b", 443),
+        Some(ProtocolCheck::Anything)
+    );
     assert!(reach.knows(&name("x.internal")) && !reach.knows(&name("internal")));
     let exact: Vec<_> = reach.exact_names().map(Name::as_str).collect();
     assert_eq!(exact, ["api.example.com", "git.example.com"]);
@@ -79,15 +82,15 @@ fn no_range_opens_where_clouds_hand_out_credentials() {
     for address in ["169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254"] {
         for reach in [
             hosts(&["0.0.0.0/0", "::/0", "169.254.0.0/16"]),
-            Reach::Everything,
-            Reach::Nothing,
+            NetworkPolicy::Everything,
+            NetworkPolicy::Nothing,
         ] {
             assert!(!opens(&reach, address, 80), "{address}");
         }
     }
     let exact = hosts(&["169.254.169.254"]);
     assert!(opens(&exact, "169.254.169.254", 80) && opens(&exact, "::ffff:169.254.169.254", 80));
-    for wider in [hosts(&["169.254.0.0/16"]), Reach::Everything] {
+    for wider in [hosts(&["169.254.0.0/16"]), NetworkPolicy::Everything] {
         for met in [wider.meet(&exact), exact.meet(&wider)] {
             assert!(!opens(&met, "169.254.169.254", 80), "{met:?}");
         }
@@ -97,7 +100,7 @@ fn no_range_opens_where_clouds_hand_out_credentials() {
 #[test]
 fn what_two_patterns_have_in_common_is_written_in_patterns() {
     let common = |a: &str, b: &str| match hosts(&[a]).meet(&hosts(&[b])) {
-        Reach::Hosts(grants) => grants.iter().map(|grant| grant.pattern.to_string()).collect::<Vec<_>>(),
+        NetworkPolicy::Hosts(grants) => grants.iter().map(|grant| grant.pattern.to_string()).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };
     assert_eq!(common("api.*", "*.github.com"), ["api.*&*.github.com"]);
@@ -134,7 +137,7 @@ fn one_grant_contains_another() {
 
 #[test]
 fn ports_to_listen_on_are_those_of_both() {
-    let listening = |reach: Reach, ports: &[u16]| {
+    let listening = |reach: NetworkPolicy, ports: &[u16]| {
         let origin = Origin::BuiltIn;
         let mut policy = policy(vec![], vec![]);
         policy.reach = reach;
@@ -150,9 +153,9 @@ fn ports_to_listen_on_are_those_of_both() {
     let ports = |policy: Policy| policy.listen.iter().map(|grant| grant.port).collect::<Vec<_>>();
     let narrow = listening(hosts(&[]), &[0, 80]);
     assert_eq!(ports(narrow.meet(&listening(hosts(&[]), &[80, 81]))), [80]);
-    assert_eq!(ports(narrow.meet(&listening(Reach::Everything, &[]))), [0, 80]);
-    assert_eq!(ports(listening(Reach::Everything, &[]).meet(&narrow)), [0, 80]);
-    assert_eq!(ports(narrow.meet(&listening(Reach::Nothing, &[]))), [0; 0]);
+    assert_eq!(ports(narrow.meet(&listening(NetworkPolicy::Everything, &[]))), [0, 80]);
+    assert_eq!(ports(listening(NetworkPolicy::Everything, &[]).meet(&narrow)), [0, 80]);
+    assert_eq!(ports(narrow.meet(&listening(NetworkPolicy::Nothing, &[]))), [0; 0]);
 }
 
 #[test]
@@ -162,9 +165,9 @@ fn a_policy_with_hosts_survives_its_way_to_an_inner_run() {
     let odd: Vec<_> = (0..300).map(|n| (1000 + 3 * n).to_string()).collect();
     let pairs: Vec<_> = (0..150).map(|n| format!("{}-{}", 1000 + 6 * n, 1003 + 6 * n)).collect();
     let ports = |host: &str, ports: &[String]| grant(&format!("{host}:{}", ports.join(",")));
-    let met = Reach::Hosts(vec![ports("a.b", &odd)]).meet(&Reach::Hosts(vec![ports("*", &pairs)]));
+    let met = NetworkPolicy::Hosts(vec![ports("a.b", &odd)]).meet(&NetworkPolicy::Hosts(vec![ports("*", &pairs)]));
     let text = serde_json::to_string(&met).unwrap();
-    assert_eq!(serde_json::from_str::<Reach>(&text).unwrap(), met, "{text}");
+    assert_eq!(serde_json::from_str::<NetworkPolicy>(&text).unwrap(), met, "{text}");
     policy.listen = vec![ListenGrant {
         port: 0,
         origin: Origin::BuiltIn,
@@ -218,11 +221,11 @@ fn any_grant() -> impl Strategy<Value = HostGrant> {
     })
 }
 
-fn any_reach() -> impl Strategy<Value = Reach> {
+fn any_reach() -> impl Strategy<Value = NetworkPolicy> {
     prop_oneof![
-        8 => proptest::collection::vec(any_grant(), 0..4).prop_map(Reach::Hosts),
-        1 => Just(Reach::Nothing),
-        1 => Just(Reach::Everything),
+        8 => proptest::collection::vec(any_grant(), 0..4).prop_map(NetworkPolicy::Hosts),
+        1 => Just(NetworkPolicy::Nothing),
+        1 => Just(NetworkPolicy::Everything),
     ]
 }
 
@@ -231,13 +234,13 @@ fn any_names() -> impl Strategy<Value = Vec<String>> {
 }
 
 /// What a reach says to every probe.
-fn answers(reach: &Reach, names: &[String]) -> Vec<Option<Speech>> {
+fn answers(reach: &NetworkPolicy, names: &[String]) -> Vec<Option<ProtocolCheck>> {
     let names = names
         .iter()
         .flat_map(|text| PORTS.iter().map(move |port| reach.name(&name(text), *port)));
     let addresses = ADDRESSES.iter().flat_map(|text| {
         let address: IpAddr = text.parse().unwrap();
-        let answer = move |port: &u16| reach.address(address, *port).then_some(Speech::Anything);
+        let answer = move |port: &u16| reach.address(address, *port).then_some(ProtocolCheck::Anything);
         PORTS.iter().map(answer)
     });
     names.chain(addresses).collect()
@@ -266,7 +269,7 @@ proptest! {
     #[test]
     fn what_contains_a_grant_allows_it(a in any_grant(), b in any_grant(), names in any_names()) {
         if a.pattern.contains(&b.pattern) {
-            let (wide, narrow) = (Reach::Hosts(vec![a]), Reach::Hosts(vec![b]));
+            let (wide, narrow) = (NetworkPolicy::Hosts(vec![a]), NetworkPolicy::Hosts(vec![b]));
             for (wide, narrow) in answers(&wide, &names).into_iter().zip(answers(&narrow, &names)) {
                 prop_assert!(wide >= narrow);
             }
@@ -277,7 +280,7 @@ proptest! {
     fn a_meeting_survives_its_way_to_an_inner_run(a in any_reach(), b in any_reach()) {
         let met = a.meet(&b);
         let text = serde_json::to_string(&met).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Reach>(&text).unwrap(), met);
+        prop_assert_eq!(serde_json::from_str::<NetworkPolicy>(&text).unwrap(), met);
     }
 }
 
@@ -313,9 +316,9 @@ fn resolved(lines: &str, additions: &Additions) -> Policy {
 /// The reach of a policy in a line: its patterns, the ports, and the key of the models.
 fn network(policy: &Policy) -> String {
     let reach = match &policy.reach {
-        Reach::Nothing => "nothing".into(),
-        Reach::Everything => "everything".into(),
-        Reach::Hosts(grants) => {
+        NetworkPolicy::Nothing => "nothing".into(),
+        NetworkPolicy::Everything => "everything".into(),
+        NetworkPolicy::Hosts(grants) => {
             let patterns: Vec<_> = grants.iter().map(|grant| grant.pattern.to_string()).collect();
             format!("[{}]", patterns.join(" "))
         }
@@ -372,7 +375,7 @@ fn hosts_of_the_profile_the_flags_and_the_models_add_up() {
 #[test]
 fn a_grant_of_a_model_names_its_file_and_line() {
     let policy = resolved("network.llm = true", &Additions::NONE);
-    let Reach::Hosts(grants) = &policy.reach else {
+    let NetworkPolicy::Hosts(grants) = &policy.reach else {
         panic!("{:?}", policy.reach)
     };
     assert!(

@@ -96,8 +96,8 @@ impl PathGrant {
 }
 
 /// A grant of exactly what was refused, whatever has to come with it in practice; `None` where no grant would do.
-pub fn exact(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
-    match least(refusal, fences)? {
+pub fn exact(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
+    match least(refusal, grant_limits)? {
         Grant::Path(grant) => Some(Grant::Path(PathGrant {
             path: path_of(&refusal.target)?.to_path_buf(),
             ..grant
@@ -109,7 +109,7 @@ pub fn exact(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
 }
 
 /// The least grant for a refusal; `None` where no grant would do.
-pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
+pub fn least(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
     let was_open = matches!(refusal.reason, Reason::Declined(_));
     if !refusal.reason.is_open() && !was_open {
         return None;
@@ -117,17 +117,19 @@ pub fn least(refusal: &Refusal, fences: &Fences<'_>) -> Option<Grant> {
     match refusal.kind {
         Kind::Connect | Kind::Resolve => host::least_pattern(refusal).map(Grant::Host),
         Kind::Listen => host::listen_port(refusal).map(Grant::Listen),
-        _ if refusal.reason.is_open() || was_open => least_path(refusal, fences).map(Grant::Path),
+        _ if refusal.reason.is_open() || was_open => least_path(refusal, grant_limits).map(Grant::Path),
         _ => None,
     }
 }
 
 /// What may sensibly be granted in place of a grant: the directory that a file is in, all ports of a host. `None` where
 /// nothing is.
-pub fn wider(grant: &Grant, fences: &Fences<'_>) -> Option<Grant> {
+pub fn wider(grant: &Grant, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
     match grant {
         Grant::Path(PathGrant { flag, path }) if *flag != Flag::Socket => {
-            let directory = path.parent().filter(|directory| fences.may_open(*flag, directory))?;
+            let directory = path
+                .parent()
+                .filter(|directory| grant_limits.may_open(*flag, directory))?;
             Some(Grant::Path(PathGrant {
                 flag: *flag,
                 path: directory.to_path_buf(),
@@ -144,7 +146,7 @@ pub fn wider(grant: &Grant, fences: &Fences<'_>) -> Option<Grant> {
     }
 }
 
-fn least_path(refusal: &Refusal, fences: &Fences<'_>) -> Option<PathGrant> {
+fn least_path(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<PathGrant> {
     let path = path_of(&refusal.target)?;
     let flag = match refusal.kind {
         Kind::Read => Flag::Read,
@@ -156,13 +158,13 @@ fn least_path(refusal: &Refusal, fences: &Fences<'_>) -> Option<PathGrant> {
         }
     };
     let path = match flag {
-        Flag::Write => with_its_companions(refusal, path, fences),
+        Flag::Write => with_its_companions(refusal, path, grant_limits),
         Flag::Read => repository(refusal, path)
-            .filter(|top| fences.may_open(flag, top))
+            .filter(|top| grant_limits.may_open(flag, top))
             .unwrap_or(path),
         Flag::Exec | Flag::Socket => path,
     };
-    if is_harmful(flag, path, fences) {
+    if is_harmful(flag, path, grant_limits) {
         return None;
     }
     Some(PathGrant {
@@ -173,7 +175,7 @@ fn least_path(refusal: &Refusal, fences: &Fences<'_>) -> Option<PathGrant> {
 
 /// Never suggested, so that pasting a line doesn't grant it: whole homes and machines, devices, what the machine runs on or
 /// trusts, and sockets behind which somebody does whatever is asked.
-fn is_harmful(flag: Flag, path: &Path, fences: &Fences<'_>) -> bool {
+fn is_harmful(flag: Flag, path: &Path, grant_limits: &GrantLimits<'_>) -> bool {
     const WHOLE: [&str; 8] = ["/", "/home", "/root", "/etc", "/var", "/dev", "/proc", "/sys"];
     const OF_THE_MACHINE: [&str; 11] = [
         "/etc",
@@ -188,7 +190,7 @@ fn is_harmful(flag: Flag, path: &Path, fences: &Fences<'_>) -> bool {
         "/lib64",
         "/var/spool",
     ];
-    let is_whole = WHOLE.iter().any(|tree| path == Path::new(tree)) || fences.is_home(path);
+    let is_whole = WHOLE.iter().any(|tree| path == Path::new(tree)) || grant_limits.is_home(path);
     is_whole
         || match flag {
             Flag::Write => OF_THE_MACHINE.iter().any(|tree| path.starts_with(tree)),
@@ -199,15 +201,15 @@ fn is_harmful(flag: Flag, path: &Path, fences: &Fences<'_>) -> bool {
 
 /// What has to be writable for one file to be: git locks, renames and adds in its own directory, a database keeps
 /// journals beside it, and the next run makes up another name.
-fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, fences: &Fences<'_>) -> &'a Path {
+fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, grant_limits: &GrantLimits<'_>) -> &'a Path {
     let git = path
         .ancestors()
         .skip(1)
         .find(|above| above.file_name() == Some(OsStr::new(".git")));
-    let is_made_up = || refusal.kind == Kind::Create && fences.is_made_up(refusal, path);
+    let is_made_up = || refusal.kind == Kind::Create && grant_limits.is_made_up(refusal, path);
     let beside = path.parent().filter(|_| is_of_database(path) || is_made_up());
     match git.or(beside) {
-        Some(directory) if fences.may_open(Flag::Write, directory) => directory,
+        Some(directory) if grant_limits.may_open(Flag::Write, directory) => directory,
         _ => path,
     }
 }
@@ -263,16 +265,16 @@ fn is_random(stem: &str, length: usize) -> bool {
 }
 
 /// What a run says about how far a grant may reach, or has to.
-pub struct Fences<'a> {
+pub struct GrantLimits<'a> {
     policy: &'a Policy,
     home: Option<&'a Path>,
     command: &'a [String],
 }
 
-impl<'a> Fences<'a> {
+impl<'a> GrantLimits<'a> {
     /// Those of a run.
     pub fn new(policy: &'a Policy, home: Option<&'a Path>, command: &'a [String]) -> Self {
-        Fences { policy, home, command }
+        GrantLimits { policy, home, command }
     }
 
     /// Whether the path is the caller's home, or holds it.

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use super::refusal::{Reason, Refusal};
 use crate::policy::Kind;
-use crate::policy::{AddressKind, Reach, Speech, kind_of};
+use crate::policy::{AddressKind, NetworkPolicy, ProtocolCheck, kind_of};
 use crate::profile::{Host, HostPattern, Name, Ports, is_localhost};
 
 /// A host of a refusal.
@@ -20,7 +20,7 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// Whether a reach lets it pass, with what is spoken there.
-    pub fn is_open_in(&self, reach: &Reach, speech: Speech) -> bool {
+    pub fn is_open_in(&self, reach: &NetworkPolicy, speech: ProtocolCheck) -> bool {
         match self {
             Endpoint::Name(name, Some(port)) => reach.name(name, *port) >= Some(speech),
             Endpoint::Name(name, None) => reach.knows(name),

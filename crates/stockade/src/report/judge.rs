@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Report;
 use super::course::{Stream, Timeline};
 use super::denial::Denial;
-use super::grant::{self, Fences, Grant, path_of};
+use super::grant::{self, Grant, GrantLimits, path_of};
 use super::host::{self, Endpoint};
 use super::likelihood::{Weighed, weigh};
 use super::mention::tells_of_refusal;
@@ -16,7 +16,7 @@ use super::suggestion::{self, Suggestion};
 use super::timeline::{Cause, Withheld};
 use crate::plan::Trace;
 use crate::policy::Kind;
-use crate::policy::{Access, Matcher, Policy, Reach, Speech};
+use crate::policy::{Access, Matcher, NetworkPolicy, Policy, ProtocolCheck};
 use crate::profile::Origin;
 use stockade_text::mask::looks_secret;
 
@@ -24,7 +24,7 @@ use stockade_text::mask::looks_secret;
 const MOST_EXPLAINING: usize = 4;
 
 /// What is known of a run besides its report.
-pub struct Scene<'a> {
+pub struct RunContext<'a> {
     /// What the run was allowed.
     pub policy: &'a Policy,
     /// The caller's home.
@@ -34,7 +34,7 @@ pub struct Scene<'a> {
     /// What it didn't get of its caller's.
     pub withheld: &'a dyn Withheld,
     /// The shipped profiles.
-    pub ladder: &'a dyn Ladder,
+    pub order: &'a dyn ProfileOrder,
 }
 
 /// Something that a profile may allow.
@@ -43,15 +43,15 @@ pub enum Need<'a> {
     /// An access to a path that no denial closes.
     Path(Access, &'a Path),
     /// All of these hosts.
-    Hosts(&'a Reach),
+    Hosts(&'a NetworkPolicy),
     /// A host, and what is spoken there.
-    Endpoint(Endpoint, Speech),
+    Endpoint(Endpoint, ProtocolCheck),
     /// Listening on a port of the loopback interface.
     Listen(u16),
 }
 
 /// The shipped profiles, resolved for one run.
-pub trait Ladder {
+pub trait ProfileOrder {
     /// The lowest profile that would allow all of these; never `trusted`.
     fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str>;
 }
@@ -66,7 +66,7 @@ pub struct Judged {
 
 /// What likelihood needs to know.
 pub struct Facts<'a> {
-    pub scene: &'a Scene<'a>,
+    pub run_context: &'a RunContext<'a>,
     pub command: &'a [String],
     pub duration: Duration,
     /// Whether the run failed, in a way that a refusal may be the cause of.
@@ -76,25 +76,26 @@ pub struct Facts<'a> {
 }
 
 /// Judges all refusals of a run that has ended.
-pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged {
+pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>) -> Judged {
     let facts = Facts {
-        scene,
+        run_context,
         command: &report.command,
         duration: Duration::from_millis(report.duration_ms),
         failed: has_failed(report),
         signal: report.signal.as_deref(),
     };
     let (weighed, cause) = weigh(refusals.list(), &facts);
-    let fences = Fences::new(scene.policy, scene.home, &report.command);
+    let grant_limits = GrantLimits::new(run_context.policy, run_context.home, &report.command);
     let refused = weighed
         .iter()
         .enumerate()
-        .map(|(rank, weighed)| denial(weighed, rank, scene, &fences));
+        .map(|(rank, weighed)| denial(weighed, rank, run_context, &grant_limits));
     let withheld = withheld(&cause, report);
     let is_explained = withheld.is_some() || weighed.iter().any(|weighed| weighed.explains);
-    let is_unseen = facts.failed && !is_explained && report.enforcement.trace == Trace::Fast && tells_of_one(scene);
+    let is_unseen =
+        facts.failed && !is_explained && report.enforcement.trace == Trace::Fast && tells_of_one(run_context);
     let suggestion = match &withheld {
-        None => suggest(&weighed, scene, &fences),
+        None => suggest(&weighed, run_context, &grant_limits),
         Some(denial) => denial.grant.clone().map(|flags| Suggestion { flags, profile: None }),
     };
     Judged {
@@ -105,9 +106,9 @@ pub fn judge(refusals: &Refusals, report: &Report, scene: &Scene<'_>) -> Judged 
 }
 
 /// Whether the run told of a refusal at its end.
-fn tells_of_one(scene: &Scene<'_>) -> bool {
+fn tells_of_one(run_context: &RunContext<'_>) -> bool {
     const LAST: usize = 16;
-    let texts = scene
+    let texts = run_context
         .timeline
         .said
         .iter()
@@ -168,12 +169,12 @@ fn has_failed(report: &Report) -> bool {
     }
 }
 
-fn denial(weighed: &Weighed<'_>, rank: usize, scene: &Scene<'_>, fences: &Fences<'_>) -> Denial {
+fn denial(weighed: &Weighed<'_>, rank: usize, run_context: &RunContext<'_>, grant_limits: &GrantLimits<'_>) -> Denial {
     let refusal = &weighed.counted.first;
-    let profile = need(refusal).and_then(|need| lowest(&[need], scene));
+    let profile = need(refusal).and_then(|need| lowest(&[need], run_context));
     Denial {
         explains: weighed.explains && rank < MOST_EXPLAINING,
-        grant: grant::least(refusal, fences).map(|grant| grant.words()),
+        grant: grant::least(refusal, grant_limits).map(|grant| grant.words()),
         profile,
         ..Denial::of(weighed.counted)
     }
@@ -185,13 +186,13 @@ fn need(refusal: &Refusal) -> Option<Need<'_>> {
         return None;
     }
     let speech = match refusal.reason {
-        Reason::Limited(_) => Speech::Anything,
-        _ => Speech::Checked,
+        Reason::Limited(_) => ProtocolCheck::Anything,
+        _ => ProtocolCheck::Checked,
     };
     match refusal.kind {
         Kind::Connect | Kind::Resolve => Some(match host::endpoint_of(refusal) {
             Some(endpoint) => Need::Endpoint(endpoint, speech),
-            None => Need::Hosts(&Reach::Everything),
+            None => Need::Hosts(&NetworkPolicy::Everything),
         }),
         Kind::Listen => host::listen_port(refusal).map(Need::Listen),
         kind => Some(Need::Path(access(kind)?, path_of(&refusal.target)?)),
@@ -207,7 +208,11 @@ fn access(kind: Kind) -> Option<Access> {
     }
 }
 
-fn suggest(weighed: &[Weighed<'_>], scene: &Scene<'_>, fences: &Fences<'_>) -> Option<Suggestion> {
+fn suggest(
+    weighed: &[Weighed<'_>],
+    run_context: &RunContext<'_>,
+    grant_limits: &GrantLimits<'_>,
+) -> Option<Suggestion> {
     let open: Vec<&Refusal> = weighed
         .iter()
         .filter(|weighed| weighed.explains && weighed.counted.first.reason.is_open())
@@ -216,43 +221,48 @@ fn suggest(weighed: &[Weighed<'_>], scene: &Scene<'_>, fences: &Fences<'_>) -> O
     if open.is_empty() {
         return None;
     }
-    let profile = profile_for(&open, scene);
+    let profile = profile_for(&open, run_context);
     let wanted: Vec<(Kind, Grant)> = open
         .iter()
-        .filter_map(|refusal| Some((refusal.kind, grant::least(refusal, fences)?)))
+        .filter_map(|refusal| Some((refusal.kind, grant::least(refusal, grant_limits)?)))
         .collect();
-    let grants = suggestion::fold(wanted, fences, &Matcher::new(scene.policy));
+    let grants = suggestion::fold(wanted, grant_limits, &Matcher::new(run_context.policy));
     let flags = suggestion::flags(&grants, profile.is_some());
     (!flags.is_empty() || profile.is_some()).then_some(Suggestion { flags, profile })
 }
 
 /// The lowest profile that allows what was refused and all that the run's own profile grants: a run that gets on here
 /// must not fail there.
-fn profile_for(open: &[&Refusal], scene: &Scene<'_>) -> Option<String> {
+fn profile_for(open: &[&Refusal], run_context: &RunContext<'_>) -> Option<String> {
     let is_profiles = |origin: &Origin| matches!(origin, Origin::Shipped { .. } | Origin::File { .. });
     // No shipped profile grants a socket.
-    if scene.policy.sockets.iter().any(|socket| is_profiles(&socket.origin)) {
+    if run_context
+        .policy
+        .sockets
+        .iter()
+        .any(|socket| is_profiles(&socket.origin))
+    {
         return None;
     }
     let needs: Option<Vec<Need<'_>>> = open.iter().map(|refusal| need(refusal)).collect();
     let mut needs = needs?;
-    needs.push(Need::Hosts(&scene.policy.reach));
-    needs.extend(scene.policy.listen.iter().map(|grant| Need::Listen(grant.port)));
-    for grant in &scene.policy.grants {
+    needs.push(Need::Hosts(&run_context.policy.reach));
+    needs.extend(run_context.policy.listen.iter().map(|grant| Need::Listen(grant.port)));
+    for grant in &run_context.policy.grants {
         if is_profiles(&grant.origin) {
             needs.extend(grant.access.iter().map(|access| Need::Path(access, &grant.path)));
         }
     }
-    lowest(&needs, scene)
+    lowest(&needs, run_context)
 }
 
 /// The lowest profile that allows what was refused and all that the run's own profile grants; never `trusted`.
-pub fn profile_that_allows(refusal: &Refusal, scene: &Scene<'_>) -> Option<String> {
-    profile_for(&[refusal], scene)
+pub fn profile_that_allows(refusal: &Refusal, run_context: &RunContext<'_>) -> Option<String> {
+    profile_for(&[refusal], run_context)
 }
 
 /// The run's own profile is no advice: it refused this.
-fn lowest(needs: &[Need<'_>], scene: &Scene<'_>) -> Option<String> {
-    let found = scene.ladder.lowest(needs)?;
-    (found != scene.policy.profile).then(|| found.to_string())
+fn lowest(needs: &[Need<'_>], run_context: &RunContext<'_>) -> Option<String> {
+    let found = run_context.order.lowest(needs)?;
+    (found != run_context.policy.profile).then(|| found.to_string())
 }

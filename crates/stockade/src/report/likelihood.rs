@@ -31,7 +31,7 @@ pub fn weigh<'a>(list: &'a [Counted], facts: &Facts<'_>) -> (Vec<Weighed<'a>>, C
         is_crash: facts.signal.is_some_and(|signal| FAULTS.contains(&signal)),
     };
     let cause = match facts.failed {
-        true => cause(&candidates, facts.scene.timeline, end, facts.scene.withheld),
+        true => cause(&candidates, facts.run_context.timeline, end, facts.run_context.withheld),
         false => Cause::Refusals(Vec::new()),
     };
     let found: &[usize] = match &cause {
@@ -70,13 +70,13 @@ struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     fn new(facts: &'a Facts<'a>) -> Self {
         let command = facts.command.first().map_or("", String::as_str);
-        let said = &facts.scene.timeline.said;
+        let said = &facts.run_context.timeline.said;
         Evidence {
             facts,
             tells_of_devices: said.iter().any(|said| tells_of_devices(&said.text)),
             places: Places {
-                root: &facts.scene.policy.root,
-                home: facts.scene.home,
+                root: &facts.run_context.policy.root,
+                home: facts.run_context.home,
                 command: command.rsplit('/').next().unwrap_or_default(),
             },
         }

@@ -40,11 +40,11 @@ pub use ending::{Ending, Limit, LimitHit, Usage};
 pub use escalation::{Escalated, Escalation};
 pub use fault::Faults;
 pub use fault::{Fault, Part};
-pub use grant::{Fences, least as least_grant};
 pub use grant::{Flag, Grant, PathGrant, path_of};
+pub use grant::{GrantLimits, least as least_grant};
 pub use host::Endpoint;
 pub(crate) use judge::profile_that_allows;
-pub use judge::{Ladder, Need, Scene};
+pub use judge::{Need, ProfileOrder, RunContext};
 pub use mention::refused_paths;
 pub use parse::ParseError;
 pub(crate) use question::{Setting, offer};
@@ -137,7 +137,7 @@ pub struct Enforcement {
     pub landlock_abi: i32,
     /// Whether the supervisor took part.
     pub supervisor: bool,
-    /// What he saw of opens that only read. With `fast`, refused ones aren't among the denials.
+    /// Which opens that only read the supervisor sees. With `fast`, refused ones aren't among the denials.
     pub trace: Trace,
     /// Why it is `exact` although `fast` was asked for.
     #[serde(default)]
@@ -198,9 +198,9 @@ impl Report {
 
     /// Takes over what was refused, after [`Report::ended`]: denials in order, a suggestion, and the status where a
     /// denial explains the failure. Does nothing where nothing was refused.
-    pub fn judge(&mut self, refusals: &Refusals, scene: &Scene<'_>) {
+    pub fn judge(&mut self, refusals: &Refusals, run_context: &RunContext<'_>) {
         self.denials_dropped = refusals.dropped();
-        let judged = judge::judge(refusals, self, scene);
+        let judged = judge::judge(refusals, self, run_context);
         self.denials = judged.denials;
         self.suggestion = judged.suggestion;
         self.unsure = judged.unsure;

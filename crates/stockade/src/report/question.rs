@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::grant::{self, Fences, Grant, path_of};
+use super::grant::{self, Grant, GrantLimits, path_of};
 use super::host::{endpoint_of, spellings};
 use super::mention::{Mention, mention, mention_host};
 use super::probe::{Places, Probe, probe};
@@ -39,14 +39,14 @@ pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
     if !is_open || needs_target(refusal.kind) && !refusal.exists {
         return None;
     }
-    let fences = Fences::new(setting.policy, setting.home, setting.command);
-    let exact = grant::exact(refusal, &fences)?;
+    let grant_limits = GrantLimits::new(setting.policy, setting.home, setting.command);
+    let exact = grant::exact(refusal, &grant_limits)?;
     if is_harmless_probe(refusal, setting) {
         return None;
     }
     // What has to be open in practice, such as the directory of a database, comes before its neighbours.
-    let usual = grant::least(refusal, &fences).filter(|usual| !exact.covers(usual));
-    let wider = usual.or_else(|| grant::wider(&exact, &fences));
+    let usual = grant::least(refusal, &grant_limits).filter(|usual| !exact.covers(usual));
+    let wider = usual.or_else(|| grant::wider(&exact, &grant_limits));
     Some(Offer { exact, wider })
 }
 
@@ -109,7 +109,7 @@ fn is_named(refusal: &Refusal, command: &[String]) -> bool {
 mod tests {
     use super::super::tests::refusal;
     use super::*;
-    use crate::policy::{Asks, Reach};
+    use crate::policy::{Asks, NetworkPolicy};
 
     fn offered(kind: Kind, target: &str, command: &[&str]) -> Option<(String, Option<String>)> {
         offered_for(&refusal(kind, target), command)
@@ -124,7 +124,7 @@ mod tests {
             root: "/home/ada/project".into(),
             grants: Vec::new(),
             denials: Vec::new(),
-            reach: Reach::Nothing,
+            reach: NetworkPolicy::Nothing,
             listen: Vec::new(),
             sockets: Vec::new(),
             environment: std::collections::BTreeMap::new(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::grant::{Fences, Flag, Grant, PathGrant};
+use super::grant::{Flag, Grant, GrantLimits, PathGrant};
 use super::text;
 use crate::policy::Kind;
 use crate::policy::{Access, Matcher};
@@ -27,7 +27,7 @@ const MOST_FLAGS: usize = 6;
 const MOST_SIBLINGS: usize = 3;
 
 /// The fewest grants that cover these: of paths first, then of the network.
-pub fn fold(wanted: Vec<(Kind, Grant)>, fences: &Fences<'_>, matcher: &Matcher<'_>) -> Vec<Grant> {
+pub fn fold(wanted: Vec<(Kind, Grant)>, grant_limits: &GrantLimits<'_>, matcher: &Matcher<'_>) -> Vec<Grant> {
     let mut paths = Vec::new();
     let mut others = Vec::new();
     for (kind, grant) in wanted {
@@ -36,16 +36,16 @@ pub fn fold(wanted: Vec<(Kind, Grant)>, fences: &Fences<'_>, matcher: &Matcher<'
             other => others.push(other),
         }
     }
-    let paths = fold_paths(paths, fences, matcher).into_iter().map(Grant::Path);
+    let paths = fold_paths(paths, grant_limits, matcher).into_iter().map(Grant::Path);
     paths.chain(drop_covered(others, Grant::covers)).collect()
 }
 
-fn fold_paths(wanted: Vec<(Kind, PathGrant)>, fences: &Fences<'_>, matcher: &Matcher<'_>) -> Vec<PathGrant> {
-    let mut grants = fold_creations(wanted, fences);
+fn fold_paths(wanted: Vec<(Kind, PathGrant)>, grant_limits: &GrantLimits<'_>, matcher: &Matcher<'_>) -> Vec<PathGrant> {
+    let mut grants = fold_creations(wanted, grant_limits);
     loop {
         grants = drop_covered(grants, PathGrant::covers);
         let before = grants.len();
-        grants = fold_siblings(grants, fences, MOST_SIBLINGS);
+        grants = fold_siblings(grants, grant_limits, MOST_SIBLINGS);
         if grants.len() == before {
             break;
         }
@@ -64,7 +64,7 @@ pub fn flags(grants: &[Grant], has_profile: bool) -> Vec<OsString> {
 
 /// A program that makes two files in a directory makes more there: journals, locks, temporary files to be renamed. So does
 /// one that renames in it.
-fn fold_creations(wanted: Vec<(Kind, PathGrant)>, fences: &Fences<'_>) -> Vec<PathGrant> {
+fn fold_creations(wanted: Vec<(Kind, PathGrant)>, grant_limits: &GrantLimits<'_>) -> Vec<PathGrant> {
     let makes = |grant: &PathGrant| {
         let mut made = wanted.iter().filter(|(kind, _)| *kind == Kind::Create);
         made.any(|(_, other)| other.path.parent() == grant.path.parent())
@@ -75,20 +75,21 @@ fn fold_creations(wanted: Vec<(Kind, PathGrant)>, fences: &Fences<'_>) -> Vec<Pa
         .cloned()
         .partition(|(kind, grant)| is_created(*kind, grant));
     let created = created.into_iter().map(|(_, grant)| grant).collect();
-    let mut grants = fold_siblings(drop_covered(created, PathGrant::covers), fences, 1);
+    let mut grants = fold_siblings(drop_covered(created, PathGrant::covers), grant_limits, 1);
     grants.extend(others.into_iter().map(|(_, grant)| grant));
     grants
 }
 
 /// Replaces more than `most` grants of one kind in one directory by one of the directory, in the place of the first.
-fn fold_siblings(grants: Vec<PathGrant>, fences: &Fences<'_>, most: usize) -> Vec<PathGrant> {
+fn fold_siblings(grants: Vec<PathGrant>, grant_limits: &GrantLimits<'_>, most: usize) -> Vec<PathGrant> {
     let parent = |grant: &PathGrant| grant.path.parent().map(|parent| (grant.flag, parent.to_path_buf()));
     let mut siblings: HashMap<(Flag, PathBuf), usize> = HashMap::new();
     for directory in grants.iter().filter_map(parent) {
         *siblings.entry(directory).or_default() += 1;
     }
-    siblings
-        .retain(|(flag, directory), count| *count > most && *flag != Flag::Socket && fences.may_open(*flag, directory));
+    siblings.retain(|(flag, directory), count| {
+        *count > most && *flag != Flag::Socket && grant_limits.may_open(*flag, directory)
+    });
     let folded = grants.into_iter().map(|grant| match parent(&grant) {
         Some(directory) if siblings.contains_key(&directory) => PathGrant {
             flag: directory.0,

@@ -132,28 +132,28 @@ pub struct End {
 
 /// What explains why a run failed.
 pub fn cause(list: &[Candidate<'_>], timeline: &Timeline, end: End, withheld: &dyn Withheld) -> Cause {
-    let scene = Scene::new(list, timeline, end, withheld);
-    let silent = scene.silent_end(ENDING);
-    if silent.last().is_some_and(|index| scene.is_last_word(*index)) {
-        return scene.whole(Cause::Refusals(silent));
+    let sequence = Sequence::new(list, timeline, end, withheld);
+    let silent = sequence.silent_end(ENDING);
+    if silent.last().is_some_and(|index| sequence.is_last_word(*index)) {
+        return sequence.whole(Cause::Refusals(silent));
     }
-    let (found, is_about) = scene.walk();
+    let (found, is_about) = sequence.walk();
     // Where something else was said, only what came right before the end.
-    let silent = scene.silent_end(NEAR);
+    let silent = sequence.silent_end(NEAR);
     let found = found
-        .or_else(|| scene.unheard_program())
-        .or_else(|| scene.hosts_named_last());
+        .or_else(|| sequence.unheard_program())
+        .or_else(|| sequence.hosts_named_last());
     match (found, is_about) {
-        (Some(found), _) => scene.whole(found),
-        (None, false) if !silent.is_empty() => scene.whole(Cause::Refusals(silent)),
-        (None, false) if !scene.warned.is_empty() => scene.whole(Cause::Refusals(scene.warned.clone())),
+        (Some(found), _) => sequence.whole(found),
+        (None, false) if !silent.is_empty() => sequence.whole(Cause::Refusals(silent)),
+        (None, false) if !sequence.warned.is_empty() => sequence.whole(Cause::Refusals(sequence.warned.clone())),
         // Also of what was told in a warning: it went on without, and then failed of nothing that it told.
         (None, _) if list.iter().any(|one| one.is_real && !one.is_probe) => Cause::Unsure,
         (None, _) => Cause::Refusals(Vec::new()),
     }
 }
 
-struct Scene<'a> {
+struct Sequence<'a> {
     list: &'a [Candidate<'a>],
     timeline: &'a Timeline,
     end: End,
@@ -172,8 +172,8 @@ struct Scene<'a> {
     begun: HashMap<i32, Duration>,
 }
 
-impl<'a> Scene<'a> {
-    fn new(list: &'a [Candidate<'a>], timeline: &'a Timeline, end: End, withheld: &'a dyn Withheld) -> Scene<'a> {
+impl<'a> Sequence<'a> {
+    fn new(list: &'a [Candidate<'a>], timeline: &'a Timeline, end: End, withheld: &'a dyn Withheld) -> Sequence<'a> {
         let quiet = timeline.said.iter().filter(|said| said.stream == Stream::Nowhere);
         // Its end is known in milliseconds, and that was cut.
         let moments = list
@@ -185,7 +185,7 @@ impl<'a> Scene<'a> {
             at: moments.fold(end.at, |last, at| last.max(at + Duration::from_nanos(1))),
             ..end
         };
-        let mut scene = Scene {
+        let mut sequence = Sequence {
             list,
             timeline,
             end,
@@ -202,32 +202,32 @@ impl<'a> Scene<'a> {
                 .map(|(at, process)| (*process, *at))
                 .collect(),
         };
-        let mut utterances = scene.utterances();
+        let mut utterances = sequence.utterances();
         let words = mention::Words::of(utterances.iter().map(|one| one.text.as_str()));
         let may_name = |one: &Candidate<'_>| {
             let mut names = one.names.iter();
             names.any(|name| words.may_name(name, one.counted.first.kind))
         };
-        scene.may_be_named = list.iter().map(may_name).collect();
+        sequence.may_be_named = list.iter().map(may_name).collect();
         let lived_with = list
             .iter()
-            .zip(&scene.may_be_named)
+            .zip(&sequence.may_be_named)
             .map(|(one, may_be_named)| *may_be_named && utterances.iter().any(|utterance| one.is_warned_of(utterance)));
-        scene.is_lived_with = lived_with.collect();
+        sequence.is_lived_with = lived_with.collect();
         if let Some(last) = utterances.last().filter(|last| last.stream == Stream::Error)
             && mention::only_warns(&last.text)
             && !mention::does_without(&last.text)
-            && scene.calls_between(last.end, end.at) <= ENDING
+            && sequence.calls_between(last.end, end.at) <= ENDING
         {
             let named = list
                 .iter()
                 .enumerate()
                 .filter(|(_, one)| one.is_real && one.is_warned_of(last));
-            scene.warned = named.map(|(index, _)| index).collect();
+            sequence.warned = named.map(|(index, _)| index).collect();
         }
         utterances.retain(|utterance| utterance.stream != Stream::Nowhere && !mention::only_warns(&utterance.text));
-        scene.utterances = utterances;
-        scene
+        sequence.utterances = utterances;
+        sequence
     }
 
     /// The texts, put together where one process went on with nothing else between.

@@ -11,7 +11,7 @@ use crate::approve::{Approver, Lifetime, Unit};
 use crate::audit::{Observer, Record, Started};
 use crate::plan::{Ability, Supervisor};
 use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
-use crate::report::{Nothing, Refusal, Scene, Timeline, profile_that_allows};
+use crate::report::{Nothing, Refusal, RunContext, Timeline, profile_that_allows};
 use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo};
 
 /// Who is asked, and how.
@@ -231,14 +231,14 @@ struct ProfilesHere {
 
 impl Profiles for ProfilesHere {
     fn lowest(&self, refusal: &Refusal) -> Option<String> {
-        let scene = Scene {
+        let run_context = RunContext {
             policy: &self.policy,
             home: None,
             timeline: &Timeline::default(),
             withheld: &Nothing,
-            ladder: &self.shipped,
+            order: &self.shipped,
         };
-        profile_that_allows(refusal, &scene)
+        profile_that_allows(refusal, &run_context)
     }
 
     fn policy(&self, name: &str) -> Option<Policy> {

@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 
 use super::Sandbox;
 use crate::command;
-use crate::policy::{Policy, Reach};
+use crate::policy::{NetworkPolicy, Policy};
 use crate::profile::{Catalog, SHIPPED};
 use crate::real_path::Walker;
-use crate::report::{Ladder, Need};
+use crate::report::{Need, ProfileOrder};
 
 /// `trusted` is a person's to give.
 const ONLY_A_PERSON_GIVES: &str = "trusted";
@@ -57,7 +57,7 @@ impl Shipped {
     }
 }
 
-impl Ladder for Shipped {
+impl ProfileOrder for Shipped {
     fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str> {
         let policies = self.resolved.get_or_init(|| self.resolve());
         policies
@@ -76,15 +76,15 @@ fn allows(policy: &Policy, need: &Need<'_>) -> bool {
             .iter()
             .any(|grant| grant.access.contains(*access) && grant.covers(path)),
         Need::Hosts(wanted) => match (wanted, &policy.reach) {
-            (Reach::Nothing, _) | (_, Reach::Everything) => true,
-            (Reach::Hosts(wanted), Reach::Hosts(open)) => wanted
+            (NetworkPolicy::Nothing, _) | (_, NetworkPolicy::Everything) => true,
+            (NetworkPolicy::Hosts(wanted), NetworkPolicy::Hosts(open)) => wanted
                 .iter()
                 .all(|host| open.iter().any(|grant| grant.pattern.contains(&host.pattern))),
-            (Reach::Hosts(_) | Reach::Everything, _) => false,
+            (NetworkPolicy::Hosts(_) | NetworkPolicy::Everything, _) => false,
         },
         Need::Endpoint(endpoint, speech) => endpoint.is_open_in(&policy.reach, *speech),
         Need::Listen(port) => {
-            policy.reach == Reach::Everything || policy.listen.iter().any(|grant| grant.port == *port)
+            policy.reach == NetworkPolicy::Everything || policy.listen.iter().any(|grant| grant.port == *port)
         }
     }
 }
@@ -92,7 +92,7 @@ fn allows(policy: &Policy, need: &Need<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Access, Speech};
+    use crate::policy::{Access, ProtocolCheck};
     use crate::profile::Name;
     use crate::report::Endpoint;
 
@@ -126,30 +126,39 @@ mod tests {
         assert_eq!(path(Access::WRITE, "/work/project/a"), Some("workspace"));
         assert_eq!(path(Access::READ, "/etc/hosts"), Some("mcp-standard"));
         assert_eq!(path(Access::WRITE, "/etc/hosts"), None);
-        assert_eq!(ask(&[Need::Hosts(&Reach::Everything)]), Some("mcp-standard"));
+        assert_eq!(ask(&[Need::Hosts(&NetworkPolicy::Everything)]), Some("mcp-standard"));
     }
 
     #[test]
     fn hosts_that_serve_an_api_are_those_of_network_api_and_all_others_of_mcp_standard() {
-        let host = |name: &str, port: Option<u16>, speech: Speech| {
+        let host = |name: &str, port: Option<u16>, speech: ProtocolCheck| {
             let name = Name::parse(name).unwrap();
             ask(&[Need::Endpoint(Endpoint::Name(name, port), speech)])
         };
-        assert_eq!(host("api.example.com", Some(443), Speech::Checked), Some("network-api"));
-        assert_eq!(host("api.example.com", None, Speech::Checked), Some("network-api"));
         assert_eq!(
-            host("api.example.com", Some(443), Speech::Anything),
+            host("api.example.com", Some(443), ProtocolCheck::Checked),
+            Some("network-api")
+        );
+        assert_eq!(
+            host("api.example.com", None, ProtocolCheck::Checked),
+            Some("network-api")
+        );
+        assert_eq!(
+            host("api.example.com", Some(443), ProtocolCheck::Anything),
             Some("mcp-standard")
         );
         assert_eq!(
-            host("api.example.com", Some(8443), Speech::Checked),
+            host("api.example.com", Some(8443), ProtocolCheck::Checked),
             Some("mcp-standard")
         );
-        assert_eq!(host("example.com", Some(443), Speech::Checked), Some("mcp-standard"));
+        assert_eq!(
+            host("example.com", Some(443), ProtocolCheck::Checked),
+            Some("mcp-standard")
+        );
         let address = |text: &str| {
             ask(&[Need::Endpoint(
                 Endpoint::Address(text.parse().unwrap()),
-                Speech::Checked,
+                ProtocolCheck::Checked,
             )])
         };
         assert_eq!(address("10.0.0.5:5432"), Some("mcp-standard"));

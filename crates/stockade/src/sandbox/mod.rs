@@ -37,11 +37,11 @@ use crate::plan::{
 };
 use crate::policy::{
     self, Access, Additions, Capabilities, Circumstances, Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant,
-    Matcher, Mode, NetworkChoice, Policy, Reach, Role, Target,
+    Matcher, Mode, NetworkChoice, NetworkPolicy, Policy, Role, Target,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
 use crate::real_path::{Walked, Walker, real_path};
-use crate::report::{Report, Scene};
+use crate::report::{Report, RunContext};
 use crate::surroundings::Surroundings;
 use asking::Escalating;
 
@@ -367,7 +367,7 @@ impl Sandbox {
 
 /// Where every host may be reached, names are found as the machine finds them. These may be links.
 fn files_of_names(policy: &Policy) -> Vec<Grant> {
-    if policy.reach != Reach::Everything {
+    if policy.reach != NetworkPolicy::Everything {
         return Vec::new();
     }
     let files = ["/etc/resolv.conf", "/etc/hosts"].map(|path| Grant {
@@ -911,14 +911,14 @@ impl Child {
         self.report.escalation = self.running.escalation();
         self.report.faults = self.running.faults();
         self.running.testimony(|refusals, timeline| {
-            let scene = Scene {
+            let run_context = RunContext {
                 policy: &self.policy,
                 home: self.sandbox.surroundings.home.as_deref(),
                 timeline,
                 withheld: &withheld::Rest::of(&self.sandbox.surroundings.environment, &self.policy),
-                ladder: &lowest::Shipped::new(&self.sandbox, &self.policy.root, &self.command),
+                order: &lowest::Shipped::new(&self.sandbox, &self.policy.root, &self.command),
             };
-            self.report.judge(refusals, &scene);
+            self.report.judge(refusals, &run_context);
         });
         self.tell_end();
     }

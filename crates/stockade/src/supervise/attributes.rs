@@ -3,10 +3,10 @@
 use std::ffi::CString;
 
 use super::answer::{Answer, Errno};
-use super::desk::Desk;
 use super::judge::Verdict;
 use super::memory::{Permissions, refuse_to_make_executable};
 use super::metadata::{Subject, shareable};
+use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
 use super::refuse::Attempt;
 use crate::policy::Access;
@@ -34,14 +34,14 @@ pub enum Form {
 
 impl Form {
     /// The object, and the index of the register behind it.
-    fn subject(self, desk: &Desk<'_>) -> Result<(Subject, usize), Errno> {
-        let registers = desk.caller().registers;
+    fn subject(self, context: &NotifyContext<'_>) -> Result<(Subject, usize), Errno> {
+        let registers = context.caller().registers;
         Ok(match self {
-            Form::Followed => (Subject::followed(desk, registers.long(0))?, 1),
-            Form::Kept => (Subject::kept(desk, registers.long(0))?, 1),
+            Form::Followed => (Subject::followed(context, registers.long(0))?, 1),
+            Form::Kept => (Subject::kept(context, registers.long(0))?, 1),
             Form::Descriptor => (Subject::Descriptor(registers.int(0)), 1),
             Form::At => (
-                Subject::at(desk, registers.int(0), registers.long(1), registers.int(2))?,
+                Subject::at(context, registers.int(0), registers.long(1), registers.int(2))?,
                 3,
             ),
         })
@@ -55,8 +55,8 @@ struct Buffer {
     flags: i32,
 }
 
-fn buffer(desk: &Desk<'_>, form: Form, next: usize) -> Result<Buffer, Errno> {
-    let registers = desk.caller().registers;
+fn buffer(context: &NotifyContext<'_>, form: Form, next: usize) -> Result<Buffer, Errno> {
+    let registers = context.caller().registers;
     if form != Form::At {
         return Ok(Buffer {
             address: registers.long(next),
@@ -69,9 +69,9 @@ fn buffer(desk: &Desk<'_>, form: Form, next: usize) -> Result<Buffer, Errno> {
         return Err(Errno(libc::EINVAL));
     }
     let size = usize::try_from(registers.long(next + 1)).unwrap_or(usize::MAX);
-    super::open::refuse_unknown_fields(desk, registers.long(next), SIZE as usize, size)?;
+    super::open::refuse_unknown_fields(context, registers.long(next), SIZE as usize, size)?;
     let mut bytes = [0; SIZE as usize];
-    desk.caller().read(registers.long(next), &mut bytes)?;
+    context.caller().read(registers.long(next), &mut bytes)?;
     let half = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     Ok(Buffer {
         address: u64::from_ne_bytes(bytes[..8].try_into().expect("eight bytes")),
@@ -80,8 +80,8 @@ fn buffer(desk: &Desk<'_>, form: Form, next: usize) -> Result<Buffer, Errno> {
     })
 }
 
-fn name(desk: &Desk<'_>, address: u64) -> Result<CString, Errno> {
-    let name = desk.caller().string(address, LONGEST_NAME, libc::ERANGE)?;
+fn name(context: &NotifyContext<'_>, address: u64) -> Result<CString, Errno> {
+    let name = context.caller().string(address, LONGEST_NAME, libc::ERANGE)?;
     if name.is_empty() {
         Err(Errno(libc::ERANGE))
     } else {
@@ -89,29 +89,29 @@ fn name(desk: &Desk<'_>, address: u64) -> Result<CString, Errno> {
     }
 }
 
-pub fn set(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
-    let (subject, next) = form.subject(desk)?;
-    let name = name(desk, desk.caller().registers.long(next))?;
-    let buffer = buffer(desk, form, next + 1)?;
+pub fn set(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+    let (subject, next) = form.subject(context)?;
+    let name = name(context, context.caller().registers.long(next))?;
+    let buffer = buffer(context, form, next + 1)?;
     if buffer.size > LARGEST_VALUE {
         return Err(Errno(libc::E2BIG));
     }
     let mut value = vec![0; buffer.size];
-    desk.caller().read(buffer.address, &mut value)?;
-    let object = shareable(desk, &subject)?;
+    context.caller().read(buffer.address, &mut value)?;
+    let object = shareable(context, &subject)?;
     refuse_powers(&name)?;
     refuse_link(&object)?;
     if name.as_bytes().starts_with(ACCESS_LISTS) {
-        refuse_to_make_executable(desk, &object, Permissions::List)?;
+        refuse_to_make_executable(context, &object, Permissions::List)?;
     }
     file::set_attribute(&object.path(), &name, &value, buffer.flags)?;
     Ok(Answer::Value(0))
 }
 
-pub fn remove(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
-    let (subject, next) = form.subject(desk)?;
-    let name = name(desk, desk.caller().registers.long(next))?;
-    let object = shareable(desk, &subject)?;
+pub fn remove(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+    let (subject, next) = form.subject(context)?;
+    let name = name(context, context.caller().registers.long(next))?;
+    let object = shareable(context, &subject)?;
     refuse_powers(&name)?;
     refuse_link(&object)?;
     file::remove_attribute(&object.path(), &name)?;
@@ -137,38 +137,38 @@ fn refuse_link(object: &Pinned) -> Result<(), Errno> {
     }
 }
 
-pub fn get(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
-    let (subject, next) = form.subject(desk)?;
-    let name = name(desk, desk.caller().registers.long(next))?;
-    let buffer = buffer(desk, form, next + 1)?;
+pub fn get(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+    let (subject, next) = form.subject(context)?;
+    let name = name(context, context.caller().registers.long(next))?;
+    let buffer = buffer(context, form, next + 1)?;
     let is_users = name.as_bytes().starts_with(b"user.");
-    let object = readable(desk, &subject, is_users)?;
+    let object = readable(context, &subject, is_users)?;
     let path = object.path();
-    deliver(desk, &buffer, |bytes| file::read_attribute(&path, &name, bytes))
+    deliver(context, &buffer, |bytes| file::read_attribute(&path, &name, bytes))
 }
 
-pub fn list(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
-    let (subject, next) = form.subject(desk)?;
-    let registers = desk.caller().registers;
+pub fn list(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+    let (subject, next) = form.subject(context)?;
+    let registers = context.caller().registers;
     let buffer = Buffer {
         address: registers.long(next),
         size: usize::try_from(registers.long(next + 1)).unwrap_or(usize::MAX),
         flags: 0,
     };
-    let object = readable(desk, &subject, true)?;
+    let object = readable(context, &subject, true)?;
     let path = object.path();
-    deliver(desk, &buffer, |bytes| file::list_attributes(&path, bytes))
+    deliver(context, &buffer, |bytes| file::list_attributes(&path, bytes))
 }
 
 /// What can't be read answers like a file system without attributes: `ls -l` and `cp -a` go on without a word. Those that
 /// `ls` asks for aren't noted.
-fn readable(desk: &Desk<'_>, subject: &Subject, is_noted: bool) -> Result<Pinned, Errno> {
+fn readable(context: &NotifyContext<'_>, subject: &Subject, is_noted: bool) -> Result<Pinned, Errno> {
     const NONE: Errno = Errno(libc::EOPNOTSUPP);
-    let object = subject.object(desk)?;
-    if let Verdict::Refused(reason) = desk.judge.object(Access::READ, &object) {
+    let object = subject.object(context)?;
+    if let Verdict::Refused(reason) = context.judge.object(Access::READ, &object) {
         if is_noted {
             let target = object.name().as_os_str().as_encoded_bytes();
-            desk.note(&Attempt::with(Kind::Read, subject.asked(), &object), target, reason);
+            context.note(&Attempt::with(Kind::Read, subject.asked(), &object), target, reason);
         }
         return Err(NONE);
     }
@@ -177,15 +177,15 @@ fn readable(desk: &Desk<'_>, subject: &Subject, is_noted: bool) -> Result<Pinned
 
 /// Reads into a buffer of ours and writes it to the target's.
 fn deliver(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     buffer: &Buffer,
     read: impl FnOnce(&mut [u8]) -> std::io::Result<usize>,
 ) -> Result<Answer, Errno> {
     let mut bytes = vec![0; buffer.size.min(LARGEST_VALUE)];
     let length = read(&mut bytes)?;
     if buffer.size > 0 {
-        desk.caller().confirm()?;
-        desk.caller().write(buffer.address, &bytes[..length])?;
+        context.caller().confirm()?;
+        context.caller().write(buffer.address, &bytes[..length])?;
     }
     Ok(Answer::Value(length as i64))
 }

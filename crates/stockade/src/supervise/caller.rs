@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use super::answer::{Errno, Registers};
-use super::station::{Station, umask_in};
+use super::worker_fds::{WorkerFds, umask_in};
 use crate::processes::status_field;
 use stockade_sys::file::{self, OpenHow};
 use stockade_sys::{notify, other};
@@ -44,7 +44,7 @@ impl Alleged {
 
 /// A thread of the run, waiting in a system call.
 pub struct Caller<'a> {
-    station: &'a Station,
+    worker_fds: &'a WorkerFds,
     id: u64,
     /// Its thread id.
     pub thread: i32,
@@ -57,13 +57,13 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    pub fn new(station: &'a Station, notification: &notify::Notification) -> Self {
+    pub fn new(worker_fds: &'a WorkerFds, notification: &notify::Notification) -> Self {
         Caller {
-            station,
+            worker_fds,
             id: notification.id,
             thread: notification.thread,
             registers: Registers(notification.arguments),
-            top: station.warden,
+            top: worker_fds.warden,
             program: OnceCell::new(),
             status: OnceCell::new(),
         }
@@ -72,7 +72,7 @@ impl<'a> Caller<'a> {
     /// That the thread still waits, so what was read under its number was read from it. To be asked after the last
     /// read and before the first effect.
     pub fn confirm(&self) -> Result<(), Errno> {
-        if notify::is_waiting(self.station.listener.as_fd(), self.id) {
+        if notify::is_waiting(self.worker_fds.listener.as_fd(), self.id) {
             Ok(())
         } else {
             Err(Errno(libc::ESRCH))
@@ -119,7 +119,7 @@ impl<'a> Caller<'a> {
     fn memory(&self, flags: i32) -> io::Result<File> {
         let path = CString::new(format!("{}/mem", self.thread)).expect("no NUL");
         let how = OpenHow::existing(flags);
-        file::open(self.station.proc.as_fd(), &path, how).map(File::from)
+        file::open(self.worker_fds.proc.as_fd(), &path, how).map(File::from)
     }
 
     /// A path.
@@ -152,12 +152,12 @@ impl<'a> Caller<'a> {
     pub fn own_entry(&self, entry: &str) -> io::Result<OwnedFd> {
         let path = CString::new(format!("{}/{entry}", self.thread)).expect("no NUL");
         let how = OpenHow::existing(libc::O_PATH);
-        file::open(self.station.proc.as_fd(), &path, how)
+        file::open(self.worker_fds.proc.as_fd(), &path, how)
     }
 
     /// The text of such an entry, at most a page or two.
     pub fn own_text(&self, entry: &str) -> Result<String, Errno> {
-        Ok(self.station.read_proc(&format!("{}/{entry}", self.thread))?)
+        Ok(self.worker_fds.read_proc(&format!("{}/{entry}", self.thread))?)
     }
 
     /// The object that a descriptor of the thread refers to, pinned.
@@ -221,7 +221,7 @@ impl<'a> Caller<'a> {
     /// The program that it runs, as the kernel names it. Asked for once: a thread that has confined itself for what was
     /// granted can't read it any more.
     pub fn program(&self) -> Vec<u8> {
-        let read = || self.station.read_proc_link(&format!("{}/exe", self.thread));
+        let read = || self.worker_fds.read_proc_link(&format!("{}/exe", self.thread));
         self.program.get_or_init(|| read().unwrap_or_default()).clone()
     }
 }

@@ -4,11 +4,11 @@ use std::sync::PoisonError;
 
 use super::answer::{Answer, Errno};
 use super::attributes::Form as Attributes;
-use super::desk::Desk;
-use super::entries::Form;
+use super::dirents::Form;
+use super::notify_context::NotifyContext;
 use super::{
-    asking, attributes, cutting, entries, events, execute, groups, internet, limits, links, memory, metadata, open,
-    others, signals, sockets, system_v, terminals,
+    access, attributes, dirents, events, execute, groups, internet, limits, links, memory, metadata, open,
+    process_calls, signals, sockets, system_v, terminals, truncate,
 };
 use stockade_sys::system_v::Kind;
 
@@ -25,139 +25,141 @@ const IO_PROCESS: i32 = 1;
 
 /// Does the call. Paths are resolved, judged and acted on under a lock, so that no rename of the run's comes between, nor the
 /// removal of a directory.
-pub fn dispatch(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let number = i64::from(desk.notification.number);
-    if works_alone(desk, number) {
-        let _alone = desk.shared().names.write().unwrap_or_else(PoisonError::into_inner);
-        route(desk, number)
+pub fn dispatch(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let number = i64::from(context.notification.number);
+    if works_alone(context, number) {
+        let _alone = context.shared().names.write().unwrap_or_else(PoisonError::into_inner);
+        route(context, number)
     } else {
-        let _together = desk.shared().names.read().unwrap_or_else(PoisonError::into_inner);
-        route(desk, number)
+        let _together = context.shared().names.read().unwrap_or_else(PoisonError::into_inner);
+        route(context, number)
     }
 }
 
-fn works_alone(desk: &Desk<'_>, number: i64) -> bool {
+fn works_alone(context: &NotifyContext<'_>, number: i64) -> bool {
     #[cfg(target_arch = "x86_64")]
     let is_legacy = [libc::SYS_rename, libc::SYS_rmdir].contains(&number);
     #[cfg(not(target_arch = "x86_64"))]
     let is_legacy = false;
     // Whether a name was that of a directory of another's is noted once that is removed.
-    let removes_directory = number == libc::SYS_unlinkat && desk.caller().registers.int(2) & libc::AT_REMOVEDIR != 0;
+    let removes_directory = number == libc::SYS_unlinkat && context.caller().registers.int(2) & libc::AT_REMOVEDIR != 0;
     // A socket that was bound is looked for under its name afterwards.
     is_legacy || removes_directory || [libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_bind].contains(&number)
 }
 
-fn route(desk: &Desk<'_>, number: i64) -> Result<Answer, Errno> {
-    if let Some(answer) = legacy(desk, number) {
+fn route(context: &NotifyContext<'_>, number: i64) -> Result<Answer, Errno> {
+    if let Some(answer) = legacy(context, number) {
         return answer;
     }
     match number {
-        libc::SYS_openat => open::openat(desk),
-        libc::SYS_openat2 => open::openat2(desk),
-        libc::SYS_faccessat => asking::faccessat(desk),
-        libc::SYS_faccessat2 => asking::faccessat2(desk),
-        libc::SYS_readlinkat => links::readlinkat(desk),
-        libc::SYS_execve => execute::execve(desk),
-        libc::SYS_execveat => execute::execveat(desk),
-        libc::SYS_mkdirat => entries::make_directory(desk, Form::At),
-        libc::SYS_mknodat => entries::make_node(desk, Form::At),
-        libc::SYS_symlinkat => entries::symlink(desk, Form::At),
-        libc::SYS_linkat => entries::link(desk, Form::At),
-        libc::SYS_unlinkat => entries::unlinkat(desk),
-        libc::SYS_renameat2 => entries::renameat2(desk),
-        libc::SYS_truncate => entries::truncate(desk),
-        libc::SYS_ftruncate => cutting::cut(desk),
-        libc::SYS_fallocate => cutting::allocate(desk),
-        libc::SYS_fchmod => metadata::fchmod(desk),
-        libc::SYS_fchmodat => metadata::fchmodat(desk),
-        FCHMODAT2 => metadata::fchmodat2(desk),
-        libc::SYS_fchown => metadata::fchown(desk),
-        libc::SYS_fchownat => metadata::fchownat(desk),
-        libc::SYS_utimensat => metadata::utimensat(desk),
-        FILE_SETATTR => metadata::file_setattr(desk),
-        libc::SYS_setxattr => attributes::set(desk, Attributes::Followed),
-        libc::SYS_lsetxattr => attributes::set(desk, Attributes::Kept),
-        libc::SYS_fsetxattr => attributes::set(desk, Attributes::Descriptor),
-        SETXATTRAT => attributes::set(desk, Attributes::At),
-        libc::SYS_removexattr => attributes::remove(desk, Attributes::Followed),
-        libc::SYS_lremovexattr => attributes::remove(desk, Attributes::Kept),
-        libc::SYS_fremovexattr => attributes::remove(desk, Attributes::Descriptor),
-        REMOVEXATTRAT => attributes::remove(desk, Attributes::At),
-        libc::SYS_getxattr => attributes::get(desk, Attributes::Followed),
-        libc::SYS_lgetxattr => attributes::get(desk, Attributes::Kept),
-        libc::SYS_fgetxattr => attributes::get(desk, Attributes::Descriptor),
-        GETXATTRAT => attributes::get(desk, Attributes::At),
-        libc::SYS_listxattr => attributes::list(desk, Attributes::Followed),
-        libc::SYS_llistxattr => attributes::list(desk, Attributes::Kept),
-        libc::SYS_flistxattr => attributes::list(desk, Attributes::Descriptor),
-        LISTXATTRAT => attributes::list(desk, Attributes::At),
-        libc::SYS_inotify_add_watch => asking::watch(desk),
-        libc::SYS_memfd_create => memory::create(desk),
-        libc::SYS_connect => sockets::connect(desk),
-        libc::SYS_bind => sockets::bind(desk),
-        libc::SYS_listen => internet::listen(desk),
-        libc::SYS_socket => internet::socket(desk),
-        libc::SYS_umask => others::umask(desk),
-        libc::SYS_kill if signals::are_judged(desk) => signals::kill(desk),
-        libc::SYS_kill => others::kill(desk),
-        libc::SYS_tkill => signals::to_thread(desk),
-        libc::SYS_tgkill => signals::to_thread_of(desk, 2, None),
-        libc::SYS_rt_tgsigqueueinfo => signals::to_thread_of(desk, 2, Some(3)),
-        libc::SYS_rt_sigqueueinfo => signals::queue(desk),
-        libc::SYS_pidfd_send_signal => signals::by_descriptor(desk),
-        libc::SYS_fcntl => events::control(desk),
-        libc::SYS_ioctl if u64::from(desk.caller().registers.word(1)) == libc::TIOCSWINSZ => terminals::set_size(desk),
-        libc::SYS_ioctl => events::set_asynchronous(desk),
-        libc::SYS_setpgid => groups::set(desk),
-        libc::SYS_shmget => system_v::get(desk, Kind::Memory),
-        libc::SYS_shmat => system_v::act(desk, Kind::Memory),
-        libc::SYS_shmctl => system_v::control(desk, Kind::Memory),
-        libc::SYS_shmdt => system_v::detach(desk),
-        libc::SYS_semget => system_v::get(desk, Kind::Semaphores),
-        libc::SYS_semop | libc::SYS_semtimedop => system_v::act(desk, Kind::Semaphores),
-        libc::SYS_semctl => system_v::control(desk, Kind::Semaphores),
-        libc::SYS_clone => others::clone(desk),
-        libc::SYS_setrlimit => limits::set(desk),
-        libc::SYS_prlimit64 => limits::prlimit(desk),
+        libc::SYS_openat => open::openat(context),
+        libc::SYS_openat2 => open::openat2(context),
+        libc::SYS_faccessat => access::faccessat(context),
+        libc::SYS_faccessat2 => access::faccessat2(context),
+        libc::SYS_readlinkat => links::readlinkat(context),
+        libc::SYS_execve => execute::execve(context),
+        libc::SYS_execveat => execute::execveat(context),
+        libc::SYS_mkdirat => dirents::make_directory(context, Form::At),
+        libc::SYS_mknodat => dirents::make_node(context, Form::At),
+        libc::SYS_symlinkat => dirents::symlink(context, Form::At),
+        libc::SYS_linkat => dirents::link(context, Form::At),
+        libc::SYS_unlinkat => dirents::unlinkat(context),
+        libc::SYS_renameat2 => dirents::renameat2(context),
+        libc::SYS_truncate => dirents::truncate(context),
+        libc::SYS_ftruncate => truncate::cut(context),
+        libc::SYS_fallocate => truncate::allocate(context),
+        libc::SYS_fchmod => metadata::fchmod(context),
+        libc::SYS_fchmodat => metadata::fchmodat(context),
+        FCHMODAT2 => metadata::fchmodat2(context),
+        libc::SYS_fchown => metadata::fchown(context),
+        libc::SYS_fchownat => metadata::fchownat(context),
+        libc::SYS_utimensat => metadata::utimensat(context),
+        FILE_SETATTR => metadata::file_setattr(context),
+        libc::SYS_setxattr => attributes::set(context, Attributes::Followed),
+        libc::SYS_lsetxattr => attributes::set(context, Attributes::Kept),
+        libc::SYS_fsetxattr => attributes::set(context, Attributes::Descriptor),
+        SETXATTRAT => attributes::set(context, Attributes::At),
+        libc::SYS_removexattr => attributes::remove(context, Attributes::Followed),
+        libc::SYS_lremovexattr => attributes::remove(context, Attributes::Kept),
+        libc::SYS_fremovexattr => attributes::remove(context, Attributes::Descriptor),
+        REMOVEXATTRAT => attributes::remove(context, Attributes::At),
+        libc::SYS_getxattr => attributes::get(context, Attributes::Followed),
+        libc::SYS_lgetxattr => attributes::get(context, Attributes::Kept),
+        libc::SYS_fgetxattr => attributes::get(context, Attributes::Descriptor),
+        GETXATTRAT => attributes::get(context, Attributes::At),
+        libc::SYS_listxattr => attributes::list(context, Attributes::Followed),
+        libc::SYS_llistxattr => attributes::list(context, Attributes::Kept),
+        libc::SYS_flistxattr => attributes::list(context, Attributes::Descriptor),
+        LISTXATTRAT => attributes::list(context, Attributes::At),
+        libc::SYS_inotify_add_watch => access::watch(context),
+        libc::SYS_memfd_create => memory::create(context),
+        libc::SYS_connect => sockets::connect(context),
+        libc::SYS_bind => sockets::bind(context),
+        libc::SYS_listen => internet::listen(context),
+        libc::SYS_socket => internet::socket(context),
+        libc::SYS_umask => process_calls::umask(context),
+        libc::SYS_kill if signals::are_judged(context) => signals::kill(context),
+        libc::SYS_kill => process_calls::kill(context),
+        libc::SYS_tkill => signals::to_thread(context),
+        libc::SYS_tgkill => signals::to_thread_of(context, 2, None),
+        libc::SYS_rt_tgsigqueueinfo => signals::to_thread_of(context, 2, Some(3)),
+        libc::SYS_rt_sigqueueinfo => signals::queue(context),
+        libc::SYS_pidfd_send_signal => signals::by_descriptor(context),
+        libc::SYS_fcntl => events::control(context),
+        libc::SYS_ioctl if u64::from(context.caller().registers.word(1)) == libc::TIOCSWINSZ => {
+            terminals::set_size(context)
+        }
+        libc::SYS_ioctl => events::set_asynchronous(context),
+        libc::SYS_setpgid => groups::set(context),
+        libc::SYS_shmget => system_v::get(context, Kind::Memory),
+        libc::SYS_shmat => system_v::act(context, Kind::Memory),
+        libc::SYS_shmctl => system_v::control(context, Kind::Memory),
+        libc::SYS_shmdt => system_v::detach(context),
+        libc::SYS_semget => system_v::get(context, Kind::Semaphores),
+        libc::SYS_semop | libc::SYS_semtimedop => system_v::act(context, Kind::Semaphores),
+        libc::SYS_semctl => system_v::control(context, Kind::Semaphores),
+        libc::SYS_clone => process_calls::clone(context),
+        libc::SYS_setrlimit => limits::set(context),
+        libc::SYS_prlimit64 => limits::prlimit(context),
         libc::SYS_sched_setparam
         | libc::SYS_sched_setscheduler
         | libc::SYS_sched_setaffinity
-        | libc::SYS_sched_setattr => others::of_process(desk, 0),
-        libc::SYS_setpriority => others::priority(desk, libc::PRIO_PROCESS as i32),
-        libc::SYS_ioprio_set => others::priority(desk, IO_PROCESS),
-        _ => others::refuse(desk),
+        | libc::SYS_sched_setattr => process_calls::of_process(context, 0),
+        libc::SYS_setpriority => process_calls::priority(context, libc::PRIO_PROCESS as i32),
+        libc::SYS_ioprio_set => process_calls::priority(context, IO_PROCESS),
+        _ => process_calls::refuse(context),
     }
 }
 
 /// Calls that only x86-64 has.
 #[cfg(target_arch = "x86_64")]
-fn legacy(desk: &Desk<'_>, number: i64) -> Option<Result<Answer, Errno>> {
+fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<Answer, Errno>> {
     Some(match number {
-        libc::SYS_open => open::open(desk),
-        libc::SYS_creat => open::creat(desk),
-        libc::SYS_access => asking::access(desk),
-        libc::SYS_readlink => links::readlink(desk),
-        libc::SYS_mkdir => entries::make_directory(desk, Form::Legacy),
-        libc::SYS_mknod => entries::make_node(desk, Form::Legacy),
-        libc::SYS_symlink => entries::symlink(desk, Form::Legacy),
-        libc::SYS_link => entries::link(desk, Form::Legacy),
-        libc::SYS_unlink => entries::unlink(desk),
-        libc::SYS_rmdir => entries::rmdir(desk),
-        libc::SYS_rename => entries::rename(desk, Form::Legacy),
-        libc::SYS_renameat => entries::rename(desk, Form::At),
-        libc::SYS_chmod => metadata::chmod(desk),
-        libc::SYS_chown => metadata::chown(desk),
-        libc::SYS_lchown => metadata::lchown(desk),
-        libc::SYS_utime => metadata::utime(desk),
-        libc::SYS_utimes => metadata::utimes(desk),
-        libc::SYS_futimesat => metadata::futimesat(desk),
-        libc::SYS_fork | libc::SYS_vfork => others::fork(desk),
+        libc::SYS_open => open::open(context),
+        libc::SYS_creat => open::creat(context),
+        libc::SYS_access => access::access(context),
+        libc::SYS_readlink => links::readlink(context),
+        libc::SYS_mkdir => dirents::make_directory(context, Form::Legacy),
+        libc::SYS_mknod => dirents::make_node(context, Form::Legacy),
+        libc::SYS_symlink => dirents::symlink(context, Form::Legacy),
+        libc::SYS_link => dirents::link(context, Form::Legacy),
+        libc::SYS_unlink => dirents::unlink(context),
+        libc::SYS_rmdir => dirents::rmdir(context),
+        libc::SYS_rename => dirents::rename(context, Form::Legacy),
+        libc::SYS_renameat => dirents::rename(context, Form::At),
+        libc::SYS_chmod => metadata::chmod(context),
+        libc::SYS_chown => metadata::chown(context),
+        libc::SYS_lchown => metadata::lchown(context),
+        libc::SYS_utime => metadata::utime(context),
+        libc::SYS_utimes => metadata::utimes(context),
+        libc::SYS_futimesat => metadata::futimesat(context),
+        libc::SYS_fork | libc::SYS_vfork => process_calls::fork(context),
         _ => return None,
     })
 }
 
 /// Calls that the generic table kept from the older ones.
 #[cfg(not(target_arch = "x86_64"))]
-fn legacy(desk: &Desk<'_>, number: i64) -> Option<Result<Answer, Errno>> {
-    (number == libc::SYS_renameat).then(|| entries::rename(desk, Form::At))
+fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<Answer, Errno>> {
+    (number == libc::SYS_renameat).then(|| dirents::rename(context, Form::At))
 }

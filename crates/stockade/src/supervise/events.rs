@@ -7,36 +7,36 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use super::answer::{Answer, Errno, MayContinue};
-use super::desk::Desk;
-use super::others;
+use super::notify_context::NotifyContext;
+use super::process_calls;
 use super::procfs;
 use super::refuse::Attempt;
 use crate::report::Kind;
 use stockade_sys::file::{self, Owner};
 
 /// `fcntl` of a file's events.
-pub fn control(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn control(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let value = registers.int(2);
     match registers.int(1) {
-        libc::F_SETOWN => own(desk, value),
+        libc::F_SETOWN => own(context, value),
         F_SETSIG => {
-            let (file, _) = shared(desk)?;
+            let (file, _) = shared(context)?;
             if ![0, libc::SIGIO].contains(&value) && is_inherited(&file)? {
                 let reason = "a process outside that shares the file would get that signal for its events";
-                return Err(desk.never(&Attempt::on(Kind::Signal, b""), b"standard input or output", reason));
+                return Err(context.never(&Attempt::on(Kind::Signal, b""), b"standard input or output", reason));
             }
-            desk.caller().confirm()?;
+            context.caller().confirm()?;
             file::set_signal_of_events(file.as_fd(), value)?;
             Ok(Answer::Value(0))
         }
         libc::F_SETFL => {
-            let file = signalling(desk)?;
-            desk.caller().confirm()?;
+            let file = signalling(context)?;
+            context.caller().confirm()?;
             file::set_flags(file.as_fd(), value)?;
             Ok(Answer::Value(0))
         }
-        _ => others::refuse(desk),
+        _ => process_calls::refuse(context),
     }
 }
 
@@ -58,11 +58,11 @@ fn is_inherited(file: &OwnedFd) -> Result<bool, Errno> {
 }
 
 /// `ioctl(FIOASYNC)`: `O_ASYNC`, on or off by an `int` in memory.
-pub fn set_asynchronous(desk: &Desk<'_>) -> Result<Answer, Errno> {
+pub fn set_asynchronous(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let mut word = [0; 4];
-    desk.caller().read(desk.caller().registers.long(2), &mut word)?;
-    let file = signalling(desk)?;
-    desk.caller().confirm()?;
+    context.caller().read(context.caller().registers.long(2), &mut word)?;
+    let file = signalling(context)?;
+    context.caller().confirm()?;
     let flags = file::open_flags(file.as_fd())?;
     let flags = match i32::from_ne_bytes(word) {
         0 => flags & !libc::O_ASYNC,
@@ -74,44 +74,52 @@ pub fn set_asynchronous(desk: &Desk<'_>) -> Result<Answer, Errno> {
 
 /// `F_SETOWN`: which process a file's events signal. Taking the owner away is refused too, or a terminal's would be its
 /// foreground group next.
-fn own(desk: &Desk<'_>, owner: i32) -> Result<Answer, Errno> {
-    let process = desk.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
-    desk.caller().confirm()?;
+fn own(context: &NotifyContext<'_>, owner: i32) -> Result<Answer, Errno> {
+    let process = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
+    context.caller().confirm()?;
     if owner == process {
         return Ok(Answer::Continue(MayContinue::registers_decided(
-            &desk.caller().registers,
+            &context.caller().registers,
         )));
     }
     let target = format!("process {owner}");
     let reason = "a file's events may signal the process that asks for them alone";
-    Err(desk.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason))
+    Err(context.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason))
 }
 
 /// The caller's file for `O_ASYNC`. A device without an owner may take one outside by it; one that has an owner keeps it, since no
 /// run takes it away.
-fn signalling(desk: &Desk<'_>) -> Result<OwnedFd, Errno> {
-    let (file, owner) = shared(desk)?;
+fn signalling(context: &NotifyContext<'_>) -> Result<OwnedFd, Errno> {
+    let (file, owner) = shared(context)?;
     let is_device = file::status(file.as_fd())?.st_mode & libc::S_IFMT == libc::S_IFCHR;
     if is_device && owner == Owner::None {
         let reason = "events of a terminal would signal its foreground group; F_SETOWN comes first";
-        return Err(desk.never(&Attempt::on(Kind::Signal, b""), b"terminal", reason));
+        return Err(context.never(&Attempt::on(Kind::Signal, b""), b"terminal", reason));
     }
     Ok(file)
 }
 
 /// The caller's file, which no process outside owns, and its owner. From here on the run can make it no other's than its
 /// own: that is refused where signals are judged, and has Landlock's scope elsewhere.
-fn shared(desk: &Desk<'_>) -> Result<(OwnedFd, Owner), Errno> {
-    let file = desk.caller().same_file(desk.caller().registers.int(0))?;
+fn shared(context: &NotifyContext<'_>) -> Result<(OwnedFd, Owner), Errno> {
+    let file = context.caller().same_file(context.caller().registers.int(0))?;
     let owner = file::owner(file.as_fd())?;
     match owner {
         Owner::None => {}
-        Owner::Process(process) if procfs::is_below(desk.station(), desk.caller().top, process) => {}
+        Owner::Process(process) if procfs::is_below(context.worker_fds(), context.caller().top, process) => {}
         Owner::Process(process) => {
-            return Err(others::foreign(desk, Kind::Signal, &format!("process {process}")));
+            return Err(process_calls::foreign(
+                context,
+                Kind::Signal,
+                &format!("process {process}"),
+            ));
         }
         Owner::Group(group) => {
-            return Err(others::foreign(desk, Kind::Signal, &format!("process group {group}")));
+            return Err(process_calls::foreign(
+                context,
+                Kind::Signal,
+                &format!("process group {group}"),
+            ));
         }
     }
     Ok((file, owner))

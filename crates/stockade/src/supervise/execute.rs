@@ -9,58 +9,61 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use super::answer::{Answer, Errno, MayContinue};
 use super::caller::Alleged;
-use super::desk::Desk;
 use super::judge::CLOSED;
 use super::metadata::Subject;
+use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
 use super::refuse::Attempt;
 use super::resolve::Last;
 use crate::command::shebang::{HEAD_BYTES, Shebang};
 use crate::report::Kind;
 
-pub fn execve(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let subject = Subject::followed(desk, desk.caller().registers.long(0))?;
-    execute(desk, &subject)
+pub fn execve(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let subject = Subject::followed(context, context.caller().registers.long(0))?;
+    execute(context, &subject)
 }
 
-pub fn execveat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let subject = Subject::at(desk, registers.int(0), registers.long(1), registers.int(4))?;
-    execute(desk, &subject)
+pub fn execveat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let subject = Subject::at(context, registers.int(0), registers.long(1), registers.int(4))?;
+    execute(context, &subject)
 }
 
-fn execute(desk: &Desk<'_>, subject: &Subject) -> Result<Answer, Errno> {
-    let object = subject.object(desk)?;
-    let refused = desk.judge.refuses_to_execute(&object).filter(|_| object.is_regular());
+fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Result<Answer, Errno> {
+    let object = subject.object(context)?;
+    let refused = context
+        .judge
+        .refuses_to_execute(&object)
+        .filter(|_| object.is_regular());
     if let Some(reason) = refused {
         let attempt = Attempt::on(Kind::Execute, subject.asked());
-        desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
+        context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
     let attempt = Attempt::on(Kind::Execute, subject.asked());
-    if let Some(reason) = desk.judge.refuses_to_start(desk.caller().process()) {
-        desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
+    if let Some(reason) = context.judge.refuses_to_start(context.caller().process()) {
+        context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
-    refuse_interpreter(desk, &object)?;
-    desk.tell_allowed(&attempt, object.name());
+    refuse_interpreter(context, &object)?;
+    context.tell_allowed(&attempt, object.name());
     Ok(Answer::Continue(MayContinue::execute()))
 }
 
 /// The kernel refuses a program whose interpreter or loader may not be executed, and doesn't say which. A file that changes
 /// meanwhile is Landlock's to judge.
-fn refuse_interpreter(desk: &Desk<'_>, object: &Pinned) -> Result<(), Errno> {
+fn refuse_interpreter(context: &NotifyContext<'_>, object: &Pinned) -> Result<(), Errno> {
     let Some(name) = head(object).and_then(|head| interpreter(&head)) else {
         return Ok(());
     };
     let subject = Subject::Path(libc::AT_FDCWD, Alleged::new(name), Last::Follow);
-    let Ok(found) = subject.object(desk) else {
+    let Ok(found) = subject.object(context) else {
         return Ok(());
     };
-    match desk.judge.refuses_to_execute(&found).filter(|_| found.is_regular()) {
+    match context.judge.refuses_to_execute(&found).filter(|_| found.is_regular()) {
         Some(reason) => {
             let attempt = Attempt::on(Kind::Execute, subject.asked());
-            desk.note(&attempt, found.name().as_os_str().as_encoded_bytes(), reason);
+            context.note(&attempt, found.name().as_os_str().as_encoded_bytes(), reason);
             Err(CLOSED)
         }
         None => Ok(()),

@@ -6,9 +6,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use super::answer::{Answer, Errno};
-use super::desk::Desk;
+use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
-use super::station::Station;
+use super::worker_fds::WorkerFds;
 use crate::fault::{self, Fault};
 use stockade_sys::notify::OnExecute;
 
@@ -16,8 +16,8 @@ use stockade_sys::notify::OnExecute;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Opens a FIFO as the target asked, blocking.
-pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
-    let station = desk.station();
+pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
+    let worker_fds = context.worker_fds();
     let (sender, receiver) = channel::<Result<Result<OwnedFd, Errno>, Fault>>();
     let opened = std::thread::scope(|scope| {
         let opening = std::thread::Builder::new()
@@ -25,7 +25,7 @@ pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute)
             .spawn_scoped(scope, || {
                 let opened = fault::contain(|| {
                     fault::point("fifo", || "");
-                    station.reopen(object.as_fd(), flags).map_err(Errno::from)
+                    worker_fds.reopen(object.as_fd(), flags).map_err(Errno::from)
                 });
                 let _ = sender.send(opened);
             });
@@ -37,10 +37,10 @@ pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute)
                 Ok(Ok(opened)) => return opened,
                 Ok(Err(fault)) => fault::pass_on(fault),
                 Err(RecvTimeoutError::Disconnected) => return Err(Errno(libc::EIO)),
-                Err(RecvTimeoutError::Timeout) if desk.caller().is_interrupted() => {
+                Err(RecvTimeoutError::Timeout) if context.caller().is_interrupted() => {
                     // Again and again: the thread may not be in its open yet.
                     while let Err(RecvTimeoutError::Timeout) = {
-                        release(station, object);
+                        release(worker_fds, object);
                         receiver.recv_timeout(LOOK_EVERY)
                     } {}
                     return Err(Errno(libc::EINTR));
@@ -53,6 +53,6 @@ pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute)
 }
 
 /// Lets the blocked open return: for a moment both sides are there.
-fn release(station: &Station, object: &Pinned) {
-    let _ = station.reopen(object.as_fd(), libc::O_RDWR | libc::O_NONBLOCK);
+fn release(worker_fds: &WorkerFds, object: &Pinned) {
+    let _ = worker_fds.reopen(object.as_fd(), libc::O_RDWR | libc::O_NONBLOCK);
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use super::approvals::{Asker, Beyond, Clerk, Job};
+use super::approvals::{ApproverPool, Job, PromptQueue, RetryThread};
 use super::shared::Shared;
-use super::station::{Copies, Isolation, Station};
 use super::worker::{STACK, Worker, serve};
+use super::worker_fds::{Copies, Isolation, WorkerFds};
 use crate::fault;
-use crate::warden::{self, Born, Duty};
+use crate::warden::{self, Spawned, WardenSpec};
 use stockade_sys::notify;
 use stockade_sys::signals::SignalSet;
 use stockade_sys::wire::{self, Message};
@@ -25,14 +25,18 @@ pub struct Supervisor {
 impl Supervisor {
     /// Starts the first worker, which starts the warden, and serves from then on. Answers once the target waits for its
     /// first answer, or failed to start.
-    pub fn start(shared: &Arc<Shared>, duty: Duty, socket: RawFd) -> io::Result<(Supervisor, Born)> {
+    pub fn start(shared: &Arc<Shared>, spec: WardenSpec, socket: RawFd) -> io::Result<(Supervisor, Spawned)> {
         let shared = Arc::clone(shared);
         let of_worker = Arc::clone(&shared);
         let (sender, receiver) = sync_channel(1);
-        let asker = match &shared.approvals {
+        let approver_pool = match &shared.approvals {
             Some(approvals) => {
                 let faults = Arc::clone(&shared.faults);
-                Some(Asker::start(approvals.approver(), faults, duty.holds_capabilities)?)
+                Some(ApproverPool::start(
+                    approvals.approver(),
+                    faults,
+                    spec.holds_capabilities,
+                )?)
             }
             None => None,
         };
@@ -40,15 +44,15 @@ impl Supervisor {
             .name("stockade-supervisor".into())
             .stack_size(STACK)
             .spawn(move || {
-                let served = fault::contain(|| first(&of_worker, &duty, socket, asker, &sender));
+                let served = fault::contain(|| first(&of_worker, &spec, socket, approver_pool, &sender));
                 if let Err(fault) = served {
                     let _ = sender.send(Err(io::Error::other(format!("internal error: {fault}"))));
                 }
             })?;
-        let born = receiver
+        let spawned = receiver
             .recv()
             .unwrap_or_else(|_| Err(io::Error::other("the supervisor ended at once")))?;
-        Ok((Supervisor { shared }, born))
+        Ok((Supervisor { shared }, spawned))
     }
 
     /// What the workers share.
@@ -60,34 +64,34 @@ impl Supervisor {
 /// The first worker: it confines itself, forks the warden, receives the listener and serves.
 fn first(
     shared: &Arc<Shared>,
-    duty: &Duty,
+    spec: &WardenSpec,
     socket: RawFd,
-    asker: Option<Asker>,
-    sender: &SyncSender<io::Result<Born>>,
+    approver_pool: Option<ApproverPool>,
+    sender: &SyncSender<io::Result<Spawned>>,
 ) {
-    match begin(duty, socket, asker.is_some()) {
+    match begin(spec, socket, approver_pool.is_some()) {
         Ok(Begun {
-            mut born,
+            mut spawned,
             isolation,
             listener: Some(listener),
             copies,
             beyond,
         }) => {
-            let warden = born.warden;
-            let station = Station::new(listener, copies, warden, isolation, Arc::clone(&shared.process_lists));
-            let station = station.and_then(|station| {
-                let _ = isolation.close_all_but(&mut station.numbers());
-                let station = Arc::new(station);
-                employ(shared, &station, asker.zip(beyond))?;
-                Ok(station)
+            let warden = spawned.warden;
+            let worker_fds = WorkerFds::new(listener, copies, warden, isolation, Arc::clone(&shared.process_lists));
+            let worker_fds = worker_fds.and_then(|worker_fds| {
+                let _ = isolation.close_all_but(&mut worker_fds.numbers());
+                let worker_fds = Arc::new(worker_fds);
+                employ(shared, &worker_fds, approver_pool.zip(beyond))?;
+                Ok(worker_fds)
             });
-            match station {
-                Ok(station) => {
+            match worker_fds {
+                Ok(worker_fds) => {
                     let (hold, heard) = channel();
-                    born.hold = Some(hold);
-                    let _ = sender.send(Ok(born));
-                    notify::wake_synchronously(station.listener.as_fd());
-                    let served = serve(shared, &station);
+                    spawned.hold = Some(hold);
+                    let _ = sender.send(Ok(spawned));
+                    notify::wake_synchronously(worker_fds.listener.as_fd());
+                    let served = serve(shared, &worker_fds);
                     if let Some(approvals) = &shared.approvals {
                         approvals.close();
                     }
@@ -100,28 +104,32 @@ fn first(
                 Err(error) => drop(sender.send(Err(error))),
             }
         }
-        Ok(Begun { born, .. }) => drop(sender.send(Ok(born))),
+        Ok(Begun { spawned, .. }) => drop(sender.send(Ok(spawned))),
         Err(error) => drop(sender.send(Err(error))),
     }
 }
 
 /// Those who keep the questions of a run, where somebody can be asked.
-fn employ(shared: &Arc<Shared>, station: &Arc<Station>, staff: Option<(Asker, Sender<Job>)>) -> io::Result<()> {
-    let (Some(approvals), Some((asker, beyond))) = (&shared.approvals, staff) else {
+fn employ(
+    shared: &Arc<Shared>,
+    worker_fds: &Arc<WorkerFds>,
+    staff: Option<(ApproverPool, Sender<Job>)>,
+) -> io::Result<()> {
+    let (Some(approvals), Some((approver_pool, beyond))) = (&shared.approvals, staff) else {
         return Ok(());
     };
     let worker = Worker {
         shared: Arc::clone(shared),
-        station: Arc::clone(station),
+        worker_fds: Arc::clone(worker_fds),
     };
-    let clerk = Clerk::start(worker, Arc::clone(approvals), asker)?;
-    approvals.employ(clerk, beyond);
+    let prompt_queue = PromptQueue::start(worker, Arc::clone(approvals), approver_pool)?;
+    approvals.employ(prompt_queue, beyond);
     Ok(())
 }
 
 /// What the first worker has begun with.
 struct Begun {
-    born: Born,
+    spawned: Spawned,
     isolation: Isolation,
     /// `None` where the target never came so far.
     listener: Option<OwnedFd>,
@@ -133,39 +141,39 @@ struct Begun {
 
 /// The warden inherits what this thread gave up. The first message of the run is the target's, with its listener, or the
 /// warden's, that it couldn't be started.
-fn begin(duty: &Duty, socket: RawFd, asks: bool) -> io::Result<Begun> {
+fn begin(spec: &WardenSpec, socket: RawFd, asks: bool) -> io::Result<Begun> {
     fault::point("supervisor", || "");
-    let isolation = give_up_powers(duty.holds_capabilities)?;
+    let isolation = give_up_powers(spec.holds_capabilities)?;
     // Before the domain is entered, and with the descriptors of this thread.
-    let beyond = asks.then(Beyond::start).transpose()?;
+    let beyond = asks.then(RetryThread::start).transpose()?;
     let copies = Copies {
-        bell: duty.bell.map(stockade_sys::duplicate).transpose()?,
-        domain: duty
+        bell: spec.bell.map(stockade_sys::duplicate).transpose()?,
+        domain: spec
             .workers_ruleset
             .filter(|_| asks)
             .map(stockade_sys::duplicate)
             .transpose()?,
         orders: stockade_sys::duplicate(socket)?,
     };
-    if let Some(ruleset) = duty.workers_ruleset {
+    if let Some(ruleset) = spec.workers_ruleset {
         confine::landlock_restrict_self(ruleset)?;
     }
-    let mut born = warden::bear(duty)?;
+    let mut spawned = warden::spawn_warden(spec)?;
     // The launcher's own copies are its affair.
     let own = [&copies.bell, &copies.domain].into_iter().flatten();
     let own = own.chain([&copies.orders]).map(AsRawFd::as_raw_fd);
     let mut kept: Vec<_> = [socket].into_iter().chain(own).collect();
     isolation.close_all_but(&mut kept)?;
-    let listener = match first_message(socket, born.warden)? {
+    let listener = match first_message(socket, spawned.warden)? {
         Some((_, Some(listener))) => Some(listener),
         Some((message, None)) => {
-            born.news = Some(message);
+            spawned.news = Some(message);
             None
         }
         None => None,
     };
     Ok(Begun {
-        born,
+        spawned,
         isolation,
         listener,
         copies,

@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use super::answer::{Answer, Errno};
-use super::desk::Desk;
+use super::notify_context::NotifyContext;
 use super::pinned::{Entry, Identity, Place};
 use crate::policy::{git_config_of_lock, is_harmless_change};
 use stockade_sys::file::{self, OpenHow};
@@ -20,10 +20,10 @@ use stockade_sys::file::{self, OpenHow};
 const LONGEST: u64 = 1 << 20;
 
 /// Takes note of a lock that the run made.
-pub fn note_lock(desk: &Desk<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
+pub fn note_lock(context: &NotifyContext<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
     const MOST: usize = 1024;
     let identity = Identity::of(made.as_fd())?;
-    desk.judge.note_made(|list| {
+    context.judge.note_made(|list| {
         if list.git_locks.len() < MOST {
             list.git_locks.insert(identity, name.to_path_buf());
         }
@@ -33,15 +33,20 @@ pub fn note_lock(desk: &Desk<'_>, made: &OwnedFd, name: &Path) -> Result<(), Err
 
 /// Does a rename of the run's own lock to a configuration that it may not write. `None` for every other rename, and where the
 /// change isn't harmless: that is refused as ever.
-pub fn replace(desk: &Desk<'_>, old: &Place, moved: Option<Entry>, new: &Place) -> Result<Option<Answer>, Errno> {
+pub fn replace(
+    context: &NotifyContext<'_>,
+    old: &Place,
+    moved: Option<Entry>,
+    new: &Place,
+) -> Result<Option<Answer>, Errno> {
     let is_of_lock = git_config_of_lock(old.name()).is_some_and(|config| config == new.name());
     let lock = moved
         .map(|moved| moved.identity())
         .filter(|_| is_of_lock && new.is_named());
-    let Some(lock) = lock.filter(|lock| desk.judge.made(|made| made.git_locks.contains_key(lock))) else {
+    let Some(lock) = lock.filter(|lock| context.judge.made(|made| made.git_locks.contains_key(lock))) else {
         return Ok(None);
     };
-    if !desk.judge.is_guarded_as_git_config(new) {
+    if !context.judge.is_guarded_as_git_config(new) {
         return Ok(None);
     }
     let (Some(wanted), Some(config)) = (Text::of(old, Some(lock)), Text::of(new, None)) else {
@@ -51,7 +56,7 @@ pub fn replace(desk: &Desk<'_>, old: &Place, moved: Option<Entry>, new: &Place) 
         return Ok(None);
     }
     file::remove(old.parent.as_fd(), old.component(), 0)?;
-    desk.judge.forget(lock);
+    context.judge.forget(lock);
     let result = put(&config, &wanted.text, old, new);
     result.map(|()| Some(Answer::Value(0)))
 }

@@ -12,8 +12,8 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::answer::Errno;
-use super::desk::Desk;
 use super::judge::CLOSED;
+use super::notify_context::NotifyContext;
 use super::pinned::{Entry, Identity, Place};
 use super::refuse::Attempt;
 use super::submodules::Repository;
@@ -26,14 +26,14 @@ const LONGEST: u64 = 1 << 28;
 
 /// Puts a copy of what is at `old` in the place of the file at `new`, and removes that.
 pub fn replace(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     (old, moved): (&Place, Option<Entry>),
     new: &Place,
     attempt: &Attempt<'_>,
 ) -> Result<(), Errno> {
     let never = |reason: &'static str| {
         let name = new.name().as_os_str().as_encoded_bytes();
-        desk.note(attempt, name, Reason::Never(reason.into()));
+        context.note(attempt, name, Reason::Never(reason.into()));
         CLOSED
     };
     let is_moved = |file: &File| moved.is_some_and(|moved| is(file, moved.identity()));
@@ -54,7 +54,7 @@ pub fn replace(
         if io::copy(&mut wanted.by_ref().take(LONGEST), &mut copy)? == LONGEST {
             return Err(Errno(libc::EFBIG));
         }
-        if let Some(reason) = leads_further(desk, new, before.as_mut(), &mut copy)? {
+        if let Some(reason) = leads_further(context, new, before.as_mut(), &mut copy)? {
             return Err(never(reason));
         }
         let found = wanted.metadata()?;
@@ -71,7 +71,7 @@ pub fn replace(
 
 /// Why it isn't taken, where git would go further by it than by the file before.
 fn leads_further(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     place: &Place,
     before: Option<&mut File>,
     now: &mut File,
@@ -89,7 +89,7 @@ fn leads_further(
         }
         Some(kind) => {
             let repository = place.name().parent().map(Repository::of_directory);
-            repository.is_some_and(|repository| repository.takes(&desk.judge, kind, before, now))
+            repository.is_some_and(|repository| repository.takes(&context.judge, kind, before, now))
         }
         None => false,
     };

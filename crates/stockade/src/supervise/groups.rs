@@ -15,8 +15,8 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Errno, MayContinue};
-use super::desk::Desk;
-use super::others;
+use super::notify_context::NotifyContext;
+use super::process_calls;
 use super::procfs;
 use super::refuse::Attempt;
 use crate::processes::status_field;
@@ -30,61 +30,65 @@ const FLAGS: usize = 9;
 const NOT_EXECUTED_YET: i64 = 0x40;
 
 /// `setpgid`.
-pub fn set(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let own = desk.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
+pub fn set(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let own = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
     let target = Some(registers.int(0)).filter(|number| *number != 0).unwrap_or(own);
     let group = Some(registers.int(1)).filter(|number| *number != 0).unwrap_or(target);
     if group < 0 {
         return Err(Errno(libc::EINVAL));
     }
-    let is_apart = is_apart(desk, own);
-    let current = field(desk, target, GROUP);
-    desk.caller().confirm()?;
+    let is_apart = is_apart(context, own);
+    let current = field(context, target, GROUP);
+    context.caller().confirm()?;
     if is_apart {
-        return Ok(by_kernel(desk));
+        return Ok(by_kernel(context));
     }
     let current = current.ok_or(Errno(libc::ESRCH))?;
-    if target != own && !is_of_the_run(desk, target) {
+    if target != own && !is_of_the_run(context, target) {
         return Err(Errno(libc::ESRCH));
     }
     if current == group {
         return Ok(Answer::Value(0));
     }
-    if group != target && !is_led_by_the_run(desk, group) {
+    if group != target && !is_led_by_the_run(context, group) {
         // Each interactive shell goes back to its first group as it ends, and doesn't ask whether it did.
         if group == nix::unistd::getpgrp().as_raw() {
             return Err(Errno(libc::EPERM));
         }
-        return Err(others::foreign(desk, Kind::Signal, &format!("process group {group}")));
+        return Err(process_calls::foreign(
+            context,
+            Kind::Signal,
+            &format!("process group {group}"),
+        ));
     }
-    if !is_led_by_the_run(desk, current) {
+    if !is_led_by_the_run(context, current) {
         if target != own {
-            return desk.later(move |desk| left_by_itself(desk, target, group));
+            return context.later(move |context| left_by_itself(context, target, group));
         }
-        if !is_alone(desk, own)? {
+        if !is_alone(context, own)? {
             let reason =
                 "a process with children or threads can't leave the process group that Stockade was started in";
             let target = format!("process group {current}");
-            return Err(desk.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason));
+            return Err(context.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason));
         }
     }
-    desk.caller().confirm()?;
-    Ok(by_kernel(desk))
+    context.caller().confirm()?;
+    Ok(by_kernel(context))
 }
 
 /// A child in the launcher's group runs, and may start one of its own meanwhile, so only its own call takes it out. Shells
 /// make the call in both, and go on once one of them has succeeded. A child that executes a program first stays, as in the
 /// kernel; one that does neither is said to have done so.
-fn left_by_itself(desk: &Desk<'_>, child: i32, group: i32) -> Result<Answer, Errno> {
+fn left_by_itself(context: &NotifyContext<'_>, child: i32, group: i32) -> Result<Answer, Errno> {
     const PATIENCE: Duration = Duration::from_secs(2);
     let since = Instant::now();
     while since.elapsed() < PATIENCE {
-        if field(desk, child, GROUP) == Some(group) {
+        if field(context, child, GROUP) == Some(group) {
             return Ok(Answer::Value(0));
         }
-        desk.caller().confirm()?;
-        let flags: i64 = field(desk, child, FLAGS).ok_or(Errno(libc::ESRCH))?;
+        context.caller().confirm()?;
+        let flags: i64 = field(context, child, FLAGS).ok_or(Errno(libc::ESRCH))?;
         if flags & NOT_EXECUTED_YET == 0 {
             break;
         }
@@ -93,40 +97,44 @@ fn left_by_itself(desk: &Desk<'_>, child: i32, group: i32) -> Result<Answer, Err
     Err(Errno(libc::EACCES))
 }
 
-fn by_kernel(desk: &Desk<'_>) -> Answer {
-    Answer::Continue(MayContinue::registers_decided(&desk.caller().registers))
+fn by_kernel(context: &NotifyContext<'_>) -> Answer {
+    Answer::Continue(MayContinue::registers_decided(&context.caller().registers))
 }
 
-fn field<T: FromStr>(desk: &Desk<'_>, process: i32, field: usize) -> Option<T> {
-    procfs::stat_field(desk.station(), process, field)
+fn field<T: FromStr>(context: &NotifyContext<'_>, process: i32, field: usize) -> Option<T> {
+    procfs::stat_field(context.worker_fds(), process, field)
 }
 
-fn is_of_the_run(desk: &Desk<'_>, process: i32) -> bool {
-    procfs::is_below(desk.station(), desk.caller().top, process)
+fn is_of_the_run(context: &NotifyContext<'_>, process: i32) -> bool {
+    procfs::is_below(context.worker_fds(), context.caller().top, process)
 }
 
 /// Whether the caller is in a session that its run began. It never gets back from there.
-fn is_apart(desk: &Desk<'_>, own: i32) -> bool {
-    let Some(session) = field(desk, own, SESSION) else {
+fn is_apart(context: &NotifyContext<'_>, own: i32) -> bool {
+    let Some(session) = field(context, own, SESSION) else {
         return false;
     };
-    let station = desk.station();
-    if desk.caller().top == station.warden {
-        session != station.session
+    let worker_fds = context.worker_fds();
+    if context.caller().top == worker_fds.warden {
+        session != worker_fds.session
     } else {
-        session == own || is_of_the_run(desk, session)
+        session == own || is_of_the_run(context, session)
     }
 }
 
 /// A group of which we can't tell for sure is one outside.
-fn is_led_by_the_run(desk: &Desk<'_>, group: i32) -> bool {
-    is_of_the_run(desk, group) && field(desk, group, GROUP) == Some(group)
+fn is_led_by_the_run(context: &NotifyContext<'_>, group: i32) -> bool {
+    is_of_the_run(context, group) && field(context, group, GROUP) == Some(group)
 }
 
 /// Whether the waiting caller is its process's only thread, without a child, so that no child can come either: not by
 /// `CLONE_PARENT`, and none that is orphaned.
-fn is_alone(desk: &Desk<'_>, own: i32) -> Result<bool, Errno> {
-    let status = desk.caller().own_text("status")?;
-    let children = desk.caller().own_text(&format!("task/{own}/children"))?;
-    Ok(desk.caller().thread == own && status_field(&status, "Threads:", 10) == Some(1) && children.trim().is_empty())
+fn is_alone(context: &NotifyContext<'_>, own: i32) -> Result<bool, Errno> {
+    let status = context.caller().own_text("status")?;
+    let children = context.caller().own_text(&format!("task/{own}/children"))?;
+    Ok(
+        context.caller().thread == own
+            && status_field(&status, "Threads:", 10) == Some(1)
+            && children.trim().is_empty(),
+    )
 }

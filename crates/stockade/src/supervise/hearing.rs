@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::answer::{Answer, Errno, MayContinue};
 use super::caller::Caller;
 use super::shared::Shared;
-use super::station::Station;
+use super::worker_fds::WorkerFds;
 use crate::report::{Got, Kind, Said, Stream, Timeline, is_own_work};
 
 /// Bytes of text that are kept, of the end, and texts.
@@ -200,7 +200,7 @@ fn family(shared: &Shared, caller: &Caller<'_>) -> Family {
 }
 
 /// Takes note of a `write` or `writev` to descriptor 2, and lets it go on.
-pub fn hear(shared: &Shared, station: &Station, caller: &Caller<'_>, number: i64) -> Result<Answer, Errno> {
+pub fn hear(shared: &Shared, worker_fds: &WorkerFds, caller: &Caller<'_>, number: i64) -> Result<Answer, Errno> {
     let (address, count) = (caller.registers.long(1), caller.registers.long(2));
     let goes_on = Answer::Continue(MayContinue::registers_decided(&caller.registers));
     let at = shared.started.elapsed();
@@ -211,7 +211,7 @@ pub fn hear(shared: &Shared, station: &Station, caller: &Caller<'_>, number: i64
         _ => end_of(caller, address, count),
     };
     if let Some(text) = text.filter(|text| !text.is_empty() && caller.confirm().is_ok()) {
-        let run = shared.labels.of(station, caller).innermost();
+        let run = shared.nested_runs.of(worker_fds, caller).innermost();
         let said = Said {
             at,
             process,

@@ -13,19 +13,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Errno};
-use super::approvals::Opened;
-use super::desk::Desk;
+use super::approvals::ApprovedGrants;
 use super::judge::CLOSED;
-use super::labels::Label;
+use super::nested_runs::NestedRun;
+use super::notify_context::NotifyContext;
 use super::refuse::Attempt;
 use super::shared::{Made, Shared};
 use super::stand_in;
 use crate::audit::{Record, Seen};
 use crate::network::{
-    self, Clearance, Destination, Dial, Errand, Found, Interrupted, Missing, NAMES_PORT, NAMESERVER, Network,
-    Synthetic, Visitor,
+    self, Destination, Dial, Found, Interrupted, Missing, NAMES_PORT, NAMESERVER, Network, NetworkAcl,
+    PendingConnection, Purpose, Synthetic,
 };
-use crate::policy::{Asks, Policy, Reach, Speech};
+use crate::policy::{Asks, NetworkPolicy, Policy, ProtocolCheck};
 use crate::profile::Name;
 use crate::report::{Kind, Reason, Refusal};
 use stockade_sys::notify::OnExecute;
@@ -66,7 +66,7 @@ fn peer(network: Option<&Network>, address: SocketAddr) -> Result<Peer, Errno> {
 }
 
 /// `connect` of an internet socket. `bytes` is the address as it was read.
-pub fn connect(desk: &Desk<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> Result<Answer, Errno> {
+pub fn connect(context: &NotifyContext<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> Result<Answer, Errno> {
     let given = socket::address(bytes).ok_or_else(|| wrong_address(bytes))?;
     if domain == libc::AF_INET6 && bytes.len() < SHORTEST_IPV6 {
         return Err(Errno(libc::EINVAL));
@@ -76,9 +76,9 @@ pub fn connect(desk: &Desk<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> R
     }
     let address = canonical(given);
     if socket::kind(target.as_fd())? != libc::SOCK_STREAM {
-        return connect_datagrams(desk, &target, domain, address);
+        return connect_datagrams(context, &target, domain, address);
     }
-    let network = desk.shared().network.as_deref();
+    let network = context.shared().network.as_deref();
     if let Some(network) = network
         && !socket::is_unconnected(target.as_fd())?
     {
@@ -87,26 +87,26 @@ pub fn connect(desk: &Desk<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> R
         socket::connect(target.as_fd(), &socket::bytes(door))?;
         return Ok(Answer::Value(0));
     }
-    let clearance = Cleared::of(desk);
+    let acl = Cleared::of(context);
     match peer(network, address)? {
         Peer::Names => {
-            visit(desk, &target, domain, Errand::Names, clearance, None)?;
+            visit(context, &target, domain, Purpose::Names, acl, None)?;
             Ok(Answer::Value(0))
         }
         Peer::Host(name) => {
             let port = address.port();
-            let Some(speech) = clearance.name(&name, port) else {
+            let Some(speech) = acl.name(&name, port) else {
                 let host = format!("{}:{port}", name.as_str());
-                desk.refuse(clearance.refusal(Kind::Connect, &host, &host, Reason::NotGranted));
+                context.refuse(acl.refusal(Kind::Connect, &host, &host, Reason::NotGranted));
                 return Err(REFUSED);
             };
             let host = format!("{}:{port}", name.as_str());
-            clearance.let_pass(Kind::Connect, &host, &host);
-            connect_host(desk, target, domain, Destination { name, port, speech }, clearance)
+            acl.let_pass(Kind::Connect, &host, &host);
+            connect_host(context, target, domain, Destination { name, port, speech }, acl)
         }
         Peer::Address => {
-            require_address(desk, &clearance, address)?;
-            connect_directly(desk, target, judged(given, address, domain))
+            require_address(context, &acl, address)?;
+            connect_directly(context, target, judged(given, address, domain))
         }
     }
 }
@@ -148,39 +148,43 @@ fn judged(given: SocketAddr, address: SocketAddr, domain: i32) -> SocketAddr {
 }
 
 /// That an address may be reached as one.
-fn require_address(desk: &Desk<'_>, clearance: &Cleared, address: SocketAddr) -> Result<(), Errno> {
+fn require_address(context: &NotifyContext<'_>, acl: &Cleared, address: SocketAddr) -> Result<(), Errno> {
     let (ip, port) = (address.ip(), address.port());
-    if ip.is_loopback() && is_own(desk, address) {
+    if ip.is_loopback() && is_own(context, address) {
         return Ok(());
     }
-    if clearance.address(ip, port) {
+    if acl.address(ip, port) {
         let text = address.to_string();
-        clearance.let_pass(Kind::Connect, &text, &text);
+        acl.let_pass(Kind::Connect, &text, &text);
         return Ok(());
     }
-    if ip.is_loopback() && listens_beside(desk, port) {
+    if ip.is_loopback() && listens_beside(context, port) {
         // A server that takes both families is asked on the other one first.
         return Err(Errno(libc::ECONNREFUSED));
     }
     let text = address.to_string();
-    desk.refuse(clearance.refusal(Kind::Connect, &text, &text, network::why_closed(ip)));
+    context.refuse(acl.refusal(Kind::Connect, &text, &text, network::why_closed(ip)));
     Err(REFUSED)
 }
 
 /// Connects to an address. Where that may block, on a thread of its own: a server of the run whose queue is full, too, may
 /// need the worker before it accepts.
-fn connect_directly(desk: &Desk<'_>, target: OwnedFd, address: SocketAddr) -> Result<Answer, Errno> {
+fn connect_directly(context: &NotifyContext<'_>, target: OwnedFd, address: SocketAddr) -> Result<Answer, Errno> {
     let blocks = is_blocking(&target)? && socket::kind(target.as_fd())? != libc::SOCK_DGRAM;
     let bytes = socket::bytes(address);
-    let connect = move |desk: &Desk<'_>| {
+    let connect = move |context: &NotifyContext<'_>| {
         let connected = socket::connect(target.as_fd(), &bytes);
         if has_begun(&connected) {
-            desk.release_socket(desk.caller().registers.int(0));
+            context.release_socket(context.caller().registers.int(0));
         }
         connected?;
         Ok(Answer::Value(0))
     };
-    if blocks { desk.later(connect) } else { connect(desk) }
+    if blocks {
+        context.later(connect)
+    } else {
+        connect(context)
+    }
 }
 
 /// Whether there is a connection now, or will be.
@@ -198,17 +202,17 @@ fn is_blocking(target: &OwnedFd) -> Result<bool, Errno> {
 /// Connects to a host through the relay. A blocking socket hears how it went; for others the relay goes on alone, and a
 /// failure is a reset.
 fn connect_host(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     target: OwnedFd,
     domain: i32,
     destination: Destination,
-    clearance: Cleared,
+    acl: Cleared,
 ) -> Result<Answer, Errno> {
     let blocks = is_blocking(&target)?;
-    let way = known_way(desk, &destination, &clearance)?;
+    let way = known_way(context, &destination, &acl)?;
     let dial = match way.filter(|way| blocks || is_here(way)).map(quickly) {
         Some(Quick::Connected(host)) => {
-            visit(desk, &target, domain, Errand::Host(destination), clearance, Some(host))?;
+            visit(context, &target, domain, Purpose::Host(destination), acl, Some(host))?;
             return Ok(Answer::Value(0));
         }
         Some(Quick::Failed(errno)) => return Err(errno),
@@ -216,16 +220,16 @@ fn connect_host(
         None => None,
     };
     if !blocks {
-        return connect_in_the_background(desk, target, domain, destination, clearance);
+        return connect_in_the_background(context, target, domain, destination, acl);
     }
-    desk.later(move |desk| {
-        let (host, answer) = match reach(desk, &target, &destination, &clearance, dial) {
+    context.later(move |context| {
+        let (host, answer) = match reach(context, &target, &destination, &acl, dial) {
             Ok(host) => (Some(host), Ok(Answer::Value(0))),
             // Who is kept from waiting finds the connection made, or failed, afterwards (connect(2)).
             Err(Errno(errno @ (libc::EINTR | libc::EINPROGRESS))) => (None, Err(Errno(errno))),
             Err(errno) => return Err(errno),
         };
-        visit(desk, &target, domain, Errand::Host(destination), clearance, host)?;
+        visit(context, &target, domain, Purpose::Host(destination), acl, host)?;
         answer
     })
 }
@@ -233,39 +237,39 @@ fn connect_host(
 /// Leaves the rest to the relay. A name that wasn't asked for yet (it stood in the hosts file) is looked up first, for a
 /// moment: whether there's such a host is better said here than by a reset.
 fn connect_in_the_background(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     target: OwnedFd,
     domain: i32,
     destination: Destination,
-    clearance: Cleared,
+    acl: Cleared,
 ) -> Result<Answer, Errno> {
     const MOMENT: Duration = Duration::from_millis(300);
-    let (network, _) = desk.network().ok_or(Errno(libc::ENETUNREACH))?;
+    let (network, _) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     if network.known(&destination.name).is_some() {
-        visit(desk, &target, domain, Errand::Host(destination), clearance, None)?;
+        visit(context, &target, domain, Purpose::Host(destination), acl, None)?;
         return Ok(Answer::Value(0));
     }
-    desk.later(move |desk| {
-        let (network, bell) = desk.network().ok_or(Errno(libc::ENETUNREACH))?;
+    context.later(move |context| {
+        let (network, bell) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
         let begun = Instant::now();
-        let mut gives_up = || begun.elapsed() > MOMENT || desk.caller().is_interrupted();
+        let mut gives_up = || begun.elapsed() > MOMENT || context.caller().is_interrupted();
         let _ = network.find(bell, &destination.name, &mut gives_up);
-        let way = known_way(desk, &destination, &clearance)?;
+        let way = known_way(context, &destination, &acl)?;
         let host = match way.filter(is_here).map(quickly) {
             Some(Quick::Connected(host)) => Some(host),
             Some(Quick::Failed(errno)) => return Err(errno),
             Some(Quick::NotYet(_)) | None => None,
         };
-        visit(desk, &target, domain, Errand::Host(destination), clearance, host)?;
+        visit(context, &target, domain, Purpose::Host(destination), acl, host)?;
         Ok(Answer::Value(0))
     })
 }
 
 /// The way to a host whose addresses are known; an error where it is known that there's none.
-fn known_way(desk: &Desk<'_>, destination: &Destination, clearance: &Cleared) -> Result<Option<Way>, Errno> {
-    let (network, _) = desk.network().ok_or(Errno(libc::ENETUNREACH))?;
+fn known_way(context: &NotifyContext<'_>, destination: &Destination, acl: &Cleared) -> Result<Option<Way>, Errno> {
+    let (network, _) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     match network.known(&destination.name) {
-        Some(Ok(found)) => way(desk, destination, &found, clearance).map(Some),
+        Some(Ok(found)) => way(context, destination, &found, acl).map(Some),
         Some(Err(Missing::NoSuchName | Missing::NoAddresses)) => Err(Errno(libc::EHOSTUNREACH)),
         Some(Err(Missing::Failed)) | None => Ok(None),
     }
@@ -280,15 +284,15 @@ fn is_here(way: &Way) -> bool {
     way.iter().all(|address| address.ip().is_loopback())
 }
 
-fn way(desk: &Desk<'_>, destination: &Destination, found: &Found, clearance: &Cleared) -> Result<Way, Errno> {
-    let (open, closed) = network::addresses(destination, found, clearance);
+fn way(context: &NotifyContext<'_>, destination: &Destination, found: &Found, acl: &Cleared) -> Result<Way, Errno> {
+    let (open, closed) = network::addresses(destination, found, acl);
     if !open.is_empty() {
         return Ok(open);
     }
     for address in closed {
         let asked = format!("{}:{}", destination.name.as_str(), destination.port);
         let reason = network::why_closed(address.ip());
-        desk.refuse(clearance.refusal(Kind::Connect, &address.to_string(), &asked, reason));
+        context.refuse(acl.refusal(Kind::Connect, &address.to_string(), &asked, reason));
     }
     Err(REFUSED)
 }
@@ -318,22 +322,22 @@ fn quickly(way: Way) -> Quick {
 
 /// The host's own answer to a connection, as the target would have heard it.
 fn reach(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     target: &OwnedFd,
     destination: &Destination,
-    clearance: &Cleared,
+    acl: &Cleared,
     dial: Option<Dial>,
 ) -> Result<TcpStream, Errno> {
     const SLICE_MS: u8 = 50;
-    let (network, bell) = desk.network().ok_or(Errno(libc::ENETUNREACH))?;
+    let (network, bell) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     let deadline = socket::send_timeout(target.as_fd())?.map(|time| Instant::now() + time);
     let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-    let mut gives_up = || is_late() || desk.caller().is_interrupted();
+    let mut gives_up = || is_late() || context.caller().is_interrupted();
     let why = || if is_late() { libc::EINPROGRESS } else { libc::EINTR };
     let mut dial = match dial {
         Some(dial) => dial,
         None => match network.find(bell, &destination.name, &mut gives_up) {
-            Ok(found) => Dial::new(way(desk, destination, &found, clearance)?),
+            Ok(found) => Dial::new(way(context, destination, &found, acl)?),
             Err(Missing::Failed) if gives_up() => return Err(Errno(why())),
             Err(_) => return Err(Errno(libc::EHOSTUNREACH)),
         },
@@ -347,45 +351,50 @@ fn reach(
 
 /// Connects the target's socket to the relay and announces it there.
 fn visit(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     target: &OwnedFd,
     domain: i32,
-    errand: Errand,
-    clearance: Cleared,
+    purpose: Purpose,
+    acl: Cleared,
     host: Option<TcpStream>,
 ) -> Result<(), Errno> {
-    let (network, bell) = desk.network().ok_or(Errno(libc::ENETUNREACH))?;
+    let (network, bell) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     let door = match network.doors.v6 {
         Some(door) if domain == libc::AF_INET6 && socket::is_ipv6_only(target.as_fd())? => door,
         _ => socket::for_domain(network.doors.v4, domain),
     };
-    desk.caller().confirm()?;
+    context.caller().confirm()?;
     // Another thread may have connected it meanwhile, somewhere else.
     if !socket::is_unconnected(target.as_fd())? {
         return Err(Errno(libc::EISCONN));
     }
     let connected = socket::connect(target.as_fd(), &socket::bytes(door));
     if has_begun(&connected) {
-        desk.release_socket(desk.caller().registers.int(0));
+        context.release_socket(context.caller().registers.int(0));
         let from = socket::local_address(target.as_fd())?;
         let from = SocketAddr::new(from.ip().to_canonical(), from.port());
-        let visitor = Visitor {
-            errand,
-            clearance: Box::new(clearance),
+        let pending = PendingConnection {
+            purpose,
+            acl: Box::new(acl),
             has_host: host.is_some(),
             number: 0,
         };
-        network.expect(bell, from, visitor, host)?;
+        network.expect(bell, from, pending, host)?;
     }
     Ok(connected?)
 }
 
 /// A datagram socket of the run's never sends; connecting it only tells which families there are, and how the machine
 /// would go. To that the answer is loopback's for a host, and none for everything else.
-fn connect_datagrams(desk: &Desk<'_>, target: &OwnedFd, domain: i32, address: SocketAddr) -> Result<Answer, Errno> {
-    let clearance = Cleared::of(desk);
-    if clearance.reaches_everything() {
-        require_address(desk, &clearance, address)?;
+fn connect_datagrams(
+    context: &NotifyContext<'_>,
+    target: &OwnedFd,
+    domain: i32,
+    address: SocketAddr,
+) -> Result<Answer, Errno> {
+    let acl = Cleared::of(context);
+    if acl.reaches_everything() {
+        require_address(context, &acl, address)?;
         socket::connect(target.as_fd(), &socket::bytes(socket::for_domain(address, domain)))?;
         return Ok(Answer::Value(0));
     }
@@ -393,7 +402,7 @@ fn connect_datagrams(desk: &Desk<'_>, target: &OwnedFd, domain: i32, address: So
     if !is_host && !address.ip().is_loopback() {
         let text = address.to_string();
         let reason = Reason::Never("where hosts are named nothing is sent in datagrams".into());
-        clearance.refuse(Kind::Connect, &text, &text, reason);
+        acl.refuse(Kind::Connect, &text, &text, reason);
         return Err(REFUSED);
     }
     let address = SocketAddr::new(loopback_of(address.ip()), address.port());
@@ -402,10 +411,10 @@ fn connect_datagrams(desk: &Desk<'_>, target: &OwnedFd, domain: i32, address: So
 }
 
 /// `bind` of an internet socket. Who listens does so on loopback alone: a server that names no address gets that.
-pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Result<Answer, Errno> {
-    let clearance = Cleared::of(desk);
+pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Result<Answer, Errno> {
+    let acl = Cleared::of(context);
     let given = socket::address(bytes).ok_or_else(|| wrong_address(bytes))?;
-    if clearance.reaches_everything() {
+    if acl.reaches_everything() {
         socket::bind(target.as_fd(), &socket::bytes(given))?;
         return Ok(Answer::Value(0));
     }
@@ -415,13 +424,13 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
              grants only"
                 .into(),
         );
-        clearance.refuse(Kind::Socket, "datagrams", &given.to_string(), reason);
+        acl.refuse(Kind::Socket, "datagrams", &given.to_string(), reason);
         return Err(REFUSED);
     }
     let ip = given.ip().to_canonical();
-    let may_listen = may_listen_on(desk, &clearance, given.port());
+    let may_listen = may_listen_on(context, &acl, given.port());
     // What is bound to no address at all is a server's.
-    let is_near_end = given.port() == 0 && !(ip.is_unspecified() && desk.shared().approvals.is_some());
+    let is_near_end = given.port() == 0 && !(ip.is_unspecified() && context.shared().approvals.is_some());
     if !is_near_end && !may_listen || !ip.is_loopback() && !ip.is_unspecified() && given.port() != 0 {
         let asked = given.to_string();
         let on_loopback = SocketAddr::new(loopback_of(given.ip()), given.port()).to_string();
@@ -430,7 +439,7 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
         } else {
             (&on_loopback, Reason::NotGranted)
         };
-        desk.refuse(clearance.refusal(Kind::Listen, target, &asked, reason));
+        context.refuse(acl.refusal(Kind::Listen, target, &asked, reason));
         return Err(REFUSED);
     }
     // With port 0 and no grant it can only be the near end of a connection.
@@ -444,28 +453,29 @@ pub fn bind(desk: &Desk<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Res
         .is_err_and(|error| error.raw_os_error() == Some(libc::EACCES))
     {
         let reason = Reason::Never("the kernel keeps the lowest ports for the administrator".into());
-        clearance.refuse(Kind::Listen, &address.to_string(), &given.to_string(), reason);
+        acl.refuse(Kind::Listen, &address.to_string(), &given.to_string(), reason);
     }
     bound?;
     if address.ip().to_canonical().is_loopback() {
-        note_bound(desk, target)?;
+        note_bound(context, target)?;
     }
     if given.port() == 0 && may_listen {
-        note_chosen(desk, target)?;
+        note_chosen(context, target)?;
     }
     Ok(Answer::Value(0))
 }
 
 /// Whether a port is granted, or one that the kernel chose before where that is.
-fn may_listen_on(desk: &Desk<'_>, clearance: &Cleared, port: u16) -> bool {
-    let was_chosen = || desk.judge.made(|made| made.chosen_ports.contains(&port));
-    clearance.may_listen(port) || clearance.may_listen(0) && was_chosen()
+fn may_listen_on(context: &NotifyContext<'_>, acl: &Cleared, port: u16) -> bool {
+    let was_chosen = || context.judge.made(|made| made.chosen_ports.contains(&port));
+    acl.may_listen(port) || acl.may_listen(0) && was_chosen()
 }
 
 /// A port that the kernel chose for the run is the run's to ask for again: that is how programs find a free one.
-fn note_chosen(desk: &Desk<'_>, target: &OwnedFd) -> Result<(), Errno> {
+fn note_chosen(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<(), Errno> {
     let port = socket::local_address(target.as_fd())?.port();
-    desk.judge
+    context
+        .judge
         .note_made(|made| Made::keep(&mut made.chosen_ports, port, Made::MOST));
     Ok(())
 }
@@ -490,20 +500,20 @@ fn on_loopback(target: &OwnedFd, unspecified: IpAddr) -> Result<IpAddr, Errno> {
 }
 
 /// `listen`, of a socket of any family: what is bound may, if its port is granted.
-pub fn listen(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let target = desk.socket(registers.int(0))?;
-    desk.caller().confirm()?;
+pub fn listen(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let target = context.socket(registers.int(0))?;
+    context.caller().confirm()?;
     let domain = socket::domain(target.as_fd())?;
     let is_internet = domain == libc::AF_INET || domain == libc::AF_INET6;
     if !is_internet {
         socket::listen(target.as_fd(), registers.int(1))?;
         return Ok(Answer::Value(0));
     }
-    let clearance = Cleared::of(desk);
-    let is_limited = !clearance.reaches_everything();
+    let acl = Cleared::of(context);
+    let is_limited = !acl.reaches_everything();
     if is_limited {
-        bind_to_listen(desk, &clearance, &target, domain)?;
+        bind_to_listen(context, &acl, &target, domain)?;
     }
     socket::listen(target.as_fd(), registers.int(1))?;
     if is_limited {
@@ -511,21 +521,21 @@ pub fn listen(desk: &Desk<'_>) -> Result<Answer, Errno> {
     }
     let number = socket::number(target.as_fd())?;
     let address = canonical(socket::local_address(target.as_fd())?);
-    desk.judge.note_made(|made| {
+    context.judge.note_made(|made| {
         if made.listeners.len() < Made::MOST {
             made.listeners.insert(number, address);
         }
     });
-    let_listen(desk, &clearance, address);
-    desk.release_socket(registers.int(0));
+    let_listen(context, &acl, address);
+    context.release_socket(registers.int(0));
     Ok(Answer::Value(0))
 }
 
 /// Tells of a port that is listened on, as it would be granted: 0 where the kernel chose it.
-fn let_listen(desk: &Desk<'_>, clearance: &Cleared, address: SocketAddr) {
-    let was_chosen = desk.judge.made(|made| made.chosen_ports.contains(&address.port()));
+fn let_listen(context: &NotifyContext<'_>, acl: &Cleared, address: SocketAddr) {
+    let was_chosen = context.judge.made(|made| made.chosen_ports.contains(&address.port()));
     let granted = SocketAddr::new(address.ip(), if was_chosen { 0 } else { address.port() });
-    clearance.let_pass(Kind::Listen, &granted.to_string(), &address.to_string());
+    acl.let_pass(Kind::Listen, &granted.to_string(), &address.to_string());
 }
 
 /// What can't be is looked at once more.
@@ -540,7 +550,7 @@ fn end_unless_on_loopback(target: &OwnedFd) -> Result<(), Errno> {
 
 /// That a socket listens on loopback, on a port that is granted. It has to have been bound there: what is only connected
 /// has an address that another thread can take away, and one that isn't bound would get any port of any address.
-fn bind_to_listen(desk: &Desk<'_>, clearance: &Cleared, target: &OwnedFd, domain: i32) -> Result<(), Errno> {
+fn bind_to_listen(context: &NotifyContext<'_>, acl: &Cleared, target: &OwnedFd, domain: i32) -> Result<(), Errno> {
     if socket::kind(target.as_fd())? != libc::SOCK_STREAM {
         return Ok(());
     }
@@ -548,52 +558,54 @@ fn bind_to_listen(desk: &Desk<'_>, clearance: &Cleared, target: &OwnedFd, domain
         return Err(Errno(libc::EINVAL));
     }
     let bound = socket::local_address(target.as_fd())?;
-    if bound.port() == 0 && clearance.may_listen(0) {
+    if bound.port() == 0 && acl.may_listen(0) {
         let ip = on_loopback(target, bound.ip())?;
         let address = socket::for_domain(SocketAddr::new(ip, 0), domain);
         socket::bind(target.as_fd(), &socket::bytes(address))?;
-        note_bound(desk, target)?;
+        note_bound(context, target)?;
     }
     let number = socket::number(target.as_fd())?;
-    if desk.judge.made(|made| made.bound.contains(&number)) && may_listen_on(desk, clearance, bound.port()) {
+    if context.judge.made(|made| made.bound.contains(&number)) && may_listen_on(context, acl, bound.port()) {
         return Ok(());
     }
     let wanted = SocketAddr::new(loopback_of(bound.ip().to_canonical()), bound.port()).to_string();
-    desk.refuse(clearance.refusal(Kind::Listen, &wanted, &bound.to_string(), Reason::NotGranted));
+    context.refuse(acl.refusal(Kind::Listen, &wanted, &bound.to_string(), Reason::NotGranted));
     Err(REFUSED)
 }
 
 /// Takes note of a socket that was bound to a loopback address, which it keeps, and may listen.
-fn note_bound(desk: &Desk<'_>, target: &OwnedFd) -> Result<(), Errno> {
+fn note_bound(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<(), Errno> {
     let number = socket::number(target.as_fd())?;
-    desk.judge
+    context
+        .judge
         .note_made(|made| Made::keep(&mut made.bound, number, Made::MOST));
     Ok(())
 }
 
 /// Whether the run itself listens there, and still does.
-fn is_own(desk: &Desk<'_>, address: SocketAddr) -> bool {
-    let is_noted = |number: u64| desk.judge.made(|made| made.listeners.get(&number) == Some(&address));
-    let has_any = desk
+fn is_own(context: &NotifyContext<'_>, address: SocketAddr) -> bool {
+    let is_noted = |number: u64| context.judge.made(|made| made.listeners.get(&number) == Some(&address));
+    let has_any = context
         .judge
         .made(|made| made.listeners.values().any(|own| *own == address));
     has_any && diagnosis::listener(address).is_ok_and(|number| number.is_some_and(is_noted))
 }
 
 /// Whether the run listens on this port of another loopback address.
-fn listens_beside(desk: &Desk<'_>, port: u16) -> bool {
-    desk.judge
+fn listens_beside(context: &NotifyContext<'_>, port: u16) -> bool {
+    context
+        .judge
         .made(|made| made.listeners.values().any(|address| address.port() == port))
 }
 
 /// A socket that the filter doesn't let through by itself: one that never sends, one that has to be made for the run
 /// because no copy could be taken of its own, or one that is never used.
-pub fn socket(desk: &Desk<'_>) -> Result<Answer, Errno> {
+pub fn socket(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     const FLAGS: i32 = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    let registers = desk.caller().registers;
+    let registers = context.caller().registers;
     let (domain, kind, protocol) = (registers.int(0), registers.int(1), registers.int(2));
-    let made = match making(desk, domain, kind & !FLAGS, protocol) {
-        Making::No => return refuse(desk, domain, kind),
+    let made = match making(context, domain, kind & !FLAGS, protocol) {
+        Making::No => return refuse(context, domain, kind),
         // What a kernel without MPTCP says; programs go on with TCP.
         Making::Unknown => return Err(Errno(libc::EPROTONOSUPPORT)),
         Making::Whole => socket::open(domain, kind & !libc::SOCK_CLOEXEC, protocol)?,
@@ -605,7 +617,7 @@ pub fn socket(desk: &Desk<'_>) -> Result<Answer, Errno> {
         }
     };
     if !other::takes_descriptors() {
-        desk.keep_socket(&made)?;
+        context.keep_socket(&made)?;
     }
     let on_execute = if kind & libc::SOCK_CLOEXEC != 0 {
         OnExecute::Close
@@ -629,8 +641,8 @@ enum Making {
     Unknown,
 }
 
-fn making(desk: &Desk<'_>, domain: i32, kind: i32, protocol: i32) -> Making {
-    let has_network = !stand_in::is_needed(desk);
+fn making(context: &NotifyContext<'_>, domain: i32, kind: i32, protocol: i32) -> Making {
+    let has_network = !stand_in::is_needed(context);
     match (domain, kind, protocol) {
         (libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_SEQPACKET, _) => Making::Whole,
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, libc::IPPROTO_MPTCP) => Making::Unknown,
@@ -639,8 +651,8 @@ fn making(desk: &Desk<'_>, domain: i32, kind: i32, protocol: i32) -> Making {
         (libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_DGRAM, libc::NETLINK_ROUTE) => Making::Whole,
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) => Making::Whole,
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_DGRAM, 0 | libc::IPPROTO_UDP) => {
-            let mut realms = desk.judge.realms();
-            if realms.all(|realm| realm.brief.policy.reach == Reach::Everything) {
+            let mut realms = context.judge.realms();
+            if realms.all(|run_policy| run_policy.run_config.policy.reach == NetworkPolicy::Everything) {
                 Making::Whole
             } else {
                 Making::Mute
@@ -651,10 +663,10 @@ fn making(desk: &Desk<'_>, domain: i32, kind: i32, protocol: i32) -> Making {
 }
 
 /// A socket that the policy has no place for.
-fn refuse(desk: &Desk<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
+fn refuse(context: &NotifyContext<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
     let is_internet = domain == libc::AF_INET || domain == libc::AF_INET6;
     let is_plain = [libc::SOCK_STREAM, libc::SOCK_DGRAM].contains(&(kind & 0xf));
-    let lacks_network = stand_in::refusing(desk, Reason::NotGranted).filter(|_| is_internet && is_plain);
+    let lacks_network = stand_in::refusing(context, Reason::NotGranted).filter(|_| is_internet && is_plain);
     let (kind, target, reason) = match lacks_network {
         Some(reason) => (Kind::Connect, "internet".to_string(), reason),
         None => (
@@ -663,7 +675,7 @@ fn refuse(desk: &Desk<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
             Reason::Never("no profile allows sockets of this kind".into()),
         ),
     };
-    desk.note(&Attempt::on(kind, b""), target.as_bytes(), reason);
+    context.note(&Attempt::on(kind, b""), target.as_bytes(), reason);
     Err(Errno(libc::EPERM))
 }
 
@@ -671,55 +683,59 @@ fn refuse(desk: &Desk<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
 pub struct Cleared {
     shared: Arc<Shared>,
     /// Granted for this connection alone.
-    once: Opened,
-    labels: Vec<Arc<Label>>,
+    once: ApprovedGrants,
+    nested_runs: Vec<Arc<NestedRun>>,
     process: i32,
     program: Vec<u8>,
     syscall: Cow<'static, str>,
 }
 
 impl Cleared {
-    pub fn of(desk: &Desk<'_>) -> Cleared {
+    pub fn of(context: &NotifyContext<'_>) -> Cleared {
         Cleared {
-            shared: Arc::clone(&desk.worker.shared),
-            once: desk.once().clone(),
-            labels: desk.judge.labels.list.clone(),
-            process: desk.caller().process(),
-            program: desk.caller().program(),
-            syscall: desk.call_name().into(),
+            shared: Arc::clone(&context.worker.shared),
+            once: context.once().clone(),
+            nested_runs: context.judge.nested_runs.list.clone(),
+            process: context.caller().process(),
+            program: context.caller().program(),
+            syscall: context.call_name().into(),
         }
     }
 
     fn policies(&self) -> impl Iterator<Item = &Policy> {
-        let inner = self.labels.iter().map(|label| &label.realm.brief.policy);
-        std::iter::once(&self.shared.run.brief.policy).chain(inner)
+        let inner = self
+            .nested_runs
+            .iter()
+            .map(|nested_run| &nested_run.run_policy.run_config.policy);
+        std::iter::once(&self.shared.run.run_config.policy).chain(inner)
     }
 
     fn reaches_everything(&self) -> bool {
-        self.policies().all(|policy| policy.reach == Reach::Everything)
+        self.policies().all(|policy| policy.reach == NetworkPolicy::Everything)
     }
 
     /// Port 0 is one that the kernel chooses.
     fn may_listen(&self, port: u16) -> bool {
-        let grants =
-            |policy: &Policy| policy.reach == Reach::Everything || policy.listen.iter().any(|grant| grant.port == port);
+        let grants = |policy: &Policy| {
+            policy.reach == NetworkPolicy::Everything || policy.listen.iter().any(|grant| grant.port == port)
+        };
         self.every(grants, |opened| opened.may_listen(port))
     }
 
     /// Whether all policies grant something; of the run's own counts what was granted on answers too.
-    fn every(&self, grants: impl Fn(&Policy) -> bool, is_opened: impl Fn(&Opened) -> bool) -> bool {
+    fn every(&self, grants: impl Fn(&Policy) -> bool, is_opened: impl Fn(&ApprovedGrants) -> bool) -> bool {
         let mut policies = self.policies();
         let own = policies.next().is_some_and(&grants) || self.is_opened(is_opened);
         own && policies.all(grants)
     }
 
-    fn is_opened(&self, is: impl Fn(&Opened) -> bool) -> bool {
+    fn is_opened(&self, is: impl Fn(&ApprovedGrants) -> bool) -> bool {
         let approvals = self.shared.approvals.as_deref();
         is(&self.once) || approvals.is_some_and(|approvals| is(&approvals.opened()))
     }
 
     /// What may be spoken with a host by what was granted on answers.
-    fn opened_speech(&self, name: &Name, port: u16) -> Option<Speech> {
+    fn opened_speech(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
         let approvals = self.shared.approvals.as_deref();
         let lasting = approvals.and_then(|approvals| approvals.opened().name(name, port));
         self.once.name(name, port).max(lasting)
@@ -741,7 +757,7 @@ impl Cleared {
     }
 }
 
-impl Clearance for Cleared {
+impl NetworkAcl for Cleared {
     fn knows(&self, name: &Name) -> bool {
         self.every(|policy| policy.reach.knows(name), |opened| opened.knows(name))
     }
@@ -754,7 +770,7 @@ impl Clearance for Cleared {
         is_askable && self.shared.approvals.is_some() && policies.all(|policy| policy.reach.knows(name))
     }
 
-    fn name(&self, name: &Name, port: u16) -> Option<Speech> {
+    fn name(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
         let mut policies = self.policies();
         let own = policies.next().and_then(|policy| policy.reach.name(name, port));
         let mut all = own.max(self.opened_speech(name, port))?;

@@ -5,16 +5,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use super::answer::Errno;
-use super::approvals::{Approvals, Opened};
+use super::approvals::{Approvals, ApprovedGrants};
 use super::caller::Caller;
 use super::git_config;
 use super::hard_links::Number;
 use super::pinned::{Entry, FileSystem, Identity, Pinned, Place};
 use super::procfs;
-use super::realm::Realm;
-use super::station::Station;
+use super::run_policy::RunPolicy;
 use super::submodules::{self, Indexes};
 use super::terminals::Terminal;
+use super::worker_fds::WorkerFds;
 use crate::policy::{Access, Arrival, Capabilities, Decision, Grant, Renamed, git_directories, is_in_git_directory};
 use crate::profile::Origin;
 use crate::real_path::is_absence;
@@ -68,12 +68,12 @@ const RENAMED: &str = "git's HEAD and its index are written to another name, and
 
 /// Judges by one policy.
 pub struct Judge<'a> {
-    pub realm: &'a Realm,
-    pub station: &'a Station,
+    pub run_policy: &'a RunPolicy,
+    pub worker_fds: &'a WorkerFds,
     pub caller: &'a Caller<'a>,
     pub indexes: &'a Indexes,
     /// What was granted on answers: until the run ends, and for this call alone.
-    pub opened: Option<(&'a Approvals, &'a Opened)>,
+    pub opened: Option<(&'a Approvals, &'a ApprovedGrants)>,
 }
 
 impl Judge<'_> {
@@ -88,7 +88,7 @@ impl Judge<'_> {
         if object.is_device() {
             return self.device(access, object);
         }
-        if object.name().starts_with("/dev/shm") && self.realm.made().shared_memory.contains(&object.identity()) {
+        if object.name().starts_with("/dev/shm") && self.run_policy.made().shared_memory.contains(&object.identity()) {
             return Verdict::OnBehalf;
         }
         if self.is_own_git_lock(access, object.name(), object.identity()) {
@@ -103,7 +103,7 @@ impl Judge<'_> {
 
     /// What is closed by one name is closed by all.
     pub fn by_other_names(&self, access: Access, file: Number) -> Verdict {
-        let Some(name) = self.realm.closed_name(file) else {
+        let Some(name) = self.run_policy.closed_name(file) else {
             return Verdict::OnBehalf;
         };
         // One kind after the other: that nothing grants the one doesn't hide that the other is closed.
@@ -131,7 +131,7 @@ impl Judge<'_> {
     fn is_on_the_way(&self, object: &Pinned) -> bool {
         match self.object(Access::READ, object) {
             Verdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => {
-                let policy = &self.realm.brief.policy;
+                let policy = &self.run_policy.run_config.policy;
                 let granted = policy.grants.iter().map(|grant| &grant.path);
                 granted
                     .chain(policy.sockets.iter().map(|grant| &grant.path))
@@ -146,11 +146,11 @@ impl Judge<'_> {
         if !place.parent.has_name() {
             return Verdict::Refused(Reason::NotGranted);
         }
-        let brief = &self.realm.brief;
-        if brief.scratch.as_deref() == Some(place.name()) {
+        let run_config = &self.run_policy.run_config;
+        if run_config.scratch.as_deref() == Some(place.name()) {
             return Verdict::Refused(Reason::Never("the scratch directory stays where it is".into()));
         }
-        if brief.cache.as_deref() == Some(place.name()) {
+        if run_config.cache.as_deref() == Some(place.name()) {
             return Verdict::Refused(Reason::Never("the cache stays where it is".into()));
         }
         if let Some(refused) = kernels_elsewhere(access, place.parent.file_system(), place.parent.name()) {
@@ -176,7 +176,7 @@ impl Judge<'_> {
             {
                 // There's no directory yet, and one that was another's is still that.
                 self.for_maker(Access::WRITE, name, &|directory| {
-                    !self.realm.made().was_anothers(directory)
+                    !self.run_policy.made().was_anothers(directory)
                 })
             }
             verdict => verdict,
@@ -220,7 +220,7 @@ impl Judge<'_> {
     /// Whether it is the lock of a git configuration that the run made, and may write as it may what is around the `.git`.
     fn is_own_git_lock(&self, access: Access, name: &Path, found: Identity) -> bool {
         git_config::is_lock(name)
-            && self.realm.made().git_locks.contains_key(&found)
+            && self.run_policy.made().git_locks.contains_key(&found)
             && self.is_open_but_for_git(access, name)
     }
 
@@ -228,7 +228,7 @@ impl Judge<'_> {
     pub fn is_open_but_for_git(&self, access: Access, name: &Path) -> bool {
         let above = |directory: &Path| Some(directory) == name.parent();
         let is_open = |bit: Access| {
-            self.is_granted(bit, name) && self.realm.matcher().denial_for_maker(bit, name, &above).is_none()
+            self.is_granted(bit, name) && self.run_policy.matcher().denial_for_maker(bit, name, &above).is_none()
         };
         let mut bits = [Access::READ, Access::WRITE, Access::DELETE].into_iter();
         bits.all(|bit| !access.contains(bit) || is_open(bit))
@@ -236,10 +236,10 @@ impl Judge<'_> {
 
     /// Access to whatever has this name.
     pub fn name(&self, access: Access, name: &Path) -> Verdict {
-        if self.realm.brief.is_in_scratch(name) {
+        if self.run_policy.run_config.is_in_scratch(name) {
             return Verdict::Static;
         }
-        if self.realm.brief.is_in_cache(name) {
+        if self.run_policy.run_config.is_in_cache(name) {
             return Verdict::OnBehalf;
         }
         if let Some(process) = procfs::process_of(name) {
@@ -260,7 +260,7 @@ impl Judge<'_> {
     /// Cutting away what a file holds, which is deleting. Scratch directory and cache are the run's own.
     pub fn cutting(&self, object: &Pinned) -> Verdict {
         match self.incapable(Access::DELETE) {
-            Some(capability) if object.has_name() && !self.realm.brief.is_private(object.name()) => {
+            Some(capability) if object.has_name() && !self.run_policy.run_config.is_private(object.name()) => {
                 Verdict::Refused(Reason::Incapable(capability))
             }
             _ => Verdict::OnBehalf,
@@ -268,7 +268,7 @@ impl Judge<'_> {
     }
 
     fn bit(&self, bit: Access, name: &Path) -> Verdict {
-        match self.realm.matcher().decide(bit, name) {
+        match self.run_policy.matcher().decide(bit, name) {
             Decision::Allow(_) if is_apart(bit, name) && !self.is_granted_inside(bit, name) => {
                 Verdict::Refused(Reason::NotGranted)
             }
@@ -290,8 +290,8 @@ impl Judge<'_> {
 
     /// For what the run may have made: it is refused what is closed for another reason than its name.
     fn for_maker(&self, access: Access, name: &Path, made: &dyn Fn(&Path) -> bool) -> Verdict {
-        let denial = || self.realm.matcher().denial_for_maker(access, name, made);
-        let noted = || std::mem::replace(&mut self.realm.made().uses_own, true);
+        let denial = || self.run_policy.matcher().denial_for_maker(access, name, made);
+        let noted = || std::mem::replace(&mut self.run_policy.made().uses_own, true);
         // Asked again once it is noted: a link that is made meanwhile claims its target first, and looks for the note then.
         match denial().or_else(|| if noted() { None } else { denial() }) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
@@ -307,11 +307,11 @@ impl Judge<'_> {
             Access::DELETE => Capabilities::DELETE,
             _ => Capabilities::EXECUTE,
         };
-        (!self.realm.brief.policy.capabilities.contains(capability)).then_some(capability)
+        (!self.run_policy.run_config.policy.capabilities.contains(capability)).then_some(capability)
     }
 
     /// Whether something was granted on an answer.
-    pub fn is_opened(&self, is: impl Fn(&Opened) -> bool) -> bool {
+    pub fn is_opened(&self, is: impl Fn(&ApprovedGrants) -> bool) -> bool {
         self.opened
             .is_some_and(|(approvals, once)| is(once) || is(&approvals.opened()))
     }
@@ -321,7 +321,7 @@ impl Judge<'_> {
     }
 
     fn grants(&self, bit: Access, name: &Path) -> impl Iterator<Item = &Grant> {
-        let grants = self.realm.brief.policy.grants.iter();
+        let grants = self.run_policy.run_config.policy.grants.iter();
         grants.filter(move |grant| grant.access.contains(bit) && grant.covers(name))
     }
 
@@ -343,7 +343,7 @@ impl Judge<'_> {
         let directory = git.parent().unwrap_or(git);
         let is_made = self.has_made(directory);
         // It may go back to where there is one around it.
-        let may_return = !is_made && self.realm.made().has_carried(directory);
+        let may_return = !is_made && self.run_policy.made().has_carried(directory);
         may_return
             || self
                 .repositories_around(directory)
@@ -369,7 +369,7 @@ impl Judge<'_> {
 
     /// Whether this run made the directory, and not in the place of another. Nothing of the run renames meanwhile.
     fn has_made(&self, directory: &Path) -> bool {
-        let made = self.realm.made();
+        let made = self.run_policy.made();
         !made.directories.is_empty()
             && Identity::at(directory).is_some_and(|identity| made.directories.contains(&identity))
             && !made.was_anothers(directory)
@@ -378,7 +378,7 @@ impl Judge<'_> {
     fn process_entry(&self, access: Access, name: &Path, process: i32) -> Verdict {
         let own = self.caller.process();
         let is_own = process == own;
-        if !is_own && !procfs::is_below(self.station, self.caller.top, process) {
+        if !is_own && !procfs::is_below(self.worker_fds, self.caller.top, process) {
             return Verdict::Refused(Reason::Never("the process isn't part of the run".into()));
         }
         if procfs::allows(name, is_own, access.intersects(Access::CHANGE)) {
@@ -417,7 +417,13 @@ impl Judge<'_> {
     /// The base's devices, the run's terminals, and what is granted below `/dev` by name.
     fn device(&self, access: Access, object: &Pinned) -> Verdict {
         let name = object.name();
-        if self.realm.brief.terminals.iter().any(|terminal| terminal == name) {
+        if self
+            .run_policy
+            .run_config
+            .terminals
+            .iter()
+            .any(|terminal| terminal == name)
+        {
             return Verdict::Static;
         }
         if is_terminal_multiplexer(name) || self.is_own_terminal(object) {
@@ -439,25 +445,25 @@ impl Judge<'_> {
 
     fn is_own_terminal(&self, object: &Pinned) -> bool {
         object.name().starts_with("/dev/pts")
-            && Terminal::of(object.as_fd()).is_some_and(|terminal| self.realm.made().terminals.contains(&terminal))
+            && Terminal::of(object.as_fd()).is_some_and(|terminal| self.run_policy.made().terminals.contains(&terminal))
     }
 
     /// Whether a program may be started. Landlock decides, by trees. What is closed for reading is refused here: to all but
     /// a thread that puts another name in its place when this one has been judged.
     pub fn executes(&self, object: &Pinned) -> bool {
-        let brief = &self.realm.brief;
+        let run_config = &self.run_policy.run_config;
         !object.has_name()
-            || brief.scratch_executes && brief.is_in_scratch(object.name())
-            || brief.is_in_cache(object.name())
+            || run_config.scratch_executes && run_config.is_in_scratch(object.name())
+            || run_config.is_in_cache(object.name())
             || self.is_granted(Access::EXECUTE, object.name())
     }
 
     /// The denial that closes a program for reading, if one does.
     pub fn closed_program(&self, object: &Pinned) -> Option<Reason> {
-        if !object.has_name() || self.realm.brief.is_private(object.name()) {
+        if !object.has_name() || self.run_policy.run_config.is_private(object.name()) {
             return None;
         }
-        match self.realm.matcher().decide(Access::READ, object.name()) {
+        match self.run_policy.matcher().decide(Access::READ, object.name()) {
             Decision::Denied(denial) => Some(Reason::Denied(Box::new(denial.met_at(object.name())))),
             Decision::Allow(_) | Decision::NotGranted => None,
         }
@@ -466,7 +472,7 @@ impl Judge<'_> {
     /// The denial that closes a name, if one does.
     pub fn denial(&self, name: &Path) -> Option<Reason> {
         let access = Access::WRITING;
-        let denial = self.realm.matcher().denial(access, name, false)?;
+        let denial = self.run_policy.matcher().denial(access, name, false)?;
         Some(Reason::Denied(Box::new(denial.met_at(name))))
     }
 
@@ -474,7 +480,7 @@ impl Judge<'_> {
     pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
         let is_git_itself = git_directories(new).as_slice() == [new];
         let comes_from_outside = old.is_none_or(|old| !is_in_git_directory(old));
-        if self.realm.brief.is_in_cache(new)
+        if self.run_policy.run_config.is_in_cache(new)
             || !is_in_git_directory(new)
             || is_git_itself
             || !comes_from_outside
@@ -483,8 +489,8 @@ impl Judge<'_> {
             return Verdict::Static;
         }
         let denial = self
-            .realm
-            .brief
+            .run_policy
+            .run_config
             .policy
             .denials
             .iter()
@@ -497,17 +503,17 @@ impl Judge<'_> {
 
     /// That what comes to be called `new` holds nothing, and leads to nothing, that could not be made there.
     pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> Verdict {
-        let brief = &self.realm.brief;
-        if brief.is_in_cache(new) {
+        let run_config = &self.run_policy.run_config;
+        if run_config.is_in_cache(new) {
             return Verdict::Static;
         }
         // No denial holds in the scratch directory.
         if let Arrival::Directory(old) = arrival
-            && brief.is_in_scratch(old) != brief.is_in_scratch(new)
+            && run_config.is_in_scratch(old) != run_config.is_in_scratch(new)
         {
             return Verdict::Refused(Reason::Never(COPIED.into()));
         }
-        match self.realm.matcher().filled_by(arrival, new) {
+        match self.run_policy.matcher().filled_by(arrival, new) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(new)))),
             None => Verdict::Static,
         }
@@ -516,8 +522,8 @@ impl Judge<'_> {
     /// That a directory's mode, owner and access list may change: not where Stockade or the user's programs are to find
     /// what is closed below it.
     pub fn keeping(&self, directory: &Path) -> Verdict {
-        match self.realm.matcher().built_in_below(directory) {
-            Some(denial) if !self.realm.brief.is_private(directory) => {
+        match self.run_policy.matcher().built_in_below(directory) {
+            Some(denial) if !self.run_policy.run_config.is_private(directory) => {
                 Verdict::Refused(Reason::Denied(Box::new(denial.met_at(directory))))
             }
             _ => Verdict::Static,
@@ -527,8 +533,8 @@ impl Judge<'_> {
     /// That a name in the cache is neither moved out nor given to what is outside: by another name a later run could change
     /// what is closed to it.
     pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> Verdict {
-        let brief = &self.realm.brief;
-        match old.is_some_and(|old| brief.is_in_cache(old)) == brief.is_in_cache(new) {
+        let run_config = &self.run_policy.run_config;
+        match old.is_some_and(|old| run_config.is_in_cache(old)) == run_config.is_in_cache(new) {
             true => Verdict::Static,
             false => Verdict::Refused(Reason::Never(
                 "files are copied into the cache and out of it, and neither moved nor linked".into(),
@@ -538,11 +544,11 @@ impl Judge<'_> {
 
     /// That moving `old` to `new` opens nothing that was closed.
     pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
-        if self.realm.brief.is_private(old) {
+        if self.run_policy.run_config.is_private(old) {
             return Verdict::Static;
         }
         let made = |directory: &Path| self.has_made(directory);
-        match self.realm.matcher().opens_by_moving_for_maker(old, new, &made) {
+        match self.run_policy.matcher().opens_by_moving_for_maker(old, new, &made) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(old)))),
             None => Verdict::Static,
         }

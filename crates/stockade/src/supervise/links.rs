@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
-use super::desk::Desk;
 use super::judge::{CLOSED, Verdict};
 use super::metadata::Subject;
+use super::notify_context::NotifyContext;
 use super::pinned::{FileSystem, Pinned};
 use super::refuse::Attempt;
 use super::resolve::{Last, MOST_LINKS, Request};
@@ -18,23 +18,23 @@ use crate::report::Kind;
 use stockade_sys::file::{self, OpenHow};
 
 #[cfg(target_arch = "x86_64")]
-pub fn readlink(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    read(desk, libc::AT_FDCWD, 0)
+pub fn readlink(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    read(context, libc::AT_FDCWD, 0)
 }
 
-pub fn readlinkat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    read(desk, desk.caller().registers.int(0), 1)
+pub fn readlinkat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    read(context, context.caller().registers.int(0), 1)
 }
 
 /// The path, the buffer and its size are in registers from `first` on.
-fn read(desk: &Desk<'_>, directory: i32, first: usize) -> Result<Answer, Errno> {
-    let (caller, registers) = (desk.caller(), desk.caller().registers);
+fn read(context: &NotifyContext<'_>, directory: i32, first: usize) -> Result<Answer, Errno> {
+    let (caller, registers) = (context.caller(), context.caller().registers);
     let size = usize::try_from(registers.int(first + 2)).unwrap_or(0);
     if size == 0 {
         return Err(Errno(libc::EINVAL));
     }
     let path = caller.path(registers.long(first))?;
-    if let Some(errno) = at_once(desk, &path) {
+    if let Some(errno) = at_once(context, &path) {
         return Err(errno);
     }
     let no_link = if path.bytes().is_empty() {
@@ -43,16 +43,16 @@ fn read(desk: &Desk<'_>, directory: i32, first: usize) -> Result<Answer, Errno> 
         libc::EINVAL
     };
     let subject = Subject::PathOrDescriptor(directory, path, Last::Keep);
-    let link = subject.object(desk)?;
+    let link = subject.object(context)?;
     if !link.is_symlink() {
         return Err(Errno(no_link));
     }
     if !link.has_name() {
         return Err(Errno(libc::ENOENT));
     }
-    let text = text(desk, &link)?;
+    let text = text(context, &link)?;
     let attempt = Attempt::with(Kind::Read, subject.asked(), &link);
-    desk.enforce(verdict(desk, &link, &text), &attempt, link.name(), CLOSED)?;
+    context.enforce(verdict(context, &link, &text), &attempt, link.name(), CLOSED)?;
     let text = &text[..text.len().min(size)];
     caller.confirm()?;
     caller.write(registers.long(first + 1), text)?;
@@ -61,7 +61,7 @@ fn read(desk: &Desk<'_>, directory: i32, first: usize) -> Result<Answer, Errno> 
 
 /// The error of a path that leads to a directory, or to nothing, without a link on the way: compilers ask so of each directory
 /// above each file that they include. On the root's own mount alone: on procfs a name may mean another object for the caller.
-fn at_once(desk: &Desk<'_>, path: &Alleged) -> Option<Errno> {
+fn at_once(context: &NotifyContext<'_>, path: &Alleged) -> Option<Errno> {
     if !path.bytes().starts_with(b"/") {
         return None;
     }
@@ -70,7 +70,7 @@ fn at_once(desk: &Desk<'_>, path: &Alleged) -> Option<Errno> {
         mode: 0,
         resolve: libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_NO_MAGICLINKS | libc::RESOLVE_NO_XDEV,
     };
-    match file::open(desk.station().root.as_fd(), path.text(), how) {
+    match file::open(context.worker_fds().root.as_fd(), path.text(), how) {
         Ok(_) => Some(Errno(libc::EINVAL)),
         Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Some(Errno(libc::ENOENT)),
         Err(_) => None,
@@ -78,9 +78,9 @@ fn at_once(desk: &Desk<'_>, path: &Alleged) -> Option<Errno> {
 }
 
 /// The text of a link, as the caller would read it: `/proc/self` and `/proc/thread-self` would tell of us.
-pub fn text(desk: &Desk<'_>, link: &Pinned) -> Result<Vec<u8>, Errno> {
+pub fn text(context: &NotifyContext<'_>, link: &Pinned) -> Result<Vec<u8>, Errno> {
     if link.file_system() == FileSystem::Process {
-        let caller = desk.caller();
+        let caller = context.caller();
         match link.name().as_os_str().as_bytes() {
             b"/proc/self" => return Ok(caller.process().to_string().into_bytes()),
             b"/proc/thread-self" => return Ok(format!("{}/task/{}", caller.process(), caller.thread).into_bytes()),
@@ -92,25 +92,25 @@ pub fn text(desk: &Desk<'_>, link: &Pinned) -> Result<Vec<u8>, Errno> {
     Ok(buffer[..length].to_vec())
 }
 
-fn verdict(desk: &Desk<'_>, link: &Pinned, text: &[u8]) -> Verdict {
-    match desk.judge.object(Access::READ, link) {
-        Verdict::Refused(_) => desk.judge.link_text(link, &steps(desk, link, text)),
+fn verdict(context: &NotifyContext<'_>, link: &Pinned, text: &[u8]) -> Verdict {
+    match context.judge.object(Access::READ, link) {
+        Verdict::Refused(_) => context.judge.link_text(link, &steps(context, link, text)),
         verdict => verdict,
     }
 }
 
 /// What a link with this text leads to, and what that leads to if it is one too: as far as there's something.
-fn steps(desk: &Desk<'_>, link: &Pinned, text: &[u8]) -> Vec<Pinned> {
+fn steps(context: &NotifyContext<'_>, link: &Pinned, text: &[u8]) -> Vec<Pinned> {
     let next = |link: &Path, text: &[u8]| {
         let path = link.parent()?.join(OsStr::from_bytes(text));
         let path = Alleged::new(CString::new(path.into_os_string().into_encoded_bytes()).ok()?);
-        let request = Request::new(desk.station(), desk.caller(), libc::AT_FDCWD, &path);
+        let request = Request::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &path);
         request.object(Last::Keep).ok()
     };
     let mut steps: Vec<Pinned> = next(link.name(), text).into_iter().collect();
     while let Some(last) = steps.last().filter(|last| last.is_symlink())
         && steps.len() < MOST_LINKS
-        && let Ok(text) = self::text(desk, last)
+        && let Ok(text) = self::text(context, last)
         && let Some(step) = next(last.name(), &text)
     {
         steps.push(step);

@@ -6,10 +6,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use super::answer::{Answer, Errno, MayContinue};
-use super::desk::Desk;
+use super::notify_context::NotifyContext;
 use super::pinned::{Identity, Pinned};
 use super::refuse::Attempt;
-use super::station::Station;
+use super::worker_fds::WorkerFds;
 use crate::plan;
 use crate::report::Kind;
 use stockade_sys::file;
@@ -28,21 +28,21 @@ const UNEXECUTABLE_MODE: u32 = 0o666;
 const NEVER_EXECUTED: &str = "a memory file can't be executed where executing is limited";
 
 /// Makes a memory file that can't be executed: Landlock has no say in what has no path.
-pub fn create(desk: &Desk<'_>) -> Result<Answer, Errno> {
+pub fn create(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     const LONGEST: usize = 250;
-    let registers = desk.caller().registers;
+    let registers = context.caller().registers;
     let flags = registers.word(1);
     if flags & !(MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB | MFD_NOEXEC_SEAL | MFD_EXEC | HUGE_SIZES) != 0 {
         return Err(Errno(libc::EINVAL));
     }
-    if may_execute_everything(desk) {
+    if may_execute_everything(context) {
         return Ok(Answer::Continue(MayContinue::registers_decided(&registers)));
     }
-    let name = desk.caller().string(registers.long(0), LONGEST, libc::EINVAL)?;
-    desk.caller().confirm()?;
+    let name = context.caller().string(registers.long(0), LONGEST, libc::EINVAL)?;
+    context.caller().confirm()?;
     if flags & MFD_EXEC != 0 {
         let attempt = Attempt::on(Kind::Execute, name.as_bytes());
-        return Err(desk.never(&attempt, b"memfd", NEVER_EXECUTED));
+        return Err(context.never(&attempt, b"memfd", NEVER_EXECUTED));
     }
     let made = make_unexecutable(&name, flags)?;
     let on_execute = if flags & MFD_CLOEXEC != 0 {
@@ -54,10 +54,11 @@ pub fn create(desk: &Desk<'_>) -> Result<Answer, Errno> {
 }
 
 /// A run that may execute everything may execute a memory file too.
-fn may_execute_everything(desk: &Desk<'_>) -> bool {
-    desk.judge
+fn may_execute_everything(context: &NotifyContext<'_>) -> bool {
+    context
+        .judge
         .realms()
-        .all(|realm| plan::executes(&realm.brief.policy, "/"))
+        .all(|run_policy| plan::executes(&run_policy.run_config.policy, "/"))
 }
 
 /// A memory file without execute permission, for good: sealed by the kernel, and by [`refuse_to_make_executable`] where
@@ -66,7 +67,7 @@ pub fn make_unexecutable(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
     match file::memory_file(name, flags | MFD_NOEXEC_SEAL | MFD_CLOEXEC) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) && flags & MFD_NOEXEC_SEAL == 0 => {
             let made = file::memory_file(name, flags | MFD_CLOEXEC)?;
-            file::change_mode(&Station::path_to(made.as_fd()), UNEXECUTABLE_MODE)?;
+            file::change_mode(&WorkerFds::path_to(made.as_fd()), UNEXECUTABLE_MODE)?;
             Ok(made)
         }
         Err(error) => Err(error),
@@ -90,29 +91,33 @@ pub enum Permissions {
 }
 
 /// A memory file stays without execute permission. What has a name, or had one, is Landlock's.
-pub fn refuse_to_make_executable(desk: &Desk<'_>, object: &Pinned, change: Permissions) -> Result<(), Errno> {
+pub fn refuse_to_make_executable(
+    context: &NotifyContext<'_>,
+    object: &Pinned,
+    change: Permissions,
+) -> Result<(), Errno> {
     let stays_unexecutable = matches!(change, Permissions::Mode(mode) if mode & 0o111 == 0);
-    if stays_unexecutable || !object.is_memory_file() || may_execute_everything(desk) {
+    if stays_unexecutable || !object.is_memory_file() || may_execute_everything(context) {
         return Ok(());
     }
     let name = object.name().as_os_str().as_encoded_bytes();
-    Err(desk.never(&Attempt::on(Kind::Execute, name), name, NEVER_EXECUTED))
+    Err(context.never(&Attempt::on(Kind::Execute, name), name, NEVER_EXECUTED))
 }
 
 /// Every name that a run has in `/dev/shm` is removed at its end, so there are only as many as are kept in mind.
-pub fn refuse_one_more_name(desk: &Desk<'_>) -> Result<(), Errno> {
-    match desk.shared().made().has_all_shared_names() {
+pub fn refuse_one_more_name(context: &NotifyContext<'_>) -> Result<(), Errno> {
+    match context.shared().made().has_all_shared_names() {
         true => Err(Errno(libc::ENOSPC)),
         false => Ok(()),
     }
 }
 
 /// A new file in `/dev/shm` is the run's, and so is whatever name it is given there.
-pub fn note_shared(desk: &Desk<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
+pub fn note_shared(context: &NotifyContext<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
     let identity = Identity::of(made.as_fd())?;
-    desk.judge.note_made(|made| {
+    context.judge.note_made(|made| {
         made.shared_memory.insert(identity);
     });
-    desk.shared().made().look_at_shared_name(name);
+    context.shared().made().look_at_shared_name(name);
     Ok(())
 }

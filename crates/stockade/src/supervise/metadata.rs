@@ -4,9 +4,9 @@ use std::os::fd::AsFd;
 
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
-use super::desk::Desk;
 use super::judge::{Judge, Verdict};
 use super::memory::{Permissions, refuse_to_make_executable};
+use super::notify_context::NotifyContext;
 use super::open::refuse_set_user_id;
 use super::pinned::Pinned;
 use super::refuse::Attempt;
@@ -29,19 +29,23 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub fn followed(desk: &Desk<'_>, address: u64) -> Result<Subject, Errno> {
+    pub fn followed(context: &NotifyContext<'_>, address: u64) -> Result<Subject, Errno> {
         Ok(Subject::Path(
             libc::AT_FDCWD,
-            desk.caller().path(address)?,
+            context.caller().path(address)?,
             Last::Follow,
         ))
     }
 
-    pub fn kept(desk: &Desk<'_>, address: u64) -> Result<Subject, Errno> {
-        Ok(Subject::Path(libc::AT_FDCWD, desk.caller().path(address)?, Last::Keep))
+    pub fn kept(context: &NotifyContext<'_>, address: u64) -> Result<Subject, Errno> {
+        Ok(Subject::Path(
+            libc::AT_FDCWD,
+            context.caller().path(address)?,
+            Last::Keep,
+        ))
     }
 
-    pub fn at(desk: &Desk<'_>, directory: i32, address: u64, flags: i32) -> Result<Subject, Errno> {
+    pub fn at(context: &NotifyContext<'_>, directory: i32, address: u64, flags: i32) -> Result<Subject, Errno> {
         if flags & !(libc::AT_SYMLINK_NOFOLLOW | libc::AT_EMPTY_PATH) != 0 {
             return Err(Errno(libc::EINVAL));
         }
@@ -54,7 +58,7 @@ impl Subject {
         if flags & libc::AT_EMPTY_PATH != 0 && address == 0 {
             return Ok(Subject::PathOrDescriptor(directory, Alleged::empty(), last));
         }
-        let path = desk.caller().path(address)?;
+        let path = context.caller().path(address)?;
         Ok(if flags & libc::AT_EMPTY_PATH != 0 {
             Subject::PathOrDescriptor(directory, path, last)
         } else {
@@ -63,9 +67,9 @@ impl Subject {
     }
 
     /// Whether the run sees a file of its own in this one's place.
-    pub fn is_served(&self, desk: &Desk<'_>) -> bool {
+    pub fn is_served(&self, context: &NotifyContext<'_>) -> bool {
         match self {
-            Subject::Path(_, path, _) => super::served::names(desk, path).is_some(),
+            Subject::Path(_, path, _) => super::synthetic_files::names(context, path).is_some(),
             Subject::PathOrDescriptor(..) | Subject::Descriptor(_) => false,
         }
     }
@@ -77,160 +81,168 @@ impl Subject {
         }
     }
 
-    pub fn object(&self, desk: &Desk<'_>) -> Result<Pinned, Errno> {
-        let (station, caller) = (desk.station(), desk.caller());
+    pub fn object(&self, context: &NotifyContext<'_>) -> Result<Pinned, Errno> {
+        let (worker_fds, caller) = (context.worker_fds(), context.caller());
         let object = match self {
-            Subject::Path(directory, path, last) => Request::new(station, caller, *directory, path).object(*last),
+            Subject::Path(directory, path, last) => Request::new(worker_fds, caller, *directory, path).object(*last),
             Subject::PathOrDescriptor(directory, path, last) => {
-                Request::new(station, caller, *directory, path).object_or_descriptor(*last)
+                Request::new(worker_fds, caller, *directory, path).object_or_descriptor(*last)
             }
-            Subject::Descriptor(number) => Pinned::through(station, caller.descriptor(*number)?, *number),
+            Subject::Descriptor(number) => Pinned::through(worker_fds, caller.descriptor(*number)?, *number),
         }?;
         caller.confirm()?;
         Ok(object)
     }
 
     /// The object, if the run may write it. Never a device: its mode is the machine's.
-    pub fn writable(&self, desk: &Desk<'_>) -> Result<Pinned, Errno> {
-        self.changeable(desk, |judge, object| judge.object(Access::WRITE, object))
+    pub fn writable(&self, context: &NotifyContext<'_>) -> Result<Pinned, Errno> {
+        self.changeable(context, |judge, object| judge.object(Access::WRITE, object))
     }
 
-    fn changeable(&self, desk: &Desk<'_>, ask: impl Fn(&Judge<'_>, &Pinned) -> Verdict) -> Result<Pinned, Errno> {
-        let object = self.object(desk)?;
+    fn changeable(
+        &self,
+        context: &NotifyContext<'_>,
+        ask: impl Fn(&Judge<'_>, &Pinned) -> Verdict,
+    ) -> Result<Pinned, Errno> {
+        let object = self.object(context)?;
         let attempt = Attempt::with(Kind::Metadata, self.asked(), &object);
         if object.is_device() || !object.has_name() && !object.is_regular() {
             let target = object.name().as_os_str().as_encoded_bytes();
-            return Err(desk.never(&attempt, target, "devices and pipes keep their attributes"));
+            return Err(context.never(&attempt, target, "devices and pipes keep their attributes"));
         }
-        let verdict = desk.judge.all(|judge| ask(judge, &object));
-        desk.enforce(verdict, &attempt, object.name(), NOT_YOURS)?;
+        let verdict = context.judge.all(|judge| ask(judge, &object));
+        context.enforce(verdict, &attempt, object.name(), NOT_YOURS)?;
         Ok(object)
     }
 }
 
 /// The object, if the run may write it and who may use it is the run's to say. The directories above what is closed by
 /// name stay as they are: without its own configuration Stockade would enforce less, and others could put theirs there.
-pub fn shareable(desk: &Desk<'_>, subject: &Subject) -> Result<Pinned, Errno> {
-    kept(desk, subject, subject.writable(desk)?)
+pub fn shareable(context: &NotifyContext<'_>, subject: &Subject) -> Result<Pinned, Errno> {
+    kept(context, subject, subject.writable(context)?)
 }
 
-fn kept(desk: &Desk<'_>, subject: &Subject, object: Pinned) -> Result<Pinned, Errno> {
+fn kept(context: &NotifyContext<'_>, subject: &Subject, object: Pinned) -> Result<Pinned, Errno> {
     if object.is_directory() && object.has_name() {
         let attempt = Attempt::with(Kind::Metadata, subject.asked(), &object);
-        desk.enforce(desk.judge.keeping(object.name()), &attempt, object.name(), NOT_YOURS)?;
+        context.enforce(context.judge.keeping(object.name()), &attempt, object.name(), NOT_YOURS)?;
     }
     Ok(object)
 }
 
-pub fn chmod(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    change_mode(desk, &Subject::followed(desk, registers.long(0))?, registers.word(1))
+pub fn chmod(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    change_mode(
+        context,
+        &Subject::followed(context, registers.long(0))?,
+        registers.word(1),
+    )
 }
 
-pub fn fchmod(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    change_mode(desk, &Subject::Descriptor(registers.int(0)), registers.word(1))
+pub fn fchmod(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    change_mode(context, &Subject::Descriptor(registers.int(0)), registers.word(1))
 }
 
-pub fn fchmodat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let subject = Subject::at(desk, registers.int(0), registers.long(1), 0)?;
-    change_mode(desk, &subject, registers.word(2))
+pub fn fchmodat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let subject = Subject::at(context, registers.int(0), registers.long(1), 0)?;
+    change_mode(context, &subject, registers.word(2))
 }
 
-pub fn fchmodat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let subject = Subject::at(desk, registers.int(0), registers.long(1), registers.int(3))?;
-    change_mode(desk, &subject, registers.word(2))
+pub fn fchmodat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let subject = Subject::at(context, registers.int(0), registers.long(1), registers.int(3))?;
+    change_mode(context, &subject, registers.word(2))
 }
 
-fn change_mode(desk: &Desk<'_>, subject: &Subject, mode: u32) -> Result<Answer, Errno> {
+fn change_mode(context: &NotifyContext<'_>, subject: &Subject, mode: u32) -> Result<Answer, Errno> {
     // What its owner can read stays what it is to git.
     let object = match mode & libc::S_IRUSR {
-        0 => subject.writable(desk)?,
-        _ => subject.changeable(desk, |judge, object| judge.attributes(object))?,
+        0 => subject.writable(context)?,
+        _ => subject.changeable(context, |judge, object| judge.attributes(object))?,
     };
-    let object = kept(desk, subject, object)?;
+    let object = kept(context, subject, object)?;
     if object.is_symlink() {
         return Err(Errno(libc::EOPNOTSUPP));
     }
     if !object.is_directory() {
-        refuse_set_user_id(desk, mode, object.name().as_os_str().as_encoded_bytes())?;
-        refuse_to_make_executable(desk, &object, Permissions::Mode(mode))?;
+        refuse_set_user_id(context, mode, object.name().as_os_str().as_encoded_bytes())?;
+        refuse_to_make_executable(context, &object, Permissions::Mode(mode))?;
     }
     file::change_mode(&object.path(), mode & 0o7777)?;
     Ok(Answer::Value(0))
 }
 
-pub fn chown(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    change_owner(desk, &Subject::followed(desk, registers.long(0))?, 1)
+pub fn chown(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    change_owner(context, &Subject::followed(context, registers.long(0))?, 1)
 }
 
-pub fn lchown(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    change_owner(desk, &Subject::kept(desk, registers.long(0))?, 1)
+pub fn lchown(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    change_owner(context, &Subject::kept(context, registers.long(0))?, 1)
 }
 
-pub fn fchown(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    change_owner(desk, &Subject::Descriptor(registers.int(0)), 1)
+pub fn fchown(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    change_owner(context, &Subject::Descriptor(registers.int(0)), 1)
 }
 
-pub fn fchownat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let subject = Subject::at(desk, registers.int(0), registers.long(1), registers.int(4))?;
-    change_owner(desk, &subject, 2)
+pub fn fchownat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let subject = Subject::at(context, registers.int(0), registers.long(1), registers.int(4))?;
+    change_owner(context, &subject, 2)
 }
 
-fn change_owner(desk: &Desk<'_>, subject: &Subject, first: usize) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let object = shareable(desk, subject)?;
+fn change_owner(context: &NotifyContext<'_>, subject: &Subject, first: usize) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let object = shareable(context, subject)?;
     file::change_owner(object.as_fd(), registers.word(first), registers.word(first + 1))?;
     Ok(Answer::Value(0))
 }
 
 type Times = Option<[libc::timespec; 2]>;
 
-pub fn utime(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let times = read_pair(desk, registers.long(1), |words: [i64; 2]| {
+pub fn utime(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let times = read_pair(context, registers.long(1), |words: [i64; 2]| {
         Ok(words.map(|seconds| timespec(seconds, 0)))
     })?;
-    change_times(desk, &Subject::followed(desk, registers.long(0))?, times)
+    change_times(context, &Subject::followed(context, registers.long(0))?, times)
 }
 
-pub fn utimes(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let times = read_microseconds(desk, registers.long(1))?;
-    change_times(desk, &Subject::followed(desk, registers.long(0))?, times)
+pub fn utimes(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let times = read_microseconds(context, registers.long(1))?;
+    change_times(context, &Subject::followed(context, registers.long(0))?, times)
 }
 
-pub fn futimesat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let times = read_microseconds(desk, registers.long(2))?;
+pub fn futimesat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let times = read_microseconds(context, registers.long(2))?;
     let subject = match registers.long(1) {
         0 => Subject::Descriptor(registers.int(0)),
-        path => Subject::at(desk, registers.int(0), path, 0)?,
+        path => Subject::at(context, registers.int(0), path, 0)?,
     };
-    change_times(desk, &subject, times)
+    change_times(context, &subject, times)
 }
 
-pub fn utimensat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let times = read_pair(desk, registers.long(2), |words: [i64; 4]| {
+pub fn utimensat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let times = read_pair(context, registers.long(2), |words: [i64; 4]| {
         Ok([timespec(words[0], words[1]), timespec(words[2], words[3])])
     })?;
     let subject = match registers.long(1) {
         0 if registers.int(3) & !libc::AT_EMPTY_PATH == 0 => Subject::Descriptor(registers.int(0)),
         0 => return Err(Errno(libc::EINVAL)),
-        path => Subject::at(desk, registers.int(0), path, registers.int(3))?,
+        path => Subject::at(context, registers.int(0), path, registers.int(3))?,
     };
-    change_times(desk, &subject, times)
+    change_times(context, &subject, times)
 }
 
-fn read_microseconds(desk: &Desk<'_>, address: u64) -> Result<Times, Errno> {
-    read_pair(desk, address, |words: [i64; 4]| {
+fn read_microseconds(context: &NotifyContext<'_>, address: u64) -> Result<Times, Errno> {
+    read_pair(context, address, |words: [i64; 4]| {
         if [words[1], words[3]]
             .iter()
             .any(|micros| !(0..1_000_000).contains(micros))
@@ -243,7 +255,7 @@ fn read_microseconds(desk: &Desk<'_>, address: u64) -> Result<Times, Errno> {
 
 /// The two times at an address, `None` for "now".
 fn read_pair<const N: usize>(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     address: u64,
     convert: impl FnOnce([i64; N]) -> Result<[libc::timespec; 2], Errno>,
 ) -> Result<Times, Errno> {
@@ -251,7 +263,7 @@ fn read_pair<const N: usize>(
         return Ok(None);
     }
     let mut bytes = vec![0_u8; N * 8];
-    desk.caller().read(address, &mut bytes)?;
+    context.caller().read(address, &mut bytes)?;
     let words = std::array::from_fn(|index| {
         i64::from_ne_bytes(bytes[index * 8..index * 8 + 8].try_into().expect("eight bytes"))
     });
@@ -265,14 +277,14 @@ fn timespec(seconds: i64, nanoseconds: i64) -> libc::timespec {
     }
 }
 
-fn change_times(desk: &Desk<'_>, subject: &Subject, times: Times) -> Result<Answer, Errno> {
-    let object = subject.changeable(desk, |judge, object| judge.attributes(object))?;
+fn change_times(context: &NotifyContext<'_>, subject: &Subject, times: Times) -> Result<Answer, Errno> {
+    let object = subject.changeable(context, |judge, object| judge.attributes(object))?;
     file::change_times(object.as_fd(), times)?;
     Ok(Answer::Value(0))
 }
 
 /// `file_setattr`: immutable, append-only and their like are the machine's affair.
-pub fn file_setattr(desk: &Desk<'_>) -> Result<Answer, Errno> {
+pub fn file_setattr(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let attempt = Attempt::on(Kind::Metadata, b"");
-    Err(desk.never(&attempt, b"file_setattr", "no run changes file attributes"))
+    Err(context.never(&attempt, b"file_setattr", "no run changes file attributes"))
 }

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Errno};
-use super::desk::Desk;
 use super::hearing;
-use super::labels::{Label, Petitioner};
-use super::shared::{Brief, Shared};
+use super::nested_runs::{NestRequest, NestedRun};
+use super::notify_context::NotifyContext;
+use super::shared::{RunConfig, Shared};
 use crate::plan::{self, Supervision, Trace};
 use crate::policy::{Policy, Target};
 use crate::profile::path_bytes;
@@ -45,14 +45,14 @@ struct Request {
 struct Named(#[serde(with = "path_bytes")] PathBuf);
 
 /// The bytes to send for a brief.
-pub fn request(brief: Brief) -> Vec<u8> {
+pub fn request(run_config: RunConfig) -> Vec<u8> {
     let request = Request {
-        policy: brief.policy,
-        scratch: brief.scratch.map(Named),
-        cache: brief.cache.map(Named),
-        scratch_executes: brief.scratch_executes,
-        terminals: brief.terminals.into_iter().map(Named).collect(),
-        starts: brief.starts,
+        policy: run_config.policy,
+        scratch: run_config.scratch.map(Named),
+        cache: run_config.cache.map(Named),
+        scratch_executes: run_config.scratch_executes,
+        terminals: run_config.terminals.into_iter().map(Named).collect(),
+        starts: run_config.starts,
     };
     serde_json::to_vec(&request).expect("numbers and strings")
 }
@@ -71,13 +71,13 @@ struct Account {
 }
 
 impl Account {
-    fn of(label: &Label, shared: &Shared) -> Account {
-        let begun = label.begun();
-        let refusals = label.refusals();
+    fn of(nested_run: &NestedRun, shared: &Shared) -> Account {
+        let begun = nested_run.begun();
+        let refusals = nested_run.refusals();
         let mut account = Account {
             refusals: refusals.list().to_vec(),
             dropped: refusals.dropped(),
-            timeline: shared.heard().timeline_of(label.number()),
+            timeline: shared.heard().timeline_of(nested_run.number()),
         };
         for counted in &mut account.refusals {
             counted.first.at = counted.first.at.saturating_sub(begun);
@@ -120,24 +120,25 @@ pub fn told(connection: OwnedFd) -> Option<Told> {
 /// of its own hears what comes.
 ///
 /// Where opens aren't seen they couldn't be narrowed: then there's no connection, and no inner run.
-pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
+pub fn connect(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     const REFUSED: Errno = Errno(libc::EAGAIN);
-    let shared = desk.shared();
-    let sees_all = shared.run.brief.supervision.trace == Trace::Exact;
-    let petitioner = Petitioner::new(desk.station(), desk.caller(), desk.judge.labels).filter(|_| sees_all);
-    let petitioner = petitioner.ok_or(REFUSED)?;
-    let keepers = hearing::with_parent(shared, desk.caller());
+    let shared = context.shared();
+    let sees_all = shared.run.run_config.supervision.trace == Trace::Exact;
+    let nest_request =
+        NestRequest::new(context.worker_fds(), context.caller(), context.judge.nested_runs).filter(|_| sees_all);
+    let nest_request = nest_request.ok_or(REFUSED)?;
+    let keepers = hearing::with_parent(shared, context.caller());
     let (ours, theirs) = outer::pair()?;
-    let connection = Connection::new(&desk.worker.shared, ours).ok_or(REFUSED)?;
-    let listener = desk.station().listener.as_fd();
+    let connection = Connection::new(&context.worker.shared, ours).ok_or(REFUSED)?;
+    let listener = context.worker_fds().listener.as_fd();
     notify::replace(
         listener,
-        desk.notification.id,
+        context.notification.id,
         theirs.as_fd(),
-        desk.caller().registers.int(0),
+        context.caller().registers.int(0),
     )?;
     drop(theirs);
-    super::worker::spawn(move || connection.serve(petitioner, keepers))?;
+    super::worker::spawn(move || connection.serve(nest_request, keepers))?;
     Ok(Answer::Value(0))
 }
 
@@ -167,15 +168,15 @@ struct Connection {
 
 impl Connection {
     fn new(shared: &Arc<Shared>, end: OwnedFd) -> Option<Connection> {
-        shared.labels.connect().then(|| Connection {
+        shared.nested_runs.connect().then(|| Connection {
             shared: Arc::clone(shared),
             stream: UnixStream::from(end),
         })
     }
 
     /// Hears the request and the goodbye. A warden that ends without one may leave orphans, so its label stays.
-    fn serve(mut self, petitioner: Petitioner, keepers: [i32; 2]) {
-        let Some(number) = self.grant(petitioner) else {
+    fn serve(mut self, nest_request: NestRequest, keepers: [i32; 2]) {
+        let Some(number) = self.grant(nest_request) else {
             return;
         };
         self.shared.heard().note_launchers(keepers);
@@ -185,32 +186,32 @@ impl Connection {
             self.stream.read_exact(&mut word).map(|()| word[0])
         });
         if matches!(said, Ok(outer::GOODBYE))
-            && let Some(label) = self.shared.labels.remove(number)
+            && let Some(nested_run) = self.shared.nested_runs.remove(number)
         {
             // A launcher that is gone, or doesn't read, hears nothing.
-            let _ = self.tell(&label);
+            let _ = self.tell(&nested_run);
         }
     }
 
-    fn tell(&mut self, label: &Label) -> std::io::Result<()> {
-        let bytes = serde_json::to_vec(&Account::of(label, &self.shared))?;
+    fn tell(&mut self, nested_run: &NestedRun) -> std::io::Result<()> {
+        let bytes = serde_json::to_vec(&Account::of(nested_run, &self.shared))?;
         let length = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
         self.stream.set_write_timeout(Some(WAITS))?;
         self.stream.write_all(&length.to_le_bytes())?;
         self.stream.write_all(&bytes)
     }
 
-    fn grant(&mut self, petitioner: Petitioner) -> Option<usize> {
+    fn grant(&mut self, nest_request: NestRequest) -> Option<usize> {
         let bytes = receive(&mut self.stream, LARGEST, Instant::now() + PATIENCE)?;
         let request: Request = serde_json::from_slice(&bytes).ok()?;
         if !is_reasonable(&request.policy) {
             return None;
         }
         let reading = plan::reading(&request.policy);
-        let brief = Brief {
+        let run_config = RunConfig {
             supervision: Supervision {
                 reading,
-                ..self.shared.run.brief.supervision
+                ..self.shared.run.run_config.supervision
             },
             policy: request.policy,
             scratch: request.scratch.map(|path| path.0),
@@ -222,7 +223,9 @@ impl Connection {
             most_processes: None,
             kept: None,
         };
-        self.shared.labels.add(petitioner, brief, self.shared.started.elapsed())
+        self.shared
+            .nested_runs
+            .add(nest_request, run_config, self.shared.started.elapsed())
     }
 }
 
@@ -257,6 +260,6 @@ fn fill(stream: &mut UnixStream, mut bytes: &mut [u8], deadline: Instant) -> Opt
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.shared.labels.disconnect();
+        self.shared.nested_runs.disconnect();
     }
 }

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use super::answer::{Answer, Effect, Errno, RegisterAccess};
 use super::caller::Alleged;
-use super::desk::Desk;
 use super::judge::{CLOSED, Verdict};
+use super::notify_context::NotifyContext;
 use super::pinned::{Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
-use super::{git_config, process_list, served, terminals};
+use super::{git_config, process_list, synthetic_files, terminals};
 use crate::policy::Access;
 use crate::report::Kind;
 use stockade_sys::file::{self, OpenHow};
@@ -57,10 +57,10 @@ struct Open {
     from_registers: RegisterAccess,
 }
 
-pub fn open(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn open(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     by_registers(
-        desk,
+        context,
         libc::AT_FDCWD,
         registers.long(0),
         registers.int(1),
@@ -68,16 +68,16 @@ pub fn open(desk: &Desk<'_>) -> Result<Answer, Errno> {
     )
 }
 
-pub fn creat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn creat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
-    by_registers(desk, libc::AT_FDCWD, registers.long(0), flags, registers.word(1))
+    by_registers(context, libc::AT_FDCWD, registers.long(0), flags, registers.word(1))
 }
 
-pub fn openat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn openat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     by_registers(
-        desk,
+        context,
         registers.int(0),
         registers.long(1),
         registers.int(2),
@@ -85,19 +85,25 @@ pub fn openat(desk: &Desk<'_>) -> Result<Answer, Errno> {
     )
 }
 
-fn by_registers(desk: &Desk<'_>, directory: i32, path: u64, flags: i32, mode: u32) -> Result<Answer, Errno> {
+fn by_registers(
+    context: &NotifyContext<'_>,
+    directory: i32,
+    path: u64,
+    flags: i32,
+    mode: u32,
+) -> Result<Answer, Errno> {
     let flags = flags & KNOWN;
     refuse_directory_to_create(flags)?;
     let makes = flags & libc::O_CREAT != 0 || is_nameless(flags);
     Open {
         directory,
-        path: desk.caller().path(path)?,
+        path: context.caller().path(path)?,
         flags,
         mode: if makes { mode & 0o7777 } else { 0 },
         resolve: 0,
         from_registers: register_access(flags),
     }
-    .run(desk)
+    .run(context)
 }
 
 fn register_access(flags: i32) -> RegisterAccess {
@@ -108,16 +114,16 @@ fn register_access(flags: i32) -> RegisterAccess {
     }
 }
 
-pub fn openat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
+pub fn openat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     const SIZE: usize = size_of::<OpenHow>();
-    let registers = desk.caller().registers;
+    let registers = context.caller().registers;
     let size = usize::try_from(registers.long(3)).unwrap_or(usize::MAX);
     if size < SIZE {
         return Err(Errno(libc::EINVAL));
     }
-    refuse_unknown_fields(desk, registers.long(2), SIZE, size)?;
+    refuse_unknown_fields(context, registers.long(2), SIZE, size)?;
     let mut words = [0_u8; SIZE];
-    desk.caller().read(registers.long(2), &mut words)?;
+    context.caller().read(registers.long(2), &mut words)?;
     let word = |index: usize| u64::from_ne_bytes(words[index * 8..index * 8 + 8].try_into().expect("eight bytes"));
     let (flags, mode, resolve) = (word(0), word(1), word(2));
     check_strictly(flags, mode, resolve)?;
@@ -129,13 +135,13 @@ pub fn openat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
     }
     Open {
         directory: registers.int(0),
-        path: desk.caller().path(registers.long(1))?,
+        path: context.caller().path(registers.long(1))?,
         flags: flags as i32,
         mode: mode as u32,
         resolve,
         from_registers: RegisterAccess::Unknown,
     }
-    .run(desk)
+    .run(context)
 }
 
 /// A directory is made by mkdir(2) alone; the kernel says so before anything else.
@@ -148,13 +154,18 @@ fn refuse_directory_to_create(flags: i32) -> Result<(), Errno> {
 }
 
 /// A later kernel's structure counts where what this one doesn't know of is zero.
-pub fn refuse_unknown_fields(desk: &Desk<'_>, address: u64, known: usize, size: usize) -> Result<(), Errno> {
+pub fn refuse_unknown_fields(
+    context: &NotifyContext<'_>,
+    address: u64,
+    known: usize,
+    size: usize,
+) -> Result<(), Errno> {
     const LARGEST: usize = 4096;
     if size > LARGEST {
         return Err(Errno(libc::E2BIG));
     }
     let mut rest = vec![0; size - known];
-    desk.caller().read(address.wrapping_add(known as u64), &mut rest)?;
+    context.caller().read(address.wrapping_add(known as u64), &mut rest)?;
     if rest.iter().any(|byte| *byte != 0) {
         return Err(Errno(libc::E2BIG));
     }
@@ -189,23 +200,23 @@ fn is_nameless(flags: i32) -> bool {
 }
 
 impl Open {
-    fn run(&self, desk: &Desk<'_>) -> Result<Answer, Errno> {
-        if let Some(answer) = self.served(desk)? {
+    fn run(&self, context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+        if let Some(answer) = self.served(context)? {
             return Ok(answer);
         }
-        if let Some(answer) = self.known_static(desk) {
+        if let Some(answer) = self.known_static(context) {
             return Ok(answer);
         }
         if self.creates()
-            && let Some(answer) = self.create_where_none_is(desk)?
+            && let Some(answer) = self.create_where_none_is(context)?
         {
             return Ok(answer);
         }
         for _ in 0..MOST_TRIES {
-            match self.request(desk).object(self.last()) {
-                Ok(object) => return self.existing(desk, object),
+            match self.request(context).object(self.last()) {
+                Ok(object) => return self.existing(context, object),
                 Err(Errno(libc::ENOENT)) if self.creates() => {
-                    if let Some(answer) = self.create(desk)? {
+                    if let Some(answer) = self.create(context)? {
                         return Ok(answer);
                     }
                 }
@@ -217,14 +228,14 @@ impl Open {
 
     /// The files by which programs find names, where the run finds them through the relay, and the run's script. What is
     /// served holds nothing that the run may not know, so the text of the path will do.
-    fn served(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
+    fn served(&self, context: &NotifyContext<'_>) -> Result<Option<Answer>, Errno> {
         let is_read = self.access() == Access::READ && !self.creates() && !self.has(libc::O_PATH | libc::O_DIRECTORY);
-        let content = is_read.then(|| served::content(desk, &self.path)).flatten();
+        let content = is_read.then(|| synthetic_files::content(context, &self.path)).flatten();
         match content {
             Some(content) => {
-                let made = served::file(desk, &content)?;
+                let made = synthetic_files::file(context, &content)?;
                 let attempt = Attempt::on(Kind::Read, self.path.bytes());
-                desk.tell_allowed(&attempt, Path::new(OsStr::from_bytes(self.path.bytes())));
+                context.tell_allowed(&attempt, Path::new(OsStr::from_bytes(self.path.bytes())));
                 Ok(Some(Answer::Descriptor(made, self.on_execute())))
             }
             None => Ok(None),
@@ -232,8 +243,8 @@ impl Open {
     }
 
     /// The usual way of making a file: nothing is at its place. `None` where something is.
-    fn create_where_none_is(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
-        let place = self.request(desk).place()?;
+    fn create_where_none_is(&self, context: &NotifyContext<'_>) -> Result<Option<Answer>, Errno> {
+        let place = self.request(context).place()?;
         if !place.is_named() {
             return Ok(None);
         }
@@ -242,26 +253,28 @@ impl Open {
         }
         match place.look() {
             Some(_) => Ok(None),
-            None => self.create_at(desk, place),
+            None => self.create_at(context, place),
         }
     }
 
     /// A path that was continued before is so again, without another look. Landlock judges it in any case; only a
     /// refusal, should somebody have changed what is there, would go without a note.
-    fn known_static(&self, desk: &Desk<'_>) -> Option<Answer> {
-        let is_told = desk.shared().tells_all();
+    fn known_static(&self, context: &NotifyContext<'_>) -> Option<Answer> {
+        let is_told = context.shared().tells_all();
         let is_known =
-            !is_told && self.is_plain_read() && desk.judge.innermost()?.statics().contains(self.path.bytes());
-        let proof = is_known.then(|| desk.judge.may_open(self.from_registers)).flatten()?;
+            !is_told && self.is_plain_read() && context.judge.innermost()?.statics().contains(self.path.bytes());
+        let proof = is_known
+            .then(|| context.judge.may_open(self.from_registers))
+            .flatten()?;
         Some(Answer::Continue(proof))
     }
 
-    fn remember_static(&self, desk: &Desk<'_>) {
+    fn remember_static(&self, context: &NotifyContext<'_>) {
         const MOST: usize = 4096;
         if self.is_plain_read()
-            && let Some(realm) = desk.judge.innermost()
+            && let Some(run_policy) = context.judge.innermost()
         {
-            let mut statics = realm.statics();
+            let mut statics = run_policy.statics();
             if statics.len() >= MOST {
                 statics.clear();
             }
@@ -273,8 +286,8 @@ impl Open {
         self.from_registers == RegisterAccess::Reads && !self.creates() && self.path.bytes().starts_with(b"/")
     }
 
-    fn request<'a>(&'a self, desk: &Desk<'a>) -> Request<'a> {
-        Request::new(desk.station(), desk.caller(), self.directory, &self.path).restricted(self.resolve)
+    fn request<'a>(&'a self, context: &NotifyContext<'a>) -> Request<'a> {
+        Request::new(context.worker_fds(), context.caller(), self.directory, &self.path).restricted(self.resolve)
     }
 
     fn has(&self, flag: i32) -> bool {
@@ -312,11 +325,11 @@ impl Open {
         if truncates { access | Access::WRITE } else { access }
     }
 
-    fn existing(&self, desk: &Desk<'_>, object: Pinned) -> Result<Answer, Errno> {
-        desk.caller().confirm()?;
+    fn existing(&self, context: &NotifyContext<'_>, object: Pinned) -> Result<Answer, Errno> {
+        context.caller().confirm()?;
         self.refuse_kind(&object)?;
         if terminals::is_own_terminal_device(&object) {
-            return terminals::open_own(desk, self.flags, self.on_execute());
+            return terminals::open_own(context, self.flags, self.on_execute());
         }
         let access = self.access();
         let kind = if access.contains(Access::WRITE) {
@@ -325,37 +338,43 @@ impl Open {
             Kind::Read
         };
         if access == Access::READ
-            && let Some(list) = process_list::open(desk, &object, self.flags & !FINDING, self.on_execute())
+            && let Some(list) = process_list::open(context, &object, self.flags & !FINDING, self.on_execute())
         {
             return Ok(list);
         }
         let attempt = Attempt::with(kind, self.path.bytes(), &object);
-        let verdict = desk.judge.object(access, &object);
+        let verdict = context.judge.object(access, &object);
         if self.has(libc::O_TRUNC) && object.is_regular() {
-            super::cutting::refuse_to_cut(desk, &object, 0, self.path.bytes())?;
+            super::truncate::refuse_to_cut(context, &object, 0, self.path.bytes())?;
         }
-        if let Some(held) = self.held_already(desk, access, &object, &verdict) {
+        if let Some(held) = self.held_already(context, access, &object, &verdict) {
             return Ok(held);
         }
-        let is_static = desk.enforce(verdict, &attempt, object.name(), CLOSED)?;
+        let is_static = context.enforce(verdict, &attempt, object.name(), CLOSED)?;
         if is_static == IsStatic::Yes
-            && !self.request(desk).begins_at_process_list()
-            && let Some(proof) = desk.judge.may_open(self.from_registers)
+            && !self.request(context).begins_at_process_list()
+            && let Some(proof) = context.judge.may_open(self.from_registers)
         {
-            self.remember_static(desk);
+            self.remember_static(context);
             return Ok(Answer::Continue(proof));
         }
-        self.on_behalf(desk, object)
+        self.on_behalf(context, object)
     }
 
     /// `/dev/stdout` and its like: what the caller holds already it gets once more, the very same open file. That is no
     /// more than it has, also where the file has a name that nothing grants.
-    fn held_already(&self, desk: &Desk<'_>, access: Access, object: &Pinned, verdict: &Verdict) -> Option<Answer> {
+    fn held_already(
+        &self,
+        context: &NotifyContext<'_>,
+        access: Access,
+        object: &Pinned,
+        verdict: &Verdict,
+    ) -> Option<Answer> {
         if !verdict.is_refused() || self.has(libc::O_DIRECTORY) && !object.is_directory() {
             return None;
         }
-        let (held, _) = desk.judge.held(object).filter(|(_, held)| held.contains(access))?;
-        desk.caller().confirm().ok()?;
+        let (held, _) = context.judge.held(object).filter(|(_, held)| held.contains(access))?;
+        context.caller().confirm().ok()?;
         Some(Answer::Descriptor(held, self.on_execute()))
     }
 
@@ -383,19 +402,19 @@ impl Open {
     }
 
     /// Opens the pinned object anew.
-    fn on_behalf(&self, desk: &Desk<'_>, object: Pinned) -> Result<Answer, Errno> {
+    fn on_behalf(&self, context: &NotifyContext<'_>, object: Pinned) -> Result<Answer, Errno> {
         if is_nameless(self.flags) {
-            return self.nameless(desk, &object);
+            return self.nameless(context, &object);
         }
         let flags = self.flags & !FINDING;
         if object.is_fifo() && !self.has(libc::O_NONBLOCK) && flags & libc::O_ACCMODE != libc::O_RDWR {
             let on_execute = self.on_execute();
-            return desk.later(move |desk| super::fifo::open(desk, &object, flags, on_execute));
+            return context.later(move |context| super::fifo::open(context, &object, flags, on_execute));
         }
-        let opened = desk.station().reopen(object.as_fd(), flags & !libc::O_TRUNC)?;
-        terminals::note_master(desk, &object, opened.as_fd());
+        let opened = context.worker_fds().reopen(object.as_fd(), flags & !libc::O_TRUNC)?;
+        terminals::note_master(context, &object, opened.as_fd());
         // For a run that may not delete, the file was empty a moment ago; by now it may hold something.
-        if self.has(libc::O_TRUNC) && object.is_regular() && !desk.judge.cutting(&object).is_refused() {
+        if self.has(libc::O_TRUNC) && object.is_regular() && !context.judge.cutting(&object).is_refused() {
             return Ok(Answer::Depending(
                 opened,
                 self.on_execute(),
@@ -406,9 +425,9 @@ impl Open {
     }
 
     /// `O_TMPFILE` in a pinned directory.
-    fn nameless(&self, desk: &Desk<'_>, directory: &Pinned) -> Result<Answer, Errno> {
-        refuse_set_user_id(desk, self.mode, self.path.bytes())?;
-        let mode = desk.mode_under_umask(self.mode);
+    fn nameless(&self, context: &NotifyContext<'_>, directory: &Pinned) -> Result<Answer, Errno> {
+        refuse_set_user_id(context, self.mode, self.path.bytes())?;
+        let mode = context.mode_under_umask(self.mode);
         let how = OpenHow {
             flags: ((self.flags & !FINDING) | libc::O_CLOEXEC | if self.has(libc::O_EXCL) { libc::O_EXCL } else { 0 })
                 as u64,
@@ -420,44 +439,44 @@ impl Open {
     }
 
     /// Makes a file that wasn't there; `None` where it is there now.
-    fn create(&self, desk: &Desk<'_>) -> Result<Option<Answer>, Errno> {
-        self.create_at(desk, self.request(desk).place_to_create(self.last())?)
+    fn create(&self, context: &NotifyContext<'_>) -> Result<Option<Answer>, Errno> {
+        self.create_at(context, self.request(context).place_to_create(self.last())?)
     }
 
-    fn create_at(&self, desk: &Desk<'_>, place: Place) -> Result<Option<Answer>, Errno> {
-        desk.caller().confirm()?;
+    fn create_at(&self, context: &NotifyContext<'_>, place: Place) -> Result<Option<Answer>, Errno> {
+        context.caller().confirm()?;
         if place.component().to_bytes().ends_with(b"/") {
             // Where a dangling link names a directory.
             return Err(Errno(libc::EISDIR));
         }
         let attempt = Attempt::without(Kind::Create, self.path.bytes());
-        refuse_set_user_id(desk, self.mode, self.path.bytes())?;
+        refuse_set_user_id(context, self.mode, self.path.bytes())?;
         let is_shared_memory = super::judge::is_shared_memory(place.name());
         let is_git_lock = git_config::is_lock(place.name());
         if is_shared_memory {
-            super::memory::refuse_one_more_name(desk)?;
+            super::memory::refuse_one_more_name(context)?;
         } else {
             let verdict = match is_git_lock {
-                true => desk.judge.new_git_lock(&place),
-                false => desk.judge.new_entry(&place),
+                true => context.judge.new_git_lock(&place),
+                false => context.judge.new_entry(&place),
             };
-            let is_static = desk.enforce(verdict, &attempt, place.name(), CLOSED)?;
+            let is_static = context.enforce(verdict, &attempt, place.name(), CLOSED)?;
             if is_static == IsStatic::Yes
-                && let Some(proof) = desk.judge.may_open(self.from_registers)
+                && let Some(proof) = context.judge.may_open(self.from_registers)
             {
                 return Ok(Some(Answer::Continue(proof)));
             }
         }
-        let made = match self.make(desk, &place) {
+        let made = match self.make(context, &place) {
             Err(Errno(libc::EEXIST)) if !self.has(libc::O_EXCL) => return Ok(None),
             other => other?,
         };
         if is_shared_memory {
-            super::memory::note_shared(desk, &made, place.name())?;
+            super::memory::note_shared(context, &made, place.name())?;
         } else if is_git_lock {
-            git_config::note_lock(desk, &made, place.name())?;
+            git_config::note_lock(context, &made, place.name())?;
         } else if place.name().file_name().is_some_and(|last| last == ".git") {
-            super::entries::note_directory(desk, &place);
+            super::dirents::note_directory(context, &place);
         }
         Ok(Some(Answer::Depending(
             made,
@@ -466,8 +485,8 @@ impl Open {
         )))
     }
 
-    fn make(&self, desk: &Desk<'_>, place: &Place) -> Result<OwnedFd, Errno> {
-        let mode = desk.mode_under_umask(self.mode);
+    fn make(&self, context: &NotifyContext<'_>, place: &Place) -> Result<OwnedFd, Errno> {
+        let mode = context.mode_under_umask(self.mode);
         let how = OpenHow {
             flags: (self.flags | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NOCTTY) as u64,
             mode: u64::from(mode),
@@ -478,11 +497,11 @@ impl Open {
 }
 
 /// A program that takes on another's identity, left behind for somebody outside to start.
-pub fn refuse_set_user_id(desk: &Desk<'_>, mode: u32, asked: &[u8]) -> Result<(), Errno> {
+pub fn refuse_set_user_id(context: &NotifyContext<'_>, mode: u32, asked: &[u8]) -> Result<(), Errno> {
     if mode & (libc::S_ISUID | libc::S_ISGID) == 0 {
         return Ok(());
     }
     let attempt = Attempt::on(Kind::Metadata, asked);
     let reason = "no run makes set-user-ID or set-group-ID programs";
-    Err(desk.never(&attempt, asked, reason))
+    Err(context.never(&attempt, asked, reason))
 }

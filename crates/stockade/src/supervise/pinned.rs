@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::answer::Errno;
-use super::station::Station;
+use super::worker_fds::WorkerFds;
 use stockade_sys::file;
 
 /// A file system object, held by an `O_PATH` descriptor.
@@ -62,7 +62,7 @@ impl FileSystem {
 pub struct Identity {
     device: (u32, u32),
     inode: u64,
-    born: (i64, u32),
+    spawned: (i64, u32),
 }
 
 impl Identity {
@@ -71,7 +71,7 @@ impl Identity {
         Identity {
             device: (status.stx_dev_major, status.stx_dev_minor),
             inode: status.stx_ino,
-            born: if has_birth {
+            spawned: if has_birth {
                 (status.stx_btime.tv_sec, status.stx_btime.tv_nsec)
             } else {
                 (0, 0)
@@ -97,8 +97,8 @@ impl Identity {
 
 impl Pinned {
     /// Takes over a descriptor and asks the kernel what it is.
-    pub fn new(station: &Station, descriptor: OwnedFd) -> Result<Pinned, Errno> {
-        let name = PathBuf::from(OsString::from_vec(station.name_of(descriptor.as_fd())?));
+    pub fn new(worker_fds: &WorkerFds, descriptor: OwnedFd) -> Result<Pinned, Errno> {
+        let name = PathBuf::from(OsString::from_vec(worker_fds.name_of(descriptor.as_fd())?));
         let status = Entry::new(&file::entry_status(descriptor.as_fd(), c"")?);
         let system = FileSystem::of(descriptor.as_fd(), &status)?;
         Ok(Pinned {
@@ -111,8 +111,8 @@ impl Pinned {
     }
 
     /// As [`Pinned::new`], for what the caller's own descriptor refers to.
-    pub fn through(station: &Station, descriptor: OwnedFd, number: i32) -> Result<Pinned, Errno> {
-        let mut pinned = Pinned::new(station, descriptor)?;
+    pub fn through(worker_fds: &WorkerFds, descriptor: OwnedFd, number: i32) -> Result<Pinned, Errno> {
+        let mut pinned = Pinned::new(worker_fds, descriptor)?;
         pinned.through = Some(number);
         Ok(pinned)
     }
@@ -211,7 +211,7 @@ impl Pinned {
 
     /// A path by which calls that take no descriptor reach it.
     pub fn path(&self) -> CString {
-        Station::path_to(self.descriptor.as_fd())
+        WorkerFds::path_to(self.descriptor.as_fd())
     }
 }
 

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::answer::Answer;
-use super::desk::Desk;
+use super::notify_context::NotifyContext;
 use super::pinned::{FileSystem, Identity, Pinned};
-use super::station::Station;
+use super::worker_fds::WorkerFds;
 use crate::mutex::lock;
 use crate::processes::below;
 use stockade_sys::file::{self, OpenHow};
@@ -44,20 +44,23 @@ struct List {
 
 /// Opens the list in place of `/proc`, if that is what is opened and no policy closes it. Where none can be made, the open is
 /// judged as any.
-pub fn open(desk: &Desk<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Option<Answer> {
-    if !stands_in_for(desk, object) {
+pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Option<Answer> {
+    if !stands_in_for(context, object) {
         return None;
     }
-    let (station, caller) = (desk.station(), desk.caller());
-    let list = station.process_lists.open(station, caller.top, caller.process()).ok()?;
-    let opened = station.reopen(list.as_fd(), flags).ok()?;
+    let (worker_fds, caller) = (context.worker_fds(), context.caller());
+    let list = worker_fds
+        .process_lists
+        .open(worker_fds, caller.top, caller.process())
+        .ok()?;
+    let opened = worker_fds.reopen(list.as_fd(), flags).ok()?;
     Some(Answer::Descriptor(opened, on_execute))
 }
 
 /// Whether the list would be opened in this one's place.
-pub fn stands_in_for(desk: &Desk<'_>, object: &Pinned) -> bool {
+pub fn stands_in_for(context: &NotifyContext<'_>, object: &Pinned) -> bool {
     let is_meant = object.name() == Path::new("/proc") && object.file_system() == FileSystem::Process;
-    is_meant && desk.judge.lists_processes(object)
+    is_meant && context.judge.lists_processes(object)
 }
 
 impl ProcessLists {
@@ -75,23 +78,23 @@ impl ProcessLists {
         }
     }
 
-    fn open(&self, station: &Station, top: i32, caller: i32) -> io::Result<OwnedFd> {
+    fn open(&self, worker_fds: &WorkerFds, top: i32, caller: i32) -> io::Result<OwnedFd> {
         let _turn = lock(&self.turn);
-        let list = self.of(station, top)?;
+        let list = self.of(worker_fds, top)?;
         // Where the kernel doesn't tell children there's the caller at least.
         update(&list, below(top)?.into_iter().chain([caller]))?;
         Ok(list)
     }
 
-    fn of(&self, station: &Station, top: i32) -> io::Result<OwnedFd> {
+    fn of(&self, worker_fds: &WorkerFds, top: i32) -> io::Result<OwnedFd> {
         let mut lists = lock(&self.lists);
-        if let Some(list) = lists.get(&top).and_then(|list| list.open(station)) {
+        if let Some(list) = lists.get(&top).and_then(|list| list.open(worker_fds)) {
             return Ok(list);
         }
         // Those of inner runs that are over.
         lists.retain(|top, list| Path::new("/proc").join(top.to_string()).exists() || list.remove());
         let made = List::make()?;
-        let list = made.open(station).ok_or(io::ErrorKind::NotFound)?;
+        let list = made.open(worker_fds).ok_or(io::ErrorKind::NotFound)?;
         lists.insert(top, made);
         Ok(list)
     }
@@ -115,10 +118,10 @@ impl List {
     }
 
     /// `None` where something else has its name by now: a run may write `/dev/shm` by a grant.
-    fn open(&self, station: &Station) -> Option<OwnedFd> {
+    fn open(&self, worker_fds: &WorkerFds) -> Option<OwnedFd> {
         let path = CString::new(self.path.as_os_str().as_encoded_bytes()).ok()?;
         let how = OpenHow::existing(libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW);
-        let list = file::open(station.root.as_fd(), &path, how).ok()?;
+        let list = file::open(worker_fds.root.as_fd(), &path, how).ok()?;
         (Identity::of(list.as_fd()).ok() == Some(self.identity)).then_some(list)
     }
 
@@ -134,7 +137,7 @@ impl List {
 /// Makes the entries of those that have begun since, and removes those of others.
 fn update(list: &OwnedFd, processes: impl Iterator<Item = i32>) -> io::Result<()> {
     let mut missing: HashSet<String> = processes.map(|process| process.to_string()).collect();
-    let path = Station::path_to(list.as_fd());
+    let path = WorkerFds::path_to(list.as_fd());
     for entry in fs::read_dir(path.to_str().expect("digits"))?.flatten() {
         let name = entry.file_name();
         let is_there = name

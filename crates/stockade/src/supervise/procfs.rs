@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use super::answer::Errno;
 use super::caller::Caller;
-use super::station::Station;
+use super::worker_fds::WorkerFds;
 use crate::processes::StatFields;
 
 /// Whether a name is that of a process or something below it.
@@ -72,9 +72,9 @@ pub fn own_directory(name: &[u8], process: i32) -> Option<OwnDirectory> {
 }
 
 /// Refuses entries of processes outside the run. For other names there's nothing to refuse here.
-pub fn refuse_foreign(station: &Station, caller: &Caller<'_>, name: &Path) -> Result<(), Errno> {
+pub fn refuse_foreign(worker_fds: &WorkerFds, caller: &Caller<'_>, name: &Path) -> Result<(), Errno> {
     match process_of(name) {
-        Some(process) if process != caller.process() && !is_below(station, caller.top, process) => {
+        Some(process) if process != caller.process() && !is_below(worker_fds, caller.top, process) => {
             Err(Errno(libc::EACCES))
         }
         _ => Ok(()),
@@ -85,12 +85,12 @@ pub fn refuse_foreign(station: &Station, caller: &Caller<'_>, name: &Path) -> Re
 const DEEPEST: usize = 4096;
 
 /// Whether a process or thread is below a warden, and so part of its run.
-pub fn is_below(station: &Station, warden: i32, process: i32) -> bool {
-    process != warden && climb_surely(station, process, warden).is_some()
+pub fn is_below(worker_fds: &WorkerFds, warden: i32, process: i32) -> bool {
+    process != warden && climb_surely(worker_fds, process, warden).is_some()
 }
 
-fn parent_of(station: &Station, process: i32) -> Option<i32> {
-    stat_field(station, process, 4)
+fn parent_of(worker_fds: &WorkerFds, process: i32) -> Option<i32> {
+    stat_field(worker_fds, process, 4)
 }
 
 /// A process that another one descends from. Its start tells it from a later one of the same number.
@@ -110,9 +110,9 @@ pub struct Found {
 }
 
 /// Looks at a process.
-pub fn look(station: &Station, process: i32) -> Option<Found> {
+pub fn look(worker_fds: &WorkerFds, process: i32) -> Option<Found> {
     const EXITING: u64 = 4;
-    let text = station.read_proc(&format!("{process}/stat")).ok()?;
+    let text = worker_fds.read_proc(&format!("{process}/stat")).ok()?;
     let fields = StatFields::of(text.as_bytes())?;
     let flags: u64 = fields.get(9)?;
     Some(Found {
@@ -124,8 +124,8 @@ pub fn look(station: &Station, process: i32) -> Option<Found> {
 
 /// The processes that a waiting thread descends from, up to the run's warden, the nearest first. `None` where that
 /// can't be told.
-pub fn ancestry(station: &Station, thread: i32) -> Option<Vec<Ancestor>> {
-    let steps = climb_surely(station, thread, station.warden)?;
+pub fn ancestry(worker_fds: &WorkerFds, thread: i32) -> Option<Vec<Ancestor>> {
+    let steps = climb_surely(worker_fds, thread, worker_fds.warden)?;
     let ancestors = steps.iter().skip(1).map(|(process, found)| Ancestor {
         process: *process,
         started: found.started,
@@ -134,10 +134,10 @@ pub fn ancestry(station: &Station, thread: i32) -> Option<Vec<Ancestor>> {
 }
 
 /// A process that ends on the way has us begin again, if it isn't the process itself.
-fn climb_surely(station: &Station, process: i32, top: i32) -> Option<Vec<(i32, Found)>> {
+fn climb_surely(worker_fds: &WorkerFds, process: i32, top: i32) -> Option<Vec<(i32, Found)>> {
     const TRIES: usize = 16;
     for _ in 0..TRIES {
-        match climb(station, process, top) {
+        match climb(worker_fds, process, top) {
             Climb::Arrived(steps) => return Some(steps),
             Climb::Elsewhere => return None,
             Climb::Changed => {}
@@ -159,14 +159,14 @@ enum Climb {
 /// A number may have become another process's between two looks. So all is looked at again from the top down: at the last
 /// look the thread, which waits, still has the parent that it had at the first, which therefore was alive all the time
 /// between; so what was read of that parent was its own, and so on upwards.
-fn climb(station: &Station, lowest: i32, top: i32) -> Climb {
+fn climb(worker_fds: &WorkerFds, lowest: i32, top: i32) -> Climb {
     let mut steps: Vec<(i32, Found)> = Vec::new();
     let mut process = lowest;
     while process != top {
         if process <= 1 || steps.len() >= DEEPEST {
             return Climb::Elsewhere;
         }
-        let Some(found) = look(station, process) else {
+        let Some(found) = look(worker_fds, process) else {
             return if steps.is_empty() {
                 Climb::Elsewhere
             } else {
@@ -178,7 +178,7 @@ fn climb(station: &Station, lowest: i32, top: i32) -> Climb {
         process = parent;
     }
     for (process, found) in steps.iter().rev() {
-        if parent_of(station, *process) != Some(found.parent) {
+        if parent_of(worker_fds, *process) != Some(found.parent) {
             return Climb::Changed;
         }
     }
@@ -186,8 +186,8 @@ fn climb(station: &Station, lowest: i32, top: i32) -> Climb {
 }
 
 /// A field of proc_pid_stat(5), counted from 1; none before the fourth.
-pub fn stat_field<T: std::str::FromStr>(station: &Station, process: i32, field: usize) -> Option<T> {
-    let text = station.read_proc(&format!("{process}/stat")).ok()?;
+pub fn stat_field<T: std::str::FromStr>(worker_fds: &WorkerFds, process: i32, field: usize) -> Option<T> {
+    let text = worker_fds.read_proc(&format!("{process}/stat")).ok()?;
     StatFields::of(text.as_bytes())?.get(field)
 }
 

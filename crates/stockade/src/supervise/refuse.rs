@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::answer::Errno;
 use super::approvals::Considered;
-use super::desk::{Desk, Detour};
 use super::hearing;
 use super::judge::Verdict;
+use super::notify_context::{Deferral, NotifyContext};
 use super::pinned::Pinned;
 use crate::audit::{Record, Seen};
 use crate::fault;
@@ -50,7 +50,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-impl Desk<'_> {
+impl NotifyContext<'_> {
     /// Answers `errno` where the verdict is a refusal, and takes note of it. `Ok` tells whether Landlock grants it too.
     pub fn enforce(
         &self,
@@ -85,10 +85,10 @@ impl Desk<'_> {
     pub fn refuse(&self, refusal: Refusal) {
         let mut refusal = self.shared().with_reason(refusal);
         let approvals = self.shared().approvals.as_deref().filter(|_| !self.only_looks());
-        let considered = approvals.map(|approvals| approvals.consider(&refusal, &self.shared().run.brief.policy));
+        let considered = approvals.map(|approvals| approvals.consider(&refusal, &self.shared().run.run_config.policy));
         match considered {
             Some(Considered::Ask) => {
-                self.divert(Detour::Ask(Box::new(refusal)));
+                self.divert(Deferral::Ask(Box::new(refusal)));
                 return;
             }
             Some(Considered::Refused(declined)) => refusal.reason = Reason::Declined(Box::new(declined)),
@@ -118,7 +118,7 @@ impl Desk<'_> {
             hearing::note_got(
                 self.shared(),
                 self.caller(),
-                self.judge.labels.innermost(),
+                self.judge.nested_runs.innermost(),
                 (attempt.kind, target.as_os_str().as_bytes()),
             );
         }

@@ -14,7 +14,7 @@ use super::answer::Errno;
 use super::caller::{Alleged, Caller};
 use super::pinned::{FileSystem, Pinned, Place, without_slashes};
 use super::procfs;
-use super::station::Station;
+use super::worker_fds::WorkerFds;
 use stockade_sys::file::{self, OpenHow};
 
 /// The kernel's own bound on links in one path.
@@ -32,7 +32,7 @@ pub enum Last {
 /// A path with what it is relative to.
 pub struct Request<'a> {
     caller: &'a Caller<'a>,
-    station: &'a Station,
+    worker_fds: &'a WorkerFds,
     directory: i32,
     path: &'a Alleged,
     /// `RESOLVE_*`, as openat2(2) was asked.
@@ -41,10 +41,10 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// `directory` is `AT_FDCWD` or a descriptor of the caller's.
-    pub fn new(station: &'a Station, caller: &'a Caller<'a>, directory: i32, path: &'a Alleged) -> Self {
+    pub fn new(worker_fds: &'a WorkerFds, caller: &'a Caller<'a>, directory: i32, path: &'a Alleged) -> Self {
         Request {
             caller,
-            station,
+            worker_fds,
             directory,
             path,
             restrictions: 0,
@@ -72,10 +72,10 @@ impl<'a> Request<'a> {
             return self.object(last);
         }
         if self.directory == libc::AT_FDCWD {
-            return Pinned::new(self.station, self.caller.own_entry("cwd")?);
+            return Pinned::new(self.worker_fds, self.caller.own_entry("cwd")?);
         }
         let descriptor = self.caller.descriptor(self.directory)?;
-        Pinned::through(self.station, descriptor, self.directory)
+        Pinned::through(self.worker_fds, descriptor, self.directory)
     }
 
     /// The directory and the last component, which isn't followed.
@@ -129,7 +129,7 @@ impl<'a> Request<'a> {
     /// Whether the path is relative to a list of processes: the kernel would look for it there, and not in `/proc`.
     pub fn begins_at_process_list(&self) -> bool {
         let is_relative = !self.path.bytes().starts_with(b"/");
-        is_relative && !self.station.process_lists.is_empty() && matches!(self.base(), Ok(Base::Ours(_)))
+        is_relative && !self.worker_fds.process_lists.is_empty() && matches!(self.base(), Ok(Base::Ours(_)))
     }
 
     /// Where the path starts.
@@ -139,15 +139,15 @@ impl<'a> Request<'a> {
             return Err(Errno(libc::EXDEV));
         }
         if self.path.bytes().starts_with(b"/") && self.restrictions & confined == 0 {
-            return Ok(Base::Ours(self.station.root.as_fd()));
+            return Ok(Base::Ours(self.worker_fds.root.as_fd()));
         }
         let own = match self.directory {
             libc::AT_FDCWD => self.caller.own_entry("cwd")?,
             number => self.caller.descriptor(number)?,
         };
         // What stands for `/proc` has names alone.
-        Ok(match self.station.process_lists.contains(own.as_fd()) {
-            true => Base::Ours(self.station.proc.as_fd()),
+        Ok(match self.worker_fds.process_lists.contains(own.as_fd()) {
+            true => Base::Ours(self.worker_fds.proc.as_fd()),
             false => Base::Own(own),
         })
     }
@@ -187,7 +187,7 @@ impl<'a> Request<'a> {
             mode: 0,
             resolve: libc::RESOLVE_NO_MAGICLINKS | self.restrictions,
         };
-        Pinned::new(self.station, file::open(base, path, how)?)
+        Pinned::new(self.worker_fds, file::open(base, path, how)?)
     }
 }
 
@@ -253,7 +253,7 @@ impl<'a> Walk<'a> {
     fn new(request: &'a Request<'a>, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Self, Errno> {
         let bytes = path.to_bytes();
         let start = if bytes.starts_with(b"/") {
-            request.station.root.as_fd()
+            request.worker_fds.root.as_fd()
         } else {
             base
         };
@@ -274,8 +274,8 @@ impl<'a> Walk<'a> {
                 return Ok(pinned);
             }
         }
-        let pinned = Pinned::new(self.request.station, self.current)?;
-        procfs::refuse_foreign(self.request.station, self.request.caller, pinned.name())?;
+        let pinned = Pinned::new(self.request.worker_fds, self.current)?;
+        procfs::refuse_foreign(self.request.worker_fds, self.request.caller, pinned.name())?;
         Ok(pinned)
     }
 
@@ -294,11 +294,11 @@ impl<'a> Walk<'a> {
             return Ok(Step::On);
         }
         if is_kept {
-            return Ok(Step::Done(Pinned::new(self.request.station, next)?));
+            return Ok(Step::Done(Pinned::new(self.request.worker_fds, next)?));
         }
         self.count_link()?;
         if self.is_in_proc(next.as_fd())? {
-            let directory = self.request.station.name_of(self.current.as_fd())?;
+            let directory = self.request.worker_fds.name_of(self.current.as_fd())?;
             if !directory.starts_with(b"/proc") {
                 // Links of a second mount lead to our own entries.
                 return Err(Errno(libc::EACCES));
@@ -347,7 +347,7 @@ impl<'a> Walk<'a> {
     }
 
     fn is_at_top_of_proc(&self) -> Result<bool, Errno> {
-        Ok(self.request.station.name_of(self.current.as_fd())? == b"/proc")
+        Ok(self.request.worker_fds.name_of(self.current.as_fd())? == b"/proc")
     }
 
     /// An ordinary link: its text takes the component's place.
@@ -359,7 +359,7 @@ impl<'a> Walk<'a> {
             return Err(Errno(libc::ENOENT));
         }
         if text.starts_with(b"/") {
-            self.current = self.request.station.root.as_fd().try_clone_to_owned()?;
+            self.current = self.request.worker_fds.root.as_fd().try_clone_to_owned()?;
         }
         self.wants_directory |= self.left.is_empty() && text.ends_with(b"/");
         for component in components(text).into_iter().rev() {
@@ -373,7 +373,7 @@ impl<'a> Walk<'a> {
         if self.request.restrictions & libc::RESOLVE_NO_MAGICLINKS != 0 {
             return Err(Errno(libc::ELOOP));
         }
-        let station = self.request.station;
+        let worker_fds = self.request.worker_fds;
         let process = self.process();
         let own = procfs::own_directory(directory, process).ok_or(Errno(libc::EACCES))?;
         let how = OpenHow::existing(libc::O_PATH);
@@ -381,10 +381,10 @@ impl<'a> Walk<'a> {
         if is_last {
             let number = own.is_descriptors().then(|| text.to_str().ok()?.parse().ok()).flatten();
             let pinned = match number {
-                Some(number) => Pinned::through(station, object, number)?,
-                None => Pinned::new(station, object)?,
+                Some(number) => Pinned::through(worker_fds, object, number)?,
+                None => Pinned::new(worker_fds, object)?,
             };
-            procfs::refuse_foreign(station, self.request.caller, pinned.name())?;
+            procfs::refuse_foreign(worker_fds, self.request.caller, pinned.name())?;
             if self.wants_directory && !pinned.is_directory() {
                 return Err(Errno(libc::ENOTDIR));
             }

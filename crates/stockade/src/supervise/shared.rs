@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 
 use super::approvals::{Approvals, Asking};
 use super::hearing::Heard;
-use super::labels::Labels;
+use super::nested_runs::Labels;
 use super::pinned::Identity;
 use super::process_list::ProcessLists;
-use super::realm::Realm;
-use super::served::Script;
+use super::run_policy::RunPolicy;
 use super::submodules::Indexes;
+use super::synthetic_files::Script;
 use super::system_v::Objects;
 use super::terminals::Terminal;
 use crate::approve::{Answer, EscalationRequest};
 use crate::audit::{Observer, Record, Seen};
-use crate::growth::Kept;
+use crate::growth::SpaceReserve;
 use crate::mutex::lock;
 use crate::network::Network;
 use crate::plan::Supervision;
@@ -29,7 +29,7 @@ use crate::policy::{Mode, Policy};
 use crate::report::{Faults, Reason, Refusal, Refusals};
 
 /// Everything about a run that its supervisor has to know.
-pub struct Brief {
+pub struct RunConfig {
     /// What the run may do.
     pub policy: Policy,
     /// What may be left to the kernel.
@@ -47,10 +47,10 @@ pub struct Brief {
     /// The highest soft limit of its user's processes that it had, where the launcher moves that.
     pub most_processes: Option<Arc<AtomicU64>>,
     /// What it leaves free where it writes.
-    pub kept: Option<Kept>,
+    pub kept: Option<SpaceReserve>,
 }
 
-impl Brief {
+impl RunConfig {
     pub fn is_in_scratch(&self, name: &Path) -> bool {
         self.scratch.as_ref().is_some_and(|scratch| name.starts_with(scratch))
     }
@@ -93,9 +93,9 @@ pub struct Aides {
 /// Shared by the workers, and by the launcher, who reads what was refused.
 pub struct Shared {
     /// The run's own policy.
-    pub run: Realm,
+    pub run: RunPolicy,
     /// Those of runs inside it.
-    pub labels: Labels,
+    pub nested_runs: Labels,
     /// The directories that are handed over in place of `/proc`.
     pub process_lists: Arc<ProcessLists>,
     /// The resolver and the relay, where hosts are named.
@@ -335,11 +335,11 @@ impl Counter {
 }
 
 impl Shared {
-    pub fn new(brief: Brief, network: Option<Arc<Network>>, aides: Aides) -> Shared {
+    pub fn new(run_config: RunConfig, network: Option<Arc<Network>>, aides: Aides) -> Shared {
         let faults = network.as_ref().map(|network| Arc::clone(&network.faults));
         Shared {
-            run: Realm::new(brief),
-            labels: Labels::default(),
+            run: RunPolicy::new(run_config),
+            nested_runs: Labels::default(),
             process_lists: Arc::default(),
             network,
             approvals: aides.asking.map(|asking| Arc::new(Approvals::new(asking))),
@@ -377,7 +377,7 @@ impl Shared {
 
     /// A refusal with the run's own reason.
     pub fn with_reason(&self, refusal: Refusal) -> Refusal {
-        self.run.brief.policy_reason(refusal)
+        self.run.run_config.policy_reason(refusal)
     }
 
     /// Takes note of a refusal, and tells of the first of its kind.
@@ -385,7 +385,7 @@ impl Shared {
         let refusal = self.with_reason(refusal);
         if let Reason::Inside { run, reason } = &refusal.reason {
             let reason = (**reason).clone();
-            self.labels.note(
+            self.nested_runs.note(
                 *run,
                 Refusal {
                     reason,

@@ -16,8 +16,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::answer::{Answer, Errno, MayContinue};
-use super::desk::Desk;
-use super::others;
+use super::notify_context::NotifyContext;
+use super::process_calls;
 use super::procfs;
 use crate::plan::LANDLOCK_SCOPE_ABI;
 use crate::processes::{below, status_field};
@@ -26,99 +26,99 @@ use stockade_sys::other::{self, SignalInfo};
 use stockade_sys::process;
 
 /// Whether signals are sent from here.
-pub fn are_judged(desk: &Desk<'_>) -> bool {
-    desk.shared().run.brief.supervision.landlock_abi < LANDLOCK_SCOPE_ABI
+pub fn are_judged(context: &NotifyContext<'_>) -> bool {
+    context.shared().run.run_config.supervision.landlock_abi < LANDLOCK_SCOPE_ABI
 }
 
 /// `kill`.
-pub fn kill(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn kill(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let (target, signal) = (registers.int(0), registers.int(1));
-    let own = own(desk)?;
+    let own = own(context)?;
     if target == i32::MIN {
         return Err(Errno(libc::ESRCH));
     }
     match target {
-        -1 => to_many(desk, signal, |found| found.process != own),
+        -1 => to_many(context, signal, |found| found.process != own),
         0 => {
-            let group = group_of(desk, own).ok_or(Errno(libc::ESRCH))?;
-            to_many(desk, signal, |found| found.group == group)
+            let group = group_of(context, own).ok_or(Errno(libc::ESRCH))?;
+            to_many(context, signal, |found| found.group == group)
         }
-        ..0 => match to_many(desk, signal, |found| found.group == -target) {
+        ..0 => match to_many(context, signal, |found| found.group == -target) {
             // Somebody else's: 0 only asks.
-            Err(Errno(libc::ESRCH)) if process::signal(target, 0).is_ok() => Err(others::foreign(
-                desk,
+            Err(Errno(libc::ESRCH)) if process::signal(target, 0).is_ok() => Err(process_calls::foreign(
+                context,
                 Kind::Signal,
                 &format!("process group {}", -target),
             )),
             answer => answer,
         },
-        _ if target == own => Ok(by_kernel(desk)),
-        _ => to_process(desk, target, signal, None),
+        _ if target == own => Ok(by_kernel(context)),
+        _ => to_process(context, target, signal, None),
     }
 }
 
 /// `tkill`.
-pub fn to_thread(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn to_thread(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let (thread, signal) = (registers.int(0), registers.int(1));
-    if thread == desk.caller().thread {
-        return Ok(by_kernel(desk));
+    if thread == context.caller().thread {
+        return Ok(by_kernel(context));
     }
-    let own = own(desk)?;
-    if is_thread_of(desk, own, thread) {
+    let own = own(context)?;
+    if is_thread_of(context, own, thread) {
         // By both numbers: the kernel looks whether the thread is still the process's.
-        desk.caller().confirm()?;
+        context.caller().confirm()?;
         process::signal_thread(own, thread, signal)?;
         return Ok(Answer::Value(0));
     }
-    to_process(desk, thread, signal, None)
+    to_process(context, thread, signal, None)
 }
 
 /// `tgkill`, and `rt_tgsigqueueinfo` with the address of what goes with it. Another process's thread can't be pinned, so
 /// the signal is for all of that process.
-pub fn to_thread_of(desk: &Desk<'_>, signal: usize, info: Option<usize>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn to_thread_of(context: &NotifyContext<'_>, signal: usize, info: Option<usize>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let (target, thread) = (registers.int(0), registers.int(1));
     if target <= 0 || thread <= 0 {
         return Err(Errno(libc::EINVAL));
     }
-    if target == own(desk)? {
-        return Ok(by_kernel(desk));
+    if target == own(context)? {
+        return Ok(by_kernel(context));
     }
-    if !is_thread_of(desk, target, thread) {
+    if !is_thread_of(context, target, thread) {
         return Err(Errno(libc::ESRCH));
     }
-    let info = info.map(|index| read_info(desk, index)).transpose()?;
-    to_process(desk, target, registers.int(signal), info.as_ref())
+    let info = info.map(|index| read_info(context, index)).transpose()?;
+    to_process(context, target, registers.int(signal), info.as_ref())
 }
 
 /// `rt_sigqueueinfo`.
-pub fn queue(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn queue(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let target = registers.int(0);
-    if target == own(desk)? {
-        return Ok(by_kernel(desk));
+    if target == own(context)? {
+        return Ok(by_kernel(context));
     }
-    let info = read_info(desk, 2)?;
-    to_process(desk, target, registers.int(1), Some(&info))
+    let info = read_info(context, 2)?;
+    to_process(context, target, registers.int(1), Some(&info))
 }
 
 /// `pidfd_send_signal`. The descriptor may name another process at any time, so only its number is taken from it.
-pub fn by_descriptor(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn by_descriptor(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     if registers.word(3) != 0 {
         return Err(Errno(libc::EINVAL));
     }
     let number = registers.int(0);
-    let target = match desk.caller().own_text(&format!("fdinfo/{number}")) {
+    let target = match context.caller().own_text(&format!("fdinfo/{number}")) {
         Ok(text) => numbered(&text),
         Err(_) => return Err(Errno(libc::EBADF)),
     };
     // A directory of `/proc` names a process too.
     let target = target.or_else(|| {
-        let link = format!("{}/fd/{number}", desk.caller().thread);
-        let name = desk.station().read_proc_link(&link).ok()?;
+        let link = format!("{}/fd/{number}", context.caller().thread);
+        let name = context.worker_fds().read_proc_link(&link).ok()?;
         let name = Path::new(OsStr::from_bytes(&name));
         procfs::process_of(name).filter(|_| name.components().count() == 3)
     });
@@ -128,9 +128,9 @@ pub fn by_descriptor(desk: &Desk<'_>) -> Result<Answer, Errno> {
     }
     let info = match registers.long(2) {
         0 => None,
-        _ => Some(read_info(desk, 2)?),
+        _ => Some(read_info(context, 2)?),
     };
-    to_process(desk, target, registers.int(1), info.as_ref())
+    to_process(context, target, registers.int(1), info.as_ref())
 }
 
 /// What the kernel says of a pidfd: -1 where the process was collected, or is in no namespace of ours.
@@ -140,25 +140,27 @@ fn numbered(text: &str) -> Option<i32> {
 }
 
 /// The caller's process, surely: the caller still waits.
-fn own(desk: &Desk<'_>) -> Result<i32, Errno> {
-    let process = desk.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
-    desk.caller().confirm()?;
+fn own(context: &NotifyContext<'_>) -> Result<i32, Errno> {
+    let process = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
+    context.caller().confirm()?;
     Ok(process)
 }
 
-fn by_kernel(desk: &Desk<'_>) -> Answer {
-    Answer::Continue(MayContinue::registers_decided(&desk.caller().registers))
+fn by_kernel(context: &NotifyContext<'_>) -> Answer {
+    Answer::Continue(MayContinue::registers_decided(&context.caller().registers))
 }
 
-fn is_thread_of(desk: &Desk<'_>, process: i32, thread: i32) -> bool {
+fn is_thread_of(context: &NotifyContext<'_>, process: i32, thread: i32) -> bool {
     let path = format!("{process}/task/{thread}/stat");
-    desk.station().read_proc(&path).is_ok()
+    context.worker_fds().read_proc(&path).is_ok()
 }
 
 /// Longer information is the kernel's own; shorter there is none.
-fn read_info(desk: &Desk<'_>, index: usize) -> Result<SignalInfo, Errno> {
+fn read_info(context: &NotifyContext<'_>, index: usize) -> Result<SignalInfo, Errno> {
     let mut info = SignalInfo([0; 128]);
-    desk.caller().read(desk.caller().registers.long(index), &mut info.0)?;
+    context
+        .caller()
+        .read(context.caller().registers.long(index), &mut info.0)?;
     Ok(info)
 }
 
@@ -176,17 +178,17 @@ enum Unheld {
 }
 
 /// Pins a process by its number, or that of one of its threads.
-fn hold(desk: &Desk<'_>, number: i32) -> Result<Held, Unheld> {
-    let station = desk.station();
-    let text = station
+fn hold(context: &NotifyContext<'_>, number: i32) -> Result<Held, Unheld> {
+    let worker_fds = context.worker_fds();
+    let text = worker_fds
         .read_proc(&format!("{number}/status"))
         .map_err(|_| Unheld::Gone)?;
     let process = status_field(&text, "Tgid:", 10).and_then(|process| process.try_into().ok());
     let process = process.ok_or(Unheld::Gone)?;
     let descriptor = other::process_descriptor(process).map_err(|_| Unheld::Gone)?;
-    let is_ours = procfs::is_below(station, desk.caller().top, process)
-        && (number == process || is_thread_of(desk, process, number));
-    let group = group_of(desk, process);
+    let is_ours = procfs::is_below(worker_fds, context.caller().top, process)
+        && (number == process || is_thread_of(context, process, number));
+    let group = group_of(context, process);
     // It wasn't collected, so all of that was said of this one.
     other::signal_process(descriptor.as_fd(), 0, None).map_err(|_| Unheld::Gone)?;
     match group {
@@ -199,19 +201,24 @@ fn hold(desk: &Desk<'_>, number: i32) -> Result<Held, Unheld> {
     }
 }
 
-fn group_of(desk: &Desk<'_>, process: i32) -> Option<i32> {
-    procfs::stat_field(desk.station(), process, 5)
+fn group_of(context: &NotifyContext<'_>, process: i32) -> Option<i32> {
+    procfs::stat_field(context.worker_fds(), process, 5)
 }
 
-fn to_process(desk: &Desk<'_>, number: i32, signal: i32, info: Option<&SignalInfo>) -> Result<Answer, Errno> {
+fn to_process(
+    context: &NotifyContext<'_>,
+    number: i32,
+    signal: i32,
+    info: Option<&SignalInfo>,
+) -> Result<Answer, Errno> {
     if number <= 0 {
         return Err(Errno(libc::ESRCH));
     }
-    let held = hold(desk, number).map_err(|why| match why {
+    let held = hold(context, number).map_err(|why| match why {
         Unheld::Gone => Errno(libc::ESRCH),
-        Unheld::Foreign => others::foreign(desk, Kind::Signal, &format!("process {number}")),
+        Unheld::Foreign => process_calls::foreign(context, Kind::Signal, &format!("process {number}")),
     })?;
-    desk.caller().confirm()?;
+    context.caller().confirm()?;
     let info = info.map(|info| info.of(signal));
     other::signal_process(held.descriptor.as_fd(), signal, info.as_ref())?;
     Ok(Answer::Value(0))
@@ -219,19 +226,19 @@ fn to_process(desk: &Desk<'_>, number: i32, signal: i32, info: Option<&SignalInf
 
 /// To those of the run that are meant. The kernel would stop the clock for it; here a process that was started meanwhile
 /// is met by another round. The caller's own process is last: it may end by it.
-fn to_many(desk: &Desk<'_>, signal: i32, is_meant: impl Fn(&Held) -> bool) -> Result<Answer, Errno> {
+fn to_many(context: &NotifyContext<'_>, signal: i32, is_meant: impl Fn(&Held) -> bool) -> Result<Answer, Errno> {
     const ROUNDS: usize = 4;
-    let own = own(desk)?;
+    let own = own(context)?;
     let mut met = HashSet::new();
     let mut result = Err(Errno(libc::ESRCH));
     let mut own_too = None;
     for _ in 0..ROUNDS {
         let mut is_new = false;
-        for process in below(desk.caller().top)? {
+        for process in below(context.caller().top)? {
             if met.contains(&process) {
                 continue;
             }
-            let Ok(held) = hold(desk, process) else { continue };
+            let Ok(held) = hold(context, process) else { continue };
             if !is_meant(&held) {
                 continue;
             }
@@ -241,7 +248,7 @@ fn to_many(desk: &Desk<'_>, signal: i32, is_meant: impl Fn(&Held) -> bool) -> Re
                 own_too = Some(held);
                 continue;
             }
-            desk.caller().confirm()?;
+            context.caller().confirm()?;
             let sent = other::signal_process(held.descriptor.as_fd(), signal, None);
             // One that gets it is success.
             result = result.or(sent.map_err(Errno::from));
@@ -251,7 +258,7 @@ fn to_many(desk: &Desk<'_>, signal: i32, is_meant: impl Fn(&Held) -> bool) -> Re
         }
     }
     if let Some(held) = own_too {
-        desk.caller().confirm()?;
+        context.caller().confirm()?;
         let sent = other::signal_process(held.descriptor.as_fd(), signal, None);
         result = result.or(sent.map_err(Errno::from));
     }

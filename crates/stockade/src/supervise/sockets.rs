@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::answer::{Answer, Errno};
 use super::caller::Alleged;
-use super::desk::Desk;
 use super::judge::{CLOSED, Judge, Verdict};
+use super::notify_context::NotifyContext;
 use super::pinned::{Pinned, Place};
 use super::refuse::Attempt;
 use super::resolve::{Last, Request};
 use super::shared::Made;
-use super::station::Isolation;
+use super::worker_fds::Isolation;
 use super::{internet, nested, stand_in};
 use crate::fault;
 use crate::policy::{Access, is_powerful_socket};
@@ -32,14 +32,14 @@ const ABSTRACT: &str = "abstract unix sockets are closed";
 struct Address(Vec<u8>);
 
 impl Address {
-    fn read(desk: &Desk<'_>) -> Result<Address, Errno> {
-        let registers = desk.caller().registers;
+    fn read(context: &NotifyContext<'_>) -> Result<Address, Errno> {
+        let registers = context.caller().registers;
         let length = usize::try_from(registers.int(2)).map_err(|_| Errno(libc::EINVAL))?;
         if length > LONGEST {
             return Err(Errno(libc::EINVAL));
         }
         let mut bytes = vec![0; length];
-        desk.caller().read(registers.long(1), &mut bytes)?;
+        context.caller().read(registers.long(1), &mut bytes)?;
         Ok(Address(bytes))
     }
 
@@ -64,66 +64,66 @@ impl Address {
     }
 }
 
-pub fn connect(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let address = Address::read(desk)?;
-    let target = desk.socket(desk.caller().registers.int(0))?;
-    desk.caller().confirm()?;
+pub fn connect(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let address = Address::read(context)?;
+    let target = context.socket(context.caller().registers.int(0))?;
+    context.caller().confirm()?;
     let domain = socket::domain(target.as_fd())?;
     if domain == libc::AF_UNIX {
-        return connect_unix(desk, target, &address);
+        return connect_unix(context, target, &address);
     }
     if address.family() == Some(libc::AF_UNSPEC) || domain == libc::AF_NETLINK {
         socket::connect(target.as_fd(), &address.0)?;
         return Ok(Answer::Value(0));
     }
-    internet::connect(desk, target, domain, &address.0)
+    internet::connect(context, target, domain, &address.0)
 }
 
-fn connect_unix(desk: &Desk<'_>, socket: OwnedFd, address: &Address) -> Result<Answer, Errno> {
+fn connect_unix(context: &NotifyContext<'_>, socket: OwnedFd, address: &Address) -> Result<Answer, Errno> {
     if address.family() == Some(libc::AF_UNSPEC) {
         socket::connect(socket.as_fd(), &address.0)?;
         return Ok(Answer::Value(0));
     }
-    if stand_in::is_meant(desk, address.family()) {
-        return stand_in::connect(desk, &socket, &address.0);
+    if stand_in::is_meant(context, address.family()) {
+        return stand_in::connect(context, &socket, &address.0);
     }
     if address.family() != Some(libc::AF_UNIX) {
         return Err(Errno(libc::EINVAL));
     }
     let Some(path) = address.path()? else {
         if &address.0[PATH_AT..] == outer::NAME {
-            return nested::connect(desk);
+            return nested::connect(context);
         }
         let name = [b"@", address.0.get(PATH_AT + 1..).unwrap_or_default()].concat();
-        return Err(desk.never(&Attempt::on(Kind::Socket, &name), &name, ABSTRACT));
+        return Err(context.never(&Attempt::on(Kind::Socket, &name), &name, ABSTRACT));
     };
-    let object = Request::new(desk.station(), desk.caller(), libc::AT_FDCWD, &path).object(Last::Follow)?;
-    desk.caller().confirm()?;
+    let object = Request::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &path).object(Last::Follow)?;
+    context.caller().confirm()?;
     if !object.is_socket() {
         return Err(Errno(libc::ECONNREFUSED));
     }
     let attempt = Attempt::on(Kind::Socket, path.bytes());
-    desk.enforce(
-        desk.judge.all(|judge| verdict(judge, &object)),
+    context.enforce(
+        context.judge.all(|judge| verdict(judge, &object)),
         &attempt,
         object.name(),
         CLOSED,
     )?;
-    desk.later(move |desk| {
+    context.later(move |context| {
         socket::connect(socket.as_fd(), &unix_address(object.path().as_bytes()))?;
-        desk.release_socket(desk.caller().registers.int(0));
+        context.release_socket(context.caller().registers.int(0));
         Ok(Answer::Value(0))
     })
 }
 
 /// The run's own sockets, and those that are granted by name. A directory that may be written opens none.
 fn verdict(judge: &Judge<'_>, object: &Pinned) -> Verdict {
-    let realm = judge.realm;
-    if realm.made().sockets.contains(&object.identity()) {
+    let run_policy = judge.run_policy;
+    if run_policy.made().sockets.contains(&object.identity()) {
         return Verdict::OnBehalf;
     }
     // Named one by one even an agent's that lies among secrets.
-    let grants = &realm.brief.policy.sockets;
+    let grants = &run_policy.run_config.policy.sockets;
     if grants.iter().any(|grant| grant.path == object.name()) {
         return Verdict::OnBehalf;
     }
@@ -148,63 +148,74 @@ fn unix_address(path: &[u8]) -> Vec<u8> {
     address
 }
 
-pub fn bind(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let address = Address::read(desk)?;
-    let socket = desk.socket(desk.caller().registers.int(0))?;
-    desk.caller().confirm()?;
+pub fn bind(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let address = Address::read(context)?;
+    let socket = context.socket(context.caller().registers.int(0))?;
+    context.caller().confirm()?;
     match socket::domain(socket.as_fd())? {
         libc::AF_UNIX => {}
-        domain @ (libc::AF_INET | libc::AF_INET6) => return internet::bind(desk, &socket, domain, &address.0),
+        domain @ (libc::AF_INET | libc::AF_INET6) => return internet::bind(context, &socket, domain, &address.0),
         _ => {
             // The route side of netlink.
             socket::bind(socket.as_fd(), &address.0)?;
             return Ok(Answer::Value(0));
         }
     }
-    if stand_in::is_meant(desk, address.family()) {
-        return stand_in::bind(desk, &address.0);
+    if stand_in::is_meant(context, address.family()) {
+        return stand_in::bind(context, &address.0);
     }
     if address.family() != Some(libc::AF_UNIX) {
         return Err(Errno(libc::EINVAL));
     }
     let Some(path) = address.path()? else {
-        return Err(desk.never(&Attempt::on(Kind::Socket, b""), b"@", ABSTRACT));
+        return Err(context.never(&Attempt::on(Kind::Socket, b""), b"@", ABSTRACT));
     };
-    let place = Request::new(desk.station(), desk.caller(), libc::AT_FDCWD, &path).place()?;
-    desk.caller().confirm()?;
+    let place = Request::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &path).place()?;
+    context.caller().confirm()?;
     if place.look().is_some() {
         return Err(Errno(libc::EADDRINUSE));
     }
     let attempt = Attempt::without(Kind::Create, path.bytes());
-    desk.enforce(desk.judge.place(Access::WRITE, &place), &attempt, place.name(), CLOSED)?;
-    bind_at(desk, socket.as_fd(), &place, &address)?;
+    context.enforce(
+        context.judge.place(Access::WRITE, &place),
+        &attempt,
+        place.name(),
+        CLOSED,
+    )?;
+    bind_at(context, socket.as_fd(), &place, &address)?;
     Ok(Answer::Value(0))
 }
 
 /// Binds in the pinned directory. The address that the socket has from then on is the text that it was bound by, so
 /// that has to be the target's own.
-fn bind_at(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Result<(), Errno> {
+fn bind_at(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Result<(), Errno> {
     // The mode of a socket is its umask's affair alone.
-    desk.mode_under_umask(0o777);
-    let as_given = match desk.station().isolation {
-        Isolation::Own => bind_as_given(desk, socket, place, address),
+    context.mode_under_umask(0o777);
+    let as_given = match context.worker_fds().isolation {
+        Isolation::Own => bind_as_given(context, socket, place, address),
         Isolation::Shared => Err(Errno(libc::EPERM)),
     };
     if as_given.is_err() {
-        bind_by_name(desk, socket, place)?;
+        bind_by_name(context, socket, place)?;
     }
     let made = place.look().ok_or(CLOSED)?;
-    desk.judge
+    context
+        .judge
         .note_made(|list| Made::keep(&mut list.sockets, made.identity(), Made::MOST));
     Ok(())
 }
 
 /// On a thread that can make sockets nowhere but below the pinned directory: the path may lead elsewhere by now. It
 /// starts from the target's own directory.
-fn bind_as_given(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Result<(), Errno> {
-    let directory = desk.caller().own_entry("cwd")?;
+fn bind_as_given(
+    context: &NotifyContext<'_>,
+    socket: BorrowedFd<'_>,
+    place: &Place,
+    address: &Address,
+) -> Result<(), Errno> {
+    let directory = context.caller().own_entry("cwd")?;
     let (socket, parent) = (socket.try_clone_to_owned()?, place.parent.as_fd().try_clone_to_owned()?);
-    let (bytes, isolation) = (address.0.clone(), desk.station().isolation);
+    let (bytes, isolation) = (address.0.clone(), context.worker_fds().isolation);
     let (sender, receiver) = std::sync::mpsc::sync_channel(1);
     super::worker::spawn(move || {
         let bind = || -> std::io::Result<()> {
@@ -223,12 +234,12 @@ fn bind_as_given(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place, address
 }
 
 /// In the directory itself: the worker goes there, since an address has room for a short path only.
-fn bind_by_name(desk: &Desk<'_>, socket: BorrowedFd<'_>, place: &Place) -> Result<(), Errno> {
-    match desk.station().isolation {
+fn bind_by_name(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place) -> Result<(), Errno> {
+    match context.worker_fds().isolation {
         Isolation::Own => {
             confine::change_directory(place.parent.as_fd().as_raw_fd())?;
             let bound = socket::bind(socket, &unix_address(place.component().to_bytes()));
-            confine::change_directory(desk.station().root.as_raw_fd())?;
+            confine::change_directory(context.worker_fds().root.as_raw_fd())?;
             Ok(bound?)
         }
         Isolation::Shared => {

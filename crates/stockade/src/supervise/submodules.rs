@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use super::answer::Errno;
-use super::bench::Bench;
-use super::desk::Desk;
+use super::notify_context::NotifyContext;
 use super::pinned::{Entry, Place};
+use super::policy_stack::PolicyStack;
 use super::refuse::Attempt;
 use crate::mutex::lock;
 use crate::policy::{Access, Index, Renamed, is_module, may_name_work_tree, object_name_length};
@@ -89,7 +89,7 @@ impl Repository {
 
     /// Whether git goes into no repository by a new index, or a part of one, that it didn't go into by the old one, but those
     /// that it made itself for submodules. In linked work trees and in submodules there is no new one.
-    pub fn takes(&self, judges: &Bench<'_>, kind: Renamed, before: Option<&mut File>, now: &mut File) -> bool {
+    pub fn takes(&self, judges: &PolicyStack<'_>, kind: Renamed, before: Option<&mut File>, now: &mut File) -> bool {
         let Some(now) = self
             .read(now, None)
             .filter(|now| kind != Renamed::SharedIndex || now.shared.is_none())
@@ -114,7 +114,7 @@ impl Repository {
 
     /// Whether a directory is no repository, or its `.git` is a file that leads to one of this repository's `modules`, and that
     /// no run may write.
-    fn is_none_or_own(&self, judges: &Bench<'_>, directory: &Path) -> bool {
+    fn is_none_or_own(&self, judges: &PolicyStack<'_>, directory: &Path) -> bool {
         let dot_git = directory.join(".git");
         match dot_git.symlink_metadata() {
             Err(error) => is_absence(&error),
@@ -235,7 +235,7 @@ fn index_of(dot_git: &Path) -> Result<(Repository, PathBuf, File), bool> {
 /// That no directory with a repository comes to be where an index has a submodule, or a directory. The answer is that of another
 /// file system.
 pub fn refuse_move(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     (old, moved): (&Place, Option<Entry>),
     new: &Place,
     asked: &[u8],
@@ -249,12 +249,12 @@ pub fn refuse_move(
             .symlink_metadata()
             .map_or_else(|error| !is_absence(&error), |_| true)
     };
-    if !desk.judge.fills_submodule(new.name(), &is_repository) {
+    if !context.judge.fills_submodule(new.name(), &is_repository) {
         return Ok(());
     }
     let reason = "a repository doesn't come to be where the index of another has a submodule or a directory: git would start what \
                   its configuration names";
     let name = new.name().as_os_str().as_encoded_bytes();
-    desk.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));
+    context.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));
     Err(Errno(libc::EXDEV))
 }

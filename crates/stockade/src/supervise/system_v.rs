@@ -8,10 +8,10 @@
 use std::collections::HashMap;
 
 use super::answer::{Answer, Errno, MayContinue};
-use super::desk::Desk;
-use super::others;
-use super::realm::Realm;
+use super::notify_context::NotifyContext;
+use super::process_calls;
 use super::refuse::Attempt;
+use super::run_policy::RunPolicy;
 use crate::policy::{Access, Grant};
 use crate::report::{Kind as RefusalKind, Reason};
 use stockade_sys::system_v::{self, Kind};
@@ -73,10 +73,10 @@ impl Objects {
 }
 
 /// `shmget` and `semget`.
-pub fn get(desk: &Desk<'_>, kind: Kind) -> Result<Answer, Errno> {
+pub fn get(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
     const MODE: i32 = 0o777;
-    require_use(desk)?;
-    let registers = desk.caller().registers;
+    require_use(context)?;
+    let registers = context.caller().registers;
     let (key, flags) = (registers.int(0), registers.int(2));
     let size = match kind {
         Kind::Memory => usize::try_from(registers.long(1)),
@@ -90,7 +90,7 @@ pub fn get(desk: &Desk<'_>, kind: Kind) -> Result<Answer, Errno> {
     if flags & !(MODE | libc::IPC_CREAT | libc::IPC_EXCL | known) != 0 {
         return Err(Errno(libc::EINVAL));
     }
-    let mut made = desk.shared().made();
+    let mut made = context.shared().made();
     if let Some((id, its_size)) = made.system_v.of_key(kind, key) {
         return match flags & (libc::IPC_CREAT | libc::IPC_EXCL) == libc::IPC_CREAT | libc::IPC_EXCL {
             true => Err(Errno(libc::EEXIST)),
@@ -111,21 +111,21 @@ pub fn get(desk: &Desk<'_>, kind: Kind) -> Result<Answer, Errno> {
 }
 
 /// `shmat`, `semop` and `semtimedop`.
-pub fn act(desk: &Desk<'_>, kind: Kind) -> Result<Answer, Errno> {
-    require_own(desk, kind)?;
-    Ok(continued(desk))
+pub fn act(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
+    require_own(context, kind)?;
+    Ok(continued(context))
 }
 
 /// `shmdt` gives back memory of the caller's own.
-pub fn detach(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    require_use(desk)?;
-    Ok(continued(desk))
+pub fn detach(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    require_use(context)?;
+    Ok(continued(context))
 }
 
 /// `shmctl` and `semctl`.
-pub fn control(desk: &Desk<'_>, kind: Kind) -> Result<Answer, Errno> {
-    require_own(desk, kind)?;
-    let registers = desk.caller().registers;
+pub fn control(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
+    require_own(context, kind)?;
+    let registers = context.caller().registers;
     let (command, commands) = match kind {
         Kind::Memory => (registers.int(1), &ON_MEMORY[..]),
         Kind::Semaphores => (registers.int(2), &ON_SEMAPHORES[..]),
@@ -133,34 +133,34 @@ pub fn control(desk: &Desk<'_>, kind: Kind) -> Result<Answer, Errno> {
     match command {
         libc::IPC_RMID => {
             let id = registers.int(0);
-            let mut made = desk.shared().made();
+            let mut made = context.shared().made();
             system_v::remove(kind, id)?;
             made.system_v.0.remove(&(kind, id));
             Ok(Answer::Value(0))
         }
-        command if commands.contains(&command) => Ok(continued(desk)),
-        _ => others::refuse(desk),
+        command if commands.contains(&command) => Ok(continued(context)),
+        _ => process_calls::refuse(context),
     }
 }
 
-fn continued(desk: &Desk<'_>) -> Answer {
-    Answer::Continue(MayContinue::registers_decided(&desk.caller().registers))
+fn continued(context: &NotifyContext<'_>) -> Answer {
+    Answer::Continue(MayContinue::registers_decided(&context.caller().registers))
 }
 
 /// A run that writes no files has no use for it.
-fn require_use(desk: &Desk<'_>) -> Result<(), Errno> {
+fn require_use(context: &NotifyContext<'_>) -> Result<(), Errno> {
     let is_written = |grant: &Grant| grant.is_chosen() && grant.access.contains(Access::WRITE);
-    let writes = |realm: &Realm| realm.brief.policy.grants.iter().any(is_written);
-    match desk.judge.is_in_no_inner_run() && desk.judge.realms().all(writes) {
+    let writes = |run_policy: &RunPolicy| run_policy.run_config.policy.grants.iter().any(is_written);
+    match context.judge.is_in_no_inner_run() && context.judge.realms().all(writes) {
         true => Ok(()),
-        false => others::refuse(desk).map(drop),
+        false => process_calls::refuse(context).map(drop),
     }
 }
 
-fn require_own(desk: &Desk<'_>, kind: Kind) -> Result<(), Errno> {
-    require_use(desk)?;
-    let id = desk.caller().registers.int(0);
-    if desk.shared().made().system_v.0.contains_key(&(kind, id)) {
+fn require_own(context: &NotifyContext<'_>, kind: Kind) -> Result<(), Errno> {
+    require_use(context)?;
+    let id = context.caller().registers.int(0);
+    if context.shared().made().system_v.0.contains_key(&(kind, id)) {
         return Ok(());
     }
     let reason = Reason::Never("the run hasn't made it".into());
@@ -172,6 +172,6 @@ fn require_own(desk: &Desk<'_>, kind: Kind) -> Result<(), Errno> {
             "semaphores"
         }
     );
-    desk.note(&Attempt::without(RefusalKind::Syscall, b""), target.as_bytes(), reason);
+    context.note(&Attempt::without(RefusalKind::Syscall, b""), target.as_bytes(), reason);
     Err(Errno(libc::EACCES))
 }

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::answer::Errno;
-use super::desk::Desk;
 use super::judge::CLOSED;
+use super::notify_context::NotifyContext;
 use super::pinned::{Entry, Place};
 use super::refuse::Attempt;
 use super::resolve;
@@ -16,16 +16,18 @@ use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
 /// A directory or link has lost its name, and has another one where it was moved.
-pub fn vacate(desk: &Desk<'_>, place: &Place, found: Option<Entry>, now: Option<&Place>) {
+pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<Entry>, now: Option<&Place>) {
     if let Some(found) = found.filter(|found| found.is_directory() || found.is_symlink()) {
-        desk.judge.vacate(place.name(), found.identity(), now.map(Place::name));
+        context
+            .judge
+            .vacate(place.name(), found.identity(), now.map(Place::name));
     }
 }
 
 /// That no directory which may hold what is guarded elsewhere comes to be where one was that the run didn't make, nor a link
 /// that leads to one. The answer is that of another file system, as of a move across the border of a closed tree.
 pub fn refuse_move(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     (old, moved): (&Place, Option<Entry>),
     (new, replaced): (&Place, Option<Entry>),
     asked: &[u8],
@@ -33,14 +35,16 @@ pub fn refuse_move(
     let Some(moved) = moved else { return Ok(()) };
     if moved.is_symlink() {
         let text = resolve::link_at(old)?.unwrap_or_default();
-        return refuse_link(desk, text.as_bytes(), Some(moved), (new, replaced), asked);
+        return refuse_link(context, text.as_bytes(), Some(moved), (new, replaced), asked);
     }
     let takes_over = |made: &Made| made.uses_own && is_in_anothers_place(made, Some(moved), (new, replaced));
-    let mut realms = desk.judge.realms();
-    if moved.is_directory() && realms.any(|realm| !realm.brief.is_private(new.name()) && takes_over(&realm.made())) {
+    let mut realms = context.judge.realms();
+    if moved.is_directory()
+        && realms.any(|run_policy| !run_policy.run_config.is_private(new.name()) && takes_over(&run_policy.made()))
+    {
         let reason = "a directory doesn't take the place of another that the run didn't make, once the run has written, in one \
                       of its own, what is guarded elsewhere";
-        note(desk, new, asked, reason);
+        note(context, new, asked, reason);
         return Err(Errno(libc::EXDEV));
     }
     Ok(())
@@ -49,26 +53,26 @@ pub fn refuse_move(
 /// That no link comes to be where something was that the run didn't make, if it leads to a directory that may hold what is
 /// guarded elsewhere. What it leads to counts as another's from then on, so that nothing such comes there later.
 pub fn refuse_link(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     text: &[u8],
     moved: Option<Entry>,
     (new, replaced): (&Place, Option<Entry>),
     asked: &[u8],
 ) -> Result<(), Errno> {
     let mut target = None;
-    for realm in desk.judge.realms() {
-        let is_meant = !realm.brief.is_private(new.name());
-        if !is_meant || !is_in_anothers_place(&realm.made(), moved, (new, replaced)) {
+    for run_policy in context.judge.realms() {
+        let is_meant = !run_policy.run_config.is_private(new.name());
+        if !is_meant || !is_in_anothers_place(&run_policy.made(), moved, (new, replaced)) {
             continue;
         }
         let (name, is_directory) = target.get_or_insert_with(|| target_of(new.parent.name(), text));
-        let mut made = realm.made();
+        let mut made = run_policy.made();
         made.claim(name, None);
         if made.uses_own && *is_directory {
             drop(made);
             let reason = "a link doesn't lead to a directory from the place of something that the run didn't make, once the \
                           run has written, in a directory of its own, what is guarded elsewhere";
-            note(desk, new, asked, reason);
+            note(context, new, asked, reason);
             return Err(CLOSED);
         }
     }
@@ -81,9 +85,9 @@ fn is_in_anothers_place(made: &Made, moved: Option<Entry>, (new, replaced): (&Pl
         || made.is_anothers(new.name(), moved.map(|moved| moved.identity()))
 }
 
-fn note(desk: &Desk<'_>, new: &Place, asked: &[u8], reason: &'static str) {
+fn note(context: &NotifyContext<'_>, new: &Place, asked: &[u8], reason: &'static str) {
     let name = new.name().as_os_str().as_encoded_bytes();
-    desk.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));
+    context.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));
 }
 
 /// Where a link in this directory leads, and whether to a directory. By way of another link it may lead anywhere: to the top.

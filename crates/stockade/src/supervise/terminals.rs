@@ -4,12 +4,12 @@ use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::answer::{Answer, Errno};
-use super::desk::Desk;
 use super::judge::is_terminal_multiplexer;
+use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
 use super::procfs;
-use super::realm::Realm;
 use super::refuse::Attempt;
+use super::run_policy::RunPolicy;
 use super::shared::Made;
 use crate::report::Kind;
 use stockade_sys::notify::OnExecute;
@@ -22,8 +22,8 @@ pub fn is_own_terminal_device(object: &Pinned) -> bool {
 }
 
 /// Opens the caller's terminal, if it is one that the run was given or made.
-pub fn open_own(desk: &Desk<'_>, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
-    let number: i64 = procfs::stat_field(desk.station(), desk.caller().thread, 7).ok_or(Errno(libc::ENXIO))?;
+pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
+    let number: i64 = procfs::stat_field(context.worker_fds(), context.caller().thread, 7).ok_or(Errno(libc::ENXIO))?;
     let Ok(device) = u32::try_from(number as i32) else {
         return Err(Errno(libc::ENXIO));
     };
@@ -35,17 +35,21 @@ pub fn open_own(desk: &Desk<'_>, flags: i32, on_execute: OnExecute) -> Result<An
     let path = terminal_path(major, minor);
     let path = CString::new(path).expect("no NUL");
     let opened = confine::open_path(&path)?;
-    let object = Pinned::new(desk.station(), opened)?;
+    let object = Pinned::new(context.worker_fds(), opened)?;
     let is_it = object.is_device() && object.device() == libc::makedev(major, minor);
-    let is_open = desk.judge.realms().all(|realm| {
-        let is_given = realm.brief.terminals.iter().any(|given| given == object.name());
-        is_given || Terminal::of(object.as_fd()).is_some_and(|terminal| realm.made().terminals.contains(&terminal))
+    let is_open = context.judge.realms().all(|run_policy| {
+        let is_given = run_policy
+            .run_config
+            .terminals
+            .iter()
+            .any(|given| given == object.name());
+        is_given || Terminal::of(object.as_fd()).is_some_and(|terminal| run_policy.made().terminals.contains(&terminal))
     });
     if !is_it || !is_open {
         return Err(Errno(libc::ENXIO));
     }
     let flags = flags & !(libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC);
-    let opened = desk.station().reopen(object.as_fd(), flags);
+    let opened = context.worker_fds().reopen(object.as_fd(), flags);
     // By its own name it may be another user's, as after su(1); `/dev/tty` doesn't ask whose it is.
     let opened = match opened {
         Err(error) if error.raw_os_error() == Some(libc::EACCES) => given(object.device(), flags).ok_or(error)?,
@@ -83,32 +87,34 @@ fn terminal_path(major: u32, minor: u32) -> String {
 
 /// `ioctl(TIOCSWINSZ)`: the size of a pseudo-terminal that the run made, or of the other end of one. The caller's own would
 /// stay so when the run is over.
-pub fn set_size(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn set_size(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let mut size = [0; size_of::<libc::winsize>()];
-    desk.caller().read(registers.long(2), &mut size)?;
-    let file = desk.caller().same_file(registers.int(0))?;
-    desk.caller().confirm()?;
+    context.caller().read(registers.long(2), &mut size)?;
+    let file = context.caller().same_file(registers.int(0))?;
+    context.caller().confirm()?;
     if !terminal::is_terminal(file.as_raw_fd()) {
         return Err(Errno(libc::ENOTTY));
     }
     let terminal = Terminal::behind(file.as_fd()).or_else(|| Terminal::of(file.as_fd()));
-    let made = |realm: &Realm| terminal.is_some_and(|terminal| realm.made().terminals.contains(&terminal));
-    if !desk.judge.realms().any(made) {
+    let made =
+        |run_policy: &RunPolicy| terminal.is_some_and(|terminal| run_policy.made().terminals.contains(&terminal));
+    if !context.judge.realms().any(made) {
         let reason = "the size of a terminal that the run didn't make stays as it is";
-        return Err(desk.never(&Attempt::on(Kind::Metadata, b""), b"terminal", reason));
+        return Err(context.never(&Attempt::on(Kind::Metadata, b""), b"terminal", reason));
     }
     terminal::set_size(file.as_fd(), size)?;
     Ok(Answer::Value(0))
 }
 
 /// The maker of a pseudo-terminal may open its other end.
-pub fn note_master(desk: &Desk<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
+pub fn note_master(context: &NotifyContext<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
     if object.is_device()
         && is_terminal_multiplexer(object.name())
         && let Some(terminal) = Terminal::behind(opened)
     {
-        desk.judge
+        context
+            .judge
             .note_made(|made| Made::keep(&mut made.terminals, terminal, Made::MOST));
     }
 }

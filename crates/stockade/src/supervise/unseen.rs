@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::caller::Alleged;
-use super::desk::Desk;
 use super::judge::Verdict;
+use super::notify_context::NotifyContext;
 use super::refuse::Attempt;
 use super::resolve::{Last, Request};
 use crate::policy::Access;
@@ -17,32 +17,37 @@ use crate::report::{Kind, Reason, Refusal, refused_paths};
 const MOST: usize = 16;
 
 /// Takes note of what the caller's last line names and nothing lets it read.
-pub fn note(desk: &Desk<'_>) {
-    let Some((line, at)) = desk.shared().heard().last_line(desk.caller().process()) else {
+pub fn note(context: &NotifyContext<'_>) {
+    let Some((line, at)) = context.shared().heard().last_line(context.caller().process()) else {
         return;
     };
     for path in refused_paths(&line).take(MOST) {
         let Ok(alleged) = CString::new(path).map(Alleged::new) else {
             continue;
         };
-        let request = Request::new(desk.station(), desk.caller(), libc::AT_FDCWD, &alleged);
+        let request = Request::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &alleged);
         let Ok(object) = request.object(Last::Follow) else {
             continue;
         };
-        if let Verdict::Refused(reason) = desk.judge.object(Access::READ, &object) {
+        if let Verdict::Refused(reason) = context.judge.object(Access::READ, &object) {
             let attempt = Attempt::with(Kind::Read, path.as_bytes(), &object);
-            let refusal = refusal(desk, &attempt, (object.name(), reason), at);
-            desk.shared().note_told(refusal);
+            let refusal = refusal(context, &attempt, (object.name(), reason), at);
+            context.shared().note_told(refusal);
         }
     }
 }
 
 /// As if the open had been judged, right before the line began.
-fn refusal(desk: &Desk<'_>, attempt: &Attempt<'_>, (target, reason): (&Path, Reason), at: Duration) -> Refusal {
+fn refusal(
+    context: &NotifyContext<'_>,
+    attempt: &Attempt<'_>,
+    (target, reason): (&Path, Reason),
+    at: Duration,
+) -> Refusal {
     use std::os::unix::ffi::OsStrExt;
     Refusal {
         syscall: "openat".into(),
         at: at.saturating_sub(Duration::from_micros(1)),
-        ..desk.refusal(attempt, target.as_os_str().as_bytes(), reason)
+        ..context.refusal(attempt, target.as_os_str().as_bytes(), reason)
     }
 }

@@ -12,17 +12,17 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use super::answer::{Answer, Effect, Errno};
-use super::approvals::{Job, Leave, Place, Question};
-use super::bench::Bench;
+use super::approvals::{CallGrants, Job, Place, Question};
 use super::caller::Caller;
-use super::desk::{Desk, Detour};
 use super::dispatch;
 use super::hearing;
-use super::labels::Applying;
+use super::nested_runs::Applying;
+use super::notify_context::{Deferral, NotifyContext};
+use super::policy_stack::PolicyStack;
 use super::processor;
 use super::shared::{Replay, Shared};
-use super::station::Station;
 use super::unseen;
+use super::worker_fds::WorkerFds;
 use crate::fault::{self, Fault};
 use crate::mutex::lock;
 use crate::plan::Trace;
@@ -62,11 +62,11 @@ impl Drop for Slow {
 pub(super) const STACK: usize = 512 * 1024;
 
 /// Answers until no process of the run is left. An error is a panic between two calls, for which the run is ended.
-pub(super) fn serve(shared: &Arc<Shared>, station: &Arc<Station>) -> Result<(), Fault> {
+pub(super) fn serve(shared: &Arc<Shared>, worker_fds: &Arc<WorkerFds>) -> Result<(), Fault> {
     shared.workers.fetch_add(1, Ordering::Relaxed);
     let worker = Worker {
         shared: Arc::clone(shared),
-        station: Arc::clone(station),
+        worker_fds: Arc::clone(worker_fds),
     };
     let served = fault::contain(|| while worker.next() {});
     shared.workers.fetch_sub(1, Ordering::Relaxed);
@@ -80,7 +80,7 @@ pub(super) fn serve(shared: &Arc<Shared>, station: &Arc<Station>) -> Result<(), 
 #[derive(Clone)]
 pub struct Worker {
     pub shared: Arc<Shared>,
-    pub station: Arc<Station>,
+    pub worker_fds: Arc<WorkerFds>,
 }
 
 impl Worker {
@@ -97,7 +97,7 @@ impl Worker {
             Err(error) => match error.raw_os_error() {
                 Some(libc::EINTR) => true,
                 // The caller was killed before it was heard, or no process is left.
-                Some(libc::ENOENT) => !self.station.is_abandoned(),
+                Some(libc::ENOENT) => !self.worker_fds.is_abandoned(),
                 _ => false,
             },
         }
@@ -115,17 +115,17 @@ impl Worker {
     fn end_run(&self, fault: &Fault) {
         self.shared.faults.note(Part::Supervisor, fault);
         let order = Message::new(Order::Kill as u32, 0, 0);
-        let _ = wire::send(self.station.orders.as_raw_fd(), &order);
+        let _ = wire::send(self.worker_fds.orders.as_raw_fd(), &order);
     }
 
     fn receive(&self) -> io::Result<Notification> {
         fault::point("receiving", || "");
         // One worker at a time, so that the notification that was seen is there to be received.
         let _turn = lock(&self.shared.turn);
-        if !self.station.receiving_ends && !self.station.wait()? {
+        if !self.worker_fds.receiving_ends && !self.worker_fds.wait()? {
             return Err(io::Error::from_raw_os_error(libc::ENOENT));
         }
-        notify::receive(self.station.listener.as_fd())
+        notify::receive(self.worker_fds.listener.as_fd())
     }
 
     fn handle(&self, notification: &Notification) {
@@ -136,60 +136,62 @@ impl Worker {
             self.finish(notification, result);
             return;
         }
-        let caller = Caller::new(&self.station, notification);
+        let caller = Caller::new(&self.worker_fds, notification);
         let number = i64::from(notification.number);
-        let hear = || hearing::hear(&self.shared, &self.station, &caller, number);
+        let hear = || hearing::hear(&self.shared, &self.worker_fds, &caller, number);
         let is_heard = matches!(number, libc::SYS_write | libc::SYS_writev);
-        if is_heard && self.shared.run.brief.supervision.trace == Trace::Exact {
+        if is_heard && self.shared.run.run_config.supervision.trace == Trace::Exact {
             self.answer(notification, hear());
             return;
         }
-        let labels = self.shared.labels.of(&self.station, &caller);
+        let nested_runs = self.shared.nested_runs.of(&self.worker_fds, &caller);
         if is_heard {
-            self.work(notification, &labels, Leave::default(), |desk| {
+            self.work(notification, &nested_runs, CallGrants::default(), |context| {
                 let heard = hear();
                 // The text goes on, whatever can be made of it.
-                if let Err(fault) = fault::contain(|| unseen::note(desk)) {
+                if let Err(fault) = fault::contain(|| unseen::note(context)) {
                     self.shared.faults.note(Part::Worker, &fault);
                 }
                 heard
             });
             return;
         }
-        hearing::note_call(&self.shared, &caller, labels.innermost());
-        self.work(notification, &labels, Leave::default(), dispatch::dispatch);
+        hearing::note_call(&self.shared, &caller, nested_runs.innermost());
+        self.work(notification, &nested_runs, CallGrants::default(), dispatch::dispatch);
     }
 
-    /// Does one call at a desk of its own, and answers it, unless somebody else will.
+    /// Does one call at a context of its own, and answers it, unless somebody else will.
     pub(super) fn work(
         &self,
         notification: &Notification,
-        labels: &Applying,
-        leave: Leave,
-        task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno>,
+        nested_runs: &Applying,
+        call_grants: CallGrants,
+        task: impl FnOnce(&NotifyContext<'_>) -> Result<Answer, Errno>,
     ) {
-        let mut caller = Caller::new(&self.station, notification);
-        caller.top = labels.top;
-        let judge = Bench {
+        let mut caller = Caller::new(&self.worker_fds, notification);
+        caller.top = nested_runs.top;
+        let judge = PolicyStack {
             shared: &self.shared,
-            station: &self.station,
+            worker_fds: &self.worker_fds,
             caller: &caller,
-            labels,
-            leave: &leave,
+            nested_runs,
+            call_grants: &call_grants,
         };
-        let desk = Desk {
+        let context = NotifyContext {
             worker: self,
             judge,
             notification,
-            place: Cell::new(leave.place),
-            detour: Cell::new(None),
+            place: Cell::new(call_grants.place),
+            deferral: Cell::new(None),
         };
-        let done = task(&desk);
-        let detour = desk.detour.take();
-        match (done, detour) {
-            (Err(Errno(errno)), Some(detour)) => self.take_detour((notification, labels), leave, detour, errno),
-            (done, detour) => {
-                if let Some(Detour::Ask(refusal)) = detour {
+        let done = task(&context);
+        let deferral = context.deferral.take();
+        match (done, deferral) {
+            (Err(Errno(errno)), Some(deferral)) => {
+                self.defer((notification, nested_runs), call_grants, deferral, errno)
+            }
+            (done, deferral) => {
+                if let Some(Deferral::Ask(refusal)) = deferral {
                     self.shared.note(*refusal);
                 }
                 self.answer(notification, done);
@@ -200,46 +202,46 @@ impl Worker {
     /// The same on a thread of its own, which shares this one's descriptors, so that what `task` owns is closed once.
     pub(super) fn work_apart(
         &self,
-        (notification, labels): (Notification, Applying),
-        leave: Leave,
-        task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno> + Send + 'static,
+        (notification, nested_runs): (Notification, Applying),
+        call_grants: CallGrants,
+        task: impl FnOnce(&NotifyContext<'_>) -> Result<Answer, Errno> + Send + 'static,
     ) -> io::Result<()> {
         let worker = self.clone();
         spawn(move || {
             worker.attempt(&notification, |worker| {
                 fault::point("apart", || notification.number.to_string());
-                if worker.station.isolation.leave_directory().is_err() {
+                if worker.worker_fds.isolation.leave_directory().is_err() {
                     worker.answer(&notification, Err(Errno(libc::EPERM)));
                     return;
                 }
-                worker.work(&notification, &labels, leave, task);
+                worker.work(&notification, &nested_runs, call_grants, task);
             });
         })
     }
 
     /// Hands a refused call to the asking thread, or makes it where what was granted can be reached.
-    fn take_detour(
+    fn defer(
         &self,
-        (notification, labels): (&Notification, &Applying),
-        leave: Leave,
-        detour: Detour,
+        (notification, nested_runs): (&Notification, &Applying),
+        call_grants: CallGrants,
+        deferral: Deferral,
         errno: i32,
     ) {
         // It begins anew, where every call does.
-        let leave = Leave {
+        let call_grants = CallGrants {
             place: Place::Worker,
-            ..leave
+            ..call_grants
         };
         let refused = |worker: &Worker| worker.answer(notification, Err(Errno(errno)));
         let Some(approvals) = &self.shared.approvals else {
             return refused(self);
         };
-        match detour {
-            Detour::Ask(refusal) => {
+        match deferral {
+            Deferral::Ask(refusal) => {
                 let question = Box::new(Question {
                     notification: *notification,
-                    labels: labels.clone(),
-                    leave,
+                    nested_runs: nested_runs.clone(),
+                    call_grants,
                     refusal: *refusal,
                     errno,
                 });
@@ -248,12 +250,12 @@ impl Worker {
                     refused(self);
                 }
             }
-            Detour::Beyond => {
+            Deferral::RetryThread => {
                 let job = Job {
                     worker: self.clone(),
                     notification: *notification,
-                    labels: labels.clone(),
-                    leave,
+                    nested_runs: nested_runs.clone(),
+                    call_grants,
                 };
                 if !approvals.go_beyond(job) {
                     refused(self);
@@ -272,7 +274,7 @@ impl Worker {
 
     /// Gives the answer. For the one who holds the run still.
     pub fn answer_now(&self, notification: &Notification, answer: Result<Answer, Errno>) {
-        let listener = self.station.listener.as_fd();
+        let listener = self.worker_fds.listener.as_fd();
         let id = notification.id;
         // A target that was killed meanwhile takes no answer.
         match answer {
@@ -301,7 +303,7 @@ impl Worker {
         on_execute: OnExecute,
         effect: Option<Effect>,
     ) -> Result<i64, i32> {
-        let listener = self.station.listener.as_fd();
+        let listener = self.worker_fds.listener.as_fd();
         let hand_over = || notify::inject(listener, notification.id, descriptor.as_fd(), on_execute);
         // Beside other workers that are at work no processor is idle.
         let injected = match self.shared.is_one_at_work() {
@@ -323,8 +325,8 @@ impl Worker {
             Ok(value) => (value, 0),
             Err(errno) => (0, errno),
         };
-        let sent = notify::answer(self.station.listener.as_fd(), notification.id, value, errno);
-        if self.station.is_interruptible
+        let sent = notify::answer(self.worker_fds.listener.as_fd(), notification.id, value, errno);
+        if self.worker_fds.is_interruptible
             && sent.is_err_and(|error| error.raw_os_error() == Some(libc::ENOENT))
             && result.is_ok()
         {
@@ -336,17 +338,17 @@ impl Worker {
     /// Starts another worker where a call waits and no worker is free for it.
     fn call_for_help(&self) {
         let is_enough = || self.shared.workers.load(Ordering::Relaxed) >= most_workers();
-        if !self.shared.is_busy() || is_enough() || !self.shared.is_time_to_look() || !self.station.has_more() {
+        if !self.shared.is_busy() || is_enough() || !self.shared.is_time_to_look() || !self.worker_fds.has_more() {
             return;
         }
         self.shared.calls_alone.store(0, Ordering::Relaxed);
-        let (shared, station) = (Arc::clone(&self.shared), Arc::clone(&self.station));
+        let (shared, worker_fds) = (Arc::clone(&self.shared), Arc::clone(&self.worker_fds));
         let (ready, is_ready) = sync_channel(1);
         let spawned = spawn(move || {
             // Until then it has copies of what this thread is about to hand over.
-            if station.isolation.begin_another(&mut station.numbers()).is_ok() {
+            if worker_fds.isolation.begin_another(&mut worker_fds.numbers()).is_ok() {
                 let _ = ready.send(());
-                let _ = serve(&shared, &station);
+                let _ = serve(&shared, &worker_fds);
             }
         });
         if spawned.is_ok() {

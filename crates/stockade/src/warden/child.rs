@@ -133,7 +133,7 @@ pub struct ResourceLimit {
 }
 
 /// Everything the target needs, made before the first fork. Descriptors are owned by the launcher's `Prepared`.
-pub struct Image {
+pub struct ExecSpec {
     /// The program to execute.
     pub program: CString,
     /// Its arguments, the name first.
@@ -167,7 +167,7 @@ pub struct Image {
 /// What the warden hands to the new process, and where that leaves its failure.
 pub struct Birth<'a> {
     /// What to become.
-    pub image: &'a Image,
+    pub exec_spec: &'a ExecSpec,
     /// The warden's process id.
     pub warden: i32,
     /// Whether the warden has left the launcher's session.
@@ -190,20 +190,20 @@ fn become_program(birth: &mut Birth<'_>) -> (Step, io::Error) {
     if let Err(failure) = confine_self(birth) {
         return failure;
     }
-    let image = birth.image;
+    let exec_spec = birth.exec_spec;
     birth.failure = None;
     // Signals that came meanwhile act on the target now, with default actions.
-    if let Err(error) = image.signal_mask.set() {
+    if let Err(error) = exec_spec.signal_mask.set() {
         return (Step::Descriptors, error);
     }
-    let error = process::execute(&image.program, &image.arguments, &image.environment);
+    let error = process::execute(&exec_spec.program, &exec_spec.arguments, &exec_spec.environment);
     (Step::Execute, error)
 }
 
 /// The order matters where a comment says so.
 fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     let at = |step: Step| move |error: io::Error| (step, error);
-    let image = birth.image;
+    let exec_spec = birth.exec_spec;
     fault::point("target", || "");
 
     // First, so that a warden killed from here on takes the target along. Exec keeps it: nothing is set-user-ID.
@@ -214,31 +214,31 @@ fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     }
 
     // As far as it may be had: a run without it is confined all the same.
-    if let Some(scheduling) = &image.scheduling {
+    if let Some(scheduling) = &exec_spec.scheduling {
         scheduling.take();
     }
     // Before Landlock, which doesn't grant writing to the control group.
-    if image.control_group >= 0 {
-        confine::write_all(image.control_group, b"0").map_err(at(Step::ControlGroup))?;
+    if exec_spec.control_group >= 0 {
+        confine::write_all(exec_spec.control_group, b"0").map_err(at(Step::ControlGroup))?;
     }
-    for limit in &image.limits {
+    for limit in &exec_spec.limits {
         confine::limit_resource(limit.resource, limit.soft, limit.hard).map_err(at(Step::Limits))?;
     }
-    confine::change_directory(image.directory).map_err(at(Step::Directory))?;
-    place_streams(image.streams).map_err(at(Step::Streams))?;
+    confine::change_directory(exec_spec.directory).map_err(at(Step::Directory))?;
+    place_streams(exec_spec.streams).map_err(at(Step::Streams))?;
 
     // Only now is there a process whose /proc entries these are.
-    if image.own_proc_rights != 0 {
-        confine::grant_own_proc(image.ruleset, image.own_proc_rights).map_err(at(Step::OwnProc))?;
+    if exec_spec.own_proc_rights != 0 {
+        confine::grant_own_proc(exec_spec.ruleset, exec_spec.own_proc_rights).map_err(at(Step::OwnProc))?;
     }
 
-    signals::reset_dispositions(image.ignored_signals);
-    confine::landlock_restrict_self(image.ruleset).map_err(at(Step::Landlock))?;
+    signals::reset_dispositions(exec_spec.ignored_signals);
+    confine::landlock_restrict_self(exec_spec.ruleset).map_err(at(Step::Landlock))?;
     // After Landlock, whose calls the filter allows but has no need to see.
-    if image.listener_socket < 0 {
-        confine::install_filter(&image.filter).map_err(at(Step::Seccomp))?;
+    if exec_spec.listener_socket < 0 {
+        confine::install_filter(&exec_spec.filter).map_err(at(Step::Seccomp))?;
     } else {
-        hand_over_listener(image).map_err(at(Step::Listener))?;
+        hand_over_listener(exec_spec).map_err(at(Step::Listener))?;
     }
     // Last, since the ruleset's descriptor is among them.
     confine::close_from(3).map_err(at(Step::Descriptors))?;
@@ -249,11 +249,11 @@ fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     Ok(())
 }
 
-/// Installs the filter and sends its listener to the supervisor. From here on mediated calls wait for him.
-fn hand_over_listener(image: &Image) -> io::Result<()> {
-    let listener = notify::install_filter(&image.filter)?;
+/// Installs the filter and sends its listener to the supervisor. From here on mediated calls wait for it.
+fn hand_over_listener(exec_spec: &ExecSpec) -> io::Result<()> {
+    let listener = notify::install_filter(&exec_spec.filter)?;
     let message = Message::new(News::Listener as u32, 0, 0);
-    wire::send_with(image.listener_socket, &message, listener.as_raw_fd())
+    wire::send_with(exec_spec.listener_socket, &message, listener.as_raw_fd())
 }
 
 /// Puts the three streams on 0, 1 and 2. Sources at 0 to 2 that are needed later are moved out of the way by

@@ -15,16 +15,16 @@
 //! (system calls only, no allocation). A panic in it or in the target's first steps ends the process at once
 //! (`sys::process::ExitOnDrop`, and before that the binary's panic hook), so the run fails or ends. All signals are blocked in it, so no key at a terminal stops it.
 
-mod bear;
 mod child;
+mod fork;
 mod pause;
 
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use crate::fault;
-pub use bear::{Born, bear};
-pub use child::{Birth, Image, ResourceLimit, Step};
+pub use child::{Birth, ExecSpec, ResourceLimit, Step};
+pub use fork::{Spawned, spawn as spawn_warden};
 pub use pause::{Look, Pause};
 use stockade_sys::children::Children;
 use stockade_sys::process::{self, SignalDomain, Waited};
@@ -67,7 +67,7 @@ pub enum Order {
 }
 
 /// Everything the warden needs, made before the fork.
-pub struct Duty {
+pub struct WardenSpec {
     /// The process that this is forked from.
     pub launcher: i32,
     /// The warden's end of the socket.
@@ -76,14 +76,14 @@ pub struct Duty {
     pub signal_ruleset: Option<RawFd>,
     /// The ruleset of the supervisor's workers; `None` where there's none. The warden is born inside it.
     pub workers_ruleset: Option<RawFd>,
-    /// What the outer run's supervisor is asked, where he supervises this run too.
+    /// What the outer run's supervisor is asked, where it supervises this run too.
     pub outer_request: Option<Vec<u8>>,
     /// Where visitors of the relay are announced, where hosts are named. The workers' alone.
     pub bell: Option<RawFd>,
     /// Whether the launcher holds Linux capabilities.
     pub holds_capabilities: bool,
     /// What to start.
-    pub image: Image,
+    pub exec_spec: ExecSpec,
     /// A stack for the target's first steps.
     pub stack: ChildStack,
 }
@@ -93,11 +93,11 @@ pub struct Duty {
 const NAME: &CStr = c"sandbox-warden";
 
 /// The warden's main function.
-pub fn serve(duty: &Duty) -> ! {
-    let status = match begin(duty) {
-        Ok(begun) => Watch::new(duty.socket, begun).run(),
+pub fn serve(spec: &WardenSpec) -> ! {
+    let status = match begin(spec) {
+        Ok(begun) => Watch::new(spec.socket, begun).run(),
         Err((step, errno)) => {
-            tell(duty.socket, News::Failed, step as i32, errno);
+            tell(spec.socket, News::Failed, step as i32, errno);
             1
         }
     };
@@ -112,66 +112,66 @@ fn tell(socket: RawFd, news: News, first: i32, second: i32) {
 /// What the warden has begun.
 struct Begun {
     target: i32,
-    reach: Reach,
+    reach: KillScope,
     /// The connection to the outer run's supervisor.
     outer: Option<OwnedFd>,
 }
 
 /// By which the warden signals what is below it.
-enum Reach {
+enum KillScope {
     /// All at once.
     Domain(SignalDomain),
     /// Its children and all below them, one after the other, until there are none.
     Children(Children),
 }
 
-impl Reach {
+impl KillScope {
     fn signal(&self, signal: i32) {
         match self {
-            Reach::Domain(domain) => domain.signal_all(signal),
-            Reach::Children(children) => children.signal(signal, |_| false),
+            KillScope::Domain(domain) => domain.signal_all(signal),
+            KillScope::Children(children) => children.signal(signal, |_| false),
         }
     }
 
     /// One round of ending it.
     fn kill(&self, round: usize) {
         match self {
-            Reach::Domain(domain) => domain.signal_all(libc::SIGKILL),
-            Reach::Children(children) => children.kill(round, |_| false),
+            KillScope::Domain(domain) => domain.signal_all(libc::SIGKILL),
+            KillScope::Children(children) => children.kill(round, |_| false),
         }
     }
 
     fn is_whole(&self) -> bool {
-        matches!(self, Reach::Domain(_))
+        matches!(self, KillScope::Domain(_))
     }
 }
 
 /// Confines the warden and starts the target, or answers the step that failed.
-fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
+fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
     fault::point("warden", || "begin");
     let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
     // Until there is a target. It would wait for ever for an answer to its first calls, and so would this.
     confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
-    if process::parent() != duty.launcher {
+    if process::parent() != spec.launcher {
         process::exit_now(1);
     }
     // A host of the library may ignore SIGCHLD.
     signals::await_children();
     confine::become_subreaper().map_err(at(Step::Subreaper))?;
     confine::no_new_privs().map_err(at(Step::NoNewPrivs))?;
-    confine::drop_capabilities(duty.holds_capabilities).map_err(at(Step::Capabilities))?;
-    let reach = match duty.signal_ruleset {
-        Some(ruleset) => Reach::Domain(SignalDomain::enter(ruleset).map_err(at(Step::SignalDomain))?),
-        None => Reach::Children(Children::open().map_err(at(Step::Children))?),
+    confine::drop_capabilities(spec.holds_capabilities).map_err(at(Step::Capabilities))?;
+    let reach = match spec.signal_ruleset {
+        Some(ruleset) => KillScope::Domain(SignalDomain::enter(ruleset).map_err(at(Step::SignalDomain))?),
+        None => KillScope::Children(Children::open().map_err(at(Step::Children))?),
     };
     // Before there is a process to be narrowed, and after the last step that leaves the warden narrower.
-    let outer = match &duty.outer_request {
+    let outer = match &spec.outer_request {
         Some(request) => Some(ask_outer(request).map_err(at(Step::Outer))?),
         None => None,
     };
     let apart = Signpost::new();
     let mut birth = Birth {
-        image: &duty.image,
+        exec_spec: &spec.exec_spec,
         warden: process::id(),
         apart: &apart,
         failure: None,
@@ -184,9 +184,9 @@ fn begin(duty: &Duty) -> Result<Begun, (Step, i32)> {
             let _ = confine::parent_death_signal(LAUNCHER_IS_GONE);
             apart.point(process::begin_session().is_ok());
         }
-        false => first_steps.look(duty.socket, target, &reach),
+        false => first_steps.look(spec.socket, target, &reach),
     };
-    let target = spawn::run_until_exec(&duty.stack, child::begin, &mut birth, meanwhile).map_err(at(Step::Fork))?;
+    let target = spawn::run_until_exec(&spec.stack, child::begin, &mut birth, meanwhile).map_err(at(Step::Fork))?;
     let failure = birth.failure.filter(|failure| !first_steps.explain(failure));
     if let Some(signal) = first_steps.stopped {
         let _ = process::signal(target, signal);
@@ -220,7 +220,7 @@ struct FirstSteps {
 }
 
 impl FirstSteps {
-    fn look(&mut self, socket: RawFd, target: i32, reach: &Reach) {
+    fn look(&mut self, socket: RawFd, target: i32, reach: &KillScope) {
         if let Some(signal) = process::stopped_by(target) {
             self.stopped = Some(signal);
             let _ = process::signal(target, libc::SIGCONT);
@@ -249,7 +249,7 @@ fn ask_outer(request: &[u8]) -> std::io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Tells the outer supervisor that no process is left below. Never said, he goes on narrowing what may be left.
+/// Tells the outer supervisor that no process is left below. Never said, that supervisor goes on narrowing what may be left.
 fn say_goodbye(outer: Option<&OwnedFd>) {
     if let Some(socket) = outer {
         let _ = outer::send_all(socket, &[outer::GOODBYE]);
@@ -257,7 +257,7 @@ fn say_goodbye(outer: Option<&OwnedFd>) {
 }
 
 /// Takes one order; `false` ends the run, and so does anything that isn't an order.
-fn obey(socket: RawFd, target: i32, reach: &Reach) -> bool {
+fn obey(socket: RawFd, target: i32, reach: &KillScope) -> bool {
     let Ok(Some(message)) = wire::receive(socket) else {
         return false;
     };
@@ -305,7 +305,7 @@ struct Watch {
     socket: RawFd,
     signals: Option<OwnedFd>,
     target: i32,
-    reach: Reach,
+    reach: KillScope,
     outer: Option<OwnedFd>,
     /// The target's wait status, once it has ended.
     ended: Option<i32>,
@@ -325,8 +325,8 @@ impl Watch {
         };
         if socket == SOCKET {
             let children = match &reach {
-                Reach::Children(children) => Some(children.as_raw_fd()),
-                Reach::Domain(_) => None,
+                KillScope::Children(children) => Some(children.as_raw_fd()),
+                KillScope::Domain(_) => None,
             };
             close_all_but(4, [outer.as_ref().map(AsRawFd::as_raw_fd), children]);
             (0..SOCKET).for_each(confine::close);

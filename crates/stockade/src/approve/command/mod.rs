@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use super::{Answer, Approver, EscalationRequest, Patience, question, reply};
+use super::{Answer, Approver, Deadline, EscalationRequest, question, reply};
 use crate::unconfined::{self, Caller};
 use conversation::Conversation;
 
@@ -79,7 +79,7 @@ impl Approver for CommandApprover {
         self.programs.clone()
     }
 
-    fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer {
+    fn ask(&self, request: &EscalationRequest, deadline: &Deadline) -> Answer {
         let Some(input) = question::line(request) else {
             return self.no("can't be: the question is too long");
         };
@@ -88,8 +88,8 @@ impl Approver for CommandApprover {
             Err(error) => return self.no(format_args!("can't be started: {error}")),
         };
         let status = loop {
-            let Some(left) = patience.left() else {
-                return Answer::silence(match patience.is_withdrawn() {
+            let Some(left) = deadline.left() else {
+                return Answer::silence(match deadline.is_withdrawn() {
                     true => "the answer isn't needed any more".to_string(),
                     false => {
                         let time = Duration::from_millis(request.timeout_ms);
@@ -138,7 +138,7 @@ mod tests {
     use stockade_sys::signals;
 
     fn ask(text: &str, time: Duration) -> Answer {
-        CommandApprover::new(text).ask(&request(), &Patience::of(time))
+        CommandApprover::new(text).ask(&request(), &Deadline::of(time))
     }
 
     fn asked(text: &str) -> Answer {
@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn a_question_that_is_withdrawn_ends_the_command() {
-        let patience = Patience::of(Duration::from_secs(20));
-        let copy = patience.clone();
+        let deadline = Deadline::of(Duration::from_secs(20));
+        let copy = deadline.clone();
         let place = tempfile::tempdir().unwrap();
         let begun = place.path().join("begun");
         let text = format!("echo >{}; sleep 1000", begun.display());
@@ -230,7 +230,7 @@ mod tests {
             assert!(start.elapsed() < Duration::from_secs(10), "it isn't run");
             std::thread::sleep(Duration::from_millis(5));
         }
-        patience.withdraw();
+        deadline.withdraw();
         assert_eq!(asking.join().unwrap().choice, Choice::Silence);
     }
 

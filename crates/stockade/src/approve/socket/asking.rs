@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollTimeout, poll};
 use super::Waiting;
 use super::directory::Directory;
 use super::stream::{Heard, Stream};
-use crate::approve::{Answer, EscalationRequest, Patience, question, reply};
+use crate::approve::{Answer, Deadline, EscalationRequest, question, reply};
 
 /// How often patience is looked at.
 const SLICE: Duration = Duration::from_millis(100);
@@ -21,13 +21,13 @@ const ROUND: Duration = Duration::from_millis(200);
 const US: &str = "stockade";
 
 /// Asks all who watch, and answers with the first answer.
-pub(super) fn ask(state: &Path, waiting: Waiting, request: &EscalationRequest, patience: &Patience) -> Answer {
+pub(super) fn ask(state: &Path, waiting: Waiting, request: &EscalationRequest, deadline: &Deadline) -> Answer {
     if question::line(request).is_none() {
         return Answer::no(US).because("the question is too long to be asked");
     }
     let mut asked = Asked::default();
     let mut looked: Option<Instant> = None;
-    while let Some(left) = patience.left() {
+    while let Some(left) = deadline.left() {
         if looked.is_none_or(|at| at.elapsed() >= ROUND) {
             asked.look_for_watchers(state, request, left);
             looked = Some(Instant::now());
@@ -43,7 +43,7 @@ pub(super) fn ask(state: &Path, waiting: Waiting, request: &EscalationRequest, p
         }
     }
     let time = Duration::from_millis(request.timeout_ms);
-    Answer::silence(match (patience.is_withdrawn(), asked.names.is_empty()) {
+    Answer::silence(match (deadline.is_withdrawn(), asked.names.is_empty()) {
         (true, _) => "the answer isn't needed any more".to_string(),
         (false, true) => format!("no `stockade approvals` came to answer within {time:?}"),
         (false, false) => format!("no answer within {time:?}"),

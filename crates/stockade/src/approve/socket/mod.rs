@@ -16,7 +16,7 @@ use std::time::Duration;
 pub use directory::DirectoryError;
 pub use watcher::{News, Question, WatchError, Watcher};
 
-use super::{Answer, Approver, EscalationRequest, Patience};
+use super::{Answer, Approver, Deadline, EscalationRequest};
 use directory::Directory;
 
 /// What a run does where no `stockade approvals` is watching.
@@ -52,8 +52,8 @@ impl SocketApprover {
 }
 
 impl Approver for SocketApprover {
-    fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer {
-        asking::ask(&self.state, self.waiting, request, patience)
+    fn ask(&self, request: &EscalationRequest, deadline: &Deadline) -> Answer {
+        asking::ask(&self.state, self.waiting, request, deadline)
     }
 
     /// The run may be a server, whose client waits for its answer too.

@@ -11,7 +11,7 @@ use nix::sys::termios::{FlowArg, FlushArg, tcflow, tcflush};
 use nix::unistd::{Pid, tcgetpgrp, tcsetpgrp};
 
 use super::unanswered::Unanswered;
-use crate::approve::Patience;
+use crate::approve::Deadline;
 use stockade_sys::terminal;
 
 /// How often it is looked whether somebody still waits for the answer.
@@ -82,23 +82,23 @@ impl Device {
     }
 
     /// Throws away what arrives until nothing does, or for two seconds.
-    pub fn drain(&self, patience: &Patience) -> Result<(), Unanswered> {
+    pub fn drain(&self, deadline: &Deadline) -> Result<(), Unanswered> {
         let end = Instant::now() + LOUD;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() || !self.is_ready(PollFlags::POLLIN, QUIET.min(left))? {
                 self.forget_input();
-                return left_of(patience).map(drop);
+                return left_of(deadline).map(drop);
             }
             self.take()?;
-            left_of(patience)?;
+            left_of(deadline)?;
         }
     }
 
     /// Waits for a line, or for what ended it.
-    pub fn read_line(&self, patience: &Patience) -> Result<Vec<u8>, Unanswered> {
+    pub fn read_line(&self, deadline: &Deadline) -> Result<Vec<u8>, Unanswered> {
         loop {
-            let left = left_of(patience)?;
+            let left = left_of(deadline)?;
             if self.is_ready(PollFlags::POLLIN, GLANCE.min(left))?
                 && let Some(bytes) = self.take()?
             {
@@ -108,10 +108,10 @@ impl Device {
     }
 
     /// Writes all of it.
-    pub fn write(&self, text: &str, patience: &Patience) -> Result<(), Unanswered> {
+    pub fn write(&self, text: &str, deadline: &Deadline) -> Result<(), Unanswered> {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
-            let left = left_of(patience)?;
+            let left = left_of(deadline)?;
             match (&self.file).write(rest) {
                 Ok(written) => rest = &rest[written..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -162,11 +162,11 @@ impl AsFd for Device {
     }
 }
 
-fn left_of(patience: &Patience) -> Result<Duration, Unanswered> {
-    patience.left().ok_or_else(|| {
-        if !patience.is_withdrawn() {
+fn left_of(deadline: &Deadline) -> Result<Duration, Unanswered> {
+    deadline.left().ok_or_else(|| {
+        if !deadline.is_withdrawn() {
             Unanswered::Late
-        } else if patience.is_broken() {
+        } else if deadline.is_broken() {
             Unanswered::WentOn
         } else {
             Unanswered::Withdrawn

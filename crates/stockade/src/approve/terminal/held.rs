@@ -7,7 +7,7 @@ use nix::unistd::{Pid, getpgrp};
 use super::device::Device;
 use super::mode;
 use super::unanswered::Unanswered;
-use crate::approve::Patience;
+use crate::approve::Deadline;
 
 /// Whether no process is left in it: the run has ended, and its last group was in the foreground. 0 is a group that this
 /// process can't see (pid_namespaces(7)), so it can't be told.
@@ -58,12 +58,12 @@ impl<'t> Held<'t> {
 
     /// Throws away what was typed, or answered by the terminal, until it is quiet. What is written first takes part: the
     /// terminal may answer that too.
-    pub fn quieten(&self, first: &str, patience: &Patience) -> Result<(), Unanswered> {
+    pub fn quieten(&self, first: &str, deadline: &Deadline) -> Result<(), Unanswered> {
         let hushed = mode::hushed(&self.before);
         self.device.set_mode(&hushed).map_err(|_| Unanswered::Gone)?;
         self.device.resume_output();
-        self.device.write(first, patience)?;
-        self.device.drain(patience)?;
+        self.device.write(first, deadline)?;
+        self.device.drain(deadline)?;
         let listening = mode::listening(&self.before, self.erase);
         self.device.set_mode(&listening).map_err(|_| Unanswered::Gone)?;
         // Once more: a line that was begun in one mode isn't finished in the other.

@@ -26,7 +26,7 @@ use nix::unistd::{Pid, getpgrp};
 
 use super::grammar::{Offer, Said, UNCLEAR};
 use super::{
-    Answer, Approver, Choice, EscalationRequest, Extent, Lifetime, Manner, PAUSE_AFTER_ONE_GONE, Patience, person,
+    Answer, Approver, Choice, Deadline, EscalationRequest, Extent, Lifetime, Manner, PAUSE_AFTER_ONE_GONE, person,
 };
 use crate::mutex::lock;
 use device::Device;
@@ -106,17 +106,17 @@ impl Terminal {
     fn answer(
         &self,
         request: &EscalationRequest,
-        patience: &Patience,
+        deadline: &Deadline,
         unanswered: Option<Instant>,
     ) -> Result<Answer, Unanswered> {
         let offer = Offer::of(request);
         let (columns, rows) = self.device.size();
         let size = (columns.min(self.columns), rows);
         let width = question::width(size).ok_or(Unanswered::TooLong)?;
-        let prompt = || question::prompt(&offer, seconds(patience), width);
+        let prompt = || question::prompt(&offer, seconds(deadline), width);
         let question = question::question(request, &prompt(), size, self.ink)?;
         let held = Held::take(&self.device, self.erase, &*self.owns)?;
-        held.quieten(&self.screen.undo(), patience)?;
+        held.quieten(&self.screen.undo(), deadline)?;
         let pause = unanswered.map_or(Duration::ZERO, |ended| {
             PAUSE_AFTER_ONE_GONE.saturating_sub(ended.elapsed())
         });
@@ -128,7 +128,7 @@ impl Terminal {
             details: &|| details::details(request, &offer, width),
             unclear: fit::broken(UNCLEAR, width) + "\n",
         };
-        let said = self.converse(&mut asking, &offer, patience, pause);
+        let said = self.converse(&mut asking, &offer, deadline, pause);
         let taken_away = asking.page.taken_away();
         let closing = match &said {
             Ok(said) => Some(taken_away + &self.closing_line(request, said, width)),
@@ -137,12 +137,12 @@ impl Terminal {
             Err(unanswered) => unanswered.ending().map(|ending| taken_away + ending),
         };
         if let Some(closing) = closing {
-            let _ = self.device.write(&(closing + "\n"), &Patience::of(AFTERWARDS));
+            let _ = self.device.write(&(closing + "\n"), &Deadline::of(AFTERWARDS));
         }
         let group = held.foreground();
         drop(held);
         if said == Ok(Reply::Interrupt) {
-            patience.interrupt();
+            deadline.interrupt();
             // As the key does where nothing is asked.
             let _ = killpg(Pid::from_raw(group), Signal::SIGINT);
         }
@@ -154,24 +154,24 @@ impl Terminal {
         &self,
         asking: &mut Asking<'_>,
         offer: &Offer,
-        patience: &Patience,
+        deadline: &Deadline,
         pause: Duration,
     ) -> Result<Reply, Unanswered> {
-        self.device.write(self.screen.fresh(), patience)?;
+        self.device.write(self.screen.fresh(), deadline)?;
         if !pause.is_zero() {
-            self.device.write(asking.page.adds(asking.question), patience)?;
-            std::thread::sleep(pause.min(patience.left().unwrap_or_default()));
-            asking.held.quieten("", patience)?;
-            self.device.write(&asking.page.taken_away(), patience)?;
+            self.device.write(asking.page.adds(asking.question), deadline)?;
+            std::thread::sleep(pause.min(deadline.left().unwrap_or_default()));
+            asking.held.quieten("", deadline)?;
+            self.device.write(&asking.page.taken_away(), deadline)?;
         }
         let mut before = String::new();
         loop {
             let shown = before + asking.question + &(asking.prompt)();
-            self.device.write(asking.page.adds(&shown), patience)?;
-            let typed = read_while_held(&self.device, patience)?;
+            self.device.write(asking.page.adds(&shown), deadline)?;
+            let typed = read_while_held(&self.device, deadline)?;
             let line = Line::of(&typed);
             if !typed.ends_with(b"\n") {
-                self.device.write("\n", patience)?;
+                self.device.write("\n", deadline)?;
             }
             asking.page.adds_typed(&typed);
             let said = match line {
@@ -187,7 +187,7 @@ impl Terminal {
             };
             // The rest of what only looked like a line, and what was typed ahead.
             let taken_away = asking.page.taken_away();
-            asking.held.quieten(&taken_away, patience)?;
+            asking.held.quieten(&taken_away, deadline)?;
         }
     }
 
@@ -255,24 +255,24 @@ impl Reply {
 }
 
 /// What is left of the time, begun ones counted.
-fn seconds(patience: &Patience) -> u64 {
-    patience.left().unwrap_or_default().as_secs_f64().ceil() as u64
+fn seconds(deadline: &Deadline) -> u64 {
+    deadline.left().unwrap_or_default().as_secs_f64().ceil() as u64
 }
 
 /// A line that was typed while nothing of the run had gone on. The look comes after the line: what was typed to a question
 /// that the run has drawn is no answer to ours.
-fn read_while_held(device: &Device, patience: &Patience) -> Result<Vec<u8>, Unanswered> {
-    let line = device.read_line(patience)?;
-    if patience.is_broken() {
+fn read_while_held(device: &Device, deadline: &Deadline) -> Result<Vec<u8>, Unanswered> {
+    let line = device.read_line(deadline)?;
+    if deadline.is_broken() {
         return Err(Unanswered::WentOn);
     }
     Ok(line)
 }
 
 impl Approver for Terminal {
-    fn ask(&self, request: &EscalationRequest, patience: &Patience) -> Answer {
+    fn ask(&self, request: &EscalationRequest, deadline: &Deadline) -> Answer {
         let mut last = lock(&self.asking);
-        let answered = self.answer(request, patience, last.take());
+        let answered = self.answer(request, deadline, last.take());
         answered.unwrap_or_else(|unanswered| {
             *last = Some(Instant::now());
             Answer::silence(unanswered.to_string())

@@ -49,7 +49,7 @@ impl Search<'_> {
     fn ask(&self, query: &Query) -> Option<Message> {
         for _ in 0..self.machine.attempts {
             for address in &self.machine.nameservers {
-                let deadline = self.deadline.min(Instant::now() + self.patience());
+                let deadline = self.deadline.min(Instant::now() + self.deadline());
                 if Instant::now() >= deadline {
                     return None;
                 }
@@ -68,7 +68,7 @@ impl Search<'_> {
     }
 
     /// How long one nameserver has: as the machine says, but so that each is asked once in the time there is.
-    fn patience(&self) -> Duration {
+    fn deadline(&self) -> Duration {
         let servers = u32::try_from(self.machine.nameservers.len()).unwrap_or(u32::MAX);
         self.machine
             .timeout

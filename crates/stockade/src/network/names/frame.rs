@@ -46,9 +46,9 @@ pub(super) fn read(stream: &mut impl Stream, deadline: Instant) -> io::Result<Op
 }
 
 /// In one write: some resolvers take a length without its message for a broken one (RFC 7766, section 8).
-pub(super) fn write(stream: &mut impl Stream, message: &[u8], patience: Duration) -> io::Result<()> {
+pub(super) fn write(stream: &mut impl Stream, message: &[u8], deadline: Duration) -> io::Result<()> {
     let length = u16::try_from(message.len()).map_err(io::Error::other)?;
-    stream.set_write_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(deadline))?;
     stream.write_all(&[&length.to_be_bytes()[..], message].concat())
 }
 

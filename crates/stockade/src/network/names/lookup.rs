@@ -60,8 +60,8 @@ impl Resolver {
             return listed(addresses);
         }
         // A little more than the asker has, so that its answer is never missed by a hair.
-        let patience = self.longest_lookup + Duration::from_secs(1);
-        self.cache.answer(name, patience, || self.ask(&machine, name))
+        let deadline = self.longest_lookup + Duration::from_secs(1);
+        self.cache.answer(name, deadline, || self.ask(&machine, name))
     }
 
     /// The machine as it was known last, for threads that can't read its files.

@@ -19,6 +19,6 @@ pub use answer::{Family, Reply};
 pub use lookup::Resolver;
 pub use machine::Machine;
 pub use outcome::{Found, Missing};
-pub use serve::{Patience, serve};
+pub use serve::{QueryLimits, serve};
 pub use source::Source;
 pub use synthetic::{NAMESERVER, Synthetic};

@@ -10,16 +10,16 @@ use crate::profile::Name;
 
 /// What a connection may cost us.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct QueryLimits {
     /// How long a whole query may be in coming, and an answer in being taken.
     pub idle: Duration,
     /// After so many the other side has to connect again.
     pub queries: usize,
 }
 
-impl Patience {
+impl QueryLimits {
     /// For a run. Resolvers ask at once and again on another connection, so one that is silent only takes room.
-    pub const USUAL: Patience = Patience {
+    pub const USUAL: QueryLimits = QueryLimits {
         idle: Duration::from_secs(3),
         queries: 1000,
     };
@@ -31,17 +31,17 @@ impl Patience {
 /// An error says why a connection was given up; no one acts on it.
 pub fn serve<S: Stream>(
     mut stream: S,
-    patience: Patience,
+    deadline: QueryLimits,
     ask: &mut dyn FnMut(&Name, Family) -> Reply,
 ) -> io::Result<()> {
-    for _ in 0..patience.queries {
-        let Some(query) = frame::read(&mut stream, Instant::now() + patience.idle)? else {
+    for _ in 0..deadline.queries {
+        let Some(query) = frame::read(&mut stream, Instant::now() + deadline.idle)? else {
             return Ok(());
         };
         let Some(answer) = answer(&query, ask) else {
             return Err(ErrorKind::InvalidData.into());
         };
-        frame::write(&mut stream, &answer, patience.idle)?;
+        frame::write(&mut stream, &answer, deadline.idle)?;
     }
     Ok(())
 }
@@ -57,22 +57,22 @@ mod tests {
 
     use super::*;
 
-    const QUICK: Patience = Patience {
+    const QUICK: QueryLimits = QueryLimits {
         idle: Duration::from_millis(100),
         queries: 3,
     };
-    const SLOW: Patience = Patience {
+    const SLOW: QueryLimits = QueryLimits {
         idle: Duration::from_secs(20),
         queries: 3,
     };
 
-    fn served(patience: Patience) -> (TcpStream, JoinHandle<io::Result<()>>) {
+    fn served(deadline: QueryLimits) -> (TcpStream, JoinHandle<io::Result<()>>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         client.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         let (stream, _) = listener.accept().unwrap();
         let mut ask = |_: &Name, _| Reply::Address(Ipv4Addr::new(198, 18, 1, 0).into(), Duration::from_secs(5));
-        (client, thread::spawn(move || serve(stream, patience, &mut ask)))
+        (client, thread::spawn(move || serve(stream, deadline, &mut ask)))
     }
 
     fn query(id: u16) -> Vec<u8> {

@@ -46,11 +46,11 @@ fn is_limited(refusals: &[Refused], target: &str) -> bool {
 }
 
 fn on_tls(relay: &Running) -> (TcpStream, TcpStream) {
-    relay.joined_on(443, Speech::Checked)
+    relay.joined_on(443, ProtocolCheck::Checked)
 }
 
 fn on_http(relay: &Running) -> (TcpStream, TcpStream) {
-    relay.joined_on(80, Speech::Checked)
+    relay.joined_on(80, ProtocolCheck::Checked)
 }
 
 fn say(mut stream: &TcpStream, text: impl AsRef<[u8]>) {

@@ -66,7 +66,7 @@ fn the_relay_sleeps_while_nothing_happens() {
     let (half, of_half) = relay.joined();
     half.shutdown(Shutdown::Write).unwrap();
     assert_eq!(rest(&of_half), b"");
-    let (_silent, _server) = relay.joined_on(443, Speech::Checked);
+    let (_silent, _server) = relay.joined_on(443, ProtocolCheck::Checked);
     let (full, _of_full) = relay.joined();
     full.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
     while (&full).write_all(&[1; 64 * 1024]).is_ok() {}

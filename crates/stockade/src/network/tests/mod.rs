@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{Clearance, Destination, Errand, Network, Relay, Source, Visitor};
-use crate::policy::Speech;
+use super::{Destination, Network, NetworkAcl, PendingConnection, Purpose, Relay, Source};
+use crate::policy::ProtocolCheck;
 use crate::profile::Name;
 use crate::report::{Kind, Reason};
 use stockade_sys::{file, socket};
@@ -24,7 +24,7 @@ use stockade_sys::{file, socket};
 /// Longer than anything here takes: a test that waits so long has failed.
 const LONG: Duration = Duration::from_secs(20);
 
-/// The names that every visitor may reach, on every port.
+/// The names that every pending connection may reach, on every port.
 const GRANTED: [&str; 2] = ["api.test", "cdn.test"];
 
 /// A relay that runs, with descriptors of its own as in a run.
@@ -76,7 +76,7 @@ impl Running {
         }
     }
 
-    fn clearance(&self) -> Box<dyn Clearance> {
+    fn acl(&self) -> Box<dyn NetworkAcl> {
         Box::new(Cleared {
             addresses: self.addresses.clone(),
             refusals: Arc::clone(&self.refusals),
@@ -84,30 +84,30 @@ impl Running {
     }
 
     /// Says that somebody comes from this address.
-    fn announce(&self, from: SocketAddr, errand: Errand, host: Option<TcpStream>) {
-        let visitor = Visitor {
-            errand,
-            clearance: self.clearance(),
+    fn announce(&self, from: SocketAddr, purpose: Purpose, host: Option<TcpStream>) {
+        let pending = PendingConnection {
+            purpose,
+            acl: self.acl(),
             has_host: host.is_some(),
             number: 0,
         };
         let bell = self.bell.as_ref().unwrap().as_fd();
-        self.network.expect(bell, from, visitor, host).unwrap();
+        self.network.expect(bell, from, pending, host).unwrap();
     }
 
     /// Connects to the relay and is announced.
-    fn visit(&self, errand: Errand, host: Option<TcpStream>) -> TcpStream {
+    fn visit(&self, purpose: Purpose, host: Option<TcpStream>) -> TcpStream {
         let client = patient(TcpStream::connect(self.network.doors.v4).unwrap());
-        self.announce(client.local_addr().unwrap(), errand, host);
+        self.announce(client.local_addr().unwrap(), purpose, host);
         client
     }
 
     /// A client and the server that it gets to, on a port where anything may be spoken.
     fn joined(&self) -> (TcpStream, TcpStream) {
-        self.joined_on(5000, Speech::Anything)
+        self.joined_on(5000, ProtocolCheck::Anything)
     }
 
-    fn joined_on(&self, port: u16, speech: Speech) -> (TcpStream, TcpStream) {
+    fn joined_on(&self, port: u16, speech: ProtocolCheck) -> (TcpStream, TcpStream) {
         let (host, server) = pair();
         (self.visit(to("api.test", port, speech), Some(host)), server)
     }
@@ -167,13 +167,13 @@ struct Cleared {
     refusals: Arc<Mutex<Vec<Refused>>>,
 }
 
-impl Clearance for Cleared {
+impl NetworkAcl for Cleared {
     fn knows(&self, name: &Name) -> bool {
         GRANTED.contains(&name.as_str())
     }
 
-    fn name(&self, name: &Name, _port: u16) -> Option<Speech> {
-        self.knows(name).then_some(Speech::Checked)
+    fn name(&self, name: &Name, _port: u16) -> Option<ProtocolCheck> {
+        self.knows(name).then_some(ProtocolCheck::Checked)
     }
 
     fn address(&self, address: IpAddr, _port: u16) -> bool {
@@ -186,9 +186,9 @@ impl Clearance for Cleared {
     }
 }
 
-fn to(name: &str, port: u16, speech: Speech) -> Errand {
+fn to(name: &str, port: u16, speech: ProtocolCheck) -> Purpose {
     let name = Name::parse(name).unwrap();
-    Errand::Host(Destination { name, port, speech })
+    Purpose::Host(Destination { name, port, speech })
 }
 
 /// Two ends of one connection.

@@ -36,8 +36,8 @@ fn a_stranger_that_is_announced_late_is_served() {
     (&client).write_all(b"early").unwrap();
     eventually("it is let in", || relay.descriptors() > before);
     let (host, server) = pair();
-    let errand = to("api.test", 5000, Speech::Anything);
-    relay.announce(client.local_addr().unwrap(), errand, Some(host));
+    let purpose = to("api.test", 5000, ProtocolCheck::Anything);
+    relay.announce(client.local_addr().unwrap(), purpose, Some(host));
     assert_eq!(next(&server, 5), b"early");
     check_way(&server, &client, b"answer");
 }
@@ -50,8 +50,8 @@ fn who_comes_from_another_address_of_the_machine_is_served_too() {
     let client = from_address(from, relay.network.doors.v4);
     eventually("it is let in", || relay.descriptors() > before);
     let (host, server) = pair();
-    let errand = to("api.test", 5000, Speech::Anything);
-    relay.announce(client.local_addr().unwrap(), errand, Some(host));
+    let purpose = to("api.test", 5000, ProtocolCheck::Anything);
+    relay.announce(client.local_addr().unwrap(), purpose, Some(host));
     check_way(&client, &server, b"x");
 }
 
@@ -64,8 +64,8 @@ fn somebody_over_ipv6_is_served() {
     };
     let client = patient(TcpStream::connect(door).unwrap());
     let (host, server) = pair();
-    let errand = to("api.test", 5000, Speech::Anything);
-    relay.announce(client.local_addr().unwrap(), errand, Some(host));
+    let purpose = to("api.test", 5000, ProtocolCheck::Anything);
+    relay.announce(client.local_addr().unwrap(), purpose, Some(host));
     check_way(&client, &server, b"x");
 }
 
@@ -75,14 +75,14 @@ fn the_host_of_a_client_that_never_comes_is_let_go_and_given_to_no_other() {
     let before = relay.descriptors();
     let from = free_address();
     let (host, server) = pair();
-    let errand = || to("api.test", 5000, Speech::Anything);
-    relay.announce(from, errand(), Some(host));
+    let purpose = || to("api.test", 5000, ProtocolCheck::Anything);
+    relay.announce(from, purpose(), Some(host));
     assert_eq!(rest(&server), b"");
     eventually("its descriptor is closed", || relay.descriptors() == before);
 
     let client = from_address(from, relay.network.doors.v4);
     let (other, of_other) = pair();
-    relay.announce(from, errand(), Some(other));
+    relay.announce(from, purpose(), Some(other));
     check_way(&client, &of_other, b"for the second");
 }
 
@@ -93,7 +93,7 @@ fn one_address_after_the_other_gets_its_own_host() {
     for round in 0..50_u8 {
         let client = from_address(from, relay.network.doors.v4);
         let (host, server) = pair();
-        relay.announce(from, to("api.test", 5000, Speech::Anything), Some(host));
+        relay.announce(from, to("api.test", 5000, ProtocolCheck::Anything), Some(host));
         check_way(&client, &server, &[round]);
         // Without a reset the address would be kept for a minute.
         reset(client);
@@ -106,7 +106,7 @@ fn an_announcement_before_the_connection_is_kept() {
     let relay = Running::new();
     let from = free_address();
     let (host, server) = pair();
-    relay.announce(from, to("api.test", 5000, Speech::Anything), Some(host));
+    relay.announce(from, to("api.test", 5000, ProtocolCheck::Anything), Some(host));
     // Only time shows that it isn't forgotten.
     thread::sleep(Duration::from_millis(300));
     let client = from_address(from, relay.network.doors.v4);

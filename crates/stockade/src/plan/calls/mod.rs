@@ -106,7 +106,7 @@ pub enum Unjudged {
     Allowed,
     /// The supervisor judges them, and sees whatever else may be refused.
     Supervised,
-    /// The outer run's supervisor judges them. Its filter shows him what every supervised run's does; the rest is
+    /// The outer run's supervisor judges them. Its filter shows it what every supervised run's does; the rest is
     /// refused here.
     Outside,
 }

@@ -243,7 +243,7 @@ pub fn assemble(table: &Table, architecture: Architecture, unknown: Action) -> R
     Ok(program)
 }
 
-/// Lets through what a supervisor would be asked about: an outer filter asks him, which counts more.
+/// Lets through what a supervisor would be asked about: an outer filter asks it, which counts more.
 pub fn leave_to_outer(program: &mut [Instruction]) {
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
     for instruction in program {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Meaning, Power, PowerKind, power};
-use crate::policy::{Policy, Reach, is_powerful_socket};
+use crate::policy::{NetworkPolicy, Policy, is_powerful_socket};
 use crate::profile::{Network, Origin};
 
 pub(super) fn compare(narrow: Meaning<'_>, wide: Meaning<'_>, powers: &mut Vec<Power>) {
@@ -12,16 +12,16 @@ pub(super) fn compare(narrow: Meaning<'_>, wide: Meaning<'_>, powers: &mut Vec<P
         powers.push(power(PowerKind::Llm, "the hosts and keys of `models.toml`", None));
     }
     match (&narrow.policy.reach, &wide.policy.reach) {
-        (_, Reach::Nothing) | (Reach::Everything, Reach::Everything) => {}
-        (_, Reach::Everything) => {
+        (_, NetworkPolicy::Nothing) | (NetworkPolicy::Everything, NetworkPolicy::Everything) => {}
+        (_, NetworkPolicy::Everything) => {
             let origin = match &wide.profile.network {
                 Network::All(rule) => Some(&rule.origin),
                 _ => None,
             };
             powers.push(power(PowerKind::Network, "every host", origin));
         }
-        (reach, Reach::Hosts(hosts)) => {
-            if *reach == Reach::Nothing && hosts.is_empty() && wide.policy.listen.is_empty() {
+        (reach, NetworkPolicy::Hosts(hosts)) => {
+            if *reach == NetworkPolicy::Nothing && hosts.is_empty() && wide.policy.listen.is_empty() {
                 powers.push(power(PowerKind::Network, "sockets, and no host", None));
             }
             for grant in hosts {
@@ -41,14 +41,14 @@ pub(super) fn compare(narrow: Meaning<'_>, wide: Meaning<'_>, powers: &mut Vec<P
     }
 }
 
-/// Who reaches everything may listen anywhere, whatever his list says.
+/// A run that reaches everything may listen anywhere, whatever its list says.
 fn listen(narrow: &Policy, wide: &Policy, powers: &mut Vec<Power>) {
-    if narrow.reach == Reach::Everything {
+    if narrow.reach == NetworkPolicy::Everything {
         return;
     }
     for grant in &wide.listen {
         let is_there = narrow.listen.iter().any(|other| other.port == grant.port);
-        if !is_there && wide.reach != Reach::Everything {
+        if !is_there && wide.reach != NetworkPolicy::Everything {
             powers.push(power(PowerKind::Listen, grant.port.to_string(), Some(&grant.origin)));
         }
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::command::Command;
-use crate::policy::{self, Additions, Circumstances, DenialKind, Entry, Policy, Reach, Target};
+use crate::policy::{self, Additions, Circumstances, DenialKind, Entry, NetworkPolicy, Policy, Target};
 use crate::profile::Catalog;
 
 const HOME: &str = "/home/ada";
@@ -240,7 +240,7 @@ impl Run {
     fn judged_without(mut self, withheld: &dyn Withheld) -> Report {
         self.report.judge(
             &self.refusals,
-            &Scene {
+            &RunContext {
                 policy: &self.policy,
                 home: Some(Path::new(HOME)),
                 timeline: &Timeline {
@@ -250,7 +250,7 @@ impl Run {
                     parents: HashMap::from([(FIRST, 1), (FIRST + 1, FIRST), (FIRST + 2, FIRST)]),
                 },
                 withheld,
-                ladder: &Resolved,
+                order: &Resolved,
             },
         );
         self.report
@@ -272,7 +272,7 @@ static LADDER: LazyLock<[Policy; 6]> = LazyLock::new(|| {
     names.map(|name| resolved(name, "python3.12"))
 });
 
-impl Ladder for Resolved {
+impl ProfileOrder for Resolved {
     fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str> {
         let lowest = LADDER
             .iter()
@@ -285,9 +285,9 @@ fn allows(policy: &Policy, need: &Need<'_>) -> bool {
     let mut grants = policy.grants.iter();
     match need {
         Need::Path(access, path) => grants.any(|grant| grant.access.contains(*access) && grant.covers(path)),
-        Need::Hosts(reach) => **reach == Reach::Nothing || policy.reach == Reach::Everything,
+        Need::Hosts(reach) => **reach == NetworkPolicy::Nothing || policy.reach == NetworkPolicy::Everything,
         Need::Endpoint(endpoint, speech) => endpoint.is_open_in(&policy.reach, *speech),
-        Need::Listen(_) => policy.reach == Reach::Everything,
+        Need::Listen(_) => policy.reach == NetworkPolicy::Everything,
     }
 }
 

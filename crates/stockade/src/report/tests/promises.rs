@@ -121,21 +121,21 @@ fn what_is_never_allowed_has_no_grant() {
 #[test]
 fn a_run_without_refusals_asks_nothing() {
     struct Unasked;
-    impl Ladder for Unasked {
+    impl ProfileOrder for Unasked {
         fn lowest(&self, _: &[Need<'_>]) -> Option<&'static str> {
             panic!("it isn't asked")
         }
     }
     let mut begun = run(&["false"]);
-    let scene = Scene {
+    let run_context = RunContext {
         policy: &begun.policy,
         home: None,
         timeline: &Timeline::default(),
         withheld: &Nothing,
-        ladder: &Unasked,
+        order: &Unasked,
     };
     let before = begun.report.clone();
-    begun.report.judge(&begun.refusals, &scene);
+    begun.report.judge(&begun.refusals, &run_context);
     assert_eq!(begun.report, before);
 }
 

@@ -1,6 +1,6 @@
 //! From an answer to what it grants. What doesn't fit the question is a no.
 
-use super::opened::Opened;
+use super::approved_grants::ApprovedGrants;
 use super::writing::{Offered, What, words};
 use super::{Approvals, Asking};
 use crate::approve::{self, Answer, Choice, EscalationRequest, Lifetime, Requested};
@@ -129,7 +129,7 @@ impl Granting {
     }
 
     /// Opens, for one call, exactly what it asked for.
-    pub fn for_one(&self, refusal: &Refusal, once: &mut Opened, by: &str) {
+    pub fn for_one(&self, refusal: &Refusal, once: &mut ApprovedGrants, by: &str) {
         if self.lasts() {
             return;
         }

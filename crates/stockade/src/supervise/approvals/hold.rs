@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::Approvals;
 use crate::mutex::lock;
-use crate::supervise::station::Station;
+use crate::supervise::worker_fds::WorkerFds;
 use crate::warden::{Look, Pause};
 
 /// Answers are given while it is open.
@@ -59,13 +59,13 @@ pub struct Hold {
 
 impl Hold {
     /// Stops all of the run; an error says why it can't be.
-    pub fn begin(station: &Station, approvals: &Arc<Approvals>) -> Result<Hold, &'static str> {
-        if station.is_interruptible {
+    pub fn begin(worker_fds: &WorkerFds, approvals: &Arc<Approvals>) -> Result<Hold, &'static str> {
+        if worker_fds.is_interruptible {
             // Stopping the run would take the very call back that is asked about.
             return Err("before Linux 5.19 nothing can be asked where the run has its terminal");
         }
         let closed = Closed::new(approvals);
-        let Some(pause) = Pause::begin(station.warden, Some(station.orders.as_fd())) else {
+        let Some(pause) = Pause::begin(worker_fds.warden, Some(worker_fds.orders.as_fd())) else {
             return Err("the run's processes can't be held still, so nothing is asked where they have their terminal");
         };
         // Once it is held: nothing sets another one then.

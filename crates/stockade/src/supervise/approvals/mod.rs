@@ -1,6 +1,6 @@
 //! What a run is granted while it lives: a refused call becomes a question, and a yes lets it be made after all.
 //!
-//! The worker that refuses a call doesn't answer it but hands it over as a [`Question`]. The **clerk**, a thread of the
+//! The worker that refuses a call doesn't answer it but hands it over as a [`Question`]. The **prompt queue**, a thread of the
 //! run's, keeps the questions: one at a time of each directory or host, no target twice, only so many in all. The
 //! **asker**, outside of every confinement, lends its threads to the approver. On a yes the call begins anew, as if it
 //! had just come: it is read, resolved and judged again, now with what was granted. On a no, a time-out or any error it
@@ -9,14 +9,14 @@
 //! The workers' Landlock domain doesn't reach what was granted later. Such calls are made **beyond** it, by a thread
 //! that reads and judges them and then confines itself to that domain and what was granted.
 
-mod asker;
-mod beyond;
-mod clerk;
+mod approved_grants;
+mod approver_pool;
 mod decision;
 mod hold;
 mod log;
-mod opened;
+mod prompt_queue;
 mod question;
+mod retry_thread;
 mod writing;
 
 use std::path::PathBuf;
@@ -24,12 +24,12 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
-pub use asker::Asker;
-pub use beyond::{Beyond, Job, confine};
-pub use clerk::Clerk;
+pub use approved_grants::{ApprovedGrants, CallGrants, Place};
+pub use approver_pool::ApproverPool;
 pub use log::Considered;
-pub use opened::{Leave, Opened, Place};
+pub use prompt_queue::PromptQueue;
 pub use question::{Message, Question};
+pub use retry_thread::{Job, RetryThread, confine};
 
 use crate::approve::{Approver, Lifetime, Unit};
 use crate::mutex::lock;
@@ -73,9 +73,9 @@ pub trait Profiles: Send + Sync {
 /// The approvals of one run.
 pub struct Approvals {
     asking: Asking,
-    opened: RwLock<Opened>,
+    opened: RwLock<ApprovedGrants>,
     log: Mutex<Log>,
-    clerk: Mutex<Option<Sender<Message>>>,
+    prompt_queue: Mutex<Option<Sender<Message>>>,
     beyond: Mutex<Option<Sender<Job>>>,
     clock: Mutex<Clock>,
     gate: Gate,
@@ -94,7 +94,7 @@ impl Approvals {
             asking,
             opened: RwLock::default(),
             log: Mutex::default(),
-            clerk: Mutex::default(),
+            prompt_queue: Mutex::default(),
             beyond: Mutex::default(),
             clock: Mutex::default(),
             gate: Gate::default(),
@@ -107,7 +107,7 @@ impl Approvals {
     }
 
     /// What was granted until the run ends.
-    pub fn opened(&self) -> RwLockReadGuard<'_, Opened> {
+    pub fn opened(&self) -> RwLockReadGuard<'_, ApprovedGrants> {
         self.opened.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,13 +124,13 @@ impl Approvals {
         self.log().consider(refusal)
     }
 
-    /// Hands a question to the clerk; gives it back where there's none.
+    /// Hands a question to the prompt queue; gives it back where there's none.
     pub fn ask(&self, question: Box<Question>) -> Result<(), Box<Question>> {
-        let clerk = lock(&self.clerk);
-        let Some(clerk) = clerk.as_ref() else {
+        let prompt_queue = lock(&self.prompt_queue);
+        let Some(prompt_queue) = prompt_queue.as_ref() else {
             return Err(question);
         };
-        clerk
+        prompt_queue
             .send(Message::Question(question))
             .map_err(|unsent| match unsent.0 {
                 Message::Question(question) => question,
@@ -145,8 +145,8 @@ impl Approvals {
     }
 
     /// Registers the prompt queue and the retry channel.
-    pub fn employ(&self, clerk: Sender<Message>, beyond: Sender<Job>) {
-        *lock(&self.clerk) = Some(clerk);
+    pub fn employ(&self, prompt_queue: Sender<Message>, beyond: Sender<Job>) {
+        *lock(&self.prompt_queue) = Some(prompt_queue);
         *lock(&self.beyond) = Some(beyond);
     }
 
@@ -157,8 +157,8 @@ impl Approvals {
 
     /// No process of the run is left.
     pub fn close(&self) {
-        if let Some(clerk) = lock(&self.clerk).take() {
-            let _ = clerk.send(Message::Over);
+        if let Some(prompt_queue) = lock(&self.prompt_queue).take() {
+            let _ = prompt_queue.send(Message::Over);
         }
         lock(&self.beyond).take();
     }

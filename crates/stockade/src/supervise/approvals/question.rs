@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::opened::Leave;
+use super::approved_grants::CallGrants;
 use crate::approve::Answer;
 use crate::report::{Kind, Refusal};
-use crate::supervise::labels::Applying;
+use crate::supervise::nested_runs::Applying;
 use stockade_sys::notify::Notification;
 
 /// A call that waits.
@@ -13,16 +13,16 @@ pub struct Question {
     /// The call.
     pub notification: Notification,
     /// The inner runs that the caller is in.
-    pub labels: Applying,
+    pub nested_runs: Applying,
     /// What it may do already.
-    pub leave: Leave,
+    pub call_grants: CallGrants,
     /// What was refused.
     pub refusal: Refusal,
     /// What it is answered on a no.
     pub errno: i32,
 }
 
-/// What the clerk hears.
+/// What the prompt queue hears.
 pub enum Message {
     /// A call that waits.
     Question(Box<Question>),

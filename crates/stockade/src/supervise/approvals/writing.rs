@@ -22,7 +22,7 @@ pub enum What {
 /// What to offer for a refused access; `None` where nothing sensible would allow it.
 pub fn offered(asking: &Asking, shared: &Shared, refusal: &Refusal) -> Option<Offered> {
     let setting = Setting {
-        policy: &shared.run.brief.policy,
+        policy: &shared.run.run_config.policy,
         home: asking.home.as_deref(),
         command: &asking.command,
     };
@@ -46,7 +46,7 @@ pub fn request(
     offered: &Offered,
 ) -> EscalationRequest {
     let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let policy = &shared.run.brief.policy;
+    let policy = &shared.run.run_config.policy;
     EscalationRequest {
         version: VERSION,
         id: format!("{}-{number}", asking.run),

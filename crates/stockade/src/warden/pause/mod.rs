@@ -137,7 +137,7 @@ impl Pause {
     }
 
     /// Leaves all of them stopped, to be killed.
-    pub fn leave(mut self) {
+    pub fn call_grants(mut self) {
         self.is_left = true;
     }
 

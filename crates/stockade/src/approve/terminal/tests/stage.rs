@@ -18,7 +18,7 @@ use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 
 use super::super::{Device, Terminal};
 use super::scene::{Foreground, Mode, Outcome, Scene};
-use crate::approve::{Approver, Patience};
+use crate::approve::{Approver, Deadline};
 use stockade_sys::signals::SignalSet;
 
 /// Longer than anything here takes.
@@ -210,7 +210,7 @@ fn supervises() {
         .unwrap();
     let state = || (format!("{:?}", device.mode().ok()), device.foreground().ok());
     let before = state();
-    let answer = terminal.ask(&scene.request, &patience(&scene));
+    let answer = terminal.ask(&scene.request, &deadline(&scene));
     let after = state();
     let outcome = Outcome {
         answer,
@@ -225,16 +225,16 @@ fn supervises() {
     }
 }
 
-fn patience(scene: &Scene) -> Patience {
-    let patience = Patience::of(Duration::from_millis(scene.patience_ms));
+fn deadline(scene: &Scene) -> Deadline {
+    let deadline = Deadline::of(Duration::from_millis(scene.patience_ms));
     if let Some(time) = scene.withdrawn_after_ms {
-        let patience = patience.clone();
+        let deadline = deadline.clone();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(time));
-            patience.withdraw();
+            deadline.withdraw();
         });
     }
-    patience
+    deadline
 }
 
 fn set_mode(device: &Device, mode: Mode) {

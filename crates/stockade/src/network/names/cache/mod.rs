@@ -46,14 +46,14 @@ impl Cache {
     }
 
     /// The fresh answer, or that of somebody who is already asking, or what `ask` finds out. Waits for somebody else's
-    /// answer at most for `patience`.
-    pub fn answer(&self, name: &Name, patience: Duration, ask: impl FnOnce() -> Outcome) -> Result<Found, Missing> {
+    /// answer at most for `deadline`.
+    pub fn answer(&self, name: &Name, deadline: Duration, ask: impl FnOnce() -> Outcome) -> Result<Found, Missing> {
         let question = match self.place(name) {
             Place::Known(result) => return result,
-            Place::AskedBySomebody(question) => return question.wait(patience),
+            Place::AskedBySomebody(question) => return question.wait(deadline),
             Place::Ours(question) => question,
         };
-        let mut asker = Asker {
+        let mut asker = Resolving {
             cache: self,
             name,
             question,
@@ -96,14 +96,14 @@ enum Place {
 }
 
 /// The one that asks outside. Its end, however it comes, answers those who wait: a panic must not leave them waiting.
-struct Asker<'a> {
+struct Resolving<'a> {
     cache: &'a Cache,
     name: &'a Name,
     question: Arc<Question>,
     outcome: Outcome,
 }
 
-impl Drop for Asker<'_> {
+impl Drop for Resolving<'_> {
     fn drop(&mut self) {
         let until = Instant::now() + self.outcome.lifetime;
         let known = Known {
@@ -122,11 +122,11 @@ impl Drop for Asker<'_> {
 }
 
 impl Question {
-    fn wait(&self, patience: Duration) -> Result<Found, Missing> {
+    fn wait(&self, deadline: Duration) -> Result<Found, Missing> {
         let outcome = lock(&self.outcome);
         let waited = self
             .answered
-            .wait_timeout_while(outcome, patience, |outcome| outcome.is_none());
+            .wait_timeout_while(outcome, deadline, |outcome| outcome.is_none());
         let (outcome, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let outcome = outcome.clone().unwrap_or_else(Outcome::failed);
         outcome.told(outcome.lifetime)

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use super::caller::Caller;
 use super::procfs::{self, Ancestor};
-use super::realm::Realm;
-use super::shared::Brief;
-use super::station::Station;
+use super::run_policy::RunPolicy;
+use super::shared::RunConfig;
+use super::worker_fds::WorkerFds;
 use crate::mutex::lock;
 use crate::report::{Reason, Refusal, Refusals};
 
@@ -25,7 +25,7 @@ const DEEPEST: usize = 8;
 const NOBODY: i32 = -1;
 
 /// One inner run.
-pub struct Label {
+pub struct NestedRun {
     number: usize,
     warden: Ancestor,
     /// Filters on the warden; what is below has more.
@@ -33,14 +33,14 @@ pub struct Label {
     /// The labels that the warden itself is under.
     above: Vec<usize>,
     /// What the run may do.
-    pub realm: Realm,
+    pub run_policy: RunPolicy,
     /// When it began, since the outer run's start.
     begun: Duration,
     /// What it was refused by its own policy.
     refusals: Mutex<Refusals>,
 }
 
-impl Label {
+impl NestedRun {
     /// What tells it from others.
     pub fn number(&self) -> usize {
         self.number
@@ -69,41 +69,41 @@ impl Label {
         self.warden.process
     }
 
-    fn is_alive(&self, station: &Station) -> bool {
-        procfs::look(station, self.warden.process)
+    fn is_alive(&self, worker_fds: &WorkerFds) -> bool {
+        procfs::look(worker_fds, self.warden.process)
             .is_some_and(|found| found.started == self.warden.started && !found.is_exiting)
     }
 }
 
 /// The process that asks to have everything below it narrowed, as it was while it waited.
-pub struct Petitioner {
+pub struct NestRequest {
     warden: Ancestor,
     filters: u32,
     above: Vec<usize>,
 }
 
-impl Petitioner {
+impl NestRequest {
     /// `None` where it can't be told for sure, or is too deep already.
-    pub fn new(station: &Station, caller: &Caller<'_>, labels: &Applying) -> Option<Petitioner> {
+    pub fn new(worker_fds: &WorkerFds, caller: &Caller<'_>, nested_runs: &Applying) -> Option<NestRequest> {
         let process = caller.thread_group()?;
-        let found = procfs::look(station, process)?;
-        let petitioner = Petitioner {
+        let found = procfs::look(worker_fds, process)?;
+        let nest_request = NestRequest {
             warden: Ancestor {
                 process,
                 started: found.started,
             },
             filters: caller.filters()?,
-            above: labels.list.iter().map(|label| label.number).collect(),
+            above: nested_runs.list.iter().map(|nested_run| nested_run.number).collect(),
         };
-        let is_sure = caller.confirm().is_ok() && labels.is_certain;
-        (is_sure && petitioner.above.len() < DEEPEST).then_some(petitioner)
+        let is_sure = caller.confirm().is_ok() && nested_runs.is_certain;
+        (is_sure && nest_request.above.len() < DEEPEST).then_some(nest_request)
     }
 }
 
 /// The labels of a run.
 #[derive(Default)]
 pub struct Labels {
-    list: Mutex<Vec<Arc<Label>>>,
+    list: Mutex<Vec<Arc<NestedRun>>>,
     /// How many there are: a run without inner ones pays for nothing else.
     count: AtomicUsize,
     /// Inner wardens that are connected.
@@ -126,19 +126,19 @@ impl Labels {
         self.connected.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Narrows everything below the petitioner from now on; the label's number, if there was room for one more.
-    pub fn add(&self, petitioner: Petitioner, brief: Brief, begun: Duration) -> Option<usize> {
+    /// Narrows everything below the nest request from now on; the label's number, if there was room for one more.
+    pub fn add(&self, nest_request: NestRequest, run_config: RunConfig, begun: Duration) -> Option<usize> {
         let mut list = lock(&self.list);
         if list.len() >= MOST {
             return None;
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        list.push(Arc::new(Label {
+        list.push(Arc::new(NestedRun {
             number,
-            warden: petitioner.warden,
-            filters: petitioner.filters,
-            above: petitioner.above,
-            realm: Realm::new(brief),
+            warden: nest_request.warden,
+            filters: nest_request.filters,
+            above: nest_request.above,
+            run_policy: RunPolicy::new(run_config),
             begun,
             refusals: Mutex::new(Refusals::of_inner_run()),
         }));
@@ -147,25 +147,25 @@ impl Labels {
     }
 
     /// Once no process is left below; the label.
-    pub fn remove(&self, number: usize) -> Option<Arc<Label>> {
+    pub fn remove(&self, number: usize) -> Option<Arc<NestedRun>> {
         let mut list = lock(&self.list);
-        let index = list.iter().position(|label| label.number == number)?;
-        let label = list.remove(index);
+        let index = list.iter().position(|nested_run| nested_run.number == number)?;
+        let nested_run = list.remove(index);
         self.count.store(list.len(), Ordering::SeqCst);
-        Some(label)
+        Some(nested_run)
     }
 
     /// Takes note of what an inner run's own policy refused.
     pub fn note(&self, number: usize, refusal: Refusal) {
         let all = self.all();
-        if let Some(label) = all.iter().find(|label| label.number == number) {
-            let refusal = label.realm.brief.policy_reason(refusal);
-            label.refusals().note(refusal);
+        if let Some(nested_run) = all.iter().find(|nested_run| nested_run.number == number) {
+            let refusal = nested_run.run_policy.run_config.policy_reason(refusal);
+            nested_run.refusals().note(refusal);
         }
     }
 
     /// All of them.
-    pub fn all(&self) -> Vec<Arc<Label>> {
+    pub fn all(&self) -> Vec<Arc<NestedRun>> {
         if self.count.load(Ordering::SeqCst) == 0 {
             return Vec::new();
         }
@@ -173,14 +173,14 @@ impl Labels {
     }
 
     /// Those that apply to a caller; all where it can't be told.
-    pub fn of(&self, station: &Station, caller: &Caller<'_>) -> Applying {
+    pub fn of(&self, worker_fds: &WorkerFds, caller: &Caller<'_>) -> Applying {
         let all = self.all();
         if all.is_empty() {
-            return Applying::none(station);
+            return Applying::none(worker_fds);
         }
-        let ancestry = procfs::ancestry(station, caller.thread).filter(|_| caller.confirm().is_ok());
+        let ancestry = procfs::ancestry(worker_fds, caller.thread).filter(|_| caller.confirm().is_ok());
         match ancestry {
-            Some(ancestry) => Applying::new(&all, &ancestry, station, caller),
+            Some(ancestry) => Applying::new(&all, &ancestry, worker_fds, caller),
             None => Applying {
                 list: all,
                 top: NOBODY,
@@ -194,7 +194,7 @@ impl Labels {
 #[derive(Clone)]
 pub struct Applying {
     /// The outermost needn't be first.
-    pub list: Vec<Arc<Label>>,
+    pub list: Vec<Arc<NestedRun>>,
     /// The process below which everything is that the caller may see and signal.
     pub top: i32,
     /// Whether these are exactly the labels of the caller.
@@ -204,32 +204,38 @@ pub struct Applying {
 impl Applying {
     /// The number of the innermost label, where it is sure which those are.
     pub fn innermost(&self) -> Option<usize> {
-        self.list.first().filter(|_| self.is_certain).map(|label| label.number)
+        self.list
+            .first()
+            .filter(|_| self.is_certain)
+            .map(|nested_run| nested_run.number)
     }
 
-    fn none(station: &Station) -> Applying {
+    fn none(worker_fds: &WorkerFds) -> Applying {
         Applying {
             list: Vec::new(),
-            top: station.warden,
+            top: worker_fds.warden,
             is_certain: true,
         }
     }
 
-    fn new(all: &[Arc<Label>], ancestry: &[Ancestor], station: &Station, caller: &Caller<'_>) -> Applying {
-        let is_above = |label: &&Arc<Label>| ancestry.contains(&label.warden);
+    fn new(all: &[Arc<NestedRun>], ancestry: &[Ancestor], worker_fds: &WorkerFds, caller: &Caller<'_>) -> Applying {
+        let is_above = |nested_run: &&Arc<NestedRun>| ancestry.contains(&nested_run.warden);
         let mut list: Vec<_> = all.iter().filter(is_above).cloned().collect();
-        let innermost = |label: &Arc<Label>| ancestry.iter().position(|ancestor| *ancestor == label.warden);
+        let innermost =
+            |nested_run: &Arc<NestedRun>| ancestry.iter().position(|ancestor| *ancestor == nested_run.warden);
         list.sort_by_key(innermost);
-        let mut top = list.first().map_or(station.warden, |label| label.warden());
-        let dead = all.iter().filter(|label| !is_above(label) && !label.is_alive(station));
+        let mut top = list.first().map_or(worker_fds.warden, |nested_run| nested_run.warden());
+        let dead = all
+            .iter()
+            .filter(|nested_run| !is_above(nested_run) && !nested_run.is_alive(worker_fds));
         let mut orphaned = Vec::new();
-        for label in dead {
-            match label.may_have_held(&list, caller) {
+        for nested_run in dead {
+            match nested_run.may_have_held(&list, caller) {
                 Held::No => {}
-                Held::Surely => orphaned.push(Arc::clone(label)),
+                Held::Surely => orphaned.push(Arc::clone(nested_run)),
                 Held::Perhaps => {
                     top = NOBODY;
-                    orphaned.push(Arc::clone(label));
+                    orphaned.push(Arc::clone(nested_run));
                 }
             }
         }
@@ -250,14 +256,14 @@ enum Held {
     Perhaps,
 }
 
-impl Label {
+impl NestedRun {
     /// `living`: the labels of inner wardens that the caller is below. An orphan goes to a process that was above its
     /// inner warden already, so a process below another one was never below this, unless that was.
-    fn may_have_held(&self, living: &[Arc<Label>], caller: &Caller<'_>) -> Held {
-        if living.iter().any(|label| label.above.contains(&self.number)) {
+    fn may_have_held(&self, living: &[Arc<NestedRun>], caller: &Caller<'_>) -> Held {
+        if living.iter().any(|nested_run| nested_run.above.contains(&self.number)) {
             return Held::Surely;
         }
-        let is_elsewhere = living.iter().any(|label| !self.above.contains(&label.number));
+        let is_elsewhere = living.iter().any(|nested_run| !self.above.contains(&nested_run.number));
         let has_more = caller.filters().is_none_or(|filters| filters > self.filters);
         if is_elsewhere || !has_more {
             Held::No

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
 
 use super::answer::Errno;
-use super::desk::Desk;
+use super::notify_context::NotifyContext;
 use crate::mutex::lock;
 use stockade_sys::{file, socket};
 
@@ -18,15 +18,15 @@ const MOST: usize = 256;
 
 /// The copies, by the sockets' numbers.
 #[derive(Default)]
-pub struct KeptSockets(Mutex<Kept>);
+pub struct SocketStore(Mutex<Stored>);
 
 #[derive(Default)]
-struct Kept {
+struct Stored {
     sockets: HashMap<u64, OwnedFd>,
     order: VecDeque<u64>,
 }
 
-impl KeptSockets {
+impl SocketStore {
     fn keep(&self, made: &OwnedFd) -> io::Result<()> {
         let (number, copy) = (socket::number(made.as_fd())?, made.try_clone()?);
         let mut kept = lock(&self.0);
@@ -55,27 +55,27 @@ impl KeptSockets {
     }
 }
 
-impl Desk<'_> {
+impl NotifyContext<'_> {
     /// The very socket that a descriptor of the caller's refers to.
     pub fn socket(&self, number: i32) -> Result<OwnedFd, Errno> {
         let refused = match self.caller().same_file(number) {
             Err(Errno(libc::EPERM | libc::ENOSYS)) => Errno(libc::EPERM),
             other => return other,
         };
-        self.station().kept.copy(self.socket_number(number)?).ok_or(refused)
+        self.worker_fds().kept.copy(self.socket_number(number)?).ok_or(refused)
     }
 
     /// Keeps a copy of a socket that is about to be the caller's, where it couldn't be had otherwise.
     pub fn keep_socket(&self, made: &OwnedFd) -> Result<(), Errno> {
-        Ok(self.station().kept.keep(made)?)
+        Ok(self.worker_fds().kept.keep(made)?)
     }
 
     /// Lets the copy go.
     pub fn release_socket(&self, number: i32) {
-        if !self.station().kept.is_empty()
+        if !self.worker_fds().kept.is_empty()
             && let Ok(number) = self.socket_number(number)
         {
-            self.station().kept.release(number);
+            self.worker_fds().kept.release(number);
         }
     }
 

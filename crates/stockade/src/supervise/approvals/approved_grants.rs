@@ -4,31 +4,31 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use super::question::Key;
-use crate::policy::{self, Access, Extent, HostGrant, Policy, Reach, Speech};
+use crate::policy::{self, Access, Extent, HostGrant, NetworkPolicy, Policy, ProtocolCheck};
 use crate::profile::{Name, Origin};
 use crate::report::{Flag, Grant, PathGrant};
 
 /// Grants beside those of the policy. A denial of the policy's closes them all the same.
 #[derive(Debug, Clone)]
-pub struct Opened {
+pub struct ApprovedGrants {
     paths: Vec<policy::Grant>,
     sockets: Vec<PathBuf>,
-    reach: Reach,
+    reach: NetworkPolicy,
     listen: Vec<u16>,
 }
 
-impl Default for Opened {
+impl Default for ApprovedGrants {
     fn default() -> Self {
-        Opened {
+        ApprovedGrants {
             paths: Vec::new(),
             sockets: Vec::new(),
-            reach: Reach::Nothing,
+            reach: NetworkPolicy::Nothing,
             listen: Vec::new(),
         }
     }
 }
 
-impl Opened {
+impl ApprovedGrants {
     /// Adds one. `by` says on whose answer.
     pub fn add(&mut self, grant: &Grant, extent: Extent, by: &str) {
         let origin = Origin::Approval(by.to_string());
@@ -51,9 +51,9 @@ impl Opened {
                     origin,
                 };
                 match &mut self.reach {
-                    Reach::Everything => {}
-                    Reach::Hosts(hosts) => hosts.push(host),
-                    Reach::Nothing => self.reach = Reach::Hosts(vec![host]),
+                    NetworkPolicy::Everything => {}
+                    NetworkPolicy::Hosts(hosts) => hosts.push(host),
+                    NetworkPolicy::Nothing => self.reach = NetworkPolicy::Hosts(vec![host]),
                 }
             }
             Grant::Listen(port) => self.listen.push(*port),
@@ -68,8 +68,8 @@ impl Opened {
             .extend(granted.sockets.iter().map(|socket| socket.path.clone()));
         self.listen.extend(granted.listen.iter().map(|grant| grant.port));
         match (&mut self.reach, &granted.reach) {
-            (Reach::Everything, _) | (_, Reach::Nothing) => {}
-            (Reach::Hosts(ours), Reach::Hosts(theirs)) => ours.extend(theirs.iter().cloned()),
+            (NetworkPolicy::Everything, _) | (_, NetworkPolicy::Nothing) => {}
+            (NetworkPolicy::Hosts(ours), NetworkPolicy::Hosts(theirs)) => ours.extend(theirs.iter().cloned()),
             (reach, granted) => *reach = granted.clone(),
         }
     }
@@ -91,7 +91,7 @@ impl Opened {
     }
 
     /// Whether a host may be reached, and what may be spoken there.
-    pub fn name(&self, name: &Name, port: u16) -> Option<Speech> {
+    pub fn name(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
         self.reach.name(name, port)
     }
 
@@ -102,7 +102,7 @@ impl Opened {
 
     /// Whether a port may be listened on.
     pub fn may_listen(&self, port: u16) -> bool {
-        self.reach == Reach::Everything || self.listen.contains(&port)
+        self.reach == NetworkPolicy::Everything || self.listen.contains(&port)
     }
 
     /// The paths with what is granted there.
@@ -113,9 +113,9 @@ impl Opened {
 
 /// What one call may do beyond the policy, and where it is made.
 #[derive(Debug, Clone, Default)]
-pub struct Leave {
+pub struct CallGrants {
     /// Granted for this call alone.
-    pub once: Opened,
+    pub once: ApprovedGrants,
     /// What was answered for it.
     pub answered: Vec<Key>,
     /// Where it is made.
@@ -129,7 +129,7 @@ pub enum Place {
     #[default]
     Worker,
     /// On a thread of its own outside it, which has only read so far.
-    Beyond,
+    RetryThread,
     /// On a thread that is confined to the workers' domain and what was granted.
     Confined,
 }

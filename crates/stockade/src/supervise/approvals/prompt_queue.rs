@@ -1,4 +1,4 @@
-//! The clerk: the thread that keeps a run's questions. It asks one at a time of each group, hears the answers, and looks
+//! The prompt queue: the thread that keeps a run's questions. It asks one at a time of each group, hears the answers, and looks
 //! after those who wait: a signal takes a call back, and none waits longer than was said.
 
 use std::collections::VecDeque;
@@ -8,12 +8,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::asker::{Asker, Errand};
+use super::approver_pool::{ApproverPool, PromptJob};
 use super::hold::Hold;
 use super::log::{Considered, not_opened};
 use super::question::{Group, Key, Message, Question};
 use super::{Approvals, decision, writing};
-use crate::approve::{Answer, Choice, EscalationRequest, Manner, Patience, Requested};
+use crate::approve::{Answer, Choice, Deadline, EscalationRequest, Manner, Requested};
 use crate::audit::{Decided, Granted, Record};
 use crate::fault::{self, Fault};
 use crate::report::{Declined, Escalated, Part, Reason};
@@ -33,11 +33,11 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Calls that wait at once: more are refused.
 const MOST_WAITING: usize = 256;
 
-/// The clerk of one run.
-pub struct Clerk {
+/// The prompt queue of one run.
+pub struct PromptQueue {
     worker: Worker,
     approvals: Arc<Approvals>,
-    asker: Asker,
+    approver_pool: ApproverPool,
     inbox: Receiver<Message>,
     replies: Sender<Message>,
     open: Vec<Open>,
@@ -59,20 +59,24 @@ struct Open {
     key: Key,
     request: EscalationRequest,
     offered: Offered,
-    patience: Patience,
+    deadline: Deadline,
     begun: Instant,
     /// The calls that wait for it.
     calls: Vec<Question>,
 }
 
-impl Clerk {
+impl PromptQueue {
     /// Starts it from a worker; the answer is where questions go.
-    pub fn start(worker: Worker, approvals: Arc<Approvals>, asker: Asker) -> io::Result<Sender<Message>> {
+    pub fn start(
+        worker: Worker,
+        approvals: Arc<Approvals>,
+        approver_pool: ApproverPool,
+    ) -> io::Result<Sender<Message>> {
         let (sender, inbox) = channel();
-        let clerk = Clerk {
+        let prompt_queue = PromptQueue {
             worker,
             approvals,
-            asker,
+            approver_pool,
             inbox,
             replies: sender.clone(),
             open: Vec::new(),
@@ -85,7 +89,7 @@ impl Clerk {
         thread::Builder::new()
             .name("stockade-clerk".into())
             .stack_size(512 * 1024)
-            .spawn(move || clerk.serve())?;
+            .spawn(move || prompt_queue.serve())?;
         Ok(sender)
     }
 
@@ -97,7 +101,7 @@ impl Clerk {
                 Err(fault) => self.start_over(&fault),
             }
         }
-        self.open.iter().for_each(|open| open.patience.withdraw());
+        self.open.iter().for_each(|open| open.deadline.withdraw());
         self.approvals.count_time(false);
     }
 
@@ -119,7 +123,7 @@ impl Clerk {
     fn start_over(&mut self, fault: &Fault) {
         self.shared().faults.note(Part::Questions, fault);
         for open in std::mem::take(&mut self.open) {
-            open.patience.withdraw();
+            open.deadline.withdraw();
             self.wait_for_terminal(open.number);
             self.keep(&open, &Answer::silence("asking failed"), None);
             self.waiting.extend(open.calls);
@@ -164,13 +168,13 @@ impl Clerk {
             return;
         }
         let key = Key::of(&question.refusal);
-        if question.leave.answered.contains(&key) {
+        if question.call_grants.answered.contains(&key) {
             self.decline(question, not_opened());
             return;
         }
         if self.approvals.log().has_granted(&key) {
             // Judged before the yes, perhaps.
-            question.leave.answered.push(key);
+            question.call_grants.answered.push(key);
             self.go_on(question);
             return;
         }
@@ -231,14 +235,14 @@ impl Clerk {
         let mut request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
         request.granted_beside = self.approvals.log().granted_beside(&Group::of(&question.refusal));
         self.shared().tell(|| Record::Asked(Box::new(request.clone())));
-        let patience = match &self.hold {
-            Some(hold) => Patience::of(asking.timeout).while_held(is_still_held(hold)),
-            None => Patience::of(asking.timeout),
+        let deadline = match &self.hold {
+            Some(hold) => Deadline::of(asking.timeout).while_held(is_still_held(hold)),
+            None => Deadline::of(asking.timeout),
         };
-        self.asker.send(Errand {
+        self.approver_pool.send(PromptJob {
             number,
             request: request.clone(),
-            patience: patience.clone(),
+            deadline: deadline.clone(),
             reply: self.replies.clone(),
         });
         self.open.push(Open {
@@ -247,7 +251,7 @@ impl Clerk {
             key: Key::of(&question.refusal),
             request,
             offered,
-            patience,
+            deadline,
             begun: Instant::now(),
             calls: vec![question],
         });
@@ -256,7 +260,7 @@ impl Clerk {
     /// Stops all of the run; an error says why it can't be.
     fn hold_still(&mut self) -> Result<(), &'static str> {
         if self.hold.is_none() {
-            self.hold = Some(Hold::begin(&self.worker.station, &self.approvals)?);
+            self.hold = Some(Hold::begin(&self.worker.worker_fds, &self.approvals)?);
         }
         Ok(())
     }
@@ -294,7 +298,7 @@ impl Clerk {
             return;
         };
         let open = self.open.remove(at);
-        if open.patience.is_interrupted() {
+        if open.deadline.is_interrupted() {
             self.give_way(open, answer);
             return;
         }
@@ -323,7 +327,7 @@ impl Clerk {
 
     /// Whatever is answered now may be to a question that the run has drawn.
     fn break_off(&mut self, open: Open) {
-        open.patience.break_off();
+        open.deadline.break_off();
         self.close(open, &Answer::silence("the run went on while the question was open"));
     }
 
@@ -343,7 +347,7 @@ impl Clerk {
 
     /// Carries an answer out.
     fn close(&mut self, open: Open, answer: &Answer) {
-        open.patience.withdraw();
+        open.deadline.withdraw();
         let decision = decision::decide(&self.approvals.asking, &open.request, &open.offered, answer);
         let answer = match &decision {
             // What doesn't fit the question was no answer to it.
@@ -401,8 +405,8 @@ impl Clerk {
         self.approvals.log().grant(&open.key, &open.group, granting.lasts());
         let mut calls = open.calls.into_iter();
         if let Some(mut question) = calls.next() {
-            question.leave.answered.push(open.key);
-            granting.for_one(&question.refusal, &mut question.leave.once, &answer.by);
+            question.call_grants.answered.push(open.key);
+            granting.for_one(&question.refusal, &mut question.call_grants.once, &answer.by);
             self.go_on(question);
         }
         // One call is one call. What lasts may be wide enough for the others; if it isn't, they come back.
@@ -436,8 +440,8 @@ impl Clerk {
     /// Makes the call anew, in the workers' domain; what that doesn't reach goes beyond it by itself.
     fn go_on(&mut self, question: Question) {
         let notification = question.notification;
-        let call = (notification, question.labels);
-        let started = self.worker.work_apart(call, question.leave, dispatch::dispatch);
+        let call = (notification, question.nested_runs);
+        let started = self.worker.work_apart(call, question.call_grants, dispatch::dispatch);
         match started {
             Ok(()) => self.settle(&notification),
             Err(_) => self.reply(notification, libc::EAGAIN),
@@ -455,7 +459,7 @@ impl Clerk {
         let interrupted = self.interrupted();
         let is_broken = !self.open.is_empty() && self.is_broken();
         // Looked at last. Ctrl-C is a signal too, which is said before it is sent, and the answer is on its way.
-        let gives_way = self.open.iter().any(|open| open.patience.is_interrupted());
+        let gives_way = self.open.iter().any(|open| open.deadline.is_interrupted());
         if !gives_way {
             self.let_interrupted_go(interrupted);
         }
@@ -471,7 +475,7 @@ impl Clerk {
                 self.wait_for_terminal(number);
             } else if self.open[index].calls.is_empty() {
                 let open = self.open.remove(index);
-                open.patience.withdraw();
+                open.deadline.withdraw();
                 self.keep(&open, &Answer::silence("the program went on without an answer"), None);
                 self.wait_for_terminal(open.number);
             } else if is_late {
@@ -492,7 +496,7 @@ impl Clerk {
         let open = self.open.iter().flat_map(|open| &open.calls);
         let calls = self.waiting.iter().chain(open).map(|question| question.notification);
         calls
-            .filter(|call| Caller::new(&self.worker.station, call).is_interrupted())
+            .filter(|call| Caller::new(&self.worker.worker_fds, call).is_interrupted())
             .collect()
     }
 

@@ -6,37 +6,37 @@ use std::path::Path;
 use std::sync::MutexGuard;
 
 use super::answer::{Change, MayContinue, RegisterAccess};
-use super::approvals::Leave;
+use super::approvals::CallGrants;
 use super::caller::Caller;
 use super::judge::{Judge, Verdict};
-use super::labels::Applying;
+use super::nested_runs::Applying;
 use super::pinned::{Identity, Pinned, Place};
-use super::realm::Realm;
+use super::run_policy::RunPolicy;
 use super::shared::{Made, Shared};
-use super::station::Station;
+use super::worker_fds::WorkerFds;
 use crate::policy::{Access, Arrival, Capabilities, Renamed};
 use crate::report::Reason;
 
 /// The judges of one call.
-pub struct Bench<'a> {
+pub struct PolicyStack<'a> {
     pub shared: &'a Shared,
-    pub station: &'a Station,
+    pub worker_fds: &'a WorkerFds,
     pub caller: &'a Caller<'a>,
-    pub labels: &'a Applying,
+    pub nested_runs: &'a Applying,
     /// What this call may do beyond the policies.
-    pub leave: &'a Leave,
+    pub call_grants: &'a CallGrants,
 }
 
-impl Bench<'_> {
+impl PolicyStack<'_> {
     /// The policies that count, the run's first.
-    pub fn realms(&self) -> impl Iterator<Item = &Realm> {
-        std::iter::once(&self.shared.run).chain(self.labels.list.iter().map(|label| &label.realm))
+    pub fn realms(&self) -> impl Iterator<Item = &RunPolicy> {
+        std::iter::once(&self.shared.run).chain(self.nested_runs.list.iter().map(|nested_run| &nested_run.run_policy))
     }
 
-    fn judge<'a>(&'a self, realm: &'a Realm) -> Judge<'a> {
+    fn judge<'a>(&'a self, run_policy: &'a RunPolicy) -> Judge<'a> {
         Judge {
-            realm,
-            station: self.station,
+            run_policy,
+            worker_fds: self.worker_fds,
             caller: self.caller,
             indexes: &self.shared.indexes,
             opened: None,
@@ -50,7 +50,7 @@ impl Bench<'_> {
                 .shared
                 .approvals
                 .as_deref()
-                .map(|approvals| (approvals, &self.leave.once)),
+                .map(|approvals| (approvals, &self.call_grants.once)),
             ..self.judge(&self.shared.run)
         }
     }
@@ -58,9 +58,9 @@ impl Bench<'_> {
     /// What all of them say.
     pub fn all(&self, ask: impl Fn(&Judge<'_>) -> Verdict) -> Verdict {
         let outer = ask(&self.own_judge());
-        self.labels.list.iter().fold(outer, |verdict, label| {
-            let inner = match ask(&self.judge(&label.realm)) {
-                Verdict::Refused(reason) => Verdict::Refused(label.refuses(reason)),
+        self.nested_runs.list.iter().fold(outer, |verdict, nested_run| {
+            let inner = match ask(&self.judge(&nested_run.run_policy)) {
+                Verdict::Refused(reason) => Verdict::Refused(nested_run.refuses(reason)),
                 granted => granted,
             };
             verdict.and(inner)
@@ -93,7 +93,8 @@ impl Bench<'_> {
 
     /// Whether a name is in the scratch directory of one of them.
     pub fn is_in_a_scratch(&self, name: &Path) -> bool {
-        self.realms().any(|realm| realm.brief.is_in_scratch(name))
+        self.realms()
+            .any(|run_policy| run_policy.run_config.is_in_scratch(name))
     }
 
     /// Access to the entry at a place.
@@ -120,21 +121,23 @@ impl Bench<'_> {
 
     /// Whether none of the runs may do this with what has a name, the caller's and all others that are going on.
     pub fn is_closed_to_all(&self, access: Access, name: &Path) -> bool {
-        let labels = self.shared.labels.all();
-        let inner = labels.iter().map(|label| &label.realm);
+        let nested_runs = self.shared.nested_runs.all();
+        let inner = nested_runs.iter().map(|nested_run| &nested_run.run_policy);
         let mut realms = std::iter::once(&self.shared.run).chain(inner);
-        realms.all(|realm| self.judge(realm).name(access, name).is_refused())
+        realms.all(|run_policy| self.judge(run_policy).name(access, name).is_refused())
     }
 
     /// Whether a directory of this name would fill a place where the index of another's repository has a submodule or a directory.
     pub fn fills_submodule(&self, directory: &Path, is_repository: &dyn Fn(&Path) -> bool) -> bool {
-        let mut realms = self.realms().filter(|realm| !realm.brief.is_private(directory));
-        realms.any(|realm| self.judge(realm).fills_submodule(directory, is_repository))
+        let mut realms = self
+            .realms()
+            .filter(|run_policy| !run_policy.run_config.is_private(directory));
+        realms.any(|run_policy| self.judge(run_policy).fills_submodule(directory, is_repository))
     }
 
     /// Whether a git configuration may be written but for what it is.
     pub fn is_guarded_as_git_config(&self, place: &Place) -> bool {
-        let is_open = |realm: &Realm| self.judge(realm).is_open_but_for_git(Access::CHANGE, place.name());
+        let is_open = |run_policy: &RunPolicy| self.judge(run_policy).is_open_but_for_git(Access::CHANGE, place.name());
         self.place(Access::CHANGE, place).is_refused() && self.realms().all(is_open)
     }
 
@@ -178,25 +181,31 @@ impl Bench<'_> {
 
     /// Why the run may not do such a thing at all, if it mayn't.
     pub fn incapable(&self, capability: Capabilities) -> Option<Reason> {
-        self.unless(capability, |realm| realm.brief.policy.capabilities.contains(capability))
+        self.unless(capability, |run_policy| {
+            run_policy.run_config.policy.capabilities.contains(capability)
+        })
     }
 
     /// Why a process may not execute one more program, if it mayn't.
     pub fn refuses_to_start(&self, process: i32) -> Option<Reason> {
-        self.unless(Capabilities::EXECUTE, |realm| realm.may_start(process))
+        self.unless(Capabilities::EXECUTE, |run_policy| run_policy.may_start(process))
     }
 
-    fn unless(&self, capability: Capabilities, may: impl Fn(&Realm) -> bool) -> Option<Reason> {
+    fn unless(&self, capability: Capabilities, may: impl Fn(&RunPolicy) -> bool) -> Option<Reason> {
         self.refusing(Reason::Incapable(capability), may)
     }
 
     /// The reason with which something is refused where not every run may do it: the run's own, or that of an inner one.
-    pub fn refusing(&self, reason: Reason, may: impl Fn(&Realm) -> bool) -> Option<Reason> {
+    pub fn refusing(&self, reason: Reason, may: impl Fn(&RunPolicy) -> bool) -> Option<Reason> {
         if !may(&self.shared.run) {
             return Some(reason);
         }
-        let inner = self.labels.list.iter().find(|label| !may(&label.realm));
-        inner.map(|label| label.refuses(reason))
+        let inner = self
+            .nested_runs
+            .list
+            .iter()
+            .find(|nested_run| !may(&nested_run.run_policy));
+        inner.map(|nested_run| nested_run.refuses(reason))
     }
 
     /// What a descriptor of the caller's was opened for.
@@ -206,42 +215,46 @@ impl Bench<'_> {
 
     /// For opens that no realm refuses and Landlock grants by all their policies.
     pub fn may_open(&self, access: RegisterAccess) -> Option<MayContinue> {
-        self.each(|realm| MayContinue::open(realm.brief.supervision, access))
+        self.each(|run_policy| MayContinue::open(run_policy.run_config.supervision, access))
     }
 
     /// The same for changes of directories.
     pub fn may_change(&self, change: Change) -> Option<MayContinue> {
-        self.each(|realm| MayContinue::change(realm.brief.supervision, change))
+        self.each(|run_policy| MayContinue::change(run_policy.run_config.supervision, change))
     }
 
     /// The last proof, if there's one of each.
-    fn each(&self, prove: impl Fn(&Realm) -> Option<MayContinue>) -> Option<MayContinue> {
+    fn each(&self, prove: impl Fn(&RunPolicy) -> Option<MayContinue>) -> Option<MayContinue> {
         let mut proof = None;
-        for realm in self.realms() {
-            proof = Some(prove(realm)?);
+        for run_policy in self.realms() {
+            proof = Some(prove(run_policy)?);
         }
         proof
     }
 
     /// The realm whose remembered paths are this caller's: the innermost one's. `None` where that can't be told.
-    pub fn innermost(&self) -> Option<&Realm> {
-        let innermost = self.labels.list.first().map_or(&self.shared.run, |label| &label.realm);
-        self.labels.is_certain.then_some(innermost)
+    pub fn innermost(&self) -> Option<&RunPolicy> {
+        let innermost = self
+            .nested_runs
+            .list
+            .first()
+            .map_or(&self.shared.run, |nested_run| &nested_run.run_policy);
+        self.nested_runs.is_certain.then_some(innermost)
     }
 
     /// Whether the caller is in the run itself, and in none inside it.
     pub fn is_in_no_inner_run(&self) -> bool {
-        self.labels.is_certain && self.labels.list.is_empty()
+        self.nested_runs.is_certain && self.nested_runs.list.is_empty()
     }
 
     /// Whether all count something as made by their own run.
     pub fn made(&self, is_among: impl Fn(&Made) -> bool) -> bool {
-        self.realms().all(|realm| is_among(&realm.made()))
+        self.realms().all(|run_policy| is_among(&run_policy.made()))
     }
 
     /// Takes note of what the caller made: it is that of its run, and of those around it.
     pub fn note_made(&self, note: impl Fn(&mut MutexGuard<'_, Made>)) {
-        self.realms().for_each(|realm| note(&mut realm.made()));
+        self.realms().for_each(|run_policy| note(&mut run_policy.made()));
     }
 
     /// Forgets it, in every policy of the stack.
@@ -263,13 +276,13 @@ impl Bench<'_> {
 
     fn in_all_runs(&self, note: impl Fn(&mut Made)) {
         note(&mut self.shared.run.made());
-        for label in self.shared.labels.all() {
-            note(&mut label.realm.made());
+        for nested_run in self.shared.nested_runs.all() {
+            note(&mut nested_run.run_policy.made());
         }
     }
 
     /// The lowest of a limit.
-    pub fn lowest(&self, limit: impl Fn(&Realm) -> Option<u64>) -> Option<u64> {
+    pub fn lowest(&self, limit: impl Fn(&RunPolicy) -> Option<u64>) -> Option<u64> {
         self.realms().filter_map(limit).min()
     }
 }

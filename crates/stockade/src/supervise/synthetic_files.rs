@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use super::answer::Errno;
 use super::caller::Alleged;
-use super::desk::Desk;
 use super::memory::{MFD_ALLOW_SEALING, make_unexecutable};
+use super::notify_context::NotifyContext;
 use super::stand_in;
 use crate::mutex::lock;
 use stockade_sys::file;
@@ -68,47 +68,47 @@ impl Script {
 }
 
 /// What is served in place of a file; `None` for all that are the machine's own.
-pub fn content<'a>(desk: &'a Desk<'_>, path: &Alleged) -> Option<Cow<'a, [u8]>> {
-    let script = desk
+pub fn content<'a>(context: &'a NotifyContext<'_>, path: &Alleged) -> Option<Cow<'a, [u8]>> {
+    let script = context
         .shared()
         .script
         .as_ref()
-        .filter(|_| desk.judge.is_in_no_inner_run());
-    match script.and_then(|script| script.serve(desk.caller().process(), path)) {
+        .filter(|_| context.judge.is_in_no_inner_run());
+    match script.and_then(|script| script.serve(context.caller().process(), path)) {
         Some(text) => Some(text.into()),
-        None => names(desk, path).map(|text| text.into_bytes().into()),
+        None => names(context, path).map(|text| text.into_bytes().into()),
     }
 }
 
 /// The text of a file by which names are found; `None` where no hosts are named.
-pub fn names(desk: &Desk<'_>, path: &Alleged) -> Option<String> {
-    let Some(network) = desk.shared().network.as_deref() else {
-        return stand_in::file(desk, path);
+pub fn names(context: &NotifyContext<'_>, path: &Alleged) -> Option<String> {
+    let Some(network) = context.shared().network.as_deref() else {
+        return stand_in::file(context, path);
     };
-    let reach = &desk.shared().run.brief.policy.reach;
+    let reach = &context.shared().run.run_config.policy.reach;
     let text = network.file(path.bytes(), reach)?;
-    let is_served = desk.shared().approvals.is_none() || reach.has_names() || is_looking_for_hosts(desk, path);
+    let is_served = context.shared().approvals.is_none() || reach.has_names() || is_looking_for_hosts(context, path);
     is_served.then_some(text)
 }
 
 /// Where no names are granted, and hosts may be asked for, the machine's own hosts file is one like others, until a process has opened what C
 /// libraries open before it to find a host.
-pub fn is_looking_for_hosts(desk: &Desk<'_>, path: &Alleged) -> bool {
-    let process = desk.caller().process();
+pub fn is_looking_for_hosts(context: &NotifyContext<'_>, path: &Alleged) -> bool {
+    let process = context.caller().process();
     if path.bytes() == b"/etc/hosts" {
-        return desk.shared().is_resolving(process);
+        return context.shared().is_resolving(process);
     }
-    desk.shared().note_resolving(process);
+    context.shared().note_resolving(process);
     true
 }
 
 /// A file without a name that holds this text, and can't be changed.
-pub fn file(desk: &Desk<'_>, text: &[u8]) -> Result<OwnedFd, Errno> {
-    desk.caller().confirm()?;
+pub fn file(context: &NotifyContext<'_>, text: &[u8]) -> Result<OwnedFd, Errno> {
+    context.caller().confirm()?;
     let made = make_unexecutable(c"stockade", MFD_ALLOW_SEALING)?;
     let mut written = std::fs::File::from(made);
     written.write_all(text)?;
     let made = OwnedFd::from(written);
     file::seal(made.as_fd())?;
-    Ok(desk.station().reopen(made.as_fd(), libc::O_RDONLY)?)
+    Ok(context.worker_fds().reopen(made.as_fd(), libc::O_RDONLY)?)
 }

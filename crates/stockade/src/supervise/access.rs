@@ -3,9 +3,9 @@
 use std::os::fd::AsFd;
 
 use super::answer::{Answer, Errno};
-use super::desk::Desk;
 use super::judge::CLOSED;
 use super::metadata::Subject;
+use super::notify_context::NotifyContext;
 use super::process_list;
 use super::refuse::Attempt;
 use super::resolve::Last;
@@ -13,35 +13,39 @@ use crate::policy::Access;
 use crate::report::Kind;
 use stockade_sys::file;
 
-pub fn access(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    answer(desk, &Subject::followed(desk, registers.long(0))?, registers.int(1))
+pub fn access(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    answer(
+        context,
+        &Subject::followed(context, registers.long(0))?,
+        registers.int(1),
+    )
 }
 
-pub fn faccessat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let subject = Subject::at(desk, registers.int(0), registers.long(1), 0)?;
-    answer(desk, &subject, registers.int(2))
+pub fn faccessat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let subject = Subject::at(context, registers.int(0), registers.long(1), 0)?;
+    answer(context, &subject, registers.int(2))
 }
 
-pub fn faccessat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn faccessat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let flags = registers.int(3) & !libc::AT_EACCESS;
-    let subject = Subject::at(desk, registers.int(0), registers.long(1), flags)?;
-    answer(desk, &subject, registers.int(2))
+    let subject = Subject::at(context, registers.int(0), registers.long(1), flags)?;
+    answer(context, &subject, registers.int(2))
 }
 
-fn answer(desk: &Desk<'_>, subject: &Subject, mode: i32) -> Result<Answer, Errno> {
+fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Result<Answer, Errno> {
     if mode & !(libc::R_OK | libc::W_OK | libc::X_OK) != 0 {
         return Err(Errno(libc::EINVAL));
     }
-    if mode & !libc::R_OK == 0 && subject.is_served(desk) {
+    if mode & !libc::R_OK == 0 && subject.is_served(context) {
         return Ok(Answer::Value(0));
     }
-    let object = subject.object(desk)?;
+    let object = subject.object(context)?;
     // What the kernel refuses anyway is no refusal of the policy's.
     file::may_access(&object.path(), mode)?;
-    if mode & libc::W_OK == 0 && process_list::stands_in_for(desk, &object) {
+    if mode & libc::W_OK == 0 && process_list::stands_in_for(context, &object) {
         return Ok(Answer::Value(0));
     }
     let ask = |bit: i32, access: Access, kind: Kind| {
@@ -49,43 +53,44 @@ fn answer(desk: &Desk<'_>, subject: &Subject, mode: i32) -> Result<Answer, Errno
             return Ok(());
         }
         let attempt = Attempt::with(kind, subject.asked(), &object);
-        desk.enforce(desk.judge.object(access, &object), &attempt, object.name(), CLOSED)
+        context
+            .enforce(context.judge.object(access, &object), &attempt, object.name(), CLOSED)
             .map(drop)
     };
     ask(libc::R_OK, Access::READ, Kind::Read)?;
     ask(libc::W_OK, Access::WRITE, Kind::Write)?;
     if mode & libc::X_OK != 0
         && !object.is_directory()
-        && let Some(reason) = desk.judge.refuses_to_execute(&object)
+        && let Some(reason) = context.judge.refuses_to_execute(&object)
     {
         let attempt = Attempt::with(Kind::Execute, subject.asked(), &object);
-        desk.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
+        context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
     Ok(Answer::Value(0))
 }
 
 /// `inotify_add_watch`, on the target's own queue.
-pub fn watch(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn watch(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let mask = registers.word(2);
-    let path = desk.caller().path(registers.long(1))?;
+    let path = context.caller().path(registers.long(1))?;
     let last = if mask & libc::IN_DONT_FOLLOW != 0 {
         Last::Keep
     } else {
         Last::Follow
     };
     let subject = Subject::Path(libc::AT_FDCWD, path, last);
-    let object = subject.object(desk)?;
+    let object = subject.object(context)?;
     let attempt = Attempt::with(Kind::Read, subject.asked(), &object);
-    desk.enforce(
-        desk.judge.object(Access::READ, &object),
+    context.enforce(
+        context.judge.object(Access::READ, &object),
         &attempt,
         object.name(),
         CLOSED,
     )?;
-    let queue = desk.caller().same_file(registers.int(0))?;
-    desk.caller().confirm()?;
+    let queue = context.caller().same_file(registers.int(0))?;
+    context.caller().confirm()?;
     if mask & libc::IN_ONLYDIR != 0 && !object.is_directory() {
         return Err(Errno(libc::ENOTDIR));
     }

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use super::hard_links::{HardLinks, Number};
-use super::shared::{Brief, Counter, Made};
+use super::shared::{Counter, Made, RunConfig};
 use crate::mutex::lock;
 use crate::policy::{Capabilities, Closed, Matcher};
 
 /// A brief and what belongs to it alone.
-pub struct Realm {
+pub struct RunPolicy {
     /// The run's brief.
-    pub brief: Brief,
+    pub run_config: RunConfig,
     closed: OnceLock<Closed>,
     made: Mutex<Made>,
     statics: Mutex<HashSet<Vec<u8>>>,
@@ -29,10 +29,10 @@ struct Starting {
     calls: u32,
 }
 
-impl Realm {
-    pub fn new(brief: Brief) -> Realm {
-        Realm {
-            brief,
+impl RunPolicy {
+    pub fn new(run_config: RunConfig) -> RunPolicy {
+        RunPolicy {
+            run_config,
             closed: OnceLock::new(),
             made: Mutex::default(),
             statics: Mutex::default(),
@@ -45,11 +45,11 @@ impl Realm {
     /// Whether a process may execute another program: with EXECUTE always, without it only as part of the command's own
     /// start, which the first process does.
     pub fn may_start(&self, process: i32) -> bool {
-        if self.brief.policy.capabilities.contains(Capabilities::EXECUTE) {
+        if self.run_config.policy.capabilities.contains(Capabilities::EXECUTE) {
             return true;
         }
         let mut starting = lock(&self.starting);
-        if *starting.process.get_or_insert(process) != process || starting.calls >= self.brief.starts {
+        if *starting.process.get_or_insert(process) != process || starting.calls >= self.run_config.starts {
             return false;
         }
         starting.calls += 1;
@@ -58,7 +58,7 @@ impl Realm {
 
     /// The policy's matcher. The globs are compiled when the first path is judged.
     pub fn matcher(&self) -> Matcher<'_> {
-        let policy = &self.brief.policy;
+        let policy = &self.run_config.policy;
         Matcher::with(policy, self.closed.get_or_init(|| Closed::compile(policy)))
     }
 
@@ -69,7 +69,7 @@ impl Realm {
 
     /// The closed name of a file that has several.
     pub fn closed_name(&self, file: Number) -> Option<PathBuf> {
-        lock(&self.hard_links).closed_name(&self.brief.policy, &self.matcher(), file)
+        lock(&self.hard_links).closed_name(&self.run_config.policy, &self.matcher(), file)
     }
 
     /// Absolute paths whose opening was continued.

@@ -9,13 +9,13 @@ use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::opened::{Leave, Place};
+use super::approved_grants::{CallGrants, Place};
 use crate::fault;
 use crate::ruleset;
 use crate::supervise::answer::Errno;
-use crate::supervise::desk::Desk;
 use crate::supervise::dispatch;
-use crate::supervise::labels::Applying;
+use crate::supervise::nested_runs::Applying;
+use crate::supervise::notify_context::NotifyContext;
 use crate::supervise::worker::{Slow, Worker, spawn};
 use stockade_sys::notify::Notification;
 
@@ -24,8 +24,8 @@ pub struct Job {
     /// What answers it.
     pub worker: Worker,
     pub notification: Notification,
-    pub labels: Applying,
-    pub leave: Leave,
+    pub nested_runs: Applying,
+    pub call_grants: CallGrants,
 }
 
 impl Job {
@@ -36,9 +36,9 @@ impl Job {
 }
 
 /// The thread that starts others.
-pub struct Beyond;
+pub struct RetryThread;
 
-impl Beyond {
+impl RetryThread {
     /// Starts it from a worker that isn't confined yet. It ends with the last sender.
     pub fn start() -> io::Result<Sender<Job>> {
         let (sender, jobs) = channel();
@@ -77,25 +77,25 @@ fn start(worker: &Worker, job: Job) {
 /// Makes one call on a thread of its own.
 fn make(mut job: Job) {
     fault::point("beyond", || "");
-    let station = &job.worker.station;
-    if station.isolation.begin_another(&mut station.numbers()).is_err() {
+    let worker_fds = &job.worker.worker_fds;
+    if worker_fds.isolation.begin_another(&mut worker_fds.numbers()).is_err() {
         job.refuse(libc::EPERM);
         return;
     }
-    job.leave.place = Place::Beyond;
+    job.call_grants.place = Place::RetryThread;
     job.worker
-        .work(&job.notification, &job.labels, job.leave, dispatch::dispatch);
+        .work(&job.notification, &job.nested_runs, job.call_grants, dispatch::dispatch);
 }
 
 /// Confines the thread of a call to the workers' domain and what was granted.
-pub fn confine(desk: &Desk<'_>) -> Result<(), Errno> {
+pub fn confine(context: &NotifyContext<'_>) -> Result<(), Errno> {
     // For whatever is still refused: from here on it can't be read.
-    let _ = desk.caller().program();
-    let station = desk.station();
-    let domain = station.domain.as_ref().ok_or(Errno(libc::EPERM))?;
-    let approvals = desk.shared().approvals.as_deref().ok_or(Errno(libc::EPERM))?;
-    let paths: Vec<_> = approvals.opened().paths().chain(desk.once().paths()).collect();
-    let abi = desk.shared().run.brief.supervision.landlock_abi;
+    let _ = context.caller().program();
+    let worker_fds = context.worker_fds();
+    let domain = worker_fds.domain.as_ref().ok_or(Errno(libc::EPERM))?;
+    let approvals = context.shared().approvals.as_deref().ok_or(Errno(libc::EPERM))?;
+    let paths: Vec<_> = approvals.opened().paths().chain(context.once().paths()).collect();
+    let abi = context.shared().run.run_config.supervision.landlock_abi;
     ruleset::enter_with(domain.as_fd(), abi, &paths)?;
     Ok(())
 }

@@ -4,12 +4,12 @@ use std::convert::Infallible;
 use std::io;
 use std::sync::mpsc::Sender;
 
-use super::Duty;
+use super::WardenSpec;
 use stockade_sys::process::{self, ExitOnDrop, Forked};
 use stockade_sys::wire::Message;
 
 /// A warden that was forked.
-pub struct Born {
+pub struct Spawned {
     /// Its process id.
     pub warden: i32,
     /// What it already said.
@@ -23,14 +23,14 @@ pub struct Born {
 ///
 /// # Errors
 /// The process can't be forked; the listener can't be received.
-pub fn bear(duty: &Duty) -> io::Result<Born> {
+pub fn spawn(spec: &WardenSpec) -> io::Result<Spawned> {
     match process::fork()? {
         Forked::Child => {
             let _ends_here = ExitOnDrop;
-            super::serve(duty)
+            super::serve(spec)
         }
         // The process stays a zombie until it is collected, so its number stays its own.
-        Forked::Parent(warden) => Ok(Born {
+        Forked::Parent(warden) => Ok(Spawned {
             warden,
             news: None,
             hold: None,

@@ -5,17 +5,17 @@ use std::path::Path;
 
 use super::answer::{Answer, Change, Errno};
 use super::caller::Alleged;
-use super::cutting;
-use super::desk::Desk;
 use super::git_config;
 use super::git_renamed;
 use super::judge::{self, CLOSED, Verdict};
+use super::notify_context::NotifyContext;
 use super::pinned::{Entry, Identity, Pinned, Place};
 use super::refuse::{Attempt, IsStatic};
 use super::resolve::{Last, Request};
 use super::shared::Made;
 use super::submodules;
 use super::taking_over;
+use super::truncate;
 use crate::policy::{Access, Arrival};
 use crate::processes::looks;
 use crate::report::Kind;
@@ -28,25 +28,25 @@ struct Operand {
 }
 
 impl Operand {
-    fn at(desk: &Desk<'_>, directory: i32, path: u64) -> Result<Operand, Errno> {
+    fn at(context: &NotifyContext<'_>, directory: i32, path: u64) -> Result<Operand, Errno> {
         Ok(Operand {
             directory,
-            path: desk.caller().path(path)?,
+            path: context.caller().path(path)?,
         })
     }
 
-    fn request<'a>(&'a self, desk: &Desk<'a>) -> Request<'a> {
-        Request::new(desk.station(), desk.caller(), self.directory, &self.path)
+    fn request<'a>(&'a self, context: &NotifyContext<'a>) -> Request<'a> {
+        Request::new(context.worker_fds(), context.caller(), self.directory, &self.path)
     }
 
-    fn place(&self, desk: &Desk<'_>) -> Result<Place, Errno> {
-        self.request(desk).place()
+    fn place(&self, context: &NotifyContext<'_>) -> Result<Place, Errno> {
+        self.request(context).place()
     }
 
     /// Where nothing is yet. The kernel answers `EEXIST` before it asks for permissions: `mkdir -p` and its like count
     /// on it.
-    fn new_place(&self, desk: &Desk<'_>) -> Result<Place, Errno> {
-        let place = self.place(desk)?;
+    fn new_place(&self, context: &NotifyContext<'_>) -> Result<Place, Errno> {
+        let place = self.place(context)?;
         match place.look() {
             Some(_) => Err(Errno(libc::EEXIST)),
             None => Ok(place),
@@ -65,26 +65,26 @@ pub enum Form {
 
 impl Form {
     /// The first operand and the index of the next register.
-    fn operand(self, desk: &Desk<'_>) -> Result<(Operand, usize), Errno> {
-        let registers = desk.caller().registers;
+    fn operand(self, context: &NotifyContext<'_>) -> Result<(Operand, usize), Errno> {
+        let registers = context.caller().registers;
         match self {
-            Form::Legacy => Ok((Operand::at(desk, libc::AT_FDCWD, registers.long(0))?, 1)),
-            Form::At => Ok((Operand::at(desk, registers.int(0), registers.long(1))?, 2)),
+            Form::Legacy => Ok((Operand::at(context, libc::AT_FDCWD, registers.long(0))?, 1)),
+            Form::At => Ok((Operand::at(context, registers.int(0), registers.long(1))?, 2)),
         }
     }
 
     /// Both operands of a rename or link, and the index of the next register.
-    fn operands(self, desk: &Desk<'_>) -> Result<(Operand, Operand, usize), Errno> {
-        let registers = desk.caller().registers;
+    fn operands(self, context: &NotifyContext<'_>) -> Result<(Operand, Operand, usize), Errno> {
+        let registers = context.caller().registers;
         match self {
             Form::Legacy => Ok((
-                Operand::at(desk, libc::AT_FDCWD, registers.long(0))?,
-                Operand::at(desk, libc::AT_FDCWD, registers.long(1))?,
+                Operand::at(context, libc::AT_FDCWD, registers.long(0))?,
+                Operand::at(context, libc::AT_FDCWD, registers.long(1))?,
                 2,
             )),
             Form::At => Ok((
-                Operand::at(desk, registers.int(0), registers.long(1))?,
-                Operand::at(desk, registers.int(2), registers.long(3))?,
+                Operand::at(context, registers.int(0), registers.long(1))?,
+                Operand::at(context, registers.int(2), registers.long(3))?,
                 4,
             )),
         }
@@ -92,19 +92,19 @@ impl Form {
 }
 
 /// Judges a change of one place. `Some` where the kernel may make the call by itself.
-fn judge_entry(desk: &Desk<'_>, place: &Place, attempt: &Attempt<'_>) -> Result<Option<Answer>, Errno> {
-    desk.caller().confirm()?;
+fn judge_entry(context: &NotifyContext<'_>, place: &Place, attempt: &Attempt<'_>) -> Result<Option<Answer>, Errno> {
+    context.caller().confirm()?;
     let verdict = match attempt.kind {
-        Kind::Create => desk.judge.new_entry(place),
-        _ => desk.judge.place(Access::DELETE, place),
+        Kind::Create => context.judge.new_entry(place),
+        _ => context.judge.place(Access::DELETE, place),
     };
-    let is_static = desk.enforce(verdict, attempt, place.name(), CLOSED)?;
-    Ok(by_landlock(desk, is_static, Change::Entry))
+    let is_static = context.enforce(verdict, attempt, place.name(), CLOSED)?;
+    Ok(by_landlock(context, is_static, Change::Entry))
 }
 
-fn by_landlock(desk: &Desk<'_>, is_static: IsStatic, change: Change) -> Option<Answer> {
+fn by_landlock(context: &NotifyContext<'_>, is_static: IsStatic, change: Change) -> Option<Answer> {
     match is_static {
-        IsStatic::Yes => desk.judge.may_change(change).map(Answer::Continue),
+        IsStatic::Yes => context.judge.may_change(change).map(Answer::Continue),
         IsStatic::No => None,
     }
 }
@@ -117,31 +117,32 @@ fn refuse_missing(place: &Place) -> Result<Option<Entry>, Errno> {
     Ok(Some(place.entry()?))
 }
 
-pub fn make_directory(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
-    let (operand, next) = form.operand(desk)?;
-    let mode = desk.caller().registers.word(next);
-    let place = operand.new_place(desk)?;
+pub fn make_directory(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+    let (operand, next) = form.operand(context)?;
+    let mode = context.caller().registers.word(next);
+    let place = operand.new_place(context)?;
     let attempt = Attempt::without(Kind::Create, operand.path.bytes());
-    if let Some(answer) = judge_entry(desk, &place, &attempt)? {
+    if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
-    let mode = desk.mode_under_umask(mode & 0o1777);
+    let mode = context.mode_under_umask(mode & 0o1777);
     file::make_directory(place.parent.as_fd(), place.component(), mode)?;
-    note_directory(desk, &place);
+    note_directory(context, &place);
     Ok(Answer::Value(0))
 }
 
 /// Nothing is guarded for its name alone in a directory that the run made: a repository that it clones has what it has.
-pub fn note_directory(desk: &Desk<'_>, place: &Place) {
+pub fn note_directory(context: &NotifyContext<'_>, place: &Place) {
     if let Some(made) = place.look() {
-        desk.judge
+        context
+            .judge
             .note_made(|list| Made::keep(&mut list.directories, made.identity(), Made::MOST_DIRECTORIES));
     }
 }
 
-pub fn make_node(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
-    let (operand, next) = form.operand(desk)?;
-    let mode = desk.caller().registers.word(next);
+pub fn make_node(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+    let (operand, next) = form.operand(context)?;
+    let mode = context.caller().registers.word(next);
     let kind = mode & libc::S_IFMT;
     if ![0, libc::S_IFREG, libc::S_IFIFO, libc::S_IFSOCK].contains(&kind) {
         return Err(Errno(if kind == libc::S_IFDIR {
@@ -150,114 +151,120 @@ pub fn make_node(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
             libc::EINVAL
         }));
     }
-    let place = operand.new_place(desk)?;
-    super::open::refuse_set_user_id(desk, mode, operand.path.bytes())?;
+    let place = operand.new_place(context)?;
+    super::open::refuse_set_user_id(context, mode, operand.path.bytes())?;
     let attempt = Attempt::without(Kind::Create, operand.path.bytes());
-    if let Some(answer) = judge_entry(desk, &place, &attempt)? {
+    if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
-    let mode = desk.mode_under_umask(mode);
+    let mode = context.mode_under_umask(mode);
     file::make_node(place.parent.as_fd(), place.component(), mode)?;
     Ok(Answer::Value(0))
 }
 
-pub fn symlink(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let text = desk.caller().path(registers.long(0))?;
+pub fn symlink(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let text = context.caller().path(registers.long(0))?;
     let operand = match form {
-        Form::Legacy => Operand::at(desk, libc::AT_FDCWD, registers.long(1))?,
-        Form::At => Operand::at(desk, registers.int(1), registers.long(2))?,
+        Form::Legacy => Operand::at(context, libc::AT_FDCWD, registers.long(1))?,
+        Form::At => Operand::at(context, registers.int(1), registers.long(2))?,
     };
     if text.bytes().is_empty() {
         return Err(Errno(libc::ENOENT));
     }
-    let place = operand.new_place(desk)?;
+    let place = operand.new_place(context)?;
     let attempt = Attempt::without(Kind::Create, operand.path.bytes());
-    if let Some(answer) = judge_entry(desk, &place, &attempt)? {
+    if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
-    desk.enforce(desk.judge.bringing(None, place.name()), &attempt, place.name(), CLOSED)?;
-    refuse_filling(desk, &[Arrival::Link], place.name(), &attempt)?;
-    taking_over::refuse_link(desk, text.bytes(), None, (&place, None), operand.path.bytes())?;
+    context.enforce(
+        context.judge.bringing(None, place.name()),
+        &attempt,
+        place.name(),
+        CLOSED,
+    )?;
+    refuse_filling(context, &[Arrival::Link], place.name(), &attempt)?;
+    taking_over::refuse_link(context, text.bytes(), None, (&place, None), operand.path.bytes())?;
     file::make_symlink(text.text(), place.parent.as_fd(), place.component())?;
-    note_link(desk, &place);
+    note_link(context, &place);
     Ok(Answer::Value(0))
 }
 
-fn note_link(desk: &Desk<'_>, place: &Place) {
+fn note_link(context: &NotifyContext<'_>, place: &Place) {
     if let Some(made) = place.look().filter(Entry::is_symlink) {
-        desk.judge
+        context
+            .judge
             .note_made(|list| Made::keep(&mut list.links, made.identity(), Made::MOST_DIRECTORIES));
     }
 }
 
-pub fn rmdir(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let operand = Operand::at(desk, libc::AT_FDCWD, desk.caller().registers.long(0))?;
-    remove(desk, &operand, libc::AT_REMOVEDIR)
+pub fn rmdir(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let operand = Operand::at(context, libc::AT_FDCWD, context.caller().registers.long(0))?;
+    remove(context, &operand, libc::AT_REMOVEDIR)
 }
 
-pub fn unlink(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let operand = Operand::at(desk, libc::AT_FDCWD, desk.caller().registers.long(0))?;
-    remove(desk, &operand, 0)
+pub fn unlink(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let operand = Operand::at(context, libc::AT_FDCWD, context.caller().registers.long(0))?;
+    remove(context, &operand, 0)
 }
 
-pub fn unlinkat(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn unlinkat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let flags = registers.int(2);
     if flags & !libc::AT_REMOVEDIR != 0 {
         return Err(Errno(libc::EINVAL));
     }
-    let operand = Operand::at(desk, registers.int(0), registers.long(1))?;
-    remove(desk, &operand, flags)
+    let operand = Operand::at(context, registers.int(0), registers.long(1))?;
+    remove(context, &operand, flags)
 }
 
-fn remove(desk: &Desk<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errno> {
-    let place = operand.place(desk)?;
+fn remove(context: &NotifyContext<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errno> {
+    let place = operand.place(context)?;
     let found = refuse_missing(&place)?;
     let attempt = Attempt::on(Kind::Delete, operand.path.bytes());
     if let Some(found) = found
         && judge::is_shared_memory(place.name())
-        && is_own_shared_memory(desk, found.identity())
+        && is_own_shared_memory(context, found.identity())
     {
-        desk.caller().confirm()?;
-    } else if let Some(answer) = judge_entry(desk, &place, &attempt)? {
+        context.caller().confirm()?;
+    } else if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
     // Before something else can have its name. Of a directory's removal nothing comes between.
     if found.as_ref().is_some_and(Entry::is_symlink) {
-        taking_over::vacate(desk, &place, found, None);
+        taking_over::vacate(context, &place, found, None);
     }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
-    taking_over::vacate(desk, &place, found, None);
-    look_at_shared_names(desk, &[&place]);
+    taking_over::vacate(context, &place, found, None);
+    look_at_shared_names(context, &[&place]);
     if let Some(found) = found.filter(|found| !found.has_other_names()) {
-        desk.judge.forget(found.identity());
+        context.judge.forget(found.identity());
     }
     Ok(Answer::Value(0))
 }
 
 /// The names to remove when the run is over.
-fn look_at_shared_names(desk: &Desk<'_>, places: &[&Place]) {
+fn look_at_shared_names(context: &NotifyContext<'_>, places: &[&Place]) {
     for place in places.iter().filter(|place| judge::is_shared_memory(place.name())) {
-        desk.shared().made().look_at_shared_name(place.name());
+        context.shared().made().look_at_shared_name(place.name());
     }
 }
 
-fn is_own_shared_memory(desk: &Desk<'_>, identity: Identity) -> bool {
-    desk.judge.made(|made| made.shared_memory.contains(&identity))
+fn is_own_shared_memory(context: &NotifyContext<'_>, identity: Identity) -> bool {
+    context.judge.made(|made| made.shared_memory.contains(&identity))
 }
 
-pub fn rename(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
-    let (from, to, _) = form.operands(desk)?;
-    rename_with(desk, &from, &to, 0)
+pub fn rename(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+    let (from, to, _) = form.operands(context)?;
+    rename_with(context, &from, &to, 0)
 }
 
-pub fn renameat2(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let (from, to, next) = Form::At.operands(desk)?;
-    rename_with(desk, &from, &to, desk.caller().registers.word(next))
+pub fn renameat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let (from, to, next) = Form::At.operands(context)?;
+    rename_with(context, &from, &to, context.caller().registers.word(next))
 }
 
-fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Result<Answer, Errno> {
+fn rename_with(context: &NotifyContext<'_>, from: &Operand, to: &Operand, flags: u32) -> Result<Answer, Errno> {
     const KNOWN: u32 = libc::RENAME_NOREPLACE | libc::RENAME_EXCHANGE;
     if flags & libc::RENAME_WHITEOUT != 0 {
         return Err(Errno(libc::EPERM));
@@ -265,11 +272,11 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     if flags & !KNOWN != 0 || flags == KNOWN {
         return Err(Errno(libc::EINVAL));
     }
-    let (old, new) = (from.place(desk)?, to.place(desk)?);
+    let (old, new) = (from.place(context)?, to.place(context)?);
     let moved = refuse_missing(&old)?;
-    desk.caller().confirm()?;
+    context.caller().confirm()?;
     if flags == 0
-        && let Some(answer) = git_config::replace(desk, &old, moved, &new)?
+        && let Some(answer) = git_config::replace(context, &old, moved, &new)?
     {
         return Ok(answer);
     }
@@ -277,35 +284,35 @@ fn rename_with(desk: &Desk<'_>, from: &Operand, to: &Operand, flags: u32) -> Res
     let replaced = new.look();
     let exchanges = flags & libc::RENAME_EXCHANGE != 0;
     let manner = match flags {
-        0 if desk.judge.renames_into_anothers(&new) => Manner::Git,
+        0 if context.judge.renames_into_anothers(&new) => Manner::Git,
         libc::RENAME_EXCHANGE => Manner::Exchange,
         _ => Manner::Move,
     };
-    let is_static = judge_move(desk, (from, &old, moved), (to, &new, replaced), manner)?;
+    let is_static = judge_move(context, (from, &old, moved), (to, &new, replaced), manner)?;
     if manner == Manner::Git {
-        git_renamed::replace(desk, (&old, moved), &new, &Attempt::on(Kind::Write, to.path.bytes()))?;
+        git_renamed::replace(context, (&old, moved), &new, &Attempt::on(Kind::Write, to.path.bytes()))?;
         return Ok(Answer::Value(0));
     }
-    if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
+    if let Some(answer) = by_landlock(context, is_static, Change::Move) {
         return Ok(answer);
     }
-    taking_over::refuse_move(desk, (&old, moved), (&new, replaced), to.path.bytes())?;
-    submodules::refuse_move(desk, (&old, moved), &new, to.path.bytes())?;
+    taking_over::refuse_move(context, (&old, moved), (&new, replaced), to.path.bytes())?;
+    submodules::refuse_move(context, (&old, moved), &new, to.path.bytes())?;
     if exchanges {
-        submodules::refuse_move(desk, (&new, replaced), &old, from.path.bytes())?;
-        taking_over::refuse_move(desk, (&new, replaced), (&old, moved), from.path.bytes())?;
+        submodules::refuse_move(context, (&new, replaced), &old, from.path.bytes())?;
+        taking_over::refuse_move(context, (&new, replaced), (&old, moved), from.path.bytes())?;
     }
     file::rename(
         (old.parent.as_fd(), old.component()),
         (new.parent.as_fd(), new.component()),
         flags,
     )?;
-    taking_over::vacate(desk, &old, moved, Some(&new));
-    taking_over::vacate(desk, &new, replaced, exchanges.then_some(&old));
+    taking_over::vacate(context, &old, moved, Some(&new));
+    taking_over::vacate(context, &new, replaced, exchanges.then_some(&old));
     if let Some(replaced) = replaced.filter(|replaced| !exchanges && !replaced.has_other_names()) {
-        desk.judge.forget(replaced.identity());
+        context.judge.forget(replaced.identity());
     }
-    look_at_shared_names(desk, &[&old, &new]);
+    look_at_shared_names(context, &[&old, &new]);
     Ok(Answer::Value(0))
 }
 
@@ -320,7 +327,7 @@ enum Manner {
 
 /// Both names must be writable, and what moves must be no less closed where it goes.
 fn judge_move(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     (from, old, moved): (&Operand, &Place, Option<Entry>),
     (to, new, replaced): (&Operand, &Place, Option<Entry>),
     manner: Manner,
@@ -328,7 +335,7 @@ fn judge_move(
     let exchanges = manner == Manner::Exchange;
     let (old_name, new_name) = (old.name(), new.name());
     if judge::is_shared_memory(old_name) && judge::is_shared_memory(new_name) {
-        let is_own = |found: Option<Entry>| found.is_none_or(|found| is_own_shared_memory(desk, found.identity()));
+        let is_own = |found: Option<Entry>| found.is_none_or(|found| is_own_shared_memory(context, found.identity()));
         if is_own(old.look()) && is_own(replaced) {
             return Ok(IsStatic::No);
         }
@@ -346,61 +353,66 @@ fn judge_move(
         None => Attempt::without(Kind::Create, to.path.bytes()),
     };
     let arrival = match (replaced, manner) {
-        (_, Manner::Git) => desk.judge.all(|judge| judge.git_renamed(new)),
-        (Some(_), Manner::Exchange) => desk.judge.place(Access::WRITING, new),
-        (Some(_), Manner::Move) => desk.judge.place(Access::CHANGE, new),
-        (None, _) => desk.judge.new_entry(new),
+        (_, Manner::Git) => context.judge.all(|judge| judge.git_renamed(new)),
+        (Some(_), Manner::Exchange) => context.judge.place(Access::WRITING, new),
+        (Some(_), Manner::Move) => context.judge.place(Access::CHANGE, new),
+        (None, _) => context.judge.new_entry(new),
     };
     // What can't be opened at all is refused before a question about the other name.
     if arrival.is_closed() {
-        desk.enforce(arrival.clone(), &arriving, new_name, CLOSED)?;
+        context.enforce(arrival.clone(), &arriving, new_name, CLOSED)?;
     }
-    let first = desk.enforce(desk.judge.place(old_access, old), &leaving, old_name, CLOSED);
+    let first = context.enforce(context.judge.place(old_access, old), &leaving, old_name, CLOSED);
     if first.is_err()
-        && desk.shared().approvals.is_none()
+        && context.shared().approvals.is_none()
         && let Verdict::Refused(reason) = &arrival
     {
         // Both names need a grant, and one message tells it.
-        desk.note(&arriving, new_name.as_os_str().as_encoded_bytes(), reason.clone());
+        context.note(&arriving, new_name.as_os_str().as_encoded_bytes(), reason.clone());
     }
     let first = first?;
-    let second = desk.enforce(arrival, &arriving, new_name, CLOSED)?;
+    let second = context.enforce(arrival, &arriving, new_name, CLOSED)?;
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
     }
-    refuse_across(desk, Some(old_name), new_name, &arriving)?;
-    refuse_closed_elsewhere(desk, moved, &leaving, old_name)?;
-    desk.enforce(desk.judge.moving(old_name, new_name), &leaving, old_name, CLOSED)?;
-    desk.enforce(
-        desk.judge.bringing(Some(old_name), new_name),
+    refuse_across(context, Some(old_name), new_name, &arriving)?;
+    refuse_closed_elsewhere(context, moved, &leaving, old_name)?;
+    context.enforce(context.judge.moving(old_name, new_name), &leaving, old_name, CLOSED)?;
+    context.enforce(
+        context.judge.bringing(Some(old_name), new_name),
         &arriving,
         new_name,
         CLOSED,
     )?;
-    refuse_filling(desk, &arrivals(moved, old_name, first), new_name, &arriving)?;
+    refuse_filling(context, &arrivals(moved, old_name, first), new_name, &arriving)?;
     if exchanges {
-        refuse_closed_elsewhere(desk, replaced, &arriving, new_name)?;
-        refuse_filling(desk, &arrivals(replaced, new_name, second), old_name, &leaving)?;
-        desk.enforce(
-            desk.judge.bringing(Some(new_name), old_name),
+        refuse_closed_elsewhere(context, replaced, &arriving, new_name)?;
+        refuse_filling(context, &arrivals(replaced, new_name, second), old_name, &leaving)?;
+        context.enforce(
+            context.judge.bringing(Some(new_name), old_name),
             &leaving,
             old_name,
             CLOSED,
         )?;
-        desk.enforce(desk.judge.moving(new_name, old_name), &arriving, new_name, CLOSED)?;
+        context.enforce(context.judge.moving(new_name, old_name), &arriving, new_name, CLOSED)?;
     }
     Ok(IsStatic::No)
 }
 
 /// That nothing moves into the cache or out of it, nor gets a name on both sides. The answer is that of another file system.
-fn refuse_across(desk: &Desk<'_>, old: Option<&Path>, new: &Path, attempt: &Attempt<'_>) -> Result<(), Errno> {
-    let verdict = desk.judge.keeping_apart(old, new);
-    desk.enforce(verdict, attempt, new, Errno(libc::EXDEV)).map(drop)
+fn refuse_across(
+    context: &NotifyContext<'_>,
+    old: Option<&Path>,
+    new: &Path,
+    attempt: &Attempt<'_>,
+) -> Result<(), Errno> {
+    let verdict = context.judge.keeping_apart(old, new);
+    context.enforce(verdict, attempt, new, Errno(libc::EXDEV)).map(drop)
 }
 
 /// That no other name of a closed file moves, to where names don't count.
 fn refuse_closed_elsewhere(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     moved: Option<Entry>,
     attempt: &Attempt<'_>,
     name: &Path,
@@ -408,10 +420,10 @@ fn refuse_closed_elsewhere(
     let Some(entry) = moved.filter(Entry::has_other_names) else {
         return Ok(());
     };
-    let verdict = desk
+    let verdict = context
         .judge
         .all(|judge| judge.by_other_names(Access::READ | Access::WRITE, entry.number()));
-    desk.enforce(verdict, attempt, name, CLOSED).map(drop)
+    context.enforce(verdict, attempt, name, CLOSED).map(drop)
 }
 
 /// As what a moved entry arrives. In a static tree the run may put another entry in its place without being seen, so
@@ -428,22 +440,27 @@ fn arrivals(moved: Option<Entry>, name: &Path, is_static: IsStatic) -> Vec<Arriv
 
 /// Nothing comes to be at a closed place by a name above it. For a directory the answer is that of another file system:
 /// programs copy it then, file by file, and each is judged.
-fn refuse_filling(desk: &Desk<'_>, arrivals: &[Arrival<'_>], new: &Path, attempt: &Attempt<'_>) -> Result<(), Errno> {
+fn refuse_filling(
+    context: &NotifyContext<'_>,
+    arrivals: &[Arrival<'_>],
+    new: &Path,
+    attempt: &Attempt<'_>,
+) -> Result<(), Errno> {
     for arrival in arrivals {
         let errno = match arrival {
             Arrival::Directory(_) | Arrival::File => Errno(libc::EXDEV),
             Arrival::Link => CLOSED,
         };
-        desk.enforce(desk.judge.filling(*arrival, new), attempt, new, errno)?;
+        context.enforce(context.judge.filling(*arrival, new), attempt, new, errno)?;
     }
     Ok(())
 }
 
-pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
-    let (from, to, next) = form.operands(desk)?;
+pub fn link(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+    let (from, to, next) = form.operands(context)?;
     let flags = match form {
         Form::Legacy => 0,
-        Form::At => desk.caller().registers.int(next),
+        Form::At => context.caller().registers.int(next),
     };
     if flags & !(libc::AT_SYMLINK_FOLLOW | libc::AT_EMPTY_PATH) != 0 {
         return Err(Errno(libc::EINVAL));
@@ -454,12 +471,12 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
         Last::Keep
     };
     let object = if flags & libc::AT_EMPTY_PATH != 0 {
-        from.request(desk).object_or_descriptor(last)?
+        from.request(context).object_or_descriptor(last)?
     } else {
-        from.request(desk).object(last)?
+        from.request(context).object(last)?
     };
-    let place = to.new_place(desk)?;
-    desk.caller().confirm()?;
+    let place = to.new_place(context)?;
+    context.caller().confirm()?;
     if object.is_directory() {
         return Err(Errno(libc::EPERM));
     }
@@ -467,36 +484,36 @@ pub fn link(desk: &Desk<'_>, form: Form) -> Result<Answer, Errno> {
     if object.has_lost_its_name() {
         return Err(Errno(libc::ENOENT));
     }
-    let is_static = judge_link(desk, (&from, &object), (&to, &place))?;
-    if let Some(answer) = by_landlock(desk, is_static, Change::Move) {
+    let is_static = judge_link(context, (&from, &object), (&to, &place))?;
+    if let Some(answer) = by_landlock(context, is_static, Change::Move) {
         return Ok(answer);
     }
     if judge::is_shared_memory(place.name()) {
-        super::memory::refuse_one_more_name(desk)?;
+        super::memory::refuse_one_more_name(context)?;
     }
     if object.is_symlink() {
-        let text = super::links::text(desk, &object)?;
-        taking_over::refuse_link(desk, &text, None, (&place, None), to.path.bytes())?;
+        let text = super::links::text(context, &object)?;
+        taking_over::refuse_link(context, &text, None, (&place, None), to.path.bytes())?;
     }
     link_pinned(&object, &place)?;
-    look_at_shared_names(desk, &[&place]);
+    look_at_shared_names(context, &[&place]);
     Ok(Answer::Value(0))
 }
 
 /// A second name gives no more than the first one did.
 fn judge_link(
-    desk: &Desk<'_>,
+    context: &NotifyContext<'_>,
     (from, object): (&Operand, &Pinned),
     (to, place): (&Operand, &Place),
 ) -> Result<IsStatic, Errno> {
     let name = place.name();
-    if judge::is_shared_memory(name) && is_own_shared_memory(desk, object.identity()) {
+    if judge::is_shared_memory(name) && is_own_shared_memory(context, object.identity()) {
         return Ok(IsStatic::No);
     }
     let arriving = Attempt::without(Kind::Create, to.path.bytes());
     let leaving = Attempt::on(Kind::Write, from.path.bytes());
-    let arrival = desk.judge.new_entry(place);
-    let is_in_scratch = arrival == Verdict::Static || desk.judge.is_in_a_scratch(name);
+    let arrival = context.judge.new_entry(place);
+    let is_in_scratch = arrival == Verdict::Static || context.judge.is_in_a_scratch(name);
     // What has no name yet was made by the holder of a descriptor for writing. In the scratch directory all may be done, so what
     // gets a name there needs all.
     let access = match object.has_name() {
@@ -504,30 +521,35 @@ fn judge_link(
         true if is_in_scratch => Access::WRITING,
         true => Access::READ | Access::WRITE,
     };
-    let verdict = desk.judge.object(access, object);
+    let verdict = context.judge.object(access, object);
     // What can't be opened at all is refused before a question about the other name.
     if verdict.is_closed() {
-        desk.enforce(verdict.clone(), &leaving, object.name(), CLOSED)?;
+        context.enforce(verdict.clone(), &leaving, object.name(), CLOSED)?;
     }
-    let second = desk.enforce(arrival, &arriving, name, CLOSED);
+    let second = context.enforce(arrival, &arriving, name, CLOSED);
     if second.is_err()
-        && desk.shared().approvals.is_none()
+        && context.shared().approvals.is_none()
         && let Verdict::Refused(reason) = &verdict
     {
         // Both names need a grant, and one message tells it.
-        desk.note(&leaving, object.name().as_os_str().as_encoded_bytes(), reason.clone());
+        context.note(&leaving, object.name().as_os_str().as_encoded_bytes(), reason.clone());
     }
     let second = second?;
-    let first = desk.enforce(verdict, &leaving, object.name(), CLOSED)?;
+    let first = context.enforce(verdict, &leaving, object.name(), CLOSED)?;
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
     }
-    refuse_across(desk, object.has_name().then(|| object.name()), name, &arriving)?;
+    refuse_across(context, object.has_name().then(|| object.name()), name, &arriving)?;
     if object.has_name() {
-        desk.enforce(desk.judge.bringing(Some(object.name()), name), &arriving, name, CLOSED)?;
+        context.enforce(
+            context.judge.bringing(Some(object.name()), name),
+            &arriving,
+            name,
+            CLOSED,
+        )?;
     }
     if object.is_symlink() {
-        refuse_filling(desk, &[Arrival::Link], name, &arriving)?;
+        refuse_filling(context, &[Arrival::Link], name, &arriving)?;
     }
     Ok(IsStatic::No)
 }
@@ -540,30 +562,30 @@ fn link_pinned(object: &Pinned, place: &Place) -> Result<(), Errno> {
     Ok(())
 }
 
-pub fn truncate(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
-    let operand = Operand::at(desk, libc::AT_FDCWD, registers.long(0))?;
-    let object = operand.request(desk).object(Last::Follow)?;
-    desk.caller().confirm()?;
+pub fn truncate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
+    let operand = Operand::at(context, libc::AT_FDCWD, registers.long(0))?;
+    let object = operand.request(context).object(Last::Follow)?;
+    context.caller().confirm()?;
     if object.is_directory() {
         return Err(Errno(libc::EISDIR));
     }
     let attempt = Attempt::on(Kind::Write, operand.path.bytes());
-    let is_static = desk.enforce(
-        desk.judge.object(Access::WRITE, &object),
+    let is_static = context.enforce(
+        context.judge.object(Access::WRITE, &object),
         &attempt,
         object.name(),
         CLOSED,
     )?;
-    if let Some(answer) = by_landlock(desk, is_static, Change::Truncate) {
+    if let Some(answer) = by_landlock(context, is_static, Change::Truncate) {
         return Ok(answer);
     }
     if !object.is_regular() {
         return Err(Errno(libc::EINVAL));
     }
     let length = registers.long(1) as i64;
-    cutting::refuse_to_cut(desk, &object, length, operand.path.bytes())?;
-    cutting::refuse_to_grow(desk, length)?;
+    truncate::refuse_to_cut(context, &object, length, operand.path.bytes())?;
+    truncate::refuse_to_grow(context, length)?;
     looks::write(|| file::truncate(&object.path(), length))?;
     Ok(Answer::Value(0))
 }

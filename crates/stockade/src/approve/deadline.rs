@@ -13,26 +13,26 @@ const INTERRUPTED: u8 = 3;
 /// The time for one question. It also ends when the answer isn't needed any more: the program was killed, or a
 /// signal took it out of the call.
 #[derive(Clone)]
-pub struct Patience {
-    deadline: Instant,
+pub struct Deadline {
+    at: Instant,
     state: Arc<AtomicU8>,
     held: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
-impl fmt::Debug for Patience {
+impl fmt::Debug for Deadline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Patience")
-            .field("deadline", &self.deadline)
+            .field("at", &self.at)
             .field("state", &self.state)
             .finish_non_exhaustive()
     }
 }
 
-impl Patience {
+impl Deadline {
     /// So much from now on.
-    pub fn of(time: Duration) -> Patience {
-        Patience {
-            deadline: Instant::now() + time,
+    pub fn of(time: Duration) -> Deadline {
+        Deadline {
+            at: Instant::now() + time,
             state: Arc::new(AtomicU8::new(WAITED_FOR)),
             held: None,
         }
@@ -41,8 +41,8 @@ impl Patience {
     /// The same for [`Manner::InPlace`](super::Manner::InPlace): `held` tells whether the run is held still, and was all
     /// the time.
     #[must_use]
-    pub fn while_held(self, held: impl Fn() -> bool + Send + Sync + 'static) -> Patience {
-        Patience {
+    pub fn while_held(self, held: impl Fn() -> bool + Send + Sync + 'static) -> Deadline {
+        Deadline {
             held: Some(Arc::new(held)),
             ..self
         }
@@ -53,7 +53,7 @@ impl Patience {
         if self.is_withdrawn() {
             return None;
         }
-        let left = self.deadline.saturating_duration_since(Instant::now());
+        let left = self.at.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 

@@ -1,43 +1,43 @@
-//! One call on a worker's desk: who asks, who judges, and what becomes of a call that isn't answered here.
+//! One call on a worker's context: who asks, who judges, and what becomes of a call that isn't answered here.
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering;
 
 use super::answer::{Answer, Errno};
-use super::approvals::{self, Leave, Opened, Place};
-use super::bench::Bench;
+use super::approvals::{self, ApprovedGrants, CallGrants, Place};
 use super::caller::Caller;
+use super::policy_stack::PolicyStack;
 use super::shared::Shared;
-use super::station::{Isolation, Station};
 use super::worker::{Slow, Worker};
+use super::worker_fds::{Isolation, WorkerFds};
 use crate::network::Network;
 use crate::report::Refusal;
 use stockade_sys::file;
 use stockade_sys::notify::Notification;
 
-/// One call on a worker's desk.
-pub struct Desk<'a> {
+/// One call on a worker's context.
+pub struct NotifyContext<'a> {
     pub worker: &'a Worker,
-    pub judge: Bench<'a>,
+    pub judge: PolicyStack<'a>,
     pub notification: &'a Notification,
     /// Where it is made.
     pub(super) place: Cell<Place>,
     /// Where it goes.
-    pub(super) detour: Cell<Option<Detour>>,
+    pub(super) deferral: Cell<Option<Deferral>>,
 }
 
 /// What is to become of a call that isn't answered here.
-pub enum Detour {
+pub enum Deferral {
     /// Somebody is asked about this.
     Ask(Box<Refusal>),
     /// It is made beyond the workers' domain.
-    Beyond,
+    RetryThread,
 }
 
-impl<'a> Desk<'a> {
-    pub fn station(&self) -> &'a Station {
-        self.judge.station
+impl<'a> NotifyContext<'a> {
+    pub fn worker_fds(&self) -> &'a WorkerFds {
+        self.judge.worker_fds
     }
 
     pub fn caller(&self) -> &'a Caller<'a> {
@@ -49,14 +49,14 @@ impl<'a> Desk<'a> {
     }
 
     /// What was granted for this call alone.
-    pub fn once(&self) -> &'a Opened {
-        &self.judge.leave.once
+    pub fn once(&self) -> &'a ApprovedGrants {
+        &self.judge.call_grants.once
     }
 
     /// Leaves a call that is refused here to somebody else. The first reason counts.
-    pub fn divert(&self, detour: Detour) {
-        let first = self.detour.take();
-        self.detour.set(Some(first.unwrap_or(detour)));
+    pub fn divert(&self, deferral: Deferral) {
+        let first = self.deferral.take();
+        self.deferral.set(Some(first.unwrap_or(deferral)));
     }
 
     /// Goes where what was granted can be reached: the first time by handing the call over, which `errno` stands for
@@ -64,10 +64,10 @@ impl<'a> Desk<'a> {
     pub fn reach_what_was_granted(&self, errno: Errno) -> Result<(), Errno> {
         match self.place.get() {
             Place::Worker => {
-                self.divert(Detour::Beyond);
+                self.divert(Deferral::RetryThread);
                 Err(errno)
             }
-            Place::Beyond => {
+            Place::RetryThread => {
                 approvals::confine(self)?;
                 self.place.set(Place::Confined);
                 Ok(())
@@ -79,23 +79,23 @@ impl<'a> Desk<'a> {
     /// The relay, and where its visitors are announced.
     pub fn network(&self) -> Option<(&'a Network, BorrowedFd<'a>)> {
         let network = self.shared().network.as_deref()?;
-        Some((network, self.station().bell.as_ref()?.as_fd()))
+        Some((network, self.worker_fds().bell.as_ref()?.as_fd()))
     }
 
     /// Hands the call to a thread of its own, because it may take long: the other calls go on.
     pub fn later(
         &self,
-        task: impl FnOnce(&Desk<'_>) -> Result<Answer, Errno> + Send + 'static,
+        task: impl FnOnce(&NotifyContext<'_>) -> Result<Answer, Errno> + Send + 'static,
     ) -> Result<Answer, Errno> {
-        let leave = Leave {
+        let call_grants = CallGrants {
             place: self.place.get(),
-            ..self.judge.leave.clone()
+            ..self.judge.call_grants.clone()
         };
         let slow = Slow::begin(&self.worker.shared).ok_or(Errno(libc::EAGAIN))?;
-        let call = (*self.notification, self.judge.labels.clone());
-        self.worker.work_apart(call, leave, move |desk| {
+        let call = (*self.notification, self.judge.nested_runs.clone());
+        self.worker.work_apart(call, call_grants, move |context| {
             let _slow = slow;
-            task(desk)
+            task(context)
         })?;
         Ok(Answer::Later)
     }
@@ -107,9 +107,9 @@ impl<'a> Desk<'a> {
         let umask = if differ {
             self.caller().umask()
         } else {
-            self.station().umask
+            self.worker_fds().umask
         };
-        match self.station().isolation {
+        match self.worker_fds().isolation {
             Isolation::Own => {
                 file::set_umask(umask);
                 mode

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::kept::KeptSockets;
 use super::process_list::ProcessLists;
+use super::socket_store::SocketStore;
 use crate::processes::{looks, status_field};
 use stockade_sys::file::{self, OpenHow};
 use stockade_sys::{notify, other};
@@ -63,7 +63,7 @@ impl Isolation {
 }
 
 /// What a worker keeps open. Each has its copies under the same numbers.
-pub struct Station {
+pub struct WorkerFds {
     /// Where notifications come from.
     pub listener: OwnedFd,
     /// `/proc`.
@@ -77,7 +77,7 @@ pub struct Station {
     /// Where the warden takes orders.
     pub orders: OwnedFd,
     /// The sockets that were made for the run, where its own can't be taken.
-    pub kept: KeptSockets,
+    pub kept: SocketStore,
     /// The directories that are handed over in place of `/proc`.
     pub process_lists: Arc<ProcessLists>,
     /// Whether the workers have descriptors, directory and umask of their own.
@@ -101,22 +101,22 @@ pub struct Copies {
     pub orders: OwnedFd,
 }
 
-impl Station {
+impl WorkerFds {
     pub fn new(
         listener: OwnedFd,
         copies: Copies,
         warden: i32,
         isolation: Isolation,
         process_lists: Arc<ProcessLists>,
-    ) -> io::Result<Station> {
-        let mut station = Station {
+    ) -> io::Result<WorkerFds> {
+        let mut worker_fds = WorkerFds {
             listener,
             proc: open_directory("/proc")?,
             root: open_directory("/")?,
             bell: copies.bell,
             domain: copies.domain,
             orders: copies.orders,
-            kept: KeptSockets::default(),
+            kept: SocketStore::default(),
             process_lists,
             isolation,
             umask: CLOSED_UMASK,
@@ -125,8 +125,8 @@ impl Station {
             warden,
             session: nix::unistd::getsid(None)?.as_raw(),
         };
-        station.umask = umask_in(&station.read_proc("thread-self/status")?);
-        Ok(station)
+        worker_fds.umask = umask_in(&worker_fds.read_proc("thread-self/status")?);
+        Ok(worker_fds)
     }
 
     /// The numbers to keep.

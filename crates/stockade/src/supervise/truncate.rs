@@ -7,9 +7,9 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statfs::{HUGETLBFS_MAGIC, TMPFS_MAGIC, fstatfs};
 
 use super::answer::{Answer, Errno, MayContinue, Registers};
-use super::desk::Desk;
 use super::judge::CLOSED;
 use super::metadata::Subject;
+use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
 use super::refuse::Attempt;
 use crate::policy::Capabilities;
@@ -19,15 +19,15 @@ use stockade_sys::limits::limit_of;
 
 /// `ftruncate`, of a run that may not delete: what a file holds isn't cut away. It is done on a copy of the very
 /// descriptor, since another thread may put another file at its number.
-pub fn cut(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn cut(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let (number, length) = (registers.int(0), registers.long(1) as i64);
-    let copy = desk.caller().same_file(number)?;
-    let object = Pinned::new(desk.station(), copy.try_clone()?)?;
-    desk.caller().confirm()?;
+    let copy = context.caller().same_file(number)?;
+    let object = Pinned::new(context.worker_fds(), copy.try_clone()?)?;
+    context.caller().confirm()?;
     if object.is_regular() {
-        refuse_to_cut(desk, &object, length, b"")?;
-        refuse_to_grow(desk, length)?;
+        refuse_to_cut(context, &object, length, b"")?;
+        refuse_to_grow(context, length)?;
     }
     nix::unistd::ftruncate(&copy, length).map_err(|errno| Errno(errno as i32))?;
     Ok(Answer::Value(0))
@@ -35,27 +35,30 @@ pub fn cut(desk: &Desk<'_>) -> Result<Answer, Errno> {
 
 /// `fallocate` in the modes that take away what a file holds, of a run that may not delete, and of much. It is done on a copy of the
 /// very descriptor, where that leaves enough.
-pub fn allocate(desk: &Desk<'_>) -> Result<Answer, Errno> {
-    let registers = desk.caller().registers;
+pub fn allocate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    let registers = context.caller().registers;
     let mode = FallocateFlags::from_bits(registers.int(1)).ok_or(Errno(libc::EOPNOTSUPP))?;
     let [offset, length] = [2, 3].map(|index| registers.long(index) as i64);
     if mode.bits() & TAKING_AWAY != 0
-        && let Some(reason) = desk.judge.incapable(Capabilities::DELETE)
+        && let Some(reason) = context.judge.incapable(Capabilities::DELETE)
     {
-        let object = Subject::Descriptor(registers.int(0)).object(desk)?;
+        let object = Subject::Descriptor(registers.int(0)).object(context)?;
         let target = object.name().as_os_str().as_encoded_bytes();
-        desk.note(&Attempt::on(Kind::Delete, b""), target, reason);
+        context.note(&Attempt::on(Kind::Delete, b""), target, reason);
         return Err(Errno(libc::EPERM));
     }
     // Where no descriptor can be taken over, programs write.
-    let file = desk.caller().same_file(registers.int(0)).map_err(|error| match error {
-        Errno(libc::EBADF) => error,
-        _ => Errno(libc::EOPNOTSUPP),
-    })?;
-    desk.caller().confirm()?;
+    let file = context
+        .caller()
+        .same_file(registers.int(0))
+        .map_err(|error| match error {
+            Errno(libc::EBADF) => error,
+            _ => Errno(libc::EOPNOTSUPP),
+        })?;
+    context.caller().confirm()?;
     let failed = |errno: nix::Error| Errno(errno as i32);
     if is_of_memory(&file).map_err(failed)? {
-        return of_memory(length, &desk.caller().registers);
+        return of_memory(length, &context.caller().registers);
     }
     if offset < 0 || length <= 0 {
         return Err(Errno(libc::EINVAL));
@@ -69,16 +72,17 @@ pub fn allocate(desk: &Desk<'_>) -> Result<Answer, Errno> {
         _ => end,
     };
     if grown > held {
-        refuse_to_grow(desk, grown)?;
-        let (own, _) = limit_of(desk.caller().process(), libc::RLIMIT_FSIZE)?;
+        refuse_to_grow(context, grown)?;
+        let (own, _) = limit_of(context.caller().process(), libc::RLIMIT_FSIZE)?;
         if grown.unsigned_abs() > own {
             return Err(Errno(libc::EFBIG));
         }
     }
-    match &desk.shared().run.brief.kept {
+    match &context.shared().run.run_config.kept {
         Some(kept) if is_regular && !mode.intersects(TAKING_NO_SPACE) => {
             let go_on = || {
-                desk.caller()
+                context
+                    .caller()
                     .confirm()
                     .map_err(|Errno(errno)| nix::Error::from_raw(errno))
             };
@@ -117,18 +121,21 @@ const TAKING_NO_SPACE: FallocateFlags = FallocateFlags::FALLOC_FL_PUNCH_HOLE
 const TAKING_AWAY: i32 = 0x2 | 0x8 | 0x10 | 0x80;
 
 /// That a file keeps what it holds, where the run may not delete.
-pub fn refuse_to_cut(desk: &Desk<'_>, object: &Pinned, length: i64, asked: &[u8]) -> Result<(), Errno> {
+pub fn refuse_to_cut(context: &NotifyContext<'_>, object: &Pinned, length: i64, asked: &[u8]) -> Result<(), Errno> {
     if u64::try_from(length).is_ok_and(|length| length >= object.length()) {
         return Ok(());
     }
     let attempt = Attempt::on(Kind::Delete, asked);
-    desk.enforce(desk.judge.cutting(object), &attempt, object.name(), CLOSED)
+    context
+        .enforce(context.judge.cutting(object), &attempt, object.name(), CLOSED)
         .map(drop)
 }
 
 /// The limit on a file's size is the target's, and this thread has none.
-pub fn refuse_to_grow(desk: &Desk<'_>, length: i64) -> Result<(), Errno> {
-    let largest = desk.judge.lowest(|realm| realm.brief.policy.limits.largest_file());
+pub fn refuse_to_grow(context: &NotifyContext<'_>, length: i64) -> Result<(), Errno> {
+    let largest = context
+        .judge
+        .lowest(|run_policy| run_policy.run_config.policy.limits.largest_file());
     match largest {
         Some(largest) if u64::try_from(length).is_ok_and(|length| length > largest) => Err(Errno(libc::EFBIG)),
         _ => Ok(()),

@@ -7,22 +7,22 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use super::question::Message;
-use crate::approve::{Answer, Approver, EscalationRequest, Patience};
+use crate::approve::{Answer, Approver, Deadline, EscalationRequest};
 use crate::fault;
 use crate::report::{Faults, Part};
 use stockade_sys::confine;
 
 /// One question on its way to the approver.
-pub struct Errand {
-    /// The clerk's number for it.
+pub struct PromptJob {
+    /// The prompt queue's number for it.
     pub number: usize,
     pub request: EscalationRequest,
-    pub patience: Patience,
+    pub deadline: Deadline,
     /// Where the answer goes.
     pub reply: Sender<Message>,
 }
 
-impl Errand {
+impl PromptJob {
     fn reply(&self, answer: Answer) {
         let _ = self.reply.send(Message::Answered(self.number, answer));
     }
@@ -30,37 +30,41 @@ impl Errand {
 
 /// The hold on the asker. Without one it ends.
 #[derive(Clone)]
-pub struct Asker(Sender<Errand>);
+pub struct ApproverPool(Sender<PromptJob>);
 
-impl Asker {
+impl ApproverPool {
     /// Starts it from a thread of the launcher's on which all signals are blocked.
-    pub fn start(approver: Arc<dyn Approver>, faults: Arc<Faults>, holds_capabilities: bool) -> io::Result<Asker> {
+    pub fn start(
+        approver: Arc<dyn Approver>,
+        faults: Arc<Faults>,
+        holds_capabilities: bool,
+    ) -> io::Result<ApproverPool> {
         let (sender, errands) = channel();
         thread::Builder::new()
             .name("stockade-asker".into())
             .spawn(move || serve(&errands, &approver, &faults, holds_capabilities))?;
-        Ok(Asker(sender))
+        Ok(ApproverPool(sender))
     }
 
     /// Sends it out.
-    pub fn send(&self, errand: Errand) {
-        if let Err(unsent) = self.0.send(errand) {
+    pub fn send(&self, job: PromptJob) {
+        if let Err(unsent) = self.0.send(job) {
             unsent.0.reply(Answer::silence("there is no thread that asks"));
         }
     }
 }
 
 /// A thread for each question: one that never comes back holds no other up.
-fn serve(errands: &Receiver<Errand>, approver: &Arc<dyn Approver>, faults: &Arc<Faults>, holds_capabilities: bool) {
+fn serve(errands: &Receiver<PromptJob>, approver: &Arc<dyn Approver>, faults: &Arc<Faults>, holds_capabilities: bool) {
     if confine::drop_capabilities(holds_capabilities).is_err() {
         return;
     }
-    for errand in errands {
+    for job in errands {
         let (approver, faults) = (Arc::clone(approver), Arc::clone(faults));
-        let (number, reply) = (errand.number, errand.reply.clone());
+        let (number, reply) = (job.number, job.reply.clone());
         let asking = thread::Builder::new()
             .name("stockade-asking".into())
-            .spawn(move || ask(&errand, approver.as_ref(), &faults));
+            .spawn(move || ask(&job, approver.as_ref(), &faults));
         if asking.is_err() {
             let answer = Answer::silence("there was no thread to ask on");
             let _ = reply.send(Message::Answered(number, answer));
@@ -69,12 +73,12 @@ fn serve(errands: &Receiver<Errand>, approver: &Arc<dyn Approver>, faults: &Arc<
 }
 
 /// An approver that panics has given no answer.
-fn ask(errand: &Errand, approver: &dyn Approver, faults: &Faults) {
+fn ask(job: &PromptJob, approver: &dyn Approver, faults: &Faults) {
     let asked = fault::contain(|| {
-        fault::point("asker", || &errand.request.evidence.target);
-        approver.ask(&errand.request, &errand.patience)
+        fault::point("asker", || &job.request.evidence.target);
+        approver.ask(&job.request, &job.deadline)
     });
-    errand.reply(asked.unwrap_or_else(|fault| {
+    job.reply(asked.unwrap_or_else(|fault| {
         faults.note(Part::Approver, &fault);
         Answer::silence("asking failed")
     }));
