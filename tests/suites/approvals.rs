@@ -3,7 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-#[path = "../approvals/main.rs"]
+#[path = "../approvals/mod.rs"]
 mod approvals;
-#[path = "../escalation/main.rs"]
+#[path = "../escalation/mod.rs"]
 mod escalation;

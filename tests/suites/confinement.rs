@@ -3,9 +3,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-#[path = "../confinement/main.rs"]
+#[path = "../confinement/mod.rs"]
 mod confinement;
-#[path = "../escape/main.rs"]
+#[path = "../escape/mod.rs"]
 mod escape;
-#[path = "../resolution/main.rs"]
+#[path = "../resolution/mod.rs"]
 mod resolution;

@@ -5,23 +5,23 @@ mod common;
 
 #[path = "../audit.rs"]
 mod audit;
-#[path = "../bad_input/main.rs"]
+#[path = "../bad_input/mod.rs"]
 mod bad_input;
 #[path = "../check.rs"]
 mod check;
 #[path = "../command_line.rs"]
 mod command_line;
-#[path = "../configuration/main.rs"]
+#[path = "../configuration/mod.rs"]
 mod configuration;
 #[path = "../doctor.rs"]
 mod doctor;
 #[path = "../documentation.rs"]
 mod documentation;
-#[path = "../judge/main.rs"]
+#[path = "../judge/mod.rs"]
 mod judge;
 #[path = "../library.rs"]
 mod library;
-#[path = "../profiles/main.rs"]
+#[path = "../profiles/mod.rs"]
 mod profiles;
 #[path = "../report.rs"]
 mod report;

@@ -3,5 +3,5 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-#[path = "../network/main.rs"]
+#[path = "../network/mod.rs"]
 mod network;

@@ -3,15 +3,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-#[path = "../exec/main.rs"]
+#[path = "../exec/mod.rs"]
 mod exec;
-#[path = "../first_denial/main.rs"]
+#[path = "../first_denial/mod.rs"]
 mod first_denial;
-#[path = "../inference/main.rs"]
+#[path = "../inference/mod.rs"]
 mod inference;
 #[path = "../learn.rs"]
 mod learn;
 #[path = "../programs.rs"]
 mod programs;
-#[path = "../same_as_bare/main.rs"]
+#[path = "../same_as_bare/mod.rs"]
 mod same_as_bare;

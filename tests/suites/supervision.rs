@@ -3,11 +3,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-#[path = "../lifetime/main.rs"]
+#[path = "../lifetime/mod.rs"]
 mod lifetime;
 #[path = "../limits.rs"]
 mod limits;
-#[path = "../nesting/main.rs"]
+#[path = "../nesting/mod.rs"]
 mod nesting;
-#[path = "../supervision/main.rs"]
+#[path = "../supervision/mod.rs"]
 mod supervision;

@@ -4,17 +4,13 @@
 //! does, but for what its file can't say at all (see `read`). No layer drops the denials of another.
 
 mod error;
-#[cfg(test)]
-mod layers_tests;
 mod line;
 mod listing;
-#[cfg(test)]
-mod narrowing_tests;
 mod project;
 mod remember;
-mod trust;
 #[cfg(test)]
-mod trust_tests;
+mod tests;
+mod trust;
 mod widening;
 
 use std::collections::BTreeSet;

@@ -24,14 +24,6 @@ mod resolve;
 mod sockets;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_of_denials;
-#[cfg(test)]
-mod tests_of_differences;
-#[cfg(test)]
-mod tests_of_reach;
-#[cfg(test)]
-mod tests_of_roles;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

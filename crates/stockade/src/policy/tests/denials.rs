@@ -6,8 +6,8 @@ use globset::GlobMatcher;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::tests::{denial, grant, policy};
-use super::*;
+use super::super::*;
+use super::{denial, grant, policy};
 
 fn closing(target: Target, access: Access, kind: DenialKind) -> Denial {
     Denial {

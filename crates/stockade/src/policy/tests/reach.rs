@@ -5,8 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::tests::policy;
-use super::*;
+use super::super::*;
+use super::policy;
 use crate::command::Command;
 use crate::profile::{Catalog, HostPattern, Name, Origin, models};
 

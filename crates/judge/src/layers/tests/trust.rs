@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::{Layers, Trust, TrustError, Written, remember, revoke, trust, trusted};
+use super::super::{Layers, Trust, TrustError, Written, remember, revoke, trust, trusted};
 use crate::Remember;
 
 /// A project, a state directory, and the user's configuration.

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::layers_tests::{layers, without_project};
-use super::{Agent, Layers, Tool, Trust};
+use super::super::{Agent, Layers, Tool, Trust};
+use super::{layers, without_project};
 use stockade::config::join::covers;
 use stockade::config::known;
 use stockade::policy::{Capabilities, Mode};

@@ -422,5 +422,4 @@ impl<R: BufRead> Reader<'_, R> {
 }
 
 #[cfg(test)]
-#[path = "git_index_tests.rs"]
 mod tests;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::*;
+use super::super::*;
 use crate::Sandbox;
 use crate::profile::{Glob, Origin, Rule};
 

@@ -301,5 +301,4 @@ fn is(name: &OsStr, known: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "git_tests.rs"]
 mod tests;

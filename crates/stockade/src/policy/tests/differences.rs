@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::tests::{any_path, any_policy, grant, policy};
-use super::*;
+use super::super::*;
+use super::{any_path, any_policy, grant, policy};
 use crate::command::Command;
 use crate::profile::{Catalog, Profile};
 

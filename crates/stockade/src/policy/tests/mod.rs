@@ -1,5 +1,10 @@
 //! What policies decide, and the laws of their intersection.
 
+mod denials;
+mod differences;
+mod reach;
+mod roles;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,8 @@
 //! What the layers say together, and how it is told.
 
+mod narrowing;
+mod trust;
+
 use super::project::{Project, hash, read};
 use super::{Configuration, Layers, Trust};
 use crate::examples::matches;
