@@ -1,5 +1,5 @@
-//! Whether only the caller, or root, could have put something where it is: the configuration may name programs that
-//! run unconfined.
+//! Checks that only the caller or root could have put a file where it is: the configuration may name programs that run
+//! unconfined.
 
 use std::ffi::{CStr, CString};
 use std::fs::{self, File, Metadata};
@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 use crate::real_path::{Walker, is_absence, is_there};
 use stockade_sys::file::read_attribute;
 
-/// What root owns outside of a user namespace has this number inside (user_namespaces(7)).
+/// Inside a user namespace, root's files from outside have this owner (user_namespaces(7)).
 const OVERFLOW: u32 = 65534;
 
-/// Below it, accounts are the machine's own, without logins (login.defs(5)).
+/// Ids below this belong to system accounts, without logins (login.defs(5)).
 const FIRST_PERSON: u32 = 1000;
 
-/// A POSIX access list (acl(5)). With one, the group's bits of a mode are the most that any named user or group has.
+/// A POSIX access ACL (acl(5)). With one, the group bits of a mode are the upper bound for any named user or group.
 const ACCESS_LIST: &CStr = c"system.posix_acl_access";
 
-/// Why a path isn't the caller's alone.
+/// The reason that others may have changed a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     Owner,
@@ -40,7 +40,7 @@ pub fn of_directory(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Refuses a file that another user could have written, or put there. It was opened by this path.
+/// Refuses a file that another user could have written, or put there. `file` was opened by `path`.
 pub fn of_file(path: &Path, file: &File) -> io::Result<()> {
     let opened = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     match fault_of(&file.metadata()?, &opened) {
@@ -49,8 +49,8 @@ pub fn of_file(path: &Path, file: &File) -> io::Result<()> {
     }
 }
 
-/// Each directory on the way, and what is at its end, belongs to the caller or to root, and so does each link; others
-/// may write in a directory only where it is sticky. What isn't there holds nothing.
+/// Requires that every directory on the way, the final file, and every link belong to the caller or to root; others may
+/// write only in sticky directories. Components that don't exist pass.
 pub fn of_path(path: &Path) -> io::Result<()> {
     let walked = Walker::default().walk(&std::path::absolute(path)?);
     for place in walked.links.iter().chain([&walked.real]) {
@@ -96,7 +96,7 @@ fn fault_of(metadata: &Metadata, path: &Path) -> Option<Fault> {
     if !is_ours {
         return Some(Fault::Owner);
     }
-    // A link's mode means nothing (symlink(7)).
+    // A link's mode has no effect (symlink(7)).
     if is_sticky || metadata.is_symlink() {
         return None;
     }
@@ -106,7 +106,7 @@ fn fault_of(metadata: &Metadata, path: &Path) -> Option<Fault> {
     (by_others || by_group() && means_others()).then_some(Fault::Mode)
 }
 
-/// Whether ids are mapped here, so that some have no number of their own.
+/// Whether this process is in a user namespace, where some ids aren't mapped.
 fn is_in_a_namespace() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map");
     map.is_ok_and(|map| !map.split_whitespace().eq(["0", "0", "4294967295"]))
@@ -127,8 +127,8 @@ fn is_own_group(user: u32, group: u32) -> bool {
     is_alone_in(user, group, &read("/etc/passwd"), &read("/etc/group"))
 }
 
-/// Whether a group is the primary one of this user, or root's, and has no other member (passwd(5), group(5)). What other
-/// databases say isn't known, so a user that is in none of these has no private group.
+/// Whether a group is the primary one of this user, or root's, and has no other member (passwd(5), group(5)). Other
+/// databases aren't consulted, so a user who is in none of these files has no private group.
 fn is_alone_in(user: u32, group: u32, users: &str, groups: &str) -> bool {
     let users: Vec<(&str, u32, u32)> = users.lines().filter_map(user_of).collect();
     let is_users = group == 0 || users.iter().any(|(_, id, primary)| (*id, *primary) == (user, group));
@@ -141,7 +141,7 @@ fn is_alone_in(user: u32, group: u32, users: &str, groups: &str) -> bool {
     is_users && !by_primary && !by_name
 }
 
-/// Name, id and primary group.
+/// Parses name, id and primary group.
 fn user_of(line: &str) -> Option<(&str, u32, u32)> {
     let mut fields = line.split(':');
     let name = fields.next()?;

@@ -1,8 +1,8 @@
-//! How much the trees that a run may write have grown, for `--disk-limit`.
+//! The growth of the trees that a run may write, for `--disk-limit`.
 //!
-//! A sample walks the trees and adds up allocated blocks, so what others write there meanwhile counts too. A whole
-//! machine isn't walked: there the used space of its file systems stands for it. That is also glanced at more often than a
-//! walk of large trees allows.
+//! A sample walks the trees and adds up allocated blocks, so files that others write there meanwhile count too. A whole
+//! machine isn't walked: there the used space of its file systems stands for it. That space is also checked more often
+//! than walks of large trees allow.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -23,11 +23,11 @@ use crate::mutex::lock;
 use crate::processes::{BLOCK, may_hide_files, nameless_files};
 use crate::real_path::{is_of_disk, unescaped};
 
-/// The trees of one run, with what they held at its start.
+/// The trees of one run, with their size at its start.
 pub struct Growth {
     trees: Vec<PathBuf>,
     before: u64,
-    /// File systems of these trees, and what was used of each.
+    /// File systems of these trees, and the used space of each at the start.
     systems: Vec<(FileSystem, u64)>,
     since: SystemTime,
     /// How long the last walk took.
@@ -56,13 +56,13 @@ impl Growth {
         growth
     }
 
-    /// Bytes more than at the start.
+    /// Bytes gained since the start.
     pub fn sample(&mut self) -> u64 {
         self.sample_while(&|_| true).unwrap_or_default()
     }
 
-    /// The same, unless the file systems alone have grown by more than that meanwhile, or it takes long: no other limit is looked at
-    /// meanwhile.
+    /// The same, unless the file systems alone have grown by more than `limit` meanwhile, or the walk takes long: no
+    /// other limit is checked meanwhile.
     pub fn sample_below(&mut self, limit: u64) -> Option<u64> {
         const LONGEST: Duration = Duration::from_secs(1);
         let begun = Instant::now();
@@ -81,13 +81,13 @@ impl Growth {
         self.systems.iter().map(|(system, _)| system.device).collect()
     }
 
-    /// The same by the file systems alone: quick, and wrong by what others write and delete there.
+    /// The growth of the file systems alone: quick, and off by what others write and delete there.
     pub fn glance(&self) -> u64 {
         let grown = |(system, before): &(FileSystem, u64)| system.used().saturating_sub(*before);
         self.systems.iter().map(grown).sum()
     }
 
-    /// Whether these processes may have written what no walk and no descriptor shows.
+    /// Whether these processes may have written files that no walk and no descriptor shows.
     pub fn is_hidden_from(&self, processes: &[i32]) -> bool {
         may_hide(processes, &self.trees, self.since)
     }
@@ -102,7 +102,7 @@ impl Growth {
     }
 }
 
-/// A file system, by a place in it that stays open: its name may go.
+/// A file system, by an open descriptor in it: its path may vanish.
 struct FileSystem {
     place: File,
     device: u64,
@@ -131,8 +131,8 @@ impl FileSystem {
     }
 }
 
-/// The file systems of these trees, those that are mounted in them too. Each once: one that an image's layers lie on may be
-/// mounted by itself as well, and then both have the same size.
+/// The file systems of these trees, including those mounted inside them, each once: one that holds an image's layers
+/// may also be mounted by itself, and then both have the same size.
 fn file_systems(trees: &[PathBuf]) -> Vec<FileSystem> {
     let mountinfo = fs::read("/proc/self/mountinfo").unwrap_or_default();
     let mounted = mounts(&mountinfo);
@@ -154,8 +154,8 @@ fn file_systems(trees: &[PathBuf]) -> Vec<FileSystem> {
     found
 }
 
-/// Places of mounts that are written to a disk of this machine or its memory, and whether that (proc_pid_mountinfo(5)). Servers
-/// of files may never answer.
+/// Mount points of writable file systems on a local disk or in memory, and whether in memory (proc_pid_mountinfo(5)).
+/// File servers may never answer.
 fn mounts(mountinfo: &[u8]) -> Vec<(PathBuf, bool)> {
     let mount = |line: &[u8]| {
         let mut fields = line.split(|byte| *byte == b' ');
@@ -174,8 +174,8 @@ pub fn allocated(top: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
     allocated_of(top, linked, |_| true, &|| true).unwrap_or_default()
 }
 
-/// Allocated bytes of those files of a tree that count. Files with several names count once. It is asked now and then whether
-/// to go on, and otherwise answers nothing.
+/// Allocated bytes of those files of a tree that `counts` accepts. Hard-linked files count once. Now and then `go_on`
+/// is asked; returns `None` once it answers false.
 fn allocated_of(
     top: &Path,
     linked: &mut HashSet<(u64, u64)>,
@@ -199,13 +199,13 @@ fn allocated_of(
     ended.is_continue().then_some(sum)
 }
 
-/// Whether these processes may have written what no walk of these trees and no descriptor shows.
+/// Whether these processes may have written files that no walk of these trees and no descriptor shows.
 fn may_hide(processes: &[i32], trees: &[PathBuf], since: SystemTime) -> bool {
     may_hide_files(processes) || trees.iter().any(|tree| was_closed(tree, since))
 }
 
-/// Whether a directory of the tree can't be listed, and has changed since: a run may have closed it over what it wrote. Another
-/// user's it can't close.
+/// Whether a directory of the tree can't be listed, and has changed since: a run may have closed it over files that it
+/// wrote. It can't close another user's.
 fn was_closed(top: &Path, since: SystemTime) -> bool {
     let (since, own) = (seconds(since), nix::unistd::geteuid().as_raw());
     let closed = walk(top, |found, is_closed| {
@@ -217,8 +217,8 @@ fn was_closed(top: &Path, since: SystemTime) -> bool {
     closed.is_break()
 }
 
-/// Shows each entry of a tree, and whether it is a directory that can't be looked into. Links aren't followed. Only
-/// directories are looked up by their paths: entries are asked for below the open directory, which is several times as fast.
+/// Calls `see` with each entry of a tree, and whether it is a directory that can't be looked into. Links aren't followed.
+/// Only directories are looked up by path: entries are read relative to the open directory, several times as fast.
 fn walk(top: &Path, mut see: impl FnMut(&Metadata, bool) -> ControlFlow<()>) -> ControlFlow<()> {
     let Ok(metadata) = fs::symlink_metadata(top) else {
         return ControlFlow::Continue(());
@@ -240,7 +240,7 @@ fn walk(top: &Path, mut see: impl FnMut(&Metadata, bool) -> ControlFlow<()>) -> 
                 Ok((found, entry)) if found.is_dir() => waiting.push((entry.path(), found)),
                 Ok((found, _)) => see(&found, false)?,
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                // It can be listed, and nothing of it be looked at.
+                // The directory can be listed, and its entries can't be looked at.
                 Err(_) => is_closed = true,
             }
         }
@@ -249,7 +249,7 @@ fn walk(top: &Path, mut see: impl FnMut(&Metadata, bool) -> ControlFlow<()>) -> 
     ControlFlow::Continue(())
 }
 
-/// The time of a change is the last tick's.
+/// The kernel stamps a change with the time of the last tick.
 fn a_tick_ago() -> SystemTime {
     SystemTime::now() - Duration::from_secs(1)
 }
@@ -259,28 +259,28 @@ fn seconds(time: SystemTime) -> u64 {
         .map_or(0, |time| time.as_secs())
 }
 
-/// What a run leaves free on the file systems that it writes to, where a single file is limited and all of them aren't.
+/// The space that a run leaves free on the file systems that it writes to, where single files are limited and their sum isn't.
 ///
-/// It costs a question to each file system. Only where one gets short the trees are walked, for what changed since the start:
-/// a disk that others fill ends no run.
+/// It costs one call per file system. Only where one gets short are the trees walked, for what changed since the start: a disk
+/// that others fill ends no run.
 pub struct Reserve {
     trees: Vec<PathBuf>,
     systems: Vec<System>,
     since: SystemTime,
 }
 
-/// What is to be left of file systems, in bytes. It holds no descriptor, so any thread may drop it.
+/// The bytes to keep free on each file system. It holds no descriptor, so any thread may drop it.
 pub struct SpaceReserve {
     by_device: HashMap<u64, u64>,
     allocating: Mutex<()>,
 }
 
 impl SpaceReserve {
-    /// Allocates space to a file, as fallocate(2) with the mode, in pieces, each where enough is left then: gigabytes take a moment, and
-    /// what the file has already takes nothing.
+    /// Allocates space to a file, as fallocate(2) with the mode, in pieces, each only if enough stays free: gigabytes
+    /// take a moment, and space that the file has already takes nothing.
     ///
     /// # Errors
-    /// ENOSPC where not enough is left; those of `go_on`, which is asked before each piece.
+    /// ENOSPC if too little would stay free; those of `go_on`, which is asked before each piece.
     pub fn allocate(
         &self,
         file: &OwnedFd,
@@ -306,7 +306,7 @@ impl SpaceReserve {
         Ok(())
     }
 
-    /// Bytes that can still be written to the file system of a file, be it in the trees or not.
+    /// Bytes that can still be written to a file's file system, whether or not it is one of the trees'.
     fn left_for(&self, file: &OwnedFd) -> nix::Result<u64> {
         let space = fstatvfs(file)?;
         let known = self.by_device.get(&fstat(file)?.st_dev).copied();
@@ -314,10 +314,10 @@ impl SpaceReserve {
     }
 }
 
-/// A file system that something is to be left of.
+/// A file system with a reserve.
 struct System {
     of: FileSystem,
-    /// Bytes that its user could have at the start, and those that stay.
+    /// Bytes available to its user at the start, and the bytes to keep free.
     before: u64,
     reserve: u64,
 }
@@ -332,14 +332,14 @@ impl Reserve {
         }
     }
 
-    /// Bytes that can still be written: to the file system that has least.
+    /// Bytes that can still be written: the minimum over the file systems.
     pub fn left(&self) -> u64 {
         let left = |system: &System| system.available().saturating_sub(system.reserve);
         self.systems.iter().map(left).min().unwrap_or(u64::MAX)
     }
 
-    /// Whether at least half of what a short one lost may be of these processes, whose trees are walked for that: where they
-    /// may have hidden some, it may.
+    /// Whether at least half of what a short file system lost may be these processes' (their trees are walked for
+    /// that), or they may have hidden some of it.
     pub fn is_taken_by(&self, processes: &[i32]) -> bool {
         let lost = |system| {
             let available = System::available(system);
@@ -353,7 +353,7 @@ impl Reserve {
         !short.is_empty() && (short.iter().any(shows) || may_hide(processes, &self.trees, self.since))
     }
 
-    /// How much is to be left of each file system.
+    /// The bytes to keep free on each file system.
     pub fn kept(&self) -> SpaceReserve {
         let of_each = self.systems.iter().map(|system| (system.of.device, system.reserve));
         SpaceReserve {
@@ -377,11 +377,11 @@ impl System {
     fn of(of: FileSystem) -> Option<System> {
         let space = of.space()?;
         let (before, reserve) = (available(&space), to_be_left(&space));
-        // Where nothing is left or counted nothing can be kept.
+        // If nothing is free or counted, nothing can be kept.
         (reserve > 0).then_some(System { of, before, reserve })
     }
 
-    /// What can't be asked any more isn't short.
+    /// A file system that can't be queried any more isn't short.
     fn available(&self) -> u64 {
         self.of.space().map_or(u64::MAX, |space| available(&space))
     }
@@ -391,7 +391,7 @@ fn available(space: &Statvfs) -> u64 {
     space.blocks_available().saturating_mul(space.fragment_size())
 }
 
-/// A twentieth stays, and no more than 2 GiB; of one that is short before half of what there is.
+/// The reserve: a twentieth, at most 2 GiB and at most half of the space now available.
 fn to_be_left(space: &Statvfs) -> u64 {
     const MOST: u64 = 2 << 30;
     let all = space.blocks().saturating_mul(space.fragment_size());

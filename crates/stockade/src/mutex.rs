@@ -1,8 +1,8 @@
-//! Mutexes outlive the panic of who held them: what we keep in them is whole after every statement.
+//! Locks ignore poisoning: the data that Stockade keeps in them is consistent after every statement.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
-/// Locks it, also where a thread that held it panicked.
+/// Locks a mutex, even if a thread that held it panicked.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Paths as the file system resolves them, also where their end doesn't exist yet.
+//! Resolves paths as the file system does, including paths whose end doesn't exist yet.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -13,19 +13,19 @@ use std::sync::Arc;
 
 use stockade_sys::file::each_entry;
 
-/// Directories in which many names are asked for, most of which aren't there: they are listed once. Not those whose names
-/// may come with the question for them, as an automounter's.
+/// Directories in which many names are looked up, most of them absent: they are listed once. Not for directories that
+/// create names on lookup, as an automounter does.
 const LISTED: [&str; 2] = ["/etc", "/var/lib"];
 
-/// As many links as the kernel follows in one path (path_resolution(7)).
+/// The most links that the kernel follows in one path (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
-/// The real path as far as it exists: the rest is appended as it is.
+/// The real path as far as it exists, with the rest appended unchanged.
 pub fn real_path(path: &Path) -> PathBuf {
     Walker::default().walk(path).real
 }
 
-/// Whether something has this name; a dangling link is something. What can't be looked at isn't absent.
+/// Whether something has this name, including a dangling link. Returns the error if it can't be inspected.
 pub fn is_there(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
@@ -34,12 +34,12 @@ pub fn is_there(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Whether nothing has the name that failed with this.
+/// Whether the error means that no such name exists.
 pub fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Whether a path that can't be opened is closed by what confines this process, and not by its mode or one above it.
+/// Whether this process's confinement closes a path, rather than its mode or that of a directory above it.
 pub fn is_closed_to_us(path: &Path, error: &io::Error) -> bool {
     let reads = |metadata: fs::Metadata| match metadata.uid() == nix::unistd::geteuid().as_raw() {
         true => metadata.mode() & 0o400 != 0,
@@ -48,28 +48,28 @@ pub fn is_closed_to_us(path: &Path, error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && fs::metadata(path).is_ok_and(reads)
 }
 
-/// A path as the file system resolves it.
+/// A path resolved by the file system.
 #[derive(Debug, Clone)]
 pub struct Walked {
-    /// Without links, as far as it exists: the rest is appended as it is.
+    /// The path with links resolved as far as it exists; the rest is appended unchanged.
     pub real: PathBuf,
-    /// The links on the way, each by its real name, and what a link's text names before `..`: with another thing there it leads
-    /// elsewhere.
+    /// The links on the way, each by its real path, and the directories that a link's target leaves by `..`: replacing
+    /// one of these redirects the path.
     pub links: Vec<PathBuf>,
-    /// Whether something has the real name.
+    /// Whether the real path exists.
     pub exists: bool,
     /// Whether it is a directory.
     pub is_directory: bool,
 }
 
-/// What was found at a real name.
+/// The type of the object at a real path.
 #[derive(Clone)]
 enum Found {
     Link(PathBuf),
     Directory,
-    /// Something that leads no further.
+    /// An object of any other type.
     Other,
-    /// Nothing, or what can't be looked at.
+    /// Nothing, or inaccessible.
     Nothing,
 }
 
@@ -82,14 +82,14 @@ pub struct Child {
     pub is_link: bool,
 }
 
-/// Walks paths and looks at no name twice: many paths share the directories above them.
+/// Resolves paths and looks up each name once: many paths share the directories above them.
 #[derive(Default)]
 pub struct Walker {
-    /// By path, as bytes: a path would be compared name by name.
+    /// Keyed by the path's bytes: a `Path` would be compared component by component.
     found: HashMap<OsString, Found>,
-    /// The names in each of [`LISTED`], where it can be listed.
+    /// The names in each of [`LISTED`], if it can be listed.
     listed: HashMap<PathBuf, Option<HashSet<OsString>>>,
-    /// What leads on in directories that were listed.
+    /// The directories and links in directories that were listed.
     leading: HashMap<PathBuf, Arc<[Child]>>,
     unseen: Option<(PathBuf, io::Error)>,
 }
@@ -106,11 +106,11 @@ impl Walker {
         };
         walked.real.push(known);
         let mut ahead = names(rest);
-        // Names behind the last link.
+        // Components after the last link.
         let mut behind = 0_usize;
         let mut followed = 0;
         while let Some(name) = ahead.pop() {
-            // Nothing lies below a file.
+            // Nothing exists below a file.
             walked.exists &= walked.is_directory;
             if name == ".." {
                 if behind > 0 {
@@ -141,7 +141,7 @@ impl Walker {
         walked
     }
 
-    /// The nearest directory above that was found at its real name, `/` where none was, and what comes after it.
+    /// Splits off the nearest ancestor already known as a directory by its real path, or `/`, from the components after it.
     fn known_part<'a>(&self, path: &'a Path) -> (&'a Path, &'a Path) {
         let bytes = path.as_os_str().as_bytes();
         let is_plain = |name: &[u8]| !matches!(name, b"" | b"." | b"..");
@@ -159,19 +159,19 @@ impl Walker {
         }
     }
 
-    /// The real path of what exists: realpath(3) of an absolute path.
+    /// The real path of an existing path: realpath(3) of an absolute path.
     pub fn canonical(&mut self, path: &Path) -> Option<PathBuf> {
         let walked = path.is_absolute().then(|| self.walk(path))?;
         walked.exists.then_some(walked.real)
     }
 
-    /// The first name that couldn't be looked at in a directory of this user's, who could open it again. Each is looked at
-    /// again by the next walk.
+    /// The first path that couldn't be accessed in a directory owned by this user, who could make it accessible. The
+    /// next walk looks each one up again.
     pub fn take_unseen(&mut self) -> Option<(PathBuf, io::Error)> {
         self.unseen.take()
     }
 
-    /// The directories and links in a directory; one of this user's that can't be listed, or looked at, counts as unseen.
+    /// The directories and links in a directory. Records as unseen one of this user's that can't be listed or accessed.
     pub fn children(&mut self, directory: &Path) -> Arc<[Child]> {
         self.list(directory, usize::MAX).unwrap_or_else(|error| {
             if error.kind() == io::ErrorKind::PermissionDenied {
@@ -184,12 +184,12 @@ impl Walker {
         })
     }
 
-    /// The same of so many entries, where they are listed for the first time; none of a directory that can't be listed.
+    /// The same for at most this many entries when first listed; empty if the directory can't be listed.
     pub fn some_children(&mut self, directory: &Path, most: usize) -> Arc<[Child]> {
         self.list(directory, most).unwrap_or_default()
     }
 
-    /// All of them; none where there are more entries than that, or it can't be listed.
+    /// All of them; `None` if there are more entries than that, or the directory can't be listed.
     pub fn all_children(&mut self, directory: &Path, most: usize) -> Option<Arc<[Child]>> {
         let listed = self.list(directory, most).ok()?;
         self.leading.contains_key(directory).then_some(listed)
@@ -218,7 +218,7 @@ impl Walker {
             ControlFlow::Continue(())
         });
         let is_whole = listed.is_ok() && count < most;
-        // What came before an error counts.
+        // Entries read before an error count.
         if count == 0 {
             listed?;
         }
@@ -250,7 +250,7 @@ impl Walker {
         found
     }
 
-    /// Whether the list of its directory doesn't have a name.
+    /// Whether the cached list of its directory lacks the name.
     fn is_surely_absent(&mut self, path: &Path) -> bool {
         let Some((directory, name)) = path.parent().zip(path.file_name()) else {
             return false;
@@ -270,20 +270,20 @@ impl Walker {
     }
 }
 
-/// What `act` wants of the names in a directory and their kinds.
+/// Calls `act` for each name in a directory with its type, until it breaks.
 fn each_name(directory: &Path, mut act: impl FnMut(&OsStr, u8) -> ControlFlow<()>) -> io::Result<()> {
     let mut options = File::options();
     let directory = options.read(true).custom_flags(libc::O_DIRECTORY).open(directory)?;
     each_entry(directory.as_fd(), |name, kind| act(OsStr::from_bytes(name), kind))
 }
 
-/// Whether the directory of a path belongs to this user.
+/// Whether the path's parent directory belongs to this user.
 fn is_below_ours(path: &Path) -> bool {
     let directory = path.parent().and_then(|directory| fs::metadata(directory).ok());
     directory.is_some_and(|directory| directory.uid() == nix::unistd::geteuid().as_raw())
 }
 
-/// The names of a path, the last one first.
+/// The components of a path, the last one first.
 fn names(path: &Path) -> Vec<OsString> {
     let name = |part: Component<'_>| match part {
         Component::Normal(name) => Some(name.to_owned()),
@@ -293,13 +293,13 @@ fn names(path: &Path) -> Vec<OsString> {
     path.components().rev().filter_map(name).collect()
 }
 
-/// Whether a mount of this kind and source (proc_pid_mountinfo(5)) is of a disk of this machine. Servers of files may never answer.
+/// Whether a mount of this type and source (proc_pid_mountinfo(5)) is on a local disk. File servers may never answer.
 pub fn is_of_disk(kind: &[u8], source: &[u8]) -> bool {
     const STACKED: [&[u8]; 3] = [b"overlay", b"zfs", b"bcachefs"];
     STACKED.contains(&kind) || source.starts_with(b"/dev/") && !kind.starts_with(b"fuse")
 }
 
-/// A path as the mount table writes it (proc_pid_mountinfo(5)): with `\040` and the like, which stand for a space, a tab, a
+/// Decodes a path of the mount table (proc_pid_mountinfo(5)), in which `\040` and the like stand for a space, a tab, a
 /// line feed and the backslash.
 pub fn unescaped(text: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(text.len());
@@ -329,7 +329,7 @@ mod tests {
     use proptest::prelude::*;
     use std::os::unix::fs::symlink;
 
-    /// Names of a tree: directories `a` and `b`, a file `f`, links to what `targets` says.
+    /// The names in a tree: directories `a` and `b`, a file `f`, links to `targets`.
     fn tree(targets: &[String]) -> tempfile::TempDir {
         let place = tempfile::tempdir().expect("a directory");
         for directory in ["a", "a/b", "b"] {

@@ -1,4 +1,4 @@
-//! Landlock rulesets: what a rule is for is opened first, and rules are added to what is open.
+//! Landlock rulesets: each rule's path is opened first, and the rule is added for the open object.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -15,8 +15,8 @@ use crate::policy::Access;
 use stockade_sys::confine;
 use stockade_sys::file::{self, OpenHow};
 
-/// Opens what a rule is for (`O_PATH`). Between the look at a path and this, somebody who may write there (another run)
-/// could have put a link to anywhere in its place: `ELOOP`, where links aren't followed.
+/// Opens a rule's path (`O_PATH`). Between the check of a path and this call, another run that may write there could
+/// have replaced it by a link to anywhere: `ELOOP`, where links aren't followed.
 pub fn pin(path: &Path, links: Links) -> io::Result<File> {
     let open = || File::options().read(true).custom_flags(libc::O_PATH).open(path);
     if links == Links::Followed {
@@ -28,7 +28,7 @@ pub fn pin(path: &Path, links: Links) -> io::Result<File> {
     };
     let name = CString::new(path.as_os_str().as_bytes())?;
     match file::open(nix::fcntl::AT_FDCWD, &name, how) {
-        // As the filter of another run answers that this one is in.
+        // The answer of an outer run's filter.
         Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
             let file = open()?;
             let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
@@ -41,10 +41,10 @@ pub fn pin(path: &Path, links: Links) -> io::Result<File> {
     }
 }
 
-/// Allows rights on an opened object: those of them that an object of its kind can have, which it answers.
+/// Allows rights on an opened object, and returns those of them that an object of its kind can have.
 ///
-/// The crate's own `add_rule` asks for the file's type twice; that would be a quarter of a launch. The kernel
-/// refuses a right that only directories have with EINVAL, which tells the same.
+/// The crate's own `add_rule` asks for the file's type twice; that would be a quarter of a launch. The kernel refuses a
+/// right that only directories have with EINVAL, which gives the same answer.
 pub fn allow(ruleset: BorrowedFd<'_>, file: &File, rights: u64, handled: Handled) -> io::Result<u64> {
     allow_up_to(ruleset, file, rights, handled.abi)
 }
@@ -63,7 +63,7 @@ pub fn allow_up_to(ruleset: BorrowedFd<'_>, file: &File, rights: u64, abi: i32) 
     }
 }
 
-/// Confines the calling thread for good, more narrowly than its domain: unix sockets are made below this directory alone.
+/// Confines the calling thread for good, within its domain: unix sockets can be made below this directory alone.
 ///
 /// # Errors
 /// Landlock refuses the ruleset or the restriction.
@@ -80,8 +80,8 @@ pub fn make_sockets_only_below(directory: OwnedFd) -> io::Result<()> {
     restricted.map(drop).map_err(io::Error::other)
 }
 
-/// Confines the calling thread for good to the workers' domain and these paths, which are the kernel's names for what was
-/// granted meanwhile. The rules stay in `ruleset`, so that the next ones have them too.
+/// Confines the calling thread for good to the workers' domain and these paths, the kernel's names of what was granted
+/// meanwhile. The rules stay in `ruleset`, so that the next retry threads have them too.
 ///
 /// # Errors
 /// A path is gone; Landlock refuses a rule or the restriction.
@@ -91,7 +91,7 @@ pub fn enter_with(ruleset: BorrowedFd<'_>, landlock_abi: i32, paths: &[(Access, 
             let rights = plan::rights_on_behalf(*access, landlock_abi);
             allow_up_to(ruleset, &place, rights, landlock_abi)?;
         }
-        // A directory that is granted may be removed itself, which is done in the one above.
+        // A granted directory may itself be removed, which is a change of its parent.
         if let Some(above) = above_of(*access, path) {
             allow_up_to(ruleset, &above, plan::rights_on_entries(landlock_abi), landlock_abi)?;
         }
@@ -99,14 +99,14 @@ pub fn enter_with(ruleset: BorrowedFd<'_>, landlock_abi: i32, paths: &[(Access, 
     confine::landlock_restrict_self(ruleset.as_raw_fd())
 }
 
-/// The directory above one that is granted for changes.
+/// The parent of a directory that is granted for changes.
 fn above_of(access: Access, path: &Path) -> Option<File> {
     let is_changed = access.intersects(Access::CHANGE);
     let above = path.parent().filter(|_| is_changed && path.is_dir())?;
     place_of(Access::READ, above)
 }
 
-/// What is read by itself; of what is written the directory, since a file may be replaced.
+/// For reading, the object itself; for writing, its directory, since a file may be replaced.
 fn place_of(access: Access, path: &Path) -> Option<File> {
     let open = |path: &Path| pin(path, Links::GrantNothing).ok();
     if !access.intersects(Access::CHANGE) {

@@ -1,4 +1,4 @@
-//! What a run takes from its caller: directories, variables, the name for commits. Read once, before the policy.
+//! The caller's environment for a run: directories, variables, the name for commits. Read once, before the policy.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -11,17 +11,17 @@ use crate::custody;
 use crate::policy::{Access, Grant, Policy};
 use crate::real_path::{Walker, is_absence, is_closed_to_us, is_there, real_path};
 
-/// Entries of one directory of `PATH` that are looked at.
+/// The most entries of one `PATH` directory to examine.
 const MOST_ENTRIES: usize = 4096;
 
-/// The caller's world.
+/// The caller's directories and variables.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// The directory that the caller is in.
+    /// The caller's working directory.
     pub directory: PathBuf,
-    /// The caller's home, where it has one, without links.
+    /// The caller's home, if it has one, with links resolved.
     pub home: Option<PathBuf>,
-    /// The same as `HOME` names it.
+    /// The home as written in `HOME`.
     pub named_home: Option<PathBuf>,
     /// The caller's environment.
     pub environment: Vec<(OsString, OsString)>,
@@ -29,7 +29,7 @@ pub struct Surroundings {
     pub configuration: Option<PathBuf>,
     /// `$XDG_STATE_HOME/stockade`.
     pub state: Option<PathBuf>,
-    /// Where the scratch directories of runs go.
+    /// The parent directory of the runs' scratch directories.
     pub scratch: PathBuf,
 }
 
@@ -74,23 +74,23 @@ impl Surroundings {
             .map(|(_, value)| value.clone())
     }
 
-    /// Where the user's profiles are.
+    /// The directory of the user's profiles.
     pub fn profiles(&self) -> Option<PathBuf> {
         self.configuration.as_ref().map(|directory| directory.join("profiles"))
     }
 
-    /// Where the user's list of language models is, which needn't exist.
+    /// The user's list of language models, which may be absent.
     pub fn models(&self) -> Option<PathBuf> {
         self.configuration
             .as_ref()
             .map(|directory| directory.join("models.toml"))
     }
 
-    /// Stockade's own directories, which no run may read or write, and the files elsewhere that links in the
-    /// configuration lead to.
+    /// Stockade's own directories, which no run may read or write, and the targets elsewhere of links in the
+    /// configuration.
     ///
     /// # Errors
-    /// The configuration can't be looked into.
+    /// The configuration can't be listed.
     pub fn own(&self) -> io::Result<Vec<PathBuf>> {
         let mut own: Vec<_> = self.configuration.iter().chain(&self.state).cloned().collect();
         let is_outside = !own.iter().any(|own| self.scratch.starts_with(own));
@@ -102,9 +102,9 @@ impl Surroundings {
         Ok(own)
     }
 
-    /// What the user starts by name: Stockade's own program with the link that it was started by, and in a home that a run
-    /// may be allowed to write the directories of `PATH`, with what links in them lead to. What is in the run's root, or
-    /// around it, the run works on.
+    /// The programs that the user starts by name: Stockade's own program with the link that it was started by, and, in
+    /// a home that a run may be allowed to write, the directories of `PATH` with the targets of links in them. Excludes
+    /// paths in the run's root or above it, which the run works on.
     pub fn programs(&self, root: &Path, walker: &mut Walker) -> Vec<PathBuf> {
         let is_around = |real: &Path| {
             let is_of_root = |home: &Path| real.starts_with(root) && !home.starts_with(root);
@@ -137,7 +137,7 @@ impl Surroundings {
         programs
     }
 
-    /// The link that this process was started by, where it was one.
+    /// The link that this process was started by, if any.
     fn started_by(&self, directories: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
         let name = PathBuf::from(env::args_os().next()?);
         let path = match name.components().count() {
@@ -150,8 +150,8 @@ impl Surroundings {
         (real_path(&path) != path).then_some(path)
     }
 
-    /// Makes the directory of the user's configuration where a run could otherwise be the first to make it. Its denials
-    /// refuse that already; a directory that is there can't be replaced by another either.
+    /// Creates the user's configuration directory if a run could otherwise create it first. The run's denials refuse
+    /// that already, but an existing directory can't be replaced by another either.
     pub fn keep_place_of_configuration(&self, policy: &Policy) {
         let Some(directory) = &self.configuration else {
             return;
@@ -159,15 +159,15 @@ impl Surroundings {
         let real = real_path(directory);
         let is_written = |grant: &Grant| grant.access.contains(Access::WRITE) && grant.covers(&real);
         let is_absent = is_there(directory).is_ok_and(|is_there| !is_there);
-        // One that the next start would refuse doesn't help.
+        // A directory that the next start would refuse doesn't help.
         if policy.grants.iter().any(is_written) && is_absent && custody::of_path(directory).is_ok() {
-            // Where that fails nothing less holds.
+            // The denials still apply if this fails.
             let _ = crate::launch::make_private(directory);
         }
     }
 
-    /// The user's name and e-mail for commits, as git's variables: a run that has a home of its own doesn't see
-    /// the user's git configuration.
+    /// The user's name and e-mail for commits, as git's variables: a run with a home of its own doesn't see the user's
+    /// git configuration.
     pub fn git_identity(&self) -> Vec<(OsString, OsString)> {
         let files = [
             self.home.as_ref().map(|home| home.join(".gitconfig")),
@@ -197,7 +197,7 @@ fn is_link(entry: &fs::DirEntry) -> bool {
     entry.file_type().is_ok_and(|kind| kind.is_symlink())
 }
 
-/// Reads a directory of Stockade's own. One that isn't there, or that an outer run closes, has nothing in it for us.
+/// Lists a directory of Stockade's own. One that doesn't exist, or that an outer run closes, counts as empty.
 fn entries(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(directory) {
         Ok(entries) => entries.collect(),
@@ -206,7 +206,7 @@ fn entries(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
     }
 }
 
-/// What can't be looked at isn't absent.
+/// A directory that can't be accessed isn't absent.
 fn no_directory(error: io::Error) -> io::Error {
     let text = match error.kind() {
         io::ErrorKind::NotFound => "the current directory was removed".into(),

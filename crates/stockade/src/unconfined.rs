@@ -1,7 +1,7 @@
-//! Programs that Stockade starts outside of every confinement, as the user: `on_violation`, `--ask command=TEXT`.
+//! Programs that Stockade starts unconfined, as the user: `on_violation`, `--ask command=TEXT`.
 //!
-//! They are found once, before a run starts, and the files that they are made of are kept from the run. What such a
-//! program reads or starts by itself can't be told from its words.
+//! They are resolved once, before a run starts, and the run is denied the files that they consist of. Files that such a
+//! program reads or executes by itself can't be derived from its command line.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,18 +10,18 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::command;
 
-/// Words of a command line that are looked at. No command line needs more.
+/// The most words of a command line to examine. No command line needs more.
 const MOST_WORDS: usize = 64;
 
-/// Directories of a command line below which its other words are looked for, as after `cd`.
+/// The most directories of a command line below which its other words are looked up, as after `cd`.
 const MOST_DIRECTORIES: usize = 4;
 
-/// Where they start. In the run's root, interpreters and `make` would load files of the run by themselves.
+/// Their working directory. In the run's root, interpreters and `make` would load files of the run on their own.
 pub const DIRECTORY: &str = "/";
 
-/// Where and as whom Stockade starts them.
+/// The environment in which Stockade starts them.
 pub struct Caller {
-    /// Where they start.
+    /// The working directory.
     pub directory: PathBuf,
     /// `PATH`.
     pub search_path: Option<OsString>,
@@ -30,7 +30,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// This process, in [`DIRECTORY`].
+    /// The environment of this process, in [`DIRECTORY`].
     pub fn of_process() -> Caller {
         Caller {
             directory: DIRECTORY.into(),
@@ -39,13 +39,13 @@ impl Caller {
         }
     }
 
-    /// The absolute path of a program, as `PATH` finds it. Entries that aren't absolute don't count.
+    /// The absolute path of a program, looked up in `PATH`. Entries that aren't absolute are ignored.
     pub fn program(&self, name: &OsStr) -> Option<PathBuf> {
         self.find(name).map(|found| found.program)
     }
 
-    /// The files that a command is made of: its program with the interpreters behind it, and whatever its words name.
-    /// A name that `PATH` finds is kept free in the directories before, and one that it doesn't find in all.
+    /// The files that a command consists of: its program with the interpreters of its `#!` lines, and the files that its words
+    /// name. For a name found in `PATH` also its candidates in the earlier directories, for one not found those in all.
     pub fn files(&self, program: &OsStr, arguments: &[&OsStr]) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let words: Vec<OsString> = std::iter::once(program)
@@ -64,7 +64,7 @@ impl Caller {
         files
     }
 
-    /// What one word may mean.
+    /// The files that one word may name.
     fn named(&self, word: &OsStr, directories: &[PathBuf]) -> Vec<PathBuf> {
         let is_path = word.as_bytes().contains(&b'/');
         let is_whole_line = word.as_bytes().iter().any(u8::is_ascii_whitespace);
@@ -106,7 +106,7 @@ impl Caller {
         .ok()
     }
 
-    /// A word as it is, and the words that it is to a shell.
+    /// The word itself, and the words that a shell would split it into.
     fn words(&self, text: &OsStr) -> Vec<OsString> {
         let mut words = vec![text.to_owned()];
         let Some(text) = text.to_str() else { return words };
@@ -124,7 +124,7 @@ impl Caller {
     }
 }
 
-/// The words of a shell's command line, whatever they stand for. What a backslash or a quote hides belongs to the word.
+/// Splits a shell's command line into words, whatever they mean. Characters after a backslash or in quotes belong to the word.
 pub(crate) fn split(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
@@ -145,14 +145,14 @@ pub(crate) fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a word can be the name of a program, and no option or number.
+/// Whether a word can be the name of a program, rather than an option or a number.
 fn is_name(word: &OsStr) -> bool {
     let bytes = word.as_bytes();
     let of_names = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.+-".contains(byte);
     !bytes.starts_with(b"-") && bytes.iter().all(of_names) && bytes.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Without `.`; `..` stays, since what it means is a matter of links.
+/// Removes `.`; keeps `..`, whose meaning depends on links.
 fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }

@@ -1,7 +1,7 @@
-//! `on_violation`: a command of the user's that is told of each denial.
+//! `on_violation`: a command of the user's that receives each denial.
 //!
-//! It runs in the background, outside every confinement, as the user. Nothing waits for it: its input is a file in memory,
-//! its output is dropped, and the kernel ends it after a while, also when the run is long over.
+//! It runs in the background, outside every confinement, as the user. Nothing waits for it: its input is a memory file,
+//! its output is dropped, and the kernel ends it after a while, even if the run is long over.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,18 +15,18 @@ use stockade::config::OnViolation;
 use stockade::unconfined::{self, Caller};
 use stockade_sys::{file, process};
 
-/// Commands at once.
+/// Concurrent commands.
 const MOST: usize = 4;
 
-/// Bytes of rows that wait for one of them to end.
+/// Bytes of rows that wait for a running command to end.
 const MOST_WAITING: usize = 256 * 1024;
 
-/// A command's time.
+/// The time limit of a command.
 const SECONDS: u32 = 10;
 
-/// A command as it was found before any run that it may tell of.
+/// A command, resolved before any run that it may report.
 struct Alert {
-    /// Nothing where there is no such program.
+    /// `None` if there is no such program.
     program: Option<PathBuf>,
     arguments: Vec<String>,
 }
@@ -40,14 +40,14 @@ impl Alert {
     }
 }
 
-/// The commands.
+/// The running commands and the waiting rows.
 pub(super) struct Alerts {
     command: Option<Alert>,
     running: Vec<Child>,
-    /// Rows for the next command, one a line.
+    /// Rows for the next command, one on each line.
     waiting: Vec<u8>,
     waiting_rows: u64,
-    /// Denials that weren't told, and why the last of them.
+    /// Denials that weren't delivered, and the reason for the last of them.
     pub(super) untold: u64,
     pub(super) error: Option<io::Error>,
 }
@@ -64,12 +64,12 @@ impl Alerts {
         }
     }
 
-    /// Whether there is anything to come back for.
+    /// Whether any command is running.
     pub(super) fn are_busy(&self) -> bool {
         !self.running.is_empty()
     }
 
-    /// Tells of a denial, at once or with the next ones.
+    /// Delivers a denial, at once or with the next ones.
     pub(super) fn tell(&mut self, row: &Value) {
         if self.command.is_none() {
             return;
@@ -84,22 +84,22 @@ impl Alerts {
         self.go_on();
     }
 
-    /// Starts what waits, where few enough run.
+    /// Starts a command for the waiting rows if few enough run.
     pub(super) fn go_on(&mut self) {
-        // An error means that somebody else, who waits for any child, saw its end.
+        // An error means that other code, which waits for any child, has reaped it.
         self.running.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
         if self.running.len() < MOST {
             self.start();
         }
     }
 
-    /// Starts what waits and leaves all of them alone.
+    /// Starts a command for the waiting rows, and leaves all commands running.
     pub(super) fn end(&mut self) {
         self.go_on();
         self.start();
         let running = std::mem::take(&mut self.running);
         if !running.is_empty() {
-            // A process that lives on, as a library's may, keeps no dead children.
+            // A process that lives on, as a library's host may, keeps no zombies.
             let wait = move || running.into_iter().for_each(|mut child| drop(child.wait()));
             let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(wait);
         }
@@ -123,11 +123,11 @@ impl Alerts {
 }
 
 fn start(alert: &Alert, rows: &[u8]) -> io::Result<Child> {
-    // Not a pipe: a reader that doesn't read would hold up the writer.
+    // Not a pipe: a command that doesn't read would block the writer.
     let mut input = File::from(file::memory_file(c"stockade-violation", libc::MFD_CLOEXEC)?);
     input.write_all(rows)?;
     input.rewind()?;
-    // What appeared since may be the run's.
+    // A program that appeared since then may be the run's.
     let program = alert.program.as_ref().ok_or(io::ErrorKind::NotFound)?;
     let mut command = Command::new(program);
     command

@@ -1,18 +1,18 @@
-//! Rows of the audit trail and the chain of hashes through them.
+//! Rows of the audit trail and their hash chain.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
-/// The hash of a row, over the one before it and everything the row says.
+/// The hash of a row, over the hash of the row before it and all of its fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Hash(pub(super) [u8; 32]);
 
 impl Hash {
-    /// What the first row follows.
+    /// The hash that the first row follows.
     pub(super) const FIRST: Hash = Hash([0; 32]);
 
-    /// From its text.
+    /// Parses its hexadecimal form.
     pub(super) fn parse(text: &str) -> Option<Hash> {
         blake3::Hash::from_hex(text).ok().map(|hash| Hash(*hash.as_bytes()))
     }
@@ -33,11 +33,11 @@ impl fmt::Debug for Hash {
 /// One row of the trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Its place in the chain, from 1 on, without gaps.
+    /// Its position in the chain, from 1 on, without gaps.
     pub seq: u64,
-    /// When it was noted: milliseconds since 1970.
+    /// The time of the event: milliseconds since 1970.
     pub time_ms: u64,
-    /// The run's id; empty for what concerns none.
+    /// The run's id; empty if the record belongs to none.
     pub run: String,
     /// The kind of record.
     pub kind: String,
@@ -48,7 +48,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The hash that the row must have behind another one.
+    /// The hash that the row must have after a row with hash `previous`.
     pub(super) fn link(&self, previous: Hash) -> Hash {
         let mut hasher = blake3::Hasher::new();
         let (seq, time) = (self.seq.to_le_bytes(), self.time_ms.to_le_bytes());
@@ -61,7 +61,7 @@ impl Row {
             self.body.as_bytes(),
         ];
         for part in parts {
-            // Its length first: no two rows are the same bytes in a row.
+            // Each part's length first, so that no two rows concatenate to the same bytes.
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
         }
@@ -77,7 +77,7 @@ impl Row {
     }
 }
 
-/// The same of what couldn't be written, and so has no place in the chain.
+/// The same for a record that couldn't be written and so has no position in the chain.
 pub(super) fn exported(time_ms: u64, run: &str, kind: &str, body: &str) -> Value {
     let record = serde_json::from_str::<Value>(body).ok().filter(Value::is_object);
     json!({

@@ -1,4 +1,4 @@
-//! One SQLite database: how it is opened, and how its schema comes up to date.
+//! Opens a SQLite database and migrates its schema.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,14 +9,14 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::StoreError;
 use super::place::Place;
 
-/// How long somebody else's transaction is waited for. A run's end may wait as long.
+/// The wait for another process's transaction. A run's end may wait as long.
 const BUSY: Duration = Duration::from_secs(1);
 
 /// A kind of database.
 pub(super) struct Kind {
-    /// Its file.
+    /// The file's name.
     pub(super) name: &'static str,
-    /// What takes the schema from each version to the next, from 0 (an empty file) on.
+    /// The migrations from each schema version to the next, starting at 0 (an empty file).
     pub(super) migrations: &'static [&'static str],
 }
 
@@ -27,13 +27,13 @@ pub(super) struct Database {
 }
 
 impl Kind {
-    /// Opens the database, made or brought up to date where need be.
+    /// Opens the database; creates or migrates it if necessary.
     pub(super) fn open(&self, place: &Place) -> Result<Database, StoreError> {
         let path = place.file(self.name)?;
         self.opened(place, path)
     }
 
-    /// Opens it if it is there.
+    /// Opens the database if it exists.
     pub(super) fn open_existing(&self, place: &Place) -> Result<Option<Database>, StoreError> {
         let path = place.existing_file(self.name)?;
         path.map(|path| self.opened(place, path)).transpose()
@@ -61,7 +61,7 @@ impl Kind {
         Ok(database)
     }
 
-    /// Under a lock of our own: SQLite doesn't wait for others when it changes to WAL.
+    /// Migrates under a separate lock: SQLite doesn't wait for others when it changes to WAL.
     fn migrate(&self, place: &Place, database: &mut Database) -> Result<(), StoreError> {
         let _lock = place.lock()?;
         let from = usize::try_from(database.version()?).unwrap_or(0);
@@ -84,7 +84,7 @@ impl Database {
         })
     }
 
-    /// Does something; an error says what and to which file.
+    /// Runs an action; an error names the action and the file.
     pub(super) fn doing<T>(
         &mut self,
         action: &'static str,
@@ -97,7 +97,7 @@ impl Database {
         })
     }
 
-    /// Changes something, all of it or nothing, alone.
+    /// Runs a change in one exclusive transaction, all of it or nothing.
     pub(super) fn change<T>(
         &mut self,
         act: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -115,13 +115,13 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY)?;
-    // A file that somebody changed may bring code of its own along.
+    // A file that an attacker changed may contain code of its own.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // What a power cut takes from the end of the log is told by the head; nothing waits for the disk.
+    // The head detects rows that a power cut takes from the end of the log; no write waits for the disk.
     connection.pragma_update(None, "synchronous", "normal")?;
-    // Little memory (KiB), and a log that is short to read again: each first opening reads all of it.
+    // Little memory (KiB), and a log that is quick to read again: each first opening reads all of it.
     connection.pragma_update(None, "cache_size", -128)?;
     connection.pragma_update(None, "wal_autocheckpoint", 128)?;
     connection.pragma_update(None, "temp_store", "memory")?;

@@ -1,4 +1,4 @@
-//! What can go wrong with the store.
+//! The store's errors.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// The trail's database.
 pub(super) const TRAIL: &str = "audit.db";
 
-/// Why the store couldn't be used.
+/// The reason that the store couldn't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no state directory: neither `$XDG_STATE_HOME` nor a home.
@@ -20,7 +20,7 @@ pub enum StoreError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// A file in it can't be used.
@@ -28,17 +28,17 @@ pub enum StoreError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// SQLite failed.
     #[error("can't {action} `{}`", .path.display())]
     Database {
-        /// What it should have done: `read`, `write to`.
+        /// The failed action: `read`, `write to`.
         action: &'static str,
         /// The database.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// The database is of a later version.
@@ -48,13 +48,13 @@ pub enum StoreError {
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// The newest that is known here.
+        /// The newest version known here.
         known: i64,
     },
-    /// A stored grant isn't as it was stored, so none is used.
+    /// A stored grant has been changed since it was stored, so no grant is used.
     #[error("the stored grant `{id}` in `{}` is damaged", .path.display())]
     Damaged {
-        /// The grant's id, as far as it can be read.
+        /// The grant's id, as far as it is readable.
         id: String,
         /// The database.
         path: PathBuf,
@@ -62,19 +62,19 @@ pub enum StoreError {
     /// No grant has this id.
     #[error("there is no stored grant `{id}`")]
     Unknown {
-        /// The id that was asked for.
+        /// The given id.
         id: String,
     },
 }
 
-/// What belongs together has to go together: a log or a head that is left behind fits no new database.
+/// Files that belong together must be moved together: a log or a head that remains doesn't fit a new database.
 const DAMAGED_TRAIL: &str = "the trail is damaged: move `audit.db`, `audit.db-wal`, `audit.db-shm` and `audit.head` \
                              away together, and a new one is made";
 const DAMAGED_FILE: &str = "the file is damaged: move it away together with the files of the same name that end in \
                             `-wal` and `-shm`, and a new one is made";
 
 impl StoreError {
-    /// What a person can do about it.
+    /// The remedy.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             StoreError::Stateless => Some("set `XDG_STATE_HOME` or `HOME` to a directory of yours"),
@@ -95,53 +95,53 @@ impl StoreError {
     }
 }
 
-/// Whether SQLite says that a file isn't, or is no longer, a database.
+/// Whether SQLite reports that a file isn't, or is no longer, a database.
 pub(super) fn is_broken(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
-/// What is missing from the audit trail of a run. The run itself isn't concerned.
+/// The gap in the audit trail of a run. The run itself isn't affected.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// Records couldn't be written.
     #[error("the audit trail lacks {records} of this run's records")]
     Unwritten {
-        /// How many.
+        /// The number of records.
         records: u64,
-        /// Why the last of them couldn't.
+        /// The error of the last of them.
         source: StoreError,
     },
-    /// Records came faster than they could be written, or were more than is kept of one run.
+    /// Records came faster than they could be written, or exceeded the limit of one run.
     #[error("the audit trail lacks {records} of this run's records: there were too many")]
     Lost {
-        /// How many.
+        /// The number of records.
         records: u64,
     },
-    /// A grant that was to last isn't kept; it counts in this run alone.
+    /// A lasting grant wasn't stored; it counts in this run alone.
     #[error("a grant couldn't be kept for later runs")]
     Unkept(#[source] StoreError),
-    /// There is no thread to write them.
+    /// The writer thread couldn't be started.
     #[error("the audit trail lacks all records of this run")]
     Unstarted(#[source] io::Error),
-    /// Writing hasn't ended in time.
+    /// Writing didn't end in time.
     #[error("the audit trail may lack this run's last records: writing them took too long")]
     Late,
-    /// The thread that writes them panicked.
+    /// The writer thread panicked.
     #[error("the audit trail lacks records of this run: internal error: {0}")]
     Fault(String),
     /// The command of `on_violation` couldn't be started.
     #[error("`on_violation` wasn't run for {records} denials")]
     Unalerted {
-        /// For how many denials.
+        /// The number of denials.
         records: u64,
-        /// Why the last of them wasn't told; `None` where there were too many at once.
+        /// The error of the last of them; `None` if there were too many at once.
         source: Option<io::Error>,
     },
 }
 
 impl AuditError {
-    /// What a person can do about it.
+    /// The remedy.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             AuditError::Unwritten { source, .. } | AuditError::Unkept(source) => source.hint(),

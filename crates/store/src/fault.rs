@@ -1,24 +1,24 @@
-//! What can be wrong with the trail, in a value and in a sentence.
+//! The faults of a trail, as a value and as a sentence.
 
 use std::fmt;
 
-/// What is wrong.
+/// A fault of the trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// A row isn't what was hashed, or the row before it was replaced.
+    /// A row's content doesn't match its hash, or the row before it was replaced.
     Altered {
-        /// Which.
+        /// The row's position.
         seq: u64,
-        /// Of which run, as it stands there.
+        /// The row's run, as stored.
         run: String,
     },
-    /// A row stands in the place of another one.
+    /// A row is at the position of another one.
     Reordered {
-        /// Whose place.
+        /// The position.
         seq: u64,
-        /// Where the row is that belongs there.
+        /// The position of the row that belongs there.
         stands: u64,
-        /// Of which run that is.
+        /// The run of that row.
         run: String,
     },
     /// Rows are missing.
@@ -32,31 +32,31 @@ pub enum Fault {
     },
     /// The newest row isn't the one that was written.
     Replaced {
-        /// Which.
+        /// The row's position.
         seq: u64,
-        /// Of which run, as it stands there.
+        /// The row's run, as stored.
         run: String,
     },
     /// The database itself is damaged.
     Broken {
-        /// The last row that can be read.
+        /// The last readable row.
         after: u64,
-        /// What SQLite says.
+        /// SQLite's error.
         why: String,
     },
-    /// All rows are as they were written, and the database is damaged elsewhere.
+    /// All rows are as written, but the database is damaged elsewhere.
     Structure {
-        /// What SQLite says.
+        /// SQLite's error.
         why: String,
     },
-    /// The head is gone or was altered, so that it isn't known whether rows are missing at the end.
+    /// The head is gone or was altered, so rows may be missing at the end.
     Headless {
-        /// The newest row that is there.
+        /// The newest row found.
         newest: u64,
     },
 }
 
-/// In a sentence. Somebody may have given a row a negative number.
+/// The sentence. An attacker may have given a row a negative number.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,58 +6,58 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-/// What a stored grant is for: it counts in runs that agree in all of it.
+/// The key of a stored grant: it counts in runs that match all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// The run's root, its links resolved.
+    /// The run's root, its symbolic links resolved.
     pub project: PathBuf,
-    /// The profile's name; its file's absolute path where it comes from a file.
+    /// The profile's name, or its file's absolute path if it comes from a file.
     pub profile: OsString,
     /// The agent that the run acts for.
     pub agent: Option<String>,
-    /// The hash of the script's content and directory, where one is run as such.
+    /// The hash of the script's content and directory, if the run is one of a script.
     pub script: Option<String>,
 }
 
-/// What is granted.
+/// The content of a grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Given {
     /// The words of one flag of `stockade run`: `--read`, `/etc/hosts`. Paths needn't be UTF-8.
     Flag(Vec<OsString>),
-    /// All that a profile grants, by its name.
+    /// Everything that a profile grants, by its name.
     Profile(String),
 }
 
 /// A grant to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewGrant {
-    /// What is granted.
+    /// The grant.
     pub given: Given,
-    /// By whom: `ada at the terminal`.
+    /// The person or program that granted it: `ada at the terminal`.
     pub by: String,
-    /// What was said with it.
+    /// The reason given with the answer.
     pub reason: Option<String>,
-    /// The id of the request that it answers.
+    /// The id of the answered request.
     pub request: Option<String>,
 }
 
-/// A grant as it is stored.
+/// A stored grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredGrant {
-    /// What it is called: six letters and digits.
+    /// Its id: six letters and digits.
     pub id: String,
-    /// What it is for.
+    /// The runs that it applies to.
     pub key: Key,
-    /// What it grants.
+    /// The grant.
     pub grant: NewGrant,
-    /// When it was stored: milliseconds since 1970.
+    /// The time of storing: milliseconds since 1970.
     pub created_ms: u64,
-    /// When it was revoked, and so counts no more.
+    /// The time of its revocation, from which on it doesn't count.
     pub revoked_ms: Option<u64>,
 }
 
 impl Given {
-    /// The kind of it, as it is stored.
+    /// The kind, as stored.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Given::Flag(_) => "flag",
@@ -65,7 +65,7 @@ impl Given {
         }
     }
 
-    /// The words, each with a NUL behind it, which no word of a command line holds.
+    /// The words, each followed by a NUL, which no word of a command line contains.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let words: Vec<&OsStr> = match self {
             Given::Flag(words) => words.iter().map(OsString::as_os_str).collect(),
@@ -77,7 +77,7 @@ impl Given {
             .collect()
     }
 
-    /// From what is stored.
+    /// Parses the stored form.
     pub(super) fn parse(kind: &str, bytes: &[u8]) -> Option<Given> {
         let words = bytes.strip_suffix(b"\0")?.split(|byte| *byte == 0);
         let words: Vec<OsString> = words.map(|word| OsString::from_vec(word.to_vec())).collect();
@@ -98,7 +98,7 @@ impl Given {
 }
 
 impl StoredGrant {
-    /// A check over everything that it says: a grant that a disk or a hand changed isn't used.
+    /// A checksum over all fields: a grant changed by a disk error or by hand isn't used.
     pub(super) fn check(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let mut part = |bytes: Option<&[u8]>| {
@@ -120,7 +120,7 @@ impl StoredGrant {
         *hasher.finalize().as_bytes()
     }
 
-    /// As `stockade grant export` writes it.
+    /// The JSON that `stockade grant export` writes.
     pub fn json(&self) -> Value {
         let words: Vec<Value> = self.grant.given.words().iter().map(|word| exact(word)).collect();
         json!({
@@ -139,7 +139,7 @@ impl StoredGrant {
     }
 }
 
-/// A word as text, or as the numbers of its bytes where it isn't any.
+/// A word as text, or as an array of its bytes if it isn't UTF-8.
 fn exact(word: &OsStr) -> Value {
     word.to_str().map_or_else(|| json!(word.as_bytes()), Value::from)
 }

@@ -1,4 +1,4 @@
-//! The stored grants: added, found, revoked.
+//! Adds, finds and revokes stored grants.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -31,34 +31,34 @@ const GRANTS: Kind = Kind {
     ) STRICT"],
 };
 
-/// The stored grants.
+/// The store of grants.
 pub struct GrantStore {
     database: Database,
 }
 
-/// What became of a grant that was to be stored.
+/// The result of adding a grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Added {
-    /// It is stored, with this id.
+    /// It is now stored, with this id.
     New(String),
-    /// The same was stored before, with this id.
+    /// The same grant was already stored, with this id.
     Known(String),
 }
 
 /// All stored grants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// In the order in which they were stored, revoked ones too.
+    /// In the order of storing, including revoked ones.
     pub grants: Vec<StoredGrant>,
-    /// The ids of damaged ones, as far as they can be read.
+    /// The ids of damaged ones, as far as they are readable.
     pub damaged: Vec<String>,
 }
 
-/// A row: the grant, or the id of what isn't one any more.
+/// A row: the grant, or the id of a damaged one.
 type Read = Result<StoredGrant, String>;
 
 impl GrantStore {
-    /// Opens the store, and makes it where it is missing.
+    /// Opens the store, and creates it if it is missing.
     ///
     /// # Errors
     /// It can't be used.
@@ -67,10 +67,10 @@ impl GrantStore {
         Ok(GrantStore { database })
     }
 
-    /// Opens the store if anything was ever stored; otherwise nothing is made and SQLite isn't touched.
+    /// Opens the store if a grant was ever stored; otherwise creates nothing and doesn't touch SQLite.
     ///
     /// # Errors
-    /// It is there and can't be used. Then no stored grant counts.
+    /// It exists but can't be used. Then no stored grant counts.
     pub fn open_existing(state: &Path) -> Result<Option<GrantStore>, StoreError> {
         let Some(place) = Place::existing(state)? else {
             return Ok(None);
@@ -79,7 +79,7 @@ impl GrantStore {
         Ok(database.map(|database| GrantStore { database }))
     }
 
-    /// Stores a grant, unless the same already counts for the same key.
+    /// Stores a grant, unless the same grant is already valid for this key.
     ///
     /// # Errors
     /// It can't be written.
@@ -108,7 +108,7 @@ impl GrantStore {
         })
     }
 
-    /// What counts for a run with this key.
+    /// The valid grants for a run with this key.
     ///
     /// # Errors
     /// The store can't be read, or any grant in it is damaged. Then none counts.
@@ -124,7 +124,7 @@ impl GrantStore {
         Ok(matching)
     }
 
-    /// All of them.
+    /// All stored grants.
     ///
     /// # Errors
     /// The store can't be read.
@@ -142,10 +142,10 @@ impl GrantStore {
         Ok(listing)
     }
 
-    /// Takes a grant back; a damaged one is removed. The grant, where it can be read and counted until now.
+    /// Revokes a grant; a damaged one is removed. Returns the grant if it was readable and valid until now.
     ///
     /// # Errors
-    /// There is none of this id, or it can't be written.
+    /// There is no grant with this id, or the store can't be written.
     pub fn revoke(&mut self, id: &str) -> Result<Option<StoredGrant>, StoreError> {
         let revoked = self.database.change(|transaction| {
             let all = read_all(transaction)?;
@@ -164,7 +164,7 @@ impl GrantStore {
             insert(transaction, &grant)?;
             Ok(Some(Some(grant)))
         })?;
-        // Out of the log and into the file: a log that is damaged later would bring the grant back.
+        // Moves the log into the file: a log damaged later would restore the grant.
         self.database.doing("write to", |connection| {
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         })?;
@@ -172,7 +172,7 @@ impl GrantStore {
     }
 }
 
-/// Every row, as it stands in the table: there is no index that could say otherwise.
+/// Every row, read from the table itself: no index can contradict it.
 fn read_all(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<Read>> {
     let mut statement = connection.prepare("SELECT * FROM grants NOT INDEXED ORDER BY number")?;
     let mut rows = statement.query([])?;
@@ -242,7 +242,7 @@ fn insert(transaction: &Transaction<'_>, grant: &StoredGrant) -> rusqlite::Resul
     Ok(())
 }
 
-/// Six letters and digits that aren't mistaken for each other.
+/// Six letters and digits that can't be mistaken for each other.
 fn new_id() -> rusqlite::Result<String> {
     const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
     (0..6)

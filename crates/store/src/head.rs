@@ -1,7 +1,7 @@
-//! The head of the audit trail: place and hash of its newest row, in a file beside the database.
+//! The head of the audit trail: position and hash of its newest row, in a file beside the database.
 //!
-//! It finds what a chain alone doesn't: rows that are missing at the end, be it because somebody took them or because
-//! SQLite drops the end of a log whose checksum fails without a word. Its lock is also what makes writers wait in turn.
+//! It detects what a chain alone doesn't: rows missing at the end, whether they were removed or
+//! SQLite silently dropped the end of a log whose checksum fails. Its lock also serialises the writers.
 
 use std::fs::File;
 use std::io;
@@ -13,19 +13,19 @@ use super::chain::Hash;
 /// Longer than any head.
 const MOST: usize = 256;
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
-    /// Nothing yet, or nothing any more: there is no file, or an empty one whose first line is still to come.
+    /// None, because there is no file, or an empty one whose first line isn't written yet.
     Absent,
     /// The newest row.
     At(u64, Hash),
-    /// Somebody, or a disk, changed it.
+    /// It was changed by a person or a disk error.
     Unreadable,
 }
 
 impl Head {
-    /// What the file says, where there is one.
+    /// The content of the file, if it exists.
     pub(super) fn of(path: &Path) -> io::Result<Head> {
         match open(path, Access::Looking) {
             Ok(file) => {
@@ -45,14 +45,14 @@ impl Head {
             let (seq, rest) = text.strip_suffix('\n')?.split_once(' ')?;
             let (hash, _) = rest.split_once(' ')?;
             let (seq, hash) = (seq.parse().ok()?, Hash::parse(hash)?);
-            // Its own check, and only one way to write it: a flipped digit must not pass for another place.
+            // It has its own checksum, and only one accepted form: a flipped digit must not pass for another position.
             (seq < u64::MAX >> 2 && line(seq, hash) == text).then_some(Head::At(seq, hash))
         };
         parsed().unwrap_or(Head::Unreadable)
     }
 }
 
-/// The file, locked for a change. Others wait until the value is gone.
+/// The file, locked for a change. Others wait until the value is dropped.
 pub(super) struct Locked<'f> {
     file: &'f File,
 }
@@ -67,7 +67,7 @@ impl<'f> Locked<'f> {
         read(self.file)
     }
 
-    /// Moves the head on, never back; a head that can't be read stays as it is, so that it is found.
+    /// Advances the head, never back; an unreadable head stays as it is, so that it is detected.
     pub(super) fn advance(&self, seq: u64, hash: Hash) -> io::Result<()> {
         match self.read()? {
             Head::Unreadable => Ok(()),
@@ -80,19 +80,19 @@ impl<'f> Locked<'f> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        // By name: a process that was started meanwhile holds copies of the descriptor, and the lock with them.
+        // Explicitly: a process started meanwhile has copies of the descriptor, and the lock with them.
         let _ = self.file.unlock();
     }
 }
 
-/// What it is opened for.
+/// The mode of access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Looking,
     Writing,
 }
 
-/// Opens it.
+/// Opens the file.
 pub(super) fn open(path: &Path, access: Access) -> io::Result<File> {
     File::options()
         .read(true)

@@ -1,6 +1,6 @@
 //! Stores grants for later runs, on a thread of its own.
 //!
-//! The thread that carries an answer out is confined by then, and can't write in the state directory. The thread here is started
+//! The thread that applies an answer is confined by then and can't write to the state directory. This thread is started
 //! before the run, and does nothing else.
 
 use std::io;
@@ -11,17 +11,17 @@ use super::{GrantStore, Key, NewGrant, StoreError};
 use stockade::fault;
 use stockade_sys::signals::SignalSet;
 
-/// The thread. It ends with the value.
+/// The thread, which ends when this is dropped.
 pub(super) struct Keeper(Sender<Job>);
 
-/// One grant, and where it is told what became of it.
+/// One grant, and the channel for its result.
 struct Job {
     grant: NewGrant,
     reply: Sender<Result<(), StoreError>>,
 }
 
 impl Keeper {
-    /// Starts it, for grants with this key.
+    /// Starts the thread, for grants with this key.
     pub(super) fn start(state: Option<PathBuf>, key: Key) -> io::Result<Keeper> {
         let (sender, jobs) = channel();
         // Signals are for the thread that waits for them.

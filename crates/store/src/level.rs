@@ -1,15 +1,15 @@
-//! How much is recorded.
+//! The level of recording.
 
 use std::fmt;
 
-/// What is recorded.
+/// The records that are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Nothing.
+    /// None.
     Off,
-    /// All but allowed accesses and decisions that allow.
+    /// All except allowed accesses and decisions that allow.
     Denials,
-    /// These too.
+    /// All.
     All,
 }
 
@@ -26,7 +26,7 @@ impl std::str::FromStr for Level {
     }
 }
 
-/// In the word that it is read from.
+/// The word that it is parsed from.
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,8 +1,8 @@
-//! What outlasts a run: stored grants and the audit trail. The only code that knows SQLite.
+//! Data that outlasts a run: stored grants and the audit trail. The only code that uses SQLite.
 //!
-//! Three databases in the state directory, for the user alone: `grants.db`, made with the first stored grant, `scripts.db`,
-//! made with the first script that `exec` runs, and `audit.db` with its head beside it. Nothing here decides an access, and nothing that fails here widens or stops a run:
-//! a grant that can't be read isn't there, a record that can't be written is told of.
+//! Three databases in the state directory, for the user alone: `grants.db`, created with the first stored grant,
+//! `scripts.db`, created with the first script that `exec` runs, and `audit.db` with its head beside it. Nothing here
+//! decides access, and no failure widens or stops a run: an unreadable grant doesn't count, a lost record is reported.
 
 mod alert;
 mod chain;
@@ -34,7 +34,7 @@ pub use trail::{Choice, Entry, Trail};
 pub use verify::Verified;
 pub use writer::AuditWriter;
 
-/// Whether the trail in this state directory is as it was written; `None` where nothing was ever recorded.
+/// Verifies that the trail in this state directory is as it was written; `None` if nothing was ever recorded.
 ///
 /// # Errors
 /// It can't be read at all.

@@ -1,4 +1,4 @@
-//! The state directory and the files in it: the user's alone, never behind a symbolic link.
+//! The state directory and its files: the user's alone, never behind a symbolic link.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -8,21 +8,21 @@ use std::path::{Path, PathBuf};
 use super::StoreError;
 pub use stockade::launch::make_private;
 
-/// The state directory, seen to be one that no other user can write.
+/// The state directory, checked to be writable by no other user.
 #[derive(Debug)]
 pub(super) struct Place {
     directory: PathBuf,
 }
 
 impl Place {
-    /// Makes it where it is missing.
+    /// Creates it if it is missing.
     pub(super) fn make(state: &Path) -> Result<Place, StoreError> {
         make_private(state)
             .and_then(|()| Place::checked(state))
             .map_err(|source| directory_error(state, source))
     }
 
-    /// The directory if it is there.
+    /// The directory if it exists.
     pub(super) fn existing(state: &Path) -> Result<Option<Place>, StoreError> {
         match Place::checked(state) {
             Ok(place) => Ok(Some(place)),
@@ -31,7 +31,7 @@ impl Place {
         }
     }
 
-    /// Links above it are the user's own affair; SQLite refuses any, so they are resolved here.
+    /// Symbolic links above it are the user's own business; SQLite refuses any, so they are resolved here.
     fn checked(state: &Path) -> io::Result<Place> {
         check(&fs::symlink_metadata(state)?, Metadata::is_dir)?;
         Ok(Place {
@@ -39,7 +39,7 @@ impl Place {
         })
     }
 
-    /// A file that is made empty where it is missing.
+    /// A file, created empty if it is missing.
     pub(super) fn file(&self, name: &str) -> Result<PathBuf, StoreError> {
         if let Some(path) = self.existing_file(name)? {
             return Ok(path);
@@ -59,7 +59,7 @@ impl Place {
         path.ok_or_else(|| self.file_error(name, io::ErrorKind::NotFound.into()))
     }
 
-    /// A file if it is there.
+    /// A file if it exists.
     pub(super) fn existing_file(&self, name: &str) -> Result<Option<PathBuf>, StoreError> {
         let path = self.directory.join(name);
         let checked = fs::symlink_metadata(&path).and_then(|metadata| {
@@ -76,7 +76,7 @@ impl Place {
         }
     }
 
-    /// Waits until no other process sets up a file here. The lock ends with the value.
+    /// Waits until no other process sets up a file here. Dropping the value unlocks.
     pub(super) fn lock(&self) -> Result<File, StoreError> {
         let locked = File::open(&self.directory).and_then(|directory| directory.lock().map(|()| directory));
         locked.map_err(|source| directory_error(&self.directory, source))

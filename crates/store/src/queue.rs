@@ -1,4 +1,4 @@
-//! Records on their way to the writer. A writer of one never waits for a disk.
+//! The queue of records for the writer. Adding one never waits for a disk.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -7,37 +7,37 @@ use std::time::Duration;
 use stockade::audit::Record;
 use stockade::mutex::lock;
 
-/// Records that wait at most. An open is recorded in some 10 µs, so this is a pause of the disk of milliseconds.
+/// The queue's capacity. An open is recorded in some 10 µs, so this covers a disk stall of milliseconds.
 const MOST: usize = 1024;
 
-/// Of these, so many may be allowed accesses, so that a flood of them displaces no denial and no answer.
+/// The part of it that allowed accesses may take, so that a flood of them displaces no denial and no answer.
 const MOST_ALLOWED: usize = MOST / 4 * 3;
 
-/// How long a full queue is waited for, once, until it moves again.
+/// The wait for a full queue, once, until it moves again.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How long a decision waits for its place: a caller that asks for many of them at once can wait, and no run is held up.
+/// A decision's wait for its place: a caller that asks for many of them at once can wait, and no run is held up.
 const PATIENCE_OF_DECISIONS: Duration = Duration::from_secs(5);
 
-/// So many allowed accesses are written without waiting for more.
+/// This many allowed accesses are written without waiting for more.
 const MANY: usize = 64;
 
-/// How long fewer of them wait for company: a transaction costs more than a row.
+/// The time that fewer of them wait for others: a transaction costs more than a row.
 const COMPANY: Duration = Duration::from_millis(100);
 
-/// One record, noted.
+/// One record with its time and run.
 pub(super) struct Noted {
     pub(super) time_ms: u64,
     pub(super) run: String,
     pub(super) record: Record,
 }
 
-/// What the writer takes at once.
+/// A batch for the writer.
 pub(super) struct Taken {
     pub(super) records: VecDeque<Noted>,
-    /// Records lost since the last time.
+    /// Records lost since the last batch.
     pub(super) lost: u64,
-    /// Whether nothing comes any more.
+    /// Whether this is the last batch.
     pub(super) is_last: bool,
 }
 
@@ -52,17 +52,17 @@ pub(super) struct Queue {
 struct Waiting {
     records: VecDeque<Noted>,
     lost: u64,
-    /// It was waited for in vain: the next ones don't wait.
+    /// A wait has timed out: the next ones don't wait.
     is_stuck: bool,
-    /// Something is there that is written at once.
+    /// The queue holds a record that is written at once.
     is_urgent: bool,
     is_closed: bool,
 }
 
 impl Queue {
-    /// Adds a record; it is lost where the queue stays full. Behind the end no note is taken any more.
+    /// Adds a record; it is lost if the queue stays full. After closing, records are dropped.
     pub(super) fn add(&self, noted: Noted) {
-        // Decisions come by the thousand too: a transaction for each would be slow.
+        // Decisions may come by the thousand too: a transaction for each would be slow.
         let is_decision = matches!(noted.record, Record::Judged(_));
         let is_allowed = is_decision || matches!(noted.record, Record::Allowed(_));
         let deadline = if is_decision { PATIENCE_OF_DECISIONS } else { PATIENCE };
@@ -84,13 +84,13 @@ impl Queue {
         }
         waiting.records.push_back(noted);
         waiting.is_urgent |= !is_allowed || waiting.records.len() >= MANY;
-        // Waking somebody costs more than the rest: not for each of many.
+        // A wake-up costs more than the rest, so not one for each of many.
         if !is_allowed || matches!(waiting.records.len(), 1 | MANY) {
             self.arrived.notify_one();
         }
     }
 
-    /// Waits for records and takes them all; after `deadline` it may have taken none.
+    /// Waits for records and takes all of them; after `deadline` there may be none.
     pub(super) fn take(&self, deadline: Duration) -> Taken {
         let waiting = lock(&self.waiting);
         let is_idle = |waiting: &mut Waiting| waiting.records.is_empty() && !waiting.is_closed;
@@ -109,7 +109,7 @@ impl Queue {
         taken
     }
 
-    /// Nothing comes any more.
+    /// Closes the queue: no more records are added.
     pub(super) fn close(&self) {
         lock(&self.waiting).is_closed = true;
         self.arrived.notify_one();

@@ -1,4 +1,4 @@
-//! The scripts that were run as such: by the hash of their content and directory, with the profile that each runs with.
+//! The scripts that were run by `exec`: keyed by the hash of content and directory, with the profile of each.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -27,58 +27,58 @@ const SCRIPTS: Kind = Kind {
     ) STRICT"],
 };
 
-/// Who chose a script's profile.
+/// The origin of a script's profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// None: it was inferred.
+    /// Inferred; nobody chose it.
     Emergent,
-    /// A person.
+    /// Chosen by a person.
     Manual,
 }
 
-/// What a script's profile rests on.
+/// The evidence for a script's profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// Its text.
+    /// The script's text.
     Inferred,
-    /// What it was seen to use.
+    /// Its observed accesses.
     Observed,
-    /// A person's yes.
+    /// A person's approval.
     Approved,
 }
 
-/// A script that is known.
+/// A known script.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredScript {
     /// BLAKE3 of its content and its directory, in hexadecimal.
     pub hash: String,
-    /// Where it was last found.
+    /// The path where it was last found.
     pub path: PathBuf,
-    /// The language that it was read as, where it was.
+    /// The language that it was parsed as, if any.
     pub language: Option<String>,
     /// The profile that it runs with: a name, or a file's absolute path.
     pub profile: OsString,
-    /// How sure that is, where it was inferred: 0 to 1.
+    /// The confidence of an inferred profile: 0 to 1.
     pub confidence: Option<f64>,
-    /// Who chose it.
+    /// The origin of the profile.
     pub source: Source,
-    /// What it rests on.
+    /// The evidence for the profile.
     pub basis: Basis,
-    /// How often it ran.
+    /// The number of runs.
     pub runs: u64,
-    /// When it was first known: milliseconds since 1970.
+    /// The time when it was first stored: milliseconds since 1970.
     pub first_ms: u64,
-    /// When it last ran or was set.
+    /// The time when it last ran or was set.
     pub last_ms: u64,
 }
 
-/// The known scripts.
+/// The store of known scripts.
 pub struct ScriptStore {
     database: Database,
 }
 
 impl ScriptStore {
-    /// Opens the store, and makes it where it is missing.
+    /// Opens the store, and creates it if it is missing.
     ///
     /// # Errors
     /// It can't be used.
@@ -90,7 +90,7 @@ impl ScriptStore {
     /// Opens the store if any script was ever stored.
     ///
     /// # Errors
-    /// It is there and can't be used. Then no script is known.
+    /// It exists but can't be used. Then no script is known.
     pub fn open_existing(state: &Path) -> Result<Option<ScriptStore>, StoreError> {
         let Some(place) = Place::existing(state)? else {
             return Ok(None);
@@ -99,10 +99,10 @@ impl ScriptStore {
         Ok(database.map(|database| ScriptStore { database }))
     }
 
-    /// The script with this content.
+    /// The script with this hash.
     ///
     /// # Errors
-    /// The store can't be read, or what it says of this script is damaged. Then the script isn't known.
+    /// The store can't be read, or this script's row is damaged. Then the script isn't known.
     pub fn find(&mut self, hash: &str) -> Result<Option<StoredScript>, StoreError> {
         let path = self.database.path.clone();
         let found = self.database.doing("read", |connection| {
@@ -119,7 +119,7 @@ impl ScriptStore {
         }
     }
 
-    /// All of them, those that ran last first; damaged ones are left out.
+    /// All scripts, the most recently run first; damaged ones are omitted.
     ///
     /// # Errors
     /// The store can't be read.
@@ -131,7 +131,7 @@ impl ScriptStore {
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// Stores a script; what was said of this content before is replaced, but for its first time.
+    /// Stores a script; replaces the row for the same hash, except for its first time.
     ///
     /// # Errors
     /// It can't be written.
@@ -162,7 +162,7 @@ impl ScriptStore {
         Ok(())
     }
 
-    /// Forgets a script; whether it was known.
+    /// Removes a script; returns whether it was known.
     ///
     /// # Errors
     /// It can't be written.
@@ -175,7 +175,7 @@ impl ScriptStore {
 }
 
 impl StoredScript {
-    /// A script that is new.
+    /// A new script.
     pub fn new(hash: String, path: PathBuf, profile: OsString) -> StoredScript {
         let now = now_ms();
         StoredScript {
@@ -192,7 +192,7 @@ impl StoredScript {
         }
     }
 
-    /// A check over what decides: a row that a disk or a hand changed isn't used.
+    /// A checksum over the deciding fields: a row changed by a disk error or by hand isn't used.
     fn check(&self) -> Vec<u8> {
         let mut hasher = blake3::Hasher::new();
         let parts = [
@@ -209,7 +209,7 @@ impl StoredScript {
     }
 }
 
-/// The row as a script; `None` where it isn't one any more.
+/// Parses a row; `None` if it is damaged.
 fn read(row: &Row<'_>) -> rusqlite::Result<Option<StoredScript>> {
     let source = row.get::<_, String>("source")?;
     let basis = row.get::<_, String>("basis")?;
@@ -233,7 +233,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Option<StoredScript>> {
 }
 
 impl Source {
-    /// Its name: `emergent`, `manual`.
+    /// The name: `emergent`, `manual`.
     pub fn name(self) -> &'static str {
         match self {
             Source::Emergent => "emergent",
@@ -249,7 +249,7 @@ impl Source {
 }
 
 impl Basis {
-    /// Its name: `inferred`, `observed`, `approved`.
+    /// The name: `inferred`, `observed`, `approved`.
     pub fn name(self) -> &'static str {
         match self {
             Basis::Inferred => "inferred",

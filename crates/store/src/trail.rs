@@ -27,18 +27,18 @@ pub(super) const AUDIT: Kind = Kind {
 
 const HEAD: &str = "audit.head";
 
-/// The trail, opened.
+/// The open trail.
 pub struct Trail {
     place: Place,
     database: Database,
-    /// The head's file, once something was written.
+    /// The head's file, once a row was written.
     head: Option<File>,
 }
 
-/// What is to be written.
+/// A record to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// When it was noted: milliseconds since 1970.
+    /// The time of the event: milliseconds since 1970.
     pub time_ms: u64,
     /// The run's id.
     pub run: String,
@@ -48,19 +48,19 @@ pub struct Entry {
     pub body: String,
 }
 
-/// Which rows.
+/// A selection of rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Of this run alone.
+    /// Only rows of this run.
     pub run: Option<String>,
-    /// Not before this time: milliseconds since 1970.
+    /// Only rows from this time on: milliseconds since 1970.
     pub since_ms: Option<u64>,
-    /// The newest so many.
+    /// Only this many of the newest rows.
     pub limit: Option<u64>,
 }
 
 impl Trail {
-    /// Opens the trail, and makes it where it is missing.
+    /// Opens the trail, and creates it if it is missing.
     ///
     /// # Errors
     /// It can't be used.
@@ -73,7 +73,7 @@ impl Trail {
     /// Opens the trail if there is one.
     ///
     /// # Errors
-    /// It is there and can't be used.
+    /// It exists but can't be used.
     pub fn open_existing(state: &Path) -> Result<Option<Trail>, StoreError> {
         let Some(place) = Place::existing(state)? else {
             return Ok(None);
@@ -90,10 +90,10 @@ impl Trail {
         }
     }
 
-    /// Leaves what is in the log there at the end: emptying it waits for the disk, and the next run may come at once.
+    /// Skips the checkpoint on close: it waits for the disk, and the next run may come at once.
     ///
     /// # Errors
-    /// SQLite refuses.
+    /// SQLite refuses the setting.
     pub fn leave_log(&mut self) -> Result<(), StoreError> {
         self.database.doing("prepare", |connection| {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
@@ -101,7 +101,7 @@ impl Trail {
         Ok(())
     }
 
-    /// Writes entries behind the last row, all or none. They become these rows.
+    /// Appends entries after the last row, all or none, and returns their rows.
     ///
     /// # Errors
     /// They can't be written.
@@ -123,21 +123,21 @@ impl Trail {
         Ok(rows)
     }
 
-    /// The same where the head was taken away: a new one would hide which rows were taken with it.
+    /// Appends after the head was removed: a new head would hide which rows were removed with it.
     fn append_headless(&mut self, entries: &[Entry]) -> Result<Vec<Row>, StoreError> {
-        // Writers wait in turn all the same.
+        // Writers are still serialised.
         let _lock = self.place.lock()?;
         write(&mut self.database, entries, Head::Absent)
     }
 
-    /// The head; `None` where it is gone. A first one is only made for an empty table.
+    /// The head; `None` if it was removed. It is created only for an empty table.
     fn head_file(&mut self) -> Result<Option<File>, StoreError> {
         if let Some(file) = self.head.take() {
             return Ok(Some(file));
         }
         let path = match self.place.existing_file(HEAD)? {
             None if self.is_empty()? => Some(self.place.file(HEAD)?),
-            // Once more: another first run makes it before it writes the first row.
+            // Again: another process's first run creates it before it writes the first row.
             None => self.place.existing_file(HEAD)?,
             path => path,
         };
@@ -151,7 +151,7 @@ impl Trail {
         Ok(last.is_none())
     }
 
-    /// Hands over the chosen rows, oldest first, until that fails.
+    /// Passes the selected rows to `each`, oldest first, until it fails.
     ///
     /// # Errors
     /// The trail can't be read, or `each` failed.
@@ -187,12 +187,12 @@ impl Trail {
     }
 }
 
-/// Who knows the state directory: the head, and the trail's database if there is one.
+/// The head, and the trail's database if there is one.
 pub(super) fn look(state: &Path) -> Result<(Head, Option<Database>), StoreError> {
     let Some(place) = Place::existing(state)? else {
         return Ok((Head::Absent, None));
     };
-    // The head first: what is written meanwhile makes the table longer than it, never shorter.
+    // The head first: rows written meanwhile make the table longer than the head says, never shorter.
     let head = match place.existing_file(HEAD)? {
         Some(path) => Head::of(&path).map_err(|error| place.file_error(HEAD, error))?,
         None => Head::Absent,
@@ -200,7 +200,7 @@ pub(super) fn look(state: &Path) -> Result<(Head, Option<Database>), StoreError>
     Ok((head, AUDIT.open_existing(&place)?))
 }
 
-/// One row as it stands in the table.
+/// Parses one row of the table.
 pub(super) fn parse(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     Ok(Row {
         seq: row.get::<_, i64>("seq")?.cast_unsigned(),
@@ -212,7 +212,7 @@ pub(super) fn parse(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     })
 }
 
-/// Behind the last row, in one transaction.
+/// Appends after the last row, in one transaction.
 fn write(database: &mut Database, entries: &[Entry], head: Head) -> Result<Vec<Row>, StoreError> {
     database.change(|transaction| {
         let last = last_row(transaction)?;
@@ -228,8 +228,8 @@ fn last_row(connection: &Connection) -> rusqlite::Result<Option<(u64, Hash)>> {
     last.optional()
 }
 
-/// What the next row follows: the head, where rows behind it are missing or its row was replaced. The gap, or the
-/// breach of the chain, then stays to be found whatever is written later.
+/// The predecessor of the next row: the head, if rows behind it are missing or its row was replaced. The gap, or the
+/// break in the chain, then remains detectable whatever is written later.
 fn newest(last: Option<(u64, Hash)>, head: Head) -> (u64, Hash) {
     let last = last.unwrap_or((0, Hash::FIRST));
     match head {

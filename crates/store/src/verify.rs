@@ -1,4 +1,4 @@
-//! Is the trail as it was written? Names the first row that isn't.
+//! Verifies the trail, and names the first row that isn't as it was written.
 
 use std::path::Path;
 
@@ -10,18 +10,18 @@ use super::fault::Fault;
 use super::head::Head;
 use super::trail::{look, parse};
 
-/// What was found.
+/// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// Rows that are as they were written, from the first on.
+    /// The number of rows that are as they were written, from the first on.
     pub rows: u64,
-    /// The hash of the last of them: a reader that keeps it elsewhere can tell a trail that was written anew.
+    /// The hash of the last of them: a reader that stores it elsewhere can detect a rewritten trail.
     pub newest: Option<Hash>,
-    /// The first thing that is wrong.
+    /// The first fault.
     pub fault: Option<Fault>,
 }
 
-/// Looks at every row. `None` where nothing was ever recorded.
+/// Checks every row. `None` if nothing was ever recorded.
 ///
 /// # Errors
 /// The trail can't be read at all.
@@ -63,11 +63,11 @@ fn without_table(head: Head) -> Option<Verified> {
 /// The walk through the rows.
 struct Walk {
     head: Head,
-    /// The last good row.
+    /// The last valid row.
     seq: u64,
     hash: Hash,
     run: Option<String>,
-    /// The row at the head's place.
+    /// The row at the head's position.
     at_head: Option<(Hash, String)>,
     fault: Option<Fault>,
 }
@@ -103,7 +103,7 @@ impl Walk {
         }
     }
 
-    /// The next row, or the place of one that is of another type.
+    /// Checks the next row, or the position of one with a wrong type.
     fn row(&mut self, row: Result<Row, u64>, connection: &Connection) -> Option<Fault> {
         let expected = self.seq + 1;
         let row = match row {
@@ -143,7 +143,7 @@ impl Walk {
         Fault::Altered { seq, run }
     }
 
-    /// The row that follows the last good one, wherever it stands.
+    /// The row that follows the last valid one, wherever it is stored.
     fn belonging_to(&self, seq: u64, connection: &Connection) -> Option<Row> {
         let mut statement = connection.prepare("SELECT * FROM records NOT INDEXED").ok()?;
         let mut rows = statement.query([]).ok()?;
@@ -169,7 +169,7 @@ impl Walk {
         }
     }
 
-    /// What the head says of the end.
+    /// Compares the end with the head.
     fn end(&self) -> Option<Fault> {
         match (self.head, &self.at_head) {
             (Head::At(last, _), _) if last > self.seq => Some(Fault::Missing {

@@ -1,4 +1,4 @@
-//! The writer of a run's records: one thread, one transaction for all that waits.
+//! The writer of a run's records: one thread, one transaction for all waiting records.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -22,19 +22,19 @@ use stockade::fault::{self, Fault};
 use stockade::mutex::lock;
 use stockade_sys::signals::SignalSet;
 
-/// How long the end of a run waits for its last records.
+/// The time that the end of a run waits for its last records.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// After so many failures it isn't tried again in this run.
+/// After this many failures, writing isn't tried again in this run.
 const MOST_FAILURES: u32 = 2;
 
-/// Bytes of a run's accesses that are kept: about a quarter of a million of them.
+/// The most bytes of a run's accesses that are kept: about a quarter of a million accesses.
 const MOST_BYTES_OF_ACCESSES: usize = if cfg!(test) { 64 << 10 } else { 64 << 20 };
 
 /// Writes the records of one run, or of several, to the audit trail.
 ///
-/// Its thread starts with it and opens the database with the first record. Nothing that fails there reaches a run:
-/// [`finish`](AuditWriter::finish) says it once.
+/// Its thread starts with it and opens the database at the first record. No failure there affects a run:
+/// [`finish`](AuditWriter::finish) reports it once.
 pub struct AuditWriter {
     notes: Arc<Notes>,
     thread: Result<Thread, io::Error>,
@@ -53,14 +53,14 @@ impl Thread {
     }
 }
 
-/// What observers hold: where the records go, and the grants that are to last.
+/// State shared with the observers: the queue of records, and the storage of lasting grants.
 struct Notes {
     level: Level,
     queue: Queue,
     state: Option<PathBuf>,
-    /// Stores grants that last; none are kept without.
+    /// Stores lasting grants; without it none are stored.
     keeper: OnceLock<Keeper>,
-    /// Why the last grant couldn't be kept.
+    /// The reason that the last grant couldn't be stored.
     unkept: Mutex<Option<StoreError>>,
 }
 
@@ -93,8 +93,8 @@ impl AuditWriter {
         AuditWriter { notes, thread }
     }
 
-    /// Lets the observer keep grants that were answered with `always`, for runs with this key. The first key stays. To be
-    /// called before the run starts, on a thread that isn't confined. Where no thread can be had, none are kept.
+    /// Lets the observer store grants that were answered with `always`, for runs with this key. The first key stays. Call
+    /// it before the run starts, on an unconfined thread. If no thread can be started, none are stored.
     pub fn keep_grants(&self, key: Key) {
         if self.notes.keeper.get().is_none()
             && let Ok(keeper) = Keeper::start(self.notes.state.clone(), key)
@@ -103,15 +103,15 @@ impl AuditWriter {
         }
     }
 
-    /// Who takes note for it. What is noted after the end is dropped.
+    /// The observer that records for this writer. Records after the end are dropped.
     pub fn observer(&self) -> Arc<dyn Observer> {
         self.notes.clone()
     }
 
-    /// Writes what is left and ends.
+    /// Writes the remaining records and ends.
     ///
     /// # Errors
-    /// Something is missing from the trail. It was said nowhere else, and no run was concerned.
+    /// Records are missing from the trail. This is the only report of it, and no run was affected.
     pub fn finish(mut self) -> Result<(), AuditError> {
         self.notes.queue.close();
         let thread = std::mem::replace(&mut self.thread, Err(io::ErrorKind::Unsupported.into()));
@@ -120,13 +120,13 @@ impl AuditWriter {
             Err(_) if self.notes.level == Level::Off => Ok(()),
             Err(source) => Err(AuditError::Unstarted(source)),
         };
-        // A grant that isn't there tomorrow is what a person would notice first.
+        // A missing grant comes first: a person would notice it first.
         let unkept = lock(&self.notes.unkept).take();
         unkept.map_or(written, |source| Err(AuditError::Unkept(source)))
     }
 }
 
-/// Without [`AuditWriter::finish`] the thread ends by itself, and what it couldn't write isn't told.
+/// Without [`AuditWriter::finish`] the thread ends by itself, and unwritten records aren't reported.
 impl Drop for AuditWriter {
     fn drop(&mut self) {
         self.notes.queue.close();
@@ -177,7 +177,7 @@ impl Observer for Notes {
     }
 }
 
-/// A thread on which all signals are blocked from the start: they are for the thread that waits for them.
+/// Starts a thread on which all signals are blocked from the start: they are for the thread that waits for them.
 fn spawn(writing: Writing) -> io::Result<Thread> {
     let (say, end) = channel();
     let before = SignalSet::full().block()?;
@@ -192,14 +192,14 @@ fn spawn(writing: Writing) -> io::Result<Thread> {
     spawned.map(|handle| Thread { handle, end })
 }
 
-/// The thread's own.
+/// The thread's own state.
 struct Writing {
     notes: Arc<Notes>,
     trail: Option<Trail>,
     failures: u32,
-    /// Bytes of the accesses that each run has noted.
+    /// The number of bytes of each run's recorded accesses.
     accesses: HashMap<String, usize>,
-    /// Records that are missing, and no row says so yet.
+    /// Missing records that no row reports yet.
     unrecorded: u64,
     unwritten: u64,
     lost: u64,
@@ -234,7 +234,7 @@ impl Writing {
         }
     }
 
-    /// Whether a record is kept. The accesses of one run, of which it makes as many as it likes, don't fill the disk.
+    /// Whether a record is kept. The accesses of one run, which makes as many as it likes, don't fill the disk.
     fn has_room(&mut self, entry: &Entry) -> bool {
         if !matches!(entry.kind, "allowed" | "denied") {
             if entry.kind == "ended" {
@@ -247,7 +247,7 @@ impl Writing {
         *bytes <= MOST_BYTES_OF_ACCESSES
     }
 
-    /// Writes what was taken.
+    /// Writes a batch.
     fn keep(&mut self, taken: Taken) {
         let last_run = taken.records.back().map(|noted| noted.run.clone());
         let noted = taken.records.len();
@@ -269,7 +269,7 @@ impl Writing {
         self.alerts.go_on();
     }
 
-    /// All of them, or none and the reason is kept.
+    /// Writes all of them, or none and keeps the error.
     fn write(&mut self, entries: &[Entry]) {
         if entries.is_empty() {
             return;
@@ -288,7 +288,7 @@ impl Writing {
                 if let Some(error) = error {
                     self.error = Some(error);
                 }
-                // Opened anew the next time: nothing is known of its state.
+                // Opened anew next time, because its state is unknown.
                 self.trail = None;
                 let denials = entries.iter().filter(|entry| is_violation(entry.kind, &entry.body));
                 denials.for_each(|entry| {
@@ -299,7 +299,7 @@ impl Writing {
         }
     }
 
-    /// `None` as an error where it isn't even tried any more.
+    /// The error is `None` if writing isn't even tried any more.
     fn append(&mut self, entries: &[Entry]) -> Result<Vec<super::Row>, Option<StoreError>> {
         if self.failures >= MOST_FAILURES {
             return Err(None);
@@ -314,7 +314,7 @@ impl Writing {
         Ok(trail.append(entries)?)
     }
 
-    /// What is missing, the worst first.
+    /// The report of missing records, the worst first.
     fn ended(self) -> Result<(), AuditError> {
         match self.error {
             Some(source) => Err(AuditError::Unwritten {
@@ -334,7 +334,7 @@ impl Writing {
     }
 }
 
-/// Whether a record is told as a violation, where that is configured. Quotes within a text are escaped, so this field is
+/// Whether a record counts as a violation, where that is configured. Quotes within a text are escaped, so this field is
 /// the record's own.
 fn is_violation(kind: &str, body: &str) -> bool {
     kind == "denied" || (kind == "judged" && body.contains("\"result\":\"deny\""))

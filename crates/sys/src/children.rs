@@ -1,7 +1,7 @@
-//! The processes below this one, signalled without a scope that would keep a signal to all of them in the run.
+//! Signals the processes below this one, where no Landlock scope would confine a signal to all of them to the run.
 //!
-//! A number may be another process's by the time of a call. That of a child is its own until this process collects it; any
-//! other process is pinned first, and then shown to be a child of one that is pinned and lives.
+//! A process id may be reused by the time of a call. A child's id isn't until this process collects it; any other
+//! process is pinned first, and then shown to be a child of one that is pinned and lives.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -11,8 +11,8 @@ use super::check;
 use super::other::{process_descriptor, signal_process};
 use super::process::signal;
 
-/// The children of the calling thread, by a list that is open from the beginning: a run may fill the machine's table of open
-/// files, and has to end all the same.
+/// The children of the calling thread, by a list opened at the start: a run may fill the machine's table of open files,
+/// and must be killed all the same.
 pub struct Children(OwnedFd);
 
 impl Children {
@@ -22,12 +22,12 @@ impl Children {
         super::duplicate_above(file.as_raw_fd(), super::BEYOND_THE_WARDENS).map(Children)
     }
 
-    /// Sends a signal to those that exist now, but for those that are spared, and to all below them. Child-safe, if `is_spared`
-    /// is.
+    /// Sends a signal to the present children, except those that are spared, and to all processes below them.
+    /// Child-safe, if `is_spared` is.
     ///
-    /// The caller is the subreaper, so what is missed here becomes its child in the end: the orphan of a process that ended
-    /// meanwhile, and what is below more processes than are kept in mind, or can be opened, or looked at in one call. The next
-    /// call meets it.
+    /// The caller is the subreaper, so any process missed here becomes its child in the end: the orphan of a process
+    /// that ended meanwhile, and those below more processes than can be remembered, opened, or looked at in one call.
+    /// The next call reaches it.
     pub fn signal(&self, number: i32, is_spared: impl Fn(i32) -> bool) {
         const MOST_STEPS: usize = 1 << 16;
         let mut steps = MOST_STEPS;
@@ -48,11 +48,11 @@ impl Children {
         });
     }
 
-    /// One round of ending them, counted from 1; the caller collects what has ended between them. Child-safe, if `is_spared` is.
+    /// One round of killing them, counted from 1; the caller collects zombies between rounds. Child-safe, if `is_spared` is.
     ///
-    /// Going all the way down ends a chain whose processes stay. It takes long where there are hundreds, and a process that starts
-    /// the next and ends is gone by the time it's reached. So most rounds kill this process's own children alone, by one call
-    /// each; every eighth goes down.
+    /// Descending the tree kills a chain whose processes stay. It takes long with hundreds of processes, and a process that
+    /// forks the next and exits is gone by the time it's reached. So most rounds kill only this process's own children, by one
+    /// call each; every eighth descends.
     pub fn kill(&self, round: usize, is_spared: impl Fn(i32) -> bool) {
         const DOWN: usize = 8;
         if round.is_multiple_of(DOWN) {
@@ -66,7 +66,7 @@ impl Children {
         });
     }
 
-    /// Those that exist now, and those that come to be among them meanwhile. Child-safe, if `act` is.
+    /// Calls `act` with the present children, and those added meanwhile. Child-safe, if `act` is.
     pub fn each(&self, mut act: impl FnMut(i32)) {
         each_listed(&self.0, |child| {
             act(child);
@@ -81,7 +81,7 @@ impl AsRawFd for Children {
     }
 }
 
-/// A process that no other one can take the place of.
+/// A process pinned against the reuse of its id.
 struct Pinned {
     number: i32,
     descriptor: OwnedFd,
@@ -92,7 +92,7 @@ impl Pinned {
         let _ = signal_process(self.descriptor.as_fd(), number, None);
     }
 
-    /// Whether it is still there, be it dead: nothing else has had its number then.
+    /// Whether it still exists, dead or alive: then its id wasn't reused.
     fn is_there(&self) -> bool {
         signal_process(self.descriptor.as_fd(), 0, None).is_ok()
     }
@@ -104,13 +104,12 @@ impl Pinned {
     }
 }
 
-/// Signals a process and all below it, in so many steps: a thread or a child is one. No allocation, so few are kept in mind: a
-/// chain of processes needs one place, however long it is. Of more that wait at once some are signalled without what is below
-/// them.
+/// Signals a process and all below it, in so many steps: a thread or a child is one. No allocation, so few are remembered: a
+/// chain of processes needs one place, however long it is. If more wait at once, some are signalled without those below them.
 ///
-/// What a killed process made is the subreaper's a moment later, so its children are pinned before it is killed, or a chain would
-/// lose one process a round. Until then it may make more: those that come too late are the subreaper's, too, and as it could go
-/// on for ever, it is killed once there's no place for another, or after some steps. One that gets another signal gets it first.
+/// A killed process's children pass to the subreaper a moment later, so they are pinned before it is killed, or a chain would
+/// lose one process per round. Until then it may fork more: late ones pass to the subreaper too. As it could go on for ever, it
+/// is killed once there's no place for another, or after some steps. With any other signal the process gets it first.
 fn signal_from(top: Pinned, signal: i32, steps: &mut usize) {
     const KEPT: usize = 24;
     const BEFORE_KILLED: usize = 1024;
@@ -159,7 +158,7 @@ fn signal_from(top: Pinned, signal: i32, steps: &mut usize) {
     }
 }
 
-/// Takes one of the steps that are left. None left is the end, and so is enough.
+/// Takes one of the steps that are left; breaks if none is left or `is_enough`.
 fn step(left: &mut usize, is_enough: bool) -> ControlFlow<()> {
     *left = left.saturating_sub(1);
     match *left == 0 || is_enough {
@@ -170,21 +169,21 @@ fn step(left: &mut usize, is_enough: bool) -> ControlFlow<()> {
 
 /// The numbers of a list of children (proc_pid_task(5)).
 fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32) -> ControlFlow<()>) {
-    // More than there are process ids (PID_MAX_LIMIT): a list that grows as it is read has an end too. The last are the
-    // youngest, and in front of them may lie any number that have ended.
+    // More than there are process ids (PID_MAX_LIMIT), so that a list that grows while it is read has an end too. The
+    // youngest come last, behind any number of zombies.
     const PAGES: usize = 1 << 13;
     let mut buffer = [0_u8; 4096];
     let mut offset = 0;
     let mut pid = 0_i32;
     for _ in 0..PAGES {
-        // SAFETY: the kernel writes at most the buffer's size into it. Read from its beginning the list is made anew.
+        // SAFETY: the kernel writes at most the buffer's size into it. Reading from offset 0 makes the list anew.
         let got = unsafe { libc::pread(list.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset) };
         let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
         if text.is_empty() {
             return;
         }
         offset += text.len() as libc::off_t;
-        // Numbers are followed by a blank each. What is read may end amid one.
+        // A blank follows each number. A read may end within one.
         for byte in text {
             if byte.is_ascii_digit() {
                 pid = pid.saturating_mul(10).saturating_add(i32::from(byte - b'0'));
@@ -198,7 +197,7 @@ fn each_listed(list: &OwnedFd, mut act: impl FnMut(i32) -> ControlFlow<()>) {
     }
 }
 
-/// The threads of a process that there are now.
+/// Calls `act` with the present threads of a process.
 fn each_thread(process: i32, mut act: impl FnMut(i32) -> ControlFlow<()>) {
     if let Ok(directory) = open(&ProcPath::of(process).text("/task")) {
         let _ = super::file::each_entry(directory.as_fd(), |name, _| act(number(name)));
@@ -212,19 +211,19 @@ fn parent(process: i32) -> Option<i32> {
     // SAFETY: the kernel writes at most the buffer's size into it.
     let got = unsafe { libc::read(file.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
     let text = buffer.get(..usize::try_from(got).ok()?)?;
-    // The name is in brackets, and may have brackets itself.
+    // The name is in brackets, and may contain brackets itself.
     let end = text.iter().rposition(|byte| *byte == b')')?;
     text.get(end..)?.split(|byte| *byte == b' ').nth(2).map(number)
 }
 
-/// A number in decimal digits; of anything else, 0.
+/// Parses a decimal number; 0 for anything else.
 fn number(digits: &[u8]) -> i32 {
     let digit = |byte: &u8| byte.is_ascii_digit().then(|| i32::from(byte - b'0'));
     let add = |number: i32, byte| number.checked_mul(10)?.checked_add(digit(byte)?);
     digits.iter().try_fold(0, add).unwrap_or(0)
 }
 
-/// A path in `/proc`, made without allocation. What doesn't fit makes it another's that isn't there.
+/// A path in `/proc`, built without allocation. A path that doesn't fit is cut to one that doesn't exist.
 struct ProcPath {
     bytes: [u8; 64],
     length: usize,
@@ -269,7 +268,7 @@ impl ProcPath {
     }
 }
 
-/// Opens what can be read. Child-safe.
+/// Opens a file for reading. Child-safe.
 fn open(path: &ProcPath) -> io::Result<OwnedFd> {
     // SAFETY: the path's last byte is 0, and it outlives the call.
     check(unsafe { libc::open(path.bytes.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC) }).map(super::own)
@@ -288,7 +287,7 @@ mod tests {
             let mut command = Command::new("sh");
             command.args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap()
         };
-        // Each waits for the next one, whose last says that it is there; `true` keeps a shell from becoming its command.
+        // Each shell waits for the next; the last prints that it runs. `true` keeps a shell from executing its command in place.
         let chain = "sh -c 'sh -c \"sh -c \\\"echo; sleep 60; true\\\"; true\"; true'; true";
         let mut chains = [shell(chain), shell(chain)];
         let outputs = chains.each_mut().map(|chain| chain.stdout.take().unwrap());
@@ -300,7 +299,7 @@ mod tests {
         let begun = std::time::Instant::now();
         let children = Children::open().unwrap();
         children.signal(libc::SIGKILL, |pid| pid == spared);
-        // All that held it have ended.
+        // All holders of the pipe have ended.
         assert_eq!(outputs[0].read_line(&mut String::new()).unwrap(), 0);
         assert!(chains[1].try_wait().unwrap().is_none());
         children.signal(libc::SIGKILL, |_| false);
@@ -308,7 +307,7 @@ mod tests {
         for chain in &mut chains {
             chain.wait().unwrap();
         }
-        // The last of each ends by itself after a minute.
+        // The last process of each chain ends by itself after a minute.
         assert!(begun.elapsed().as_secs() < 50);
     }
 

@@ -1,4 +1,4 @@
-//! Taking powers away from the calling process: Landlock, seccomp, Linux capabilities, descriptors, limits.
+//! Dropping privileges of the calling process: Landlock, seccomp, Linux capabilities, descriptors, limits.
 //!
 //! Everything here but [`landlock_abi`] and [`seccomp_action_available`] is child-safe.
 
@@ -13,7 +13,7 @@ use super::{check, check_long};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Instruction {
-    /// What to do.
+    /// The opcode.
     pub code: u16,
     /// How many instructions to skip when the comparison holds.
     pub jt: u8,
@@ -45,7 +45,7 @@ pub fn landlock_errata() -> io::Result<i32> {
 }
 
 fn landlock_query(flag: u32) -> io::Result<i32> {
-    // SAFETY: a null attribute of size 0 is what the kernel asks for with these flags; nothing is written.
+    // SAFETY: with these flags the kernel expects a null attribute of size 0; nothing is written.
     let answer = unsafe {
         libc::syscall(
             libc::SYS_landlock_create_ruleset,
@@ -76,7 +76,7 @@ pub fn landlock_add_path(ruleset: BorrowedFd<'_>, directory: BorrowedFd<'_>, rig
     check_long(answer).map(drop)
 }
 
-/// Adds the calling process's own `/proc` directory to a ruleset: a new process has a new one.
+/// Adds the calling process's own `/proc` directory to a ruleset: each new process has its own.
 pub fn grant_own_proc(ruleset: RawFd, rights: u64) -> io::Result<()> {
     let own = open_path(c"/proc/self")?;
     // SAFETY: the launcher keeps the ruleset open until the target has started.
@@ -84,19 +84,19 @@ pub fn grant_own_proc(ruleset: RawFd, rights: u64) -> io::Result<()> {
     landlock_add_path(ruleset, own.as_fd(), rights)
 }
 
-/// Enforces a ruleset on the calling thread and all it will start. Needs `no_new_privs`.
+/// Enforces a ruleset on the calling thread and everything it starts later. Needs `no_new_privs`.
 pub fn landlock_restrict_self(ruleset: RawFd) -> io::Result<()> {
     // SAFETY: takes two integers; a bad descriptor is an error answer.
     let answer = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0_u32) };
     check_long(answer).map(drop)
 }
 
-/// Installs a seccomp filter on the calling thread and all it will start. Needs `no_new_privs`.
+/// Installs a seccomp filter on the calling thread and everything it starts later. Needs `no_new_privs`.
 pub fn install_filter(program: &[Instruction]) -> io::Result<()> {
     set_filter(program, 0).map(drop)
 }
 
-/// The same with `SECCOMP_FILTER_FLAG_*`: the listener's number where one is asked for.
+/// The same with `SECCOMP_FILTER_FLAG_*`; returns the listener's number if one is requested.
 pub(super) fn set_filter(program: &[Instruction], flags: libc::c_ulong) -> io::Result<libc::c_long> {
     let Ok(len) = u16::try_from(program.len()) else {
         return Err(io::Error::from_raw_os_error(libc::E2BIG));
@@ -125,17 +125,17 @@ pub fn seccomp_action_available(action: u32) -> bool {
     answer == 0
 }
 
-/// No program started from here can gain powers by set-user-ID bits or file capabilities.
+/// Keeps programs started from here from gaining privileges by set-user-ID bits or file capabilities.
 pub fn no_new_privs() -> io::Result<()> {
     prctl(libc::PR_SET_NO_NEW_PRIVS, 1)
 }
 
-/// A signal for the calling process when the thread that started it ends.
+/// Sets the signal that the calling process gets when the thread that forked it ends.
 pub fn parent_death_signal(signal: libc::c_int) -> io::Result<()> {
     prctl(libc::PR_SET_PDEATHSIG, signal as libc::c_ulong)
 }
 
-/// Orphans below the calling process become its children in place of init's.
+/// Makes the calling process the parent of orphans below it, in place of init.
 pub fn become_subreaper() -> io::Result<()> {
     prctl(libc::PR_SET_CHILD_SUBREAPER, 1)
 }
@@ -148,8 +148,8 @@ fn prctl(option: libc::c_int, value: libc::c_ulong) -> io::Result<()> {
 
 /// Empties the effective, permitted, inheritable, ambient and bounding sets of the calling thread.
 ///
-/// The `caps` crate allocates while it does this, so it can't be used between fork and exec; the order is
-/// capabilities(7)'s: the bounding set first, since dropping from it needs `CAP_SETPCAP`.
+/// The `caps` crate allocates here, so it can't be used between fork and exec. The order is that of capabilities(7):
+/// the bounding set first, since dropping from it needs `CAP_SETPCAP`.
 pub fn drop_capabilities(holds_any: bool) -> io::Result<()> {
     const VERSION_3: u32 = 0x2008_0522;
     const HIGHEST_POSSIBLE: libc::c_ulong = 63;
@@ -162,7 +162,7 @@ pub fn drop_capabilities(holds_any: bool) -> io::Result<()> {
         for capability in 0..=HIGHEST_POSSIBLE {
             match prctl(libc::PR_CAPBSET_DROP, capability) {
                 Ok(()) => {}
-                // EINVAL: past the last one this kernel knows.
+                // EINVAL: past the last capability that this kernel knows.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => break,
                 // Without CAP_SETPCAP the bounding set stays; no_new_privs makes it unreachable.
                 Err(error) if error.raw_os_error() == Some(libc::EPERM) => break,
@@ -190,7 +190,7 @@ pub fn drop_capabilities(holds_any: bool) -> io::Result<()> {
     check_long(unsafe { libc::syscall(libc::SYS_capset, &raw const header, empty.as_ptr()) }).map(drop)
 }
 
-/// Sets one resource limit, soft and hard. A hard limit that is lower already is kept.
+/// Sets one resource limit, soft and hard. A hard limit that is already lower is kept.
 pub fn limit_resource(resource: u32, soft: u64, hard: u64) -> io::Result<()> {
     let (_, current) = limit_of(0, resource)?;
     let hard = hard.min(current);
@@ -199,8 +199,8 @@ pub fn limit_resource(resource: u32, soft: u64, hard: u64) -> io::Result<()> {
 
 /// Closes every descriptor from `first` on.
 pub fn close_from(first: libc::c_uint) -> io::Result<()> {
-    // SAFETY: the callers are processes of our own making that hold no Rust owner of these descriptors
-    // which would use them afterwards: the target just before exec, the warden after it said goodbye.
+    // SAFETY: the callers are processes that this program created and that hold no Rust owner of these descriptors
+    // which would use them afterwards: the target just before exec, the warden after it reported the target's start.
     check_long(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0_u32) }).map(drop)
 }
 

@@ -1,4 +1,4 @@
-//! The kernel's own table of sockets, asked for one of them (sock_diag(7)).
+//! Queries the kernel's table of sockets for one of them (sock_diag(7)).
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -12,11 +12,11 @@ const LISTEN: u8 = 10;
 const HEADER: usize = 16;
 /// `struct inet_diag_req_v2`.
 const REQUEST: usize = 56;
-/// Where `idiag_state` and `idiag_inode` stand in `struct inet_diag_msg`.
+/// The offsets of `idiag_state` and `idiag_inode` in `struct inet_diag_msg`.
 const STATE_AT: usize = 1;
 const INODE_AT: usize = 68;
 
-/// The number of the TCP socket that listens at this address; `None` where none does.
+/// The inode number of the TCP socket that listens at this address; `None` if none does.
 pub fn listener(address: SocketAddr) -> io::Result<Option<u64>> {
     let asked = socket::open(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_SOCK_DIAG)?;
     let mut asked = File::from(asked);
@@ -48,13 +48,13 @@ fn request(address: SocketAddr) -> Vec<u8> {
         }
         IpAddr::V6(ip) => bytes.extend(ip.octets()),
     }
-    // From anybody, on any interface, whichever cookie it has.
+    // From any peer, on any interface, with any cookie.
     bytes.extend([0; 16 + 4]);
     bytes.extend([0xff; 8]);
     bytes
 }
 
-/// An answer of another kind is the error that there's none.
+/// A reply of another kind is the error that there's no such socket.
 fn inode(answer: &[u8]) -> Option<u64> {
     let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
     let message = answer.get(HEADER..)?;

@@ -21,7 +21,7 @@ pub struct OpenHow {
 }
 
 impl OpenHow {
-    /// Opens what is there with these flags, close-on-exec.
+    /// Opens an existing file with these flags, close-on-exec.
     pub const fn existing(flags: i32) -> OpenHow {
         OpenHow {
             flags: (flags | libc::O_CLOEXEC) as u64,
@@ -43,11 +43,11 @@ pub fn open(base: BorrowedFd<'_>, path: &CStr, how: OpenHow) -> io::Result<Owned
             size_of::<OpenHow>(),
         )
     })?;
-    // SAFETY: the kernel made it for us.
+    // SAFETY: the kernel just created it; it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(opened as RawFd) })
 }
 
-/// The text of a link into `buffer`: how many bytes. An empty path means the link that `base` is itself.
+/// Reads a link's text into `buffer` and returns its length. An empty path means that `base` is the link.
 pub fn read_link(base: BorrowedFd<'_>, path: &CStr, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the kernel writes at most `buffer.len()` bytes.
     let got = unsafe {
@@ -61,7 +61,7 @@ pub fn read_link(base: BorrowedFd<'_>, path: &CStr, buffer: &mut [u8]) -> io::Re
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 
-/// Bytes that wait in a pipe (`FIONREAD`, ioctl_list(2)).
+/// The number of unread bytes in a pipe (`FIONREAD`, ioctl_list(2)).
 pub fn bytes_in(pipe: BorrowedFd<'_>) -> io::Result<usize> {
     let mut count: libc::c_int = 0;
     // SAFETY: the kernel writes one integer that outlives the call.
@@ -69,7 +69,7 @@ pub fn bytes_in(pipe: BorrowedFd<'_>) -> io::Result<usize> {
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// fstat(2), `O_PATH` descriptors too.
+/// fstat(2), also of `O_PATH` descriptors.
 pub fn status(file: BorrowedFd<'_>) -> io::Result<libc::stat> {
     let mut status = MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the kernel writes one `stat`; zeroed memory is a valid one should it fail.
@@ -81,8 +81,8 @@ pub fn status(file: BorrowedFd<'_>) -> io::Result<libc::stat> {
 
 /// statx(2) of an entry, links not followed; an empty name means `parent` itself.
 ///
-/// Never by libc's function: Rust's library refers to it weakly, and in a static binary that was optimised as a whole
-/// nothing else is left to link it, so that it is called at address 0.
+/// Not through libc's function: Rust's library refers to it weakly, and in a static binary with whole-program
+/// optimisation nothing else links it, so that address 0 would be called.
 pub fn entry_status(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<libc::statx> {
     let mut status = MaybeUninit::<libc::statx>::zeroed();
     // SAFETY: the kernel writes one `statx`; zeroed memory is a valid one should it fail.
@@ -99,10 +99,10 @@ pub fn entry_status(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<libc::sta
     }
 }
 
-/// The names in a directory and their kinds (`DT_*`), but `.` and `..`, until `act` has enough (getdents64(2)). Child-safe, if
-/// `act` is.
+/// Calls `act` with the names in a directory and their kinds (`DT_*`), except `.` and `..`, until it breaks
+/// (getdents64(2)). Child-safe, if `act` is.
 ///
-/// The C library's readdir(3) takes and gives back 32 KiB of memory for each directory.
+/// The C library's readdir(3) allocates and frees 32 KiB for each directory.
 pub fn each_entry(directory: BorrowedFd<'_>, mut act: impl FnMut(&[u8], u8) -> ControlFlow<()>) -> io::Result<()> {
     const LENGTH: usize = 16;
     const KIND: usize = 18;
@@ -119,7 +119,7 @@ pub fn each_entry(directory: BorrowedFd<'_>, mut act: impl FnMut(&[u8], u8) -> C
             )
         });
         let got = match got {
-            // A directory that was removed has no more.
+            // A removed directory has no more entries.
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(()),
             got => got?,
         };
@@ -151,14 +151,14 @@ pub fn set_flags(file: BorrowedFd<'_>, flags: i32) -> io::Result<()> {
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) }).map(drop)
 }
 
-/// Sets the signal that an open file's events send (`F_SETSIG`); 0 is SIGIO.
+/// Sets the signal sent for an open file's events (`F_SETSIG`); 0 is SIGIO.
 pub fn set_signal_of_events(file: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     const F_SETSIG: libc::c_int = 10;
     // SAFETY: integers only.
     check(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, signal) }).map(drop)
 }
 
-/// Which processes an open file's events signal.
+/// The recipient of the signals for an open file's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// None, or one that has ended.
@@ -169,7 +169,7 @@ pub enum Owner {
     Group(i32),
 }
 
-/// Asks for the owner of an open file (`F_GETOWN_EX`).
+/// Returns the owner of an open file (`F_GETOWN_EX`).
 pub fn owner(file: BorrowedFd<'_>) -> io::Result<Owner> {
     const F_GETOWN_EX: libc::c_int = 16;
     const F_OWNER_PGRP: libc::c_int = 2;
@@ -194,13 +194,13 @@ pub fn file_system(file: BorrowedFd<'_>) -> io::Result<i64> {
     }
 }
 
-/// Makes the calling thread's working directory, root and umask its own, and its descriptors too.
+/// Gives the calling thread a working directory, root and umask of its own, and a descriptor table too.
 pub fn stop_sharing() -> io::Result<()> {
     // SAFETY: integers only. Descriptors keep their numbers; owners elsewhere keep theirs.
     check(unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_FILES) }).map(drop)
 }
 
-/// The same where it is allowed; whether it was. A container's filter may refuse it.
+/// The same if permitted; returns whether it was. A container's filter may refuse it.
 pub fn stop_sharing_if_allowed() -> io::Result<bool> {
     match stop_sharing() {
         Ok(()) => Ok(true),
@@ -209,13 +209,13 @@ pub fn stop_sharing_if_allowed() -> io::Result<bool> {
     }
 }
 
-/// As [`stop_sharing`], without the descriptors.
+/// Like [`stop_sharing`], without the descriptor table.
 pub fn stop_sharing_directory() -> io::Result<()> {
     // SAFETY: integers only.
     check(unsafe { libc::unshare(libc::CLONE_FS) }).map(drop)
 }
 
-/// Closes all descriptors from 3 on but a few, in the calling thread's own table (after [`stop_sharing`]).
+/// Closes all descriptors from 3 on except `kept`, in the calling thread's own table (after [`stop_sharing`]).
 pub fn close_all_but(kept: &mut [RawFd]) -> io::Result<()> {
     kept.sort_unstable();
     let mut first = 3;
@@ -239,7 +239,7 @@ pub fn set_umask(mask: u32) {
     unsafe { libc::umask(mask as libc::mode_t) };
 }
 
-/// Makes a directory entry, as the calls of that name do.
+/// mkdirat(2).
 pub fn make_directory(parent: BorrowedFd<'_>, name: &CStr, mode: u32) -> io::Result<()> {
     // SAFETY: the name is NUL-terminated.
     check(unsafe { libc::mkdirat(parent.as_raw_fd(), name.as_ptr(), mode as libc::mode_t) }).map(drop)
@@ -328,7 +328,7 @@ pub fn change_times(file: BorrowedFd<'_>, times: Option<[libc::timespec; 2]>) ->
     .map(drop)
 }
 
-/// Asks whether the calling user may do this (`R_OK`, `W_OK`, `X_OK`), with effective ids.
+/// faccessat(2): whether the calling user may do this (`R_OK`, `W_OK`, `X_OK`), with effective ids.
 pub fn may_access(path: &CStr, mode: libc::c_int) -> io::Result<()> {
     // SAFETY: the path is NUL-terminated.
     check(unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), mode, libc::AT_EACCESS) }).map(drop)
@@ -346,14 +346,14 @@ pub fn remove_attribute(path: &CStr, name: &CStr) -> io::Result<()> {
     check(unsafe { libc::removexattr(path.as_ptr(), name.as_ptr()) }).map(drop)
 }
 
-/// getxattr(2); an empty buffer asks for the size.
+/// getxattr(2); an empty buffer queries the size.
 pub fn read_attribute(path: &CStr, name: &CStr, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: both strings are NUL-terminated; the kernel writes at most `buffer.len()` bytes.
     let got = unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) };
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 
-/// listxattr(2); an empty buffer asks for the size.
+/// listxattr(2); an empty buffer queries the size.
 pub fn list_attributes(path: &CStr, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the path is NUL-terminated; the kernel writes at most `buffer.len()` bytes.
     let got = unsafe { libc::listxattr(path.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) };
@@ -370,11 +370,11 @@ pub fn watch(inotify: BorrowedFd<'_>, path: &CStr, mask: u32) -> io::Result<i32>
 pub fn memory_file(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
     // SAFETY: the name is NUL-terminated; the answer is a new descriptor.
     let made = check(unsafe { libc::memfd_create(name.as_ptr(), flags) })?;
-    // SAFETY: the kernel made it for us.
+    // SAFETY: the kernel just created it; it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(made) })
 }
 
-/// Keeps a memory file as it is, for good.
+/// Seals a memory file's contents for good.
 pub fn seal(file: BorrowedFd<'_>) -> io::Result<()> {
     let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
     // SAFETY: integers only.
@@ -387,7 +387,7 @@ pub fn seal_against_sealing(file: BorrowedFd<'_>) -> io::Result<()> {
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SEAL) }).map(drop)
 }
 
-/// The number of the pseudo-terminal that a master belongs to.
+/// The number of the pseudo-terminal of a master.
 pub fn terminal_number(master: BorrowedFd<'_>) -> io::Result<u32> {
     let mut number: libc::c_uint = 0;
     // SAFETY: the kernel writes one `unsigned int`.

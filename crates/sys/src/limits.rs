@@ -4,7 +4,7 @@ use std::io;
 
 use super::check_long;
 
-/// A resource limit of a process, soft and hard; 0 is the calling one (prlimit(2)). Child-safe.
+/// A resource limit of a process, soft and hard; process 0 is the calling one (prlimit(2)). Child-safe.
 pub fn limit_of(process: i32, resource: u32) -> io::Result<(u64, u64)> {
     let mut current = libc::rlimit64 {
         rlim_cur: 0,
@@ -23,7 +23,7 @@ pub fn limit_of(process: i32, resource: u32) -> io::Result<(u64, u64)> {
     Ok((current.rlim_cur, current.rlim_max))
 }
 
-/// Sets it. Child-safe.
+/// Sets a resource limit of a process. Child-safe.
 pub fn set_limit_of(process: i32, resource: u32, (soft, hard): (u64, u64)) -> io::Result<()> {
     let wanted = libc::rlimit64 {
         rlim_cur: soft,

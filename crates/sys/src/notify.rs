@@ -1,4 +1,4 @@
-//! Seccomp user notification (seccomp_unotify(2)): installing a filter with a listener, and the listener's calls.
+//! Seccomp user notification (seccomp_unotify(2)): installing a filter with a listener, and the listener's ioctls.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -25,7 +25,7 @@ const SYNC_WAKE_UP: u64 = 1;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Notification {
-    /// Names this notification until it is answered.
+    /// Identifies this notification until it is answered.
     pub id: u64,
     /// The thread that waits.
     pub thread: i32,
@@ -57,7 +57,7 @@ struct AddDescriptor {
     new_flags: u32,
 }
 
-/// Installs a filter on the calling thread and all it will start; the answer is its listener. Needs `no_new_privs`.
+/// Installs a filter on the calling thread and everything it starts later; returns its listener. Needs `no_new_privs`.
 ///
 /// Child-safe.
 pub fn install_filter(program: &[Instruction]) -> io::Result<OwnedFd> {
@@ -69,64 +69,64 @@ pub fn install_filter(program: &[Instruction]) -> io::Result<OwnedFd> {
 
 fn install(program: &[Instruction], flags: libc::c_ulong) -> io::Result<OwnedFd> {
     let listener = set_filter(program, flags)? as RawFd;
-    // SAFETY: the kernel made the descriptor for us; it has no other owner.
+    // SAFETY: the kernel just created the descriptor; it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(listener) })
 }
 
 /// Whether a filter with a listener could be installed from here: the kernel knows the action, and no filter of an
-/// outer run refuses it. Installs nothing: the kernel finds the missing program only after the flags.
+/// outer run refuses it. Installs nothing: the kernel notices the missing program only after checking the flags.
 pub fn is_available() -> bool {
     takes_flags(NEW_LISTENER)
 }
 
-/// Whether a call that was received waits until it is answered, whatever signals come (`SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`).
+/// Whether a received call waits until it is answered, whatever signals come (`SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`).
 pub fn waits_killably() -> bool {
     takes_flags(NEW_LISTENER | WAIT_KILLABLE_RECV)
 }
 
 fn takes_flags(flags: libc::c_ulong) -> bool {
     let nothing = std::ptr::null::<libc::sock_fprog>();
-    // SAFETY: a null program is answered with EFAULT before anything else happens.
+    // SAFETY: a null program returns EFAULT before anything else happens.
     let answer = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, nothing) };
     answer < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 
-/// Whether [`receive`] ends with the run (Linux 6.11). Before, only polling does.
+/// Whether [`receive`] returns when the run ends (Linux 6.11). Before, only polling does.
 pub fn receiving_ends() -> bool {
     const SINCE: (u32, u32) = (6, 11);
     let release = nix::sys::utsname::uname();
     release.is_ok_and(|name| version(&name.release().to_string_lossy()).is_some_and(|version| version >= SINCE))
 }
 
-/// The first two numbers of a kernel's release.
+/// The first two numbers of a kernel release.
 fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|character: char| !character.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Has the kernel wake the other side on the same processor (Linux 6.6): answers come in a fraction of the time.
-/// Older kernels refuse, and are only slower.
+/// Makes the kernel wake the other side on the same processor (Linux 6.6): answers take a fraction of the time. Older
+/// kernels refuse, and are only slower.
 pub fn wake_synchronously(listener: BorrowedFd<'_>) {
     // SAFETY: an integer argument; an unknown request is an error answer.
     unsafe { libc::ioctl(listener.as_raw_fd(), IOCTL_SET_FLAGS as _, SYNC_WAKE_UP) };
 }
 
-/// Waits for the next notification. `ENOENT`: the caller was killed meanwhile, or no process is left.
+/// Waits for the next notification. `ENOENT`: the calling thread was killed meanwhile, or no process is left.
 pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
-    // The kernel wants zeroes.
+    // The kernel requires zeroes.
     let mut notification = Notification::default();
     // SAFETY: the kernel writes one `seccomp_notif` of the size that the request encodes, which is this struct's.
     check(unsafe { libc::ioctl(listener.as_raw_fd(), IOCTL_RECEIVE as _, &raw mut notification) })?;
     Ok(notification)
 }
 
-/// Whether the thread still waits for the answer. While it does, its number means it and no other.
+/// Whether the thread still waits for the answer. Until then its id isn't reused.
 pub fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: the kernel reads one `u64` that outlives the call.
     unsafe { libc::ioctl(listener.as_raw_fd(), IOCTL_ID_VALID as _, &raw const id) == 0 }
 }
 
-/// Answers with a value, or with an error number where that isn't 0.
+/// Answers with a value, or with an error number if that isn't 0.
 pub fn answer(listener: BorrowedFd<'_>, id: u64, value: i64, errno: i32) -> io::Result<()> {
     respond(
         listener,
@@ -139,7 +139,7 @@ pub fn answer(listener: BorrowedFd<'_>, id: u64, value: i64, errno: i32) -> io::
     )
 }
 
-/// Lets the kernel make the call with whatever the target's memory holds by then.
+/// Lets the kernel make the call with whatever the target's memory contains by then.
 pub fn let_continue(listener: BorrowedFd<'_>, id: u64) -> io::Result<()> {
     respond(
         listener,
@@ -175,13 +175,12 @@ impl OnExecute {
     }
 }
 
-/// Gives the target a copy of a descriptor: its number there. The call is answered separately.
+/// Installs a copy of a descriptor in the target and returns its number there. The call is answered separately.
 pub fn inject(listener: BorrowedFd<'_>, id: u64, descriptor: BorrowedFd<'_>, on_execute: OnExecute) -> io::Result<i32> {
     add(listener, id, descriptor, (0, 0), on_execute)
 }
 
-/// Puts a copy of a descriptor in the place of one of the target's, which is closed when it executes a program. The call
-/// is answered separately.
+/// Replaces one of the target's descriptors by a copy of this one, close-on-exec. The call is answered separately.
 pub fn replace(listener: BorrowedFd<'_>, id: u64, descriptor: BorrowedFd<'_>, number: i32) -> io::Result<()> {
     let number = u32::try_from(number).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
     add(listener, id, descriptor, (ADD_AT_NUMBER, number), OnExecute::Close).map(drop)

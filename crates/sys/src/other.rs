@@ -1,4 +1,4 @@
-//! Another process's memory and descriptors, as the supervisor reads them. What comes from there is an allegation.
+//! Another process's memory and descriptors, as the supervisor reads them. What they say is an allegation.
 
 use std::cmp::Ordering;
 use std::io;
@@ -8,7 +8,7 @@ use super::check_long;
 
 /// Reads from another thread's memory: as many bytes as are mapped from `address` on, at most `buffer.len()`.
 ///
-/// The thread must be known to wait afterwards still, or the number may have meant another one.
+/// The caller must check afterwards that the thread still waits, or the id may have meant another one.
 pub fn read_memory(thread: i32, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
     let local = libc::iovec {
         iov_base: buffer.as_mut_ptr().cast(),
@@ -23,7 +23,7 @@ pub fn read_memory(thread: i32, address: u64, buffer: &mut [u8]) -> io::Result<u
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 
-/// Writes to another thread's memory; a short count where not all of it is mapped and writable.
+/// Writes to another thread's memory; returns a short count if not all of it is mapped and writable.
 pub fn write_memory(thread: i32, address: u64, bytes: &[u8]) -> io::Result<usize> {
     let local = libc::iovec {
         iov_base: bytes.as_ptr().cast_mut().cast(),
@@ -38,15 +38,15 @@ pub fn write_memory(thread: i32, address: u64, bytes: &[u8]) -> io::Result<usize
     usize::try_from(put).map_err(|_| io::Error::last_os_error())
 }
 
-/// A copy of another process's descriptor: the same open file (pidfd_getfd(2)).
+/// Copies another process's descriptor: the same open file description (pidfd_getfd(2)).
 pub fn take_descriptor(process: BorrowedFd<'_>, number: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: integers only; the answer is a new descriptor.
     let copy = check_long(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), number, 0_u32) })?;
-    // SAFETY: the kernel made it for us.
+    // SAFETY: the kernel just created it; it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(copy as RawFd) })
 }
 
-/// Whether [`take_descriptor`] is to be had here. A number that isn't open is told apart from a refusal.
+/// Whether [`take_descriptor`] works here. An unopened number is told apart from a refusal.
 pub fn takes_descriptors() -> bool {
     // SAFETY: no arguments; always succeeds.
     let own = unsafe { libc::getpid() };
@@ -54,23 +54,23 @@ pub fn takes_descriptors() -> bool {
     taken.is_err_and(|error| error.raw_os_error() == Some(libc::EBADF))
 }
 
-/// A descriptor that names a process, by the number of its thread group.
+/// Opens a pidfd of a process, by its thread group id (pidfd_open(2)).
 pub fn process_descriptor(process: i32) -> io::Result<OwnedFd> {
     // SAFETY: integers only; the answer is a new descriptor.
     let descriptor = check_long(unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0_u32) })?;
-    // SAFETY: the kernel made it for us.
+    // SAFETY: the kernel just created it; it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) })
 }
 
-/// A descriptor that names one thread (Linux 6.9): its own descriptors, should it have stopped sharing them.
+/// Opens a pidfd of one thread (Linux 6.9): it leads to the thread's own descriptor table, if unshared.
 pub fn thread_descriptor(thread: i32) -> io::Result<OwnedFd> {
     // SAFETY: integers only; the answer is a new descriptor. PIDFD_THREAD is O_EXCL.
     let descriptor = check_long(unsafe { libc::syscall(libc::SYS_pidfd_open, thread, libc::O_EXCL) })?;
-    // SAFETY: the kernel made it for us.
+    // SAFETY: the kernel just created it; it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) })
 }
 
-/// Compares two threads' descriptor tables in the kernel's own order (kcmp(2)): equal where they share one.
+/// Compares two threads' descriptor tables in the kernel's order (kcmp(2)): equal if they share one.
 pub fn compare_descriptor_tables(one: i32, other: i32) -> io::Result<Ordering> {
     const KCMP_FILES: libc::c_int = 2;
     // SAFETY: integers only.
@@ -82,24 +82,24 @@ pub fn compare_descriptor_tables(one: i32, other: i32) -> io::Result<Ordering> {
     })
 }
 
-/// What goes with a signal (`siginfo_t`), as its sender wrote it.
+/// A signal's `siginfo_t`, as its sender wrote it.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub struct SignalInfo(pub [u8; 128]);
 
 impl SignalInfo {
-    /// Bytes of `si_signo`, which the kernel wants to be the signal's number.
+    /// The bytes of `si_signo`, which the kernel requires to be the signal's number.
     const NUMBER: std::ops::Range<usize> = 0..4;
 
-    /// The same for this signal.
+    /// The same with this signal's number.
     pub fn of(mut self, signal: i32) -> Self {
         self.0[Self::NUMBER].copy_from_slice(&signal.to_ne_bytes());
         self
     }
 }
 
-/// Sends a signal to the process that a descriptor of [`process_descriptor`] names, and to no later one of its number;
-/// `ESRCH` once it was collected. 0 only asks.
+/// Sends a signal to the process of a [`process_descriptor`], never to a later process with its id; `ESRCH` once it was
+/// collected. Signal 0 only checks.
 pub fn signal_process(process: BorrowedFd<'_>, signal: i32, info: Option<&SignalInfo>) -> io::Result<()> {
     let info = info.map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the kernel reads one `siginfo_t` of 128 bytes, which outlives the call, or nothing.

@@ -1,26 +1,26 @@
-//! The connection by which a run inside a run asks the supervisor of the outer one to narrow it.
+//! The connection by which a nested run asks the outer run's supervisor to narrow it.
 //!
-//! There's no file and no variable that a program could forge: the address is one that every run refuses to everybody,
-//! and whose connection the outer supervisor makes itself. Child-safe.
+//! There's no file and no variable that a program could forge: every run refuses this address to all programs, and the
+//! outer supervisor makes the connection itself. Child-safe.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use super::{check, wire};
 
-/// The abstract name, with the zero in front.
+/// The abstract name, with its leading zero byte.
 pub const NAME: &[u8; 15] = b"\0stockade-outer";
 
 /// The answer to a request that was granted.
 pub const YES: u8 = b'y';
 
-/// What the warden says when no process of its run is left.
+/// The warden's message that no process of its run is left.
 pub const GOODBYE: u8 = b'.';
 
 /// Connects to the outer run's supervisor. `ECONNREFUSED`: there's none.
 ///
-/// Somebody else who listens under the name isn't taken for it: then the other end has that name, while the end that
-/// a supervisor puts in the socket's place has none.
+/// Another program that listens under the name isn't mistaken for it: then the peer has that name, while the socket
+/// that a supervisor puts in its place has none.
 pub fn connect() -> io::Result<OwnedFd> {
     const FAMILY: usize = 2;
     // SAFETY: integers only.
@@ -68,7 +68,7 @@ pub fn ask(socket: &OwnedFd, request: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Sends all the bytes; a vanished peer is an error, never a signal.
+/// Sends all the bytes; a closed peer is an error, never a signal.
 pub fn send_all(socket: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         // SAFETY: the kernel reads at most `bytes.len()` bytes.

@@ -1,4 +1,4 @@
-//! Starting, awaiting and ending processes.
+//! Starting, awaiting and killing processes.
 
 use std::ffi::CStr;
 use std::io;
@@ -16,10 +16,10 @@ pub enum Forked {
     Child,
 }
 
-/// Forks with the bare system call: no handlers of the host program run in the child.
+/// Forks with the bare system call: no fork handlers of the host program run in the child.
 ///
-/// The child has a copy of this memory and only the calling thread. All signals should be blocked around the
-/// call, so that no handler of the host runs in it.
+/// The child has a copy of this memory and only the calling thread. All signals should be blocked around the call, so
+/// that no signal handler of the host runs in it.
 pub fn fork() -> io::Result<Forked> {
     let flags = libc::SIGCHLD as libc::c_ulong;
     let none: libc::c_ulong = 0;
@@ -42,7 +42,7 @@ pub fn is_forked() -> bool {
     IS_FORKED.load(Ordering::Relaxed)
 }
 
-/// Ends the process where it goes out of scope: a panic in a forked child must not unwind into what the parent was doing.
+/// Exits the process when it goes out of scope: a panic in a forked child must not unwind into the parent's frames.
 pub struct ExitOnDrop;
 
 impl Drop for ExitOnDrop {
@@ -79,7 +79,7 @@ unsafe impl Send for PointerArray {}
 unsafe impl Sync for PointerArray {}
 
 impl PointerArray {
-    /// Takes over the strings.
+    /// Takes ownership of the strings.
     pub fn new(strings: Vec<std::ffi::CString>) -> Self {
         let pointers = strings
             .iter()
@@ -93,27 +93,27 @@ impl PointerArray {
     }
 }
 
-/// A change of a child's state, with the resources it had used where it ended.
+/// A change of a child's state.
 #[derive(Debug, Clone, Copy)]
 pub struct Change {
-    /// Which child.
+    /// The child's process id.
     pub pid: i32,
     /// The status in wait(2)'s encoding.
     pub status: i32,
 }
 
-/// What a wait for children found.
+/// The result of a wait for children.
 #[derive(Debug, Clone, Copy)]
 pub enum Waited {
     /// A child changed state.
     Changed(Change),
-    /// There are children, and nothing new of them.
+    /// There are children, and none has changed state.
     Nothing,
     /// There are no children.
     NoChildren,
 }
 
-/// The next change of any child; waits for one if `block`. Child-safe.
+/// Returns the next change of any child; waits for one if `block`. Child-safe.
 pub fn wait_any(block: bool) -> Waited {
     let flags = libc::WUNTRACED | libc::WCONTINUED | if block { 0 } else { libc::WNOHANG };
     loop {
@@ -129,7 +129,7 @@ pub fn wait_any(block: bool) -> Waited {
     }
 }
 
-/// Whether a child has ended, which leaves it to be collected, unless SIGCHLD is ignored.
+/// Whether a child has exited. It remains a zombie to be collected, unless SIGCHLD is ignored.
 pub fn has_ended(pid: i32) -> io::Result<bool> {
     let mut about = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
     let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -144,7 +144,7 @@ pub fn has_ended(pid: i32) -> io::Result<bool> {
     }
 }
 
-/// The signal that stopped a child since this was asked last, if it is stopped. Child-safe.
+/// The signal that stopped a child since the last call, if it is stopped. Child-safe.
 pub fn stopped_by(pid: i32) -> Option<i32> {
     let mut about = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
     let flags = libc::WSTOPPED | libc::WNOHANG;
@@ -157,7 +157,7 @@ pub fn stopped_by(pid: i32) -> Option<i32> {
     (child == pid).then_some(signal)
 }
 
-/// Collects one child that is known to have ended, or waits for it. Errors (already collected) are fine.
+/// Collects one child that is known to have ended, or waits for it. An error (already collected) is ignored.
 pub fn collect(pid: i32) {
     let mut status = 0;
     // SAFETY: the kernel writes one integer.
@@ -204,7 +204,7 @@ pub fn parent() -> i32 {
     unsafe { libc::getppid() }
 }
 
-/// Makes the calling process the leader of a session, and so of a process group, of its own. Child-safe.
+/// Makes the calling process the leader of a new session, and so of a new process group. Child-safe.
 pub fn begin_session() -> io::Result<()> {
     // SAFETY: takes nothing.
     check(unsafe { libc::setsid() }).map(drop)
@@ -216,9 +216,9 @@ pub fn exit_now(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Proof that this process is inside a Landlock domain that keeps its signals in.
+/// Proof that this process is inside a Landlock domain that scopes signals.
 ///
-/// Only [`SignalDomain::enter`] makes one. Without it `kill(-1)` would end everything that the user runs.
+/// Only [`SignalDomain::enter`] constructs one. Without the domain `kill(-1)` would kill everything that the user runs.
 pub struct SignalDomain(());
 
 impl SignalDomain {
@@ -233,13 +233,13 @@ impl SignalDomain {
     ///
     /// Child-safe.
     pub fn signal_all(&self, signal: i32) {
-        // SAFETY: integers only. kill(2) spares the caller; Landlock's scope spares everybody outside.
+        // SAFETY: integers only. kill(2) spares the caller; Landlock's scope spares every process outside.
         unsafe { libc::kill(-1, signal) };
     }
 }
 
-/// Makes a command of the caller's start as if from a shell of its own: no signal blocked or ignored, in its own process
-/// group, and ended by SIGALRM after so many seconds, also without a process that would end it (alarm(2) outlives execve).
+/// Makes a command start as if from a shell: no signal blocked or ignored, in its own process group. SIGALRM kills it
+/// after so many seconds, also without a process that would (alarm(2) outlives execve).
 pub fn set_apart(command: &mut std::process::Command, seconds: u32) {
     use super::signals;
     use std::os::unix::process::CommandExt;
@@ -253,7 +253,7 @@ pub fn set_apart(command: &mut std::process::Command, seconds: u32) {
     unsafe { command.process_group(0).pre_exec(prepare) };
 }
 
-/// Processors of this machine, also where a container gets the time of few. Asked once.
+/// The machine's processors, also where a container gets the time of few. Queried once.
 pub fn processors() -> u64 {
     static COUNT: OnceLock<u64> = OnceLock::new();
     // SAFETY: an integer only.
@@ -261,7 +261,7 @@ pub fn processors() -> u64 {
     *COUNT.get_or_init(|| u64::try_from(ask()).unwrap_or(1).max(1))
 }
 
-/// What the scheduler goes by for a thread that has no priority in real time (sched(7)).
+/// The scheduling policy, priority and nice value of a thread without real-time priority (sched(7)).
 #[derive(Debug, Clone, Copy)]
 pub struct Scheduling {
     policy: i32,
@@ -269,7 +269,7 @@ pub struct Scheduling {
 }
 
 impl Scheduling {
-    /// The calling thread's.
+    /// Returns the calling thread's.
     pub fn now() -> io::Result<Scheduling> {
         // SAFETY: integers only.
         let policy = check(unsafe { libc::sched_getscheduler(0) })?;
@@ -279,7 +279,7 @@ impl Scheduling {
         })
     }
 
-    /// Gives it to the calling thread, as far as that may have it. Child-safe.
+    /// Applies it to the calling thread, as far as permitted. Child-safe.
     pub fn take(&self) {
         if matches!(self.policy, libc::SCHED_BATCH | libc::SCHED_IDLE) {
             let _ = set_policy(0, self.policy, &libc::sched_param { sched_priority: 0 });
@@ -288,13 +288,13 @@ impl Scheduling {
     }
 }
 
-/// A process or thread that goes before all others, until this is dropped.
+/// The precedence of a process or thread over all others, until this is dropped.
 pub struct Precedence {
     id: i32,
     before: Before,
 }
 
-/// What it had.
+/// The scheduling before.
 enum Before {
     /// A policy of sched(7), with its parameter.
     Policy(i32, libc::sched_param),
@@ -303,7 +303,7 @@ enum Before {
 }
 
 impl Precedence {
-    /// Of a process or thread by its id, or with 0 of the calling thread. Only root may give it.
+    /// Gives it to a process or thread by its id, or with 0 to the calling thread. Only root may.
     pub fn of(id: i32) -> io::Result<Precedence> {
         Precedence::in_real_time(id).or_else(|_| {
             let id = thread_or(id);
@@ -314,9 +314,9 @@ impl Precedence {
         })
     }
 
-    /// The same, but not by its nice value, which what it starts would have too. By that alone a thread still waits for its turn
-    /// among thousands that have just begun, and where sessions are grouped (sched(7), "The autogroup feature") it counts
-    /// within its own session only.
+    /// The same, but not by its nice value, which its children would inherit. With the nice value alone a thread still
+    /// waits for its turn among thousands that have just started, and where sessions are grouped (sched(7), "The
+    /// autogroup feature") it counts within its own session only.
     pub fn in_real_time(id: i32) -> io::Result<Precedence> {
         let id = thread_or(id);
         Ok(Precedence {
@@ -326,7 +326,7 @@ impl Precedence {
     }
 }
 
-/// The id, or for 0 the calling thread's.
+/// Returns the id, or for 0 the calling thread's.
 fn thread_or(id: i32) -> i32 {
     // SAFETY: integers only.
     if id == 0 { unsafe { libc::gettid() } } else { id }
@@ -336,7 +336,7 @@ impl Drop for Precedence {
     fn drop(&mut self) {
         match &self.before {
             Before::Policy(policy, parameter) => {
-                // Without Linux capabilities it can be given up, but for that children don't get it.
+                // Without Linux capabilities the policy can be given up, but not SCHED_RESET_ON_FORK.
                 let _ = set_policy(self.id, *policy, parameter)
                     .or_else(|_| set_policy(self.id, *policy | libc::SCHED_RESET_ON_FORK, parameter));
             }
@@ -347,7 +347,7 @@ impl Drop for Precedence {
     }
 }
 
-/// Gives a process or thread the lowest of the priorities in real time, which its children don't get.
+/// Gives a process or thread the lowest real-time priority, which its children don't inherit.
 fn go_first(id: i32) -> io::Result<Before> {
     // SAFETY: integers only.
     let policy = check(unsafe { libc::sched_getscheduler(id) })?;
@@ -372,7 +372,7 @@ fn be_least_nice(id: i32) -> io::Result<Before> {
 }
 
 fn nice(id: i32) -> io::Result<i32> {
-    // The C library's has no result that says whether it failed: -1 is a value. The kernel's is 20 less it.
+    // The C library's function can't report failure: -1 is a value. The kernel returns 20 minus the nice value.
     // SAFETY: integers only.
     let raw = check_long(unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, id) })?;
     Ok(20 - i32::try_from(raw).unwrap_or(20))
@@ -383,30 +383,30 @@ fn set_nice(id: i32, nice: i32) -> io::Result<()> {
     check_long(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, id, nice) }).map(drop)
 }
 
-/// Memory of this machine in bytes, as sysinfo(2) has it.
+/// The machine's memory in bytes, from sysinfo(2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MachineMemory {
-    /// All there is.
+    /// All memory.
     pub total: u64,
-    /// What nothing uses.
+    /// Unused memory.
     pub free: u64,
-    /// Of memory files, shared mappings and file systems in memory, mapped or not.
+    /// Memory files, shared mappings and in-memory file systems, mapped or not.
     pub shared: u64,
 }
 
-/// Has all threads of this process share one heap (mallopt(3)): another one is pages that each launch touches for the first
-/// time. For a process that is ours alone, before it has a second thread.
+/// Makes all threads of this process share one heap (mallopt(3)): each further heap is pages that every launch touches
+/// for the first time. Only for a process of this program alone, before it has a second thread.
 pub fn share_one_heap() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: two integers, and no other thread allocates yet. Where it fails nothing changes.
+    // SAFETY: two integers, and no other thread allocates yet. If it fails, nothing changes.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
     }
 }
 
-/// Asks the kernel; `None` where a filter refuses that.
+/// Queries the kernel; `None` if a filter refuses that.
 pub fn machine_memory() -> Option<MachineMemory> {
-    // SAFETY: integers and padding, for which zero is a value.
+    // SAFETY: integers and padding, for which zero is a valid value.
     let mut info: libc::sysinfo = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one `sysinfo` that outlives the call.
     check(unsafe { libc::sysinfo(&raw mut info) }).ok()?;

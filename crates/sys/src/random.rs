@@ -1,7 +1,7 @@
 //! Random numbers straight from the kernel.
 //!
-//! Not by way of a crate: in a static program those open `/dev/urandom`, once for all threads, and a thread with
-//! descriptors of its own then reads from nothing, or from whatever has that number in its table.
+//! Not through a crate: in a static program those open `/dev/urandom`, once for all threads, and a thread with its own
+//! descriptor table then reads from nothing, or from whatever has that number in its table.
 
 use std::io;
 

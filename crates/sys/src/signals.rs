@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::check;
 
-/// A set of signals, as the kernel's C library lays it out.
+/// A set of signals, in the C library's layout.
 #[derive(Clone, Copy)]
 pub struct SignalSet(libc::sigset_t);
 
@@ -40,12 +40,12 @@ impl SignalSet {
         }
     }
 
-    /// Blocks these signals too in the calling thread; the mask before. Child-safe.
+    /// Blocks these signals too in the calling thread; returns the mask before. Child-safe.
     pub fn block(&self) -> io::Result<SignalSet> {
         self.apply(libc::SIG_BLOCK)
     }
 
-    /// Makes this the mask of the calling thread; the mask before. Child-safe.
+    /// Makes this the mask of the calling thread; returns the mask before. Child-safe.
     pub fn set(&self) -> io::Result<SignalSet> {
         self.apply(libc::SIG_SETMASK)
     }
@@ -72,14 +72,14 @@ impl SignalSet {
     }
 }
 
-/// Whether a signal that the calling thread blocks came to its process, and wasn't taken. Child-safe.
+/// Whether a signal that the calling thread blocks is pending for its process. Child-safe.
 pub fn is_pending(signal: libc::c_int) -> bool {
     let mut set = std::mem::MaybeUninit::uninit();
-    // SAFETY: sigpending writes one set where it succeeds, and only then that is looked at.
+    // SAFETY: sigpending writes one set if it succeeds, and only then is the set read.
     unsafe { libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), signal) == 1 }
 }
 
-/// Has the program of a command start with no signal blocked, whatever the calling thread blocks.
+/// Makes a command's program start with no signal blocked, whatever the calling thread blocks.
 pub fn unblock_in(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
     let none = SignalSet::of(&[]);
@@ -92,7 +92,7 @@ pub fn unblock_in(command: &mut std::process::Command) {
 pub struct Arrived {
     /// The signal's number.
     pub signal: i32,
-    /// Whether the kernel made it (a key at the terminal, a hang-up), or this process in its place, and not another.
+    /// Whether the kernel (a key at the terminal, a hang-up) or this process in its place sent it, and no other process.
     pub is_key: bool,
 }
 
@@ -118,10 +118,10 @@ pub fn next_signal(descriptor: RawFd) -> Option<Arrived> {
 /// Whether SIGCHLD was ignored before [`await_children`].
 static IGNORED_CHILDREN: AtomicBool = AtomicBool::new(false);
 
-/// Has this process hear of its children's end and collect them itself: where SIGCHLD is ignored, which exec keeps, the kernel
-/// collects them without a word (wait(2)). [`ignored`] answers as before. Child-safe.
+/// Lets this process learn of its children's exit and collect them itself: where SIGCHLD is ignored, which exec keeps,
+/// the kernel collects them silently (wait(2)). [`ignored`] answers as before. Child-safe.
 pub fn await_children() {
-    // SAFETY: the standard action installs no code of ours.
+    // SAFETY: the default action installs no code of this program.
     let before = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     if before == libc::SIG_IGN {
         IGNORED_CHILDREN.store(true, Ordering::Relaxed);
@@ -131,18 +131,18 @@ pub fn await_children() {
 /// Whether SIGXFSZ wasn't ignored before [`outlive_file_limit`].
 static HEEDED_FILE_LIMIT: AtomicBool = AtomicBool::new(false);
 
-/// Has a write past the caller's limit of a file's size (setrlimit(2), RLIMIT_FSIZE) fail, in place of ending this process.
+/// Makes a write past the caller's file size limit (setrlimit(2), RLIMIT_FSIZE) fail instead of killing this process.
 /// [`ignored`] answers as before.
 pub fn outlive_file_limit() {
-    // SAFETY: the standard action installs no code of ours.
+    // SAFETY: ignoring the signal installs no code of this program.
     let before = unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     HEEDED_FILE_LIMIT.store(before != libc::SIG_IGN, Ordering::Relaxed);
 }
 
-/// Whether the caller of this program ignored SIGPIPE, which Rust's runtime ignores on its own account.
+/// Whether the caller of this program ignored SIGPIPE, which Rust's runtime always ignores.
 static IGNORED_PIPES: AtomicBool = AtomicBool::new(false);
 
-/// What the C library calls before that runtime begins (the ELF specification, "Initialization and Termination Functions").
+/// A function that the C library calls before `main` (the ELF specification, "Initialization and Termination Functions").
 // SAFETY: the section holds pointers to functions; this one makes a system call and stores a flag.
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -154,15 +154,15 @@ extern "C" fn see_ignored_pipes() {
 
 fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null new action only asks; the old one is read only when the call wrote it.
+    // SAFETY: a null new action only queries; the old one is read only when the call wrote it.
     unsafe {
         libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
             && action.assume_init().sa_sigaction == libc::SIG_IGN
     }
 }
 
-/// The signals from 1 to 64 that the calling process ignores, as a bit set (bit 0 is signal 1): SIGPIPE, where its caller had it
-/// ignored.
+/// The signals from 1 to 64 that the calling process ignores, as a bit set (bit 0 is signal 1). SIGPIPE is among them
+/// if the caller ignored it.
 pub fn ignored() -> u64 {
     let pipes = u64::from(IGNORED_PIPES.load(Ordering::Relaxed)) << (libc::SIGPIPE - 1);
     let own = u64::from(HEEDED_FILE_LIMIT.load(Ordering::Relaxed)) << (libc::SIGXFSZ - 1);
@@ -175,12 +175,12 @@ pub fn ignored() -> u64 {
     set & !own | pipes
 }
 
-/// Gives every signal its default action, but for those of the bit set, which are ignored. Child-safe.
+/// Resets every signal to its default action, except those in the bit set, which are ignored. Child-safe.
 pub fn reset_dispositions(ignored: u64) {
     for signal in 1..=64 {
         let ignore = ignored & (1 << (signal - 1)) != 0;
-        // SAFETY: the two standard actions install no code of ours. KILL, STOP and the C library's own
-        // signals answer an error, which is what should happen to them.
+        // SAFETY: the two standard actions install no code of this program. KILL, STOP and the C library's own signals
+        // return an error, as they should.
         unsafe {
             libc::signal(signal, if ignore { libc::SIG_IGN } else { libc::SIG_DFL });
         }
@@ -191,7 +191,7 @@ pub fn reset_dispositions(ignored: u64) {
 pub struct Waking(libc::timer_t);
 
 impl Waking {
-    /// After at least a millisecond.
+    /// Sends it after `time`, at least a millisecond.
     pub fn after(time: std::time::Duration) -> io::Result<Waking> {
         // SAFETY: all zero is a valid value of these structures of integers and pointers that aren't used.
         let (mut event, mut set): (libc::sigevent, libc::itimerspec) = unsafe { std::mem::zeroed() };
@@ -212,7 +212,7 @@ impl Waking {
 
 impl Drop for Waking {
     fn drop(&mut self) {
-        // SAFETY: the timer is this value's alone.
+        // SAFETY: this value alone owns the timer.
         unsafe { libc::timer_delete(self.0) };
     }
 }

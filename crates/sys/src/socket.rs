@@ -1,4 +1,4 @@
-//! Sockets: what std has no call for, or has only for sockets of its own making.
+//! Socket calls that std lacks, or has only for sockets that it created itself.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -29,12 +29,12 @@ pub fn domain(socket: BorrowedFd<'_>) -> io::Result<i32> {
     option(socket, libc::SOL_SOCKET, libc::SO_DOMAIN)
 }
 
-/// `SOCK_STREAM` and its like.
+/// The socket type: `SOCK_STREAM` and its like.
 pub fn kind(socket: BorrowedFd<'_>) -> io::Result<i32> {
     option(socket, libc::SOL_SOCKET, libc::SO_TYPE)
 }
 
-/// The user at the other end of a unix stream socket: who connected, or who listened (unix(7), `SO_PEERCRED`).
+/// The user at the other end of a unix stream socket, the one that connected or listened (unix(7), `SO_PEERCRED`).
 pub fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
@@ -51,17 +51,17 @@ pub fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
     Ok(peer.uid)
 }
 
-/// The number that `/proc/net/tcp` and its like have for a socket.
+/// A socket's inode number, as in `/proc/net/tcp` and its like.
 pub fn number(socket: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(super::file::status(socket)?.st_ino)
 }
 
-/// Whether an IPv6 socket takes no IPv4.
+/// Whether an IPv6 socket accepts no IPv4.
 pub fn is_ipv6_only(socket: BorrowedFd<'_>) -> io::Result<bool> {
     option(socket, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY).map(|value| value != 0)
 }
 
-/// Whether a TCP socket has neither a connection nor one begun. `tcpi_state` is the first byte of `TCP_INFO` (tcp(7)).
+/// Whether a TCP socket is neither connected nor connecting. `tcpi_state` is the first byte of `TCP_INFO` (tcp(7)).
 pub fn is_unconnected(socket: BorrowedFd<'_>) -> io::Result<bool> {
     const CLOSED: u8 = 7;
     Ok(tcp_state(socket)? == CLOSED)
@@ -93,18 +93,18 @@ fn tcp_state(socket: BorrowedFd<'_>) -> io::Result<u8> {
 pub fn open(domain: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
     // SAFETY: integers only; the answer is a new descriptor.
     let made = check(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) })?;
-    // SAFETY: the kernel made it for us.
+    // SAFETY: the kernel just created it; it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(made) })
 }
 
-/// connect(2) with an address as the bytes that the kernel takes.
+/// connect(2) with an address in the kernel's layout.
 pub fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
     let length = address.len() as libc::socklen_t;
     // SAFETY: the kernel reads `length` bytes.
     check(unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) }).map(drop)
 }
 
-/// bind(2), as [`connect`].
+/// bind(2), like [`connect`].
 pub fn bind(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
     let length = address.len() as libc::socklen_t;
     // SAFETY: the kernel reads `length` bytes.
@@ -117,8 +117,8 @@ pub fn listen(socket: BorrowedFd<'_>, backlog: i32) -> io::Result<()> {
     check(unsafe { libc::listen(socket.as_raw_fd(), backlog) }).map(drop)
 }
 
-/// Ends sending and receiving for good. On a datagram socket without a peer the answer is `ENOTCONN`, and it counts all
-/// the same.
+/// Ends sending and receiving for good. On a datagram socket without a peer the answer is `ENOTCONN`, and it takes
+/// effect all the same.
 pub fn shut_down(socket: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: integers only.
     match check(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_RDWR) }) {
@@ -127,7 +127,7 @@ pub fn shut_down(socket: BorrowedFd<'_>) -> io::Result<()> {
     }
 }
 
-/// Has the kernel send a reset when the socket is closed (socket(7), `SO_LINGER`).
+/// Makes the kernel send a reset when the socket is closed (socket(7), `SO_LINGER`).
 pub fn reset_on_close(socket: BorrowedFd<'_>) -> io::Result<()> {
     let linger = libc::linger {
         l_onoff: 1,
@@ -146,7 +146,7 @@ pub fn reset_on_close(socket: BorrowedFd<'_>) -> io::Result<()> {
     .map(drop)
 }
 
-/// Has the kernel ask after two minutes of silence whether the other side is still there (tcp(7)).
+/// Makes the kernel probe after two minutes of silence whether the other side is still there (tcp(7)).
 pub fn keep_alive(socket: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1)?;
     set(socket, libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, 120)?;
@@ -159,12 +159,12 @@ fn set(socket: BorrowedFd<'_>, level: i32, name: i32, value: libc::c_int) -> io:
     check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), length) }).map(drop)
 }
 
-/// Has urgent bytes come where they stand in the stream.
+/// Delivers urgent bytes in line (`SO_OOBINLINE`).
 pub fn keep_urgent_in_line(socket: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::SOL_SOCKET, libc::SO_OOBINLINE, 1)
 }
 
-/// The address that a socket is bound to; unspecified, with port 0, where it isn't.
+/// The address that a socket is bound to; unspecified, with port 0, if it isn't.
 pub fn local_address(socket: BorrowedFd<'_>) -> io::Result<SocketAddr> {
     let mut bytes = [0_u8; size_of::<libc::sockaddr_in6>()];
     let mut length = bytes.len() as libc::socklen_t;
@@ -173,7 +173,7 @@ pub fn local_address(socket: BorrowedFd<'_>) -> io::Result<SocketAddr> {
     address(&bytes).ok_or_else(|| io::Error::from_raw_os_error(libc::EAFNOSUPPORT))
 }
 
-/// How long a blocking call waits to send: also how long a connect does (socket(7), `SO_SNDTIMEO`). `None`: for ever.
+/// The timeout of a blocking send, and so of a connect (socket(7), `SO_SNDTIMEO`). `None`: for ever.
 pub fn send_timeout(socket: BorrowedFd<'_>) -> io::Result<Option<Duration>> {
     let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let mut length = size_of::<libc::timeval>() as libc::socklen_t;
@@ -192,13 +192,13 @@ pub fn send_timeout(socket: BorrowedFd<'_>) -> io::Result<Option<Duration>> {
     Ok((!time.is_zero()).then_some(time))
 }
 
-/// An internet address from the bytes that the kernel takes (ip(7), ipv6(7)). IPv6 addresses may lack their scope.
+/// Parses an internet address in the kernel's layout (ip(7), ipv6(7)). IPv6 addresses may lack their scope.
 pub fn address(bytes: &[u8]) -> Option<SocketAddr> {
     let family = u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?);
     let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);
     match i32::from(family) {
         libc::AF_INET => {
-            // The whole structure has to be there.
+            // The whole structure must be there.
             let octets: [u8; 4] = bytes.get(..16)?[4..8].try_into().ok()?;
             Some(SocketAddrV4::new(Ipv4Addr::from(octets), port).into())
         }
@@ -214,7 +214,7 @@ pub fn address(bytes: &[u8]) -> Option<SocketAddr> {
     }
 }
 
-/// The bytes that the kernel takes for an address.
+/// An address in the kernel's layout.
 pub fn bytes(address: SocketAddr) -> Vec<u8> {
     let family = match address {
         SocketAddr::V4(_) => libc::AF_INET,
@@ -236,7 +236,7 @@ pub fn bytes(address: SocketAddr) -> Vec<u8> {
     bytes
 }
 
-/// The same address for a socket of this family: an IPv6 socket has IPv4 addresses mapped.
+/// The same address for a socket of this family: on an IPv6 socket IPv4 addresses are mapped.
 pub fn for_domain(address: SocketAddr, domain: i32) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if domain == libc::AF_INET6 => (ip.to_ipv6_mapped(), address.port()).into(),
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(address(&[1, 0, 0, 0]), None);
     }
 
-    /// What a run gets in place of a datagram socket rests on this.
+    /// The socket that a run gets in place of a datagram socket relies on this.
     #[test]
     fn a_datagram_socket_that_was_shut_down_never_sends_again() {
         use std::net::UdpSocket;

@@ -1,7 +1,7 @@
-//! Starting a process that shares this memory until it executes a program, beside the one that starts it.
+//! Starts a process that shares this memory until it executes a program, while the caller runs on.
 //!
-//! vfork(2) suspends the caller meanwhile. Here both run, so that the caller can leave its session after the new process
-//! was made in it and before that executes anything.
+//! vfork(2) suspends the caller meanwhile. Here both run, so that the caller can leave its session after the new
+//! process was created in it and before that process executes anything.
 
 use std::ffi::c_void;
 use std::io;
@@ -20,7 +20,7 @@ impl Default for ChildStack {
 }
 
 impl ChildStack {
-    /// 64 KiB: the child calls a dozen small functions. Left as it comes, so that only what is used is ever paged in.
+    /// 64 KiB: the child calls a dozen small functions. Left uninitialised, so that only the pages used are faulted in.
     pub fn new() -> Self {
         ChildStack(Box::new_uninit_slice(4096))
     }
@@ -31,7 +31,7 @@ impl ChildStack {
     }
 }
 
-/// A word of one process that the other one waits for. Child-safe.
+/// A word in shared memory by which one process tells another to go on or stop. Child-safe.
 pub struct Signpost(AtomicU32);
 
 impl Default for Signpost {
@@ -45,33 +45,33 @@ impl Signpost {
     const YES: u32 = 1;
     const NO: u32 = 2;
 
-    /// One that says nothing yet.
+    /// A signpost that nobody has set yet.
     pub const fn new() -> Self {
         Signpost(AtomicU32::new(Self::OPEN))
     }
 
-    /// Says whether to go on. The first word counts.
+    /// Tells the other side whether to go on. Only the first call counts.
     pub fn point(&self, onwards: bool) {
         let word = if onwards { Self::YES } else { Self::NO };
         self.0.store(word, Ordering::Release);
         wake(&self.0);
     }
 
-    /// Waits for the word.
+    /// Waits until it is set; returns whether to go on.
     pub fn follow(&self) -> bool {
         waited_while(&self.0, Self::OPEN, None);
         self.0.load(Ordering::Acquire) == Self::YES
     }
 }
 
-/// How long the new process is waited for before it is looked at again. No start on a quiet machine takes so long.
+/// The time after which `meanwhile` is called again. No start on a quiet machine takes so long.
 const SLICE_MS: i64 = 100;
 
-/// Runs `task` in a new process that shares this memory, and `meanwhile` beside it in this one, with the process id and whether
-/// it is called for the first time; then waits until the new process has executed a program or ended, and calls `meanwhile`
-/// again after each slice. Starting costs no copy of the page tables, and what `task` writes is seen here.
+/// Runs `task` in a new process that shares this memory, and `meanwhile` beside it in this one, with the process id and
+/// whether it is the first call; then waits until the new process has executed a program or ended, and calls
+/// `meanwhile` again after each slice. Starting copies no page tables, and the caller sees what `task` writes.
 ///
-/// The answer of `task` is the exit status. Answers the process id.
+/// The result of `task` is the exit status. Returns the process id.
 ///
 /// Child-safe, if both functions are. They share `errno` too, so neither may rely on its value while the other makes
 /// calls that can fail: `meanwhile` makes none at first.
@@ -91,15 +91,15 @@ pub fn run_until_exec<T>(
         let call = unsafe { &mut *call.cast::<Call<'_, T>>() };
         (call.task)(call.argument)
     }
-    /// The kernel clears the word when the new process leaves this memory, by exec or by its end.
+    /// The kernel clears the word when the new process leaves this memory, by exec or exit.
     const SHARES: u32 = 1;
     let shares = AtomicU32::new(SHARES);
     let mut call = Call { task, argument };
     let flags = libc::CLONE_VM | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
     let nothing = std::ptr::null_mut::<c_void>();
-    // SAFETY: the stack is ours and large enough. It, `call` and `shares` outlive the child's use of this memory, because
-    // the loop below ends only after that. `call` is what `enter::<T>` expects. The pointers for flags that aren't
-    // set are null.
+    // SAFETY: the stack is this call's and large enough. It, `call` and `shares` outlive the child's use of this
+    // memory, because the loop below ends only after that. `call` is what `enter::<T>` expects. The pointers for flags
+    // that aren't set are null.
     let pid = check(unsafe {
         libc::clone(
             enter::<T>,
@@ -118,8 +118,8 @@ pub fn run_until_exec<T>(
     Ok(pid)
 }
 
-/// Waits until the word is another, at most so many milliseconds (less than a second); whether it is. Not `FUTEX_PRIVATE`: the
-/// kernel wakes without it (mm_release()), and one side may be another process.
+/// Waits until the word differs from `value`, at most so many milliseconds (less than a second); returns whether it
+/// does. Not `FUTEX_PRIVATE`: the kernel wakes without it (mm_release()), and one side may be another process.
 fn waited_while(word: &AtomicU32, value: u32, milliseconds: Option<i64>) -> bool {
     let time = milliseconds.map(|milliseconds| libc::timespec {
         tv_sec: 0,
@@ -137,7 +137,7 @@ fn waited_while(word: &AtomicU32, value: u32, milliseconds: Option<i64>) -> bool
 }
 
 fn wake(word: &AtomicU32) {
-    // SAFETY: the kernel takes the word's address alone.
+    // SAFETY: the kernel only takes the word's address.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
 }
 
@@ -170,7 +170,7 @@ mod tests {
             let pid = run_until_exec(&ChildStack::new(), listen, &mut told, |_, is_first| {
                 assert_eq!(is_first, calls == 0);
                 calls += 1;
-                // A caller that doesn't wait would be through by then.
+                // A caller that doesn't wait would have returned by then.
                 if calls == 3 {
                     signpost.point(onwards);
                 }

@@ -1,4 +1,4 @@
-//! System V shared memory and semaphores (sysvipc(7)): making them without a key, and removing them.
+//! System V shared memory and semaphores (sysvipc(7)): creating them without a key, and removing them.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub enum Kind {
     Semaphores,
 }
 
-/// Makes an object that no key leads to, and answers its id. `size` is in bytes, or a number of semaphores.
+/// Creates an object without a key and returns its id. `size` is in bytes, or a number of semaphores.
 pub fn make(kind: Kind, size: usize, flags: i32) -> io::Result<i32> {
     let count = || i32::try_from(size).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL));
     match kind {
@@ -27,7 +27,7 @@ pub fn make(kind: Kind, size: usize, flags: i32) -> io::Result<i32> {
     }
 }
 
-/// Removes an object. Memory stays for those that have attached it.
+/// Removes an object. Processes that have attached shared memory keep it.
 pub fn remove(kind: Kind, id: i32) -> io::Result<()> {
     match kind {
         // SAFETY: `IPC_RMID` ignores the pointer.

@@ -1,4 +1,4 @@
-//! Terminals: what they are, their modes and their size.
+//! Terminals: telling them, their modes and their size.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
@@ -11,8 +11,8 @@ pub fn is_terminal(descriptor: RawFd) -> bool {
     unsafe { libc::isatty(descriptor) == 1 }
 }
 
-/// Its mode, with every bit that the kernel has (nix drops those that it has no name for, so what it reads can't be
-/// restored exactly).
+/// A terminal's mode, with every bit that the kernel has (nix drops bits that it has no name for, so the mode it reads
+/// can't be restored exactly).
 pub fn mode(terminal: BorrowedFd<'_>) -> io::Result<libc::termios> {
     let mut mode = std::mem::MaybeUninit::uninit();
     // SAFETY: writes one structure, which is read only when the call succeeded.
@@ -22,7 +22,7 @@ pub fn mode(terminal: BorrowedFd<'_>) -> io::Result<libc::termios> {
     }
 }
 
-/// Changes its mode at once, without waiting for output that may never be taken.
+/// Sets a terminal's mode at once, without waiting for output that may never be read.
 pub fn set_mode(terminal: BorrowedFd<'_>, mode: &libc::termios) -> io::Result<()> {
     // SAFETY: reads one structure.
     check(unsafe { libc::tcsetattr(terminal.as_raw_fd(), libc::TCSANOW, mode) }).map(drop)
@@ -43,13 +43,13 @@ pub fn is_same_mode(one: &libc::termios, other: &libc::termios) -> bool {
     parts(one) == parts(other)
 }
 
-/// Sets its size: a `struct winsize` as it stands in memory.
+/// Sets a terminal's size: a `struct winsize` as it lies in memory.
 pub fn set_size(terminal: BorrowedFd<'_>, size: [u8; size_of::<libc::winsize>()]) -> io::Result<()> {
-    // SAFETY: the kernel reads one `struct winsize`, of which any bytes are a value.
+    // SAFETY: the kernel reads one `struct winsize`, for which any bytes are valid.
     check(unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, size.as_ptr()) }).map(drop)
 }
 
-/// Columns and rows, as a process that can write to it last said; 0 where none did.
+/// Columns and rows, as last set by a process that can write to the terminal; 0 if none did.
 pub fn size(terminal: BorrowedFd<'_>) -> io::Result<(u16, u16)> {
     let mut size = libc::winsize {
         ws_row: 0,

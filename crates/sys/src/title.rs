@@ -1,4 +1,4 @@
-//! What `ps` and `pkill` take a process for: its name, and its command line.
+//! The name and command line by which `ps` and `pkill` know a process.
 
 use std::ffi::CStr;
 use std::io;
@@ -7,14 +7,14 @@ use super::check;
 
 /// Gives the calling process a name (at most 15 bytes count) and makes that its command line too.
 ///
-/// For a forked copy that never executes: its command line would be the original's, so that a program that ends processes by
-/// their command line would end both. Child-safe.
+/// For a forked copy that never executes: it would keep the original's command line, so that a program that kills by
+/// command line would kill both. Child-safe.
 pub fn rename(title: &CStr) -> io::Result<()> {
     // SAFETY: the title is NUL-terminated; the kernel copies 16 bytes at most.
     check(unsafe { libc::prctl(libc::PR_SET_NAME, title.as_ptr()) })?;
     let mut buffer = [0; 1024];
     let (start, end) = arguments(read_stat(&mut buffer)?).ok_or(io::ErrorKind::InvalidData)?;
-    // The kernel takes what is there for one text up to its first NUL where the last byte isn't one (get_mm_cmdline()).
+    // If the last byte isn't NUL, the kernel reads one text up to its first NUL (get_mm_cmdline()).
     let text = title.to_bytes_with_nul();
     let Some(room) = end.checked_sub(start + 1).filter(|room| *room >= text.len()) else {
         return Err(io::ErrorKind::StorageFull.into());
@@ -23,7 +23,7 @@ pub fn rename(title: &CStr) -> io::Result<()> {
     write_own(start + room, b".")
 }
 
-/// `/proc/self/stat`, as far as the buffer goes.
+/// Reads `/proc/self/stat`, up to the buffer's size.
 fn read_stat(buffer: &mut [u8]) -> io::Result<&[u8]> {
     // SAFETY: a static path; the kernel writes at most the buffer's size into it; the descriptor is closed here.
     let got = unsafe {
@@ -38,17 +38,17 @@ fn read_stat(buffer: &mut [u8]) -> io::Result<&[u8]> {
     Ok(&buffer[..usize::try_from(got).unwrap_or(0)])
 }
 
-/// Where the arguments begin and end: fields 48 and 49 of proc_pid_stat(5). The name in brackets may hold anything.
+/// Where the arguments begin and end: fields 48 and 49 of proc_pid_stat(5). The name in brackets may contain any bytes.
 fn arguments(stat: &[u8]) -> Option<(usize, usize)> {
     let name_end = stat.iter().rposition(|byte| *byte == b')')?;
-    // What follows the name and a blank is field 3.
+    // Field 3 follows the name and a blank.
     let mut fields = stat.get(name_end + 2..)?.split(|byte| *byte == b' ').skip(48 - 3);
     let mut number = || std::str::from_utf8(fields.next()?).ok()?.parse().ok();
     let (start, end): (usize, usize) = (number()?, number()?);
     (start > 0 && start < end).then_some((start, end))
 }
 
-/// Writes to memory of the calling process that may be gone: then it is an error.
+/// Writes to memory of the calling process; an error if it isn't mapped any more.
 fn write_own(address: usize, bytes: &[u8]) -> io::Result<()> {
     let from = libc::iovec {
         iov_base: bytes.as_ptr().cast_mut().cast(),
@@ -80,7 +80,7 @@ mod tests {
             Forked::Child => {
                 drop(writer);
                 let status = i32::from(rename(c"another").is_err());
-                // Stays until the other end is closed.
+                // Runs until the other end is closed.
                 let _ = super::super::wire::wait_readable([std::os::fd::AsRawFd::as_raw_fd(&reader), -1], -1);
                 process::exit_now(status)
             }

@@ -1,18 +1,18 @@
 //! Fixed-size messages between the launcher and the warden, over a pair of sequenced-packet sockets.
 //!
-//! The pair does three jobs: orders go one way, news the other, and its end of file is the life line: the
-//! kernel closes the launcher's end however the launcher ends. Child-safe but for [`pair`].
+//! The pair does three jobs: orders go one way, news the other, and its end of file signals the launcher's death: the
+//! kernel closes the launcher's end however the launcher ends. Child-safe except [`pair`].
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use super::check;
 
-/// One message: a kind and what belongs to it. Fixed, so that neither side parses or allocates.
+/// One message: a kind and its fields. Of fixed size, so that neither side parses or allocates.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// What happened or is wanted, as its owner's enum numbers it.
+    /// The event or order, as its owner's enum numbers it.
     pub kind: u32,
     /// A first number: a process id, a step, a signal.
     pub first: i32,
@@ -53,7 +53,7 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
 }
 
-/// Sends one message; a vanished peer is an error, never a signal.
+/// Sends one message; a closed peer is an error, never a signal.
 pub fn send(socket: RawFd, message: &Message) -> io::Result<()> {
     loop {
         // SAFETY: the kernel reads `size_of::<Message>()` bytes of a live message.
@@ -75,7 +75,7 @@ pub fn send(socket: RawFd, message: &Message) -> io::Result<()> {
     }
 }
 
-/// Receives one message; `None` at the end of file or on any short packet.
+/// Receives one message; `None` at the end of file or for any short packet.
 pub fn receive(socket: RawFd) -> io::Result<Option<Message>> {
     let mut message = Message::new(0, 0, 0);
     loop {
@@ -93,13 +93,13 @@ pub fn receive(socket: RawFd) -> io::Result<Option<Message>> {
     }
 }
 
-/// Whether the next try may succeed: a signal came, or the other end was closed with a message of ours unread. The kernel
-/// says that once (`ECONNRESET`), before what the other end had sent.
+/// Whether the next try may succeed: a signal interrupted the call, or the other end was closed with a message from
+/// here unread. The kernel reports that once (`ECONNRESET`), before anything that the other end had sent.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINTR | libc::ECONNRESET))
 }
 
-/// Waits until one of the descriptors can be read or has hung up; which ones, as a bit set.
+/// Waits until one of the descriptors is readable or has hung up; returns which ones, as a bit set.
 pub fn wait_readable(descriptors: [RawFd; 2], timeout_ms: i32) -> io::Result<u32> {
     let mut polled = descriptors.map(|fd| libc::pollfd {
         fd,
@@ -152,7 +152,7 @@ pub fn send_with(socket: RawFd, message: &Message, descriptor: RawFd) -> io::Res
     Ok(())
 }
 
-/// Receives one message and the descriptor that came with it; `None` at the end of file or on any short packet.
+/// Receives one message and the descriptor sent along; `None` at the end of file or for any short packet.
 pub fn receive_with(socket: RawFd) -> io::Result<Option<(Message, Option<OwnedFd>)>> {
     let mut message = Message::new(0, 0, 0);
     let mut control = OneDescriptor([0; 24]);
@@ -161,7 +161,7 @@ pub fn receive_with(socket: RawFd) -> io::Result<Option<(Message, Option<OwnedFd
         iov_len: size_of::<Message>(),
     };
     // SAFETY: as in `send_with`; the kernel writes at most one message, for which every bit pattern is valid, and one
-    // descriptor, which it made for us.
+    // descriptor, which it just created.
     let (got, descriptor) = unsafe {
         let mut header: libc::msghdr = std::mem::zeroed();
         header.msg_iov = &raw mut text;

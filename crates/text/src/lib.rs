@@ -1,5 +1,5 @@
-//! How a text that comes from elsewhere is shown: `visible` escapes what a terminal wouldn't show as it is, `quote` writes
-//! words that can be pasted into a shell, `mask` takes secrets out.
+//! Displays foreign texts safely: `visible` escapes characters that a terminal wouldn't show as they are, `quote` writes
+//! words that can be pasted into a shell, `mask` removes secrets.
 
 pub mod mask;
 pub mod quote;

@@ -1,4 +1,4 @@
-//! Words of a command line as a person can paste them into a shell.
+//! Words of a command line, quoted so that they can be pasted into a shell.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::visible::is_visible;
 
-/// All of them, with spaces between.
+/// All words, separated by spaces.
 pub fn command_line<T: AsRef<OsStr>>(words: &[T]) -> String {
     let words: Vec<String> = words.iter().map(|word| quoted(word.as_ref())).collect();
     words.join(" ")
 }
 
-/// One word: bare where no shell makes more of it, otherwise in single quotes; as `$'…'` (bash, zsh, ksh, POSIX 2024)
-/// where it holds what a terminal wouldn't show as it is.
+/// One word: bare if no shell interprets it, otherwise in single quotes; as `$'…'` (bash, zsh, ksh, POSIX 2024)
+/// if it holds characters that a terminal wouldn't show as they are.
 pub fn quoted(word: &OsStr) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(&byte);
     match word.to_str() {
@@ -25,10 +25,10 @@ pub fn quoted(word: &OsStr) -> String {
     }
 }
 
-/// More than one blank fills a line, so that what follows looks like one of ours.
+/// Runs of blanks could fill a line, so that the following text looks like a line of Stockade's.
 const BLANKS: &str = "  ";
 
-/// Byte by byte, but for what is plainly visible.
+/// Escapes byte by byte, except for visible characters.
 fn escaped(bytes: &[u8]) -> String {
     let mut shown = String::from("$'");
     for chunk in bytes.utf8_chunks() {
@@ -46,7 +46,7 @@ fn escaped(bytes: &[u8]) -> String {
     shown
 }
 
-/// As three octal digits, which end by themselves: `\x1` would take a digit behind it along.
+/// Three octal digits, which end by themselves: `\x1` would also take a digit after it.
 fn push_bytes(shown: &mut String, bytes: &[u8]) {
     for byte in bytes {
         let _ = write!(shown, "\\{byte:03o}");

@@ -1,16 +1,16 @@
-//! The answer.
+//! An approver's answer to a request.
 
 use serde::{Deserialize, Serialize};
 
-/// What came back.
+/// The answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// Yes or no.
     #[serde(flatten)]
     pub choice: Choice,
-    /// Who answered: `ada at the terminal`.
+    /// The answerer: `ada at the terminal`.
     pub by: String,
-    /// What was said with it; passed on with a no.
+    /// The reason given with the answer; passed on with a no.
     #[serde(default)]
     pub reason: Option<String>,
 }
@@ -19,29 +19,29 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Choice {
-    /// It is granted.
+    /// The request is granted.
     Yes {
-        /// For how long.
+        /// The lifetime of the grant.
         lifetime: Lifetime,
-        /// How much of it.
+        /// The extent of the grant.
         #[serde(default)]
         extent: Extent,
     },
-    /// It isn't.
+    /// The request is refused.
     No {
-        /// Whether nothing more is to be asked in this run.
+        /// Whether to ask nothing more in this run.
         #[serde(default)]
         all: bool,
     },
-    /// No answer came: a no.
+    /// No answer came, which counts as a no.
     Silence,
 }
 
-/// How long a grant lasts.
+/// The lifetime of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifetime {
-    /// For the very access that was asked for.
+    /// This one access.
     Once,
     /// Until the run ends.
     Session,
@@ -49,21 +49,21 @@ pub enum Lifetime {
     Always,
 }
 
-/// How much is granted.
+/// The extent of a grant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
-    /// What was requested.
+    /// The requested grant.
     #[default]
     Requested,
     /// The request's `wider`.
     Wider,
-    /// All that this profile grants, its name typed by the person. The only way to `trusted`.
+    /// Everything that this profile grants; the person types its name. The only way to `trusted`.
     Profile(String),
 }
 
 impl Lifetime {
-    /// Its name, as it is typed and in the JSON form.
+    /// The name, as typed and in the JSON form.
     pub fn word(self) -> &'static str {
         match self {
             Lifetime::Once => "once",
@@ -74,7 +74,7 @@ impl Lifetime {
 }
 
 impl Answer {
-    /// A yes to what was requested.
+    /// A yes to the requested grant.
     pub fn yes(lifetime: Lifetime, by: impl Into<String>) -> Answer {
         Answer {
             choice: Choice::Yes {
@@ -104,7 +104,7 @@ impl Answer {
         }
     }
 
-    /// The same with what was said.
+    /// The same answer with a reason.
     #[must_use]
     pub fn because(self, reason: impl Into<String>) -> Answer {
         Answer {

@@ -1,4 +1,4 @@
-//! How long an approver may take.
+//! The time that an approver has for an answer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ const WITHDRAWN: u8 = 1;
 const BROKEN: u8 = 2;
 const INTERRUPTED: u8 = 3;
 
-/// The time for one question. It also ends when the answer isn't needed any more: the program was killed, or a
-/// signal took it out of the call.
+/// The deadline of one question. It also ends early when the answer is no longer needed: the program was killed, or a
+/// signal interrupted its call.
 #[derive(Clone)]
 pub struct Deadline {
     at: Instant,
@@ -29,7 +29,7 @@ impl fmt::Debug for Deadline {
 }
 
 impl Deadline {
-    /// So much from now on.
+    /// A deadline this long from now.
     pub fn of(time: Duration) -> Deadline {
         Deadline {
             at: Instant::now() + time,
@@ -38,8 +38,8 @@ impl Deadline {
         }
     }
 
-    /// The same for [`Manner::InPlace`](super::Manner::InPlace): `held` tells whether the run is held still, and was all
-    /// the time.
+    /// For [`Manner::InPlace`](super::Manner::InPlace): `held` tells whether the run is stopped and has been the whole
+    /// time.
     #[must_use]
     pub fn while_held(self, held: impl Fn() -> bool + Send + Sync + 'static) -> Deadline {
         Deadline {
@@ -48,7 +48,7 @@ impl Deadline {
         }
     }
 
-    /// What is left; `None` once it is over.
+    /// The time left; `None` once it is over.
     pub fn left(&self) -> Option<Duration> {
         if self.is_withdrawn() {
             return None;
@@ -57,13 +57,13 @@ impl Deadline {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Whether the answer isn't needed any more.
+    /// Whether the answer is no longer needed.
     pub fn is_withdrawn(&self) -> bool {
         self.state.load(Ordering::Relaxed) != WAITED_FOR
     }
 
-    /// Whether something of the run has run since the question was asked where the run may draw over it. Whatever was
-    /// typed then is no answer.
+    /// Whether a process of the run has run since the question was asked where the run may draw over it. Input typed
+    /// since then is no answer.
     pub fn is_broken(&self) -> bool {
         match self.state.load(Ordering::Relaxed) {
             WAITED_FOR => self.held.as_ref().is_some_and(|held| !held()),
@@ -71,23 +71,23 @@ impl Deadline {
         }
     }
 
-    /// Ends it for all who hold a copy.
+    /// Ends the deadline for all copies.
     pub fn withdraw(&self) {
         self.end(WITHDRAWN);
     }
 
-    /// The same, because the run has gone on.
+    /// Ends it because the run has gone on.
     pub fn break_off(&self) {
         self.end(BROKEN);
     }
 
-    /// The same, because the person who was asked pressed Ctrl-C: the run is let go on, for that key to end it, before
-    /// anything else is asked.
+    /// Ends it because the person pressed Ctrl-C: the run continues, so that the key ends it, before anything else is
+    /// asked.
     pub fn interrupt(&self) {
         self.end(INTERRUPTED);
     }
 
-    /// Whether it was.
+    /// Whether [`Deadline::interrupt`] was called.
     pub fn is_interrupted(&self) -> bool {
         self.state.load(Ordering::Relaxed) == INTERRUPTED
     }

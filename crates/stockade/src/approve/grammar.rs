@@ -1,37 +1,37 @@
-//! The words that answer a question, wherever a person is asked: a word or its first letter, in any case, and Enter.
+//! Parses the words that answer a question, on every channel: a word or its first letter, in any case, and Enter.
 //!
-//! What isn't one of the offered answers is none, and is asked for again. Pure.
+//! Anything but an offered answer is rejected and asked for again. Pure.
 
 use super::{Choice, EscalationRequest, Extent, Lifetime, Requested};
 
-/// After so many yeses in one directory, or to one host, `wider` is offered first.
+/// After this many yeses in one directory, or to one host, `wider` is offered first.
 const YESES_BEFORE_WIDER: usize = 3;
 
-/// Said of a line that is none of the answers, before they are named once more.
+/// Shown after an unparsable line, before the answers are listed again.
 pub const UNCLEAR: &str = "that is no answer; it is one of these:";
 
-/// More of a reason isn't passed on.
+/// The longest reason that is passed on; the rest is cut.
 const LONGEST_REASON: usize = 500;
 
-/// A word that answers.
+/// A word of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
-    /// For this run.
+    /// Grants for this run.
     Yes,
-    /// For this access alone.
+    /// Grants this access alone.
     Once,
-    /// For later runs too.
+    /// Grants for later runs too.
     Always,
-    /// All that would be granted beside it.
+    /// Grants the wider request.
     Wider,
-    /// Refuse it.
+    /// Refuses.
     No,
-    /// Show more, and ask again.
+    /// Shows more and asks again.
     Details,
 }
 
 impl Word {
-    /// As it is typed in full. The first letters differ.
+    /// The word in full. The first letters differ.
     pub fn text(self) -> &'static str {
         match self {
             Word::Yes => "yes",
@@ -43,38 +43,38 @@ impl Word {
         }
     }
 
-    /// Whether this is it, or its letter.
+    /// Whether the text is this word or its letter.
     pub fn is(self, typed: &str) -> bool {
         typed.eq_ignore_ascii_case(self.text()) || typed.eq_ignore_ascii_case(&self.text()[..1])
     }
 }
 
-/// The answers that one question takes.
+/// The answers that one question accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// The words, in the order in which they're shown.
+    /// The words, in display order.
     pub words: Vec<Word>,
-    /// How long a grant may last.
+    /// The lifetimes that a grant may have.
     lifetimes: Vec<Lifetime>,
-    /// The profile whose name, typed in full, grants all of it.
+    /// The profile that is granted in full when its name is typed.
     pub name: Option<&'static str>,
-    /// Whether a run goes on with what is granted.
+    /// Whether the run goes on after a grant.
     is_live: bool,
 }
 
-/// What a line means.
+/// The meaning of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
-    /// An answer, with what was said with it.
+    /// An answer, with its reason.
     Answer(Choice, Option<String>),
     /// More is to be shown.
     Details,
-    /// Nothing that can be an answer.
+    /// Not an answer.
     Unclear,
 }
 
 impl Offer {
-    /// Of a request.
+    /// The answers to a request.
     pub fn of(request: &EscalationRequest) -> Offer {
         let lifetimes = request.lifetimes.clone();
         let is_profile = matches!(request.requested, Requested::Profile(_));
@@ -91,7 +91,7 @@ impl Offer {
         }
     }
 
-    /// Of a question that has nothing to choose but yes and no.
+    /// The answers to a yes-or-no question.
     pub fn whether() -> Offer {
         Offer {
             words: vec![Word::Yes, Word::No, Word::Details],
@@ -101,18 +101,18 @@ impl Offer {
         }
     }
 
-    /// How long a plain yes lasts: until the run ends, where that is offered.
+    /// The lifetime of a plain yes: until the run ends, if that is offered.
     pub fn usual(&self) -> Option<Lifetime> {
         let session = self.lifetimes.iter().find(|lifetime| **lifetime == Lifetime::Session);
         session.or_else(|| self.lifetimes.iter().min()).copied()
     }
 
-    /// Whether `wider always` is an answer.
+    /// Whether `wider always` is accepted.
     pub fn has_wider_always(&self) -> bool {
         self.words.contains(&Word::Wider) && self.lifetimes.contains(&Lifetime::Always)
     }
 
-    /// The answers as a prompt names them: `[y]es for this run`, `[n]o`.
+    /// The answers as a prompt shows them: `[y]es for this run`, `[n]o`.
     pub fn shown(&self) -> Vec<String> {
         let mut shown: Vec<String> = self.words.iter().map(|word| self.shown_word(*word)).collect();
         if !self.words.contains(&Word::Yes) {
@@ -121,7 +121,7 @@ impl Offer {
         shown
     }
 
-    /// The words that answer it, or the name that has to be typed.
+    /// The accepted words, or the name that has to be typed.
     pub fn words(&self) -> Vec<&str> {
         let name = self.name.filter(|_| !self.words.contains(&Word::Yes));
         name.into_iter()
@@ -140,7 +140,7 @@ impl Offer {
         format!("[{first}]{rest}{time}")
     }
 
-    /// What a line means.
+    /// Parses a line.
     pub fn meaning(&self, line: &str) -> Said {
         let line = line.trim();
         let (first, more) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -166,7 +166,7 @@ impl Offer {
         }
     }
 
-    /// Lifetimes that aren't offered are no answer, however the word came in.
+    /// A lifetime that isn't offered is no answer, whatever the word that named it.
     fn yes(&self, lifetime: Option<Lifetime>, extent: Extent) -> Said {
         match lifetime.filter(|lifetime| self.lifetimes.contains(lifetime)) {
             Some(lifetime) => Said::Answer(Choice::Yes { lifetime, extent }, None),
@@ -175,7 +175,7 @@ impl Offer {
     }
 }
 
-/// Where the program has ended there is nothing to be granted once, or wider: a yes starts it again.
+/// If the program has ended, there is nothing to grant once, or wider: a yes starts it again.
 fn granting_words(request: &EscalationRequest) -> Vec<Word> {
     if !request.live {
         return vec![Word::Yes];

@@ -1,4 +1,4 @@
-//! What the schema calls an object, read as one: of itself serde also reads a struct from an array of its fields.
+//! Accepts only JSON objects where the schema says object: serde also reads a struct from an array of its fields.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-/// One JSON document that is an object.
+/// Parses one JSON document that is an object.
 pub(super) fn document<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> serde_json::Result<T> {
     let mut document = serde_json::Deserializer::from_slice(bytes);
     let value = object(&mut document)?;
@@ -14,12 +14,12 @@ pub(super) fn document<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> serde_json
     Ok(value)
 }
 
-/// A value that is an object, for `deserialize_with`.
+/// Parses a value that is an object, for `deserialize_with`.
 pub(super) fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_map(Object(PhantomData))
 }
 
-/// A value that may be missing and may not be null, for `deserialize_with`.
+/// Parses a value that may be missing but not null, for `deserialize_with`.
 pub(super) fn not_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }

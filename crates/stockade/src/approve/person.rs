@@ -1,15 +1,15 @@
-//! Who answers.
+//! Names the person who answers.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 use crate::profile::visible;
 
-/// More of passwd(5) isn't read: a name is a courtesy.
+/// The most of passwd(5) that is read: a name is a courtesy.
 const MOST: u64 = 1 << 20;
 
-/// `ada at the terminal`, or `uid 1000 at the terminal`, for the person whose process this is. From `/etc/passwd` itself: the C library's way loads modules,
-/// which a static program can't.
+/// `ada at the terminal`, or `uid 1000 at the terminal`, for this process's user. Reads `/etc/passwd` itself: the C
+/// library's lookup loads modules, which a static program can't.
 pub fn at(place: &str) -> String {
     let user = nix::unistd::getuid().as_raw();
     let name = File::open("/etc/passwd").ok().and_then(|file| name_of(user, file));

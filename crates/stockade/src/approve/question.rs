@@ -1,33 +1,33 @@
-//! A request as it goes out of the process, and as it is read by who answers: one line of JSON, bounded.
+//! The wire form of a request, written here and parsed by the approver: one line of JSON, bounded.
 
 use super::object::document;
 use super::reply::cut;
 use super::{EscalationRequest, VERSION};
 
-/// Bytes of a line. A path of 4096 bytes that have to be escaped takes six times as many, and there are a few of them.
+/// Bytes of a line. A path of 4096 bytes that need escaping takes six times as many, and there are a few of them.
 pub(super) const LONGEST: usize = 256 * 1024;
-/// Characters of a path that are shown; the kernel's paths aren't longer.
+/// Characters of a path that are kept; the kernel's paths aren't longer.
 const PATH: usize = 4096;
 /// Characters of a sentence or a name.
 const SENTENCE: usize = 1000;
-/// Words of a command that are shown, and characters of each.
+/// Words of a command that are kept, and characters of each.
 const WORDS: usize = 64;
 const WORD: usize = 400;
 
-/// The request on one line; `None` where what would be granted doesn't fit: it is never cut.
+/// The request on one line; `None` if the grant doesn't fit: it is never cut.
 pub(super) fn line(request: &EscalationRequest) -> Option<Vec<u8>> {
     let mut line = serde_json::to_vec(&bounded(request)).ok()?;
     line.push(b'\n');
     (line.len() <= LONGEST).then_some(line)
 }
 
-/// Reads a request that another process of the same user sent.
+/// Parses a request from another process of the same user.
 pub(super) fn read(line: &[u8]) -> Option<EscalationRequest> {
     let request: EscalationRequest = document(line).ok()?;
     (request.version == VERSION).then_some(request)
 }
 
-/// What comes from the program may be as long as it likes; what a person is to read may not.
+/// Bounds the texts: the program may choose them as long as it likes, but a person has to read them.
 fn bounded(request: &EscalationRequest) -> EscalationRequest {
     let mut bounded = request.clone();
     let evidence = &mut bounded.evidence;

@@ -1,20 +1,20 @@
-//! An answer as somebody outside wrote it: one JSON document, an allegation (`schemas/escalation.schema.json`).
+//! An answer from outside: one JSON document, an allegation (`schemas/escalation.schema.json`).
 //!
-//! Unknown fields and words are refused, and so is a yes to more than was requested. Whatever can't be used is a no.
+//! Unknown fields and words are refused, and so is a yes to more than was requested. Any unusable answer is a no.
 
 use serde::{Deserialize, Serialize};
 
 use super::object::{document, not_null};
 use super::{Answer, Choice, EscalationRequest, Extent, Lifetime, Requested, VERSION};
 
-/// Bytes of an answer. There is one lifetime and one reason in it.
+/// Bytes of an answer: it has one lifetime and one reason.
 pub(super) const LONGEST: usize = 64 * 1024;
-/// Characters of a reason that are passed on.
+/// Characters of a reason that are kept.
 const REASON: usize = 1000;
-/// Characters of who answered.
+/// Characters of the answerer's name.
 const BY: usize = 200;
 
-/// Why an answer is none.
+/// The reason that an answer is unusable.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReplyError {
     #[error("it isn't an answer: {0}")]
@@ -88,7 +88,7 @@ pub(super) fn line(request: &EscalationRequest, answer: &Answer) -> Vec<u8> {
     line
 }
 
-/// Reads an answer to `request`. `by` is who answered, where the answer doesn't say.
+/// Parses an answer to `request`. `by` names the answerer if the answer doesn't.
 pub(super) fn read(bytes: &[u8], request: &EscalationRequest, by: &str) -> Result<Answer, ReplyError> {
     let reply: Reply = document(bytes).map_err(|error| ReplyError::Malformed(error.to_string()))?;
     if let Some(version) = reply.version.filter(|version| *version != VERSION) {
@@ -128,7 +128,7 @@ fn choice(reply: &Reply, request: &EscalationRequest) -> Result<Choice, ReplyErr
     })
 }
 
-/// Whether a yes stays within what was requested.
+/// Whether a yes stays within the request.
 pub(super) fn may_be_granted(
     request: &EscalationRequest,
     lifetime: Lifetime,
@@ -152,7 +152,7 @@ pub(super) fn may_be_granted(
     }
 }
 
-/// At most so many characters, with a mark where some are missing.
+/// At most `longest` characters, with a mark if any are cut.
 pub(super) fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         None => text.to_string(),

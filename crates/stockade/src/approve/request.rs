@@ -1,4 +1,4 @@
-//! The question: data that a person, or a program, can judge (`schemas/escalation.schema.json`).
+//! The request: data that a person, or a program, can judge (`schemas/escalation.schema.json`).
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +8,9 @@ use crate::policy::Kind;
 /// The version of the JSON forms of requests and answers.
 pub const VERSION: u32 = 1;
 
-/// A request for more than the profile gives.
+/// A request for more than the profile grants.
 ///
-/// Texts in it come from the confined program: what shows them escapes them.
+/// Its texts come from the confined program: code that displays them must escape them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EscalationRequest {
     /// [`VERSION`].
@@ -19,42 +19,42 @@ pub struct EscalationRequest {
     pub id: String,
     /// The run's id.
     pub run: String,
-    /// The id of the script or tool that runs, where it is known as one.
+    /// The id of the running script or tool, where it is known as one.
     pub capability_id: Option<String>,
-    /// The profile that the run has.
+    /// The run's profile.
     pub current_profile: String,
-    /// What would be granted.
+    /// The grant asked for.
     pub requested: Requested,
-    /// What would be granted on the answer `wider`; `None` where nothing wider is sensible.
+    /// The grant on the answer `wider`; `None` where nothing wider is sensible.
     pub wider: Option<Requested>,
     /// The refusal: `PermissionDenied: read /etc/hosts`.
     pub reason: String,
-    /// What happened.
+    /// The evidence.
     #[serde(deserialize_with = "super::object::object")]
     pub evidence: Evidence,
-    /// How long a grant may last, where the answer is yes.
+    /// The lifetimes that a yes may choose.
     pub lifetimes: Vec<Lifetime>,
-    /// How many questions about the same directory or host had a yes in this run.
+    /// The number of questions about the same directory or host that had a yes in this run.
     #[serde(default)]
     pub granted_beside: usize,
     /// Whether the program waits for the answer. Otherwise it has ended, and a yes starts it once more.
     pub live: bool,
-    /// Milliseconds until it is refused.
+    /// Milliseconds until the refusal.
     pub timeout_ms: u64,
 }
 
-/// What would be granted.
+/// The grant asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Requested {
     /// Single grants, each as the words of a flag of `stockade run`: `["--read", "/etc/hosts"]`.
     Grants(Vec<Vec<String>>),
-    /// All that a profile grants. `trusted` is only granted to who types its name.
+    /// Everything that a profile grants. `trusted` is granted only if its name is typed.
     Profile(String),
 }
 
 impl Requested {
-    /// The profile that is only granted to who types its name.
+    /// The profile that is granted only if its name is typed.
     pub const TYPED: &str = "trusted";
 
     /// Whether a plain yes isn't enough: see [`Requested::TYPED`].
@@ -63,20 +63,20 @@ impl Requested {
     }
 }
 
-/// What happened.
+/// The circumstances of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The kind of access.
     pub access: Kind,
-    /// What it is to, as the kernel names it.
+    /// The target, as the kernel names it.
     pub target: String,
-    /// The same as the program named it; empty where it named nothing.
+    /// The target as the program named it; empty where it named nothing.
     pub asked: String,
     /// The system call.
     pub syscall: String,
-    /// The process that waits.
+    /// The waiting process.
     pub pid: i32,
-    /// The program that it runs.
+    /// The program that this process runs.
     pub program: String,
     /// The run's command.
     pub command: Vec<String>,
@@ -84,9 +84,9 @@ pub struct Evidence {
     pub root: String,
     /// The agent that the run acts for.
     pub agent: Option<String>,
-    /// Why it was refused: `nothing grants it`.
+    /// The reason for the refusal: `nothing grants it`.
     pub why: String,
-    /// What a person should know before a yes: `a program that reaches this socket controls the machine`.
+    /// A warning for the person before a yes: `a program that reaches this socket controls the machine`.
     pub warning: Option<String>,
     /// Milliseconds since the run's start.
     pub at_ms: u64,

@@ -1,4 +1,4 @@
-//! A question for the tests of what carries it.
+//! A sample request for the tests of the channels.
 
 use super::{EscalationRequest, Evidence, Lifetime, Requested, VERSION};
 use crate::policy::Kind;

@@ -1,24 +1,24 @@
-//! A record as it is kept: JSON, its secrets masked, its texts bounded.
+//! The stored form of a record: JSON, with secrets masked and texts bounded.
 
 use serde_json::Value;
 
 use super::Record;
 use stockade_text::mask;
 
-/// Bytes of one text that are kept: a path (`PATH_MAX`).
+/// The longest text that is kept, in bytes: a path (`PATH_MAX`).
 const LONGEST_TEXT: usize = 4096;
 
-/// Entries of one list that are kept.
+/// The longest list that is kept, in entries.
 const LONGEST_LIST: usize = 256;
 
-/// Bytes of a whole record: more is cut harder.
+/// The longest record, in bytes: longer ones are cut further.
 const LONGEST_BODY: usize = 48 * 1024;
 
 /// The JSON form of a record, one line, its fields in the order of their names.
 pub fn body(record: &Record) -> String {
     let mut value = serde_json::to_value(record).unwrap_or(Value::Null);
     bound(&mut value, usize::MAX, LONGEST_LIST);
-    // Masked before its texts are cut: half a token is a secret still.
+    // Masked before texts are cut: half a token is still a secret.
     mask::json(&mut value);
     bound(&mut value, LONGEST_TEXT, LONGEST_LIST);
     let mut text = value.to_string();
@@ -41,7 +41,7 @@ fn bound(value: &mut Value, longest_text: usize, longest_list: usize) {
             let is_words = entries.iter().all(Value::is_string);
             if entries.len() > longest_list {
                 entries.truncate(longest_list);
-                // What stands for the others is one entry of so many: cutting again changes nothing.
+                // The mark for the omitted entries is within the limit, so cutting again changes nothing.
                 if let (true, Some(last)) = (is_words, entries.last_mut()) {
                     *last = Value::String("…".into());
                 }

@@ -1,4 +1,4 @@
-//! What happens in a run, one record each. No I/O here: `stockade_store` writes them down.
+//! Audit records, one for each event in a run. No I/O here: `stockade_store` writes them.
 
 mod body;
 mod record;
@@ -9,18 +9,18 @@ use crate::approve::{Answer, EscalationRequest};
 pub use body::body;
 pub use record::{Decided, Ended, Granted, Judged, Lost, Record, Seen, Started};
 
-/// Takes note of what happens.
+/// Receives the events of a run.
 pub trait Observer: Send + Sync {
-    /// Takes note. Called from the threads that serve the run, so it doesn't wait for a disk; it never fails.
+    /// Records an event. Called from the threads that serve the run, so it doesn't wait for a disk; it never fails.
     fn note(&self, run: &str, record: Record);
 
-    /// Keeps a grant for later runs, as the words of a flag; whether it is kept.
+    /// Stores a grant for later runs, as the words of a flag; returns whether it is stored.
     fn keep_grant(&self, words: &[OsString], request: &EscalationRequest, answer: &Answer) -> bool {
         let _ = (words, request, answer);
         false
     }
 
-    /// Whether [`Observer::keep_grant`] may be asked for at all.
+    /// Whether [`Observer::keep_grant`] can store grants at all.
     fn keeps_grants(&self) -> bool {
         false
     }

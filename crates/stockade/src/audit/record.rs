@@ -1,4 +1,4 @@
-//! The records. Texts in them may come from the confined program.
+//! The record types. Their texts may come from the confined program.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,34 +6,34 @@ use crate::approve::{Answer, EscalationRequest, Lifetime, Requested};
 use crate::config::Decision;
 use crate::report::{Kind, Refusal, Report, Rule};
 
-/// One thing that happened.
+/// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Record {
     /// A run began.
     Started(Started),
-    /// It ended, or didn't start.
+    /// A run ended, or didn't start.
     Ended(Ended),
     /// An access was refused, for the first time in this run.
     Denied(Seen),
     /// An access was allowed.
     Allowed(Seen),
-    /// Somebody was asked.
+    /// An approver was asked.
     Asked(Box<EscalationRequest>),
-    /// What came back.
+    /// The approver's answer.
     Answered(Decided),
-    /// Something was granted on an answer.
+    /// A grant was made on an answer.
     Granted(Granted),
-    /// A grant that was stored was taken back.
+    /// A stored grant was revoked.
     Revoked(Granted),
     /// A decision before anything ran.
     Judged(Judged),
-    /// Records couldn't be kept.
+    /// Records were lost.
     Lost(Lost),
 }
 
 impl Record {
-    /// Whether it says that something was allowed without anybody being asked.
+    /// Whether the record reports an access that was allowed without asking.
     pub fn allows(&self) -> bool {
         match self {
             Record::Allowed(_) => true,
@@ -42,7 +42,7 @@ impl Record {
         }
     }
 
-    /// Its kind, as the JSON form names it.
+    /// The kind, as the JSON form names it.
     pub fn kind(&self) -> &'static str {
         match self {
             Record::Started(_) => "started",
@@ -59,7 +59,7 @@ impl Record {
     }
 }
 
-/// A run that began.
+/// The start of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
     /// The profile.
@@ -68,22 +68,22 @@ pub struct Started {
     pub command: Vec<String>,
     /// The run's root.
     pub root: String,
-    /// The agent that it acts for.
+    /// The agent that the run acts for.
     pub agent: Option<String>,
     /// The flags that grant, deny or pass something, as words.
     pub flags: Vec<String>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// As the report has it: `completed`, `permission_denied`, …
+    /// The report's status: `completed`, `permission_denied`, …
     pub status: String,
-    /// The program's exit code, where it ended by itself.
+    /// The program's exit code, if it exited by itself.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<String>,
-    /// Different accesses that were refused.
+    /// The number of different accesses that were refused.
     pub denials: u64,
     /// Wall-clock milliseconds.
     pub duration_ms: u64,
@@ -92,41 +92,41 @@ pub struct Ended {
 /// An access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
-    /// Of what kind.
+    /// The kind of access.
     pub access: Kind,
-    /// What it is to, as the kernel names it.
+    /// The target, as the kernel names it.
     pub target: String,
-    /// The same as the program named it.
+    /// The target as the program named it.
     pub asked: String,
     /// The system call.
     pub syscall: String,
     /// The process.
     pub pid: i32,
-    /// Its program.
+    /// The process's program.
     pub program: String,
-    /// What decided, with its origin; `None` where nothing grants it.
+    /// The rule that decided, with its origin; `None` where nothing grants it.
     pub rule: Option<String>,
 }
 
-/// An answer.
+/// An approver's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
     /// The request's id.
     pub request: String,
-    /// What was said.
+    /// The answer.
     pub answer: Answer,
 }
 
-/// Something granted by an answer, or taken back.
+/// A grant made by an answer, or revoked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Granted {
     /// The request's id, or the stored grant's.
     pub request: String,
-    /// What.
+    /// The grant.
     pub granted: Requested,
-    /// For how long.
+    /// Its lifetime.
     pub lifetime: Lifetime,
-    /// By whom.
+    /// The person or program that granted or revoked it.
     pub by: String,
 }
 
@@ -139,20 +139,20 @@ pub struct Judged {
     pub action: String,
     /// The tool and its main input, the path, the host.
     pub target: String,
-    /// What was said.
+    /// The decision.
     pub result: Decision,
     /// The agent's mode.
     pub mode: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The rule that decided.
     pub matched: Option<String>,
 }
 
-/// Records that aren't there.
+/// Lost records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
-    /// How many.
+    /// The number of records.
     pub records: u64,
 }
 
@@ -173,7 +173,7 @@ impl Seen {
 }
 
 impl Ended {
-    /// As a report has it.
+    /// Taken from a report.
     pub(crate) fn of(report: &Report) -> Ended {
         Ended {
             status: report.status.name().to_string(),

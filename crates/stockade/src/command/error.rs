@@ -1,39 +1,39 @@
-//! Why a command can't be started, in words for a person.
+//! The errors of starting a command, in words for a person.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// Why a command can't be started. The exit codes are those of POSIX shells.
+/// The reason that a command can't be started. The exit codes are those of POSIX shells.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// No program was named.
     #[error("no command was given")]
     Empty,
-    /// An argument can't be handed to `execve(2)`.
+    /// An argument can't be passed to `execve(2)`.
     #[error("argument {index} contains a NUL byte")]
     Nul {
-        /// Which one; 0 is the command's name.
+        /// The index of the argument; 0 is the command's name.
         index: usize,
     },
-    /// No file of that name.
+    /// No file has that name.
     #[error("`{}` not found{}", visible(.name.as_os_str()), describe_search(.searched))]
     NotFound {
-        /// What was asked for.
+        /// The requested name.
         name: PathBuf,
-        /// The directories that were searched; empty where the name holds a `/`.
+        /// The searched directories; empty if the name contains a `/`.
         searched: Vec<PathBuf>,
-        /// What may be meant, where that can be told.
+        /// The likely intention, if it can be determined.
         hint: Option<String>,
     },
-    /// There is a file, and the kernel won't start it.
+    /// The file exists, but the kernel won't execute it.
     #[error("`{}` is not executable: {obstacle}", visible(.path.as_os_str()))]
     NotExecutable {
         /// The file.
         path: PathBuf,
-        /// What is in the way.
+        /// The obstacle.
         obstacle: Obstacle,
     },
-    /// The first line of a script names a program that isn't there.
+    /// The first line of a script names a program that doesn't exist.
     #[error(
         "`{}` can't start: its interpreter `{}` does not exist",
         visible(.script.as_os_str()),
@@ -42,26 +42,26 @@ pub enum CommandError {
     MissingInterpreter {
         /// The script.
         script: PathBuf,
-        /// The interpreter as the script writes it.
+        /// The interpreter as written in the script.
         interpreter: PathBuf,
     },
-    /// An interpreter was asked to run a file that the caller may not read.
+    /// An interpreter was given a file that the caller may not read.
     #[error("the script `{}` can't be read: permission denied", visible(.path.as_os_str()))]
     UnreadableScript {
         /// The script.
         path: PathBuf,
     },
-    /// Scripts that are each other's interpreters, deeper than the kernel goes.
+    /// Scripts that are each other's interpreters, nested deeper than the kernel follows.
     #[error("`{}` needs more than {limit} interpreters in a row", visible(.path.as_os_str()))]
     TooManyInterpreters {
         /// The command that started the chain.
         path: PathBuf,
-        /// How many are followed.
+        /// The most interpreters to follow.
         limit: usize,
     },
 }
 
-/// What keeps a file from being executed.
+/// The obstacle to executing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
     /// It is a directory.
@@ -76,19 +76,19 @@ pub enum Obstacle {
     /// A directory on the way to it can't be searched.
     #[error("a directory on the way to it can't be searched")]
     Unreachable,
-    /// Its symbolic links lead in a circle.
+    /// Its symbolic links form a loop.
     #[error("its symbolic links lead in a circle")]
     LinkLoop,
-    /// It is neither an ELF file nor does it begin with a usable `#!` line.
+    /// It is neither an ELF file nor starts with a usable `#!` line.
     #[error("it is neither a program nor a script with a `#!` line")]
     Format,
-    /// The file system failed.
+    /// The file system returned an error.
     #[error("reading it failed ({0})")]
     Broken(std::io::ErrorKind),
 }
 
 impl CommandError {
-    /// The exit code that a shell would give: 127 not found, 126 not executable; 125 for a call that makes no sense.
+    /// The exit code of a shell: 127 for not found, 126 for not executable; 125 for an invalid request.
     pub fn exit_code(&self) -> u8 {
         match self {
             CommandError::Empty | CommandError::Nul { .. } => 125,
@@ -99,7 +99,7 @@ impl CommandError {
         }
     }
 
-    /// What the person can do about it.
+    /// The suggested remedy.
     pub fn hint(&self) -> Option<String> {
         match self {
             CommandError::NotFound { hint, searched, .. } => {
@@ -129,8 +129,8 @@ fn describe_search(searched: &[PathBuf]) -> String {
     }
 }
 
-/// A name as text in which nothing can move the cursor, pad or hide. Interpreters' names come from scripts of unknown
-/// origin.
+/// A name as text in which no character can move the cursor, pad or hide. Interpreters' names come from scripts of
+/// unknown origin.
 pub(super) fn visible(name: &OsStr) -> String {
     stockade_text::visible::visible(&name.to_string_lossy()).into_owned()
 }

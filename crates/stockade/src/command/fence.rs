@@ -1,14 +1,14 @@
-//! Which directories are too wide to be an installation, whatever markers lie in them.
+//! Directories that are too wide to be an installation, whatever markers they contain.
 //!
-//! Markers are only files, and anybody who may write to a directory can put one there. So a marker never grants a
-//! directory of the system's layout, a home or what homes keep their data in, or the run's root or anything above it.
+//! Markers are only files, and anybody who may write to a directory can create one. So a marker never grants a
+//! directory of the system's layout, a home or the data directories of homes, or the run's root or anything above it.
 
 use std::path::{Path, PathBuf};
 
 use super::Variable;
 use crate::real_path::Walker;
 
-/// Directories of the file system's layout, each holding many things (hier(7)).
+/// Directories of the file system's layout, each with many unrelated contents (hier(7)).
 const WIDE: &[&str] = &[
     "/",
     "/bin",
@@ -40,7 +40,7 @@ const WIDE: &[&str] = &[
     "/workspaces",
 ];
 
-/// Directories below a home that hold many programs' things.
+/// Directories below a home that contain many programs' files.
 const WIDE_BELOW_HOME: &[&str] = &[
     ".cache",
     ".config",
@@ -56,7 +56,7 @@ const WIDE_BELOW_HOME: &[&str] = &[
     ".docker",
 ];
 
-/// Where version managers and package systems keep installations, below a home.
+/// Directories below a home where version managers and package systems keep installations.
 const PLACES_BELOW_HOME: &[&str] = &[
     ".pyenv",
     ".nvm",
@@ -94,10 +94,10 @@ const PLACES_BELOW_HOME: &[&str] = &[
     ".local/share/pipx",
 ];
 
-/// The same, of the machine.
+/// The machine's directories for installations.
 const PLACES: &[&str] = &["/opt", "/snap", "/nix/store", "/home/linuxbrew/.linuxbrew"];
 
-/// Variables of the caller that say where such a place is.
+/// Variables of the caller that name such a directory.
 const PLACE_VARIABLES: &[&str] = &[
     "PYENV_ROOT",
     "NVM_DIR",
@@ -122,15 +122,15 @@ const PLACE_VARIABLES: &[&str] = &[
     "CONDA_PREFIX",
 ];
 
-/// Says no to directories that are too wide, and to those that only a file in the run's root leads to.
+/// Refuses directories that are too wide, and those that only a file in the run's root leads to.
 pub(super) struct Fence {
-    /// The run's root as the kernel names it.
+    /// The kernel's path of the run's root.
     root: PathBuf,
-    /// Where installations are expected, as given.
+    /// The directories for installations, as given.
     places: Vec<PathBuf>,
-    /// The same as the kernel names them, asked for where that tells nothing.
+    /// The kernel's paths of them, resolved when the given ones don't match.
     real_places: Option<Vec<PathBuf>>,
-    /// Homes and the run's root, as given and as the kernel names them.
+    /// Homes and the run's root, as given and by the kernel's paths.
     kept: Vec<PathBuf>,
     wide: Vec<PathBuf>,
 }
@@ -146,7 +146,7 @@ impl Fence {
             .flat_map(|home| PLACES_BELOW_HOME.iter().map(|place| home.join(place)));
         let of_machine = PLACES.iter().map(PathBuf::from);
         let places = named.chain(below_home).chain(of_machine);
-        // Relative places mean nothing here, as relative homes.
+        // Relative directories are meaningless here, as are relative homes.
         let places = places.filter(|place| place.is_absolute()).collect();
         let homes: Vec<PathBuf> = home
             .into_iter()
@@ -165,11 +165,11 @@ impl Fence {
         }
     }
 
-    /// Whether an installation may be here. What an earlier run wrote into the root (a link, a `#!` line, a marker) must
-    /// not open other directories of the user's to the next one: outside the root an installation is where such
-    /// things are kept, or where the user's own words led (`trusted`).
+    /// Whether an installation may be here. A file that an earlier run wrote into the root (a link, a `#!` line, a
+    /// marker) must not open other directories of the user to the next run: outside the root an installation has to be
+    /// in a directory for installations, or where the user's own command line led (`trusted`).
     pub(super) fn expects(&mut self, real: &Path, trusted: &[PathBuf], walker: &mut Walker) -> bool {
-        // Where Debian keeps the configuration of its Java.
+        // Debian's configuration of Java.
         let is_java = real.starts_with("/etc") && real.to_string_lossy().starts_with("/etc/java");
         let is_in = |place: &PathBuf| real.starts_with(place);
         let is_expected = self.places.iter().chain(trusted).chain([&self.root]).any(is_in);
@@ -183,7 +183,7 @@ impl Fence {
         places.any(|place| real.starts_with(place))
     }
 
-    /// Whether a directory may be granted as a whole. `real` must be the kernel's name for it.
+    /// Whether a directory may be granted as a whole. `real` must be the kernel's path.
     pub(super) fn admits(&self, real: &Path) -> bool {
         let is_other_home = real.parent() == Some(Path::new("/home"));
         !is_other_home
@@ -194,7 +194,7 @@ impl Fence {
 }
 
 fn as_given_and_real(path: &Path, walker: &mut Walker) -> impl Iterator<Item = PathBuf> + use<> {
-    // Relative homes (`HOME=.`) mean nothing here.
+    // Relative homes (`HOME=.`) are meaningless here.
     let given = path.is_absolute().then(|| path.to_owned());
     given.into_iter().chain(walker.canonical(path))
 }

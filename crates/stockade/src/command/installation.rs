@@ -1,4 +1,4 @@
-//! What a program needs besides its own file: collected from the markers around every path that it goes by.
+//! The files that a program needs besides its own: collected from the markers around every path that leads to it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +8,7 @@ use super::{Access, Belongs, Request, is_below_base};
 use super::{java, link, manager, node, prefix, pyenv, python, rust};
 use crate::real_path::Walker;
 
-/// The reason given for a program that belongs to nothing.
+/// The reason given for a program that belongs to no installation.
 const THE_FILE_ALONE: &str = "the command itself";
 
 /// The parts found so far.
@@ -16,13 +16,13 @@ pub(super) struct Installation<'a> {
     pub request: &'a Request<'a>,
     pub belongs: Vec<Belongs>,
     pub variables: Vec<(OsString, OsString)>,
-    /// Trees that are left to what the profile grants there.
+    /// Trees where the profile's grants apply instead.
     pub written: Vec<PathBuf>,
-    /// Directories that the user's own words or search path led to.
+    /// Directories that the user's own command line or search path led to.
     trusted: Vec<PathBuf>,
-    /// What was looked at: many of the paths share the directories above them.
+    /// Caches lookups: many of the paths share the directories above them.
     pub walker: Walker,
-    /// Made only when something outside the base is met: most commands never pay for it.
+    /// Created only when a path outside the base is met: most commands never pay for it.
     fence: Option<Fence>,
 }
 
@@ -39,19 +39,19 @@ impl<'a> Installation<'a> {
         }
     }
 
-    /// Adds what the program needs that is started as `path` and whose file is `real`. `named_by_file`: a `#!` line
-    /// names it, not the user.
+    /// Adds the files needed by the program that is started as `path` and whose file is `real`. `named_by_file`: a `#!`
+    /// line names it, not the user.
     pub(super) fn add_program(&mut self, path: &Path, real: &Path, named_by_file: bool) {
         java::add_configuration(self, real);
-        // Links of the base that lead through other places back into it (`/etc/alternatives`) carry no markers that
-        // matter: programs look around the path they were started by, and around their file.
+        // Links in the base that lead through other directories back into it (`/etc/alternatives`) have no relevant
+        // markers: programs look around the path they were started by, and around their file.
         if is_below_base(real) && is_plainly_below_base(path) {
             rust::add_packaged_proxy(self, path, real);
             return;
         }
         let mut trusting = !named_by_file;
         for hop in link::hops(path, &mut self.walker) {
-            // A link in the root may have been made by an earlier run, and leads nowhere by itself.
+            // An earlier run may have made a link in the root, so it isn't trusted.
             trusting &= !hop.starts_with(self.request.root);
             if trusting {
                 self.trust(&hop);
@@ -61,13 +61,13 @@ impl<'a> Installation<'a> {
         self.add_file(real, THE_FILE_ALONE);
     }
 
-    /// Whether the user's own words led to a directory.
+    /// Whether the user's own command line led to a directory.
     pub(super) fn trusts(&mut self, path: &Path) -> bool {
         let real = self.walker.canonical(path);
         real.is_some_and(|real| self.trusted.iter().any(|trusted| real.starts_with(trusted)))
     }
 
-    /// Trusts the directories around a path that the user, or what the user trusts, named.
+    /// Trusts the directories around a path that the user, or a file that the user trusts, named.
     pub(super) fn trust(&mut self, hop: &Path) {
         let packages = hop
             .ancestors()
@@ -78,7 +78,7 @@ impl<'a> Installation<'a> {
             .extend(around.filter_map(|path| self.walker.canonical(path)));
     }
 
-    /// What was named until now leads no further.
+    /// Revokes the trust in all paths named so far.
     pub(super) fn distrust(&mut self) {
         self.trusted.clear();
     }
@@ -89,7 +89,7 @@ impl<'a> Installation<'a> {
         node::add_packages(self, real);
     }
 
-    /// The first layout that explains a path is the one; a virtual environment adds what it was made from.
+    /// The first layout that explains a path is used; a virtual environment also adds the Python that it was made from.
     pub(super) fn add_hop(&mut self, hop: &Path, real: &Path) -> bool {
         is_below_base(hop)
             || rust::add_proxy(self, hop, real)
@@ -101,12 +101,12 @@ impl<'a> Installation<'a> {
             || manager::add_package(self, hop)
     }
 
-    /// The layouts that prove themselves by their own markers, so that it doesn't matter who named the path.
+    /// The layouts identified by their own markers, for which it doesn't matter who named the path.
     pub(super) fn add_unpacked(&mut self, hop: &Path) -> bool {
         is_below_base(hop) || manager::add_store(self, hop) || manager::add_version(self, hop) || prefix::add(self, hop)
     }
 
-    /// Grants a tree or a file. False where it doesn't exist or is too wide, and the caller must find another way.
+    /// Grants a tree or a file. Returns false if it doesn't exist or is too wide; the caller must find another way.
     pub(super) fn add(&mut self, path: &Path, access: Access, reason: &'static str) -> bool {
         match self.walker.canonical(path) {
             Some(real) => self.add_real(real, access, reason, false),
@@ -114,9 +114,9 @@ impl<'a> Installation<'a> {
         }
     }
 
-    /// Grants one file by the kernel's name for it, wherever it lies.
+    /// Grants one file by the kernel's path, wherever it lies.
     pub(super) fn add_file(&mut self, path: &Path, reason: &'static str) -> bool {
-        // A link there was made since, perhaps by another run.
+        // A link here was made meanwhile, perhaps by another run.
         match self.walker.canonical(path) {
             Some(real) if real == path => self.add_real(real, Access::Execute, reason, true),
             _ => false,
@@ -145,7 +145,7 @@ impl<'a> Installation<'a> {
         true
     }
 
-    /// Tells the program where its installation is; the first value of a name stays.
+    /// Sets a variable that tells the program where its installation is; the first value of a name stays.
     pub(super) fn set(&mut self, name: &str, value: impl AsRef<OsStr>) {
         if !self.variables.iter().any(|(known, _)| known == name) {
             self.variables.push((name.into(), value.as_ref().to_owned()));
@@ -159,12 +159,12 @@ impl<'a> Installation<'a> {
             .filter(|path| path.is_absolute())
     }
 
-    /// Whether a directory is in a tree that is left to the profile.
+    /// Whether a directory is in a tree where the profile's grants apply instead.
     pub(super) fn is_written(&self, real: &Path) -> bool {
         self.written.iter().any(|written| real.starts_with(written))
     }
 
-    /// Whether what was found grants this.
+    /// Whether the installation already grants this.
     pub(super) fn covers(&self, real: &Path, access: Access) -> bool {
         self.belongs
             .iter()
@@ -172,12 +172,12 @@ impl<'a> Installation<'a> {
     }
 }
 
-/// Whether a path as written stays in the base, as far as text can tell.
+/// Whether a path as written stays in the base, as far as its text tells.
 fn is_plainly_below_base(path: &Path) -> bool {
     is_below_base(path) && !path.components().any(|part| part == Component::ParentDir)
 }
 
-/// The directory that an installation has its `bin` in, for a program in that `bin`.
+/// The installation prefix of a program in its `bin`.
 pub(super) fn prefix_of(program: &Path) -> Option<&Path> {
     let directory = program.parent()?;
     matches!(directory.file_name()?.to_str(), Some("bin" | "sbin")).then(|| directory.parent())?

@@ -1,22 +1,22 @@
-//! The interpreters that are known by name, and just enough of their options to find the script among the arguments.
+//! The interpreters known by name, and just enough of their options to find the script among the arguments.
 //!
-//! An option that is missing here costs little: its value is taken for the script, no such file exists, and nothing
-//! is granted.
+//! An option that is missing here costs little: its value is taken for the script, no such file exists, and nothing is
+//! granted.
 
 use std::ffi::OsStr;
 
 use super::interpreter_table::INTERPRETERS;
 
-/// How an interpreter reads its command line. Letters are single-letter options.
+/// How an interpreter parses its command line. Letters are single-letter options.
 #[derive(Debug)]
 pub(super) struct Interpreter {
     /// File names without their version: `python` stands for `python3.12` as well.
     pub names: &'static [&'static str],
     /// Whether `-abc` means `-a -b -c`.
     pub clusters: bool,
-    /// Whether options may begin with `+`, as in shells.
+    /// Whether options may start with `+`, as in shells.
     pub plus: bool,
-    /// Letters whose value is the rest of the word, or the next word if there's no rest.
+    /// Letters whose value is the rest of the word, or the next word if the rest is empty.
     pub valued: &'static str,
     /// Letters whose value is the next word, whatever follows them in their own word.
     pub next: &'static str,
@@ -34,13 +34,13 @@ pub(super) struct Interpreter {
     pub long_script: &'static [&'static str],
     /// Words that may stand before the script.
     pub subcommands: &'static [&'static str],
-    /// What the first word that's no option is.
+    /// The meaning of the first word that isn't an option.
     pub operand: Operand,
     /// Whether scripts find their packages in `node_modules`.
     pub node_modules: bool,
 }
 
-/// What the first word that's no option means to an interpreter.
+/// The meaning of the first word that isn't an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operand {
     /// The script.
@@ -51,7 +51,7 @@ pub(super) enum Operand {
     Other,
 }
 
-/// The interpreter of this file name, if it is one.
+/// The interpreter with this file name, if known.
 pub(super) fn by_name(name: &OsStr) -> Option<&'static Interpreter> {
     let name = name.to_str()?;
     let known = |wanted: &str| {

@@ -1,8 +1,8 @@
-//! The options of each interpreter, from its manual page. See [`Interpreter`] for what the fields mean.
+//! The options of each interpreter, from its manual page. See [`Interpreter`] for the fields.
 
 use super::interpreter::{Interpreter, Operand};
 
-/// Getopt's way: single letters that cluster, `--` and long options.
+/// The style of getopt: single letters that cluster, `--` and long options.
 const PLAIN: Interpreter = Interpreter {
     names: &[],
     clusters: true,

@@ -5,12 +5,12 @@ use std::path::Path;
 use super::Access;
 use super::installation::Installation;
 
-/// Where distributions put JDKs.
+/// The directory where distributions install JDKs.
 const SYSTEM_JDKS: &str = "/usr/lib/jvm";
 
 const REASON: &str = "the configuration of the command's Java";
 
-/// Adds the configuration of the JDK that holds this file.
+/// Adds the configuration of the JDK that contains this file.
 pub(super) fn add_configuration(installation: &mut Installation<'_>, real: &Path) {
     let Ok(below) = real.strip_prefix(SYSTEM_JDKS) else {
         return;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::real_path::Walker;
 
-/// How many links are followed; the kernel gives up after as many (path_resolution(7)).
+/// The most links to follow; the kernel gives up after as many (path_resolution(7)).
 const MAX_LINKS: usize = 40;
 
-/// Each path that the program goes by, the first as given, the last its file. Every one has a directory without
-/// links, so that `..` and prefixes mean what they seem to.
+/// Each path of the program, from the given one to its file. The directory of every one has no links, so that `..` and
+/// prefixes mean what they seem to.
 pub(super) fn hops(path: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     let mut hops: Vec<PathBuf> = Vec::new();
     let mut next = path.to_owned();

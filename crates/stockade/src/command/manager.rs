@@ -1,5 +1,5 @@
-//! Version managers and package managers that are told by the shape of a path: asdf, mise, Volta, rbenv and its
-//! relatives, Homebrew, Nix, snaps, `/opt`.
+//! Version managers and package managers recognised by the shape of a path: asdf, mise, Volta, rbenv and its relatives,
+//! Homebrew, Nix, snaps, `/opt`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::installation::Installation;
 
 const SHIM: &str = "the version manager that starts the command";
 
-/// Adds a version manager whose shim this path is. Which version it will choose isn't known, so it gets them all.
+/// Adds a version manager whose shim this path is. Its choice of version isn't known, so all versions are added.
 pub(super) fn add_shim(installation: &mut Installation<'_>, hop: &Path, real: &Path) -> bool {
     let Some(directory) = hop.parent() else {
         return false;
@@ -56,7 +56,7 @@ fn add_parts(installation: &mut Installation<'_>, root: &Path, parts: &[&str]) {
     }
 }
 
-/// Adds the version that holds this path: `versions/V` of pyenv and its relatives, `installs/TOOL/V` of asdf and mise.
+/// Adds the version that contains this path: `versions/V` of pyenv and its relatives, `installs/TOOL/V` of asdf and mise.
 pub(super) fn add_version(installation: &mut Installation<'_>, hop: &Path) -> bool {
     let version = version_of(hop);
     version.is_some_and(|version| installation.add(&version, Access::Execute, "the command's version of its tool"))
@@ -77,7 +77,7 @@ fn version_of(hop: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Adds the trees in which every program uses its neighbours, so that a part of them wouldn't do.
+/// Adds the trees in which every program uses its neighbours, so that a part of them wouldn't suffice.
 pub(super) fn add_store(installation: &mut Installation<'_>, hop: &Path) -> bool {
     let brew = installation.request.home.map(|home| home.join(".linuxbrew"));
     let homebrews = [Some(PathBuf::from("/home/linuxbrew/.linuxbrew")), brew];
@@ -92,7 +92,7 @@ pub(super) fn add_store(installation: &mut Installation<'_>, hop: &Path) -> bool
     hop.starts_with(store) && installation.add(store, Access::Execute, "the Nix store that the command lies in")
 }
 
-/// Adds `/opt/NAME` and `/snap/NAME`, which are told by their place alone. The last resort, for they are wide.
+/// Adds `/opt/NAME` and `/snap/NAME`, recognised by their path alone. The last resort, since they are wide.
 pub(super) fn add_package(installation: &mut Installation<'_>, hop: &Path) -> bool {
     let tree = ["/opt", "/snap"].iter().find_map(|directory| {
         let name = hop.strip_prefix(directory).ok()?.parent()?.iter().next()?;

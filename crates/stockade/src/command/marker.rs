@@ -1,15 +1,15 @@
-//! Reads the small files by which tools say what they chose.
+//! Reads the small files in which tools record their choices.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// Such files have a few lines; more isn't read, since anybody may have put the file there.
+/// Such files have a few lines; more isn't read, since anybody may have written the file.
 const MAX_BYTES: u64 = 16 * 1024;
 
 /// The first bytes of a regular file.
 pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
-    // First stat, so that a FIFO of that name isn't opened.
+    // Call stat first, so that a FIFO of that name isn't opened.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

@@ -1,9 +1,9 @@
-//! What is being started, and which files belong to it.
+//! The command to start, and the files that belong to it.
 //!
-//! [`find`] names the program, the interpreters behind its `#!` line, the script it is asked to run, and the
-//! installation it comes from (a virtual environment, a version manager's Python or Node, a toolchain), so that a
-//! profile that grants nothing still starts it. It reads links, markers and first bytes; it starts nothing and
-//! decides nothing. It must never name a directory that holds more than an installation: `fence` sees to that.
+//! [`find`] determines the program, the interpreters of its `#!` lines, the script that it runs, and its installation
+//! (a virtual environment, a version manager's Python or Node, a toolchain), so that it starts even under a profile
+//! that grants nothing. It reads links, markers and first bytes; it starts nothing and decides nothing. It must never
+//! return a directory wider than an installation, which `fence` ensures.
 
 mod error;
 mod fence;
@@ -36,13 +36,13 @@ use std::path::{Path, PathBuf};
 
 pub use error::{CommandError, Obstacle};
 
-/// The trees that the runtime base grants to every run. What lies in them needs nothing more.
+/// The trees that the runtime base grants to every run. Files in them need no other grant.
 pub const BASE_TREES: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 /// Looks up a variable of the caller's environment.
 pub type Variable<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// What the caller asks to start.
+/// The caller's request for a command.
 pub struct Request<'a> {
     /// The command's name and its arguments.
     pub argv: &'a [OsString],
@@ -54,34 +54,34 @@ pub struct Request<'a> {
     pub home: Option<&'a Path>,
     /// The caller's environment.
     pub variable: Variable<'a>,
-    /// Where the run may start other programs than the command, the trees that it may write. Then the installations on
-    /// the search path come along.
+    /// If the run may start programs other than the command: the trees that it may write. The installations on the
+    /// search path are then added.
     pub others: Option<&'a [PathBuf]>,
 }
 
-/// What is being started, and which files belong to it.
+/// The resolved command, and the files that belong to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The absolute path for `execve(2)`. Its links aren't resolved: Python finds `pyvenv.cfg` from it.
     pub program: PathBuf,
-    /// The arguments as they were given, the name first.
+    /// The arguments as given, the name first.
     pub argv: Vec<OsString>,
-    /// The kernel's names of the program, its `#!` interpreters, and what wrappers like `env` start; in that order.
+    /// The kernel's paths of the program, its `#!` interpreters and the programs that wrappers like `env` start, in this order.
     pub executables: Vec<PathBuf>,
-    /// How many calls of `execve(2)` it takes until the last of them runs: one, and one for each wrapper.
+    /// The number of `execve(2)` calls until the last of them runs: one, and one more for each wrapper.
     pub starts: u32,
-    /// What must be reachable besides the base, in the order it was found. None lies in another or in the base.
+    /// The files and trees needed besides the base, in the order found. None lies in another or in the base.
     pub installation: Vec<Belongs>,
-    /// The kernel's names of the scripts that interpreters are asked to run, to be read alone.
+    /// The kernel's paths of the scripts given to interpreters, to be granted for reading only.
     pub entrypoints: Vec<PathBuf>,
-    /// What the installation needs in the environment, such as `RUSTUP_HOME`.
+    /// The variables that the installation needs, such as `RUSTUP_HOME`.
     pub variables: Vec<(OsString, OsString)>,
-    /// Directories of the caller's search path, as they are written, that are open by what was found.
+    /// Directories of the caller's search path, as written, that the installation opens.
     pub search_path: Vec<PathBuf>,
 }
 
 impl Command {
-    /// No command at all, which brings nothing along.
+    /// An empty command, without an installation.
     pub fn nothing() -> Command {
         Command {
             program: PathBuf::new(),
@@ -99,15 +99,15 @@ impl Command {
 /// A file or tree of the installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Belongs {
-    /// The kernel's name for it.
+    /// The kernel's path.
     pub path: PathBuf,
-    /// What the run may do there.
+    /// The access of the run.
     pub access: Access,
-    /// What it is, as the end of "granted because it is …".
+    /// The description, as the end of "granted because it is …".
     pub reason: &'static str,
 }
 
-/// What the run may do with a part of the installation.
+/// The run's access to a part of the installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// Read.
@@ -116,10 +116,10 @@ pub enum Access {
     Execute,
 }
 
-/// Finds the program of a request and what belongs to it.
+/// Finds the program of a request and the files that belong to it.
 ///
 /// # Errors
-/// It isn't found, or is nothing that can be executed.
+/// It isn't found, or can't be executed.
 pub fn find(request: &Request<'_>) -> Result<Command, CommandError> {
     check(request.argv)?;
     let program = program::search(&request.argv[0], request.search_path, request.root)?;
@@ -150,7 +150,7 @@ fn check(argv: &[OsString]) -> Result<(), CommandError> {
     }
 }
 
-/// Whether the runtime base covers this path. It must be the kernel's name for the file.
+/// Whether the runtime base covers this path, which must be the kernel's.
 pub fn is_below_base(real: &Path) -> bool {
     BASE_TREES.iter().any(|tree| real.starts_with(tree))
 }

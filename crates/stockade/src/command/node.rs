@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::Access;
 use super::installation::Installation;
 
-/// Adds the outermost `node_modules` that holds this path: packages load each other from there.
+/// Adds the outermost `node_modules` that contains this path: packages load each other from there.
 pub(super) fn add_packages(installation: &mut Installation<'_>, path: &Path) -> bool {
     let mut tree = PathBuf::new();
     for part in path.components() {

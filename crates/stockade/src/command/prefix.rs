@@ -1,4 +1,4 @@
-//! Installations that can be told by what lies in the directory above their `bin`.
+//! Installations recognised by the contents of the directory above their `bin`.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const LAYOUTS: &[Layout] = &[
         markers: &["conda-meta"],
         reason: "the command's conda environment",
     },
-    // Also what nvm, fnm, n and Volta unpack.
+    // Includes the versions that nvm, fnm, n and Volta unpack.
     Layout {
         markers: &["bin/node", "lib/node_modules"],
         reason: "the command's Node installation",
@@ -64,7 +64,7 @@ const LAYOUTS: &[Layout] = &[
     },
 ];
 
-/// Adds the installation whose `bin` holds this path.
+/// Adds the installation whose `bin` contains this path.
 pub(super) fn add(installation: &mut Installation<'_>, hop: &Path) -> bool {
     let Some(prefix) = prefix_of(hop) else {
         return false;
@@ -78,8 +78,8 @@ pub(super) fn add(installation: &mut Installation<'_>, hop: &Path) -> bool {
     }
 }
 
-/// Adds a Python installation, also what uv unpacks: its library has `os.py`, which a directory with only
-/// `site-packages` hasn't.
+/// Adds a Python installation, including those that uv unpacks: its library has `os.py`, which a directory with only
+/// `site-packages` lacks.
 pub(super) fn add_python(installation: &mut Installation<'_>, prefix: &Path) -> bool {
     let is_python = ["lib", "lib64", "lib-python"]
         .iter()

@@ -1,6 +1,6 @@
-//! One file that the kernel would be asked to execute: where it is, and what it begins with.
+//! A file that the kernel would execute: its path and its first bytes.
 //!
-//! Nothing here opens what isn't a regular file: a FIFO would block, and opening a device can have effects.
+//! Only regular files are opened: a FIFO would block, and opening a device can have effects.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -16,7 +16,7 @@ use nix::unistd::{AccessFlags, faccessat};
 use super::error::{CommandError, Obstacle, visible};
 use super::shebang::{HEAD_BYTES, Shebang};
 
-/// What `execvp(3)` searches where there is no `PATH`.
+/// The search path of `execvp(3)` if `PATH` is unset.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
 /// An executable file.
@@ -24,13 +24,13 @@ const DEFAULT_PATH: &str = "/bin:/usr/bin";
 pub(super) struct Program {
     /// The path to execute it by; its links aren't resolved.
     pub path: PathBuf,
-    /// The kernel's name for the file.
+    /// The kernel's path of the file.
     pub real: PathBuf,
-    /// What it begins with.
+    /// The type by its first bytes.
     pub head: Head,
 }
 
-/// What an executable file begins with.
+/// The type of an executable file by its first bytes.
 #[derive(Debug)]
 pub(super) enum Head {
     /// An ELF header, or bytes that the caller may execute but not read.
@@ -39,7 +39,7 @@ pub(super) enum Head {
     Script(Shebang),
 }
 
-/// Why a path isn't a program.
+/// The reason that a path isn't a program.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// No such file.
@@ -48,7 +48,7 @@ pub(super) enum Refusal {
     Obstacle(Obstacle),
 }
 
-/// Finds the program that `name` stands for, as a shell whose working directory is `root` would.
+/// Finds the program called `name`, as a shell whose working directory is `root` would.
 pub(super) fn search(name: &OsStr, search_path: Option<&OsStr>, root: &Path) -> Result<Program, CommandError> {
     if name.as_bytes().contains(&b'/') {
         let path: PathBuf = root.join(name).components().collect();
@@ -82,8 +82,8 @@ pub(super) fn search(name: &OsStr, search_path: Option<&OsStr>, root: &Path) -> 
     }))
 }
 
-/// The directories of a `PATH`. An empty or relative entry means the working directory or something below it; that
-/// is the run's root, where the run itself may have put a program of that name, so such entries are skipped.
+/// The directories of a `PATH`. An empty or relative entry means the working directory or one below it; that is the
+/// run's root, where the run itself may have put a program of that name, so such entries are skipped.
 pub(super) fn directories(search_path: Option<&OsStr>) -> impl Iterator<Item = &Path> {
     let path = search_path.unwrap_or(OsStr::new(DEFAULT_PATH));
     path.as_bytes()
@@ -92,7 +92,7 @@ pub(super) fn directories(search_path: Option<&OsStr>) -> impl Iterator<Item = &
         .filter(|p| p.is_absolute())
 }
 
-/// Looks at one absolute path. Six system calls for an ELF file.
+/// Inspects one absolute path. Six system calls for an ELF file.
 pub(super) fn inspect(path: &Path) -> Result<Program, Refusal> {
     let metadata = fs::metadata(path).map_err(|error| refusal_of(&error))?;
     if metadata.is_dir() {
@@ -114,7 +114,7 @@ pub(super) fn inspect(path: &Path) -> Result<Program, Refusal> {
                 head,
             })
         }
-        // A program may be executable and unreadable (mode 0711); what it begins with is then the kernel's affair.
+        // A program may be executable and unreadable (mode 0711); then only the kernel sees its first bytes.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let real = canonical(path).map_err(|error| refusal_of(&error))?;
             Ok(Program {
@@ -127,13 +127,13 @@ pub(super) fn inspect(path: &Path) -> Result<Program, Refusal> {
     }
 }
 
-/// The kernel's name for an existing file, found without opening its contents.
+/// The kernel's path of an existing file, found without opening its contents.
 pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
     let file = open(path, libc::O_PATH)?;
     real_path(&file, path)
 }
 
-/// Whether the caller may do this with the file, by its effective ids and the file system's mount options.
+/// Whether the caller has this access to the file, by its effective ids and the file system's mount options.
 pub(super) fn may(path: &Path, access: AccessFlags) -> bool {
     faccessat(AT_FDCWD, path, access, AtFlags::AT_EACCESS).is_ok()
 }
@@ -165,10 +165,10 @@ fn read_head(mut file: &File) -> Result<Head, Refusal> {
         .ok_or(Refusal::Obstacle(Obstacle::Format))
 }
 
-/// One `readlink` in place of one for each component; where there is no `/proc`, the slow way.
+/// One `readlink` instead of one per component; without `/proc`, the slow way.
 fn real_path(file: &File, path: &Path) -> io::Result<PathBuf> {
     match fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())) {
-        // The kernel writes ` (deleted)` behind the name of a file that was replaced meanwhile.
+        // The kernel appends ` (deleted)` to the name of a file that was replaced meanwhile.
         Ok(real) if real.is_absolute() && !real.as_os_str().as_bytes().ends_with(b" (deleted)") => Ok(real),
         _ => fs::canonicalize(path),
     }
@@ -192,7 +192,7 @@ fn hint_for_path(path: &Path) -> Option<String> {
 }
 
 fn hint_for_name(name: &OsStr, root: &Path) -> Option<String> {
-    // What a shell does itself, of those that people type first.
+    // Shell builtins that people most often type first.
     const OF_SHELLS: [&str; 10] = [
         "cd", "export", "source", ".", "alias", "set", "ulimit", "umask", "eval", "exec",
     ];

@@ -8,7 +8,7 @@ use super::{Access, link, marker, program, python};
 
 const REASON: &str = "pyenv, which starts the command";
 
-/// Adds what a shim needs: pyenv itself and the versions that it may choose.
+/// Adds the files that a shim needs: pyenv itself and the versions that it may choose.
 pub(super) fn add_shim(installation: &mut Installation<'_>, hop: &Path) -> bool {
     let Some(root) = root_of(hop) else {
         return false;
@@ -35,8 +35,8 @@ fn root_of(hop: &Path) -> Option<PathBuf> {
     is_shim.then(|| root.to_owned())
 }
 
-/// Names what pyenv would choose, so that it needn't look (`pyenv-version-name`, `pyenv-version-file`). `None` where
-/// that can't be told.
+/// The versions that pyenv would choose, so that it needn't search (`pyenv-version-name`, `pyenv-version-file`). `None`
+/// if they can't be determined.
 fn chosen(installation: &Installation<'_>, root: &Path) -> Option<Vec<String>> {
     let text = (installation.request.variable)("PYENV_VERSION").filter(|version| !version.is_empty());
     let names = match text {
@@ -58,9 +58,9 @@ fn chosen(installation: &Installation<'_>, root: &Path) -> Option<Vec<String>> {
     versions.filter(|versions| !versions.is_empty())
 }
 
-/// The installed version that a name stands for: itself, or the newest that it's a prefix of.
+/// The installed version for a name: the same one, or the newest that it is a prefix of.
 fn installed(root: &Path, name: &str) -> Option<String> {
-    // The name may come from a file of the project: it must not lead anywhere else.
+    // The name may come from a file of the project: it must not lead elsewhere.
     if name.contains('/') || name.starts_with('.') {
         return None;
     }
@@ -92,7 +92,7 @@ fn add_chosen(installation: &mut Installation<'_>, hop: &Path, root: &Path, vers
             "system" => add_system(installation, hop),
             version => {
                 let path = root.join("versions").join(version);
-                // pyenv-virtualenv makes versions that are links to environments.
+                // pyenv-virtualenv creates versions that are links to environments.
                 for python in link::hops(&path.join("bin/python"), &mut installation.walker) {
                     let _explained =
                         python::add_environment(installation, &python) || installation.add_unpacked(&python);
@@ -103,8 +103,8 @@ fn add_chosen(installation: &mut Installation<'_>, hop: &Path, root: &Path, vers
     }
 }
 
-/// `system` is the next program of that name in `PATH` that isn't the shim. What it is goes no further than markers:
-/// it may be another manager's shim, which leads back here.
+/// `system` is the next program of that name in `PATH` that isn't the shim. It is checked for markers only: it may be
+/// another manager's shim, which leads back here.
 fn add_system(installation: &mut Installation<'_>, shim: &Path) {
     let Some(name) = shim.file_name() else { return };
     let paths = program::directories(installation.request.search_path).map(|directory| directory.join(name));

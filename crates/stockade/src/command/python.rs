@@ -1,4 +1,4 @@
-//! Python's virtual environments (PEP 405), also those of uv, pipx and virtualenv.
+//! Python's virtual environments (PEP 405), including those of uv, pipx and virtualenv.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::installation::{Installation, prefix_of};
 use super::{Access, link, marker};
 
-/// How many environments may be made from each other.
+/// The most environments that may be made from each other in a chain.
 const MAX_ENVIRONMENTS: usize = 4;
 
-/// Adds the environment whose `bin` holds this path, and the Python that it was made from.
+/// Adds the environment whose `bin` contains this path, and the Python that it was made from.
 pub(super) fn add_environment(installation: &mut Installation<'_>, hop: &Path) -> bool {
     let Some(prefix) = prefix_of(hop) else {
         return false;
@@ -41,12 +41,12 @@ fn home_of(prefix: &Path) -> Option<PathBuf> {
         let is_home = line[..at].trim_ascii().eq_ignore_ascii_case(b"home");
         is_home.then(|| PathBuf::from(OsStr::from_bytes(line[at + 1..].trim_ascii())))
     });
-    // Without a `home` it's an environment all the same, of a Python that is found by its links.
+    // Without a `home` it is still an environment, of a Python that is found through its links.
     Some(home.unwrap_or_default())
 }
 
-/// The base must prove itself by its own markers: the file that names it may lie where anybody can write. Gives the
-/// prefix to go on with, should the base be an environment too.
+/// Adds the base if its own markers identify it: the file that names it may lie where anybody can write. Returns the
+/// prefix to continue with, if the base is an environment too.
 fn add_base(installation: &mut Installation<'_>, home: &Path) -> Option<PathBuf> {
     let names = ["python3", "python", "pypy3"];
     let python = names

@@ -9,11 +9,11 @@ use super::installation::{Installation, prefix_of};
 
 const REASON: &str = "rustup, which starts the command";
 
-/// What cargo reads in its home. Never `credentials.toml`.
+/// The parts of cargo's home that cargo reads. Never `credentials.toml`.
 const CARGO_PARTS: &[&str] = &["registry", "git", "config.toml", "config", "env"];
 
-/// Adds rustup, its toolchains, and what cargo reads, if this path is a proxy. Programs that `cargo install` put
-/// beside the proxies aren't, and need nothing.
+/// Adds rustup, its toolchains, and the parts of cargo's home, if this path is a proxy. Programs that `cargo install`
+/// put beside the proxies aren't, and need nothing.
 pub(super) fn add_proxy(installation: &mut Installation<'_>, hop: &Path, real: &Path) -> bool {
     let Some(prefix) = prefix_of(hop) else {
         return false;
@@ -39,7 +39,7 @@ pub(super) fn add_proxy(installation: &mut Installation<'_>, hop: &Path, real: &
     true
 }
 
-/// Distributions install the proxies below `/usr`, and the toolchains are the user's all the same.
+/// Distributions install the proxies below `/usr`, but the toolchains are still the user's.
 pub(super) fn add_packaged_proxy(installation: &mut Installation<'_>, path: &Path, real: &Path) {
     if real.file_name().is_some_and(|name| name == "rustup") {
         add_proxy(installation, path, real);

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::interpreter::{Interpreter, Operand};
 
-/// The arguments that name scripts, as they were written. More than one only for `awk -f`.
+/// The arguments that name scripts, as written. More than one only for `awk -f`.
 pub(super) fn scripts<'v>(interpreter: &'static Interpreter, argv: &'v [Cow<'_, OsStr>]) -> Vec<&'v OsStr> {
     let mut scan = Scan {
         interpreter,
@@ -22,7 +22,7 @@ pub(super) fn scripts<'v>(interpreter: &'static Interpreter, argv: &'v [Cow<'_, 
     scan.found
 }
 
-/// Whether more words can hold a script.
+/// Whether later words can name a script.
 #[derive(PartialEq, Eq)]
 enum Step {
     More,

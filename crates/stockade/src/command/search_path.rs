@@ -10,18 +10,18 @@ use super::{Access, is_below_base, link, program};
 
 const REASON: &str = "a directory of `PATH`";
 
-/// Directories below a home that hold programs of many origins, so that each comes along by itself: the XDG base directory
-/// specification's, and the older one of shells' start-up files.
+/// Directories below a home with programs of many origins, each added separately: the one of the XDG base directory
+/// specification, and the older one of shells' start-up files.
 const MIXED: [&str; 2] = [".local/bin", "bin"];
 
-/// Programs of such a directory that are looked at.
+/// The most programs of such a directory to examine.
 const MOST_PROGRAMS: usize = 256;
 
-/// By these a directory is told whose other programs look like any.
+/// Programs that identify a directory whose other programs look generic.
 const TELLING: [&str; 2] = ["rustup", "volta-shim"];
 
-/// Adds what the directories of the search path belong to, but what lies in `written`, which an earlier run may have made.
-/// Gives the directories, as they are written, that are open by what was found.
+/// Adds the installations of the search path's directories, except those in `written`, which an earlier run may have
+/// made. Returns the directories, as written, that are open as a result.
 pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> Vec<PathBuf> {
     let outside = program::directories(installation.request.search_path).filter(|directory| !is_below_base(directory));
     let directories: Vec<(&Path, PathBuf)> = outside
@@ -46,9 +46,9 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
             }
         } else if let Some(name) = a_program(real) {
             let hop = real.join(name);
-            // Links and markers there may be an earlier run's, so nothing is added but where installations are kept.
+            // An earlier run may have made the links and markers there, so only directories for installations are added.
             installation.distrust();
-            // One of such a place needs no layout: what `go install` or `bun add -g` put there.
+            // A directory among those needs no layout: programs that `go install` or `bun add -g` put there.
             installation.add(real, Access::Execute, REASON);
             if let Some(file) = installation.walker.canonical(&hop) {
                 installation.add_hop(&hop, &file);
@@ -62,7 +62,7 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
     open.map(|(directory, _)| directory.to_owned()).collect()
 }
 
-/// Adds what can come along of a directory's programs by itself; false where nothing can.
+/// Adds those programs of a directory that can be added alone; returns false if there are none.
 fn add_each(installation: &mut Installation<'_>, directory: &Path) -> bool {
     installation.distrust();
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
@@ -77,7 +77,7 @@ fn add_each(installation: &mut Installation<'_>, directory: &Path) -> bool {
     is_any
 }
 
-/// What a link leads to where installations are kept: what `pipx` and `uv tool` install is started by one.
+/// Adds the installation that a link leads to: programs installed by `pipx` and `uv tool` are started by one.
 fn add_behind_link(installation: &mut Installation<'_>, path: &Path) -> bool {
     let Some(file) = installation.walker.canonical(path) else {
         return false;
@@ -87,13 +87,13 @@ fn add_behind_link(installation: &mut Installation<'_>, path: &Path) -> bool {
     installation.covers(&file, Access::Execute)
 }
 
-/// A program without an interpreter comes along as a file. A script may hold its user's secrets, and needs what can't be told.
+/// Adds a binary program as a file. A script may hold its user's secrets, and its dependencies are unknown.
 fn add_binary(installation: &mut Installation<'_>, path: &Path) -> bool {
     let is_binary = program::inspect(path).is_ok_and(|found| found.real == path && matches!(found.head, Head::Binary));
     is_binary && installation.add_file(path, REASON)
 }
 
-/// One of a directory's programs: their layout is the same.
+/// Any program of a directory: all have the same layout.
 fn a_program(directory: &Path) -> Option<OsString> {
     let telling = TELLING.iter().find(|name| directory.join(name).exists());
     telling.map(OsString::from).or_else(|| {

@@ -1,30 +1,30 @@
-//! The first line of a script, read as the kernel reads it (`load_script` in `fs/binfmt_script.c`).
+//! Parses the first line of a script as the kernel does (`load_script` in `fs/binfmt_script.c`).
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
-/// How much of a file the kernel looks at (`BINPRM_BUF_SIZE`).
+/// The number of bytes that the kernel examines (`BINPRM_BUF_SIZE`).
 pub const HEAD_BYTES: usize = 256;
 
-/// The interpreter that a `#!` line names.
+/// The interpreter named by a `#!` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shebang {
     /// As written; the kernel takes it relative to the working directory.
     pub interpreter: OsString,
-    /// All that follows, as one argument.
+    /// The rest of the line, as one argument.
     pub argument: Option<OsString>,
 }
 
 impl Shebang {
-    /// Reads the first bytes of a file. `None`: the kernel would answer `ENOEXEC`.
+    /// Parses the first bytes of a file. `None` if the kernel would return `ENOEXEC`.
     pub fn parse(head: &[u8]) -> Option<Shebang> {
         let line = head.strip_prefix(b"#!")?;
         let ended = line.contains(&b'\n') || head.len() < HEAD_BYTES;
         let line = trim_start_blanks(line.split(|&byte| byte == b'\n').next()?);
         let name_end = line.iter().position(|&byte| is_blank(byte) || byte == 0);
         if name_end.is_none() && !ended {
-            // The name may go on behind the bytes that were read.
+            // The name may continue after the bytes that were read.
             return None;
         }
         let (name, rest) = line.split_at(name_end.unwrap_or(line.len()));
@@ -44,14 +44,14 @@ impl Shebang {
         })
     }
 
-    /// That of a text which an interpreter will be given. Here a carriage return ends the line as well.
+    /// Parses the line of a text for an interpreter. Here a carriage return ends the line as well.
     #[must_use]
     pub fn of_text(text: &str) -> Option<Shebang> {
         let line = text.lines().next()?.as_bytes();
         Shebang::parse(&line[..line.len().min(HEAD_BYTES)])
     }
 
-    /// The program that reads the script. `None` where `env` sets variables, takes options or would expand its argument.
+    /// The program that reads the script. `None` if `env` sets variables, takes options or would expand its argument.
     #[must_use]
     pub fn reader(&self) -> Option<Reader<'_>> {
         let interpreter = self.interpreter.to_str()?;
@@ -83,18 +83,18 @@ impl Shebang {
     }
 }
 
-/// The program that a `#!` line starts, with `env` looked through (env(1)).
+/// The program that a `#!` line starts, looking through `env` (env(1)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reader<'s> {
-    /// Its path, or the name that `env` looks for.
+    /// Its path, or the name that `env` looks up.
     pub program: &'s str,
     /// The words between it and the script's name.
     pub words: Vec<&'s str>,
-    /// Whether `PATH` decides which program that is.
+    /// Whether it is looked up in `PATH`.
     pub is_found_by_env: bool,
 }
 
-/// The kernel knows two blanks; a carriage return isn't one, which is why scripts with Windows line endings fail.
+/// The kernel recognises two blanks; a carriage return isn't one, which is why scripts with Windows line endings fail.
 fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }

@@ -1,4 +1,4 @@
-//! Splits a text into words as `env -S` of coreutils does: blanks, both kinds of quotes, backslashes, `${NAME}`, and a
+//! Splits a text into words like `env -S` of coreutils: blanks, both kinds of quotes, backslashes, `${NAME}`, and a
 //! comment from `#`.
 
 use std::ffi::OsString;
@@ -23,14 +23,14 @@ pub(super) fn split(text: &[u8], variable: Variable<'_>) -> Vec<OsString> {
 struct Splitter<'t> {
     rest: &'t [u8],
     quote: Option<u8>,
-    /// The word being read; an empty one is a word only if it was quoted.
+    /// The current word; an empty one counts only if it was quoted.
     word: Option<Vec<u8>>,
     words: Vec<OsString>,
     variable: Variable<'t>,
 }
 
 impl Splitter<'_> {
-    /// Reads one character; false at the end.
+    /// Consumes one character; returns false at the end.
     fn step(&mut self) -> bool {
         let Some((&byte, rest)) = self.rest.split_first() else {
             return false;
@@ -57,7 +57,7 @@ impl Splitter<'_> {
         };
         let literal = match (byte, self.quote) {
             (b'\'' | b'\\', Some(b'\'')) => byte,
-            // Inside single quotes a backslash before anything else stands for itself.
+            // Inside single quotes a backslash before any other character is literal.
             (_, Some(b'\'')) => {
                 self.extend(b"\\");
                 return true;

@@ -14,16 +14,16 @@ use super::program::{self, Head, Program, Refusal};
 use super::shebang::Shebang;
 use super::{Request, script, wrapper};
 
-/// How many `#!` lines in a row are followed: as many as Linux 6.18 executes; the sixth is `ELOOP` (`exec_binprm`).
+/// The most nested `#!` lines to follow: as many as Linux 6.18 executes; the sixth is `ELOOP` (`exec_binprm`).
 const MAX_INTERPRETERS: usize = 5;
 
-/// How many wrappers (`env`, `timeout`) in each other are looked through.
+/// The most nested wrappers (`env`, `timeout`) to look through.
 const MAX_WRAPPERS: usize = 4;
 
-/// Everything found on the way.
+/// The results of the trace.
 pub(super) struct Traced<'a> {
     pub executables: Vec<PathBuf>,
-    /// Calls of `execve(2)` until the last of them runs.
+    /// The number of `execve(2)` calls until the last of them runs.
     pub starts: u32,
     pub entrypoints: Vec<PathBuf>,
     pub installation: Installation<'a>,
@@ -66,9 +66,9 @@ struct Step<'a> {
     program: Program,
     argv: Vec<Cow<'a, OsStr>>,
     search_path: Option<Cow<'a, OsStr>>,
-    /// The script whose `#!` line asks for this program.
+    /// The script whose `#!` line names this program.
     script: Option<PathBuf>,
-    /// Whether that line gives the program's place, and not the user or the search path.
+    /// Whether that line gives the program's path, rather than the user or the search path.
     named_by_file: bool,
 }
 
@@ -76,7 +76,7 @@ struct Trace<'a> {
     request: &'a Request<'a>,
     /// The command itself, for messages.
     command: PathBuf,
-    /// Scripts that were looked at, as they were written.
+    /// Scripts already examined, as written.
     seen: Vec<PathBuf>,
     interpreters: usize,
     wrappers: usize,
@@ -99,7 +99,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// The program's own name counts before its file's: `python3` may be a version manager's shim.
+    /// The program's own name is checked before its file's: `python3` may be a version manager's shim.
     fn find_scripts(&mut self, step: &Step<'a>) -> Result<(), CommandError> {
         let named = |path: &Path| path.file_name().and_then(interpreter::by_name);
         let interpreter = named(&step.program.path).or_else(|| match step.program.head {
@@ -109,7 +109,7 @@ impl<'a> Trace<'a> {
         let Some(interpreter) = interpreter else {
             return Ok(());
         };
-        // Only what the user typed: a `#!` line that names further files could have been written by an earlier run.
+        // Only scripts that the user typed: a `#!` line that names further files could have been written by an earlier run.
         let typed = |script: &&OsStr| self.request.argv.iter().any(|word| word.as_os_str() == *script);
         let scripts: Vec<OsString> = script::scripts(interpreter, &step.argv)
             .into_iter()
@@ -123,7 +123,7 @@ impl<'a> Trace<'a> {
     }
 
     fn add_script(&mut self, interpreter: &Interpreter, path: PathBuf) -> Result<(), CommandError> {
-        // A missing file is no error here: the interpreter says it better. A FIFO or a terminal isn't opened.
+        // A missing file is no error here: the interpreter reports it better. A FIFO or a terminal isn't opened.
         if self.seen.contains(&path) || !fs::metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
             return Ok(());
         }
@@ -133,7 +133,7 @@ impl<'a> Trace<'a> {
         let Ok(real) = program::canonical(&path) else {
             return Ok(());
         };
-        // A link in the root may lead anywhere; `--read` says that it should.
+        // A link in the root may lead anywhere; `--read` grants its target.
         let root = self.request.root;
         if path.starts_with(root) && !real.starts_with(root) && !super::is_below_base(&real) {
             return Ok(());
@@ -152,7 +152,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// What the kernel does for a `#!` line: interpreter, its one argument, the script's path, the other arguments.
+    /// The kernel's arguments for a `#!` line: interpreter, its one argument, the script's path, the other arguments.
     fn interpreter(&mut self, step: &Step<'a>, shebang: &Shebang) -> Result<Step<'a>, CommandError> {
         if self.interpreters == MAX_INTERPRETERS {
             return Err(CommandError::TooManyInterpreters {
@@ -206,12 +206,12 @@ impl<'a> Trace<'a> {
                 search_path,
                 script,
             })),
-            // `#!/usr/bin/env python3` is a way to write `#!python3`, and an absent Python is the same error.
+            // `#!/usr/bin/env python3` is a way to write `#!python3`, and a missing Python is the same error.
             (Err(CommandError::NotFound { .. }), Some(script)) => Err(CommandError::MissingInterpreter {
                 script,
                 interpreter: PathBuf::from(&wrapped.argv[0]),
             }),
-            // Of a wrapper that was named on the command line, its own message is the better one.
+            // A wrapper named on the command line reports the error better itself.
             (Err(_), _) => Ok(None),
         }
     }

@@ -1,4 +1,4 @@
-//! Programs that only start another one: which one, and with what arguments. Reads no file.
+//! Programs that only start another one: finds that program and its arguments. Reads no file.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -7,12 +7,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use super::Variable;
 use super::split::split;
 
-/// What a wrapper starts.
+/// The program that a wrapper starts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wrapped<'a> {
     /// The arguments of the wrapped program, its name first.
     pub argv: Vec<Cow<'a, OsStr>>,
-    /// The `PATH` that `env` was told to set.
+    /// The `PATH` that `env` sets.
     pub search_path: Option<OsString>,
 }
 
@@ -64,13 +64,13 @@ const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-/// The option of `env` that puts the words of its value in its own place.
+/// The option of `env` that is replaced by the words of its value.
 const SPLIT: &str = "--split-string";
 
-/// How many `-S` are split: a variable that holds `-S${ITSELF}` would go on for ever.
+/// The most `-S` options to split: a variable that holds `-S${ITSELF}` would go on forever.
 const MAX_SPLITS: usize = 4;
 
-/// Looks through one wrapper. `None`: it isn't one, or starts nothing.
+/// Unwraps one wrapper. `None` if it isn't one, or starts nothing.
 pub(super) fn unwrap<'a>(name: &OsStr, argv: &[Cow<'a, OsStr>], variable: Variable<'_>) -> Option<Wrapped<'a>> {
     let wrapper = WRAPPERS.iter().find(|wrapper| name == wrapper.name)?;
     let mut words: Vec<Cow<'a, OsStr>> = argv.get(1..)?.to_vec();
@@ -86,18 +86,18 @@ pub(super) fn unwrap<'a>(name: &OsStr, argv: &[Cow<'a, OsStr>], variable: Variab
     (!argv.is_empty()).then_some(Wrapped { argv, search_path })
 }
 
-/// How one word that begins with `-` is to be read.
+/// The form of a word that starts with `-`.
 enum Form<'w> {
     /// `--`.
     End,
-    /// No value in the next word.
+    /// An option without a value in the next word.
     Plain,
-    /// An option with a value; where none is attached, it's the next word.
+    /// An option with a value; if none is attached, it is the next word.
     Value { attached: Option<&'w [u8]>, splits: bool },
 }
 
 impl Wrapper {
-    /// Gives the index behind the options. Words of `-S` are put in its place, and are options again.
+    /// Returns the index after the options. Words of `-S` replace it, and are parsed as options again.
     fn skip_options(&self, words: &mut Vec<Cow<'_, OsStr>>, variable: Variable<'_>) -> Option<usize> {
         let mut at = 0;
         let mut splits_left = MAX_SPLITS;

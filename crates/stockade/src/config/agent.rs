@@ -1,33 +1,33 @@
-//! Agents and tools, as a configuration declares them.
+//! Agents and tools as declared in a configuration.
 
 use crate::policy::{Capabilities, Mode, Role, Scope};
 use crate::profile::{HostPattern, Limits, Origin, Rule};
 
-/// A named role. `None` where nothing is said, which is then what the layer below says.
+/// A named role. `None` for a field that isn't set, which then comes from the layer below.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
     /// The name.
     pub name: String,
-    /// How its changes are taken.
+    /// How its changes are decided.
     pub mode: Option<Mode>,
     /// The profile of its runs.
     pub profile: Option<String>,
-    /// What it may do at all.
+    /// Its capabilities.
     pub capabilities: Option<Capabilities>,
-    /// The tools that it may call; `None` is every known one.
+    /// The tools that it may call; `None` for every known one.
     pub tools: Option<Vec<String>>,
     /// Where it may change files.
     pub scope: Scope,
-    /// The hosts that it may reach, of those that the profile reaches; `None` is all of these.
+    /// The hosts that it may reach, out of those that the profile grants; `None` for all of these.
     pub hosts: Option<Vec<Rule<HostPattern>>>,
-    /// Limits of its runs; the lower of these and the profile's count.
+    /// Limits of its runs; the lower of these and the profile's apply.
     pub limits: Limits,
-    /// Where it is declared.
+    /// The position of its declaration.
     pub origin: Origin,
 }
 
 impl Agent {
-    /// What it may do within its profile.
+    /// The agent's role within its profile.
     pub fn role(&self) -> Role {
         Role {
             capabilities: self.capabilities.unwrap_or(Capabilities::USUAL),
@@ -49,18 +49,18 @@ impl Agent {
 pub struct Tool {
     /// The name.
     pub name: String,
-    /// The profile that its program runs in.
+    /// The profile that its program runs with.
     pub profile: Option<String>,
-    /// The commands that it may run (first one or two words); `None` is any that the rules allow.
+    /// The commands that it may run (first one or two words); `None` for any that the rules allow.
     pub commands: Option<Vec<String>>,
-    /// What it needs: an agent without one of these can't call it.
+    /// The required capabilities: an agent that lacks one of these can't call it.
     pub capabilities: Option<Capabilities>,
-    /// Where it is declared.
+    /// The position of its declaration.
     pub origin: Origin,
 }
 
 impl Agent {
-    /// An agent of which nothing but its name is said.
+    /// An agent with nothing but a name.
     pub fn saying_nothing(name: String, origin: Origin) -> Agent {
         Agent {
             name,

@@ -1,11 +1,11 @@
-//! What can be wrong with configurations.
+//! Errors of configurations.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::profile::{Fault, ProfileError, visible};
 
-/// Why a configuration can't be used.
+/// The reason that a configuration can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigurationError {
     /// The file can't be read.
@@ -13,10 +13,10 @@ pub enum ConfigurationError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A project's file, or its directory, is a link, or of a kind that it can't be.
+    /// A project's file, or its directory, is a link, or of the wrong type.
     #[error(
         "can't read the configuration `{}`: it is a symbolic link, or no file in a directory",
         shown(path)
@@ -31,7 +31,7 @@ pub enum ConfigurationError {
 }
 
 impl ConfigurationError {
-    /// What a person can do about it, where the message itself doesn't say.
+    /// The suggested remedy, if the message doesn't contain it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ConfigurationError::Linked { .. } => {
@@ -41,7 +41,7 @@ impl ConfigurationError {
         }
     }
 
-    /// Those of a document.
+    /// The faults of a document.
     #[must_use]
     pub fn faults(faults: Vec<Fault>) -> ConfigurationError {
         ConfigurationError::Faults(ProfileError::Faults(faults))

@@ -1,16 +1,16 @@
-//! Joining what layers say of one agent or tool: one over another, or one narrowed by another.
+//! Merges the declarations of one agent or tool from several layers: one overrides another, or narrows it.
 //!
-//! `over` is for a layer that the user trusts: its words replace those of the layer below. `narrowed` is for one that the user
-//! doesn't: whatever is said, the result is inside what the layer below says.
+//! `over` is for a layer that the user trusts: its fields replace those of the layer below. `narrowed` is for one that
+//! the user doesn't trust: whatever it says, the result stays within the layer below.
 
 use super::{Agent, Tool, known};
 use crate::policy::{Capabilities, Mode, Scope};
 use crate::profile::{HostPattern, Limits, Origin, Rule};
 
-/// The profile of agents that declare no other.
+/// The profile of agents that declare none.
 pub const PROFILE: &str = "workspace";
 
-/// The agents that are there without any configuration.
+/// The agents that exist without any configuration.
 pub fn built_in() -> [Agent; 4] {
     const AGENTS: [(&str, Mode); 4] = [
         ("worker", Mode::AcceptEdits),
@@ -26,7 +26,7 @@ pub fn built_in() -> [Agent; 4] {
 }
 
 impl Agent {
-    /// This one's words over those of the layer below. Denials of both hold.
+    /// This layer's fields override those of the layer below. Denials of both apply.
     #[must_use]
     pub fn over(self, below: Agent) -> Agent {
         Agent {
@@ -49,8 +49,8 @@ impl Agent {
         }
     }
 
-    /// What is left of this one where another may only take away. Another profile would have to be compared for what it
-    /// means, so it isn't taken.
+    /// This agent after another layer narrowed it. Another profile would have to be compared by its meaning, so it is
+    /// ignored.
     #[must_use]
     pub fn narrowed(self, by: &Agent) -> Agent {
         Agent {
@@ -72,7 +72,7 @@ impl Agent {
 }
 
 impl Tool {
-    /// This one's words over those of the layer below.
+    /// This layer's fields override those of the layer below.
     #[must_use]
     pub fn over(self, below: Tool) -> Tool {
         Tool {
@@ -84,7 +84,7 @@ impl Tool {
         }
     }
 
-    /// What is left where another may only take away: fewer commands, and more capabilities that are needed.
+    /// This tool after another layer narrowed it: fewer commands, and more required capabilities.
     #[must_use]
     pub fn narrowed(self, by: &Tool) -> Tool {
         Tool {
@@ -97,7 +97,7 @@ impl Tool {
     }
 }
 
-/// What both say, where each that says nothing leaves everything open.
+/// The intersection of both; an unset side restricts nothing.
 fn meet<T>(ours: Option<T>, theirs: Option<T>, both: impl FnOnce(T, T) -> T) -> Option<T> {
     match (ours, theirs) {
         (Some(ours), Some(theirs)) => Some(both(ours, theirs)),
@@ -125,8 +125,8 @@ fn meet_hosts(ours: &[Rule<HostPattern>], theirs: &[Rule<HostPattern>]) -> Vec<R
     hosts
 }
 
-/// What two lists have in common, where an entry may mean several things: a group of tools, or all commands that begin
-/// with a word. Of two entries one holds the other, or they have nothing in common.
+/// The intersection of two lists whose entries may cover several things: a group of tools, or all commands that start
+/// with a word. Of two entries one contains the other, or they are disjoint.
 fn meet_each(ours: &[String], theirs: &[String], holds: fn(&str, &str) -> bool) -> Vec<String> {
     let mut both: Vec<String> = Vec::new();
     for (our, their) in ours.iter().flat_map(|our| theirs.iter().map(move |their| (our, their))) {
@@ -142,7 +142,7 @@ fn meet_each(ours: &[String], theirs: &[String], holds: fn(&str, &str) -> bool) 
     both
 }
 
-/// Whether a command of one or two words means all that another does.
+/// Whether a command of one or two words covers everything that another does.
 pub fn covers(outer: &str, inner: &str) -> bool {
     let rest = inner.strip_prefix(outer);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))

@@ -1,4 +1,4 @@
-//! The tools that every agent framework has, and what they need.
+//! The tools that every agent framework has, and the capabilities that they require.
 
 use crate::policy::Capabilities;
 
@@ -8,11 +8,11 @@ pub const SHELL: &str = "bash";
 /// The tool that loads a skill by its name.
 pub const SKILL_LOAD: &str = "skill_load";
 
-/// What is known of a tool.
+/// The built-in knowledge of a tool.
 struct Known {
     name: &'static str,
     needs: Capabilities,
-    /// The group that may stand for it in an agent's list.
+    /// The group name that may replace it in an agent's list.
     group: Option<&'static str>,
 }
 
@@ -53,12 +53,12 @@ fn find(tool: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.name == tool)
 }
 
-/// What a tool needs; `None` for one that isn't known.
+/// The capabilities that a tool requires; `None` if it isn't known.
 pub fn needs(tool: &str) -> Option<Capabilities> {
     find(tool).map(|known| known.needs)
 }
 
-/// A name that means another tool, or several: the right ones, in words.
+/// The correct names, in words, if a name is a group or a tool's name in another case.
 pub fn meant(tool: &str) -> Option<String> {
     let members: Vec<_> = KNOWN.iter().filter(|known| known.group == Some(tool)).collect();
     if !members.is_empty() {
@@ -71,7 +71,7 @@ pub fn meant(tool: &str) -> Option<String> {
     Some(format!("`{}`", like.name))
 }
 
-/// Whether an entry of an agent's list means this tool: its name, or the group that it is in.
+/// Whether an entry of an agent's list covers this tool: by its name, or by the group that it is in.
 pub fn declares(entry: &str, tool: &str) -> bool {
     entry == tool || find(tool).is_some_and(|known| known.group == Some(entry))
 }

@@ -1,8 +1,8 @@
-//! What users and projects configure: rules for tool calls, agents, tools.
+//! The configuration of users and projects: rules for tool calls, agents, tools.
 //!
-//! `read` makes values of one file's text, `layers` joins built in, user and project. A project's file comes from
+//! `read` parses one file's text, `layers` merges the built-in, user and project layers. A project's file comes from
 //! the repository's author: it may always deny and narrow, and what it allows counts only while the user trusts its
-//! very content (`project`, `trust`). Nothing here decides a call or an access; that is `judge` and `policy`.
+//! exact content (`project`, `trust`). Nothing here decides a call or an access; that is `judge` and `policy`.
 
 mod agent;
 mod error;
@@ -31,20 +31,20 @@ pub use rules::permissions;
 /// The JSON Schema of `config.toml`, for editors.
 pub const SCHEMA: &str = include_str!("../../schemas/config.schema.json");
 
-/// What one file says.
+/// The content of one configuration file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration {
-    /// A command that is told of each denial. Only a user's file has one.
+    /// A command that is notified of each denial. Only in a user's file.
     pub on_violation: Option<OnViolation>,
-    /// What the user opens of the built-in list of secrets, and adds to it. Only a user's file opens.
+    /// Exceptions from and additions to the built-in list of secrets. Only a user's file may open paths.
     pub secrets: Secrets,
     /// Rules for tool calls.
     pub permissions: Permissions,
-    /// Agents that are declared here.
+    /// The declared agents.
     pub agents: Vec<Agent>,
-    /// Tools that are declared here.
+    /// The declared tools.
     pub tools: Vec<Tool>,
-    /// Where each field of an agent or a tool stands.
+    /// The position of each field of an agent or a tool.
     places: BTreeMap<(Section, String, &'static str), Origin>,
 }
 
@@ -57,19 +57,19 @@ pub struct Secrets {
     pub closed: Vec<Rule<Glob>>,
 }
 
-/// What a field belongs to.
+/// The section that a field belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
-    /// Of the whole file.
+    /// The whole file.
     OnViolation,
-    /// Of an agent.
+    /// An agent.
     Agents,
-    /// Of a tool.
+    /// A tool.
     Tools,
 }
 
 impl Section {
-    /// As in TOML.
+    /// The name in TOML.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl Section {
     }
 }
 
-/// A command that gets rows of the audit trail as JSON on its standard input, one a line.
+/// A command that gets records of the audit log as JSON on its standard input, one per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnViolation {
     /// The program.
@@ -90,7 +90,7 @@ pub struct OnViolation {
 }
 
 impl OnViolation {
-    /// The files that it is made of, found as it will be.
+    /// The files that the command consists of, found as when it is started.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let caller = Caller::of_process();
         let arguments: Vec<&OsStr> = self.arguments.iter().map(OsStr::new).collect();
@@ -99,8 +99,8 @@ impl OnViolation {
 }
 
 impl Configuration {
-    /// Reads the file in the user's configuration directory; nothing is set where there is none. Rules are tried on their
-    /// examples where `is_match` is there.
+    /// Reads the file in the user's configuration directory; empty if there is none. Tests the rules on their examples
+    /// if `is_match` is given.
     ///
     /// # Errors
     /// The file can't be read, or has faults.
@@ -118,7 +118,7 @@ impl Configuration {
         parse(&text, &source, Author::User, is_match).map_err(ConfigurationError::faults)
     }
 
-    /// The same where an outer run leaves it open; `None` where that closes it, as it does to a run inside a run.
+    /// The same, but `None` if an outer run closes the file, as it does to a run inside a run.
     ///
     /// # Errors
     /// The file can't be read for another reason, or has faults.
@@ -132,19 +132,19 @@ impl Configuration {
         }
     }
 
-    /// The agent of this name, where it is declared here.
+    /// The agent of this name, if declared here.
     #[must_use]
     pub fn agent(&self, name: &str) -> Option<&Agent> {
         self.agents.iter().find(|agent| agent.name == name)
     }
 
-    /// The tool of this name, where it is declared here.
+    /// The tool of this name, if declared here.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// Where a field stands.
+    /// The position of a field.
     #[must_use]
     pub fn place(&self, section: Section, name: &str, field: &'static str) -> Option<&Origin> {
         self.places.get(&(section, name.to_owned(), field))

@@ -1,6 +1,6 @@
-//! One configuration: TOML text turned into values, each with its place.
+//! Parses one configuration: TOML text into values, each with its position.
 //!
-//! Reads the text alone. A project's may say less than a user's: see [`Author`].
+//! Looks at the text alone. A project's file may set less than a user's: see [`Author`].
 
 use std::path::{Path, PathBuf};
 
@@ -22,19 +22,19 @@ const TOOL_FIELDS: [&str; 3] = ["profile", "commands", "capabilities"];
 /// More agents or tools than this in one file are a mistake or an attack.
 const MOST: usize = 256;
 
-/// A name is shown in a line.
+/// The longest name, which has to fit in a line.
 const LONGEST_NAME: usize = 100;
 
-/// Who wrote a configuration.
+/// The author of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// The user, who may say everything.
+    /// The user, who may set everything.
     User,
-    /// The project's author. It names no program that runs outside a sandbox, and never switches checks off.
+    /// The project's author, who may not name a program that runs outside a sandbox, nor switch checks off.
     Project,
 }
 
-/// Reads a configuration. The faults are all that there are, in the order of the text.
+/// Parses a configuration. On failure returns every fault, in the order of the text.
 ///
 /// # Errors
 /// The faults.
@@ -87,7 +87,7 @@ fn secrets(reader: &mut Reader<'_>, value: &Value<'_>, author: Author, secrets: 
                     .hint("only you can, in your own configuration, `~/.config/stockade/config.toml`");
                 reader.fault(key.span().start, complaint);
             }
-            // A run that names no agent doesn't read it.
+            // A run without an agent doesn't read the project's file.
             "closed" if author == Author::Project => {
                 let complaint = Complaint::new("a project can't add to the secrets")
                     .hint("it closes files to an agent by `[agents.NAME.scope] denied`; you can close them in your own configuration");
@@ -100,12 +100,12 @@ fn secrets(reader: &mut Reader<'_>, value: &Value<'_>, author: Author, secrets: 
     }
 }
 
-/// A pattern of a profile.
+/// Parses a pattern as in a profile.
 fn pattern(text: &str) -> Result<Glob, Complaint> {
     crate::profile::reading::glob(text)
 }
 
-/// One file or directory, below a home or absolute, and never all of either.
+/// Parses one file or directory, below a home or absolute, and never all of either.
 fn opened(text: &str) -> Result<PathBuf, Complaint> {
     let rest = text.strip_prefix("~/").or_else(|| text.strip_prefix('/'));
     let is_plain = |rest: &&str| {
@@ -134,7 +134,7 @@ fn opened(text: &str) -> Result<PathBuf, Complaint> {
     }
 }
 
-/// A list of words, or one text for a shell.
+/// Parses a list of words, or one text for a shell.
 fn command(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<OnViolation> {
     let words = match value.get_ref() {
         DeValue::Array(_) => {
@@ -192,7 +192,7 @@ fn named<'v, 't>(
     found
 }
 
-/// A name that can be shown in a line.
+/// Parses a name that can be shown in a line.
 fn name(text: &str) -> Result<String, Complaint> {
     let is_name = !text.trim().is_empty() && text.chars().count() <= LONGEST_NAME && !text.chars().any(is_invisible);
     if is_name {
@@ -263,7 +263,7 @@ fn mode(reader: &mut Reader<'_>, value: &Value<'_>, author: Author) -> Option<Mo
     Some(mode)
 }
 
-/// None of them is a list too, which takes all powers.
+/// Parses a list of capabilities. An empty list is valid, and removes all of them.
 fn capabilities(reader: &mut Reader<'_>, value: &Value<'_>) -> Capabilities {
     let each = reader.all_parsed(value, |text| {
         text.parse::<Capabilities>()
@@ -336,7 +336,7 @@ fn ruled<T>(
     rules.collect()
 }
 
-/// The values of a list of texts, each with its place.
+/// Parses the values of a list of texts, each with its position.
 fn bounded<T>(
     reader: &mut Reader<'_>,
     value: &Value<'_>,

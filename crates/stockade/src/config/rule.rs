@@ -1,22 +1,22 @@
-//! One line of permission for tool calls, and lists of them.
+//! A permission rule for tool calls, and lists of rules.
 
 use serde::{Deserialize, Serialize};
 
 use crate::profile::Origin;
 
-/// What a rule says before anybody is asked.
+/// The decision of a rule before anybody is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// It may be done.
+    /// The call is allowed.
     Allow,
-    /// A person has to say yes first; where no question can be asked it is a no.
+    /// A person has to approve first; if no question can be asked, it is denied.
     Confirm,
-    /// It may not be done.
+    /// The call is denied.
     Deny,
 }
 
-/// A rule for tool calls. All fields that are there must match; a rule with a tool alone matches the whole tool.
+/// A rule for tool calls. All fields present must match; a rule with only a tool matches the whole tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionRule {
     /// The tool's name.
@@ -27,37 +27,37 @@ pub struct PermissionRule {
     pub command_glob: Option<String>,
     /// Tool `skill_load` only: the skill's name.
     pub skill_name: Option<String>,
-    /// Texts that the rule must match: it is checked when the file is loaded.
+    /// Examples that the rule must match, checked when the file is loaded.
     pub matches: Vec<String>,
-    /// Texts that it must not match.
+    /// Examples that it must not match.
     pub not_matches: Vec<String>,
-    /// Where it stands.
+    /// The rule's position.
     pub origin: Origin,
 }
 
-/// The lists of one layer, or of several joined.
+/// The lists of one layer, or of several layers merged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permissions {
-    /// What is allowed without a question.
+    /// Calls allowed without a question.
     pub allow: Vec<PermissionRule>,
-    /// What is refused.
+    /// Calls denied.
     pub deny: Vec<PermissionRule>,
 }
 
-/// Which list a rule stands in.
+/// The list that a rule belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {
-    /// Of what is allowed without a question.
+    /// Allowed without a question.
     Allow,
-    /// Of what is refused.
+    /// Denied.
     Deny,
 }
 
-/// Whether a rule alone decides about a text. What reads command lines knows it; it lies beside this library.
+/// Whether a rule alone decides a text. Implemented by the parser of command lines, outside of this crate.
 pub type IsMatch = fn(&PermissionRule, List, &str) -> bool;
 
 impl Decision {
-    /// Its name.
+    /// The name of the decision.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl Decision {
 }
 
 impl List {
-    /// As in TOML.
+    /// The name in TOML.
     pub(super) fn name(self) -> &'static str {
         match self {
             List::Allow => "permissions.allow",

@@ -1,7 +1,7 @@
-//! Rules for tool calls, read from a document: the table `[permissions]` of a configuration, or a file of rules alone.
+//! Parses rules for tool calls from a document: the table `[permissions]` of a configuration, or a file of rules alone.
 //!
-//! A rule that could never match, or that doesn't say what it seems to say, is a fault at its place. So is a rule whose
-//! own examples fail.
+//! A rule that can never match, or that doesn't do what it seems to, is a fault at its position. So is a rule whose own
+//! examples fail.
 
 use toml::de::DeTable;
 
@@ -14,16 +14,16 @@ use stockade_text::visible::is_invisible;
 const LISTS: [&str; 2] = ["allow", "deny"];
 const FIELDS: [&str; 6] = ["tool", "command", "command_glob", "skill_name", "match", "not_match"];
 
-/// A name, a command or a pattern is no longer than this.
+/// The longest name, command or pattern.
 const LONGEST: usize = 1024;
 
-/// Wildcards in one pattern, at most: what a match costs goes by their number.
+/// The most wildcards in one pattern: they determine the cost of a match.
 const MOST_WILDCARDS: usize = 64;
 
-/// Rules in one list of a file, at most: each is tried on each command of a line.
+/// The most rules in one list of a file: each is tried on each command of a line.
 const MOST_RULES: usize = 512;
 
-/// Reads `[[permissions.allow]]` and `[[permissions.deny]]`; their examples are tried where `is_match` is there.
+/// Parses `[[permissions.allow]]` and `[[permissions.deny]]`; tests their examples if `is_match` is given.
 pub fn permissions(reader: &mut Reader<'_>, value: &Value<'_>, is_match: Option<IsMatch>) -> Permissions {
     let mut permissions = Permissions::default();
     let Some(table) = reader.table(value, "[permissions]") else {
@@ -58,7 +58,7 @@ fn rules(reader: &mut Reader<'_>, value: &Value<'_>, list: List, is_match: Optio
         .collect()
 }
 
-/// One rule; `None` where it has a fault.
+/// Parses one rule; `None` if it has a fault.
 fn rule(
     reader: &mut Reader<'_>,
     table: &DeTable<'_>,
@@ -101,7 +101,7 @@ fn rule(
     is_right.then_some(rule)
 }
 
-/// Whether each field is one that the tool has.
+/// Whether each field applies to the tool.
 fn belongs(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &PermissionRule) -> bool {
     let mut belongs = true;
     for (field, owner) in [("command", SHELL), ("command_glob", SHELL), ("skill_name", SKILL_LOAD)] {
@@ -118,7 +118,7 @@ fn belongs(reader: &mut Reader<'_>, table: &DeTable<'_>, rule: &PermissionRule) 
     belongs
 }
 
-/// Whether the rule does with its own examples what it says.
+/// Whether the rule decides its own examples as stated.
 fn holds(reader: &mut Reader<'_>, table: &DeTable<'_>, list: List, rule: &PermissionRule, is_match: IsMatch) -> bool {
     let mut holds = true;
     for (field, texts, is_meant) in [("match", &rule.matches, true), ("not_match", &rule.not_matches, false)] {
@@ -145,7 +145,7 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, field: &str) -> Vec<St
     texts.into_iter().map(|(text, _)| text).collect()
 }
 
-/// A name that means one tool: no group, and not another tool's with other letters.
+/// Parses a name that stands for one tool: no group, and no tool's name in another case.
 pub(super) fn single_tool(text: &str) -> Result<String, Complaint> {
     let name = tool_name(text)?;
     match known::meant(&name) {
@@ -154,7 +154,7 @@ pub(super) fn single_tool(text: &str) -> Result<String, Complaint> {
     }
 }
 
-/// The name of a tool: one word that can be shown.
+/// Parses the name of a tool: one printable word.
 pub(super) fn tool_name(text: &str) -> Result<String, Complaint> {
     named("tool", text)?;
     if text.chars().any(char::is_whitespace) {
@@ -170,7 +170,7 @@ fn skill_name(text: &str) -> Result<String, Complaint> {
     Ok(text.to_string())
 }
 
-/// One or two words, with one space between.
+/// Parses one or two words, separated by one space.
 pub(super) fn command(text: &str) -> Result<String, Complaint> {
     named("command", text)?;
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -180,7 +180,7 @@ pub(super) fn command(text: &str) -> Result<String, Complaint> {
                 .hint("write the first one or two words, or a `command_glob` for more"),
         );
     }
-    // Words are compared as the shell hands them over: a rule with an operator or a wildcard in it would never match.
+    // Words are compared as the shell passes them on: a rule with an operator or a wildcard in it would never match.
     if let Some(strange) = text.chars().find(|c| "|&;<>()$`\\\"'*?#{}!~".contains(*c)) {
         return Err(Complaint::new(format!(
             "the command `{text}` has `{strange}`: it is compared word by word"
@@ -206,7 +206,7 @@ fn command_glob(text: &str) -> Result<String, Complaint> {
         ))
         .hint("one `*` stands for any string"));
     }
-    // A newline may be meant: it separates commands. What else can't be seen can't be meant.
+    // A newline may be intended: it separates commands. No other invisible character can be.
     if text.chars().any(|c| is_invisible(c) && !matches!(c, '\n' | '\t')) {
         return Err(Complaint::new(format!(
             "the pattern `{}` has control or invisible characters",

@@ -1,9 +1,9 @@
-//! Panics on purpose, so that tests see what becomes of one. A build without debug assertions has none of this.
+//! Deliberate panics for tests of their containment. A build without debug assertions has none.
 
-/// Panics where the launcher's environment says so: `STOCKADE_TEST_PANIC` names the point, perhaps with a part of what it
-/// is about and how often that passes first, as in `worker:/x@3`.
+/// Panics if the launcher's environment asks for it: `STOCKADE_TEST_PANIC` names the point, perhaps with a part of its
+/// subject and the number of calls that pass first, as in `worker:/x@3`.
 ///
-/// Its first call is before any fork, since it reads the environment then.
+/// The first call must come before any fork, since it reads the environment then.
 #[cfg(debug_assertions)]
 #[track_caller]
 pub fn point<T: AsRef<[u8]>>(name: &str, about: impl FnOnce() -> T) {
@@ -23,7 +23,7 @@ pub fn point<T: AsRef<[u8]>>(name: &str, about: impl FnOnce() -> T) {
     }
 }
 
-/// Nothing.
+/// Does nothing.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 pub fn point<T: AsRef<[u8]>>(_name: &str, _about: impl FnOnce() -> T) {}

@@ -1,8 +1,8 @@
-//! Panics: mistakes of Stockade's own.
+//! Panics: bugs in Stockade itself.
 //!
-//! A thread that serves a run does each piece of its work in [`contain`]. A panic there refuses that piece and is noted
-//! for the report ([`crate::report::Faults`]); the thread goes on. The binary must unwind for this, which `main.rs` asserts.
-//! Panics that nothing contains are told at once and end their thread.
+//! A thread that serves a run does each unit of its work in [`contain`]. A panic there refuses that unit and is noted
+//! for the report ([`crate::report::Faults`]); the thread goes on. The binary must unwind for this, which `main.rs`
+//! asserts. Other panics are reported at once and end their thread.
 //!
 //! A stack overflow and a panic during unwinding can't be contained: the process aborts, and the warden ends the run.
 
@@ -18,17 +18,17 @@ pub use injected::point;
 
 use stockade_text::visible::visible;
 
-/// Bytes of a panic's message that are kept: it may quote what the run chose.
+/// The longest panic message in bytes: it may quote text that the run chose.
 const LONGEST: usize = 300;
 
 thread_local! {
-    /// How many calls of [`contain`] this thread is in.
+    /// The nesting depth of [`contain`] calls on this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// What the hook saw of the panic that unwinds this thread.
+    /// The fault that the hook saw of this thread's current panic.
     static SEEN: RefCell<Option<Fault>> = const { RefCell::new(None) };
 }
 
-/// One panic: its message and where it was. One line, escaped and of bounded length.
+/// One panic: its message and location. One line, escaped and of bounded length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault(String);
 
@@ -60,16 +60,16 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Does `task`. Where that panics, the answer is the fault, and everything that `task` owned is dropped.
+/// Runs `task`. If it panics, returns the fault; everything that `task` owned is dropped.
 ///
-/// `task` may be left half done, so what it shares with others has to be whole after every statement, or is given up by
-/// the caller. Mutexes are locked in spite of a panic (`mutex`).
+/// `task` may be left half done, so the state it shares must be consistent after every statement, or the caller must
+/// discard it. Mutexes can be locked in spite of a panic (`mutex`).
 pub fn contain<T>(task: impl FnOnce() -> T) -> Result<T, Fault> {
     DEPTH.set(DEPTH.get() + 1);
     let done = panic::catch_unwind(AssertUnwindSafe(task));
     DEPTH.set(DEPTH.get() - 1);
     done.map_err(|payload| {
-        // Without our hook, in the library, the place isn't known.
+        // Without the hook, as in the library, the location is unknown.
         let seen = SEEN.take();
         match payload.downcast::<Fault>() {
             Ok(passed_on) => *passed_on,
@@ -78,18 +78,18 @@ pub fn contain<T>(task: impl FnOnce() -> T) -> Result<T, Fault> {
     })
 }
 
-/// Goes on with a fault of another thread, as a panic of this one.
+/// Resumes another thread's fault as a panic of this thread.
 pub fn pass_on(fault: Fault) -> ! {
     panic::resume_unwind(Box::new(fault))
 }
 
-/// Has panics told by `tell`, in one line, where they aren't contained. For the binary: a library leaves the hook to its host.
+/// Installs a hook that passes uncontained panics to `tell`. For the binary: a library leaves the hook to its host.
 pub fn install_hook(tell: fn(&Fault)) {
     panic::set_hook(Box::new(move |info| hook(info, tell)));
 }
 
 fn hook(info: &PanicHookInfo<'_>, tell: fn(&Fault)) {
-    // A lock may be held there by a thread that doesn't exist on this side of the fork.
+    // After the fork, a thread that doesn't exist in this process may hold a lock.
     if stockade_sys::process::is_forked() {
         stockade_sys::process::exit_now(1);
     }

@@ -1,4 +1,4 @@
-//! The long answer, for `stockade doctor`.
+//! The full report, for `stockade doctor`.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use super::{Absence, Unsupervised};
 use crate::plan::{Grouped, Supervisor};
 use stockade_sys::confine;
 
-/// What this machine enforces.
+/// The machine's enforcement features.
 #[derive(Debug, Clone, Serialize)]
 pub struct Facts {
     /// The kernel's release.
@@ -19,39 +19,39 @@ pub struct Facts {
     pub architecture: &'static str,
     /// Whether the user is root.
     pub root: bool,
-    /// Landlock's ABI, 0 where there is none.
+    /// Landlock's ABI, 0 if there is none.
     pub landlock_abi: i32,
     /// Numbers of Landlock's fixed errata.
     pub landlock_errata: Vec<u32>,
-    /// Names of the seccomp actions that the kernel takes.
+    /// Names of the seccomp actions that the kernel supports.
     pub seccomp_actions: Vec<&'static str>,
-    /// The kernel's security modules in their order, where that can be read.
+    /// The kernel's security modules in their order, if that can be read.
     pub security_modules: Option<String>,
-    /// Yama's `ptrace_scope`, where Yama is there.
+    /// Yama's `ptrace_scope`, if Yama is there.
     pub yama_ptrace_scope: Option<u32>,
-    /// Whether new user namespaces are allowed to ordinary users, as far as settings tell.
+    /// Whether ordinary users may create user namespaces, as far as settings tell.
     pub user_namespaces: bool,
-    /// The group in which runs can have groups of their own.
+    /// The control group in which runs can have groups of their own.
     pub control_group: Option<PathBuf>,
-    /// What the kernel counts in those.
+    /// The controllers that the kernel provides there.
     #[serde(skip)]
     pub grouped: Grouped,
-    /// What is good and what isn't.
+    /// The findings, good and bad.
     pub findings: Vec<Finding>,
 }
 
-/// One thing to know.
+/// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// How much it matters.
+    /// Its severity.
     pub level: Level,
-    /// What was found.
+    /// The finding's text.
     pub what: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -63,7 +63,7 @@ pub enum Level {
     Missing,
 }
 
-/// Asks the machine everything.
+/// Gathers all facts from the machine.
 pub fn gather(control_group: Option<(PathBuf, Grouped)>) -> Facts {
     let landlock = super::landlock_abi();
     let mut facts = Facts {
@@ -84,7 +84,7 @@ pub fn gather(control_group: Option<(PathBuf, Grouped)>) -> Facts {
     facts
 }
 
-/// Yama's `ptrace_scope`, where Yama is there.
+/// Yama's `ptrace_scope`, if Yama is there.
 pub(super) fn yama_ptrace_scope() -> Option<u32> {
     first_line("/proc/sys/kernel/yama/ptrace_scope")?.parse().ok()
 }
@@ -94,7 +94,7 @@ pub(super) fn first_line(path: &str) -> Option<String> {
     Some(text.lines().next()?.trim().to_string())
 }
 
-/// Bit N-1 of the kernel's answer is erratum N.
+/// Bit N-1 of the kernel's value is erratum N.
 fn errata() -> Vec<u32> {
     let bits = confine::landlock_errata().unwrap_or(0);
     (0..31)
@@ -163,7 +163,7 @@ fn landlock_finding(abi: i32, error: Option<io::Error>) -> Finding {
     }
 }
 
-/// What helps where filters can't be used.
+/// The remedy where filters can't be used.
 pub const NO_SECCOMP: &str = "the kernel needs CONFIG_SECCOMP_FILTER, and a container's seccomp profile has to let \
                               `seccomp` through";
 
@@ -184,7 +184,7 @@ fn seccomp_finding(facts: &Facts) -> Finding {
 
 fn supervisor_finding(yama_ptrace_scope: Option<u32>) -> Finding {
     if let Some(reason) = Unsupervised::find() {
-        // Inside a run it's the outer one's supervisor that answers.
+        // Inside a run, the outer run's supervisor answers.
         let outer = super::supervisor() == Supervisor::Outer;
         return Finding {
             level: Level::Less,

@@ -1,27 +1,27 @@
-//! Why a machine has no Landlock, and what would give it some.
+//! The reasons that a machine has no Landlock, and the remedies.
 
 use std::io;
 
 use super::facts::first_line;
 
-/// What stands in the way of Landlock.
+/// The reason that Landlock is unavailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absence {
-    /// The kernel has it, and wasn't started with it (`EOPNOTSUPP`).
+    /// The kernel has it but was started without it (`EOPNOTSUPP`).
     SwitchedOff,
     /// The kernel doesn't know its calls, or a filter says so (`ENOSYS`).
     Unknown,
-    /// Something else refuses its calls, as filters of containers do.
+    /// Its calls are refused otherwise, as filters of containers do.
     Refused,
 }
 
 impl Absence {
-    /// Asks the kernel; `None` where Landlock is there.
+    /// Queries the kernel; `None` if Landlock is there.
     pub fn find() -> Option<Absence> {
         super::landlock_abi().err().map(|error| Absence::of(&error))
     }
 
-    /// What an error of landlock_create_ruleset(2) means.
+    /// The meaning of an error of landlock_create_ruleset(2).
     pub fn of(error: &io::Error) -> Absence {
         match error.raw_os_error() {
             Some(libc::EOPNOTSUPP) => Absence::SwitchedOff,
@@ -30,7 +30,7 @@ impl Absence {
         }
     }
 
-    /// In one line.
+    /// The reason in one line.
     pub fn what(self) -> &'static str {
         match self {
             Absence::SwitchedOff => "Landlock is built into this kernel and switched off",
@@ -44,7 +44,7 @@ impl Absence {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn hint(self) -> String {
         match self {
             Absence::SwitchedOff => switch_on(first_line("/sys/kernel/security/lsm").as_deref()),
@@ -59,7 +59,7 @@ impl Absence {
     }
 }
 
-/// The boot parameter names every security module that is to be on, so those that are on now belong into it.
+/// The boot parameter names every security module to be enabled, so those that are on now belong in it.
 fn switch_on(modules: Option<&str>) -> String {
     let others = modules.unwrap_or("…").split(',');
     // Always on, and not to be named.

@@ -1,4 +1,4 @@
-//! What this machine can enforce: asked of the kernel itself, never guessed from its version.
+//! The machine's enforcement features: queried from the kernel itself, never guessed from its version.
 
 mod facts;
 mod landlock;
@@ -11,7 +11,7 @@ pub use unsupervised::Unsupervised;
 use crate::plan::{Ability, Grouped, Supervisor};
 use stockade_sys::{confine, other, outer, process};
 
-/// What the plan compiler has to know, at the price of a few system calls; inside a run some more.
+/// The features that the plan compiler needs, at the cost of a few system calls; inside a run some more.
 pub fn ability(control_group: Grouped) -> Ability {
     const SECCOMP_RET_ERRNO: u32 = 0x0005_0000;
     Ability {
@@ -23,10 +23,10 @@ pub fn ability(control_group: Grouped) -> Ability {
     }
 }
 
-/// Bytes of memory that there are for this process: the machine's, or the container's where its control group has less.
+/// The memory available to this process in bytes: the machine's, or the container's if its control group has less.
 pub fn memory() -> Option<u64> {
     let machine = process::machine_memory()?.total;
-    // Of version 2, and of version 1.
+    // Version 2 and version 1.
     const LIMITS: [&str; 2] = [
         "/sys/fs/cgroup/memory.max",
         "/sys/fs/cgroup/memory/memory.limit_in_bytes",
@@ -36,8 +36,8 @@ pub fn memory() -> Option<u64> {
     Some(group.map_or(machine, |group| machine.min(group)))
 }
 
-/// The ABI of Landlock. Builds with debug assertions take an older one from `STOCKADE_TEST_LANDLOCK_ABI`, and do without
-/// what it lacks.
+/// Landlock's ABI. Builds with debug assertions take an older one from `STOCKADE_TEST_LANDLOCK_ABI`, and use nothing
+/// that it lacks.
 fn landlock_abi() -> std::io::Result<i32> {
     let abi = confine::landlock_abi()?;
     if cfg!(debug_assertions)
@@ -49,8 +49,8 @@ fn landlock_abi() -> std::io::Result<i32> {
     Ok(abi)
 }
 
-/// Inside a run an own listener is refused; then the outer run is asked. Only who is told for sure that nothing is there
-/// to answer counts on nothing: what an outer supervisor would answer on behalf isn't narrowed by Landlock and filter.
+/// Inside a run, a listener of its own is refused; then the outer run is asked. `None` only if it is certain that
+/// nothing answers: what an outer supervisor would answer on behalf isn't narrowed by Landlock and filter.
 pub fn supervisor() -> Supervisor {
     match Unsupervised::find() {
         None => return Supervisor::Own,

@@ -1,21 +1,21 @@
-//! Why no supervisor can answer for a run here, and what would let one.
+//! The reasons that no supervisor can answer for a run here, and the remedies.
 
 use super::facts::{first_line, yama_ptrace_scope};
 use stockade_sys::{confine, notify};
 
-/// What keeps a supervisor from answering a run's calls.
+/// The reason that a supervisor can't answer a run's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsupervised {
     /// The kernel has no seccomp user notification.
     Unknown,
     /// A filter around this process refuses a listener.
     Refused,
-    /// Yama lets only administrators read another process's memory, and what a call names stands there.
+    /// Yama lets only administrators read another process's memory, where a call's path arguments are.
     Unreadable,
 }
 
 impl Unsupervised {
-    /// Asks the kernel; `None` where a run can have a supervisor of its own.
+    /// Queries the kernel; `None` if a run can have a supervisor of its own.
     pub fn find() -> Option<Unsupervised> {
         const USER_NOTIFICATION: u32 = 0x7fc0_0000;
         if !notify::is_available() {
@@ -30,7 +30,7 @@ impl Unsupervised {
             .then_some(Unsupervised::Unreadable)
     }
 
-    /// In one line.
+    /// The reason in one line.
     pub fn what(self) -> &'static str {
         match self {
             Unsupervised::Unknown => {
@@ -47,7 +47,7 @@ impl Unsupervised {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn hint(self) -> String {
         match self {
             Unsupervised::Unknown => "boot a kernel from Linux 5.13 on that is built with CONFIG_SECCOMP_FILTER, as \

@@ -1,7 +1,7 @@
 //! Directories in which package managers keep fetched and built files for later runs with the same [`Key`].
 //!
-//! A cache lies in Stockade's state directory, which is closed to runs but for this one tree, so neither another run nor a
-//! trusted program starts anything from it. While a run has it, the launcher changes nothing inside.
+//! A cache lies in Stockade's state directory, where a run can access this one tree only, so neither another run nor a
+//! trusted program starts anything from it. While a run uses it, the launcher changes nothing inside.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -20,16 +20,16 @@ use super::scratch::make_private;
 use crate::growth::allocated;
 use stockade_text::mask;
 
-/// Which runs share a cache: those that agree in all of it.
+/// The key of a cache: runs share it if they agree in every field.
 #[derive(Debug, Clone, Copy)]
 pub struct Key<'a> {
-    /// The profile's name; its file's path where it comes from a file.
+    /// The profile's name, or its path if it comes from a file.
     pub profile: &'a OsStr,
     /// The agent that the run acts for.
     pub agent: Option<&'a str>,
-    /// The run's root, its links resolved: files there (`.npmrc`, `node_modules/.bin`) say what is fetched and started.
+    /// The run's root, its links resolved: files there (`.npmrc`, `node_modules/.bin`) determine what is fetched and started.
     pub root: &'a Path,
-    /// The command, where the run doesn't write its root. Runs that do can change what the others start anyway.
+    /// The command, if the run doesn't write its root. Runs that do can change what the others start anyway.
     pub command: Option<&'a [OsString]>,
 }
 
@@ -42,14 +42,14 @@ pub struct About {
     pub agent: Option<String>,
     /// The root.
     pub root: String,
-    /// The command, where the cache is for one alone.
+    /// The command, if the cache is for it alone.
     pub command: Option<Vec<String>>,
 }
 
-/// How much of the hash is the name: scripts in a cache name their interpreter in 255 bytes (execve(2)).
+/// The length of the name, taken from the hash: scripts in a cache name their interpreter in 255 bytes (execve(2)).
 const NAME: usize = 24;
 
-/// A variable by which a program is told where to keep what it fetches or builds, and the directory in the cache.
+/// A variable that tells a program where to keep files that it fetches or builds, and the directory in the cache.
 ///
 /// Sources: npm's config(7), Yarn's and Bun's settings, pip's configuration, uv's and pipx's environment
 /// variables, Poetry's and Composer's configuration, the Cargo Book, `go help environment`, Gradle's build environment.
@@ -103,7 +103,7 @@ impl Key<'_> {
     }
 }
 
-/// The cache of one run. One that is empty at the end is removed.
+/// The cache of one run. If it is empty at the end, it is removed.
 pub struct Cache {
     directory: PathBuf,
     about: PathBuf,
@@ -111,7 +111,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens or makes the one for this key below the state directory.
+    /// Opens or creates the cache for this key below the state directory.
     pub fn open(state: &Path, key: &Key<'_>) -> io::Result<Cache> {
         let parent = parent(state);
         make_private(&parent)?;
@@ -125,27 +125,27 @@ impl Cache {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => make_private(&directory)?,
         }
-        // A run may have taken its own right to it.
+        // A run may have removed its own access to it.
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o700))?;
         Ok(Cache { directory, about, lock })
     }
 
-    /// Where it is: the kernel's name.
+    /// Its path, the kernel's name.
     pub fn path(&self) -> &Path {
         &self.directory
     }
 
-    /// Whether cargo has fetched something.
+    /// Whether cargo has fetched crates into it.
     pub fn holds_crates(&self) -> bool {
         ["registry", "git"]
             .iter()
             .any(|part| self.directory.join("cargo").join(part).exists())
     }
 
-    /// The variables that lead there.
+    /// The variables that point into it.
     pub fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> {
         let directories = VARIABLES.map(|(name, part)| (name.into(), self.directory.join(part).into_os_string()));
-        // uv warns where its hard links fail, and no file of a cache gets a name outside.
+        // uv warns if its hard links fail, and no file of a cache gets a name outside.
         let fixed = [("UV_LINK_MODE".into(), "copy".into())];
         // Maven has no variable for its repository, and its script splits this one.
         let is_one_word = !self
@@ -171,24 +171,24 @@ impl Drop for Cache {
     }
 }
 
-/// A cache as it lies there.
+/// A cache on the disk.
 #[derive(Debug, Serialize)]
 pub struct Stored {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is for, where that can be read.
+    /// Its description, if that can be read.
     #[serde(flatten)]
     pub about: Option<About>,
     /// Bytes on the disk.
     pub bytes: u64,
-    /// When a run last had it: milliseconds since 1970.
+    /// When a run last used it: milliseconds since 1970.
     pub used_ms: u64,
 }
 
-/// All caches, those that were used last first.
+/// All caches, the last used first.
 ///
 /// # Errors
-/// The directory is there and can't be read.
+/// The directory exists and can't be read.
 pub fn stored(state: &Path) -> io::Result<Vec<Stored>> {
     let entries = match fs::read_dir(parent(state)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -217,10 +217,10 @@ pub fn stored(state: &Path) -> io::Result<Vec<Stored>> {
     Ok(found)
 }
 
-/// Removes one. While a run has it, that fails with [`io::ErrorKind::WouldBlock`].
+/// Removes one. While a run uses it, that fails with [`io::ErrorKind::WouldBlock`].
 ///
 /// # Errors
-/// It isn't there, or can't be removed whole.
+/// It doesn't exist, or can't be removed completely.
 pub fn remove(state: &Path, name: &str) -> io::Result<()> {
     let parent = parent(state);
     let about = about_of(&parent, name);
@@ -251,7 +251,7 @@ fn about_of(parent: &Path, name: &str) -> PathBuf {
     parent.join(format!("{name}.json"))
 }
 
-/// A lock on the file beside a cache, which is made. The run can't reach it.
+/// A lock on the file beside a cache, which is created. The run can't reach it.
 fn lock(about: &Path, how: FlockArg) -> io::Result<Flock<File>> {
     loop {
         let mut options = File::options();
@@ -266,12 +266,12 @@ fn lock(about: &Path, how: FlockArg) -> io::Result<Flock<File>> {
     }
 }
 
-/// Writes the text where another is there, and notes that it was used.
+/// Writes the text if the file differs, and updates the time of last use.
 fn describe(file: &mut File, text: &[u8]) -> io::Result<()> {
     let mut there = Vec::new();
     file.read_to_end(&mut there)?;
     if there != text {
-        // Not cut to nothing first: that would be put on the disk as it's closed (ext4(5), `auto_da_alloc`).
+        // Not truncated first: that would force a write to the disk on close (ext4(5), `auto_da_alloc`).
         file.rewind()?;
         file.write_all(text)?;
         file.set_len(text.len() as u64)?;

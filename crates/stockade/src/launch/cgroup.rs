@@ -1,6 +1,6 @@
-//! A control group of the run's own, in which the kernel counts the whole tree: memory and processes where version 2 is
-//! delegated (Documentation/admin-guide/cgroup-v2.rst, "Delegation"), processes alone where version 1 has the caller's own
-//! group of `pids` writable (Documentation/admin-guide/cgroup-v1/pids.rst).
+//! A control group of the run's own, in which the kernel counts the whole tree: memory and processes if version 2 is
+//! delegated (Documentation/admin-guide/cgroup-v2.rst, "Delegation"), processes alone if the caller's own version 1
+//! group of `pids` is writable (Documentation/admin-guide/cgroup-v1/pids.rst).
 
 use std::fs;
 use std::io;
@@ -13,31 +13,31 @@ use super::LaunchError;
 use crate::plan::Grouped;
 use crate::profile::Limits;
 
-/// Where cgroup v2 is mounted on its own; hybrid machines have no controllers in theirs.
+/// The mount point of cgroup v2 alone; hybrid machines have no controllers there.
 const MOUNT: &str = "/sys/fs/cgroup";
 
-/// What begins the name of each run's group.
+/// The prefix of each run's group name.
 const PREFIX: &str = "stockade-";
 
-/// The group of all runs' groups, where those couldn't be removed from the caller's own: writing to the top of a hierarchy
-/// takes a Linux capability, and the launcher gives up its capabilities. It stays.
+/// The parent of all runs' groups, if those couldn't be removed from the caller's own group: writing to the top of a
+/// hierarchy takes a Linux capability, and the launcher drops its capabilities. It is never removed.
 const SHARED: &str = "stockade";
 
-/// A group in which runs get theirs.
+/// A group in which runs get their own groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parent {
     /// Its directory.
     pub path: PathBuf,
-    /// What the kernel counts in its children.
+    /// The resources that the kernel counts in its children.
     pub counts: Grouped,
 }
 
-/// The nearest group, from the caller's own upwards, in which a child with memory and process limits can be made, or a child
-/// of the caller's own with a limit of processes. `None` where nothing is delegated.
+/// The nearest group, from the caller's own upwards, in which a child with memory and process limits can be made, or a
+/// child of the caller's own with a limit of processes. `None` if nothing is delegated.
 pub fn find() -> Option<Parent> {
     let mount = Path::new(MOUNT);
     let membership = || fs::read_to_string("/proc/self/cgroup").ok();
-    // Writing the membership out costs the kernel more than these looks.
+    // Reading the membership costs the kernel more than these checks.
     if mount.join("cgroup.controllers").exists() {
         return find_below(mount, &membership()?);
     }
@@ -57,7 +57,7 @@ fn find_below(mount: &Path, membership: &str) -> Option<Parent> {
     Some(Parent { path, counts })
 }
 
-/// The caller's own group in the hierarchy of `pids`. What is above it holds for its children too.
+/// The caller's own group in the hierarchy of `pids`. Limits above it apply to its children too.
 fn find_pids(mount: &Path, membership: &str) -> Option<Parent> {
     let own = membership.lines().find_map(|line| {
         let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
@@ -65,7 +65,7 @@ fn find_pids(mount: &Path, membership: &str) -> Option<Parent> {
         is_pids.then(|| group.trim_start_matches('/'))
     })?;
     let path = mount.join(own);
-    // A run inside a run may see it, and not open it.
+    // A nested run may see the file and not be able to open it.
     let opens = || fs::OpenOptions::new().write(true).open(path.join(TASKS)).is_ok();
     if !is_writable(&path) || !opens() {
         return None;
@@ -84,15 +84,15 @@ fn is_writable_without_capabilities(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(is_own)
 }
 
-/// By this a thread enters a group of version 1 alone. A process of one thread is in it whole, and the kernel stops no other
-/// process for that.
+/// The file by which a thread alone enters a version 1 group. A single-threaded process moves as a whole, and the
+/// kernel stops no other process for that.
 const TASKS: &str = "tasks";
 
 fn is_writable(path: &Path) -> bool {
     nix::unistd::access(path, nix::unistd::AccessFlags::W_OK).is_ok()
 }
 
-/// Children of a delegated group have the controllers, and the user may make children and move processes.
+/// Whether children of the group have the controllers, and the user may make children and move processes.
 fn is_delegated(group: &Path) -> bool {
     let Ok(controllers) = fs::read_to_string(group.join("cgroup.subtree_control")) else {
         return false;
@@ -101,7 +101,7 @@ fn is_delegated(group: &Path) -> bool {
     has("memory") && has("pids") && is_writable(group) && is_writable(&group.join("cgroup.procs"))
 }
 
-/// A group of one run; dropping it removes the (by then empty) group.
+/// The group of one run; dropping it removes the group, empty by then.
 pub struct ControlGroup {
     path: PathBuf,
     counts: Grouped,
@@ -125,7 +125,7 @@ impl ControlGroup {
             fs::write(self.path.join("memory.max"), bytes.to_string())?;
             // Swapped memory is used memory. Machines without swap accounting have no such file.
             let _ = fs::write(self.path.join("memory.swap.max"), "0");
-            // The tree ends as a whole, not one process of it.
+            // The kernel kills the tree as a whole, not one process of it.
             fs::write(self.path.join("memory.oom.group"), "1")?;
         }
         if let Some(count) = limits.processes {
@@ -134,12 +134,12 @@ impl ControlGroup {
         Ok(())
     }
 
-    /// What the kernel counts in it.
+    /// The resources that the kernel counts in it.
     pub fn counts(&self) -> Grouped {
         self.counts
     }
 
-    /// The file by which the target enters, opened.
+    /// Opens the file by which the target enters.
     pub fn door(&self) -> io::Result<fs::File> {
         let name = match self.counts {
             Grouped::Processes => TASKS,
@@ -148,12 +148,12 @@ impl ControlGroup {
         fs::OpenOptions::new().write(true).open(self.path.join(name))
     }
 
-    /// Whether the kernel ended the tree for want of memory.
+    /// Whether the kernel killed the tree for want of memory.
     pub fn ran_out_of_memory(&self) -> bool {
         self.has_counted("memory.events", "oom_kill ")
     }
 
-    /// Whether the kernel refused to make a process or thread.
+    /// Whether the kernel refused to create a process or thread.
     pub fn ran_out_of_processes(&self) -> bool {
         self.has_counted("pids.events", "max ")
     }
@@ -176,7 +176,7 @@ impl Drop for ControlGroup {
     }
 }
 
-/// Makes the directory of one run. A killed launcher that had the same process id may have left one of the same name.
+/// Makes the directory of one run. A killed launcher with the same process id may have left one of the same name.
 fn make_directory(parent: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
     if parent.file_name().is_some_and(|name| name == SHARED)
         && let Err(error) = fs::create_dir(parent)
@@ -194,7 +194,7 @@ fn make_directory(parent: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
     }
 }
 
-/// Removes the empty groups of launchers that were killed: of those that are gone, and not of one that is about to enter.
+/// Removes the empty groups of launchers that are gone, and never one that a launcher is about to enter.
 fn remove_forgotten(parent: &Path) {
     let is_gone = |name: &str| {
         let launcher = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(find_pids(mount.path(), "8:freezer:/session/7\n"), None);
     }
 
-    /// The top of a hierarchy has mode 0555, which root writes to by a capability that the launcher gives up.
+    /// The top of a hierarchy has mode 0555; root writes to it by a capability that the launcher drops.
     #[test]
     fn a_group_is_made_where_it_can_be_removed_without_capabilities() {
         let limits = Limits {

@@ -1,5 +1,5 @@
-//! Carrying a plan out: everything is made before the fork (`prepare`), the child only makes system calls
-//! (`child`), the warden ends the tree (`warden`), the launcher waits and keeps the limits (`running`).
+//! Carries out a plan: everything is created before the fork (`prepare`), the child only makes system calls
+//! (`warden::child`), the warden ends the tree (`warden`), the launcher waits and keeps the limits (`running`).
 
 mod cache;
 mod cgroup;
@@ -34,7 +34,7 @@ pub enum LaunchError {
     /// The root isn't there or isn't a directory.
     #[error("the root `{}` can't be used", .0.display())]
     Root(PathBuf, #[source] io::Error),
-    /// The Landlock ruleset could not be made.
+    /// The Landlock ruleset could not be created.
     #[error("can't make the Landlock ruleset")]
     Ruleset(#[from] landlock::RulesetError),
     /// A tree that is granted file by file holds too many files.
@@ -42,19 +42,19 @@ pub enum LaunchError {
     TooManyFiles {
         /// The tree.
         tree: PathBuf,
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
-    /// The scratch directory could not be made.
+    /// The scratch directory could not be created.
     #[error("can't make a scratch directory in `{}`", .0.display())]
     Scratch(PathBuf, #[source] io::Error),
-    /// The control group could not be made.
+    /// The control group could not be created.
     #[error("can't make the control group `{}`", .0.display())]
     ControlGroup(PathBuf, #[source] io::Error),
     /// One of the program's streams is a socket that reaches any peer that the program names.
     #[error("{0} is a datagram socket, through which the run could send to anybody")]
     Datagrams(&'static str),
-    /// `/proc` is that of other processes.
+    /// `/proc` shows another PID namespace.
     #[error(
         "`/proc` isn't that of this process's PID namespace, so nothing of a run could be counted or ended; it has to be \
          mounted there (`unshare --pid --fork --mount-proc`)"
@@ -69,16 +69,16 @@ pub enum LaunchError {
     /// A step between the fork and the exec failed.
     #[error("could not {}", .0.describe())]
     Step(Step, #[source] io::Error),
-    /// The target's process ended between the fork and the exec, killed or by a mistake of ours.
+    /// The target's process ended between the fork and the exec, killed or by a fault of Stockade's own.
     #[error("the new process ended before it became the program")]
     Unfinished,
-    /// A mistake of ours in a thread that serves the run.
+    /// A fault of Stockade's own in a thread that serves the run.
     #[error("internal error in the supervisor: {0}")]
     Fault(String),
     /// The warden was killed while the program ran, and the program with it.
     #[error("the warden was killed, and with it the run")]
     WardenLost,
-    /// The warden vanished without a word.
+    /// The warden ended without a message.
     #[error("the warden ended before the program started")]
     WardenGone,
 }

@@ -1,4 +1,4 @@
-//! The relay of a run with named hosts, made before the fork and started in a domain of its own.
+//! The relay of a run with named hosts, opened before the fork and started in its own Landlock domain.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,21 +22,21 @@ use crate::report::Part;
 use crate::ruleset::allow;
 use stockade_sys::{confine, file};
 
-/// What the relay's thread has on its stack at most: it calls nothing deep.
+/// The stack size of the relay's thread, which makes no deep calls.
 const STACK: usize = 512 * 1024;
 
 /// A relay that waits to be started.
 pub struct Exchange {
     relay: Relay,
     ruleset: OwnedFd,
-    /// What it shares with the supervisor.
+    /// The state shared with the supervisor.
     pub network: Arc<Network>,
-    /// Where workers announce visitors.
+    /// The control socket on which workers announce pending connections.
     pub bell: OwnedFd,
 }
 
 impl Exchange {
-    /// Opens the relay's doors. `resolver` is asked in place of the machine's own.
+    /// Opens the relay's listeners. `resolver` replaces the machine's DNS server.
     pub fn open(plan: &Plan, resolver: Option<SocketAddr>) -> Result<Exchange, LaunchError> {
         let ruleset = ruleset(plan)?;
         let (relay, doors, bell) = Relay::open().map_err(|e| LaunchError::System("open the relay", e))?;
@@ -58,7 +58,7 @@ impl Exchange {
             bell,
         } = self;
         let of_relay = Arc::clone(&network);
-        // The thread makes copies in a table of its own; these are closed here.
+        // The thread copies the descriptors into a table of its own; these are closed here.
         let doors = Arc::new((relay, ruleset));
         let of_thread = Arc::clone(&doors);
         let (sender, receiver) = sync_channel(1);
@@ -75,7 +75,7 @@ impl Exchange {
                 };
                 let _ = sender.send(said);
                 if let Some(relay) = relay {
-                    // Who is left without a relay is left without hosts.
+                    // A run that loses its relay loses its hosts.
                     let served = fault::contain(|| relay.serve(&of_relay));
                     if let Err(fault) = served {
                         of_relay.faults.note(Part::Relay, &fault);
@@ -98,22 +98,22 @@ impl Exchange {
 
 /// A relay that runs.
 pub struct Started {
-    /// What it shares with the supervisor.
+    /// The state shared with the supervisor.
     pub network: Arc<Network>,
-    /// Where workers announce visitors.
+    /// The control socket on which workers announce pending connections.
     pub bell: OwnedFd,
-    /// For the end of the run.
+    /// Ends the relay with the run.
     pub shutdown: ShutdownHandle,
 }
 
-/// The launcher's hold on the relay.
+/// The launcher's handle to shut the relay down.
 pub struct ShutdownHandle {
     bell: OwnedFd,
     ended: Receiver<()>,
 }
 
 impl ShutdownHandle {
-    /// Waits until what the run said last is on its way. The relay gives up by itself.
+    /// Waits until the run's last data is sent. The relay gives up by itself.
     pub fn wait(&self) {
         const PATIENCE: Duration = Duration::from_secs(3);
         if network::say_over(self.bell.as_fd()).is_ok() {
@@ -122,8 +122,8 @@ impl ShutdownHandle {
     }
 }
 
-/// The relay talks to strangers: no Linux capabilities, no descriptors of the launcher's, no files but those that say how
-/// names are found.
+/// Confines the relay, since it talks to strangers: no Linux capabilities, none of the launcher's descriptors, no files
+/// but those for name lookup.
 fn confine_relay(relay: &Relay, ruleset: &OwnedFd, holds_capabilities: bool) -> io::Result<Relay> {
     confine::no_new_privs()?;
     confine::drop_capabilities(holds_capabilities)?;
@@ -136,7 +136,7 @@ fn confine_relay(relay: &Relay, ruleset: &OwnedFd, holds_capabilities: bool) -> 
     Ok(relay)
 }
 
-/// `/etc`, and where `/etc/resolv.conf` is a link to.
+/// `/etc`, and the target of the link `/etc/resolv.conf`.
 fn ruleset(plan: &Plan) -> Result<OwnedFd, LaunchError> {
     let files_alone = Handled {
         tcp: false,
@@ -148,7 +148,7 @@ fn ruleset(plan: &Plan) -> Result<OwnedFd, LaunchError> {
     let beside = real.as_deref().and_then(Path::parent).map(Path::to_path_buf);
     for path in [PathBuf::from("/etc")].into_iter().chain(beside) {
         let opened = File::options().read(true).custom_flags(libc::O_PATH).open(&path);
-        // What isn't there can't be read.
+        // A missing file can't be read.
         if let Ok(opened) = opened {
             let rights = AccessFs::ReadFile as u64;
             let allowed = allow(ruleset.as_fd(), &opened, rights, plan.handled);

@@ -1,4 +1,4 @@
-//! Everything a launch needs, made before the fork: descriptors, the ruleset, strings, the scratch directory.
+//! Creates everything that a launch needs before the fork: descriptors, the ruleset, strings, the scratch directory.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
@@ -39,10 +39,10 @@ use stockade_sys::spawn::ChildStack;
 use stockade_sys::wire;
 use stockade_sys::{confine, socket};
 
-/// Where a run without a home has it: nothing may be there.
+/// The home of a run without one: nothing may exist there.
 const NOWHERE: &str = "/nonexistent";
 
-/// What the target's standard input, output and error are.
+/// The target's standard input, output and error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Streams {
     /// Whether standard input is the caller's; otherwise it is empty.
@@ -51,22 +51,22 @@ pub struct Streams {
     pub inherit_output: bool,
 }
 
-/// Where Stockade may write and what it found, for one launch.
+/// The directories where Stockade may write and the resources it found, for one launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Places<'a> {
     /// The state directory.
     pub state: Option<&'a Path>,
-    /// Where scratch directories go.
+    /// The parent of scratch directories.
     pub scratch: &'a Path,
-    /// Which cache in the state directory would be the run's.
+    /// The key of the run's cache in the state directory.
     pub cache: Key<'a>,
     /// A delegated control group.
     pub control_group: Option<&'a cgroup::Parent>,
-    /// The DNS server that is asked in place of the machine's own.
+    /// The DNS server used in place of the machine's.
     pub resolver: Option<SocketAddr>,
 }
 
-/// A run that is ready to start. Dropping it undoes what was made.
+/// A run that is ready to start. Dropping it removes everything created for it.
 pub struct Prepared {
     spec: WardenSpec,
     limits: Limits,
@@ -75,25 +75,25 @@ pub struct Prepared {
     control_group: Option<ControlGroup>,
     /// The launcher's end of the socket.
     socket: OwnedFd,
-    /// The readable ends of output and error.
+    /// The read ends of the output and error pipes.
     output: [Option<OwnedFd>; 2],
-    /// What the supervisor has to know, where there is one.
+    /// The supervisor's configuration, if there is a supervisor.
     run_config: Option<RunConfig>,
-    /// The relay, where hosts are named.
+    /// The relay, if hosts are named.
     exchange: Option<Exchange>,
-    /// What the written trees hold, where their growth is limited.
+    /// The size of the written trees, if their growth is limited.
     growth: Option<Growth>,
-    /// What stays free where they are, where it isn't.
+    /// The space to keep free where they lie, if it isn't.
     reserve: Option<Reserve>,
     room: Option<Room>,
-    // Descriptors that the duty and image name by number.
+    // Descriptors that the `WardenSpec` and `ExecSpec` name by number.
     _held: Vec<OwnedFd>,
 }
 
-/// Makes everything for a run of `command` under `plan`.
+/// Prepares a run of `command` under `plan`.
 ///
 /// # Errors
-/// A directory, ruleset, socket or limit of the run can't be made; the error names the step.
+/// A directory, ruleset, socket or limit of the run can't be created; the error names the step.
 pub fn prepare(
     plan: &Plan,
     policy: &Policy,
@@ -107,7 +107,7 @@ pub fn prepare(
         Home::Scratch => Some(Scratch::make(places.scratch, places.state)?),
         Home::Callers | Home::Nowhere => None,
     };
-    // Without one, programs are refused what they would keep in the home, and say so.
+    // Without a state directory, programs get errors for files that they would keep in the home.
     let state = places.state.filter(|_| plan.cache.is_some());
     let cache = state.and_then(|state| Cache::open(state, &places.cache).ok());
     let private = Private {
@@ -203,18 +203,18 @@ pub fn prepare(
     })
 }
 
-/// Signals that the caller has blocked, to answer them itself.
+/// Signals that the caller has blocked, to handle them itself.
 #[derive(Clone, Copy)]
 pub struct CallersSignals<'a> {
-    /// The mask before, with which the program starts.
+    /// The mask before, which the program starts with.
     pub mask: SignalSet,
-    /// Where they are read.
+    /// The signal descriptor.
     pub descriptor: BorrowedFd<'a>,
 }
 
 impl Prepared {
-    /// Forks the warden, which starts the program with the caller's signal mask, or the calling thread's. Answers once the
-    /// program runs, or the caller's descriptor can be read.
+    /// Forks the warden, which starts the program with the caller's signal mask, or the calling thread's. Returns once
+    /// the program runs, or the caller's descriptor is readable.
     ///
     /// # Errors
     /// A process can't be forked, confined or executed, with the step that failed.
@@ -256,7 +256,7 @@ impl Prepared {
             }
             None => (None, None),
         };
-        // Before anything of the run can make processes; threads and processes that are started don't get it.
+        // Before any process of the run can fork; threads and processes started later don't inherit it.
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
         let precedence = is_hurried(&limits, counts).then(|| {
             spec.exec_spec.scheduling = Scheduling::now().ok();
@@ -274,7 +274,7 @@ impl Prepared {
         };
         mask.set().map_err(failed)?;
         let (supervisor, mut spawned) = started.map_err(|e| LaunchError::System("start the warden", e))?;
-        // The warden has its own copies; ours would keep its socket and the pipes open.
+        // The warden has its own copies; the launcher's would keep its socket and the pipes open.
         drop(held);
         let news = spawned.news.take();
         let mut running = Running::begun(
@@ -302,14 +302,14 @@ impl Prepared {
     }
 }
 
-/// The directories that are the run's own.
+/// The run's private directories.
 #[derive(Clone, Copy)]
 struct Private<'a> {
     scratch: Option<&'a Path>,
     cache: Option<&'a Path>,
 }
 
-/// The trees that the run may write, devices aside.
+/// The trees that the run may write, without devices.
 fn written(policy: &Policy, private: Private<'_>) -> Vec<PathBuf> {
     let granted = policy
         .grants
@@ -352,7 +352,7 @@ fn open_directory(path: &Path) -> Result<OwnedFd, LaunchError> {
         .map_err(|error| LaunchError::Root(path.to_path_buf(), error))
 }
 
-/// The target's ruleset. Every right is a hard requirement: the crate answers an error, never less.
+/// The target's ruleset. Every right is a hard requirement: the crate returns an error rather than less.
 fn ruleset(plan: &Plan, policy: &Policy, private: Private<'_>, terminals: Vec<Spot>) -> Result<Rulesets, LaunchError> {
     let target = create(plan.handled)?;
     let has_workers = plan.supervision.is_some() && plan.supervisor == Supervises::Own;
@@ -393,13 +393,13 @@ fn ruleset(plan: &Plan, policy: &Policy, private: Private<'_>, terminals: Vec<Sp
     Ok(Rulesets { target, workers })
 }
 
-/// The ruleset of the target, and the wider one of those who act on its behalf.
+/// The target's ruleset, and the wider one of the workers that act on its behalf.
 struct Rulesets {
     target: OwnedFd,
     workers: Option<OwnedFd>,
 }
 
-/// No devices, and no unix sockets but the run's own.
+/// No devices, and no unix sockets except the run's own.
 const NOT_IN_SCRATCH: BitFlags<AccessFs> = landlock::make_bitflags!(AccessFs::{
     MakeChar | MakeBlock | IoctlDev | ResolveUnix
 });
@@ -425,7 +425,7 @@ pub(super) fn descriptor(ruleset: RulesetCreated) -> Result<OwnedFd, LaunchError
     ))
 }
 
-/// Opens one spot. What isn't there grants nothing, and so does what the user can't reach.
+/// Opens one path. A missing path grants nothing, and so does one that the user can't reach.
 fn open_spot(spot: &Spot) -> Result<Option<File>, LaunchError> {
     match pin(&spot.path, spot.links) {
         Ok(file) => Ok(Some(file)),
@@ -437,7 +437,7 @@ fn open_spot(spot: &Spot) -> Result<Option<File>, LaunchError> {
     }
 }
 
-/// The terminals that the run is given, so that it can open them by name (`ttyname`).
+/// The run's terminals, so that it can open them by name (`ttyname`).
 fn terminals(streams: Streams) -> Vec<Spot> {
     let numbers = inherited(streams);
     let mut paths: Vec<PathBuf> = numbers
@@ -468,7 +468,7 @@ fn inherited(streams: Streams) -> &'static [RawFd] {
     }
 }
 
-/// A datagram socket as a stream would be one that is neither judged nor seen: every message may name another receiver.
+/// Refuses a datagram socket as a standard stream, which nobody would judge or see: every message may name another receiver.
 fn refuse_datagram_streams(policy: &Policy, streams: Streams) -> Result<(), LaunchError> {
     const NAMES: [&str; 3] = ["standard input", "standard output", "standard error"];
     let reaches_all = policy.reach == NetworkPolicy::Everything;
@@ -489,8 +489,8 @@ fn refuse_datagram_streams(policy: &Policy, streams: Streams) -> Result<(), Laun
 
 /// The warden's ruleset: it scopes signals and refuses nothing else.
 ///
-/// Moving files between directories is refused by every layer that doesn't handle and grant it, once any layer
-/// handles files (landlock(7), `LANDLOCK_ACCESS_FS_REFER`), so this one has to grant it everywhere.
+/// Moving files between directories is refused by every layer that doesn't handle and grant it, once any layer handles
+/// files (landlock(7), `LANDLOCK_ACCESS_FS_REFER`), so this one has to grant it everywhere.
 fn signal_ruleset() -> Result<OwnedFd, LaunchError> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -506,7 +506,7 @@ fn signal_ruleset() -> Result<OwnedFd, LaunchError> {
 
 type Pipes = ([RawFd; 3], [Option<OwnedFd>; 2]);
 
-/// The target's three streams, and our ends of those that are pipes.
+/// The target's three streams, and the launcher's ends of the pipes among them.
 fn streams_of(streams: Streams, held: &mut Held) -> Result<Pipes, LaunchError> {
     let failed = |error| LaunchError::System("make a pipe", error);
     let input = if streams.inherit_input {
@@ -519,7 +519,7 @@ fn streams_of(streams: Streams, held: &mut Held) -> Result<Pipes, LaunchError> {
     }
     let mut pipe = || {
         let (reader, writer) = io::pipe().map_err(failed)?;
-        // Ours alone: the other end waits for us.
+        // Only the launcher's end: the target's end blocks.
         nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK))
             .map_err(|error| failed(error.into()))?;
         Ok::<_, LaunchError>((OwnedFd::from(reader), held.keep(writer.into())?))
@@ -529,8 +529,8 @@ fn streams_of(streams: Streams, held: &mut Held) -> Result<Pipes, LaunchError> {
     Ok(([input, output_writer, error_writer], [Some(output), Some(error)]))
 }
 
-/// The path as it was given where it has a slash, since scripts see it as `$0`; the working directory is the root,
-/// which it was resolved against. A name is executed by the path that it was found at.
+/// The path as given if it has a slash, since scripts see it as `$0`; the working directory is the root, against which
+/// it was resolved. A bare name is executed by the path where it was found.
 fn path_for_exec(command: &Command) -> &OsStr {
     match command.argv.first() {
         Some(name) if name.as_bytes().contains(&b'/') => name,
@@ -538,8 +538,8 @@ fn path_for_exec(command: &Command) -> &OsStr {
     }
 }
 
-/// The policy's variables, and those that lead to the run's own directories. `CARGO_HOME` of the toolchain is read-only: it
-/// gives way where the run can fetch crates, or has some in its cache.
+/// The policy's variables, and those for the run's private directories. The toolchain's `CARGO_HOME` is read-only: it
+/// is replaced if the run can fetch crates, or has some in its cache.
 fn environment(
     plan: &Plan,
     policy: &Policy,
@@ -578,12 +578,12 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, LaunchError> {
     CString::new(text.as_bytes()).map_err(|_| LaunchError::Nul(what))
 }
 
-/// Never RLIMIT_AS, which the JVM and Go run into.
-/// Processor time is the tree's limit, which is sampled; here it ends the single process that runs away. RLIMIT_NPROC counts
-/// all of the user's processes and threads, and root's never; so there's room for those that there are, and for more than the
-/// tree may have: it holds a storm that grows faster than it is looked at. A control group needs none of it.
+/// Never RLIMIT_AS, which breaks the JVM and Go. The tree's limit of processor time is sampled; here it ends a single
+/// runaway process. RLIMIT_NPROC counts all of the user's processes and threads, and never root's; so there's room for
+/// those that exist, and for more than the tree may have: it stops a storm that grows faster than it is sampled. A
+/// control group needs none of it.
 fn resource_limits(limits: &Limits, room: Option<&Room>) -> Vec<ResourceLimit> {
-    // A dump holds the memory, and its handler runs outside; priority over the user's other programs is no run's to take.
+    // A core dump holds the memory, and its handler runs outside; no run may get priority over the user's other programs.
     let mut list: Vec<_> = [libc::RLIMIT_CORE, libc::RLIMIT_NICE, libc::RLIMIT_RTPRIO]
         .map(|resource| ResourceLimit {
             resource,
@@ -608,7 +608,7 @@ fn resource_limits(limits: &Limits, room: Option<&Room>) -> Vec<ResourceLimit> {
     list
 }
 
-/// That processes have the numbers in `/proc` that they have for us (pid_namespaces(7), "/proc and PID namespaces").
+/// Refuses a `/proc` whose process ids differ from this process's (pid_namespaces(7), "/proc and PID namespaces").
 fn refuse_foreign_proc() -> Result<(), LaunchError> {
     let own = std::fs::read_link("/proc/self").map_err(|e| LaunchError::System("read `/proc/self`", e))?;
     match own.as_os_str() == std::process::id().to_string().as_str() {
@@ -617,7 +617,7 @@ fn refuse_foreign_proc() -> Result<(), LaunchError> {
     }
 }
 
-/// Whether this process has Linux capabilities to lose. What can't be read is taken for "yes".
+/// Whether this process has Linux capabilities to drop. If that can't be read, "yes".
 fn holds_capabilities() -> bool {
     [
         caps::CapSet::Permitted,

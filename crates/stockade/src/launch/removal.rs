@@ -1,7 +1,7 @@
-//! Removing what a run leaves, however deep it is and whichever modes its directories have.
+//! Removes the files that a run leaves, at any depth and whatever modes its directories have.
 //!
 //! `std::fs::remove_dir_all` holds a descriptor for each level, and a run may nest directories deeper than there are
-//! descriptors. Here each directory's own directories are moved to the top, so that nothing lies deeper than two levels.
+//! descriptors. Here each directory's subdirectories are moved to the top, so that nothing lies deeper than two levels.
 //! Links are never followed.
 
 use std::ffi::CString;
@@ -17,7 +17,7 @@ use nix::sys::stat::Mode;
 
 use stockade_sys::file;
 
-/// Removes a tree of this user's. What can't be removed stays, and the last reason is the error.
+/// Removes a tree of this user's. Entries that can't be removed stay, and the last reason is the error.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     let name = CString::new(path.as_os_str().as_bytes())?;
     let mut top = Top {
@@ -26,21 +26,21 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
         moved: 0,
     };
     let mut failed = None;
-    // What fails is tried again as long as something else goes.
+    // A failed removal is retried as long as another one succeeds.
     while top.empty_once(&mut failed)? {}
     file::remove(AT_FDCWD, &name, libc::AT_REMOVEDIR).map_err(|error| failed.unwrap_or(error))
 }
 
 struct Top {
     directory: OwnedFd,
-    /// The last name that a directory was to get here.
+    /// The last name given to a directory here.
     name: u64,
-    /// Directories that were moved here.
+    /// The number of directories moved here.
     moved: u64,
 }
 
 impl Top {
-    /// Removes the files of this directory and of those in it; whether anything went.
+    /// Removes the files of this directory and of its subdirectories; returns whether any was removed.
     fn empty_once(&mut self, failed: &mut Option<io::Error>) -> io::Result<bool> {
         let mut went = false;
         let moved = self.moved;
@@ -56,7 +56,7 @@ impl Top {
         Ok(went || self.moved != moved)
     }
 
-    /// Removes a directory of this one. Those in it come here, also where something in it stays.
+    /// Removes a subdirectory. Its own subdirectories move here, also if something in it stays.
     fn empty_below(&mut self, name: &CString) -> io::Result<()> {
         let directory = open_for_changes(self.directory.as_fd(), name)?;
         let mut failed = None;
@@ -76,7 +76,7 @@ impl Top {
         if file::remove(from, name, libc::AT_REMOVEDIR).is_ok() {
             return Ok(());
         }
-        // Who moves a directory needs the right to write to it, since its `..` changes (rename(2)).
+        // Moving a directory takes the right to write to it, since its `..` changes (rename(2)).
         open_for_changes(from, name)?;
         loop {
             self.name += 1;
@@ -92,7 +92,7 @@ impl Top {
     }
 }
 
-/// Whether a name is another's. An empty directory is replaced.
+/// Whether the name is taken. An empty directory is replaced.
 fn is_taken(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -100,7 +100,7 @@ fn is_taken(error: &io::Error) -> bool {
     )
 }
 
-/// Opens a directory, and lets its owner change it.
+/// Opens a directory, and gives its owner all rights to it.
 fn open_for_changes(parent: BorrowedFd<'_>, name: &CString) -> io::Result<OwnedFd> {
     const ALL: u32 = 0o700;
     let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
@@ -116,7 +116,7 @@ fn by_number(file: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// The names in a directory, and whether each is a directory's.
+/// The names in a directory, and whether each is a directory.
 fn list(directory: BorrowedFd<'_>) -> io::Result<impl Iterator<Item = io::Result<(CString, bool)>> + use<>> {
     let entries = fs::read_dir(by_number(directory))?;
     Ok(entries.map(|entry| {
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(remove_tree(&tree).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
-    /// Deeper than a path or the number of descriptors reaches.
+    /// Deeper than a path, or the number of descriptors, can reach.
     #[test]
     fn a_tree_is_removed_that_no_path_reaches_the_end_of() {
         let place = tempfile::tempdir().expect("a directory");

@@ -1,8 +1,8 @@
-//! The bound of a user's processes (RLIMIT_NPROC) that holds a run's storms, where no control group counts.
+//! The bound on a user's processes (RLIMIT_NPROC) that stops a run's fork storms, if no control group counts.
 //!
-//! The kernel counts all processes and threads of the user, so the bound leaves room for those that there are beside the run.
-//! They come and go while it runs, and the launcher moves the bound with them. So the bound is a soft one, which the run itself
-//! can't raise any further: its filter hands such calls over (`supervise/limits.rs`). Without a supervisor of its own it is a hard one.
+//! The kernel counts all processes and threads of the user, so the bound leaves room for those outside the run. They come
+//! and go while it runs, and the launcher moves the bound with them. So it is a soft limit, which the run itself can't
+//! raise: its filter hands such calls over (`supervise/limits.rs`). Without a supervisor of its own it is a hard limit.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::processes::{Load, below, is_crowded, threads_of_user_at_most};
 use stockade_sys::limits::{limit_of, set_limit_of};
 
-/// The bound of one run.
+/// The bound for one run.
 pub struct Room {
-    /// What the tree may have.
+    /// The limit of the tree.
     most: u64,
     bound: u64,
-    /// The highest that it was.
+    /// The highest bound so far.
     most_given: Arc<AtomicU64>,
-    /// The caller's own: no run has more.
+    /// The caller's own limit: no run gets more.
     highest: u64,
-    /// The bounds before.
+    /// The earlier bounds.
     earlier: HashSet<u64>,
-    /// Threads of this machine when the user's were counted.
+    /// The machine's threads when the user's were counted.
     threads_of_machine: u64,
-    /// Whether a process may have an earlier bound.
+    /// Whether a process may still have an earlier bound.
     is_moving: bool,
     may_move: bool,
 }
 
 impl Room {
-    /// Room for a tree of so many processes and threads; `None` where nothing tells how many there are beside it.
+    /// Room for a tree of so many processes and threads; `None` if the number of others can't be told.
     pub fn beside_others(most: u64, may_move: bool) -> Option<Room> {
         let (highest, _) = limit_of(0, libc::RLIMIT_NPROC).ok()?;
         let mut room = Room {
@@ -58,7 +58,7 @@ impl Room {
         Arc::clone(&self.most_given)
     }
 
-    /// How much higher the hard limit is, at most.
+    /// How much higher the hard limit may be.
     pub fn above(&self) -> u64 {
         if self.may_move { u64::MAX } else { 0 }
     }
@@ -68,9 +68,9 @@ impl Room {
         bound.min(self.highest)
     }
 
-    /// Moves the bound, where the user's other processes have become more or fewer. `threads` are the run's, `load` the machine's.
+    /// Moves the bound if the number of the user's other processes has changed. `threads` are the run's, `load` the machine's.
     pub fn follow(&mut self, warden: i32, threads: u64, load: Load) {
-        // A storm isn't to be made room for.
+        // A storm gets no more room.
         if !self.may_move || is_crowded(load) {
             return;
         }
@@ -92,8 +92,8 @@ impl Room {
         }
     }
 
-    /// Gives the bound to all that still have an earlier one: not to those that set a lower one themselves. Whether there was any; then
-    /// it may have begun another meanwhile.
+    /// Sets the bound for all processes that still have an earlier one, not for those that set a lower one themselves.
+    /// Returns whether there was any; such a process may have forked another meanwhile.
     fn give(&self, warden: i32) -> bool {
         let Ok(processes) = below(warden) else {
             return true;
@@ -112,8 +112,8 @@ impl Room {
     }
 }
 
-/// What the bound leaves to those that the user starts until it is moved. A storm gets it too, so it stays below a fifth of the
-/// limit; where each process is counted as it is made nothing else is left to it.
+/// The room for processes that the user starts before the bound is moved. A storm can use it too, so it stays below a
+/// fifth of the limit; where each process is counted as it is created nothing else is left to it.
 fn slack(most: u64) -> u64 {
     const EACH_IS_COUNTED: u64 = 256;
     if most <= EACH_IS_COUNTED { 64 } else { most / 6 }

@@ -28,33 +28,33 @@ use stockade_sys::file;
 use stockade_sys::process::{self, Precedence};
 use stockade_sys::wire::{self, Message};
 
-/// How long nothing is looked at where a limit needs it.
+/// The longest time between two looks, if a limit needs sampling.
 const LONGEST_PAUSE: Duration = Duration::from_millis(40);
-/// Near a limit it is looked at as often as that, as far as looking leaves time.
+/// The shortest time between two looks, used near a limit as far as the cost of looking allows.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
-/// Looking may take a twentieth of the time, and where a limit can be passed before that half of it.
+/// Looking may take a twentieth of the time; half of it if a limit could be passed sooner.
 const SHARE: u32 = 20;
-/// A walk of the trees that takes longer is made while the run is held still, where its file system says that the limit was passed.
+/// Longer walks of the trees hold the run still, if the file system shows that the limit was passed.
 const LONG_WALK: Duration = Duration::from_millis(5);
 /// A run that isn't held by then resists, and is walked as it is.
 const LONGEST_HOLDING: Duration = Duration::from_millis(100);
-/// A run whose processes can't be looked at for so long, for want of descriptors or memory, ends.
+/// A run whose processes can't be looked at for so long, for want of descriptors or memory, is ended.
 const LONGEST_BLINDNESS: Duration = Duration::from_secs(1);
-/// Memory that processes may share is counted as often as that, unless counting takes longer.
+/// The longest time between two counts of memory that processes may share, unless counting takes longer.
 const LONGEST_UNCOUNTED: Duration = Duration::from_secs(1);
-/// What each processor can add in a second: bytes of memory and of files at most, and processes and threads as a rule. Counting
-/// on more of these would wake an idle launcher more often than each 40 ms.
+/// What each processor can add per second: bytes of memory and of files at most, and processes and threads as a rule.
+/// Higher rates would wake an idle launcher more often than every 40 ms.
 const MEMORY_RATE: u64 = 4 << 30;
 const DISK_RATE: u64 = 2 << 30;
 const PROCESS_RATE: u64 = 6_000;
-/// Threads that a program makes, which are quicker.
+/// Threads that one program creates, which is faster.
 const STORM_RATE: u64 = 60_000;
 
 /// When memory that processes may share is counted again.
 struct NextCount {
     /// At the latest.
     at: Instant,
-    /// As soon as the run has come by more pages than this, in bytes: that may be all that its limit had left.
+    /// Earlier, once the run has faulted in more bytes than this: that may be all that its limit had left.
     faulted: u64,
 }
 
@@ -73,23 +73,23 @@ pub enum Event {
     Ended(Ending),
 }
 
-/// What a run has to itself, removed when it is over.
+/// The resources of a run, removed when it is over.
 pub struct Holdings {
     /// Its scratch directory.
     pub scratch: Option<Scratch>,
-    /// Its hold on its cache, which is removed if it is empty.
+    /// Its hold on its cache, which is removed if empty.
     pub cache: Option<Cache>,
     /// Its control group.
     pub control_group: Option<ControlGroup>,
-    /// The growth of what it writes, where that is limited.
+    /// The growth of the trees it writes, if that is limited.
     pub growth: Option<Growth>,
-    /// What it leaves free where it writes, where it isn't.
+    /// The space it leaves free where it writes, if growth isn't limited.
     pub reserve: Option<Reserve>,
-    /// The bound of the user's processes.
+    /// The bound on the user's processes.
     pub room: Option<Room>,
-    /// The hold on its relay.
+    /// The handle that shuts its relay down.
     pub shutdown: Option<ShutdownHandle>,
-    /// That of the calling thread over the run, from before there was one.
+    /// The calling thread's precedence over the run, taken before the run existed.
     pub precedence: Option<Precedence>,
 }
 
@@ -100,9 +100,9 @@ pub struct Running {
     socket: OwnedFd,
     /// The program's process; 0 until it runs.
     target: i32,
-    /// Of the thread that forked the warden ([`Spawned`]).
+    /// Held by the thread that forked the warden ([`Spawned`]).
     hold: Option<Sender<Infallible>>,
-    // Keeps the kernel from forgetting the directory that the ruleset names.
+    // Keeps the kernel from evicting the directory that the ruleset names.
     _own_proc: Option<File>,
     output: [Option<File>; 2],
     counted: [u64; 2],
@@ -118,27 +118,27 @@ pub struct Running {
     room: Option<Room>,
     /// When the written trees are walked again, however little their file systems have grown.
     next_walk: Instant,
-    /// When the run may be held still for one.
+    /// When the run may next be held still for a walk.
     next_held_walk: Instant,
-    /// When memory is counted exactly, where the quick sum is over the limit and what is surely used isn't.
+    /// When memory is counted exactly, if the upper bound is over the limit and the lower bound isn't.
     next_count: Option<NextCount>,
-    /// What looks at processes and memory goes first, and so does the warden, where they may: among thousands that run they would wait
-    /// for seconds, and root has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
+    /// The sampling thread and the warden get precedence, if permitted: among thousands of runnable processes they
+    /// would wait for seconds, and root has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
     precedence: Option<Precedence>,
-    /// When the processes were looked at one by one, and when they will be at the latest.
+    /// When the processes were last looked at one by one, and when they will be at the latest.
     looked_at: Instant,
     next_look: Instant,
     next_sample: Instant,
     /// Since when `/proc` couldn't be read.
     blind_since: Option<Instant>,
-    /// Why, once that has lasted too long for a run to go on.
+    /// The reason, once that has lasted too long for the run to go on.
     blindness: Option<io::Error>,
     started: Instant,
     ended: Option<Ending>,
     over: bool,
-    /// Where the outer run's supervisor tells what it refused by this run's policy, once the tree has ended.
+    /// The connection by which the outer run's supervisor reports, at the end of the tree, what it refused by this run's policy.
     outer: Option<OwnedFd>,
-    /// What it told.
+    /// The outer supervisor's report.
     told: Option<Told>,
     control_group: Option<ControlGroup>,
     shutdown: Option<ShutdownHandle>,
@@ -147,7 +147,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Of a warden that was forked; [`Running::await_start`] comes next.
+    /// Takes over a forked warden; [`Running::await_start`] comes next.
     pub(super) fn begun(
         spawned: Spawned,
         supervisor: Option<Supervisor>,
@@ -171,7 +171,7 @@ impl Running {
             precedence,
         } = holdings;
         if precedence.is_some() {
-            // Before anything is waited for: the target may be on its way. It ends with the warden.
+            // Before waiting for anything: the target may be starting already. It ends with the warden.
             let _ = Precedence::in_real_time(warden).map(std::mem::forget);
         }
         let piped = output.iter().any(Option::is_some);
@@ -219,8 +219,8 @@ impl Running {
         }
     }
 
-    /// Waits for the warden's first news, and keeps the limits meanwhile. Where `attention` can be read before, the events
-    /// bring that news.
+    /// Waits for the warden's first message, and keeps the limits meanwhile. If `attention` becomes readable first, the
+    /// events bring that message.
     pub(super) fn await_start(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<(), LaunchError> {
         while self.target == 0 {
             self.keep_limits();
@@ -234,7 +234,7 @@ impl Running {
         Ok(())
     }
 
-    /// The warden's first news, or that it ended without any.
+    /// Handles the warden's first message, or that it ended without any.
     pub(super) fn hear_of_start(&mut self, news: Option<Message>) -> Result<(), LaunchError> {
         self.hold = None;
         match news {
@@ -251,8 +251,8 @@ impl Running {
         }
     }
 
-    /// Lets somebody look at what was refused, and at what was said and done towards the end, where there is a supervisor:
-    /// the run's own, or that of the run around it.
+    /// Passes the refusals, and what the run wrote and did towards its end, to `look` if there is a supervisor: the
+    /// run's own, or that of the outer run.
     pub fn testimony<T>(&self, look: impl FnOnce(&Refusals, &Timeline) -> T) -> Option<T> {
         if let Some(told) = &self.told {
             return Some(look(&told.refusals, &told.timeline));
@@ -282,14 +282,14 @@ impl Running {
         self.order(Order::SignalAll, signal);
     }
 
-    /// Holds the whole tree still until the value is dropped; `None` where it can't be held, or would let itself go on.
+    /// Holds the whole tree still until the value is dropped; `None` if it can't be held, or could resume itself.
     pub fn hold(&self) -> Option<Pause> {
         let held = Pause::begin(self.warden, Some(self.socket.as_fd()))?;
         (!held.has_alarm()).then_some(held)
     }
 
     fn order(&self, order: Order, signal: i32) {
-        // Only the user's own SIGSTOP keeps it from that.
+        // Only the user's own SIGSTOP can keep the warden from obeying.
         if !self.over {
             let _ = process::signal(self.warden, libc::SIGCONT);
         }
@@ -302,7 +302,7 @@ impl Running {
         self.hit.is_some()
     }
 
-    /// Looks whether a limit is passed, for a caller that is kept from waiting for events.
+    /// Checks the limits, for a caller that can't wait for events now.
     pub fn tick(&mut self) {
         self.keep_limits();
     }
@@ -310,7 +310,7 @@ impl Running {
     /// Waits for the next event. `attention` is a descriptor of the caller's to wait on as well.
     ///
     /// # Errors
-    /// Descriptors can't be waited on, or the warden is gone without a word.
+    /// Descriptors can't be waited on, or the warden is gone without a message.
     pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, LaunchError> {
         loop {
             if let Some(event) = self.remaining()? {
@@ -342,8 +342,8 @@ impl Running {
         }
     }
 
-    /// After the tree's end: what it left in the pipes, then the end itself. Not to the end of file, nor what comes then: a
-    /// process outside may hold the other end, sent by a socket that was granted.
+    /// After the tree's end: the bytes left in the pipes, then the end itself. It doesn't wait for the end of file, nor
+    /// read later bytes: a process outside may hold the other end, sent by a socket that was granted.
     fn remaining(&mut self) -> Result<Option<Event>, LaunchError> {
         let Some(mut ending) = self.ended else {
             return Ok(None);
@@ -386,7 +386,7 @@ impl Running {
         })
     }
 
-    /// Until the next moment at which a limit has to be looked at.
+    /// The time until a limit next has to be checked.
     fn timeout(&self) -> PollTimeout {
         let now = Instant::now();
         let deadline = self.deadline();
@@ -403,8 +403,7 @@ impl Running {
         })
     }
 
-    /// When the time is up. While a question is open it stands still.
-    /// How long its time limit lets it run yet; `None` without one.
+    /// How long the time limit lets the run go on; `None` without one. It stands still while a question is open.
     pub fn time_left(&self) -> Option<Duration> {
         self.deadline()
             .map(|deadline| deadline.saturating_duration_since(Instant::now()))
@@ -419,7 +418,7 @@ impl Running {
         self.supervisor.as_ref()?.shared().approvals.as_deref()
     }
 
-    /// Mistakes of our own while it ran, and the loss of the warden.
+    /// Stockade's own faults during the run, and the loss of the warden.
     pub fn faults(&self) -> Vec<Fault> {
         let supervisor = self.supervisor.as_ref();
         let mut faults = supervisor.map_or_else(Vec::new, |supervisor| supervisor.shared().faults.list());
@@ -434,7 +433,7 @@ impl Running {
         faults
     }
 
-    /// After a failed event: how the run ended, as far as that is known without the warden. `None` where it never began.
+    /// After a failed event: how the run ended, as far as known without the warden. `None` if it never started.
     pub fn lost(&self) -> Option<Ending> {
         (self.target != 0).then(|| Ending {
             status: libc::SIGKILL,
@@ -449,12 +448,12 @@ impl Running {
         })
     }
 
-    /// What was asked while it ran.
+    /// The questions asked while it ran.
     pub fn escalation(&self) -> Option<Escalation> {
         self.approvals()?.escalation()
     }
 
-    /// Ends the tree where it is past a limit.
+    /// Ends the tree if it is past a limit.
     fn keep_limits(&mut self) {
         if self.hit.is_some() || self.ended.is_some() {
             return;
@@ -478,8 +477,8 @@ impl Running {
         self.tree.is_some() || self.growth.is_some() || self.reserve.is_some()
     }
 
-    /// Looks at all that isn't counted by the kernel. The next look comes before a limit can be passed, as far as looking
-    /// leaves time for the run.
+    /// Samples everything that the kernel doesn't count. The next look comes before a limit can be passed, as far as
+    /// the cost of looking allows.
     fn look(&mut self, now: Instant) {
         let looked = self.look_at_files(now).and_then(|found| match found {
             (None, pause) => {
@@ -507,7 +506,7 @@ impl Running {
         }
     }
 
-    /// Whether the files that were written are past their limit, and how soon they can be.
+    /// Checks the written files: returns the limit if it is passed, and how soon it can be.
     fn look_at_files(&mut self, now: Instant) -> io::Result<(Option<Limit>, Duration)> {
         let (Some(growth), Some(limit)) = (&mut self.growth, self.limits.disk) else {
             return self.look_at_reserve(now);
@@ -522,7 +521,7 @@ impl Running {
             self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
         }
         if glance > limit {
-            // What is written during a long walk would come on top.
+            // Files written during a long walk would be added.
             let is_held = growth.took > LONG_WALK && Instant::now() >= self.next_held_walk;
             let held = is_held.then(|| Pause::begin_in_order(self.warden, LONGEST_HOLDING));
             grown = growth.sample();
@@ -535,10 +534,10 @@ impl Running {
             }
             self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
             if let Some(held) = held {
-                // Where others fill the disk the run isn't held for most of the time.
+                // If others fill the disk, the run isn't held most of the time.
                 let share = if grown > limit / 2 { 2 } else { SHARE };
                 self.next_held_walk = Instant::now() + growth.took * share;
-                // What is to end doesn't write on until then.
+                // A run that is to end writes nothing more until then.
                 if let Some(held) = held.filter(|_| grown > limit) {
                     held.call_grants();
                 }
@@ -548,7 +547,7 @@ impl Running {
         Ok((passed, soonest(limit.saturating_sub(grown), DISK_RATE)))
     }
 
-    /// Whether a file system gets short by what the run wrote.
+    /// Checks whether the run's writing leaves a file system short of space.
     fn look_at_reserve(&mut self, now: Instant) -> io::Result<(Option<Limit>, Duration)> {
         let Some(reserve) = &self.reserve else {
             return Ok((None, Duration::MAX));
@@ -564,7 +563,7 @@ impl Running {
         Ok((passed, LONGEST_PAUSE))
     }
 
-    /// The same of the processes, and their memory.
+    /// The same for the processes and their memory.
     fn look_at_tree(&mut self) -> io::Result<(Option<Limit>, Duration)> {
         let group = self.control_group.as_ref();
         let counted = group.map_or(Grouped::Nothing, ControlGroup::counts);
@@ -602,8 +601,8 @@ impl Running {
             room.follow(self.warden, sample.threads, load);
         }
         if let Some(limit) = processes {
-            // What ends during a look is counted beside what takes its place: two looks aren't wrong alike. Where the machine
-            // has so many more, a second look would only give a storm the time for as many again.
+            // A process that ends during a look is counted along with its replacement: two looks don't err alike. If
+            // the machine has gained so many threads, a second look would only give a storm time to double.
             let is_storm = at_a_glance > 2 * limit || is_crowded(Load::now());
             let is_past = sample.threads > limit && (is_storm || tree.sample(processes)?.threads > limit);
             if is_past {
@@ -652,7 +651,7 @@ impl Running {
         self.kill();
     }
 
-    /// One message of the warden.
+    /// Handles one message of the warden.
     fn hear(&mut self) -> Result<Option<Event>, LaunchError> {
         let news = wire::receive_with(self.socket.as_raw_fd())
             .map_err(|error| LaunchError::System("hear from the warden", error))?;
@@ -664,7 +663,7 @@ impl Running {
             process::collect(self.warden);
             return Err(fault_of(self.supervisor.as_ref()).unwrap_or(LaunchError::WardenLost));
         };
-        // A run that is to end may have been held still for that.
+        // A run that is to end may have been stopped for that.
         if message.kind == News::Stopped as u32 {
             return Ok(self.hit.is_none().then_some(Event::Stopped(message.first)));
         }
@@ -699,7 +698,7 @@ impl Running {
             }
         }
         self.told = self.outer.take().and_then(supervise::told);
-        // A run that was ended is past being heard.
+        // A run that was ended has nothing more to send.
         if let Some(shutdown) = self.shutdown.take()
             && self.hit.is_none()
         {
@@ -710,7 +709,7 @@ impl Running {
         if self.hit.is_none() {
             self.hit = self.kernels_limit(status);
         }
-        // What was written since the last look.
+        // Files written since the last look.
         if self.hit.is_none() && self.is_past_disk_limit() {
             self.hit = Some(LimitHit {
                 limit: Limit::Disk,
@@ -731,7 +730,7 @@ impl Running {
         });
     }
 
-    /// What the control group refused: it doesn't say to which process.
+    /// The control group's refusal: it doesn't tell which process was refused.
     fn refused_process(&self) -> Refusal {
         Refusal {
             kind: Kind::Spawn,
@@ -747,7 +746,7 @@ impl Running {
         }
     }
 
-    /// The limit that the kernel itself kept, as the way of dying tells.
+    /// The limit that the kernel itself enforced, as the exit status shows.
     fn kernels_limit(&self, status: i32) -> Option<LimitHit> {
         let killed_by = |signal| libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == signal;
         let hit = |limit, by| Some(LimitHit { limit, by });
@@ -764,13 +763,13 @@ impl Running {
         }
     }
 
-    /// One piece of output, cut at the limit.
+    /// Reads one piece of output, cut at the limit.
     fn read_output(&mut self, stream: usize) -> Option<Event> {
         let mut buffer = vec![0; 64 * 1024];
         let got = loop {
             match self.output[stream].as_mut()?.read(&mut buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Another may read from the pipe too, by its entry in `/proc`.
+                // Another process may read from the pipe too, by its entry in `/proc`.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.left[stream] = 0;
                     return None;
@@ -802,18 +801,18 @@ impl Running {
     }
 }
 
-/// How long it takes at least to add this much, at so much a second for each processor.
+/// The least time in which the run can add this much, at `rate` per second and processor.
 fn soonest(room: u64, rate: u64) -> Duration {
     let nanoseconds = u128::from(room) * 1_000_000_000 / u128::from(rate * process::processors());
     u64::try_from(nanoseconds).map_or(Duration::MAX, Duration::from_nanos)
 }
 
-/// Whether something is looked at that grows fast.
+/// Whether anything is sampled that grows fast.
 pub(super) fn is_hurried(limits: &Limits, counts: Grouped) -> bool {
     limits.processes.is_some() && !counts.processes() || limits.memory.is_some() && !counts.memory()
 }
 
-/// How many threads a second a processor makes, of a run that nothing else holds: root's.
+/// Threads per second and processor of a run that nothing else bounds: root's.
 fn process_rate(precedence: Option<&Precedence>) -> u64 {
     match precedence {
         Some(_) => STORM_RATE,
@@ -821,7 +820,7 @@ fn process_rate(precedence: Option<&Precedence>) -> u64 {
     }
 }
 
-/// How long a run can't pass any of its limits after its start.
+/// The time after its start in which a run can't pass any limit.
 fn first_pause(limits: &Limits, process_rate: u64) -> Duration {
     let rates = [
         (limits.memory, MEMORY_RATE),
@@ -854,8 +853,8 @@ impl Drop for Running {
     }
 }
 
-/// Pins the target's `/proc` directory: the ruleset names this very entry, and one that isn't in use would be
-/// made anew under memory pressure.
+/// Pins the target's `/proc` directory: the ruleset names this inode, and an unused one would be evicted under memory
+/// pressure and created anew.
 fn hold_own_proc(target: i32) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
     File::options()
@@ -865,7 +864,7 @@ fn hold_own_proc(target: i32) -> Option<File> {
         .ok()
 }
 
-/// The mistake of ours for which the run was ended, where there is one.
+/// The fault for which the run was ended, if there is one.
 fn fault_of(supervisor: Option<&Supervisor>) -> Option<LaunchError> {
     let faults = supervisor?.shared().faults.list();
     let ending = faults.into_iter().find(|fault| fault.part == Part::Supervisor)?;

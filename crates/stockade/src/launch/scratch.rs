@@ -1,7 +1,7 @@
 //! The scratch directory of a run: private, writable, removed with the run.
 //!
 //! It lies in a directory that is closed to all runs, so no other run can look into it. Each is locked while its run
-//! lives; what a killed launcher left behind is removed by a later run.
+//! lives; a later run removes those that a killed launcher left behind.
 
 use std::fs::{self, DirBuilder, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,7 +25,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes one below `parent`, which is made as well (mode 0700), for a run with this state directory.
+    /// Creates one below `parent`, which is created too (mode 0700), for a run with this state directory.
     pub fn make(parent: &Path, state: Option<&Path>) -> Result<Scratch, LaunchError> {
         let failed = |error| LaunchError::Scratch(parent.to_path_buf(), error);
         make_private(parent).map_err(failed)?;
@@ -40,7 +40,7 @@ impl Scratch {
         Ok(Scratch { directory, _lock: lock })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
@@ -52,10 +52,10 @@ impl Drop for Scratch {
     }
 }
 
-/// The directory and what is missing above it, for the user alone. One that somebody else prepared isn't used.
+/// Creates the directory and its missing parents, for the user alone. A directory that somebody else prepared isn't used.
 ///
 /// # Errors
-/// It can't be made, or isn't the caller's alone.
+/// It can't be created, or isn't the caller's alone.
 pub fn make_private(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
@@ -69,13 +69,13 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// An exclusive lock on a directory, kept as long as the value; `None` where the file system has none.
+/// An exclusive lock on a directory, kept as long as the value; `None` if the file system has no locks.
 fn lock(directory: &Path) -> Option<Flock<File>> {
     let file = File::open(directory).ok()?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).ok()
 }
 
-/// Removes what runs left whose launcher was killed: old enough to have been locked, and not locked.
+/// Removes the directories of killed launchers: old enough to have been locked, and not locked.
 fn remove_abandoned(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
@@ -95,29 +95,29 @@ fn is_old(entry: &fs::DirEntry) -> bool {
         .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LONGER_THAN_A_LAUNCH))
 }
 
-/// How the names of a state directory's scratch directories begin, by which a person and a test tell whose they are.
+/// The prefix of a state directory's scratch directories, by which a person or a test tells whose they are.
 fn sign(state: Option<&Path>) -> String {
     let mut hasher = DefaultHasher::new();
     state.hash(&mut hasher);
     format!("{:05x}", hasher.finish() & 0xf_ffff)
 }
 
-/// Where the short ones are.
+/// The parent of short paths.
 const TOP: &str = "/var/tmp";
 
 fn usual_name() -> String {
     format!("stockade-{}", nix::unistd::getuid())
 }
 
-/// Where scratch directories of this user's may be, also where another user has the usual name: a directory, and a glob
+/// Where this user's scratch directories may be, also if another user has taken the usual name: a directory, and a glob
 /// below it.
 pub fn places() -> (PathBuf, String) {
     (PathBuf::from(TOP), usual_name() + "{,-*}")
 }
 
-/// Where scratch directories go: `/var/tmp`, since the address of a unix socket ends at 108 bytes (unix(7)) and homes may be
-/// deep. Not `/tmp`, which profiles grant, and which would have to be gone around. Where it doesn't do, as in a run inside a
-/// run, the state directory.
+/// The parent of scratch directories: in `/var/tmp`, since the address of a unix socket is limited to 108 bytes
+/// (unix(7)) and homes may be deep. Not in `/tmp`, which profiles grant, so that it would have to be excluded there. If
+/// that isn't usable, as in a nested run, the state directory.
 pub fn parent(state: Option<&Path>) -> PathBuf {
     let top = Path::new(TOP);
     let short = shared(top, &usual_name());
@@ -127,7 +127,7 @@ pub fn parent(state: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Whether scratch directories can be made in `short`, below `top`: programs can be started there, and no other user
+/// Whether scratch directories can be created in `short`, below `top`: programs can be started there, and no other user
 /// can put another directory in its place.
 fn does(top: &Path, short: &Path) -> bool {
     let keeps_names = |metadata: fs::Metadata| {
@@ -144,8 +144,8 @@ fn does(top: &Path, short: &Path) -> bool {
         && may_write(if is_ours(short) { short } else { top })
 }
 
-/// The directory of this name, which runs share so that each keeps the others out of it. Any user can take the name: then
-/// one of this user's whose name begins like it, found or made.
+/// The directory of this name, shared by runs so that each keeps the others out of it. Any user can take the name: then
+/// one of this user's with the name as prefix, found or created.
 fn shared(top: &Path, name: &str) -> PathBuf {
     let usual = top.join(name);
     if is_ours(&usual) {

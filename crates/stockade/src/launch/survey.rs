@@ -1,7 +1,7 @@
-//! Which paths a tree's rule becomes where something in the tree must stay closed.
+//! The paths that a tree's rule becomes if something in the tree must stay closed.
 //!
-//! Landlock only adds: a granted directory grants all below it. So a closed path inside a tree is left out by
-//! granting its neighbours, at every level above it.
+//! Landlock rules only add: a granted directory grants all below it. So a closed path inside a tree is excluded by
+//! granting its siblings, at every level above it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::plan::{Cover, FileRule, Links, Plan};
 use crate::policy::{Access, Closing, Denial, Matcher, Policy, Target};
 use crate::real_path::real_path;
 
-/// More files than this aren't granted one by one: a rule costs some microseconds of every launch.
+/// More files than this aren't granted one by one: each rule costs some microseconds of every launch.
 const MOST_FILES: usize = 16_384;
 
-/// Rights that only make sense on a directory and are needed to look around in it.
+/// Rights that only apply to directories and are needed to list them.
 const LISTING: u64 = 1 << 3;
 
-/// Writing in all its forms; what is left is reading and executing.
+/// All rights that write; the others read and execute.
 const WRITING: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     WriteFile | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock | MakeFifo | MakeSym | Refer | Truncate
 });
@@ -28,7 +28,7 @@ const WRITING: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 pub struct Spot {
     /// The path.
     pub path: PathBuf,
-    /// Landlock's rights; those for directories are masked later on files.
+    /// Landlock's rights; on files those for directories are masked later.
     pub rights: u64,
     /// What a symbolic link in the path means.
     pub links: Links,
@@ -36,7 +36,7 @@ pub struct Spot {
 
 /// All the spots of a plan.
 pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
-    // Links are only followed where a rule has to go round something.
+    // Links are only followed if a rule has to exclude something.
     let goes_round = plan.rules.iter().any(|rule| rule.cover == Cover::AroundClosed);
     let closed = if goes_round {
         Closed::of(&policy.denials)
@@ -58,7 +58,7 @@ pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
     Ok(spots)
 }
 
-/// Where a rule's tree is.
+/// The top of a rule's tree.
 fn top(rule: &FileRule) -> PathBuf {
     match rule.links {
         Links::Followed => real_path(&rule.path),
@@ -66,14 +66,14 @@ fn top(rule: &FileRule) -> PathBuf {
     }
 }
 
-/// What is closed by a place, with the rights that each takes away.
+/// The closed places, with the rights that each takes away.
 struct Closed {
     paths: Vec<(PathBuf, u64)>,
     lists: Vec<(Closing, u64)>,
 }
 
 impl Closed {
-    /// Where links lead to is among the denials of a policy.
+    /// The targets of links are among a policy's denials.
     fn of(denials: &[Denial]) -> Closed {
         let mut closed = Closed {
             paths: Vec::new(),
@@ -94,7 +94,7 @@ impl Closed {
         closed
     }
 
-    /// The rights that are taken from all of a path, and those that are taken from something in it.
+    /// The rights taken from all of a path, and those taken from something in it.
     fn taken(&self, path: &Path) -> (u64, u64) {
         let (mut all, mut inside) = (0, 0);
         for (closed, taken) in &self.paths {
@@ -115,14 +115,14 @@ impl Closed {
     }
 }
 
-/// Grants `path` as a whole, or around what is closed in it.
+/// Grants `path` as a whole, or around the closed paths in it.
 fn around(path: &Path, rights: u64, closed: &Closed, spots: &mut Vec<Spot>) {
     let (taken, lost) = closed.taken(path);
     let rights = rights & !taken;
     if rights == 0 {
         return;
     }
-    // What nothing inside takes away holds for the whole directory, and so does listing: names are no secret.
+    // Rights that nothing inside takes away apply to the whole directory, and so does listing: names are no secret.
     let whole = (rights & !lost) | (rights & LISTING);
     if whole != 0 {
         spots.push(Spot {
@@ -139,14 +139,14 @@ fn around(path: &Path, rights: u64, closed: &Closed, spots: &mut Vec<Spot>) {
     };
     for entry in entries.flatten() {
         let child = entry.path();
-        // Links are no objects of their own here: what they lead to is granted, or not, under its own name.
+        // Links aren't objects of their own here: their targets are granted, or not, under their own names.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) && !is_kernel_tree(&child) {
             around(&child, rights & lost, closed, spots);
         }
     }
 }
 
-/// Devices and the kernel's own trees are never part of "all files"; the base has what programs need of them.
+/// Devices and the kernel's own trees are never part of "all files"; the base has those that programs need.
 fn is_kernel_tree(path: &Path) -> bool {
     [Path::new("/dev"), Path::new("/proc")].contains(&path)
 }
@@ -178,7 +178,7 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
     });
     let mut waiting = vec![top.clone()];
     while let Some(directory) = waiting.pop() {
-        // A directory that the user may not list, or that vanished meanwhile, grants nothing.
+        // A directory that the user can't list, or that vanished meanwhile, grants nothing.
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
             let path = entry.path();
             let Ok(kind) = entry.file_type() else {

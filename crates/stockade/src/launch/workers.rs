@@ -1,7 +1,7 @@
-//! The Landlock domain of the supervisor's workers: what the policy could ever grant, and the listing of homes.
+//! The Landlock domain of the supervisor's workers: the widest set that the policy could ever grant, and the listing of homes.
 //!
-//! A mistake in the supervisor then opens no more than the policy names. The run's own domain is nested inside, since
-//! Landlock lets a confined thread read the memory only of what is in its own domain or one below.
+//! A bug in the supervisor then opens no more than the policy names. The run's own domain is nested inside, since
+//! Landlock lets a confined thread read the memory only of processes in its own domain or a nested one.
 
 use std::fs::File;
 use std::io;
@@ -15,15 +15,15 @@ use super::prepare::descriptor;
 use crate::plan::{self, Links, Plan};
 use crate::ruleset::{allow, pin};
 
-/// The ruleset with what the workers need beyond the run's own rules, which are added to both.
+/// The ruleset with the rights that workers need beyond the run's own rules, which are added to both.
 pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
     let abi = ABI::from(plan.handled.abi);
-    // Connections are the policy's affair, not the file system's.
+    // The policy judges connections, not the file system.
     let files = AccessFs::from_all(abi) & !BitFlags::from(AccessFs::ResolveUnix);
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(files)?;
-    // A terminal that gets an owner by a call on behalf signals nothing outside, whatever owner that is.
+    // An owner set on a terminal on behalf of the run can't make the terminal signal a process outside.
     let ruleset = match plan.handled.scopes {
         true => ruleset.scope(Scope::Signal)?,
         false => ruleset,
@@ -54,7 +54,7 @@ pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
     Ok(ruleset)
 }
 
-/// The directory in which a path is made, replaced or found: the path itself, if it is one. A device is never replaced.
+/// The directory in which a path is created, replaced or found, or the path itself if it is one. A device is never replaced.
 fn nearest(path: &Path, links: Links) -> io::Result<Option<File>> {
     use std::os::unix::fs::FileTypeExt;
     let is_device = |file: &File| {

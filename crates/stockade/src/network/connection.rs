@@ -1,4 +1,4 @@
-//! One connection of the run to a host: found, dialled, looked at, and then moved.
+//! One connection of the run to a host: resolved, dialled, checked and then relayed.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -16,13 +16,13 @@ use crate::policy::ProtocolCheck;
 use crate::profile::Name;
 use crate::report::{Kind, Reason};
 
-/// The port on which TLS has to name a granted host, and the one on which every request has to.
+/// The port on which TLS has to name a granted host; on other checked ports, every HTTP request has to.
 const TLS_PORT: u16 = 443;
 
-/// Bytes of a hello that are waited for. Real ones have a tenth of it; what isn't read yet takes our memory.
+/// The most bytes of a hello that are buffered. Real ones have a tenth of it; unfinished ones take the relay's memory.
 const MOST_HELLO: usize = 16 * 1024;
 
-/// What a grant without a port lets through on 443.
+/// The reason for a refusal on 443 under a grant without a port.
 const ONLY_TLS: Reason = Reason::Limited(Cow::Borrowed(
     "on port 443 only TLS that names a granted host is let through",
 ));
@@ -44,35 +44,35 @@ pub struct Connection {
 enum Stage {
     /// The name is being looked up.
     Finding,
-    /// The host is connected and on its way here.
+    /// The host is connected and will be handed over.
     Promised(u32),
     /// The host is being connected to.
     Dialling(Dial),
     /// The first bytes have to name a granted host.
     Hello(Vec<u8>),
-    /// Every request has to.
+    /// Every request has to name a granted host.
     Requests(Box<Http>),
-    /// Anything may be said.
+    /// Anything is let through.
     Open,
 }
 
-/// What to do with a connection next.
+/// The next action for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Come again when one of its sockets is ready.
+    /// Call again when one of its sockets is ready.
     Wait,
-    /// Come again soon.
+    /// Call again soon.
     Again,
-    /// It has a new socket to its host, to be watched.
+    /// Watch its new socket to the host.
     Watch,
-    /// It is over.
+    /// Close it.
     Close,
-    /// It is over, and both sides are to hear of a failure.
+    /// Reset it: both sides see a failure.
     Reset,
 }
 
 impl Connection {
-    /// A connection whose host is still to be found.
+    /// A connection whose host isn't resolved yet.
     pub fn new(client: TcpStream, destination: Destination, acl: Box<dyn NetworkAcl>) -> Connection {
         Connection {
             client,
@@ -93,7 +93,7 @@ impl Connection {
         &self.client
     }
 
-    /// The socket to the host, or the one that is being connected.
+    /// The socket to the host, connected or connecting.
     pub fn host(&self) -> Option<&TcpStream> {
         match &self.stage {
             Stage::Dialling(dial) => dial.socket(),
@@ -101,10 +101,10 @@ impl Connection {
         }
     }
 
-    /// Whether something of the client's may be on its way to the host.
+    /// Whether bytes from the client may still be in transit to the host.
     pub fn has_more_to_send(&self) -> bool {
         match self.stage {
-            // To the client it is connected already, so it may have spoken.
+            // The client sees an established connection, so it may have sent bytes.
             Stage::Finding | Stage::Promised(_) | Stage::Dialling(_) => {
                 self.client.peek(&mut [0]).is_ok_and(|got| got > 0)
             }
@@ -112,7 +112,7 @@ impl Connection {
         }
     }
 
-    /// Whether time alone may move it on: an address that keeps silent is given up.
+    /// Whether time alone may advance it: an address that doesn't answer is given up.
     pub fn is_dialling(&self) -> bool {
         matches!(self.stage, Stage::Dialling(_))
     }
@@ -122,7 +122,7 @@ impl Connection {
         matches!(self.stage, Stage::Finding)
     }
 
-    /// That the host is connected and will be handed over, under this number.
+    /// Notes that the host is connected and will be handed over under this number.
     pub fn promise(&mut self, number: u32) {
         self.stage = Stage::Promised(number);
     }
@@ -131,7 +131,7 @@ impl Connection {
         matches!(self.stage, Stage::Promised(promised) if promised == number)
     }
 
-    /// That one of the sockets has urgent bytes.
+    /// Notes that one of the sockets has urgent bytes.
     pub fn note_urgent(&mut self) {
         self.up.copy_from_now_on();
         self.down.copy_from_now_on();
@@ -145,7 +145,7 @@ impl Connection {
         told.is_ok() && flags.contains(PollFlags::POLLERR)
     }
 
-    /// That the name was looked up.
+    /// Notes the result of the lookup.
     pub fn found(&mut self, found: &Result<Found, Missing>) -> Next {
         let Ok(found) = found else {
             return Next::Reset;
@@ -161,7 +161,7 @@ impl Connection {
         }
     }
 
-    /// That the host is connected.
+    /// Notes that the host is connected.
     pub fn connected(&mut self, host: TcpStream) {
         self.host = Some(host);
         self.stage = match (self.destination.speech, self.destination.port) {
@@ -171,7 +171,7 @@ impl Connection {
         };
     }
 
-    /// Does what can be done now.
+    /// Does all that can be done without blocking.
     pub fn advance(&mut self, pipes: &mut Pipes) -> Next {
         let step = match self.stage {
             Stage::Finding | Stage::Promised(_) => return Next::Wait,
@@ -180,7 +180,7 @@ impl Connection {
             Stage::Requests(_) => self.hear_requests(pipes),
             Stage::Open => self.shift(pipes),
         };
-        // What failed on one side is a failure on the other.
+        // A failure on one side becomes a failure on the other.
         step.unwrap_or(Next::Reset)
     }
 
@@ -200,8 +200,8 @@ impl Connection {
         }
     }
 
-    /// Moves bytes both ways. What the host said comes first: it may be an answer to a client that is still talking, and
-    /// is no longer heard once that fails.
+    /// Moves bytes both ways, the host's first: they may answer a client that is still sending, and would be lost
+    /// once that fails.
     fn shift(&mut self, pipes: &mut Pipes) -> io::Result<Next> {
         let host = self.host.as_ref().expect("connected");
         let down = self.down.advance(host, &self.client, pipes)?;
@@ -220,7 +220,7 @@ impl Connection {
             }
             match read_more(&self.client, bytes)? {
                 Some(0) if bytes.is_empty() => {
-                    // It asked nothing, so it gets nothing.
+                    // The client sent nothing, so it gets nothing.
                     return Ok(Next::Close);
                 }
                 Some(0) => break Hello::NotTls,
@@ -256,7 +256,7 @@ impl Connection {
         }
     }
 
-    /// Tells a TLS client why, as a server would.
+    /// Sends a TLS client the alert that a server would send.
     fn alert(&mut self) {
         let _ = (&self.client).write(&UNRECOGNIZED_NAME);
         let _ = self.client.shutdown(Shutdown::Write);
@@ -293,7 +293,7 @@ impl Connection {
         }
     }
 
-    /// The host as the run asked for it.
+    /// The host as the run named it.
     fn asked(&self) -> String {
         target(&self.destination.name, self.destination.port)
     }
@@ -311,7 +311,7 @@ fn both(up: Moved, down: Moved) -> Next {
     }
 }
 
-/// Reads once: how much, 0 at the end, `None` where there's nothing yet.
+/// Reads once and returns the count: 0 at the end, `None` if nothing is there yet.
 pub fn read_more(mut from: &TcpStream, bytes: &mut Vec<u8>) -> io::Result<Option<usize>> {
     const PIECE: usize = 16 * 1024;
     let length = bytes.len();

@@ -1,4 +1,4 @@
-//! Connecting to a host: which of its addresses may be, and one after the other until one answers.
+//! Connects to a host: selects the addresses allowed and tries one after the other until one answers.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,10 +13,10 @@ use crate::policy::{AddressKind, kind_of};
 use crate::report::{Kind, Reason};
 use stockade_sys::socket;
 
-/// How long an address may keep silent while there's another one. The kernel gives up on the last.
+/// How long an address may take to answer while there's another one. The kernel times out on the last.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The addresses of a host that may be connected to. What isn't public has to be granted as an address too: the party that
+/// The addresses of a host that may be connected to. A non-public one must also be granted as an address: the party that
 /// answers for a name mustn't be able to lead the run to the user's own machines.
 pub fn open_addresses(destination: &Destination, found: &Found, acl: &dyn NetworkAcl) -> VecDeque<SocketAddr> {
     let (open, closed) = addresses(destination, found, acl);
@@ -29,7 +29,7 @@ pub fn open_addresses(destination: &Destination, found: &Found, acl: &dyn Networ
     open
 }
 
-/// The addresses of a host: those that may be connected to, and the others.
+/// Splits a host's addresses into those that may be connected to and the others.
 pub fn addresses(
     destination: &Destination,
     found: &Found,
@@ -50,7 +50,7 @@ pub fn addresses(
     (open, closed.into())
 }
 
-/// Why an address that isn't granted is closed.
+/// The reason that an address without a grant is closed.
 pub fn why_closed(address: IpAddr) -> Reason {
     match kind_of(address) {
         AddressKind::Credentials => {
@@ -60,7 +60,7 @@ pub fn why_closed(address: IpAddr) -> Reason {
     }
 }
 
-/// A connection that is being made.
+/// A connection attempt in progress.
 pub struct Dial {
     rest: VecDeque<SocketAddr>,
     begun: Option<(TcpStream, Instant)>,
@@ -68,18 +68,18 @@ pub struct Dial {
     failure: io::Error,
 }
 
-/// Where a dial is.
+/// The state of a dial.
 pub enum Progress {
-    /// Somebody answered.
+    /// One of the addresses answered.
     Connected(TcpStream),
-    /// None has yet.
+    /// None has answered yet.
     Waiting,
-    /// None does: what the last one said.
+    /// None of them answers: the last one's error.
     Failed(io::Error),
 }
 
 impl Dial {
-    /// Begins with the first of these.
+    /// Starts with the first of these.
     pub fn new(addresses: VecDeque<SocketAddr>) -> Dial {
         let mut dial = Dial {
             rest: addresses,
@@ -91,12 +91,12 @@ impl Dial {
         dial
     }
 
-    /// What is being connected: to wait until it can be written.
+    /// The socket that is connecting: wait until it is writable.
     pub fn socket(&self) -> Option<&TcpStream> {
         self.begun.as_ref().map(|(socket, _)| socket)
     }
 
-    /// How many addresses were tried: another number is another socket, though its descriptor may be the same.
+    /// The number of addresses tried: another number means another socket, though its descriptor may be the same.
     pub fn attempts(&self) -> usize {
         self.attempts
     }
@@ -113,7 +113,7 @@ impl Dial {
         }
     }
 
-    /// Looks, and goes on to the next address where one failed or keeps silent.
+    /// Checks the current attempt, and goes on to the next address if it failed or timed out.
     pub fn advance(&mut self) -> Progress {
         loop {
             let Some((socket, since)) = self.begun.take() else {
@@ -146,7 +146,7 @@ fn begin(address: SocketAddr) -> io::Result<TcpStream> {
     }
 }
 
-/// Whether it is connected.
+/// Whether the socket is connected.
 fn state(socket: &TcpStream) -> io::Result<bool> {
     let mut polled = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
     poll(&mut polled, PollTimeout::ZERO)?;
@@ -159,17 +159,17 @@ fn state(socket: &TcpStream) -> io::Result<bool> {
     }
 }
 
-/// Why a dial was given up.
+/// The reason that a dial was given up.
 #[derive(Debug)]
 pub enum Interrupted {
-    /// None answered.
+    /// None of the addresses answered.
     Failed(io::Error),
-    /// The caller said so.
+    /// The caller gave up.
     GivenUp,
 }
 
 impl Dial {
-    /// Waits until one answered or none does. `gives_up` is asked after every slice.
+    /// Waits until one address answers or all have failed. `gives_up` is called after every slice.
     pub fn wait(&mut self, slice_ms: u8, gives_up: &mut dyn FnMut() -> bool) -> Result<TcpStream, Interrupted> {
         loop {
             match self.advance() {
@@ -182,7 +182,7 @@ impl Dial {
             }
             if let Some(socket) = self.socket() {
                 let mut polled = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
-                // A signal is as good as the end of the slice.
+                // A signal counts as the end of the slice.
                 let _ = poll(&mut polled, PollTimeout::from(slice_ms));
             }
         }

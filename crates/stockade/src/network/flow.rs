@@ -1,6 +1,6 @@
-//! One direction of a connection: bytes from one socket to the other, without a copy where the kernel can.
+//! One direction of a connection: moves bytes from one socket to the other, without copying where the kernel can.
 //!
-//! Reading goes on only when all that was read is written, so a slow reader holds its writer up and no other.
+//! It reads more only when all bytes read are written, so a slow reader holds up its own writer and no other.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -10,18 +10,18 @@ use std::rc::Rc;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
 use nix::unistd::pipe2;
 
-/// What a pipe is made to hold. Larger ones count against the user's share (`pipe-user-pages-soft`).
+/// The size set for a pipe. Larger ones count against the user's share (`pipe-user-pages-soft`).
 const PIPE_SIZE: usize = 256 * 1024;
-/// Bytes that are copied at once where there's no pipe.
+/// Bytes copied at once where there's no pipe.
 const COPIED: usize = 64 * 1024;
-/// How often one connection is served before the others have their turn.
+/// Rounds that one connection is served before the others have their turn.
 const ROUNDS: usize = 16;
 
 /// A pipe through which the kernel moves bytes between two sockets.
 struct Pipe {
     out: OwnedFd,
     into: OwnedFd,
-    /// Held by each pipe there is, so that they can be counted.
+    /// A reference held by each pipe, for counting them.
     _share: Rc<()>,
 }
 
@@ -29,7 +29,7 @@ impl Pipe {
     fn new(share: Rc<()>) -> io::Result<Pipe> {
         let (out, into) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
         let size = i32::try_from(PIPE_SIZE).expect("a small number");
-        // A user with many pipes has to do with smaller ones.
+        // A user with many pipes gets smaller ones.
         let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(size));
         Ok(Pipe {
             out,
@@ -39,7 +39,7 @@ impl Pipe {
     }
 }
 
-/// Pipes that nothing is in. A connection has one only while bytes wait in it.
+/// The empty pipes. A connection has one only while bytes wait in it.
 #[derive(Default)]
 pub struct Pipes {
     empty: Vec<Pipe>,
@@ -47,8 +47,8 @@ pub struct Pipes {
 }
 
 impl Pipes {
-    /// All pipes together, so that slow readers take neither all descriptors nor the user's share of pages
-    /// (`pipe-user-pages-soft`): 16 MiB of 64. Who gets none has its bytes copied.
+    /// The limit on all pipes together, so that slow readers take neither all descriptors nor the user's share of pages
+    /// (`pipe-user-pages-soft`): 16 MiB of 64. A connection without a pipe has its bytes copied.
     pub const MOST: usize = 64;
     const MOST_EMPTY: usize = 16;
 
@@ -67,21 +67,21 @@ impl Pipes {
     }
 }
 
-/// Where a direction is.
+/// The state of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moved {
     /// One of the sockets isn't ready.
     Waiting,
-    /// There may be more to move; others first.
+    /// There may be more to move, after other connections had their turn.
     More,
-    /// The end got through.
+    /// The end of the stream was passed on.
     Finished,
 }
 
 /// One direction.
 #[derive(Default)]
 pub struct Flow {
-    /// Bytes that were read to be looked at, still to be written.
+    /// Bytes that were read for checking and are still to be written.
     pending: Vec<u8>,
     pipe: Option<Pipe>,
     in_pipe: usize,
@@ -91,12 +91,12 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Has these written before anything else.
+    /// Queues bytes to be written before anything else.
     pub fn push(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
     }
 
-    /// That nothing more comes.
+    /// Notes that the source has ended.
     pub fn end(&mut self) {
         self.source_ended = true;
     }
@@ -105,7 +105,7 @@ impl Flow {
         self.finished
     }
 
-    /// Moves what can be moved now.
+    /// Moves all that can be moved without blocking.
     pub fn advance(&mut self, from: &TcpStream, to: &TcpStream, pipes: &mut Pipes) -> io::Result<Moved> {
         for _ in 0..ROUNDS {
             if self.finished {
@@ -123,7 +123,7 @@ impl Flow {
         Ok(Moved::More)
     }
 
-    /// Writes what was read; `false` where not all of it could be.
+    /// Writes all bytes read; `false` if some couldn't be written yet.
     pub fn flush(&mut self, to: &TcpStream, pipes: &mut Pipes) -> io::Result<bool> {
         let mut to_write = to;
         let mut written = 0;
@@ -150,14 +150,14 @@ impl Flow {
         Ok(true)
     }
 
-    /// Reads so many bytes at most, once all that was read before is written: how many, 0 at the end, `None` where there's
-    /// nothing yet.
+    /// Once all earlier bytes are written, reads at most `most`. Returns the count: 0 at the end, `None` if nothing is
+    /// there yet.
     pub fn take_some(&mut self, from: &TcpStream, most: u64, pipes: &mut Pipes) -> io::Result<Option<u64>> {
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(PIPE_SIZE);
         Ok(self.fill(from, most, pipes)?.map(|count| count as u64))
     }
 
-    /// From now on bytes are copied: the kernel doesn't splice past an urgent one.
+    /// Copies bytes from now on: the kernel doesn't splice past an urgent one.
     pub fn copy_from_now_on(&mut self) {
         self.copies = true;
     }
@@ -193,7 +193,7 @@ impl Flow {
     fn finish(&mut self, to: &TcpStream) -> io::Result<()> {
         self.finished = true;
         match to.shutdown(Shutdown::Write) {
-            // It was reset meanwhile, which the other direction will hear of.
+            // It was reset meanwhile, which the other direction will notice.
             Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => Ok(()),
             other => other,
         }
@@ -205,7 +205,7 @@ fn move_bytes(from: BorrowedFd<'_>, to: BorrowedFd<'_>, most: usize) -> io::Resu
     splice(from, None, to, None, most, flags).map_err(io::Error::from)
 }
 
-/// `None` where the call would have to wait. All signals are blocked here, so nothing interrupts it.
+/// `None` if the call would block. All signals are blocked here, so nothing interrupts it.
 pub fn unless_blocked(result: io::Result<usize>) -> io::Result<Option<usize>> {
     match result {
         Ok(count) => Ok(Some(count)),

@@ -1,4 +1,4 @@
-//! A connection on port 80: requests are let through one by one, once their `Host` is known.
+//! A connection on port 80: each request is let through once its `Host` is known.
 
 use std::borrow::Cow;
 use std::io;
@@ -11,15 +11,15 @@ use super::flow::{Flow, Moved, Pipes};
 use super::request::{Host, Reply, Requests, Step, read_reply};
 use crate::report::Reason;
 
-/// How often one connection is served before the others have their turn.
+/// Rounds that one connection is served before the others have their turn.
 const ROUNDS: usize = 32;
 
-/// What a grant without a port lets through on 80.
+/// The reason for a refusal on 80 under a grant without a port.
 const ONLY_HTTP: Reason = Reason::Limited(Cow::Borrowed(
     "on port 80 only plain HTTP/1 requests to granted hosts are let through",
 ));
 
-/// The two sockets of a connection and what is moved between them.
+/// The two sockets of a connection and its flows.
 pub struct Ends<'a> {
     pub client: &'a TcpStream,
     pub host: &'a TcpStream,
@@ -32,21 +32,21 @@ pub struct Ends<'a> {
 pub struct Http {
     port: u16,
     requests: Requests,
-    /// What the client sent and isn't judged yet.
+    /// Bytes from the client that aren't judged yet.
     unread: Vec<u8>,
-    /// How much more may be passed on unread.
+    /// The number of bytes that may still be passed on without parsing.
     passing: u64,
-    /// What the host answered to the wish to leave HTTP, while that is awaited.
+    /// The host's reply to an upgrade request, while that is awaited.
     reply: Option<Vec<u8>>,
-    /// Whether a request was let through: then an answer of ours could be taken for the host's.
+    /// Whether a request was let through: after that, a reply from Stockade could be taken for the host's.
     has_begun: bool,
 }
 
-/// What came of it.
+/// The result of one step.
 pub enum Judged {
     /// Bytes moved, up and down.
     Moved(Moved, Moved),
-    /// Both sides agreed to go on with a protocol of their own.
+    /// Both sides agreed to switch to another protocol.
     LeftHttp,
     /// A request that isn't granted.
     Refused(Refused),
@@ -54,11 +54,11 @@ pub enum Judged {
 
 /// A request that isn't granted.
 pub struct Refused {
-    /// The host that it asked for, if it isn't the connection's.
+    /// The host that it named, if that isn't the connection's.
     pub target: Option<String>,
     /// Why.
     pub reason: Reason,
-    /// What to tell the client, where that can be said in HTTP.
+    /// The reply to the client, where HTTP still allows one.
     pub reply: Option<String>,
 }
 
@@ -74,9 +74,9 @@ impl Http {
         }
     }
 
-    /// Does what can be done now.
+    /// Does all that can be done without blocking.
     pub fn advance(&mut self, ends: &mut Ends<'_>, acl: &dyn NetworkAcl) -> io::Result<Judged> {
-        // What the host says comes first: an answer to a client that is still talking isn't heard once that fails.
+        // The host's bytes come first: they may answer a client that is still sending, and are lost once that fails.
         if self.reply.is_none() {
             ends.down.advance(ends.host, ends.client, ends.pipes)?;
         }
@@ -85,7 +85,7 @@ impl Http {
             Sent::LeftHttp => return Ok(Judged::LeftHttp),
             Sent::Refused(target, reason) => return Ok(Judged::Refused(self.refused(target, reason))),
         };
-        // What the host says to the wish to leave HTTP is looked at before the client hears it.
+        // The host's reply to an upgrade request is checked before the client gets it.
         let down = match self.reply {
             Some(_) => Moved::Waiting,
             None => ends.down.advance(ends.host, ends.client, ends.pipes)?,
@@ -114,7 +114,7 @@ impl Http {
         Ok(Sent::Moved(Moved::More))
     }
 
-    /// One step of what was read.
+    /// Takes one step with the bytes read.
     fn next(&mut self, ends: &mut Ends<'_>, acl: &dyn NetworkAcl) -> io::Result<Stepped> {
         if self.passing > 0 && self.unread.is_empty() {
             return self.splice_body(ends);
@@ -153,10 +153,10 @@ impl Http {
         })
     }
 
-    /// What is passed on unread needn't be copied.
+    /// Splices bytes that are passed on without parsing.
     fn splice_body(&mut self, ends: &mut Ends<'_>) -> io::Result<Stepped> {
         match ends.up.take_some(ends.client, self.passing, ends.pipes)? {
-            // The client ended before its request did.
+            // The client ended in the middle of a request.
             Some(0) => {
                 ends.up.advance(ends.client, ends.host, ends.pipes)?;
                 Ok(Stepped::On)
@@ -174,7 +174,7 @@ impl Http {
         self.unread.drain(..length);
     }
 
-    /// Reads more of the client; `false` where there's nothing yet. Where it ended, what isn't complete is dropped.
+    /// Reads more from the client; `false` if nothing is there yet. At its end, an incomplete request is dropped.
     fn read(&mut self, ends: &mut Ends<'_>) -> io::Result<bool> {
         let got = read_more(ends.client, &mut self.unread)?;
         if got == Some(0) {
@@ -184,7 +184,7 @@ impl Http {
         Ok(got.is_some())
     }
 
-    /// The host's answer to the wish to leave HTTP; `false` while it isn't complete.
+    /// Reads the host's reply to an upgrade request; `false` while it isn't complete.
     fn hear_reply(&mut self, ends: &mut Ends<'_>) -> io::Result<bool> {
         let Some(reply) = &mut self.reply else {
             return Ok(false);
@@ -195,7 +195,7 @@ impl Http {
                 heard => break heard,
             }
             match read_more(ends.host, reply)? {
-                // The client is told what there is, and that it ended.
+                // The client gets the bytes received so far, and the end.
                 Some(0) => break Reply::Refused("the server ended before it answered"),
                 Some(_) => {}
                 None => return Ok(false),
@@ -207,7 +207,7 @@ impl Http {
         Ok(true)
     }
 
-    /// Why a request may not be passed on, and the host that it names.
+    /// The reason that a request may not be passed on, and the host that it names.
     fn refusal(&self, host: &Host, port: Option<u16>, acl: &dyn NetworkAcl) -> Option<(Option<String>, Reason)> {
         if port.is_some_and(|port| port != self.port) {
             return Some((None, ONLY_HTTP));

@@ -1,9 +1,9 @@
 //! The network of a run with named hosts: a resolver and a relay, outside the confinement.
 //!
-//! The run asks for names ([`names`]) and gets synthetic addresses. When it connects to one, the supervisor connects its
-//! socket to the relay in place of it, and says here who comes and for which host ([`Network::expect`]). The relay finds
-//! the host's real address, connects ([`dial`]), looks at what the first bytes say of the host ([`hello`],
-//! [`request`]) and moves bytes ([`flow`]). A connection that wasn't announced gets nothing.
+//! The run looks up names ([`names`]) and gets synthetic addresses. When it connects to one, the supervisor connects the
+//! socket to the relay instead and announces its source address and host ([`Network::expect`]). The relay resolves the
+//! host's real address, connects ([`dial`]), checks which host the first bytes name ([`hello`],
+//! [`request`]) and moves bytes ([`flow`]). A connection that wasn't announced is closed.
 
 mod connection;
 mod dial;
@@ -36,44 +36,44 @@ pub use relay::{Doors, Relay};
 
 use names::{Resolver, files};
 
-/// The port at which names are asked.
+/// The DNS port.
 pub const NAMES_PORT: u16 = 53;
 
-/// What all who serve a run's network share.
+/// State shared by all parts that serve a run's network.
 pub struct Network {
-    /// The addresses that stand for names.
+    /// The synthetic addresses.
     pub names: Synthetic,
-    /// Where connections of the run are sent.
+    /// The listeners to which the run's connections are redirected.
     pub doors: Doors,
     resolver: Resolver,
     nsswitch: String,
-    /// The machine's own name, where it is one of a host.
+    /// The machine's own hostname, if it is a valid host name.
     own_name: Option<Name>,
     visitors: Mutex<HashMap<SocketAddr, (PendingConnection, Instant)>>,
     announcements: AtomicU32,
     questions: Mutex<VecDeque<Name>>,
     answered: Condvar,
     answers: Mutex<()>,
-    /// Mistakes of our own. The supervisor's are noted here too.
+    /// Internal faults of the relay and the supervisor.
     pub faults: Arc<Faults>,
 }
 
-/// A client of the relay, and what it connects for.
+/// A client of the relay and its purpose.
 pub struct PendingConnection {
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// What it may reach.
+    /// The hosts and addresses that it may reach.
     pub acl: Box<dyn NetworkAcl>,
-    /// Whether its host is connected already, and handed over.
+    /// Whether its host is already connected and handed over.
     pub has_host: bool,
-    /// Which announcement it is, by which its host is told from another's. Given by [`Network::expect`].
+    /// The announcement's number, which matches a host to its client. Set by [`Network::expect`].
     pub number: u32,
 }
 
-/// What a connection to the relay is for.
+/// The purpose of a connection to the relay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
-    /// Asking for names.
+    /// Name lookups.
     Names,
     /// A host.
     Host(Destination),
@@ -86,36 +86,36 @@ pub struct Destination {
     pub name: Name,
     /// The port.
     pub port: u16,
-    /// What may be spoken.
+    /// The protocol check.
     pub speech: ProtocolCheck,
 }
 
-/// What one process of the run may reach, and where its refusals go.
+/// The network access of one process of the run, and the sink for its refusals.
 pub trait NetworkAcl: Send {
-    /// Whether a name may be known.
+    /// Whether a name may be resolved.
     fn knows(&self, name: &Name) -> bool;
-    /// Whether a name may become known: somebody is asked when it is connected to.
+    /// Whether a name may be approved later: the approver is asked when the run connects to it.
     fn may_be_asked_for(&self, name: &Name) -> bool {
         let _ = name;
         false
     }
-    /// Whether a name may be reached on a port, and how.
+    /// The protocol check for a name on a port; `None` if it may not be reached.
     fn name(&self, name: &Name, port: u16) -> Option<ProtocolCheck>;
-    /// Whether an address may be reached as one.
+    /// Whether an IP address may be reached without a name.
     fn address(&self, address: IpAddr, port: u16) -> bool;
-    /// Takes note of a refusal.
+    /// Records a refusal.
     fn refuse(&self, kind: Kind, target: &str, asked: &str, reason: Reason);
-    /// Takes note of what was let pass.
+    /// Records an access that was allowed.
     fn let_pass(&self, kind: Kind, target: &str, asked: &str) {
         let _ = (kind, target, asked);
     }
 }
 
-/// Messages to the relay.
+/// Kinds of messages to the relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 enum Call {
-    /// A pending connection was announced; its host may come along, connected.
+    /// A pending connection was announced; its connected host may come along.
     PendingConnection = 1,
     /// A name is to be looked up.
     Question = 2,
@@ -123,13 +123,13 @@ enum Call {
     Over = 3,
 }
 
-/// Tells the relay that the run is over. `bell` is as in [`Network::expect`].
+/// Tells the relay that the run is over. `bell` is the control socket, as in [`Network::expect`].
 pub fn say_over(bell: BorrowedFd<'_>) -> io::Result<()> {
     wire::send(bell.as_raw_fd(), &Message::new(Call::Over as u32, 0, 0))
 }
 
 impl Network {
-    /// For one run. `doors` are the relay's.
+    /// The network of one run. `doors` are the relay's listeners.
     pub fn new(source: Source, doors: Doors) -> Network {
         Network {
             names: Synthetic::new(),
@@ -147,7 +147,7 @@ impl Network {
     }
 
     /// Announces a connection that was just made to the relay from this address. `bell` is the caller's own descriptor
-    /// of the socket to the relay.
+    /// of the relay's control socket.
     pub fn expect(
         &self,
         bell: BorrowedFd<'_>,
@@ -168,17 +168,17 @@ impl Network {
         sent
     }
 
-    /// The addresses of a name, from a thread that can't read the machine's files: the relay asks on its behalf.
+    /// The addresses of a name, for a thread that can't read the machine's files: the relay resolves on its behalf.
     ///
     /// # Errors
-    /// There's no such name, or it couldn't be found out before `gives_up` said so.
+    /// There's no such name, or it couldn't be resolved before `gives_up` returned true.
     pub fn find(
         &self,
         bell: BorrowedFd<'_>,
         name: &Name,
         gives_up: &mut dyn FnMut() -> bool,
     ) -> Result<Found, Missing> {
-        /// How often somebody who waits looks whether it should.
+        /// Interval at which a waiting thread checks `gives_up`.
         const SLICE: Duration = Duration::from_millis(50);
         const PATIENCE: Duration = Duration::from_secs(15);
         if let Some(known) = self.resolver.cached(name) {
@@ -201,15 +201,15 @@ impl Network {
         }
     }
 
-    /// What is known of a name without asking anybody.
+    /// The cached result for a name; sends no query.
     pub fn known(&self, name: &Name) -> Option<Result<Found, Missing>> {
         self.resolver.cached(name)
     }
 
-    /// Looks a name up, on the relay's side, and wakes those who wait for it.
+    /// Looks a name up, on the relay's side, and wakes the threads that wait for it.
     fn look_up(&self, name: &Name) -> Result<Found, Missing> {
         let found = self.resolver.lookup(name);
-        // Who looks and finds nothing waits before it is told.
+        // A thread that finds nothing in the cache must be waiting before it is notified.
         drop(lock(&self.answers));
         self.answered.notify_all();
         found
@@ -219,17 +219,17 @@ impl Network {
         lock(&self.visitors).remove(&from).map(|(pending, _)| pending)
     }
 
-    /// Whether somebody was announced who hasn't come yet.
+    /// Whether an announced connection from this address hasn't arrived yet.
     fn expects(&self, from: SocketAddr) -> bool {
         lock(&self.visitors).contains_key(&from)
     }
 
-    /// Forgets those who were announced so long ago that they won't come. Their address may be somebody else's now.
+    /// Drops announcements whose connection is overdue. Their address may be another client's by now.
     fn forget(&self, is_late: impl Fn(&PendingConnection, Duration) -> bool) {
         lock(&self.visitors).retain(|_, (pending, since)| !is_late(pending, since.elapsed()));
     }
 
-    /// The text of `/etc/resolv.conf` and its like as the run sees them; `None` for other files. The paths are those
+    /// The text of `/etc/resolv.conf` and its like as the run sees them; `None` for other files. These are the paths
     /// that every C library and resolver opens.
     pub fn file(&self, path: &[u8], reach: &NetworkPolicy) -> Option<String> {
         match path {
@@ -238,7 +238,7 @@ impl Network {
             b"/etc/hosts" => {
                 let exact = reach.exact_names();
                 let named = exact.filter_map(|name| Some((name, self.names.addresses(name)?.0)));
-                // Programs look themselves up; what they listen on is here.
+                // Programs resolve their own hostname; what they listen on is here.
                 let own = self.own_name.iter().map(|name| (name, Ipv4Addr::LOCALHOST));
                 Some(files::hosts(own.chain(named)))
             }
@@ -247,12 +247,12 @@ impl Network {
     }
 }
 
-/// Whether C libraries open it to find names.
+/// Whether C libraries open this file to resolve names.
 pub fn is_about_names(path: &[u8]) -> bool {
     [&b"/etc/resolv.conf"[..], b"/etc/nsswitch.conf", b"/etc/hosts"].contains(&path)
 }
 
-/// What a run that finds no names sees in place of a file about them; `None` for the machine's own.
+/// The file that a run without name resolution sees instead; `None` for the machine's own.
 pub fn file_without_names(path: &[u8]) -> Option<String> {
     match path {
         b"/etc/resolv.conf" => Some(files::resolv_conf(&names::Machine::parse("", ""))),
@@ -264,10 +264,10 @@ pub fn file_without_names(path: &[u8]) -> Option<String> {
     }
 }
 
-/// A nameserver for one connection that knows no name. Each that it is asked for is told.
+/// A nameserver for one connection that resolves no name. Calls `refuse` for each name asked.
 ///
 /// # Errors
-/// The other side fell silent, or said what is no query.
+/// The client fell silent or sent something that is no query.
 pub fn know_nothing(stream: UnixStream, refuse: &mut dyn FnMut(&str)) -> io::Result<()> {
     names::serve(stream, names::QueryLimits::USUAL, &mut |name, _| {
         refuse(name.as_str());

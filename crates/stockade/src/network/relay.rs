@@ -1,8 +1,8 @@
 //! The relay: one thread that accepts the run's connections and moves their bytes.
 //!
-//! It listens on loopback, where anybody on the machine can connect. So it serves only whom a worker announced, by the
-//! address that the connection comes from; everybody else is closed. Names are looked up and answered on threads of
-//! their own, since that may take long.
+//! It listens on loopback, where any process on the machine can connect. It therefore serves only connections that a
+//! worker announced, by their source address, and closes all others. Names are looked up and answered on separate
+//! threads, because that may take long.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
@@ -25,26 +25,26 @@ use crate::profile::Name;
 use crate::report::{Faults, Kind, Part, Reason};
 use stockade_sys::{socket, wire};
 
-/// How long somebody who connected may wait for being announced.
+/// How long an accepted connection may wait for its announcement.
 const GRACE: Duration = Duration::from_secs(2);
-/// Strangers that may wait at once.
+/// Unannounced connections that may wait at once.
 const MOST_STRANGERS: usize = 64;
-/// How often is looked for what time alone moves on.
+/// Interval of the timer for state that only time changes.
 const TICK: Duration = Duration::from_millis(200);
-/// How long somebody who was announced may take to come. The kernel tries again after one second and after three where
-/// the queue of a door is full.
+/// How long an announced connection may take to arrive. The kernel retries after one second and after three if the
+/// accept queue of a listener is full.
 const LATE: Duration = Duration::from_secs(10);
-/// Threads that look names up or answer them.
+/// Threads that look up or answer names.
 const MOST_THREADS: usize = 64;
-/// What may wait for one of them.
+/// Tasks that may wait for such a thread.
 const MOST_TASKS: usize = 256;
-/// How long what the run said last may take to get through once it is over.
+/// How long the run's last bytes may take to be delivered after its end.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// Connections that the kernel may hold for us.
+/// Backlog of the listening sockets.
 const BACKLOG: i32 = 1024;
-/// Connections at once, whatever the limit on open files: what is looked at before it is passed on takes memory.
+/// Concurrent connections, whatever the limit on open files: bytes checked before they are relayed take memory.
 const MOST_CONNECTIONS: usize = 1024;
-/// Descriptors that are left for everything but connections: strangers, threads with two each, pipes, our own.
+/// Descriptors reserved for all else: unannounced connections, threads with two each, pipes, the relay's own.
 const SPARE_FILES: u64 = (MOST_STRANGERS + 2 * MOST_THREADS + 2 * Pipes::MOST + 16) as u64;
 
 const DOOR_V4: u64 = u64::MAX;
@@ -52,16 +52,16 @@ const DOOR_V6: u64 = u64::MAX - 1;
 const INBOX: u64 = u64::MAX - 2;
 const DONE: u64 = u64::MAX - 3;
 
-/// Where the relay is found.
+/// The addresses of the relay's listeners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Doors {
-    /// On 127.0.0.1.
+    /// Listener on 127.0.0.1.
     pub v4: SocketAddr,
-    /// On ::1, where the machine has it.
+    /// Listener on ::1, where the machine has it.
     pub v6: Option<SocketAddr>,
 }
 
-/// The sockets of a relay that doesn't run yet.
+/// The sockets of a relay that isn't running yet.
 pub struct Relay {
     v4: TcpListener,
     v6: Option<TcpListener>,
@@ -69,7 +69,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Opens the doors; also answers the socket by which workers announce visitors.
+    /// Opens the listeners. Also returns the control socket on which workers announce connections.
     pub fn open() -> io::Result<(Relay, Doors, OwnedFd)> {
         let v4 = door(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let v6 = door(SocketAddr::from((Ipv6Addr::LOCALHOST, 0))).ok();
@@ -81,7 +81,7 @@ impl Relay {
         Ok((Relay { v4, v6, inbox }, doors, bell))
     }
 
-    /// The same sockets by other descriptors.
+    /// Duplicates the descriptors.
     pub fn try_clone(&self) -> io::Result<Relay> {
         Ok(Relay {
             v4: self.v4.try_clone()?,
@@ -117,32 +117,32 @@ fn door(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(TcpListener::from(made))
 }
 
-/// A relay that runs.
+/// A running relay.
 struct Serving {
     network: Arc<Network>,
     relay: Relay,
     epoll: Epoll,
     connections: Connections,
-    /// Connections that have more to move, each once however often it is told: none has two turns in a round.
+    /// Connections with more to move; a set, so that each has one turn a round however many events it gets.
     ready: BTreeSet<u64>,
     strangers: VecDeque<(TcpStream, SocketAddr, Instant)>,
-    /// Hosts that were connected before their pending connection came.
+    /// Connected host sockets whose pending connection hasn't arrived yet.
     hosts: HashMap<(SocketAddr, u32), (TcpStream, Instant)>,
     pipes: Pipes,
     postbox: Arc<Postbox>,
     dialling: usize,
-    /// Whether no client can be let in for want of descriptors.
+    /// Whether the listeners are paused for lack of descriptors.
     is_full: bool,
-    /// Until when to go on, once the run is over.
+    /// The deadline for the last bytes, once the run is over.
     ends: Option<Instant>,
 }
 
-/// What threads leave for the relay.
+/// Results that the worker threads hand to the relay.
 struct Postbox {
     found: Mutex<Vec<(u64, Result<Found, Missing>)>>,
     bell: EventFd,
     faults: Arc<Faults>,
-    /// What waits for a thread, and how many threads there are.
+    /// The task queue and the number of threads.
     tasks: Mutex<Tasks>,
 }
 
@@ -230,7 +230,7 @@ impl Serving {
         }
     }
 
-    /// Does something, perhaps for one connection. Where that panics, the connection is reset; all others go on.
+    /// Runs a task, perhaps for one connection. If it panics, that connection is reset; all others go on.
     fn contain(&mut self, token: Option<u64>, task: impl FnOnce(&mut Serving)) {
         if let Err(fault) = fault::contain(|| task(self)) {
             self.network.faults.note(Part::Relay, &fault);
@@ -251,7 +251,7 @@ impl Serving {
         }
     }
 
-    /// Whether something ends or goes on by time alone.
+    /// Whether a timer is needed: something ends or proceeds by time alone.
     fn waits_for_time(&self) -> bool {
         self.is_full
             || self.dialling > 0
@@ -280,7 +280,7 @@ impl Serving {
         }
     }
 
-    /// A door that can't be gone through would be told again and again: it isn't looked at until there may be room.
+    /// Sets the listeners' events: none while descriptors are short, or epoll would report waiting clients endlessly.
     fn turn_doors(&mut self, watched: EpollFlags) {
         self.is_full = watched.is_empty();
         let _ = self
@@ -298,7 +298,7 @@ impl Serving {
         self.strangers.push_back((stream, from, Instant::now()));
     }
 
-    /// One message of a worker, or of the launcher.
+    /// Handles one message from a worker or the launcher.
     fn hear(&mut self) {
         let Ok(Some((message, host))) = wire::receive_with(self.relay.inbox.as_raw_fd()) else {
             // No client is left.
@@ -319,7 +319,7 @@ impl Serving {
         }
     }
 
-    /// The run is over: what it said last gets through, as it would from the kernel.
+    /// The run is over: its last bytes are still delivered, as the kernel would.
     fn end(&mut self) {
         self.accept(false);
         self.accept(true);
@@ -346,7 +346,7 @@ impl Serving {
         if self.network.expects(from) {
             return;
         }
-        // It was welcomed before its host arrived.
+        // The pending connection was accepted before its host arrived.
         let host = self.hosts.remove(&(from, number));
         let Some(token) = self.connections.awaiting(from, number) else {
             return;
@@ -357,7 +357,7 @@ impl Serving {
                 self.watch_host(token);
                 self.advance(token);
             }
-            // Lost on its way, for want of descriptors.
+            // Its descriptor was lost in transit, for lack of descriptors.
             None => self.close(token, Next::Reset),
         }
     }
@@ -409,7 +409,7 @@ impl Serving {
         Ok(())
     }
 
-    /// The socket to the host is new.
+    /// Prepares a new host socket and watches it.
     fn watch_host(&mut self, token: u64) {
         let Some(host) = self.connections.get(token).and_then(Connection::host) else {
             return;
@@ -418,7 +418,7 @@ impl Serving {
         let _ = host.set_nodelay(true);
         let _ = socket::keep_alive(host.as_fd());
         let _ = socket::keep_urgent_in_line(host.as_fd());
-        // One that is watched already stays watched.
+        // A socket that is already watched stays watched.
         match self.epoll.add(host, edges(token)) {
             Ok(()) | Err(nix::Error::EEXIST) => {}
             Err(_) => self.close(token, Next::Reset),
@@ -436,7 +436,7 @@ impl Serving {
         }
         let network = Arc::clone(&self.network);
         let begun = self.spawn(move |postbox| {
-            // A panic is a name that wasn't found, not a client that waits for ever.
+            // A panic counts as a failed lookup; the client mustn't wait for ever.
             let found = fault::contain(|| network.look_up(&name)).unwrap_or_else(|fault| {
                 postbox.faults.note(Part::Names, &fault);
                 Err(Missing::Failed)
@@ -449,7 +449,7 @@ impl Serving {
         }
     }
 
-    /// Names that were looked up.
+    /// Takes the results of finished lookups.
     fn collect(&mut self) {
         let _ = self.postbox.bell.read();
         let found = std::mem::take(&mut *lock(&self.postbox.found));
@@ -483,7 +483,7 @@ impl Serving {
         });
     }
 
-    /// A client that was reset is heard of even where its bytes are held up and nothing of it is read.
+    /// Closes a connection whose client was reset, even while its bytes are held up and nothing is read from it.
     fn look_after(&mut self, token: u64) {
         if self.connections.get(token).is_some_and(Connection::has_lost_client) {
             self.close(token, Next::Reset);
@@ -518,7 +518,7 @@ impl Serving {
     fn tick(&mut self) {
         self.strangers.retain(|(_, _, since)| since.elapsed() < GRACE);
         self.hosts.retain(|_, (_, since)| since.elapsed() < GRACE);
-        // Who has a host is connected already.
+        // If there is a host, the client is connected already.
         let deadline = |pending: &PendingConnection| if pending.has_host { GRACE } else { LATE };
         self.network.forget(|pending, waited| waited >= deadline(pending));
         if self.is_full {
@@ -533,7 +533,7 @@ impl Serving {
 
     fn answer_names(&self, stream: TcpStream, acl: Box<dyn NetworkAcl>) {
         let network = Arc::clone(&self.network);
-        // Where too much waits, the stream is closed.
+        // If too many tasks wait, the stream is closed.
         self.spawn(move |postbox| {
             if stream
                 .set_nonblocking(false)
@@ -547,14 +547,14 @@ impl Serving {
                         Reply::Failed
                     })
                 };
-                // A client that stops asking is left alone.
+                // A client that stops asking is ignored.
                 let _ = names::serve(stream, QueryLimits::USUAL, &mut reply);
             }
         });
     }
 
-    /// Runs something on a thread of its own, with this one's descriptors, or when one of them has time; `false` where
-    /// too much waits already.
+    /// Runs a task on a thread that shares this one's descriptors, or queues it for the next free one; `false` if too
+    /// many tasks wait.
     fn spawn(&self, task: impl FnOnce(&Postbox) + Send + 'static) -> bool {
         let mut tasks = lock(&self.postbox.tasks);
         if tasks.waiting.len() >= MOST_TASKS {
@@ -578,7 +578,7 @@ impl Serving {
 }
 
 impl Postbox {
-    /// Does what waits, and ends when nothing does.
+    /// Runs queued tasks until none is left.
     fn work(&self) {
         loop {
             let mut tasks = lock(&self.tasks);
@@ -594,7 +594,7 @@ impl Postbox {
     }
 }
 
-/// Whether there is too little of something that others may give back.
+/// Whether the error is a shortage that may pass when others release resources.
 fn is_want(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -602,8 +602,8 @@ fn is_want(error: &io::Error) -> bool {
     )
 }
 
-/// Says that somebody comes from this address. A client may have any address of the machine's, so all of it is said; the
-/// two long numbers of a message have room for IPv6.
+/// The message that announces a connection from this address. A client may have any local address, so all of it is sent;
+/// the message's two 64-bit fields have room for IPv6.
 pub fn announcement(from: SocketAddr, number: u32) -> wire::Message {
     let ip = match from.ip() {
         IpAddr::V4(ip) => ip.to_ipv6_mapped(),
@@ -623,7 +623,7 @@ fn from_message(message: &wire::Message) -> (SocketAddr, u32) {
     (from, message.second as u32)
 }
 
-/// Everything that may happen to a connection, told once each time.
+/// All events of a connection, edge-triggered.
 fn edges(token: u64) -> EpollEvent {
     let read = EpollFlags::EPOLLIN | EpollFlags::EPOLLPRI | EpollFlags::EPOLLRDHUP;
     let flags = read | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
@@ -631,7 +631,7 @@ fn edges(token: u64) -> EpollEvent {
 }
 
 impl Network {
-    /// What the run is told of a name.
+    /// The answer to the run's query for a name.
     fn reply(&self, name: &Name, family: Family, acl: &dyn NetworkAcl) -> Reply {
         fault::point("names", || name.as_str());
         if !acl.knows(name) && acl.may_be_asked_for(name) {
@@ -660,7 +660,7 @@ impl Network {
 }
 
 impl Network {
-    /// What the run is told of a name that isn't granted yet. It isn't asked for outside before it is.
+    /// Answers with a synthetic address for a name that isn't granted yet. It is resolved outside only after approval.
     fn made_up(&self, name: &Name, family: Family) -> Reply {
         const TTL: Duration = Duration::from_secs(60);
         match (self.names.addresses(name), family) {
@@ -671,7 +671,7 @@ impl Network {
     }
 }
 
-/// The live connections, by tokens that are never used twice.
+/// The live connections, by tokens that are never reused.
 struct Connections {
     by_token: HashMap<u64, (Connection, SocketAddr)>,
     by_address: HashMap<SocketAddr, u64>,
@@ -689,7 +689,7 @@ impl Connections {
         }
     }
 
-    /// `None` where there are too many: the connection is closed.
+    /// `None` if there are too many: the connection is closed.
     fn add(&mut self, connection: Connection, from: SocketAddr) -> Option<u64> {
         if self.by_token.len() >= self.most {
             let _ = socket::reset_on_close(connection.client().as_fd());
@@ -710,14 +710,14 @@ impl Connections {
         self.by_token.get_mut(&token).map(|(connection, _)| connection)
     }
 
-    /// Whether bytes of the run's are on their way.
+    /// Whether bytes from the run are still in transit.
     fn have_more_to_send(&self) -> bool {
         self.by_token
             .values()
             .any(|(connection, _)| connection.has_more_to_send())
     }
 
-    /// The connection from there that waits for its host.
+    /// The connection from this address that waits for its host.
     fn awaiting(&self, from: SocketAddr, number: u32) -> Option<u64> {
         let token = self.by_address.get(&from).copied()?;
         self.get(token)?.is_promised(number).then_some(token)
@@ -746,7 +746,7 @@ impl Connections {
     }
 }
 
-/// Each has two sockets; a pipe only while bytes wait in it.
+/// Each connection has two sockets, and a pipe only while bytes wait in it.
 fn most_connections() -> usize {
     let files =
         nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE).map_or(1024, |limit| limit.0);

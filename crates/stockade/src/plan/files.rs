@@ -1,4 +1,4 @@
-//! Which Landlock rights a policy's accesses are, and the rules that grant them.
+//! The Landlock rights for a policy's accesses, and the rules that grant them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,16 +13,16 @@ use crate::profile::Origin;
 /// The highest ABI whose rights this release knows.
 const NEWEST_ABI: i32 = 9;
 
-/// What a ruleset handles, that is, refuses unless a rule allows it.
+/// The rights that a ruleset handles, that is, refuses unless a rule allows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handled {
-    /// The ABI that the ruleset is made for.
+    /// The ruleset's ABI.
     pub abi: i32,
-    /// File rights: all that the ABI has.
+    /// File rights: all of the ABI's.
     pub files: u64,
     /// Whether TCP connections and listening are refused (ABI 4).
     pub tcp: bool,
-    /// Whether abstract unix sockets and signals end at the domain (ABI 6).
+    /// Whether abstract unix sockets and signals are confined to the domain (ABI 6).
     pub scopes: bool,
 }
 
@@ -38,32 +38,32 @@ impl Handled {
     }
 }
 
-/// One path that the ruleset allows something on.
+/// A path with rights in the ruleset.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileRule {
     /// An absolute path; a missing one grants nothing.
     pub path: PathBuf,
     /// Landlock's rights.
     pub rights: u64,
-    /// How a tree is granted.
+    /// How the tree is granted.
     pub cover: Cover,
     /// What a symbolic link in the path means.
     pub links: Links,
 }
 
-/// What a symbolic link means that is in a rule's path at launch.
+/// The meaning of a symbolic link that is in a rule's path at launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Links {
-    /// The machine's own, such as `/bin`: it is followed.
+    /// The machine's own link, such as `/bin`: it is followed.
     Followed,
-    /// What it leads to isn't what the policy names, so nothing is granted.
+    /// Its target isn't what the policy names, so nothing is granted.
     GrantNothing,
-    /// The path was resolved before, so the link was made since, perhaps by another run: nothing is started.
+    /// The path was resolved before, so the link was created since, perhaps by another run: the run isn't started.
     Refused,
 }
 
 impl Links {
-    /// Those in the path of a grant of this origin.
+    /// The meaning of links in the path of a grant with this origin.
     pub fn of(origin: &Origin) -> Links {
         match origin {
             Origin::Base => Links::Followed,
@@ -76,11 +76,11 @@ impl Links {
 /// How a tree is granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cover {
-    /// Nothing in it has to be refused: one rule for all of it, now and later.
+    /// Nothing in it must be refused: one rule for all of it, now and later.
     Whole,
-    /// Around closed paths: their neighbours are granted, in place of the directory above.
+    /// Around closed paths: their siblings are granted, in place of the directory above.
     AroundClosed,
-    /// Each file that exists at launch and isn't denied, by itself; nothing that is made later. Where there is no supervisor.
+    /// Each file that exists at launch and isn't denied, by itself; no file created later. Used without a supervisor.
     FileByFile,
 }
 
@@ -96,9 +96,9 @@ impl Rights {
         }
     }
 
-    /// An access in Landlock's words. Executing needs reading too (measured on 6.18). Making devices is never
-    /// granted; device ioctls only on the base's own devices; connecting to unix sockets (ABI 9) nowhere, which
-    /// leaves those of the run itself.
+    /// An access as Landlock rights. Executing needs reading too (measured on 6.18). Creating devices is never granted;
+    /// device ioctls only on the base's own devices; connecting to unix sockets (ABI 9) nowhere, which leaves those of
+    /// the run itself.
     fn of(&self, access: Access, path: &Path) -> u64 {
         let mut rights = BitFlags::<AccessFs>::empty();
         if access.intersects(Access::READ | Access::EXECUTE) {
@@ -128,8 +128,8 @@ impl Rights {
 }
 
 impl Rights {
-    /// What workers may do. The same wherever they may write, since Landlock moves nothing to where more may be done
-    /// with it; executing is among it for that reason alone.
+    /// The workers' rights. The same wherever they may write, since Landlock refuses a move to a place with more
+    /// rights; they include executing for that reason alone.
     fn of_workers(&self, access: Access) -> u64 {
         if access.intersects(Access::CHANGE) {
             self.of_writing_workers()
@@ -142,7 +142,7 @@ impl Rights {
         (self.all & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::ResolveUnix)).bits()
     }
 
-    /// Making and removing entries.
+    /// The rights to create and remove entries.
     fn of_entries(&self) -> u64 {
         let entries = AccessFs::RemoveDir
             | AccessFs::RemoveFile
@@ -155,7 +155,7 @@ impl Rights {
         (entries & self.all).bits()
     }
 
-    /// What the target may do in its cache: what it writes there the supervisor does.
+    /// The target's rights in its cache: the supervisor does the writing.
     pub(super) fn of_cache(&self, trace: Trace) -> u64 {
         let access = Access::READ | Access::EXECUTE;
         match trace {
@@ -164,7 +164,7 @@ impl Rights {
         }
     }
 
-    /// What the kernel itself needs in a tree that the supervisor opens: executing, and reading for its sake.
+    /// The rights that the kernel itself needs in a tree that the supervisor opens: executing, and reading for its sake.
     pub(super) fn supervised(&self, access: Access) -> u64 {
         if access.contains(Access::EXECUTE) {
             ((AccessFs::Execute | AccessFs::ReadFile) & self.all).bits()
@@ -174,16 +174,16 @@ impl Rights {
     }
 }
 
-/// Reading, for the target's own `/proc` directory.
+/// The right to read the target's own `/proc` directory.
 pub fn rights_of_own_proc() -> u64 {
     (AccessFs::ReadFile | AccessFs::ReadDir).bits()
 }
 
 /// The rules of a policy.
 ///
-/// Under a supervisor chosen trees are granted for executing alone: it opens what is in them. Without a supervisor,
-/// which was accepted, they are granted as they are, around the secret names; where nothing asks for a supervisor they
-/// are only read, and granted file by file. Where Landlock alone judges reads, it is told what was found to be open.
+/// Under a supervisor chosen trees are granted for executing alone: it opens the files in them. Without a supervisor,
+/// if that was accepted, they are granted as they are, around the secret names; if nothing requires a supervisor they
+/// are only read, and granted file by file. If Landlock alone judges reads, the openings found are granted.
 pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads<'_>) -> Vec<FileRule> {
     let is_narrowed = narrowing(policy);
     let openings = reads.openings();
@@ -204,7 +204,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads
     rules.extend(openings.into_iter().flatten().map(|opening| FileRule {
         path: opening.path.clone(),
         rights: match opening.part {
-            // Without ioctls of devices, which the supervisor opens no file with.
+            // Without device ioctls, as for files opened by the supervisor.
             Part::All => rights.of(opening.access, Path::new("")),
             Part::Names => right_to_list(),
         },
@@ -220,7 +220,7 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads
         });
     }
     if matches!(watch, Watch::Supervised(_)) {
-        // The supervisor opens it, for those who were given a terminal.
+        // The supervisor opens it for runs that were given a terminal.
         rules.retain(|rule| rule.path.as_os_str() != "/dev/tty");
     }
     rules.retain(|rule| rule.rights != 0);
@@ -228,8 +228,8 @@ pub(super) fn rules(policy: &Policy, rights: &Rights, watch: Watch, reads: Reads
     rules
 }
 
-/// Whether what is closed in a grant is looked for in all of it where Landlock alone judges reads: what was chosen, and an
-/// installation in that. Others may hold some hundred thousand files.
+/// Whether the whole of a grant is searched for closed paths if Landlock alone judges reads: chosen trees, and an
+/// installation in one. Others may contain some hundred thousand files.
 pub fn is_looked_through(policy: &Policy, grant: &Grant) -> bool {
     let is_in_chosen = || {
         policy
@@ -240,31 +240,31 @@ pub fn is_looked_through(policy: &Policy, grant: &Grant) -> bool {
     grant.is_chosen() || grant.origin == Origin::Installation && is_in_chosen()
 }
 
-/// What a worker needs in Landlock's words to do this on behalf of a run, on a kernel of this ABI.
+/// A worker's Landlock rights to do this on behalf of a run, with this ABI.
 pub fn rights_on_behalf(access: Access, abi: i32) -> u64 {
     Rights::new(abi).of_workers(access)
 }
 
-/// What it takes to make and remove entries of a directory, and nothing in them.
+/// The rights to create and remove entries of a directory, and none in them.
 pub fn rights_on_entries(abi: i32) -> u64 {
     Rights::new(abi).of_entries()
 }
 
-/// A path that the supervisor's workers may use beyond the run's own rules.
+/// A path that the supervisor's workers may use in addition to the run's own rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkersRule {
-    /// An absolute path; where it isn't a directory, the rights are on the one that it is made in.
+    /// An absolute path; if it isn't a directory, the rights apply to the one that it is created in.
     pub path: PathBuf,
     /// Landlock's rights.
     pub rights: u64,
-    /// Rights on the directory above: a tree that is named by itself may be removed and made anew.
+    /// Rights on the parent directory: a tree that is named by itself may be removed and created anew.
     pub above: u64,
     /// What a symbolic link in the path means.
     pub links: Links,
 }
 
-/// What the workers need beyond the run's own rules: the chosen trees, with what the policy grants there, and the
-/// kernel's trees that they serve the run from. They are confined to that themselves.
+/// The workers' rules in addition to the run's own: the chosen trees, with the policy's rights there, and the kernel's
+/// trees that they serve the run from. The workers themselves are confined to these.
 pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule> {
     const SERVED: [(&str, Access); 5] = [
         // Entries of the run's processes, `comm` and `oom_score_adj` among them.
@@ -297,11 +297,11 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
     chosen.chain(served).collect()
 }
 
-/// Where files with closed names are: homes, and what a flag closed. The workers list them to know such a file by its
-/// other names, and read nothing there.
+/// The directories with closed names: homes, and the paths that a flag closed. The workers list them to recognize such
+/// a file by its other names, and read nothing there.
 pub(super) fn workers_lists(policy: &Policy) -> Vec<PathBuf> {
     let of_target = |denial: &Denial| match &denial.target {
-        // Of what is only guarded the homes do.
+        // For merely guarded paths the homes are enough.
         Target::Path(path) if denial.closes_reading() => vec![path.clone()],
         Target::Listed(listed) => {
             let homes = listed.entries.iter().map(|entry| entry.place.clone());
@@ -313,7 +313,7 @@ pub(super) fn workers_lists(policy: &Policy) -> Vec<PathBuf> {
         .denials
         .iter()
         .flat_map(of_target)
-        // A home that is the whole machine tells nothing.
+        // A home that is `/` would be the whole machine.
         .filter(|place| place.parent().is_some())
         .collect();
     places.sort_unstable();
@@ -345,7 +345,7 @@ fn is_single_or_found(grant: &Grant) -> bool {
     grant.extent == Extent::Single || !grant.is_chosen()
 }
 
-/// Which ring judges reading under a supervisor: the supervisor as soon as Landlock has to grant reading for the sake of executing
+/// Who judges reading under a supervisor: the supervisor, if Landlock must grant reading for the sake of executing
 /// where something may be closed.
 pub(super) fn reading(policy: &Policy) -> Reading {
     let executes_chosen = policy
@@ -359,7 +359,7 @@ pub(super) fn reading(policy: &Policy) -> Reading {
     }
 }
 
-/// Globs with a place that close something in a tree which is granted as a whole. One that names a path is gone around.
+/// Globs with a place that close something in a tree granted as a whole. The rules exclude denials of single paths.
 pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &Denial> {
     let whole = policy
         .grants
@@ -378,8 +378,8 @@ pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &D
         })
 }
 
-/// Whether a denial that has a place closes what is granted, or something in it: of each grant. The base holds no secret by
-/// a name of the lists; what was found around the command may, and what a person or a link put there.
+/// Whether a denial with a place closes a grant, or something in it. The base contains no secret with a listed name;
+/// paths found around the command may, and so may those that a person or a link put there.
 fn narrowing(policy: &Policy) -> impl Fn(&Grant) -> bool {
     let counts = |denial: &&Denial| matches!(denial.kind, DenialKind::Explicit | DenialKind::SecretName);
     let counting = policy.denials.iter().filter(counts);
@@ -395,7 +395,7 @@ fn narrowing(policy: &Policy) -> impl Fn(&Grant) -> bool {
     }
 }
 
-/// Drops the rules of single paths that a whole tree before them grants anyway, such as `/usr/bin/python3`.
+/// Drops the rules of single paths that an earlier rule for a whole tree covers, such as `/usr/bin/python3`.
 fn drop_covered(rules: &mut Vec<FileRule>) {
     let trees: Vec<(PathBuf, u64)> = rules
         .iter()

@@ -1,7 +1,7 @@
 //! How a policy is enforced on this kernel: Landlock rules, the seccomp program, limits. Pure data.
 //!
-//! `compile` either makes a plan that holds all that the policy says, or names the shortfalls. It opens
-//! nothing and asks the system nothing; `launch` carries a plan out.
+//! `compile` either makes a plan that enforces the whole policy, or names the shortfalls. It opens nothing and queries
+//! nothing; `launch` carries a plan out.
 
 pub mod calls;
 mod files;
@@ -29,22 +29,22 @@ use calls::{Allocating, Cutting, Memfds, Signals, Spawning, Truncation, Unjudged
 use files::Rights;
 use filter::Architecture;
 
-/// What the compiler has to know of the machine.
+/// The facts about the machine that the compiler needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ability {
     /// The kernel's Landlock ABI, 0 where there is none.
     pub landlock_abi: i32,
-    /// Whether the kernel takes seccomp filters.
+    /// Whether the kernel supports seccomp filters.
     pub seccomp: bool,
-    /// What a control group of the run's own can count.
+    /// The resources that a control group of the run's own can count.
     pub control_group: Grouped,
-    /// Who can answer for the run.
+    /// Who can supervise the run.
     pub supervisor: Supervisor,
     /// Whether a supervisor can take a copy of a process's descriptor (pidfd_getfd(2)).
     pub takes_descriptors: bool,
 }
 
-/// What the kernel counts in a control group of the run's own.
+/// The resources that the kernel counts in a control group of the run's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Grouped {
     /// There is no such group.
@@ -67,18 +67,18 @@ impl Grouped {
         self != Grouped::Nothing
     }
 
-    /// Whether it counts something that is limited.
+    /// Whether it counts a resource that is limited.
     pub fn is_useful(self, limits: &Limits) -> bool {
         self.memory() && limits.memory.is_some() || self.processes() && limits.processes.is_some()
     }
 }
 
-/// Who answers what Landlock and the filter leave open.
+/// Who judges calls that Landlock and the filter can't.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Supervisor {
     /// The run's own: the kernel has user notification.
     Own,
-    /// The outer run's, since there can be one listener in a tree. It is asked to narrow this one.
+    /// The outer run's, since a tree can have one listener. It is asked to narrow this run.
     Outer,
     /// None.
     None,
@@ -87,69 +87,69 @@ pub enum Supervisor {
 /// A policy compiled for one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// What the Landlock ruleset handles.
+    /// The rights that the Landlock ruleset handles.
     pub handled: Handled,
-    /// What it allows.
+    /// The rules of that ruleset.
     pub rules: Vec<FileRule>,
-    /// What the supervisor's workers may do beyond those rules, where there is one.
+    /// The workers' additional rules, if there is a supervisor.
     pub workers_rules: Vec<WorkersRule>,
-    /// Directories that the workers may list beyond those, with all below them: where files with closed names are.
+    /// Directories that the workers may list in addition, with all below them: those with closed names.
     pub workers_lists: Vec<PathBuf>,
     /// The workers' rights on the scratch directory and the cache.
     pub workers_private: u64,
-    /// The target's rights on a cache, where the run may have one: what it writes there the supervisor does.
+    /// The target's rights on a cache, if the run may have one: the supervisor does the writing there.
     pub cache: Option<u64>,
     /// Rights on the target's own `/proc` directory.
     pub own_proc_rights: u64,
     /// The seccomp program.
     pub filter: Vec<Instruction>,
-    /// The target's environment, but for a `HOME` and `TMPDIR` of its own.
+    /// The target's environment, without a `HOME` and `TMPDIR` of its own.
     pub environment: Vec<(OsString, OsString)>,
     /// Whether `HOME` and `TMPDIR` are the run's own: a scratch directory, or one that doesn't exist.
     pub home: Home,
-    /// Whether programs may be started from the scratch directory, as from `/tmp`, whose place it takes.
+    /// Whether programs may be started from the scratch directory, as from `/tmp`, which it replaces.
     pub scratch_executes: bool,
     /// The working directory.
     pub directory: PathBuf,
     /// Limits of the tree.
     pub limits: Limits,
-    /// What a control group enforces.
+    /// The resources that a control group limits.
     pub control_group: Grouped,
     /// Who supervises.
     pub supervisor: Supervisor,
-    /// What the supervisor does; `None` where there's none.
+    /// The supervisor's tasks; `None` without one.
     pub supervision: Option<Supervision>,
     /// Whether hosts are named, so that the run needs a resolver and a relay.
     pub network: bool,
-    /// What is not enforced, each accepted by name.
+    /// The guarantees that are missing, each accepted by name.
     pub shortfalls: Vec<Missing>,
 }
 
-/// What the supervisor may leave to the kernel.
+/// The decisions that the supervisor may leave to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Supervision {
     /// Who judges reading.
     pub reading: Reading,
-    /// What is seen of opens that only read.
+    /// What is seen of read-only opens.
     pub trace: Trace,
-    /// The ruleset's ABI: what Landlock can't judge yet is done on behalf.
+    /// The ruleset's ABI: accesses that Landlock can't judge yet are done on behalf.
     pub landlock_abi: i32,
 }
 
 /// Who judges reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// What the policy refuses to read, Landlock refuses too. An open may be continued.
+    /// Landlock refuses every read that the policy refuses. An open may be continued.
     Landlock,
-    /// Landlock grants more than the policy, since executing a file needs the right to read it. Nothing that reads is
+    /// Landlock grants more than the policy, since executing a file needs the right to read it. No reading open is
     /// continued.
     Supervisor,
 }
 
-/// What `HOME` and `TMPDIR` are.
+/// The values of `HOME` and `TMPDIR`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Home {
-    /// The caller's, as the environment has them.
+    /// The caller's, from the environment.
     Callers,
     /// A scratch directory, removed with the run.
     Scratch,
@@ -157,7 +157,7 @@ pub enum Home {
     Nowhere,
 }
 
-/// Why a policy can't be enforced on this machine.
+/// The reason why a policy can't be enforced on this machine.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// No Landlock: nothing can be contained.
@@ -166,7 +166,7 @@ pub enum PlanError {
     /// No seccomp filters.
     #[error("this kernel takes no seccomp filters")]
     NoSeccomp,
-    /// The policy asks for more than this machine can hold, and less wasn't accepted.
+    /// This machine can't enforce the whole policy, and the gap wasn't accepted.
     #[error("this machine can't enforce all of the profile: {}", shortfall::names(.0))]
     Shortfall(Vec<Missing>),
     /// A profile adds a call that doesn't exist here.
@@ -180,10 +180,10 @@ pub enum PlanError {
     Filter(#[from] filter::FilterError),
 }
 
-/// Compiles a policy. `accepted` are the shortfalls that the user named; `reads` says who judges opens that only read.
+/// Compiles a policy. `accepted` are the shortfalls that the user named; `reads` says who judges read-only opens.
 ///
 /// # Errors
-/// What can't be enforced here and isn't accepted; a table of calls or a filter that can't be made.
+/// The policy can't be enforced here and the gap isn't accepted; a call table or filter can't be made.
 pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], reads: Reads<'_>) -> Result<Plan, PlanError> {
     if ability.landlock_abi < 1 {
         return Err(PlanError::NoLandlock);
@@ -241,12 +241,12 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], reads:
     })
 }
 
-/// Who holds what Landlock and the filter can't.
+/// Who enforces what Landlock and the filter can't.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Watch {
-    /// Nothing of the kind is asked, or it is refused.
+    /// Nobody: nothing of the kind is requested, or it is refused.
     Alone,
-    /// Nothing, which was accepted by name.
+    /// Nobody, which was accepted by name.
     None,
     /// The supervisor.
     Supervised(Supervision),
@@ -266,7 +266,7 @@ fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -
     }
 }
 
-/// The sockets that a policy asks for. An empty list of hosts is no network, unless more may be asked for.
+/// The sockets that a policy requests. An empty list of hosts is no network, unless more may be asked for.
 fn sockets(policy: &Policy) -> calls::Sockets {
     match &policy.reach {
         NetworkPolicy::Everything => calls::Sockets::All,
@@ -282,7 +282,7 @@ pub fn has_network(policy: &Policy) -> bool {
     sockets(policy) != calls::Sockets::None
 }
 
-/// The sockets of a run on a machine: hosts can be told apart by a supervisor of the run's own alone.
+/// The sockets of a run on a machine: only a supervisor of the run's own can tell hosts apart.
 fn sockets_on(policy: &Policy, ability: Ability) -> calls::Sockets {
     match sockets(policy) {
         calls::Sockets::Hosts if ability.supervisor != Supervisor::Own => calls::Sockets::None,
@@ -290,17 +290,17 @@ fn sockets_on(policy: &Policy, ability: Ability) -> calls::Sockets {
     }
 }
 
-/// Whether each process is counted as it is made, and one more is refused. Where the limit is higher, the tree is looked at
-/// and a run that is past it ends: a signal that comes before the supervisor has received a call interrupts it, and then
+/// Whether each process is counted as it is created, and one too many refused. With a higher limit, the tree is sampled
+/// and a run past it ends: a signal that arrives before the supervisor has received a call interrupts it, and then
 /// `fork` fails with `EINTR`, which no other fork does. A shell whose SIGCHLD handler doesn't restart calls (dash) says
-/// "Cannot fork" once in some hundred pipelines, which is too much for a build that is nowhere near the limit.
+/// "Cannot fork" once in some hundred pipelines, too often for a build that is nowhere near the limit.
 fn counts_processes(policy: &Policy, ability: Ability) -> bool {
     const MOST: u64 = 256;
     let is_low = policy.limits.processes.is_some_and(|most| most <= MOST);
     is_low && !ability.control_group.processes()
 }
 
-/// Linux 6.12: signals and abstract sockets are kept in a domain.
+/// Linux 6.12: signals and abstract sockets are confined to a domain.
 pub const LANDLOCK_SCOPE_ABI: i32 = 6;
 
 fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instruction>, PlanError> {
@@ -369,7 +369,7 @@ fn extra_calls(policy: &Policy, architecture: Architecture) -> Result<Vec<u32>, 
     policy.system_calls.iter().map(number).collect()
 }
 
-/// Who judges reading under a policy, as far as Landlock's rules for it tell.
+/// Who judges reading under a policy, judged by its Landlock rules.
 pub fn reading(policy: &Policy) -> Reading {
     files::reading(policy)
 }
@@ -382,8 +382,8 @@ pub fn executes(policy: &Policy, path: &str) -> bool {
         .any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(Path::new(path)))
 }
 
-/// Whether a run may have a cache: it has a place of its own to write to, starts programs from such places, and fetches
-/// something or works in its root. Only a supervisor keeps what is in a cache from having another name outside.
+/// Whether a run may have a cache: it has a private place to write to, starts programs from such places, and fetches
+/// something or works in its root. Only a supervisor keeps a cache's files from being linked outside.
 fn keeps_cache(policy: &Policy, watch: Watch) -> bool {
     let is_supervised = matches!(watch, Watch::Supervised(_));
     let is_of_use = policy.reach != NetworkPolicy::Nothing || policy.writes_root();

@@ -1,7 +1,7 @@
-//! Who judges opens that only read: the supervisor, or Landlock alone (`--trace fast`).
+//! Who judges read-only opens: the supervisor, or Landlock alone (`--trace fast`).
 //!
-//! Landlock only adds, so it can judge a tree where nothing is closed, and what lies around closed names in a tree that the
-//! run can't write. In one that it writes, a file that it makes beside a closed name would have no rule.
+//! Landlock rules only add, so Landlock can judge a tree where nothing is closed, and the surroundings of closed names in a
+//! tree that the run can't write. In a tree that it writes, a file created beside a closed name would have no rule.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use super::calls::Sockets;
 use super::{Ability, Links, Supervisor, Trace, files, shortfall, sockets_on};
 use crate::policy::{Access, Asks, Extent, Grant, Policy};
 
-/// Who judges opens that only read.
+/// Who judges read-only opens.
 #[derive(Debug, Clone, Copy)]
 pub enum Reads<'a> {
-    /// The supervisor, which reports what it refuses.
+    /// The supervisor, which reports refusals.
     Exact,
     /// Landlock, by rules for these paths.
     Fast(&'a [Opening]),
@@ -34,55 +34,55 @@ impl<'a> Reads<'a> {
     }
 }
 
-/// A path of a chosen tree that Landlock opens by itself.
+/// A path in a chosen tree that Landlock opens by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     /// An absolute path.
     pub path: PathBuf,
-    /// Reading, and executing where that is granted.
+    /// Reading, and executing if granted.
     pub access: Access,
-    /// How much of it.
+    /// The part of it that is opened.
     pub part: Part,
     /// What a symbolic link in the path means.
     pub links: Links,
 }
 
-/// How much of a directory is opened.
+/// The part of a directory that is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// All of it: nothing in it is closed.
     All,
-    /// Its names, and those of the directories in it. Something in it is closed.
+    /// Its entries' names, and those in its subdirectories. Something in it is closed.
     Names,
 }
 
-/// Why the supervisor judges reads although `--trace fast` was asked for.
+/// The reason why the supervisor judges reads although `--trace fast` was requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeptExact {
-    /// What is served in place of a file has to be seen.
+    /// The supervisor must see opens of files that it serves.
     #[error("programs find hosts by files that the supervisor serves")]
     Hosts,
-    /// A question begins with a call that the supervisor sees.
+    /// A question starts with a call that the supervisor sees.
     #[error("somebody is asked for what is refused")]
     Asks,
-    /// The script's text is served.
+    /// The supervisor serves the script's text.
     #[error("the script is read as it was checked")]
     Script,
-    /// There is one supervisor in a tree of runs.
+    /// A tree of runs has one supervisor.
     #[error("the supervisor of the run outside judges")]
     Inside,
-    /// A pattern closes something in what every run reads.
+    /// A pattern closes something in a tree that every run reads.
     #[error("{0} closes part of a tree of the runtime base")]
     Base(String),
-    /// It holds the kernel's own trees, or every user's.
+    /// It contains the kernel's own trees, or every user's.
     #[error("`{}` is too large to be looked through", .0.display())]
     TooLarge(PathBuf),
-    /// It holds more than is looked through.
+    /// It has more entries or files than the walk allows.
     #[error("`{}` has more than {most} {what}", .tree.display())]
     TooMany {
         /// The tree.
         tree: PathBuf,
-        /// What it has too many of.
+        /// The kind of thing that exceeds the bound.
         what: &'static str,
         /// The bound.
         most: usize,
@@ -90,16 +90,16 @@ pub enum KeptExact {
     /// Landlock can't let a program be executed without letting it be read.
     #[error("programs of `{}` may be started and not read", .0.display())]
     Executed(PathBuf),
-    /// What the run makes there anew would have no rule.
+    /// A file that the run creates there anew would have no rule.
     #[error("the run may make `{}` anew", .0.display())]
     MadeAnew(PathBuf),
-    /// What the run makes beside it would have no rule.
+    /// A file that the run creates beside it would have no rule.
     #[error("`{}` is closed, and the run writes beside it", .0.display())]
     Closed(PathBuf),
-    /// A rule for a directory is one for all in it.
+    /// A rule for a directory covers everything in it.
     #[error("the directory `{}` is granted without what is in it", .0.display())]
     Alone(PathBuf),
-    /// What is in it can't be told.
+    /// Its entries are unknown.
     #[error("`{}` can't be listed", .0.display())]
     Unlisted(PathBuf),
     /// The kernel shows its state there, or a server may never answer.
@@ -107,12 +107,12 @@ pub enum KeptExact {
     Mounted(PathBuf),
 }
 
-/// Whether what a grant names stays the same object: a run may put another file in a file's place, and make a flag's tree anew.
+/// Whether a grant's path stays the same object: a run may replace a file, and create a flag's tree anew.
 pub fn stays(grant: &Grant) -> bool {
     grant.extent == Extent::Subtree && Links::of(&grant.origin) != Links::Refused
 }
 
-/// What in a policy keeps Landlock from judging reads alone, as far as the policy tells.
+/// The reason in a policy that keeps Landlock from judging reads alone, if the policy has one.
 pub fn kept_exact(policy: &Policy, ability: Ability) -> Option<KeptExact> {
     if ability.supervisor == Supervisor::Outer {
         return Some(KeptExact::Inside);

@@ -1,4 +1,4 @@
-//! What a policy asks and this machine, or this release, can't enforce.
+//! The parts of a policy that this machine, or this release, can't enforce.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,8 +10,8 @@ use crate::policy::{Access, Capabilities, Extent, NetworkPolicy, Policy};
 /// A named gap. A run that has one is refused unless the user accepted it by this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shortfall {
-    /// What only the supervisor can hold: denied patterns inside granted trees, metadata, unix sockets by path,
-    /// processes counted as they are made.
+    /// Guarantees that need the supervisor: denied patterns inside granted trees, metadata, unix sockets by path,
+    /// processes counted as they are created.
     Supervisor,
     /// Hosts can't be told apart without a supervisor of the run's own; accepted, the run has no network.
     Network,
@@ -32,7 +32,7 @@ impl Shortfall {
         }
     }
 
-    /// What a run with this shortfall is without.
+    /// The guarantees that a run with this shortfall lacks.
     pub fn consequence(self) -> &'static str {
         match self {
             Shortfall::Supervisor => {
@@ -66,7 +66,7 @@ impl FromStr for Shortfall {
     }
 }
 
-/// A shortfall with what in the policy asks for more.
+/// A shortfall and the parts of the policy that need more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// Its name.
@@ -131,8 +131,8 @@ fn needs_network(policy: &Policy, ability: Ability) -> Vec<String> {
     because
 }
 
-/// What in a policy only the supervisor can hold. Trees that are only read are granted file by file at launch,
-/// so their secrets stay closed without it, unless a tree is too large for that.
+/// The parts of a policy that only the supervisor can enforce. Trees that are only read are granted file by file at
+/// launch, so their secrets stay closed without it, unless a tree is too large for that.
 fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
     let chosen = policy.grants.iter().filter(|grant| grant.is_chosen());
     let mut because: Vec<_> = chosen
@@ -165,7 +165,7 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
     because
 }
 
-/// Trees that are too large to be listed file by file.
+/// Whether a tree is too large to be granted file by file.
 pub(super) fn is_too_large(path: &std::path::Path) -> bool {
     const WHOLE_SYSTEMS: &[&str] = &["/", "/home", "/var", "/proc", "/sys", "/dev", "/run"];
     WHOLE_SYSTEMS.iter().any(|tree| path == std::path::Path::new(tree))

@@ -1,4 +1,4 @@
-//! What policies compile to, on kernels old and new.
+//! Compiles policies for old and new kernels.
 
 use std::collections::BTreeMap;
 
@@ -151,9 +151,9 @@ fn named_hosts_and_ports_need_a_supervisor_of_the_runs_own() {
     for policy in [hosts, ports] {
         let plan = compile(&policy, own, &[], Reads::Exact).unwrap();
         assert!(plan.network && plan.shortfalls.is_empty());
-        // Nothing that the run does by itself reaches anybody, should the supervisor be gone.
+        // Landlock keeps the run from everybody, should the supervisor be gone.
         assert!(plan.handled.tcp);
-        // What is served in place of a file has to be seen.
+        // The supervisor must see opens of files that it serves.
         assert_eq!(kept_exact(&policy, own), Some(KeptExact::Hosts));
         assert_eq!(missing(&policy, outer), [Shortfall::Network]);
         let without = compile(&policy, outer, &[Shortfall::Network], Reads::Exact).unwrap();
@@ -252,7 +252,7 @@ fn counting_processes_needs_a_control_group_or_the_supervisor() {
             .control_group
             .processes()
     );
-    // The launcher itself samples what the trees hold.
+    // The launcher itself samples the trees' sizes.
     policy.limits.disk = Some(1 << 20);
     assert_eq!(missing(&policy, delegated), []);
 }
@@ -404,7 +404,7 @@ fn the_fast_trace_is_taken_where_landlock_can_be_told_all_that_is_read() {
     let written = || grant(Access::WRITING | Access::EXECUTE, "/work", shipped(1));
     assert_eq!(kept(vec![]), None);
     assert_eq!(kept(vec![data(), written()]), None);
-    // A flag's tree may be removed and made anew, which has no rule then; inside of another one it has that one's.
+    // A flag's tree may be removed and created anew, and then has no rule; inside another tree it has that tree's rule.
     let inside = || grant(Access::WRITING, "/work/out", flag());
     assert_eq!(kept(vec![inside()]), Some(KeptExact::MadeAnew("/work/out".into())));
     assert_eq!(kept(vec![written(), inside()]), None);

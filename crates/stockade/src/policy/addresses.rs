@@ -1,23 +1,23 @@
-//! What kind of address one is: which ones a public name never means, and which hand out credentials.
+//! Kinds of addresses: those that a public name never resolves to, and those that hand out credentials.
 //!
-//! From IANA's special-purpose registries of IPv4 and IPv6 (RFC 6890 and what updated it). An IPv4 address inside an
-//! IPv6 one is what the packet ends up at, so it counts as that.
+//! From IANA's special-purpose registries of IPv4 and IPv6 (RFC 6890 and its updates). An IPv4 address embedded in an
+//! IPv6 one is where the packet ends up, so it decides the kind.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of address one is.
+/// The kind of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressKind {
-    /// Of the internet.
+    /// A public address on the internet.
     Public,
-    /// Where clouds hand out the machine's credentials to any caller.
+    /// An address where clouds hand out the machine's credentials to any caller.
     Credentials,
-    /// Anything else, in a word.
+    /// Any other kind, in a word.
     Special(&'static str),
 }
 
-/// The metadata services of Azure (also), Oracle (also) and Alibaba. All others are link-local, in many places of
-/// `169.254.0.0/16`, which counts as a whole: nothing else that a run may want is there.
+/// The metadata services of Azure (also), Oracle (also) and Alibaba. All others are link-local, in many parts of
+/// `169.254.0.0/16`, which counts as a whole: a run needs nothing else in it.
 const CREDENTIALS_4: [Ipv4Addr; 3] = [
     Ipv4Addr::new(168, 63, 129, 16),
     Ipv4Addr::new(192, 0, 0, 192),
@@ -34,7 +34,7 @@ const CREDENTIALS_6: [Ipv6Addr; 6] = [
     Ipv6Addr::new(0xfd00, 0x0042, 0, 0, 0, 0, 0, 0x0042),
 ];
 
-/// IPv4: address, length, word. The first that fits counts.
+/// IPv4 special ranges: address, prefix length, kind. The first match counts.
 const SPECIAL_4: [(Ipv4Addr, u8, &str); 16] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8, "unspecified"),
     (Ipv4Addr::new(10, 0, 0, 0), 8, "private"),
@@ -54,13 +54,13 @@ const SPECIAL_4: [(Ipv4Addr, u8, &str); 16] = [
     (Ipv4Addr::new(192, 31, 196, 0), 24, "reserved"),
 ];
 
-/// IPv6: the same. What isn't global unicast (`2000::/3`) and not named here is reserved, too.
+/// IPv6 special ranges, likewise. Other addresses outside of global unicast (`2000::/3`) are reserved, too.
 const SPECIAL_6: [(Ipv6Addr, u8, &str); 13] = [
     (Ipv6Addr::UNSPECIFIED, 128, "unspecified"),
     (Ipv6Addr::LOCALHOST, 128, "loopback"),
     (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, "private"),
     (Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0), 64, "discarded"),
-    // Teredo's addresses lead through a server to wherever they say.
+    // Teredo addresses lead through a server to the host that they embed.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, "reserved"),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, "documentation"),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, "documentation"),
@@ -72,7 +72,7 @@ const SPECIAL_6: [(Ipv6Addr, u8, &str); 13] = [
     (Ipv6Addr::new(0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0), 48, "reserved"),
 ];
 
-/// What kind of address this is.
+/// Returns the kind of an address.
 pub fn kind_of(address: IpAddr) -> AddressKind {
     match address {
         IpAddr::V4(address) => kind_of_4(address),
@@ -119,8 +119,8 @@ fn special(word: Option<&'static str>) -> AddressKind {
     word.map_or(AddressKind::Public, AddressKind::Special)
 }
 
-/// The IPv4 address that a mapped (RFC 4291), compatible, translated (RFC 2765), NAT64 (RFC 6052, RFC 8215) or 6to4
-/// (RFC 3056) address stands for.
+/// Returns the IPv4 address inside a mapped (RFC 4291), compatible, translated (RFC 2765), NAT64 (RFC 6052, RFC 8215)
+/// or 6to4 (RFC 3056) address.
 fn four_inside(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let last = |parts: [u16; 8]| four(parts[6], parts[7]);
     let parts = address.segments();
@@ -133,7 +133,7 @@ fn four_inside(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// The IPv4 address behind a translator of the local network (RFC 8215), where its prefix has 48 bits (RFC 6052, 2.2).
+/// Returns the IPv4 address behind a local-use NAT64 (RFC 8215) whose prefix has 48 bits (RFC 6052, 2.2).
 fn local_nat64(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [0x64, 0xff9b, 1, high, middle, low, _, _] => Some(four(high, (middle & 0xff) << 8 | low >> 8)),

@@ -1,16 +1,16 @@
-//! The runtime base: what any program needs to start. Part of every profile.
+//! The runtime base: the files that any program needs to start. Part of every profile.
 //!
-//! It never holds `/etc/hosts` or `/etc/resolv.conf` (served where hosts are granted), private keys, password
-//! hashes, the machine's id, or anything of a user's.
+//! It never holds `/etc/hosts` or `/etc/resolv.conf` (served where hosts are granted), private keys, password hashes,
+//! the machine's id, or any file of a user.
 
 use super::Access;
 
 /// One entry of the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BaseEntry {
-    /// The path; a missing one is skipped.
+    /// The path; skipped if it doesn't exist.
     pub path: &'static str,
-    /// What may be done.
+    /// The accesses it allows.
     pub access: Access,
 }
 
@@ -21,8 +21,8 @@ const fn entry(path: &'static str, access: Access) -> BaseEntry {
     BaseEntry { path, access }
 }
 
-/// Programs and libraries, the few files of `/etc` that libc, TLS, the locale and name lookups of users read,
-/// harmless devices, and what the kernel says about itself.
+/// Programs and libraries, the few files of `/etc` that libc, TLS, the locale and user lookups read, harmless devices,
+/// and the kernel's information about itself.
 pub const BASE: &[BaseEntry] = &[
     entry("/usr", RX),
     entry("/bin", RX),
@@ -34,10 +34,10 @@ pub const BASE: &[BaseEntry] = &[
     // The dynamic loader.
     entry("/etc/ld.so.cache", Access::READ),
     entry("/etc/ld.so.preload", Access::READ),
-    // musl's finds no library at all where this is there and can't be read.
+    // musl's loader finds no library at all if this exists and can't be read.
     entry("/etc/ld-musl-x86_64.path", Access::READ),
     entry("/etc/ld-musl-aarch64.path", Access::READ),
-    // Names of the machine, of users and services, time, language.
+    // Names of the machine, of users and services; time; language.
     entry("/etc/hostname", Access::READ),
     entry("/etc/passwd", Access::READ),
     entry("/etc/group", Access::READ),
@@ -56,10 +56,10 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/manpath.config", Access::READ),
     entry("/etc/groff", Access::READ),
     entry("/var/cache/man/index.db", Access::READ),
-    // Without its policy ImageMagick does what that forbids.
+    // Without its policy file ImageMagick does what the file forbids.
     entry("/etc/ImageMagick-6", Access::READ),
     entry("/etc/ImageMagick-7", Access::READ),
-    // Editors, browsers, office suites and compilers ask or fail where these are there and can't be read.
+    // Editors, browsers, office suites and compilers prompt or fail if these exist and can't be read.
     entry("/etc/papersize", Access::READ),
     entry("/etc/sensors3.conf", Access::READ),
     entry("/etc/sensors.d", Access::READ),
@@ -67,7 +67,7 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/libreoffice", Access::READ),
     entry("/var/lib/ghc", Access::READ),
     entry("/var/cache/fontconfig", Access::READ),
-    // Which distribution this is; pip and many installers give up without.
+    // The distribution's identity; pip and many installers give up without it.
     entry("/etc/os-release", Access::READ),
     entry("/etc/debian_version", Access::READ),
     entry("/etc/lsb-release", Access::READ),
@@ -76,14 +76,14 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/system-release", Access::READ),
     entry("/etc/alpine-release", Access::READ),
     entry("/etc/arch-release", Access::READ),
-    // git ends with an error where it is there and can't be read.
+    // git fails if it exists and can't be read.
     entry("/etc/gitconfig", Access::READ),
     entry("/etc/terminfo", Access::READ),
     entry("/etc/inputrc", Access::READ),
-    // wget complains in every run where it is there and can't be read.
+    // wget complains in every run if it exists and can't be read.
     entry("/etc/wgetrc", Access::READ),
-    // Start-up files of shells and editors. Not `/etc/profile`: it takes what was passed from `PATH`, and the files of a home
-    // that put it back aren't there.
+    // Start-up files of shells and editors. Not `/etc/profile`: it overwrites the passed `PATH`, and the files of a
+    // home that would restore it aren't there.
     entry("/etc/bash.bashrc", Access::READ),
     entry("/etc/bashrc", Access::READ),
     entry("/etc/bash", Access::READ),
@@ -96,8 +96,8 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/vim", Access::READ),
     entry("/etc/vimrc", Access::READ),
     entry("/etc/nanorc", Access::READ),
-    // Settings of run-times, by the names of Debian, Fedora, Alpine and Arch.
-    // Debian's Maven has its settings there, and ends where it can't read one. A person's are in `~/.m2`, which is closed.
+    // Settings of runtimes, under the names of Debian, Fedora, Alpine and Arch.
+    // Debian's Maven keeps its settings here, and fails if it can't read one. A person's are in `~/.m2`, which is closed.
     entry("/etc/maven", Access::READ),
     entry("/etc/java", Access::READ),
     entry("/etc/java-8-openjdk", Access::READ),
@@ -140,15 +140,15 @@ pub const BASE: &[BaseEntry] = &[
     entry("/etc/pki/java", Access::READ),
     entry("/etc/ca-certificates/extracted", Access::READ),
     entry("/etc/crypto-policies", Access::READ),
-    // Devices without a memory.
+    // Devices without state.
     entry("/dev/null", RW),
     entry("/dev/zero", RW),
     entry("/dev/full", RW),
     entry("/dev/random", RW),
     entry("/dev/urandom", RW),
-    // The target's own terminal, whichever that is.
+    // The target's own terminal, whichever it is.
     entry("/dev/tty", RW),
-    // What the kernel says about the machine; nothing about other processes.
+    // The kernel's information about the machine; nothing about other processes.
     entry("/proc/cpuinfo", Access::READ),
     entry("/proc/meminfo", Access::READ),
     entry("/proc/stat", Access::READ),

@@ -1,4 +1,4 @@
-//! Capabilities: what a run or an agent may do at all, wherever. The profile says where.
+//! Capabilities: the powers of a run or an agent, independent of paths. The profile says where they apply.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
 
 bitflags! {
-    /// The logical powers of a run. Linux's own capabilities are another thing.
+    /// The logical powers of a run, unrelated to Linux capabilities.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct Capabilities: u8 {
         /// Open for reading, list, search.
@@ -24,16 +24,16 @@ bitflags! {
         const LLM = 32;
         /// Reach other hosts, and listen.
         const NET = 64;
-        /// All that is done with files.
+        /// All file accesses.
         const FILE_ALL = 1 | 2 | 4;
     }
 }
 
 impl Capabilities {
-    /// Those of a run that names none: what its profile grants. `LLM` a profile or a flag has to name.
+    /// Those of a run that names none: everything that its profile grants. `LLM` needs a profile or a flag to name it.
     pub const USUAL: Capabilities = Capabilities::all();
 
-    /// The single ones, by name.
+    /// The names of the single capabilities.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         NAMES
             .into_iter()
@@ -53,7 +53,7 @@ const NAMES: [(&str, Capabilities); 7] = [
     ("NET", Capabilities::NET),
 ];
 
-/// `READ, WRITE`; `none` where there's none.
+/// Formats as `READ, WRITE`; `none` if empty.
 impl fmt::Display for Capabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
@@ -66,12 +66,12 @@ impl fmt::Display for Capabilities {
     }
 }
 
-/// A text that names no capability.
+/// The text isn't the name of a capability.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` isn't a capability: they are READ, WRITE, DELETE, EXECUTE, SPAWN, LLM and NET", crate::profile::visible(.0))]
 pub struct NoCapability(pub String);
 
-/// One name, or `FILE_ALL`, `ALL`, `NONE`; small letters do as well.
+/// Parses one name, or `FILE_ALL`, `ALL`, `NONE`, in any case.
 impl FromStr for Capabilities {
     type Err = NoCapability;
 

@@ -1,7 +1,7 @@
-//! The denials of a policy, compiled: an owned value that threads share. It answers which of them close a path.
+//! The compiled denials of a policy: an owned value that threads share. Finds the denials that close a path.
 //!
-//! Most paths are closed by nothing, and that answer has to be cheap: names are looked up on the way down the path,
-//! and all globs of a directory are one automaton. It holds indices, so it belongs to the policy it was compiled from.
+//! Most paths are closed by nothing, so that case has to be cheap: the lookup of names descends the path, and all globs
+//! of a directory form one automaton. The value holds indices, so it belongs to the policy it was compiled from.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,10 +23,10 @@ pub struct Closed {
     git: Vec<usize>,
     listed: Vec<(usize, Closing)>,
     scopes: Vec<Scoped>,
-    /// Denials whose glob doesn't compile. Such a glob is refused where profiles are read; one that gets here closes
+    /// Denials whose glob doesn't compile. The profile parser refuses such a glob; one that gets here closes
     /// everything.
     everything: Vec<usize>,
-    /// For moves. Few runs move a directory, so it is compiled when the first one does.
+    /// Used for moves. Few runs move a directory, so the first move compiles it.
     courses: OnceLock<Vec<Course>>,
 }
 
@@ -66,19 +66,19 @@ impl Closed {
         closed
     }
 
-    /// How many denials there were.
+    /// The number of compiled denials.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// How each denial takes a move.
+    /// The form of each denial that the checks of moves use.
     pub(super) fn courses(&self, denials: &[Denial]) -> &[Course] {
         self.courses.get_or_init(|| denials.iter().map(Course::new).collect())
     }
 
-    /// The first denial that closes the path, by itself or by a directory above it, of those that `counts` says yes
-    /// to. `made` are the directories that the asking run made itself: a `.git` among them isn't guarded, and no name in
-    /// one for itself alone.
+    /// Returns the first denial accepted by `counts` that closes the path, by itself or by a directory above it. `made`
+    /// tells whether the asking run made a directory itself: a `.git` among these isn't guarded, and no path in one is
+    /// guarded for its name alone.
     pub(super) fn first(
         &self,
         path: &Path,
@@ -110,7 +110,7 @@ impl Closed {
     }
 }
 
-/// Closed paths as a tree of names. Each node says which denials close it.
+/// Closed paths as a tree of names. Each node holds the denials that close it.
 #[derive(Debug, Clone, Default)]
 struct Names {
     here: Vec<usize>,
@@ -125,7 +125,7 @@ impl Names {
         node.here.push(index);
     }
 
-    /// What closes the path or a directory above it.
+    /// The denials that close the path or a directory above it.
     fn on_the_way<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = usize> + 'a {
         let below = path.components().scan(self, |node, part| {
             *node = node.inside.get(part.as_os_str())?;
@@ -137,7 +137,7 @@ impl Names {
     }
 }
 
-/// The glob of one denial, as the two that close what it matches and what is below that.
+/// The glob of one denial as two globs: one matches the closed paths, the other everything below them.
 #[derive(Debug, Clone)]
 struct Pattern {
     index: usize,
@@ -156,21 +156,21 @@ impl Pattern {
     }
 }
 
-/// What closes everything in a directory closes the directory: else it could be renamed.
+/// A glob that closes everything in a directory closes the directory too: otherwise it could be renamed.
 pub(super) fn essence(glob: &str) -> &str {
     glob.strip_suffix("/**").unwrap_or(glob)
 }
 
-/// The way that every glob of a denial is meant.
+/// Compiles a glob with the options shared by all denials.
 pub(super) fn compile(glob: &str, kind: DenialKind) -> Result<Glob, Error> {
     GlobBuilder::new(glob)
         .literal_separator(true)
-        // `server.PEM` is as secret as `server.pem`; what a person wrote is meant as it stands.
+        // `server.PEM` is as secret as `server.pem`; a person's glob is taken literally.
         .case_insensitive(!matches!(kind, DenialKind::Explicit | DenialKind::Scope))
         .build()
 }
 
-/// All but what matches, below one directory.
+/// Closes everything below one directory except the paths that match.
 #[derive(Debug, Clone)]
 struct Scoped {
     index: usize,
@@ -192,7 +192,7 @@ impl Scoped {
         })
     }
 
-    /// The directory itself belongs to the scope where all of it does.
+    /// The directory itself belongs to the scope if all of it does.
     fn closes(&self, path: &Path) -> bool {
         match path.strip_prefix(&self.below) {
             Ok(rest) => !self.open.is_match(rest),
@@ -206,20 +206,20 @@ impl Scoped {
 struct Globs {
     below: PathBuf,
     patterns: Vec<Pattern>,
-    /// Compiled for the first path below the directory, which few runs come to.
+    /// Compiled at the first path below the directory; few runs look one up.
     sets: OnceLock<Sets>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Sets {
-    /// Automata, each with the denial of each two of its globs.
+    /// Automata, each with the denial of each pair of its globs.
     automata: Vec<(GlobSet, Vec<usize>)>,
     /// Denials whose automaton is too large: they close everything in the directory.
     too_large: Vec<usize>,
 }
 
 impl Sets {
-    /// One automaton for all patterns, and where that is too large one for each.
+    /// Builds one automaton for all patterns, or one for each where that is too large.
     fn add(&mut self, patterns: &[Pattern]) {
         let globs = patterns.iter().flat_map(|pattern| [&pattern.itself, &pattern.inside]);
         let indices = patterns.iter().map(|pattern| pattern.index);

@@ -1,4 +1,4 @@
-//! What a policy says to one access: pure, by component, on a path that is already the kernel's name.
+//! Evaluates one access against a policy: pure, by component, on a path that is already the kernel's name.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +8,7 @@ use super::listed::{Closing, List};
 use super::{Access, Closed, Denial, DenialKind, Extent, Grant, Policy, Target};
 use crate::profile::Origin;
 
-/// The answer to one access.
+/// The decision on one access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision<'a> {
     /// Allowed, by this grant among others.
@@ -27,8 +27,8 @@ impl Decision<'_> {
 }
 
 impl Grant {
-    /// Whether a person wrote it (in a profile, as a flag, as an answer), and Stockade didn't find it. Under a
-    /// supervisor Landlock grants what was found by itself, and the supervisor serves what was chosen.
+    /// Whether a person wrote it (in a profile, as a flag, as an answer), as opposed to Stockade deriving it. Under a
+    /// supervisor, Landlock grants the derived ones, and the supervisor serves the chosen ones.
     pub fn is_chosen(&self) -> bool {
         matches!(
             self.origin,
@@ -45,11 +45,11 @@ impl Grant {
     }
 }
 
-/// `Path::starts_with`, which compares component by component, in a tenth of the time: by bytes where these tell.
+/// Like `Path::starts_with`, which compares component by component, in a tenth of the time: compares bytes where they decide.
 pub fn lies_below(path: &Path, top: &Path) -> bool {
     let (bytes, above) = (path.as_os_str().as_bytes(), top.as_os_str().as_bytes());
     let same = bytes.iter().zip(above).take_while(|(a, b)| a == b).count();
-    // A separator or a dot may belong to a spelling (`//`, `/./`) that makes no difference.
+    // A separator or a dot may belong to a spelling (`//`, `/./`) that is equivalent.
     let plain = |byte: &u8| *byte != b'/' && *byte != b'.';
     match (bytes.get(same), above.get(same)) {
         (Some(a), Some(b)) if plain(a) && plain(b) => false,
@@ -59,15 +59,15 @@ pub fn lies_below(path: &Path, top: &Path) -> bool {
 }
 
 impl Denial {
-    /// Whether it means files of a kind wherever they are, and so not those of the runtime base and of installations.
-    /// A denial that says where it applies holds there too, but for a scope, which is about what a run works on.
+    /// Whether it covers files of a kind at any depth, and so doesn't apply in the runtime base and in installations. A
+    /// denial with a fixed place applies there too, except a scope, which concerns only the files that a run works on.
     pub(super) fn is_pattern(&self) -> bool {
         let anywhere = matches!(&self.target, Target::Glob { glob, .. } if glob.starts_with("**/"));
         matches!(self.kind, DenialKind::SecretPattern | DenialKind::Scope)
             || self.kind == DenialKind::Explicit && anywhere
     }
 
-    /// The same denial as what it closes at a path, for a person: of a built-in list one line.
+    /// The same denial as it applies at a path, for messages: of a built-in list, the one line that matches.
     pub fn met_at(&self, path: &Path) -> Denial {
         let target = match &self.target {
             Target::Listed(listed) => Closing::new(listed).target(path),
@@ -79,23 +79,23 @@ impl Denial {
         }
     }
 
-    /// Whether it closes for reading too.
+    /// Whether it denies reading too.
     pub fn closes_reading(&self) -> bool {
         self.access.contains(Access::READ) && self.kind != DenialKind::Guarded
     }
 
-    /// Whether it guards something that isn't guarded from a run that made the directory itself.
+    /// Whether it exempts files in directories that the run made itself.
     pub fn spares_makers(&self) -> bool {
         let is_list = matches!(&self.target, Target::Listed(listed) if listed.list == List::Guarded);
         is_list || self.guards_git()
     }
 
-    /// Whether it is the one that guards git directories.
+    /// Whether it is the denial that guards git directories.
     pub fn guards_git(&self) -> bool {
         self.target == Target::GitDirectories
     }
 
-    /// Whether a denial with a place may close something in a tree, or closes all of it: for any number of trees.
+    /// Returns a predicate on trees: whether an anchored denial closes all of a tree or may close something in it.
     pub fn touching(&self) -> impl Fn(&Path) -> bool + use<> {
         let (place, listed) = match &self.target {
             _ if self.is_pattern() => (None, None),
@@ -110,7 +110,7 @@ impl Denial {
         }
     }
 
-    /// Whether a denial with a place may close this directory or something in it, and nothing around it.
+    /// Whether an anchored denial can close only this directory or something in it.
     pub fn is_within(&self, directory: &Path) -> bool {
         match &self.target {
             Target::Listed(listed) => Closing::new(listed).is_placed_below(directory),
@@ -118,7 +118,7 @@ impl Denial {
         }
     }
 
-    /// The directory or file below which a denial with a place can close something; `None` for patterns and lists.
+    /// The directory or file that contains everything an anchored denial closes; `None` for patterns and lists.
     fn place(&self) -> Option<PathBuf> {
         match &self.target {
             _ if self.is_pattern() => None,
@@ -135,13 +135,13 @@ impl Denial {
 }
 
 impl Target {
-    /// How many components a glob begins with that are names and nothing more.
+    /// The number of leading components of a glob that are literal names.
     pub fn literal_parts(glob: &str) -> usize {
         glob.split('/').take_while(|part| !part.contains(SPECIAL)).count()
     }
 }
 
-/// The characters that make a component of a glob more than a name.
+/// The characters that make a component of a glob more than a literal name.
 pub(super) const SPECIAL: [char; 6] = ['*', '?', '[', '{', '\\', '!'];
 
 /// A policy with its denials compiled.
@@ -158,7 +158,7 @@ enum Held<'a> {
 }
 
 impl<'a> Matcher<'a> {
-    /// Compiles the denials once.
+    /// Compiles the denials.
     pub fn new(policy: &'a Policy) -> Self {
         Matcher {
             policy,
@@ -166,7 +166,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Uses denials that were compiled from this policy, or from one with the same denials. Costs nothing.
+    /// Uses denials compiled from this policy, or from one with the same denials. Costs nothing.
     pub fn with(policy: &'a Policy, closed: &'a Closed) -> Self {
         assert_eq!(policy.denials.len(), closed.count(), "denials of another policy");
         Matcher {
@@ -175,7 +175,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Decides one access (a single bit) to one path, the kernel's absolute name for the object.
+    /// Decides one access (a single bit) to one path, the kernel's absolute name of the object.
     pub fn decide(&self, access: Access, path: &Path) -> Decision<'a> {
         let mut exempt = false;
         let mut allowing = None;
@@ -191,13 +191,13 @@ impl<'a> Matcher<'a> {
         allowing.map_or(Decision::NotGranted, Decision::Allow)
     }
 
-    /// The denial that refuses this access, if one does. `exempt`: secret patterns are off here.
+    /// Returns the denial that refuses this access, if any. `exempt`: secret patterns are off here.
     pub fn denial(&self, access: Access, path: &Path, exempt: bool) -> Option<&'a Denial> {
         self.denial_of(access, path, exempt, &|_| false)
     }
 
-    /// The same for a run that made some directories itself: a `.git` among them isn't guarded, and nothing in one is
-    /// for its name alone.
+    /// The same for a run that made some directories itself: a `.git` among them isn't guarded, and no path in one is
+    /// guarded for its name alone.
     pub fn denial_for_maker(&self, access: Access, path: &Path, made: &dyn Fn(&Path) -> bool) -> Option<&'a Denial> {
         self.denial_of(access, path, false, made)
     }
@@ -225,10 +225,10 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// A name on the way to packages.
+/// A component of a package directory's path.
 enum Named {
     As(&'static str),
-    /// With this in it, in any case.
+    /// Contains this text, in any case.
     With(&'static str),
 }
 
@@ -243,7 +243,7 @@ impl Named {
     }
 }
 
-/// Where packages lie: Node's, Python's, those that a project took in, cargo's, Go's and Maven's.
+/// Package directories: Node's, Python's, vendored ones, cargo's, Go's and Maven's.
 const OF_PACKAGES: &[&[Named]] = &[
     &[Named::As("node_modules")],
     &[Named::As("site-packages")],
@@ -255,13 +255,13 @@ const OF_PACKAGES: &[&[Named]] = &[
     &[Named::As(".m2"), Named::As("repository")],
 ];
 
-/// Whether a path lies in a directory of installed packages. They come from registries, with certificates and test keys
-/// that are no secrets; else no environment that holds `cacert.pem` could be made.
+/// Whether a path lies in a directory of installed packages. These come from registries, with certificates and test
+/// keys that are no secrets; otherwise no environment that holds `cacert.pem` could be created.
 pub(super) fn is_of_a_package(path: &Path) -> bool {
     path.parent().is_some_and(holds_packages)
 }
 
-/// Whether what is below the path is of packages.
+/// Whether paths below this one belong to packages.
 pub(super) fn holds_packages(path: &Path) -> bool {
     let names: Vec<&OsStr> = path.iter().collect();
     OF_PACKAGES.iter().any(|place| {
@@ -270,8 +270,8 @@ pub(super) fn holds_packages(path: &Path) -> bool {
     })
 }
 
-/// Which directories of packages have begun with the last names of a path: what lies below it is of packages if the rest
-/// follows.
+/// The package directories that the last components of a path partly match, with the number of matched components:
+/// paths below belong to packages if the rest follows.
 pub(super) fn begun_packages(path: &Path) -> Vec<(usize, usize)> {
     let names: Vec<&OsStr> = path.iter().collect();
     let places = OF_PACKAGES.iter().enumerate();
@@ -286,7 +286,7 @@ pub(super) fn begun_packages(path: &Path) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// `a` and `b` where one lies below the other: the deeper one.
+/// Returns the deeper of `a` and `b` where one lies below the other.
 pub fn deeper(a: &Grant, b: &Grant) -> Option<(PathBuf, Extent)> {
     if a.covers(&b.path) {
         Some((

@@ -1,4 +1,4 @@
-//! Which variables a run gets.
+//! The variables that a run gets.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -10,7 +10,7 @@ use super::{Access, Grant};
 use crate::profile::{Pass, Profile, is_unsecure_variable};
 use stockade_text::mask::{holds_secret, looks_secret};
 
-/// What every run gets where the caller has it: language, time zone, terminal.
+/// Variables that every run gets if the caller has them: language, time zone, terminal.
 const ALWAYS: &[&str] = &["LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR"];
 
 /// The locale's categories (locale(7)).
@@ -30,12 +30,12 @@ const LOCALE: &[&str] = &[
     "LC_TIME",
 ];
 
-/// What "limited" adds.
+/// The variables that `limited` adds.
 const LIMITED: &[&str] = &[
     "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "EDITOR", "PAGER", "TMPDIR",
 ];
 
-/// Whether every run gets this variable where the caller has it.
+/// Whether every run gets this variable if the caller has it.
 pub fn is_usual(name: &str) -> bool {
     ALWAYS.contains(&name) || LOCALE.contains(&name)
 }
@@ -45,17 +45,17 @@ pub fn is_limited(name: &str) -> bool {
     LIMITED.contains(&name)
 }
 
-/// Where programs are looked for when nothing of the caller's search path is open.
+/// The search path if no entry of the caller's is open.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Variables that make the dynamic loader or libc load or read files of the caller's choosing: never passed,
-/// not even by name. `TMPDIR` is on libc's list too, but is only a place.
+/// Variables that make the dynamic loader or libc load or read files of the caller's choosing: never passed, not even
+/// by name. `TMPDIR` is on libc's list too, but only names a directory.
 pub fn is_unsecure(name: &OsStr) -> bool {
     name != "TMPDIR" && is_unsecure_variable(&name.to_string_lossy())
 }
 
-/// The environment of a run but for `HOME` and `TMPDIR`, where those are its own: they name directories that
-/// are made at launch.
+/// The environment of a run except `HOME` and `TMPDIR` where the run has its own: those directories are created at
+/// launch.
 pub fn build(profile: &Profile, circumstances: &Circumstances<'_>, grants: &[Grant]) -> BTreeMap<OsString, OsString> {
     let mut variables: BTreeMap<OsString, OsString> = circumstances
         .environment
@@ -87,7 +87,7 @@ pub fn build(profile: &Profile, circumstances: &Circumstances<'_>, grants: &[Gra
     variables
 }
 
-/// How package managers are told not to try again for a minute what has no network: npm's config(7) and pnpm, pip's
+/// Variables that stop package managers from retrying for a minute without a network: npm's config(7) and pnpm, pip's
 /// configuration, uv's environment variables, Cargo's configuration.
 const NO_RETRIES: [&str; 4] = [
     "npm_config_fetch_retries",
@@ -96,14 +96,14 @@ const NO_RETRIES: [&str; 4] = [
     "CARGO_NET_RETRY",
 ];
 
-/// Adds what has programs fail at once that look for a network in vain.
+/// Adds the variables that make programs fail at once without a network.
 pub(super) fn fail_at_once(variables: &mut BTreeMap<OsString, OsString>) {
     for name in NO_RETRIES {
         variables.entry(name.into()).or_insert_with(|| "0".into());
     }
 }
 
-/// Whether one of the caller's variables comes along.
+/// Whether a variable of the caller is passed.
 pub(super) fn passes(profile: &Profile, name: &OsStr) -> bool {
     let named = profile.environment.names.iter().any(|rule| name == rule.value.as_str());
     let always = ALWAYS.iter().any(|one| name == *one) || LOCALE.iter().any(|one| name == *one);
@@ -116,7 +116,7 @@ pub(super) fn passes(profile: &Profile, name: &OsStr) -> bool {
         }
 }
 
-/// Whether it would pass a secret by its value, under a harmless name. What the profile or a person names comes along.
+/// Whether the value looks like a secret under a harmless name. Variables that the profile or a person names are passed.
 fn is_kept_back(profile: &Profile, name: &OsStr, value: &OsStr) -> bool {
     let is_named = || profile.environment.names.iter().any(|rule| name == rule.value.as_str());
     // `LS_COLORS` has `*.key=01;31`.
@@ -124,9 +124,9 @@ fn is_kept_back(profile: &Profile, name: &OsStr, value: &OsStr) -> bool {
     !is_colours && holds_secret(&value.to_string_lossy()) && !is_named()
 }
 
-/// The entries of the caller's search path that the run may start programs from, in their order.
+/// The entries of the caller's search path that the run may execute programs from, in order.
 ///
-/// The others would only cost failing attempts, and their names are the caller's business.
+/// The others would only cost failed lookups, and would reveal the caller's directory names.
 fn open_search_path(path: Option<&OsStr>, grants: &[Grant], found: &[PathBuf]) -> OsString {
     let startable = |directory: &Path| {
         found.iter().any(|found| found == directory)

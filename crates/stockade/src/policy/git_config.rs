@@ -1,8 +1,8 @@
-//! Which changes of a `.git/config` start nothing and lead nowhere else: remotes with an address on the network, the branches
-//! that follow them, and the author's name.
+//! Changes of a `.git/config` that execute nothing and redirect nothing: remotes with a network address, the branches
+//! that track them, and the author's name.
 //!
-//! The rest of the file is git's to understand (git-config(1), "Syntax"), and is compared as it stands. What may change are
-//! whole lines in the forms that git writes them in, below a header in such a form: what is left without them has to be the
+//! The rest of the file is for git to parse (git-config(1), "Syntax"), and is compared literally. Only whole lines in
+//! the forms that git writes may change, below a header in such a form: without these lines both files have to be the
 //! same, line by line, each below the same header.
 
 use std::collections::BTreeSet;
@@ -10,31 +10,31 @@ use std::collections::BTreeSet;
 /// The longest value of a line that may change.
 const LONGEST: usize = 512;
 
-/// Whether the new file differs from the old one in such lines alone.
+/// Whether the new file differs from the old one only in such lines.
 pub fn is_harmless_change(old: &[u8], new: &[u8]) -> bool {
     let (Some(old), Some(new)) = (Parts::of(old), Parts::of(new)) else {
         return false;
     };
-    // Without an address git takes a remote's name for a directory, in which hooks may be. What names a remote may be a
-    // branch, another setting, or a person's own habit.
+    // Without a URL git takes a remote's name for a directory, which may hold hooks. The remote may be named by a
+    // branch, by another setting, or by a person out of habit.
     old.rest == new.rest && new.lost().is_subset(&old.lost()) && new.remotes.is_superset(&old.remotes)
 }
 
 /// A file in two parts.
 #[derive(Default)]
 struct Parts<'a> {
-    /// Lines that have to stay, each with the header that it is below.
+    /// Lines that have to stay, each with its header.
     rest: Vec<(&'a str, &'a str)>,
-    /// Remotes that have an address.
+    /// Remotes that have a URL.
     remotes: BTreeSet<&'a str>,
-    /// Remotes whose address stays: a path, for example.
+    /// Remotes whose URL has to stay, such as a path.
     elsewhere: BTreeSet<&'a str>,
-    /// Remotes that branches follow.
+    /// Remotes that branches track.
     followed: BTreeSet<&'a str>,
 }
 
 impl<'a> Parts<'a> {
-    /// `None` for a file with lines that go on in the next one: a line put between them would mean something else.
+    /// `None` for a file with continued lines: a line inserted between them would change its meaning.
     fn of(text: &'a [u8]) -> Option<Parts<'a>> {
         let text = std::str::from_utf8(text).ok()?;
         let mut parts = Parts::default();
@@ -106,7 +106,7 @@ impl<'a> Section<'a> {
         (line == "[user]").then_some(Section::User)
     }
 
-    /// The value of a line that may change.
+    /// Returns the value of a line that may change.
     fn value(&self, line: &'a str) -> Option<&'a str> {
         let (key, value) = line.strip_prefix('\t')?.split_once(" = ")?;
         let is_safe = value.len() <= LONGEST
@@ -124,7 +124,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Letters, digits and a few others, and never a beginning that means an option or another directory.
+/// Letters, digits and `others`, never starting like an option or like a path to another directory.
 fn is_name(text: &str, others: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric()) && is_of(text, others)
 }
@@ -134,8 +134,8 @@ fn is_of(text: &str, others: &str) -> bool {
         .all(|one| one.is_ascii_alphanumeric() || others.contains(one))
 }
 
-/// What git takes for an address on the network, over a protocol that checks whom it talks to: never a path, and never a
-/// helper's name (gitremote-helpers(7)).
+/// Whether git takes the text for a network address, over a protocol that authenticates the server: never a path, and
+/// never a remote helper's name (gitremote-helpers(7)).
 fn is_address(text: &str) -> bool {
     let path = "._~/-+=,%";
     let by_url = ["https://", "ssh://"]
@@ -149,7 +149,7 @@ fn is_address(text: &str) -> bool {
             && is_of(behind, path)
             && !behind.contains("..");
     }
-    // Of scp's form only with a user: a name before a colon alone may be a helper's.
+    // The scp form needs a user: a name before a colon alone may be a helper's.
     let parts = text
         .split_once('@')
         .and_then(|(user, rest)| Some((user, rest.split_once(':')?)));
@@ -158,13 +158,13 @@ fn is_address(text: &str) -> bool {
     })
 }
 
-/// What is fetched comes to be below `refs/remotes`, and is no branch of one's own.
+/// Whether fetched refs land below `refs/remotes`, never on a local branch.
 fn is_fetch(text: &str) -> bool {
     let parts = text.strip_prefix('+').unwrap_or(text).split_once(":refs/remotes/");
     parts.is_some_and(|(from, to)| from.starts_with("refs/") && is_of(from, "._-/*") && is_of(to, "._-/*"))
 }
 
-/// Text that git takes as it stands.
+/// Text that git takes literally.
 fn is_text(text: &str) -> bool {
     !text.is_empty() && text.trim() == text && !text.chars().any(|one| one.is_control() || "\"\\;#".contains(one))
 }
@@ -196,7 +196,7 @@ mod tests {
             "[remote \"r\"]\n\turl = ssh://git@example.com:2222/a/~b\n[branch \"fix/a-1\"]\n\tremote = r\n\tmerge = refs/heads/fix/a-1\n"
         ));
         assert!(with("[branch \"x\"]\n\tremote = .\n\tmerge = refs/heads/main\n"));
-        // A remote that was there may have any address.
+        // A remote that existed before may have any URL.
         let old = format!("{OLD}[remote \"up\"]\n\turl = ../up.git\n");
         let new = format!("{old}[branch \"x\"]\n\tremote = up\n\tmerge = refs/heads/x\n");
         assert!(is_harmless_change(old.as_bytes(), new.as_bytes()));
@@ -247,14 +247,14 @@ mod tests {
         for (from, to) in [
             ("bare = false", "bare = true"),
             ("[core]\n", ""),
-            // What is below another header means something else.
+            // Below another header the lines mean something else.
             (
                 "\tbare = false\n[remote \"origin\"]\n",
                 "[remote \"origin\"]\n\tbare = false\n",
             ),
             ("[alias]\n", ""),
             ("\tst = status\n", ""),
-            // The remote would be a directory.
+            // Git would take the remote for a directory.
             (
                 "[remote \"origin\"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n",
                 "",
@@ -313,7 +313,7 @@ mod tests {
         }
     }
 
-    /// What git makes of a file: keys and values, in order. `None` where it can't read it.
+    /// The keys and values that git reads from a file, in order. `None` if git can't parse it.
     fn read_by_git(text: &str) -> Option<Vec<String>> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
@@ -340,7 +340,7 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(600))]
 
-        /// Lines of many forms are put in and left out anywhere; git is asked what came of it.
+        /// Inserts and removes lines of many forms anywhere, and compares what git reads.
         #[test]
         fn git_reads_the_rest_as_before(changes in proptest::collection::vec((0_usize..12, 0_usize..LINES.len(), 0_u8..8), 1..4)) {
             let mut lines: Vec<&str> = OLD.lines().collect();

@@ -1,10 +1,10 @@
-//! What a program asks for, by its kind.
+//! The kinds of a program's attempted accesses.
 
 use serde::{Deserialize, Serialize};
 
 use super::Capabilities;
 
-/// What was attempted.
+/// The kind of an attempted access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -14,7 +14,7 @@ pub enum Kind {
     Write,
     /// Making a file, directory, link, FIFO or socket.
     Create,
-    /// Removing or renaming away.
+    /// Removing a file or renaming it away.
     Delete,
     /// Changing mode, owner, times, attributes.
     Metadata,
@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The capability that it takes.
+    /// The capability that this kind requires.
     pub fn capability(self) -> Option<Capabilities> {
         match self {
             Kind::Read => Some(Capabilities::READ),
@@ -57,7 +57,7 @@ impl Kind {
         matches!(self, Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata)
     }
 
-    /// Its name, as reports have it.
+    /// The name used in reports.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Read => "read",

@@ -1,12 +1,12 @@
-//! The intersection of two policies: what both allow. Denials add up, limits take the lower.
+//! The intersection of two policies: the accesses that both allow. Denials add up, the lower limits apply.
 
 use super::decide::deeper;
 use super::{Grant, ListenGrant, NetworkPolicy, Policy};
 
 impl Policy {
-    /// What both policies allow, for a run inside a run and for capabilities.
+    /// The intersection of both policies, for a run inside a run and for capabilities.
     ///
-    /// Commutative, associative and idempotent in what it decides; name, root and scratch are `self`'s.
+    /// Commutative, associative and idempotent in its decisions; name, root and scratch are those of `self`.
     pub fn meet(&self, other: &Policy) -> Policy {
         let mut denials: Vec<_> = self.denials.iter().chain(&other.denials).cloned().collect();
         denials.sort();
@@ -74,7 +74,7 @@ fn meet_grants(ours: &[Grant], theirs: &[Grant]) -> Vec<Grant> {
     grants
 }
 
-/// A run that reaches everything may listen anywhere, whatever its list says.
+/// A run that may reach every host may listen anywhere, whatever its list says.
 fn meet_listen(a: &Policy, b: &Policy) -> Vec<ListenGrant> {
     match (&a.reach, &b.reach) {
         (NetworkPolicy::Nothing, _) | (_, NetworkPolicy::Nothing) => Vec::new(),

@@ -1,7 +1,7 @@
-//! The resolved meaning of a profile for one run: absolute paths, no variables left. A value.
+//! A profile resolved for one run: absolute paths, no variables left. A plain value.
 //!
-//! `resolve` makes it from a profile and the circumstances of the run, `decide` answers what it allows,
-//! `meet` is the intersection that nesting and capabilities build on. No I/O and no word of the kernel here.
+//! `resolve` builds it from a profile and the circumstances of the run, `decide` evaluates accesses against it, and
+//! `meet` is the intersection that nesting and capabilities build on. No I/O and no kernel concepts here.
 
 mod addresses;
 mod base;
@@ -57,7 +57,7 @@ pub use resolve::{Additions, Circumstances, NetworkChoice, resolve};
 pub use sockets::is_powerful_socket;
 
 bitflags! {
-    /// What may be done with a file.
+    /// The accesses to a file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct Access: u8 {
         /// Open for reading, list.
@@ -68,9 +68,9 @@ bitflags! {
         const EXECUTE = 4;
         /// Remove, rename away, truncate to nothing.
         const DELETE = 8;
-        /// Whatever changes something.
+        /// Any change.
         const CHANGE = 2 | 8;
-        /// What a grant to write is.
+        /// The accesses that a `write` grant gives.
         const WRITING = 1 | 2 | 8;
     }
 }
@@ -88,39 +88,39 @@ impl<'de> Deserialize<'de> for Access {
     }
 }
 
-/// What one run may do.
+/// The permissions of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// The profile it comes from.
+    /// The profile that it was resolved from.
     pub profile: String,
-    /// What the run may do at all. The grants hold no more than that; this says why.
+    /// The run's capabilities. The grants are already narrowed to them; this tells why.
     pub capabilities: Capabilities,
-    /// How changes are taken. The grants hold none where each of them asks; this says why.
+    /// The mode for changes. Where every change asks, the grants hold no change access; this tells why.
     pub mode: Mode,
     /// The run's root: an absolute directory, and the target's working directory.
     #[serde(with = "path_bytes")]
     pub root: PathBuf,
-    /// The trees and files that are open.
+    /// The granted trees and files.
     pub grants: Vec<Grant>,
-    /// What stays closed inside them.
+    /// The denials inside them.
     pub denials: Vec<Denial>,
-    /// The hosts that are open.
+    /// The hosts that the run may connect to.
     pub reach: NetworkPolicy,
-    /// Ports of the loopback interface that may be listened on.
+    /// Ports of the loopback interface that the run may listen on.
     pub listen: Vec<ListenGrant>,
-    /// Unix sockets that may be connected to: a socket, or a directory with those of no special power.
+    /// Unix sockets that the run may connect to: a socket, or a directory, which covers its sockets except the powerful ones.
     pub sockets: Vec<SocketGrant>,
-    /// The target's environment. It stays with the run.
+    /// The target's environment. Never serialized: it stays with the run.
     #[serde(skip)]
     pub environment: BTreeMap<OsString, OsString>,
     /// Whether the run gets a scratch directory.
     pub scratch: bool,
-    /// Limits of the tree.
+    /// Resource limits of the process tree.
     pub limits: Limits,
-    /// System calls on top of the base, by name.
+    /// System calls allowed on top of the base, by name.
     pub system_calls: Vec<String>,
-    /// What may be granted while it runs.
+    /// The grants that may be requested while the run lives.
     pub asks: Asks,
 }
 
@@ -132,14 +132,14 @@ impl Policy {
     }
 }
 
-/// What a run may be granted on request, while it lives. Nothing is granted by this alone.
+/// The grants that a run may be given on request while it lives. By itself it grants nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Asks {
-    /// Nothing: there's no one to ask.
+    /// Nothing: there is no approver.
     Nothing,
     /// Files and unix sockets.
     Files,
-    /// Hosts and ports too, so that the run has what named hosts need.
+    /// Hosts and ports too, so the run gets the setup that named hosts need.
     All,
 }
 
@@ -147,63 +147,63 @@ pub enum Asks {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
-    /// What may be done.
+    /// The accesses it allows.
     pub access: Access,
     /// The tree's or file's absolute path.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
-    /// How far the grant reaches.
+    /// Whether it covers the path alone or the subtree.
     pub extent: Extent,
-    /// Whether secret *patterns* are off in it: the runtime base and the command's own installation, which
-    /// hold things like `cacert.pem`. Secret *names* hold everywhere.
+    /// Whether secret *patterns* are off in it: true for the runtime base and the command's own installation, which
+    /// hold files like `cacert.pem`. Secret *names* apply everywhere.
     pub exempt: bool,
-    /// Where it comes from.
+    /// The grant's origin.
     pub origin: Origin,
-    /// The reason that the profile gives.
+    /// The reason given in the profile.
     pub why: Option<String>,
 }
 
-/// Unix sockets that may be connected to.
+/// Unix sockets that the run may connect to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SocketGrant {
     /// The socket's or directory's absolute path.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
-    /// Where it comes from.
+    /// The grant's origin.
     pub origin: Origin,
 }
 
-/// How far a grant reaches.
+/// The extent of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Extent {
-    /// This one path, and nothing below it.
+    /// The path alone, nothing below it.
     Single,
     /// The path and everything below it.
     Subtree,
 }
 
-/// Something that stays closed whatever is granted.
+/// A path or pattern that stays closed whatever is granted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Denial {
-    /// What it closes.
+    /// The paths it closes.
     pub target: Target,
-    /// What is refused.
+    /// The accesses it refuses.
     pub access: Access,
-    /// Of what kind it is.
+    /// The kind of denial.
     pub kind: DenialKind,
-    /// Where it comes from.
+    /// The denial's origin.
     pub origin: Origin,
 }
 
-/// What a denial closes. A closed directory closes what is below it.
+/// The paths that a denial closes. A closed directory closes everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Target {
     /// One absolute path.
     Path(#[serde(with = "path_bytes")] PathBuf),
-    /// What matches a glob below a directory; `*` and `?` stay within a component.
+    /// Paths that match a glob below a directory; `*` and `?` stay within a component.
     Glob {
         /// The absolute directory.
         #[serde(with = "path_bytes")]
@@ -211,12 +211,12 @@ pub enum Target {
         /// The glob, relative to it.
         glob: String,
     },
-    /// What no everyday command writes in a `.git`, wherever that is. Unlike with the others, there are open
+    /// The entries of any `.git` directory that no everyday command writes. Unlike the other targets it has open
     /// directories below closed ones.
     GitDirectories,
-    /// What a built-in list names.
+    /// The entries of a built-in list.
     Listed(Listed),
-    /// What lies below a directory and matches none of these globs, by itself or by a directory above it.
+    /// Everything below a directory that matches none of these globs, by itself or by a directory above it.
     AllBut {
         /// The absolute directory.
         #[serde(with = "path_bytes")]
@@ -226,16 +226,16 @@ pub enum Target {
     },
 }
 
-/// Why something is denied.
+/// The reason for a denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DenialKind {
-    /// The profile or a flag says so.
+    /// The profile or a flag denies it.
     Explicit,
-    /// A secret by its place; holds everywhere.
+    /// A secret by its path; applies everywhere.
     SecretName,
-    /// A secret by its pattern; holds outside exempt grants.
+    /// A secret by its pattern; applies outside exempt grants.
     SecretPattern,
-    /// Something that the host would later execute or trust.
+    /// A file that the host would later execute or trust.
     Guarded,
     /// Outside an agent's scope.
     Scope,

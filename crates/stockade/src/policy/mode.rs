@@ -1,4 +1,4 @@
-//! How changes are taken, and where they may be made: an agent's mode and scope.
+//! An agent's mode and scope: how changes are decided, and where they may be made.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Capabilities};
 use crate::profile::{Glob, HostPattern, Limits, Rule};
 
-/// How changes to files are taken. No mode opens a secret or a guarded file, or widens a profile.
+/// How changes to files are decided. No mode opens a secret or a guarded file, or widens a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Every change asks, but for what a flag or an earlier answer said yes to.
+    /// Every change asks, except those allowed by a flag or an earlier answer.
     Manual,
-    /// Changes inside the scope are free, outside they are refused.
+    /// Changes inside the scope are allowed, outside they are refused.
     AcceptEdits,
-    /// The scope doesn't count. For tests.
+    /// The scope is ignored. For tests.
     Bypass,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// `manual`, `accept-edits`, `bypass`; `acceptEdits` and `bypassPermissions` are other spellings.
+/// Parses `manual`, `accept-edits`, `bypass`; `acceptEdits` and `bypassPermissions` are aliases.
 impl FromStr for Mode {
     type Err = String;
 
@@ -51,23 +51,23 @@ impl FromStr for Mode {
     }
 }
 
-/// What somebody may do within a profile: an agent, or who says so for one run. It only narrows.
+/// The restrictions on a profile, set by an agent's configuration or by a person for one run. A role only narrows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Role {
-    /// What may be done at all.
+    /// The capabilities of the run.
     pub capabilities: Capabilities,
-    /// How changes are taken.
+    /// How changes are decided.
     pub mode: Mode,
-    /// Where they may be made.
+    /// Where changes may be made.
     pub scope: Scope,
-    /// The hosts that may be reached, of those that the profile reaches; `None` is all of these.
+    /// The hosts that may be reached, out of those that the profile grants; `None` means all of these.
     pub hosts: Option<Vec<Rule<HostPattern>>>,
-    /// The lower of these limits and the profile's count.
+    /// Limits; the lower of these and the profile's apply.
     pub limits: Limits,
 }
 
 impl Role {
-    /// All that the profile gives.
+    /// Everything that the profile grants.
     pub const WHOLE: Role = Role {
         capabilities: Capabilities::USUAL,
         mode: Mode::AcceptEdits,
@@ -76,7 +76,7 @@ impl Role {
         limits: Limits::NONE,
     };
 
-    /// What may be done with files that a person granted, by the capabilities.
+    /// The accesses to a person's grants that the capabilities allow.
     pub(super) fn access(&self) -> Access {
         let bits = [
             (Capabilities::READ, Access::READ),
@@ -91,22 +91,22 @@ impl Role {
     }
 }
 
-/// Where changes may be made. Globs are relative to the run's root; one without `/` is meant at any depth. `denied` is
-/// over `read_only` over `allowed`, and reads obey `denied` alone.
+/// Where changes may be made. Globs are relative to the run's root; one without `/` matches at any depth. `denied`
+/// overrides `read_only`, which overrides `allowed`; reads obey `denied` alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// Below the root only what matches a glob of each of these lists may be changed; without a list, all that the
-    /// profile grants. An empty list is nothing. There are several where several layers narrow: what two lists have in
-    /// common is no list of globs.
+    /// Below the root only paths that match a glob of each of these lists may be changed; without a list, everything
+    /// that the profile grants. An empty list allows nothing. There are several where several layers narrow: the
+    /// intersection of two lists can't be written as a list of globs.
     pub allowed: Vec<Vec<Rule<Glob>>>,
-    /// Neither read nor changed.
+    /// Neither readable nor changeable.
     pub denied: Vec<Rule<Glob>>,
-    /// Read and not changed.
+    /// Readable but not changeable.
     pub read_only: Vec<Rule<Glob>>,
 }
 
 impl Scope {
-    /// A scope that says nothing.
+    /// A scope without restrictions.
     pub const WHOLE: Scope = Scope {
         allowed: Vec::new(),
         denied: Vec::new(),
@@ -114,10 +114,10 @@ impl Scope {
     };
 }
 
-/// A glob of a scope, in the form that a denial has: `src/**` is `./src/**`, and `*.pem` is `**/*.pem`.
+/// Parses a scope's glob into the form of a denial: `src/**` is `./src/**`, and `*.pem` is `**/*.pem`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The glob is invalid; the text says why.
 pub fn scope_glob(text: &str) -> Result<Glob, String> {
     let text = text.trim_end_matches('/');
     let is_anchored = ["/", "./", "~/", "**/"].iter().any(|anchor| text.starts_with(anchor));

@@ -1,9 +1,9 @@
-//! Whether a move would open something that is closed, or put something where nothing may be made.
+//! Checks whether a move would open a closed path, or bring content to a name under which it couldn't be created.
 //!
-//! Both look at names alone, so that the answer holds whatever a directory contains, now and later. A glob is an
-//! automaton over components: it is in a set of positions after the components of a path. A move *opens* nothing where
-//! the old positions are among the new: what follows stays closed. It *fills* nothing where the new positions are among
-//! the old: what would be closed under the new name was closed when it was made.
+//! Both checks look at names alone, so the answer holds whatever a directory contains, now and later. A glob is an
+//! automaton over path components: after the components of a path it is in a set of positions. A move *opens* nothing
+//! where the old positions are a subset of the new: everything below stays closed. It *fills* nothing where the new
+//! positions are a subset of the old: whatever would be closed under the new name was closed when it was created.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -17,20 +17,20 @@ use super::listed::Closing;
 use super::{Access, Denial, DenialKind, Matcher, Target, git};
 use crate::profile::Origin;
 
-/// What comes to have a name, by a move, a link or a symlink.
+/// The kind of object that gets a name by a rename, a link or a symlink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival<'p> {
-    /// A directory that had this name, with all it holds.
+    /// A directory that had this name, with everything in it.
     Directory(&'p Path),
-    /// A file, as far as that could be seen: another supervisor's run may have put a directory in its place by now.
+    /// A file, as far as the supervisor saw: another supervisor's run may have put a directory in its place by now.
     File,
-    /// A symbolic link, which may lead to anything.
+    /// A symbolic link, whose target may be anything.
     Link,
 }
 
 impl<'a> Matcher<'a> {
-    /// A denial that closes something below `new`, so that what arrives there may hold, or lead to, what the run could
-    /// not have made under that name. `new` itself is judged as any other entry. The kernel's names.
+    /// Returns a denial that closes a path below `new`, where the arriving object may hold, or lead to, content that the run
+    /// could not have created under that name. `new` itself is checked like any other entry. Paths are the kernel's names.
     pub fn filled_by(&self, arrival: Arrival<'_>, new: &Path) -> Option<&'a Denial> {
         let denials = &self.policy().denials;
         let mut all = denials.iter().zip(self.closed().courses(denials));
@@ -42,10 +42,10 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// A denial that holds below one of the names and not below the other: patterns are off in exempt grants, secret ones
-    /// in directories of packages too, and all that is built in at places that a person opened. What is closed in a directory
-    /// would be open after a move into one of these, or to a name that makes one of what it holds, and what was made in one would
-    /// come to be closed after a move out of it.
+    /// Returns a denial that applies below one of the names and not below the other: patterns are off in exempt grants,
+    /// secret patterns in package directories too, and all built-in denials at paths that a person opened. Content
+    /// closed in a directory would be open after a move into one of these, or to a name that makes one of its entries
+    /// such a place; and content made in one would become closed after a move out.
     fn crossed(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
         let exempt = || self.policy().grants.iter().filter(|grant| grant.exempt);
         let is_exempt = |path: &Path| exempt().any(|grant| grant.covers(path));
@@ -62,7 +62,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// A denial by built-in name that closes something strictly below this directory.
+    /// Returns a built-in denial with a fixed path that closes something strictly below this directory.
     pub fn built_in_below(&self, directory: &Path) -> Option<&'a Denial> {
         let denials = &self.policy().denials;
         let mut all = denials.iter().zip(self.closed().courses(denials));
@@ -74,14 +74,14 @@ impl<'a> Matcher<'a> {
         found.map(|(denial, _)| denial)
     }
 
-    /// A denial that closes something at or below `old` and would no longer do so when that is `new`, unless another
-    /// denial closes all of `new`. Strict where it can't tell, and about everything that git trusts. Both are the
-    /// kernel's names. Where denials are off is a matter of [`Matcher::filled_by`].
+    /// Returns a denial that closes something at or below `old` and would no longer do so under `new`, unless another
+    /// denial closes all of `new`. Strict where it can't tell, and for all files that git trusts. Both are the kernel's
+    /// names. Places where denials are off are checked by [`Matcher::filled_by`].
     pub fn opens_by_moving(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
         self.opens_by_moving_for_maker(old, new, &|_| false)
     }
 
-    /// The same for a run that made some directories itself, as in [`Matcher::denial_for_maker`].
+    /// Like [`Matcher::opens_by_moving`], for a run that made some directories itself, as in [`Matcher::denial_for_maker`].
     pub fn opens_by_moving_for_maker(
         &self,
         old: &Path,
@@ -94,22 +94,22 @@ impl<'a> Matcher<'a> {
             .map(|(denial, _)| denial)
     }
 
-    /// Whether some denial closes all of the path at least as tightly as this one does.
+    /// Whether another denial closes all of the path at least as strictly as this one.
     fn closes_wholly(&self, path: &Path, denial: &Denial) -> bool {
         let denials = &self.policy().denials;
         let as_tight = |index: usize| {
             let other = &denials[index];
-            // What is closed in a git directory isn't closed with all that is below it.
+            // A denial that closes a path in a git directory doesn't close everything below it.
             !other.guards_git() && other.access.contains(denial.access) && (denial.is_pattern() || !other.is_pattern())
         };
         self.closed().first(path, &|_| false, as_tight).is_some()
     }
 }
 
-/// What a denial closes, as far as moving goes.
+/// The paths that a denial closes, in the form that the checks of moves use.
 #[derive(Debug, Clone)]
 pub(super) enum Course {
-    /// One path and what is below it.
+    /// One path and everything below it.
     Path(PathBuf),
     /// Git directories.
     Git,
@@ -117,20 +117,20 @@ pub(super) enum Course {
     Listed(Closing),
     /// A glob, component by component.
     Steps(Vec<Step>),
-    /// Something below this directory: a glob that can't be split into components.
+    /// A path below this directory: a glob that can't be split into components.
     Somewhere(PathBuf),
-    /// All there is.
+    /// All paths.
     Everything,
-    /// Nothing that moving could open.
+    /// No path that a move could open.
     Nothing,
 }
 
 /// One component of a glob.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    /// This name.
+    /// Exactly this name.
     Literal(OsString),
-    /// A name that matches.
+    /// A name that matches the glob.
     Name(GlobMatcher),
     /// `**`: any number of names; at the end at least one.
     Any,
@@ -142,7 +142,7 @@ impl Course {
             Target::Path(path) => Course::Path(path.clone()),
             Target::GitDirectories => Course::Git,
             Target::Listed(listed) => Course::Listed(Closing::new(listed)),
-            // What is open below a directory is open with the directory, and both names have to be open to move it.
+            // A path open below a directory is open with the directory, and a move needs both names open.
             Target::AllBut { .. } => Course::Nothing,
             Target::Glob { below, glob } if compile(glob, denial.kind).is_ok() => {
                 let literal = below
@@ -156,8 +156,7 @@ impl Course {
         }
     }
 
-    /// Whether something that is closed at or below `old`, for a run that made some directories, may be open at or below
-    /// `new`.
+    /// Whether something closed at or below `old`, for a run that made some directories, may be open at or below `new`.
     fn opens(&self, old: &Path, new: &Path, made: &dyn Fn(&Path) -> bool) -> bool {
         let touches = |place: &Path| old.starts_with(place) || place.starts_with(old);
         match self {
@@ -172,7 +171,7 @@ impl Course {
 }
 
 impl Course {
-    /// Whether something is closed strictly below `new` that wasn't where this comes from.
+    /// Whether something strictly below `new` is closed that wasn't closed below the old name.
     fn is_filled(&self, arrival: Arrival<'_>, new: &Path) -> bool {
         match self {
             Course::Path(closed) => closed.starts_with(new) && closed != new,
@@ -185,8 +184,8 @@ impl Course {
                 let from = match arrival {
                     Arrival::File => return false,
                     Arrival::Directory(old) => old,
-                    // It leads anywhere. A glob that closes names at any depth says nothing of that: so it counts
-                    // where this very name takes the glob a step further.
+                    // A symlink may lead anywhere. A glob that closes names at any depth would match below every name,
+                    // so it counts only where this very name advances the glob.
                     Arrival::Link => new.parent().unwrap_or(new),
                 };
                 let (before, after) = (positions(steps, from), positions(steps, new));
@@ -194,16 +193,16 @@ impl Course {
             }
             Course::Somewhere(_) if arrival == Arrival::File => false,
             Course::Somewhere(below) => new.starts_with(below) || below.starts_with(new),
-            // What git trusts has a rule of its own; the others refuse the name itself.
+            // Files that git trusts have a rule of their own; the others refuse the name itself.
             Course::Git | Course::Everything | Course::Nothing => false,
         }
     }
 }
 
-/// A glob by its components; nothing where these don't tell all that it means.
+/// Splits a glob into components; `None` where the components don't carry its full meaning.
 fn steps(glob: &str, kind: DenialKind) -> Option<Vec<Step>> {
     let parts: Vec<_> = glob.split('/').collect();
-    // What several of them in a row mean is a matter of the matcher's version.
+    // The meaning of several `**` in a row depends on the matcher's version.
     if parts.windows(2).any(|pair| pair == ["**", "**"]) {
         return None;
     }
@@ -214,8 +213,8 @@ fn step(part: &str, kind: DenialKind) -> Option<Step> {
     if part == "**" {
         return Some(Step::Any);
     }
-    // A `**` among alternatives may span components, and so may a class that holds the separator. A separator inside
-    // braces, or behind a backslash, leaves parts that are no globs by themselves.
+    // A `**` among alternatives may span components, and so may a class that contains the separator. A separator inside
+    // braces or after a backslash leaves parts that aren't valid globs.
     if part.contains("**") || !has_plain_classes(part) {
         return None;
     }
@@ -223,7 +222,7 @@ fn step(part: &str, kind: DenialKind) -> Option<Step> {
     Some(Step::Name(glob.compile_matcher()))
 }
 
-/// Whether all classes hold but letters, digits and `_`, and so no separator.
+/// Whether all classes contain only letters, digits and `_`, and so no separator.
 fn has_plain_classes(part: &str) -> bool {
     part.split('[').skip(1).all(|rest| {
         let class = rest.split(']').next().unwrap_or(rest);
@@ -232,7 +231,7 @@ fn has_plain_classes(part: &str) -> bool {
     })
 }
 
-/// Where the automaton can be.
+/// The states that the automaton can be in.
 enum Positions {
     /// At the end: the path, or a directory above it, is closed.
     Closed,
@@ -266,7 +265,7 @@ fn positions(steps: &[Step], path: &Path) -> Positions {
     Positions::Before(before)
 }
 
-/// Adds a position, and the one behind a `**` that may be empty.
+/// Adds a position, and the one after a `**` that may match nothing.
 fn enter(steps: &[Step], at: usize, positions: &mut BTreeSet<usize>) {
     positions.insert(at);
     if matches!(steps.get(at), Some(Step::Any)) && at + 1 < steps.len() {

@@ -1,5 +1,5 @@
-//! Where denials have their places, so that a walk through a tree needn't ask of each path: nearly everywhere only names
-//! that mean the same at any depth count.
+//! Fixed places of denials, so that a walk through a tree needn't check each path: in most directories only names that
+//! are closed at any depth matter.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -11,17 +11,17 @@ use super::closed::compile;
 use super::listed::{Closing, Depth, Positions};
 use super::{Access, DenialKind, Policy, Target};
 
-/// The places of the denials that refuse an access.
+/// The fixed places of the denials that refuse an access.
 pub struct Placed {
     places: Vec<PathBuf>,
     globs: Vec<GlobPlace>,
     lists: Vec<Closing>,
 }
 
-/// Where a glob begins.
+/// Where a glob starts to match.
 struct GlobPlace {
     below: PathBuf,
-    /// Its first component; `None` where it begins at any depth.
+    /// Its first component; `None` if it starts at any depth.
     first: Option<GlobMatcher>,
 }
 
@@ -48,7 +48,7 @@ impl GlobPlace {
 }
 
 impl Placed {
-    /// Those of a policy.
+    /// The places of a policy's denials.
     pub fn of(policy: &Policy, access: Access) -> Placed {
         let mut placed = Placed {
             places: Vec::new(),
@@ -67,7 +67,7 @@ impl Placed {
         placed
     }
 
-    /// Whether nothing that has a place closes a directory or something in it.
+    /// Whether no anchored denial closes a directory or something in it.
     pub fn are_elsewhere(&self, directory: &Path) -> bool {
         let is_near = |place: &PathBuf| place.starts_with(directory) || directory.starts_with(place);
         let begins_nothing = |list: &Closing| {
@@ -78,7 +78,7 @@ impl Placed {
             && self.lists.iter().all(begins_nothing)
     }
 
-    /// Whether a name is one that is closed at any depth, or leads to one.
+    /// Whether a name is closed at any depth, or starts a path that is.
     pub fn begin(&self, name: &OsStr) -> bool {
         self.lists.iter().any(|list| list.begins(name.as_bytes()))
     }

@@ -1,4 +1,4 @@
-//! The hosts that are open: which names and addresses, on which ports, and what may be spoken there.
+//! The network policy: the names and addresses that are open, on which ports, and the protocol checks there.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -9,29 +9,29 @@ use serde::{Deserialize, Serialize};
 use super::addresses::{AddressKind, kind_of};
 use crate::profile::{Host, HostPattern, Name, Origin, Rule, is_localhost};
 
-/// The hosts that are open.
+/// The hosts that a run may connect to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NetworkPolicy {
-    /// None; not even a socket.
+    /// None, not even a socket.
     Nothing,
-    /// These. With none, there are sockets and no host; what is listened on may be reached.
+    /// These. An empty list allows sockets but no host; ports that the run listens on may be reached.
     Hosts(Vec<HostGrant>),
-    /// All, but for where clouds hand out credentials.
+    /// All, except the addresses where clouds hand out credentials.
     Everything,
 }
 
-/// Hosts that may be connected to.
+/// Hosts that the run may connect to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostGrant {
-    /// Which hosts and ports.
+    /// The hosts and ports.
     pub pattern: HostPattern,
-    /// Where it comes from.
+    /// The grant's origin.
     pub origin: Origin,
 }
 
 impl HostGrant {
-    /// What a rule says.
+    /// The grant of a rule.
     pub(super) fn of(rule: &Rule<HostPattern>) -> HostGrant {
         HostGrant {
             pattern: rule.value.clone(),
@@ -40,22 +40,22 @@ impl HostGrant {
     }
 }
 
-/// A port of the loopback interface that may be listened on.
+/// A port of the loopback interface that the run may listen on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListenGrant {
-    /// The port; 0 is one that the kernel chooses.
+    /// The port; 0 for one that the kernel chooses.
     pub port: u16,
-    /// Where it comes from.
+    /// The grant's origin.
     pub origin: Origin,
 }
 
-/// What may be spoken on a granted connection.
+/// The protocols allowed on a granted connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProtocolCheck {
-    /// The web's protocols, where every request names a granted host.
+    /// Web protocols only, where every request has to name a granted host.
     Checked,
-    /// Anything.
+    /// Any protocol.
     Anything,
 }
 
@@ -69,8 +69,8 @@ impl NetworkPolicy {
         }
     }
 
-    /// Whether a name may be reached on a port, and what may be spoken there: anything, where any matching grant names
-    /// the port.
+    /// Returns the check for connections to a name on a port, `None` if they are refused. Any protocol is allowed where
+    /// any matching grant names the port.
     pub fn name(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
         match self {
             NetworkPolicy::Nothing => None,
@@ -85,8 +85,8 @@ impl NetworkPolicy {
         }
     }
 
-    /// Whether an address may be reached on a port as an address. An IPv4-mapped one is its IPv4 address. Where clouds
-    /// hand out credentials is open only where exactly that address is granted.
+    /// Whether an address may be reached on a port as an address. An IPv4-mapped one is its IPv4 address. An address
+    /// where clouds hand out credentials is open only if exactly that address is granted.
     pub fn address(&self, address: IpAddr, port: u16) -> bool {
         let address = address.to_canonical();
         match self {
@@ -99,7 +99,7 @@ impl NetworkPolicy {
         }
     }
 
-    /// Whether any names are granted, not addresses alone.
+    /// Whether any names are granted, not only addresses.
     pub fn has_names(&self) -> bool {
         let is_address = |grant: &HostGrant| matches!(grant.pattern.host, Host::Network(_) | Host::Localhost);
         match self {
@@ -125,7 +125,7 @@ impl NetworkPolicy {
         names.into_iter()
     }
 
-    /// Whether all that a grant of the pattern would open is open.
+    /// Whether everything that a grant of the pattern would open is open.
     pub(super) fn contains(&self, pattern: &HostPattern) -> bool {
         match self {
             NetworkPolicy::Nothing => false,
@@ -134,7 +134,7 @@ impl NetworkPolicy {
         }
     }
 
-    /// What both allow, with our origins.
+    /// The intersection of both, with the origins of `self`.
     pub(super) fn meet(&self, other: &NetworkPolicy) -> NetworkPolicy {
         match (self, other) {
             (NetworkPolicy::Nothing, _) | (_, NetworkPolicy::Nothing) => NetworkPolicy::Nothing,
@@ -157,7 +157,7 @@ impl HostPattern {
         self.meet(other).as_ref() == Some(other)
     }
 
-    /// What both patterns mean.
+    /// The intersection of both patterns.
     pub fn meet(&self, other: &HostPattern) -> Option<HostPattern> {
         Some(HostPattern {
             host: meet_hosts(&self.host, &other.host)?,
@@ -193,8 +193,8 @@ fn is_credentials(host: &Host) -> bool {
     matches!(host, Host::Network(network) if is_single(network) && kind_of(network.addr()) == AddressKind::Credentials)
 }
 
-/// Every pair of grants that have something in common. What a list allows is the most that one of its grants allows,
-/// so what two lists allow is what the best of the pairs does.
+/// Every pair of grants that intersect. A list allows the most that one of its grants allows, so two lists together
+/// allow what the best of the pairs does.
 fn meet_grants(ours: &[HostGrant], theirs: &[HostGrant]) -> Vec<HostGrant> {
     let mut grants: Vec<HostGrant> = Vec::new();
     for our in ours {
@@ -232,8 +232,8 @@ fn meet_hosts(a: &Host, b: &Host) -> Option<Host> {
     }
 }
 
-/// The smaller of two ranges, where the other holds it. A range opens no credentials, so that neither does what it has
-/// in common with their very address.
+/// The smaller of two ranges, where the other contains it. A range never opens the credentials' addresses, so its
+/// intersection with such an address is empty.
 fn meet_networks(a: &IpNet, b: &IpNet) -> Option<IpNet> {
     let smaller = match (a.contains(b), b.contains(a)) {
         (true, _) => b,
@@ -244,7 +244,7 @@ fn meet_networks(a: &IpNet, b: &IpNet) -> Option<IpNet> {
     (!is_void).then_some(*smaller)
 }
 
-/// A wildcard is a beginning, an end, both or neither; two of them hold together where both beginnings and both ends do.
+/// A wildcard has a prefix, a suffix, both or neither; two of them intersect where both prefixes and both suffixes do.
 fn meet_wildcards(a: &Host, b: &Host) -> Option<Host> {
     let ((a_labels, a_domain), (b_labels, b_domain)) = (ends(a)?, ends(b)?);
     let labels = longer(a_labels, b_labels, |long, short| {
@@ -259,7 +259,7 @@ fn meet_wildcards(a: &Host, b: &Host) -> Option<Host> {
     })
 }
 
-/// The beginning and the end of a wildcard; `None` for what is none.
+/// The prefix and the suffix of a wildcard; `None` for other hosts.
 fn ends(host: &Host) -> Option<(Option<&String>, Option<&Name>)> {
     match host {
         Host::Any => Some((None, None)),
@@ -270,7 +270,7 @@ fn ends(host: &Host) -> Option<(Option<&String>, Option<&Name>)> {
     }
 }
 
-/// The longer of two that say more and less of the same; `None` where they contradict each other.
+/// The longer of two where one extends the other; `None` where they conflict.
 fn longer<'a, T: PartialEq>(
     a: Option<&'a T>,
     b: Option<&'a T>,

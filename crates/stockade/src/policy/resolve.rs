@@ -1,4 +1,4 @@
-//! From a profile and the circumstances of a run to its policy. Pure: the circumstances were gathered before.
+//! Resolves a profile and the circumstances of a run to its policy. Pure: the circumstances are gathered beforehand.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,37 +12,37 @@ use super::{
 use crate::command::{self, Command};
 use crate::profile::{Glob, Limits, Model, Network, Origin, PathSpec, Profile, Rule};
 
-/// What a run adds to its profile by flags or calls. Paths are absolute.
+/// The additions that a run makes to its profile by flags or calls. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Additions {
-    /// Granted paths with the flag that said so.
+    /// Granted paths with the flag that granted them.
     pub grants: Vec<(Access, PathBuf, String)>,
-    /// Unix sockets with the flag that said so.
+    /// Unix sockets with the flag that granted them.
     pub sockets: Vec<(PathBuf, String)>,
-    /// Paths that were granted by an answer for always.
+    /// Paths granted by an "always" answer.
     pub approved: Vec<(Access, PathBuf, Extent, Origin)>,
-    /// Unix sockets that were.
+    /// Unix sockets granted by an "always" answer.
     pub approved_sockets: Vec<(PathBuf, Origin)>,
-    /// Hosts that may be connected to.
+    /// Hosts that the run may connect to.
     pub hosts: Vec<HostGrant>,
-    /// Ports of the loopback interface that may be listened on.
+    /// Ports of the loopback interface that the run may listen on.
     pub listen: Vec<ListenGrant>,
-    /// What takes the place of the profile's word on hosts.
+    /// Replaces the profile's rule on hosts.
     pub network: Option<NetworkChoice>,
-    /// Whether the model endpoints of the circumstances are granted, with the variables that hold their keys.
+    /// Whether to grant the model endpoints of the circumstances, with the variables that hold their keys.
     pub llm: bool,
-    /// Denied globs as a profile writes them.
+    /// Denied globs in the form of a profile.
     pub denials: Vec<Glob>,
-    /// Variables: a value, or the caller's where none is given.
+    /// Variables with a value; without one, the caller's value is passed.
     pub variables: Vec<(OsString, Option<OsString>)>,
-    /// Limits that take the place of the profile's.
+    /// Limits that override the profile's.
     pub limits: Limits,
-    /// What of the profile and of all this counts.
+    /// The role that narrows the profile and these additions.
     pub role: Role,
 }
 
 impl Additions {
-    /// Nothing is added.
+    /// No additions.
     pub const NONE: Additions = Additions {
         grants: Vec::new(),
         sockets: Vec::new(),
@@ -60,7 +60,7 @@ impl Additions {
 }
 
 impl Additions {
-    /// The words that grant, deny or pass something. Paths that aren't UTF-8 are shown as far as they are.
+    /// The flags that grant, deny or pass something. Non-UTF-8 paths are shown lossily.
     pub fn flags(&self) -> Vec<String> {
         let hosts = self.hosts.iter().map(|grant| grant.origin.flag());
         let listen = self.listen.iter().map(|grant| grant.origin.flag());
@@ -91,7 +91,7 @@ impl Additions {
     }
 }
 
-/// A word on all hosts, in place of the profile's.
+/// A choice for all hosts that overrides the profile's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkChoice {
     /// No socket of the internet families at all.
@@ -100,7 +100,7 @@ pub enum NetworkChoice {
     All,
 }
 
-/// Everything about a run that isn't in its profile.
+/// The inputs of a run besides its profile.
 pub struct Circumstances<'a> {
     /// The run's root: canonical.
     pub root: &'a Path,
@@ -108,25 +108,25 @@ pub struct Circumstances<'a> {
     pub home: Option<&'a Path>,
     /// The caller's environment.
     pub environment: &'a [(OsString, OsString)],
-    /// What is being started.
+    /// The resolved command.
     pub command: &'a Command,
     /// Name and e-mail for commits, as variables.
     pub git_identity: &'a [(OsString, OsString)],
-    /// Where homes are, and what of them is elsewhere.
+    /// The homes, and the parts of them that lie elsewhere.
     pub entries: &'a [Entry],
-    /// What a person opened of the built-in lists.
+    /// Paths of the built-in lists that a person opened.
     pub opened: &'a [Opened],
-    /// What a person added to them.
+    /// Globs that a person added to them.
     pub closed: &'a [Rule<Glob>],
     /// Stockade's own configuration and state directories.
     pub own: &'a [PathBuf],
-    /// Stockade's program, and directories of `PATH` in the caller's home: what the user starts by name.
+    /// Stockade's program, and directories of `PATH` in the caller's home: programs that the user starts by name.
     pub programs: &'a [PathBuf],
-    /// The endpoints of language models that `llm` means; empty where none was asked for.
+    /// The endpoints of language models that `llm` grants; empty where none was requested.
     pub models: &'a [Model],
-    /// Bytes of memory that a profile may give a run at most; a flag may give more.
+    /// The most bytes of memory that a profile may give a run; a flag may give more.
     pub memory: Option<u64>,
-    /// Flags.
+    /// The additions by flags.
     pub additions: &'a Additions,
 }
 
@@ -177,7 +177,7 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
         environment::fail_at_once(&mut environment);
     }
     if role.mode == Mode::Manual {
-        // What somebody said yes to before, by a flag or an answer, isn't asked again.
+        // Changes that a person already allowed by a flag or an answer don't ask again.
         let is_profiles = |grant: &Grant| matches!(grant.origin, Origin::Shipped { .. } | Origin::File { .. });
         narrow(&mut grants, !Access::CHANGE, is_profiles);
     }
@@ -200,7 +200,7 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
     }
 }
 
-/// Takes away what a role doesn't have, of what a person granted. What a program needs to start stays.
+/// Removes the accesses that a role lacks from the grants that `counts` selects. Those that a program needs to start stay.
 fn narrow(grants: &mut Vec<Grant>, access: Access, counts: impl Fn(&Grant) -> bool) {
     for grant in grants.iter_mut().filter(|grant| counts(grant)) {
         grant.access &= access;
@@ -221,7 +221,7 @@ fn base_grants() -> Vec<Grant> {
         .collect()
 }
 
-/// The executables, the installation they belong to, and the script alone.
+/// The executables, the installation that they belong to, and the script file.
 fn command_grants(command: &Command) -> Vec<Grant> {
     let single = |path: &PathBuf, access: Access, origin: Origin| Grant {
         access,
@@ -289,7 +289,7 @@ fn sockets(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<SocketGr
     of_profile.chain(of_flags).chain(of_answers).collect()
 }
 
-/// The hosts of the profile, of the flags and of the models, as far as the role has them.
+/// The hosts of the profile, the flags and the models, narrowed to the role's.
 fn reach(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[ListenGrant]) -> NetworkPolicy {
     let all = all_hosts(profile, circumstances, listen);
     match &circumstances.additions.role.hosts {
@@ -317,14 +317,14 @@ fn all_hosts(profile: &Profile, circumstances: &Circumstances<'_>, listen: &[Lis
     let written = of_profile.into_iter().flatten().chain(models).map(HostGrant::of);
     let of_flags = additions.hosts.iter().filter(|_| has_network);
     let hosts: Vec<HostGrant> = written.chain(of_flags.cloned()).collect();
-    // Listening takes sockets, too.
+    // Listening needs sockets, too.
     if of_profile.is_none() && hosts.is_empty() && listen.is_empty() {
         return NetworkPolicy::Nothing;
     }
     NetworkPolicy::Hosts(hosts)
 }
 
-/// The models that the run may ask: all or none. Without a network their keys would be of no use.
+/// The models that the run may use: all or none. Without a network their keys would be useless.
 pub(super) fn models<'a>(profile: &Profile, circumstances: &Circumstances<'a>) -> &'a [Model] {
     let additions = circumstances.additions;
     let is_asked = (profile.llm || additions.llm)
@@ -397,7 +397,7 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> 
     denials
 }
 
-/// What a scope closes. In `bypass` it doesn't count.
+/// The denials of a scope. In `bypass` mode there are none.
 fn scope(circumstances: &Circumstances<'_>) -> Vec<Denial> {
     let Role { mode, scope, .. } = &circumstances.additions.role;
     if *mode == Mode::Bypass {
@@ -428,7 +428,7 @@ fn scope(circumstances: &Circumstances<'_>) -> Vec<Denial> {
     denied.chain(kept).chain(outside).collect()
 }
 
-/// What a glob opens below the root, relative to it. One that means another place opens nothing here.
+/// The glob that a scope opens below the root, relative to it. `None` for a glob anchored elsewhere, which opens nothing here.
 fn below_root(glob: &Glob, circumstances: &Circumstances<'_>) -> Option<String> {
     let (below, rest) = anchor(glob, circumstances);
     let is_anywhere = glob.0.starts_with("**/");
@@ -440,7 +440,7 @@ fn below_root(glob: &Glob, circumstances: &Circumstances<'_>) -> Option<String> 
     rest.to_str().map(str::to_string)
 }
 
-/// A glob of a profile or flag, tied to the directory it is relative to.
+/// The target of a profile's or flag's glob, anchored at the directory it is relative to.
 fn anchored(glob: &Glob, circumstances: &Circumstances<'_>) -> Target {
     let (below, rest) = anchor(glob, circumstances);
     if rest.contains(SPECIAL) {
@@ -453,7 +453,7 @@ fn anchored(glob: &Glob, circumstances: &Circumstances<'_>) -> Target {
     }
 }
 
-/// The directory that a glob is relative to, and the rest of it.
+/// Returns the directory that a glob is relative to, and the rest of the glob.
 fn anchor<'a>(glob: &'a Glob, circumstances: &Circumstances<'a>) -> (&'a Path, &'a str) {
     let text = glob.0.as_str();
     let home = circumstances.home.unwrap_or(Path::new("/nonexistent"));
@@ -466,7 +466,7 @@ fn anchor<'a>(glob: &'a Glob, circumstances: &Circumstances<'a>) -> (&'a Path, &
     }
 }
 
-/// A profile's limit of memory is meant for any machine, so `most` holds it down on a small one.
+/// A profile's memory limit is written for any machine, so `most` caps it on a small one.
 fn override_limits(profile: &Limits, flags: &Limits, most: Option<u64>) -> Limits {
     let memory = profile
         .memory

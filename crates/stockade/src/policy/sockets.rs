@@ -1,8 +1,8 @@
-//! Sockets that stand for more than what they are.
+//! Sockets that give more power than a connection.
 
 use std::path::Path;
 
-/// Sockets behind which somebody does whatever is asked: each needs a grant of its own name.
+/// Sockets whose server executes any request: each needs a grant of its own name.
 pub fn is_powerful_socket(name: &Path) -> bool {
     const NAMES: &[&str] = &[
         "docker.sock",
@@ -20,7 +20,7 @@ pub fn is_powerful_socket(name: &Path) -> bool {
         "wayland-1",
         "stockade.sock",
     ];
-    // Of servers that run commands: screen, zellij, Emacs, WezTerm, and by a number behind the name tmux and others.
+    // Sockets of servers that run commands: screen, zellij, Emacs, WezTerm, and, with a number after the name, tmux and others.
     const DIRECTORIES: &[&str] = &[
         ".X11-unix",
         "systemd",

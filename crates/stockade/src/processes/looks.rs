@@ -1,6 +1,6 @@
-//! Looks at what `/proc` tells of a process and its memory.
+//! Reads a process's entries in `/proc` that pin its memory.
 //!
-//! The kernel gives the memory of a process that ends back once no reader holds it, and only then can the program that it
+//! The kernel frees the memory of a process that ends once no reader pins it, and only then can the program that it
 //! executed be written: until then that fails with `ETXTBSY`. So workers that write on behalf must know of a look.
 
 use std::sync::Mutex;
@@ -11,29 +11,29 @@ use crate::mutex::lock;
 /// Held during each look.
 static LOOK: Mutex<()> = Mutex::new(());
 
-/// Reads an entry of a process: `stat`, `statm`, `maps` or another for which the kernel holds its memory.
+/// Reads an entry of a process: `stat`, `statm`, `maps` or another for which the kernel pins its memory.
 ///
 /// # Errors
-/// It can't be read: mostly, the process is gone.
+/// The entry can't be read, mostly because the process is gone.
 pub fn read(entry: &str) -> io::Result<Vec<u8>> {
     let _look = lock(&LOOK);
     fs::read(entry)
 }
 
-/// The same, where it is text.
+/// The same as text, if it is UTF-8.
 pub fn text(entry: &str) -> Option<String> {
     String::from_utf8(read(entry).ok()?).ok()
 }
 
-/// Waits until no look keeps a process that has ended.
+/// Waits until no look pins the memory of an ended process.
 pub fn wait() {
     drop(lock(&LOOK));
 }
 
-/// Does what may write a program, and once more where a process executes it: that process may have ended.
+/// Runs a task that may write a program, and again if a process executes it: that process may have ended.
 ///
 /// # Errors
-/// What the task answers the second time.
+/// The error of the second attempt.
 pub fn write<T>(task: impl Fn() -> io::Result<T>) -> io::Result<T> {
     match task() {
         Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) => {
@@ -62,7 +62,7 @@ mod tests {
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             let looking = scope.spawn(|| read(entry));
-            // Opened once the look has begun, which ends when this is closed.
+            // Opens once the look has begun; closing it ends the look.
             let other_side = fs::File::options().write(true).open(entry).unwrap();
             scope.spawn(|| {
                 thread::sleep(Duration::from_millis(50));

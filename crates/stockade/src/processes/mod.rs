@@ -1,7 +1,7 @@
-//! Sampling the process tree of a run, for limits where no control group counts.
+//! Samples the process tree of a run, for limits where no control group counts.
 //!
-//! The warden is the subreaper, so every process of the run is below it. A sample is a lower bound: what lives
-//! and dies between two samples is met by the warden's own count of collected children.
+//! The warden is the subreaper, so every process of the run is below it. A sample is a lower bound: the warden's own
+//! count of collected children covers what starts and ends between two samples.
 
 pub mod looks;
 
@@ -17,80 +17,80 @@ use stockade_sys::file;
 use stockade_sys::other::compare_descriptor_tables;
 use stockade_sys::process::{MachineMemory, machine_memory};
 
-/// Why one more process is refused.
+/// The reason given when one more process is refused.
 pub const TOO_MANY_PROCESSES: &str = "the run has as many processes and threads as its limit allows";
 
-/// What a sample of the tree found.
+/// A sample of the tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// Processes alive.
+    /// Live processes.
     pub processes: u64,
     /// Their threads, as a control group's `pids.max` counts them: one at least in each.
     pub threads: u64,
     /// Processor time of the tree since its start.
     pub cpu: Duration,
-    /// Bytes of memory that no file stands behind, each page counted in each of its processes.
+    /// Bytes of anonymous memory, each page counted once per process that maps it.
     pub anonymous: u64,
-    /// The same without what a process may have from its parent, so that no page is counted twice.
+    /// The same without pages that a process may share with its parent, so that no page is counted twice.
     pub own: u64,
-    /// Bytes of pages that its processes have come by since its start, also those that they gave back: a process that copies
-    /// what it shares has no more than before. A huge page counts as one.
+    /// Bytes that its processes have faulted in since its start, also those freed since: a process that copies shared
+    /// pages has no more memory than before. A huge page counts as one.
     pub faulted: u64,
-    /// Bytes of page tables, of processes that may have many.
+    /// Bytes of page tables of processes that may have many.
     pub tables: u64,
-    /// What shared memory grew by on this machine since the start, in bytes: the run's, mapped or not, and others'.
+    /// Bytes by which the machine's shared memory grew since the start: the run's, mapped or not, and others'.
     pub shared: u64,
 }
 
 impl Sample {
-    /// No less than the tree's memory, unless others gave shared memory back meanwhile. Pages of files that are mapped
-    /// aren't counted: the kernel takes them back when it needs to.
+    /// An upper bound of the tree's memory, unless others freed shared memory meanwhile. Mapped file pages aren't
+    /// counted: the kernel reclaims them when it needs to.
     pub fn memory_at_most(&self) -> u64 {
         self.anonymous + self.tables + self.shared
     }
 }
 
-/// What is kept of a process.
+/// The state kept for a process.
 #[derive(Default)]
 struct Seen {
     /// Its processor time.
     cpu: Duration,
     /// Its page faults that read no file.
     faults: u64,
-    /// The last look that found it.
+    /// The number of the last look that found it.
     look: u64,
-    /// Bytes that it may have from its parent: all that that had when it was first seen, and where it had lost its parent by
-    /// then, as much as any process had.
+    /// Bytes that it may share with its parent: all of the parent's memory when the process was first seen, or, if it
+    /// was an orphan by then, as much as any process had.
     inherited: u64,
 }
 
-/// Whether so many threads want to run that this one has to wait long for its turn once it has had one.
+/// Whether so many threads are runnable that this one waits long for its next turn.
 pub fn is_crowded(load: Load) -> bool {
     const EACH: u64 = 16;
     load.running > EACH * stockade_sys::process::processors()
 }
 
-/// The tree below one warden.
+/// The process tree below a warden.
 pub struct Tree {
     warden: i32,
     tick: Duration,
     page: u64,
-    /// What was seen of each process that lives, by its id and start time.
+    /// The state of each live process, by its id and start time.
     seen: HashMap<(i32, u64), Seen>,
-    /// The same of all that have ended, and how many looks there were.
+    /// The sums of all ended processes, and the number of looks.
     ended: Seen,
     looks: u64,
-    /// Those alive at the last look, each by a thread that tells of its memory.
+    /// The processes alive at the last look, each by a thread whose `/proc` entries show its memory.
     alive: Vec<i32>,
     most_processes: u64,
     shared_before: u64,
     /// Threads of the run at the last look, and of the machine then.
     threads: u64,
     threads_of_machine: u64,
-    /// No less than its memory then, in bytes, and what the machine had free.
+    /// An upper bound of its memory then, in bytes, and the machine's free memory.
     memory: u64,
     free: u64,
-    /// The most memory that one process was seen to have, in bytes.
+    /// The most memory that one process was seen with, in bytes.
     largest: u64,
 }
 
@@ -130,9 +130,9 @@ impl Tree {
         self.most_processes
     }
 
-    /// Looks at the tree once, and no further where it has more threads than `most`. Among hundreds of processes that want
-    /// to run a look takes seconds, and the tree may grow faster than it can be looked at: then what the machine has more
-    /// counts as its own. Fails where `/proc` can't be read.
+    /// Looks at the tree once, and stops where it has more threads than `most`. Among hundreds of runnable processes a
+    /// look takes seconds, and the tree may grow faster than the look: then all threads that the machine gained count
+    /// as the tree's. Fails if `/proc` can't be read.
     pub fn sample(&mut self, most: Option<u64>) -> io::Result<Sample> {
         const WAITED: Duration = Duration::from_millis(2);
         let mut moment = Instant::now();
@@ -180,7 +180,7 @@ impl Tree {
             live_children += stat.own + stat.children;
             waiting.extend(children(pid)?.into_iter().map(|child| (child, anonymous)));
         }
-        // Two lower bounds: what single processes were seen to use, and what the kernel added up.
+        // Two lower bounds: the use seen of single processes, and the kernel's sums.
         self.forget_ended();
         let single = self.ended.cpu + self.seen.values().map(|seen| seen.cpu).sum::<Duration>();
         sample.faulted = (self.ended.faults + self.seen.values().map(|seen| seen.faults).sum::<u64>()) * self.page;
@@ -193,11 +193,11 @@ impl Tree {
         Ok(sample)
     }
 
-    /// Keeps only the sums of what has ended: a run may go through millions of processes.
+    /// Keeps only the sums of ended processes: a run may go through millions.
     fn forget_ended(&mut self) {
         let (looks, tick, ended) = (self.looks, self.tick, &mut self.ended);
         self.seen.retain(|(pid, started), seen| {
-            // Not every look goes through all.
+            // Not every look goes through all processes.
             let lives = seen.look == looks
                 || Stat::read(*pid, tick).is_ok_and(|stat| stat.is_some_and(|stat| stat.started == *started));
             if !lives {
@@ -208,14 +208,14 @@ impl Tree {
         });
     }
 
-    /// No fewer threads than the tree has, at a glance: where it isn't small, those of the last look and what the machine has
-    /// more since then.
+    /// An upper bound of the tree's threads, without a full look: if it isn't small, those of the last look plus all
+    /// that the machine gained since then.
     pub fn threads_at_most(&self, machine: Load) -> u64 {
         self.small().unwrap_or_else(|| self.threads_at_a_glance(machine))
     }
 
-    /// Whether the tree has more threads than this, told at a glance where a look would take too long. What others make beside
-    /// a run isn't so many, or doesn't all want to run.
+    /// Whether the tree has more threads than this, judged without a full look where that would take too long.
+    /// Processes outside the run don't start so many threads meanwhile, or not all are runnable.
     pub fn is_surely_past(&self, most: u64, machine: Load) -> bool {
         if !is_crowded(machine) {
             return false;
@@ -229,12 +229,12 @@ impl Tree {
         threads > allowed
     }
 
-    /// The same without a look: all that the machine has more is taken for the tree's.
+    /// The same without any look: all threads that the machine gained count as the tree's.
     pub fn threads_at_a_glance(&self, machine: Load) -> u64 {
         self.threads + machine.threads.saturating_sub(self.threads_of_machine)
     }
 
-    /// Its threads, where it has few: those can be counted before others have their turn.
+    /// Its threads, if it has few: counting those is quick.
     fn small(&self) -> Option<u64> {
         const FEW: usize = 128;
         threads_below(self.warden, |processes, threads| {
@@ -242,26 +242,26 @@ impl Tree {
         })
     }
 
-    /// The same of its memory, in bytes: that of the last look and what the machine has less since then.
+    /// An upper bound of its memory in bytes: the last look's plus the machine's loss of free memory since.
     pub fn memory_at_most(&self) -> u64 {
         self.memory + self.free.saturating_sub(machine().free)
     }
 
-    /// No more than the memory of the last sample's processes and the shared memory that they hold, unless others made some
+    /// A lower bound of the memory of the last sample's processes and their shared memory, unless others made some
     /// meanwhile. `shared_files` are the run's in `/dev/shm`, and `segments` the bytes of its System V shared memory.
     pub fn memory_at_least(&self, sample: &Sample, shared_files: &[PathBuf], segments: u64) -> u64 {
-        // No more than what the run may hold, and than what the machine's shared memory grew by.
+        // At most what the run may hold, and at most the growth of the machine's shared memory.
         let shared = match sample.shared {
             0 => 0,
-            // Memory files that wait in a socket are seen nowhere else.
+            // Memory files in transit in a socket are visible nowhere else.
             grown if have_descriptors_under_way(&self.alive) => grown,
             grown => grown.min(shared_memory(&self.alive, shared_files) + segments),
         };
         sample.own + sample.tables + shared
     }
 
-    /// The same as `at_least` ([`Tree::memory_at_least`]) with each page counted once, as far as it is needed to tell whether
-    /// that is over a limit. Slow: it is asked where both bounds can't tell.
+    /// `at_least` ([`Tree::memory_at_least`]) with each page counted once, as far as needed to tell whether that is
+    /// over a limit. Slow: used where both bounds leave it open.
     pub fn memory(&self, sample: &Sample, at_least: u64, limit: u64) -> u64 {
         let mut sum = at_least - sample.own;
         for pid in &self.alive {
@@ -280,17 +280,17 @@ fn machine() -> MachineMemory {
     machine_memory().unwrap_or_default()
 }
 
-/// Threads of this machine.
+/// The machine's threads.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Load {
-    /// Those that run or want to.
+    /// Runnable threads.
     pub running: u64,
-    /// All.
+    /// All threads.
     pub threads: u64,
 }
 
 impl Load {
-    /// Asks the kernel (proc_loadavg(5)); nothing where that can't be read, as in a run inside a run.
+    /// Reads proc_loadavg(5); zero where that can't be read, as in a nested run.
     pub fn now() -> Load {
         let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let both = text.split(' ').nth(3).and_then(|field| field.split_once('/'));
@@ -300,7 +300,7 @@ impl Load {
         })
     }
 
-    /// The kernel's own threads, which no user has: none where they can't be seen, as in a container.
+    /// The kernel's own threads, which count for no user: 0 where they can't be seen, as in a container.
     pub fn threads_of_kernel() -> u64 {
         let is_theirs = fs::read("/proc/2/comm").is_ok_and(|name| name == b"kthreadd\n");
         let count = || children(2).map_or(0, |threads| threads.len() as u64);
@@ -308,13 +308,13 @@ impl Load {
     }
 }
 
-/// No fewer threads than the caller's user has (RLIMIT_NPROC): where a few more don't matter for a limit of `most`, or not all
-/// processes can be seen, as in a container, those of all users. `None` where nothing tells.
+/// An upper bound of the threads of the caller's user (RLIMIT_NPROC): those of all users where a few more don't matter
+/// for a limit of `most`, or where not all processes are visible, as in a container. `None` if there is no source.
 pub fn threads_of_user_at_most(most: u64) -> Option<u64> {
     let all = Some(Load::now().threads).filter(|all| *all > 0)?;
     let kernel = Load::threads_of_kernel();
     let users = all.saturating_sub(kernel);
-    // Looking costs some microseconds a process, and nothing holds root.
+    // Looking costs some microseconds per process, and RLIMIT_NPROC doesn't bind root.
     let is_exact = kernel > 0 && users > most / 50 && !nix::unistd::getuid().is_root();
     Some(if is_exact {
         threads_of(nix::unistd::getuid().as_raw()).min(users)
@@ -323,8 +323,8 @@ pub fn threads_of_user_at_most(most: u64) -> Option<u64> {
     })
 }
 
-/// Threads of this user's processes. A process's directories belong to its effective user, and there
-/// are two links more than threads to `task` (`proc_task_getattr`).
+/// Threads of this user's processes. A process's directories belong to its effective user, and the link count of `task`
+/// is its number of threads plus two (`proc_task_getattr`).
 fn threads_of(user: u32) -> u64 {
     let is_number = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten().filter(is_number);
@@ -338,11 +338,11 @@ fn threads_of(user: u32) -> u64 {
 /// A process's pages (proc_pid_statm(5)).
 #[derive(Default)]
 struct Pages {
-    /// Of its addresses.
+    /// Of its address space.
     size: u64,
-    /// Those that are in memory.
+    /// Resident pages.
     resident: u64,
-    /// Those of them that are of files and shared memory.
+    /// Resident pages of files and shared memory.
     mapped: u64,
 }
 
@@ -354,8 +354,8 @@ impl Pages {
         Some(Pages { size, resident, mapped })
     }
 
-    /// The same with the thread that tells them: of the first thread, which has the process's id, nothing is left once it has
-    /// ended, whatever the others hold.
+    /// The same, and the thread that shows them: the first thread, whose id is the process's, shows no memory once it
+    /// has ended, whatever the others hold.
     fn of_process(pid: i32, threads: u64) -> (i32, Pages) {
         let pages = Pages::of(pid).unwrap_or_default();
         if pages.size > 0 || threads < 2 {
@@ -370,34 +370,34 @@ impl Pages {
     }
 }
 
-/// A process's bytes of page tables (`VmPTE` of proc_pid_status(5)), where its addresses are enough for many: a table of a
+/// A process's bytes of page tables (`VmPTE` of proc_pid_status(5)), if its address space may need many: a table of one
 /// page maps 512 pages, also where those take no memory.
 fn page_tables(pid: i32, addresses: u64) -> u64 {
     const MANY: u64 = 128 << 10;
     if addresses / 512 <= MANY {
         return 0;
     }
-    // The name in it may be any bytes.
+    // The process name in it may be any bytes.
     let text = looks::read(&format!("/proc/{pid}/status")).unwrap_or_default();
     kilobytes(&String::from_utf8_lossy(&text), "VmPTE:").unwrap_or(0)
 }
 
-/// A process's bytes of memory that no file stands behind, each page divided by the number of processes that have it. `None`
-/// where the process is gone, or isn't ours to look into.
+/// A process's bytes of anonymous memory, each page divided by the number of processes that map it. `None` if the
+/// process is gone, or the caller may not look into it.
 fn proportional(pid: i32) -> Option<u64> {
     let text = looks::text(&format!("/proc/{pid}/smaps_rollup"))?;
     kilobytes(&text, "Pss_Anon:")
 }
 
-/// The bytes of a field that is in kB.
+/// A `kB` field in bytes.
 fn kilobytes(text: &str, field: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }
 
-/// No less than the bytes of shared memory that these processes hold: what they have mapped, resident or not, what they have
-/// open, and the files in `/dev/shm` that they made. Each file once.
+/// An upper bound of the bytes of shared memory that these processes hold: their mappings, resident or not, their open
+/// files, and the files in `/dev/shm` that they made. Each file once.
 fn shared_memory(processes: &[i32], made: &[PathBuf]) -> u64 {
     let memory_file = file::memory_file(c"", libc::MFD_CLOEXEC).ok();
     let memory_files = memory_file.and_then(|made| file::status(made.as_fd()).ok().map(|status| status.st_dev));
@@ -421,7 +421,7 @@ fn shared_memory(processes: &[i32], made: &[PathBuf]) -> u64 {
     sizes.values().sum()
 }
 
-/// What a process has mapped of shared memory, by device and inode, in bytes of address space (proc_pid_maps(5)).
+/// A process's mappings of shared memory, by device and inode, in bytes of address space (proc_pid_maps(5)).
 fn shared_mappings(process: i32) -> HashMap<(u64, u64), u64> {
     const PLACES: [&str; 3] = ["/memfd:", "/dev/zero", "/dev/shm/"];
     let text = looks::read(&format!("/proc/{process}/maps")).unwrap_or_default();
@@ -436,7 +436,7 @@ fn shared_mappings(process: i32) -> HashMap<(u64, u64), u64> {
     sizes
 }
 
-/// Device and inode of a line of `maps`, and the size of its addresses.
+/// Device and inode of a line of `maps`, and the size of its address range.
 fn mapping(line: &str) -> Option<((u64, u64), u64)> {
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
     let part = |text: &str| u32::from_str_radix(text, 16).ok();
@@ -448,7 +448,7 @@ fn mapping(line: &str) -> Option<((u64, u64), u64)> {
     Some(((device, inode), hexadecimal(to)?.checked_sub(hexadecimal(from)?)?))
 }
 
-/// Bytes on these file systems of files that the processes have open and that no name leads to, each once.
+/// Bytes on these file systems of unlinked files that the processes have open, each once.
 pub fn nameless_files(processes: &[i32], devices: &HashSet<u64>) -> u64 {
     let mut seen = HashSet::new();
     open_files(processes)
@@ -458,7 +458,7 @@ pub fn nameless_files(processes: &[i32], devices: &HashSet<u64>) -> u64 {
         .sum()
 }
 
-/// What the processes have open, as often as they have it.
+/// The processes' open files, one item per descriptor.
 fn open_files(processes: &[i32]) -> impl Iterator<Item = fs::Metadata> {
     let tables = processes.iter().flat_map(|pid| descriptor_tables(*pid));
     let open = tables.flat_map(|thread| fs::read_dir(thread.join("fd")).into_iter().flatten().flatten());
@@ -466,12 +466,12 @@ fn open_files(processes: &[i32]) -> impl Iterator<Item = fs::Metadata> {
 }
 
 /// A thread's directory in `/proc` for each descriptor table of a process. Threads share one, unless they unshared it
-/// (`CLONE_FILES`), and one that has ended has none, also where it is the first.
+/// (`CLONE_FILES`); a thread that has ended has none, also the first.
 fn descriptor_tables(process: i32) -> Vec<PathBuf> {
     let tasks = PathBuf::from(format!("/proc/{process}/task"));
     let mut tables: Vec<i32> = Vec::new();
     for thread in thread_ids(process) {
-        // Where the kernel doesn't compare, each is looked at.
+        // If kcmp(2) fails, each table is looked at.
         let compare = |known: &i32| compare_descriptor_tables(*known, thread).unwrap_or(Ordering::Less);
         if let Err(place) = tables.binary_search_by(compare) {
             tables.insert(place, thread);
@@ -480,14 +480,14 @@ fn descriptor_tables(process: i32) -> Vec<PathBuf> {
     tables.iter().map(|thread| tasks.join(thread.to_string())).collect()
 }
 
-/// The threads of a process, the first one also once it has ended.
+/// The threads of a process, including the first one once it has ended.
 fn thread_ids(process: i32) -> impl Iterator<Item = i32> {
     let entries = fs::read_dir(format!("/proc/{process}/task"));
     let entries = entries.into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Whether a file without a name may be where no descriptor shows it: in a socket, or only mapped.
+/// Whether an unlinked file may exist that no descriptor shows: in transit in a socket, or only mapped.
 pub fn may_hide_files(processes: &[i32]) -> bool {
     const OF_MEMORY: &[&str] = &["/memfd:", "/dev/zero", "/dev/shm/", "/SYSV", "/[aio]"];
     let is_deleted = |line: &str| {
@@ -503,16 +503,16 @@ pub fn may_hide_files(processes: &[i32]) -> bool {
             .any(|process| String::from_utf8_lossy(&maps(process)).lines().any(is_deleted))
 }
 
-/// Whether a process lives and can't be looked into: one that executes a file which it may not read (`would_dump` in the
-/// kernel). Of what has ended no pages are left.
+/// Whether a process lives and can't be looked into: one that executes a file which it may not read (`would_dump` in
+/// the kernel). A process that has ended has no pages left.
 fn is_unreadable(process: i32) -> bool {
     let is_refused = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
     fs::File::open(format!("/proc/{process}/maps")).is_err_and(is_refused)
         && Pages::of(process).is_some_and(|pages| pages.size > 0)
 }
 
-/// Whether these processes may hold what no descriptor of theirs shows: where one can't be looked into, or a socket holds
-/// descriptors that nothing has received yet (`unix_show_fdinfo`).
+/// Whether these processes may hold files that none of their descriptors shows: a process can't be looked into, or a
+/// socket holds descriptors that nobody has received yet (`unix_show_fdinfo`).
 fn have_descriptors_under_way(processes: &[i32]) -> bool {
     let waits = |entry: fs::DirEntry| {
         let text = fs::read_to_string(entry.path()).unwrap_or_default();
@@ -527,22 +527,22 @@ fn have_descriptors_under_way(processes: &[i32]) -> bool {
     processes.iter().any(|process| is_unreadable(*process)) || tables.any(waits_in)
 }
 
-/// What `st_blocks` counts in.
+/// The unit of `st_blocks`.
 pub const BLOCK: u64 = 512;
 
-/// The fields of a process's `stat` behind its name, which may hold anything.
+/// The fields of a process's `stat` after its name, which may hold any bytes.
 pub struct StatFields<'a>(Vec<&'a str>);
 
 impl<'a> StatFields<'a> {
-    /// Of the whole text.
+    /// Parses the whole text.
     pub fn of(text: &'a [u8]) -> Option<Self> {
-        // The name is in brackets, and may have brackets itself.
+        // The name is in brackets, and may contain brackets itself.
         let end = text.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(text.get(end + 2..)?).ok()?;
         Some(StatFields(rest.split(' ').collect()))
     }
 
-    /// A field by its number in proc_pid_stat(5), which counts from 1; the first behind the name is the third.
+    /// A field by its number in proc_pid_stat(5), which counts from 1; the first after the name is number 3.
     pub fn get<T: std::str::FromStr>(&self, field: usize) -> Option<T> {
         self.0.get(field.checked_sub(3)?)?.parse().ok()
     }
@@ -554,7 +554,7 @@ pub fn status_field(status: &str, field: &str, radix: u32) -> Option<u64> {
     u64::from_str_radix(line.trim(), radix).ok()
 }
 
-/// The fields of `/proc/PID/stat` that count here.
+/// The fields of `/proc/PID/stat` used here.
 struct Stat {
     faults: u64,
     own: Duration,
@@ -564,7 +564,7 @@ struct Stat {
 }
 
 impl Stat {
-    /// `None` where the process is gone.
+    /// Returns `None` if the process is gone.
     fn read(pid: i32, tick: Duration) -> io::Result<Option<Stat>> {
         let text = unless_gone(looks::read(&format!("/proc/{pid}/stat")))?;
         Ok(text.and_then(|text| Stat::of(&text, tick)))
@@ -587,7 +587,7 @@ impl Stat {
     }
 }
 
-/// Threads below a process, while as many processes and threads are few enough; else, and where they can't be read, `None`.
+/// Threads below a process, as long as `are_few` accepts the counts; otherwise, or if they can't be read, `None`.
 pub fn threads_below(process: i32, are_few: impl Fn(usize, u64) -> bool) -> Option<u64> {
     let (mut waiting, mut counted, mut threads) = (children(process).ok()?, 0, 0);
     loop {
@@ -604,7 +604,7 @@ pub fn threads_below(process: i32, are_few: impl Fn(usize, u64) -> bool) -> Opti
     }
 }
 
-/// Processes below one, as they are found now, parents before their children: those that start meanwhile may be missing.
+/// The processes below one, as found now, parents before their children: those that start meanwhile may be missing.
 ///
 /// # Errors
 /// `/proc` can't be read, for want of descriptors or memory.
@@ -618,7 +618,7 @@ pub fn below(process: i32) -> io::Result<Vec<i32>> {
     Ok(found)
 }
 
-/// The children of all threads of a process: of one that is gone, none. Fails where `/proc` can't be read, for want of
+/// The children of all threads of a process; empty if it is gone. Fails if `/proc` can't be read, for want of
 /// descriptors or memory.
 pub fn children(pid: i32) -> io::Result<Vec<i32>> {
     let mut found = Vec::new();
@@ -633,7 +633,7 @@ pub fn children(pid: i32) -> io::Result<Vec<i32>> {
     Ok(found)
 }
 
-/// What was read of a process; `None` where that is gone.
+/// The result of reading a process's entry; `None` if the process is gone.
 fn unless_gone<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),

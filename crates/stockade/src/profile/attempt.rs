@@ -1,6 +1,6 @@
-//! What a profile's own tests try: one access to one target, as a text.
+//! The test cases of a profile: each names one access to one target, as text.
 //!
-//! `[tests]` holds lists of these. Nothing here tries anything; `stockade profile test` does.
+//! `[tests]` holds lists of these. This module only parses them; `stockade profile test` performs them.
 
 use std::fmt;
 
@@ -9,43 +9,43 @@ use super::host::{Host, HostPattern, Ports};
 use super::rule::PathSpec;
 use super::value;
 
-/// The words that a test begins with.
+/// The keywords that a test starts with.
 pub(super) const WORDS: [&str; 9] = [
     "read", "write", "create", "delete", "execute", "connect", "listen", "socket", "env",
 ];
 
-/// One access to one target, as a test of a profile names it.
+/// One access to one target, as named in a profile's test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attempt {
-    /// `read ./data/x.csv`, `create /tmp/x`: something is done with a path.
+    /// `read ./data/x.csv`, `create /tmp/x`: an operation on a path.
     Path(Deed, PathSpec),
     /// `connect api.example.com:443`: one name or address, and one port.
     Connect(Host, u16),
-    /// `listen 8080`: on a port of the loopback interface; 0 is one that the kernel chooses.
+    /// `listen 8080`: on a port of the loopback interface; 0 for one that the kernel chooses.
     Listen(u16),
-    /// `env EDITOR`: the caller's variable comes along, with its value.
+    /// `env EDITOR`: the caller's variable is passed, with its value.
     Variable(String),
 }
 
-/// What is done with a path.
+/// An operation on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
     /// Open a file for reading, or list a directory.
     Read,
-    /// Open a file that exists for writing.
+    /// Open an existing file for writing.
     Write,
-    /// Make a file.
+    /// Create a file.
     Create,
     /// Remove a file.
     Delete,
-    /// Start a program.
+    /// Execute a program.
     Execute,
     /// Connect to a unix socket.
     Socket,
 }
 
 impl Deed {
-    /// The word of it.
+    /// The keyword of the operation.
     pub fn word(self) -> &'static str {
         match self {
             Deed::Read => "read",
@@ -59,7 +59,7 @@ impl Deed {
 }
 
 impl Attempt {
-    /// The word that it begins with.
+    /// The keyword that the test starts with.
     pub fn word(&self) -> &'static str {
         match self {
             Attempt::Path(deed, _) => deed.word(),
@@ -69,7 +69,7 @@ impl Attempt {
         }
     }
 
-    /// What it is to, as it would be written.
+    /// The target, as it would be written.
     pub fn target(&self) -> String {
         match self {
             Attempt::Path(_, path) => path.to_string(),
@@ -90,7 +90,7 @@ impl fmt::Display for Attempt {
     }
 }
 
-/// Reads a test: a word, a space, a target.
+/// Parses a test: a keyword, a space, a target.
 pub(super) fn attempt(text: &str) -> Result<Attempt, Complaint> {
     value::line_of_text(text)?;
     let Some((word, target)) = text.split_once(' ') else {
@@ -120,7 +120,7 @@ fn unknown_word(word: &str) -> Complaint {
     })
 }
 
-/// A test tries one path, so a pattern in it is a mistake.
+/// A test names one path, so a pattern in it is a mistake.
 fn literal(text: &str) -> Result<PathSpec, Complaint> {
     if text.contains('*') {
         let complaint = Complaint::new(format!("`{}` is a pattern, and a test tries one path", excerpt(text)));

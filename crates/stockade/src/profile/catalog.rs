@@ -1,6 +1,6 @@
-//! Finds profiles by name or file and joins each with what it extends.
+//! Finds profiles by name or file and merges each with the profiles that it extends.
 //!
-//! Only the documents that a request needs are read: this runs at every launch.
+//! Reads only the documents that a request needs: this runs at every launch.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -16,8 +16,8 @@ use super::{Environment, Network, Pass, Profile};
 use crate::custody;
 use crate::real_path::{is_absence, is_closed_to_us, is_there};
 
-/// The profiles of this binary, by name, from the narrowest to the widest: the one order of them. Not each is within those
-/// behind it; [`is_within`] tells.
+/// The profiles of this binary, by name, in the canonical order from the narrowest to the widest. A profile isn't
+/// always within those after it; see [`is_within`].
 pub const SHIPPED: &[(&str, &str)] = &[
     ("minimal", include_str!("../../profiles/minimal.toml")),
     ("readonly", include_str!("../../profiles/readonly.toml")),
@@ -28,7 +28,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("trusted", include_str!("../../profiles/trusted.toml")),
 ];
 
-/// Whether a shipped profile gives no more than another profile does.
+/// Whether a shipped profile grants no more than another one does.
 pub fn is_within(less: &str, more: &str) -> bool {
     let wider: &[&str] = match less {
         "minimal" => return true,
@@ -41,60 +41,60 @@ pub fn is_within(less: &str, more: &str) -> bool {
     less == more || wider.contains(&more)
 }
 
-/// A file larger than this isn't a profile that somebody wrote.
+/// A file larger than this isn't a hand-written profile.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// How the tests of a shipped profile begin.
+/// The start of the tests in a shipped profile.
 const TESTS: &str = "\n[tests]\n";
 
-/// A longer line of ancestors than this can't be followed by a reader either.
+/// The most profiles that may extend each other in a row; a person couldn't follow more either.
 const DEEPEST: usize = 16;
 
-/// All profiles of this binary and of one user.
+/// The profiles of this binary and of one user.
 #[derive(Debug, Clone)]
 pub struct Catalog {
     user_dir: Option<PathBuf>,
 }
 
-/// Who a profile comes from.
+/// The layer that a profile comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// This binary.
+    /// Built into this binary.
     Shipped,
-    /// The user's configuration.
+    /// In the user's configuration.
     User,
 }
 
 /// One line of `profile list`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// The name it is found by.
+    /// The name of the profile.
     pub name: String,
-    /// What it says of itself; empty where it can't be read.
+    /// Its description; empty if the profile can't be read.
     pub description: String,
-    /// Who it comes from.
+    /// The layer that it comes from.
     pub layer: Layer,
     /// Its file, for a user's profile.
     pub path: Option<PathBuf>,
-    /// Why it can't be used, if it can't.
+    /// The error, if the profile can't be used.
     pub problem: Option<String>,
 }
 
 impl Catalog {
-    /// The shipped profiles and those in `user_dir`, which needn't exist.
+    /// The shipped profiles and those in `user_dir`, which may be absent.
     pub fn new(user_dir: Option<PathBuf>) -> Self {
         Catalog { user_dir }
     }
 
-    /// Loads a profile by name, or from a file where the argument contains a `/` or ends in `.toml`.
+    /// Loads a profile by name, or from a file if the argument contains a `/` or ends in `.toml`.
     ///
     /// # Errors
-    /// It isn't found or can't be read; it, or what it extends, has faults.
+    /// It isn't found or can't be read; it, or a profile that it extends, has faults.
     pub fn load(&self, name_or_file: &str) -> Result<Profile, ProfileError> {
         Ok(self.load_with_files(name_or_file)?.0)
     }
 
-    /// The same, and the files that it was read from, as they were found.
+    /// The same, with the files that it was read from.
     ///
     /// # Errors
     /// As for [`Catalog::load`].
@@ -105,7 +105,7 @@ impl Catalog {
         Ok((merge(documents), files.collect()))
     }
 
-    /// Reads one document by name or file with its tests, without what it extends.
+    /// Parses one document by name or file with its tests, without the profiles that it extends.
     ///
     /// # Errors
     /// It isn't found, can't be read, or has faults.
@@ -113,7 +113,7 @@ impl Catalog {
         self.read(&self.source(name_or_file)?)
     }
 
-    /// Every profile there is, the shipped ones first, each checked as a run would.
+    /// Every profile, the shipped ones first, each checked as for a run.
     pub fn list(&self) -> Vec<Listed> {
         let shipped = SHIPPED
             .iter()
@@ -125,7 +125,7 @@ impl Catalog {
         shipped.chain(users).chain(self.unlisted()).collect()
     }
 
-    /// A line for a directory that can't be listed. One that an outer run closes has nothing for this one.
+    /// An entry for a directory that can't be listed. One that an outer run closes counts as empty.
     fn unlisted(&self) -> Option<Listed> {
         let directory = self.user_dir.as_ref()?;
         let error = fs::read_dir(directory).err()?;
@@ -162,7 +162,7 @@ impl Catalog {
         }
     }
 
-    /// The user's profile files in the order of their names.
+    /// The user's profile files, sorted by name.
     fn user_files(&self) -> Vec<PathBuf> {
         let Some(entries) = self.user_dir.as_ref().and_then(|dir| fs::read_dir(dir).ok()) else {
             return Vec::new();
@@ -231,7 +231,7 @@ impl Catalog {
             .collect()
     }
 
-    /// A document and those that it extends, nearest first.
+    /// A document and the ones that it extends, nearest first.
     fn line_of(&self, source: Source) -> Result<Vec<Document>, ProfileError> {
         Ok(self.line_with_sources(source)?.0)
     }
@@ -263,7 +263,7 @@ impl Catalog {
         Ok((documents, sources))
     }
 
-    /// What an `extends` means: a name, or for files also a relative path next to the file.
+    /// Resolves `extends`: a name, or for files also a relative path next to the file.
     fn parent(&self, child: &Source, extends: &Extends) -> Result<Source, ProfileError> {
         let target = extends.target.as_str();
         match child {
@@ -290,7 +290,7 @@ impl Catalog {
     }
 }
 
-/// Whether an argument means a file rather than a name.
+/// Whether an argument is a file rather than a name.
 fn is_file(argument: &str) -> bool {
     argument.contains('/') || argument.ends_with(".toml")
 }
@@ -299,7 +299,7 @@ fn shipped(name: &str) -> Option<(&'static str, &'static str)> {
     SHIPPED.iter().copied().find(|&(shipped, _)| shipped == name)
 }
 
-/// The one spelling under which a source is recognised when it comes again.
+/// The normalized form of a source, to recognise it when it occurs again.
 fn identity(source: &Source) -> Source {
     match source {
         Source::Shipped(name) => Source::Shipped(name),
@@ -330,7 +330,7 @@ fn fault(source: &Source, extends: &Extends, message: String) -> Fault {
     }
 }
 
-/// An unknown name in an `extends` is a fault of that document, at that place.
+/// An unknown name in `extends` is a fault of that document, at that position.
 fn unknown_parent(child: &Source, extends: &Extends, error: &ProfileError) -> ProfileError {
     let fault = fault(child, extends, error.to_string());
     ProfileError::Faults(vec![Fault {
@@ -350,7 +350,7 @@ impl Catalog {
         }
     }
 
-    /// The same, without the tests of a shipped profile: this is part of every launch. They are the last table of each.
+    /// The same without the tests of a shipped profile, to keep launches fast. They are the last table of each.
     fn read_for_a_run(&self, source: &Source) -> Result<Document, ProfileError> {
         match source {
             Source::Shipped(name) => {
@@ -374,25 +374,25 @@ impl Catalog {
             .is_some_and(|parent| Some(parent) == self.user_dir.as_deref());
         let text = match is_users {
             true => own_text_of(path, source)?,
-            // Somebody named this very file.
+            // A person named this very file.
             false => text_of(path, source)?,
         };
         parse(&text, source).map_err(ProfileError::Faults)
     }
 }
 
-/// The text of a user's document.
+/// Reads the text of a user's document.
 ///
 /// # Errors
-/// It can't be read, is too long, or isn't text.
+/// The file can't be read, is too long, or isn't text.
 pub fn text_of(path: &Path, source: &Source) -> Result<String, ProfileError> {
     text_where(path, source, |_| Ok(()))
 }
 
-/// The same of a file that Stockade finds by itself: no other user could have written it or put it there.
+/// The same for a file that Stockade finds by itself: no other user can have written it or put it there.
 ///
 /// # Errors
-/// As for [`text_of`]; or it isn't the caller's alone.
+/// As for [`text_of`]; or another user could have changed the file.
 pub fn own_text_of(path: &Path, source: &Source) -> Result<String, ProfileError> {
     text_where(path, source, |file| custody::of_file(path, file))
 }
@@ -417,10 +417,10 @@ fn text_where(
     text_from(bytes, source).map_err(|fault| ProfileError::Faults(vec![fault]))
 }
 
-/// The text that bytes are, if they are one.
+/// Converts bytes to text.
 ///
 /// # Errors
-/// They aren't UTF-8.
+/// The bytes aren't UTF-8.
 pub fn text_from(bytes: Vec<u8>, source: &Source) -> Result<String, Fault> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -441,10 +441,10 @@ fn not_utf8(valid: &[u8], source: &Source) -> Fault {
     }
 }
 
-/// The content of a regular file that isn't too large.
+/// Reads a regular file of limited size.
 ///
 /// # Errors
-/// It can't be read, or is too long.
+/// The file can't be read, or is too long.
 pub fn bytes_of(file: File) -> io::Result<Vec<u8>> {
     let refuse = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     if !file.metadata()?.is_file() {
@@ -458,7 +458,7 @@ pub fn bytes_of(file: File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Joins a document with those that it extends, nearest first: lists from the oldest on, single values from the nearest.
+/// Merges a document with those that it extends, nearest first: lists start with the oldest, single values are the nearest's.
 fn merge(documents: Vec<Document>) -> Profile {
     let lineage = documents.iter().skip(1).map(|document| document.name.clone()).collect();
     let mut oldest_first = documents.into_iter().rev();
@@ -517,7 +517,7 @@ fn joined<T>(mut first: Vec<T>, then: Vec<T>) -> Vec<T> {
     first
 }
 
-/// An error and what caused it, on one line.
+/// An error and its source, on one line.
 fn with_source(error: &ProfileError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
@@ -905,7 +905,7 @@ mod tests {
         assert!(catalog(&dir).load("mine").is_ok());
     }
 
-    /// Not a promise of the design's table but a tripwire for quadratic work; run it with `--ignored` on a release build.
+    /// Not a promise of the design, but a tripwire for quadratic work; run it with `--ignored` on a release build.
     #[test]
     #[ignore = "measures time"]
     fn loading_a_shipped_profile_takes_microseconds() {

@@ -1,4 +1,4 @@
-//! One document as a value, and where its text comes from.
+//! One parsed document, and the source of its text.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use super::rule::{Glob, Origin, PathSpec, Rule};
 use super::{Network, Pass};
 use stockade_text::visible::visible;
 
-/// Where a document's text comes from.
+/// The source of a document's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A profile of this binary, by name.
+    /// A profile built into this binary, by name.
     Shipped(&'static str),
-    /// A file, as it was found.
+    /// A file, by the path that was used to find it.
     File(PathBuf),
 }
 
 impl Source {
-    /// The name that the document must have: the file's, without its suffix.
+    /// The name that the document must have: the file name without its suffix.
     pub fn name(&self) -> Option<&str> {
         match self {
             Source::Shipped(name) => Some(name),
@@ -27,7 +27,7 @@ impl Source {
         }
     }
 
-    /// The file, where there is one.
+    /// The file's path, if it is a file.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Source::Shipped(_) => None,
@@ -49,7 +49,7 @@ impl Source {
     }
 }
 
-/// As messages name it: the file, or the place of a shipped profile in Stockade's source.
+/// Formats for messages: the file, or the path of a shipped profile in Stockade's source.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -59,10 +59,10 @@ impl fmt::Display for Source {
     }
 }
 
-/// What one document says, before inheritance; `None` where it says nothing and inherits.
+/// The content of one document, before inheritance; `None` for a field that is inherited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// The name it is found by.
+    /// The name of the profile.
     pub name: String,
     /// One sentence for `profile list`.
     pub description: String,
@@ -70,35 +70,35 @@ pub struct Document {
     pub extends: Option<Extends>,
     /// Whether the run gets a scratch directory.
     pub scratch: Option<bool>,
-    /// Trees and files that may be read.
+    /// Trees and files that the run may read.
     pub read: Vec<Rule<PathSpec>>,
-    /// Trees and files that may be read, written, created in and deleted from.
+    /// Trees and files that the run may read, write, create in and delete from.
     pub write: Vec<Rule<PathSpec>>,
-    /// Trees and files whose programs may be started.
+    /// Trees and files whose programs the run may execute.
     pub exec: Vec<Rule<PathSpec>>,
-    /// What is refused inside the trees above.
+    /// Denials inside the trees above.
     pub deny: Vec<Rule<Glob>>,
-    /// Which hosts may be reached. Replaces what is inherited as a whole, so that a child can also narrow it.
+    /// The hosts that the run may connect to. Replaces the inherited value as a whole, so that a child can also narrow it.
     pub network: Option<Network>,
-    /// Whether the endpoints of language models may be reached, with their keys.
+    /// Whether the run may reach the endpoints of language models, with their keys.
     pub llm: Option<bool>,
-    /// Ports of the loopback interface that may be listened on.
+    /// Ports of the loopback interface that the run may listen on.
     pub listen: Vec<Rule<u16>>,
-    /// Unix sockets that may be connected to.
+    /// Unix sockets that the run may connect to.
     pub sockets: Vec<Rule<PathSpec>>,
-    /// The group of the caller's variables that passes.
+    /// The group of the caller's variables that is passed.
     pub pass: Option<Pass>,
-    /// Single variables that pass as well.
+    /// Single variables that are passed as well.
     pub variables: Vec<Rule<String>>,
     /// Limits that the document sets.
     pub limits: Limits,
     /// System calls on top of the base.
     pub system_calls: Vec<Rule<String>>,
-    /// What the document says that it must and must not allow. Not inherited.
+    /// The document's own test cases. Not inherited.
     pub tests: Tests,
 }
 
-/// The profile that a document extends, and where it says so.
+/// The profile that a document extends, and the position of the field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extends {
     /// A name, or a relative path.
@@ -109,7 +109,7 @@ pub struct Extends {
     pub column: usize,
 }
 
-/// A document's own tests: what `stockade profile test` tries.
+/// A document's own tests, which `stockade profile test` performs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tests {
     /// Accesses that the profile must allow.

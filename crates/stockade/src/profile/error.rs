@@ -1,4 +1,4 @@
-//! What can be wrong with a profile: faults inside a document, and failures to find or read one.
+//! Errors of profiles: faults inside a document, and failures to find or read one.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,18 +7,18 @@ use std::path::PathBuf;
 
 use stockade_text::visible::visible;
 
-/// One thing that is wrong in a document, and where.
+/// A fault in a document, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The document as messages name it.
+    /// The document's name for messages.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The description of the fault.
     pub message: String,
-    /// What to write instead, where that can be told.
+    /// The suggested correction, if there is one.
     pub hint: Option<String>,
 }
 
@@ -28,28 +28,28 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Why a profile couldn't be loaded.
+/// The reason that a profile couldn't be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// No profile has this name.
     #[error("no profile is called `{}`", excerpt(name))]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The known name that is closest to it.
+        /// The closest known name.
         did_you_mean: Option<String>,
-        /// Every name there is.
+        /// All known names.
         known: Vec<String>,
     },
     /// The document has faults: all of them, in the order of the text.
     #[error("{}", Listing(.0))]
     Faults(Vec<Fault>),
-    /// Profiles extend each other in a circle.
+    /// Profiles extend each other in a cycle.
     #[error("{file}:{line}:{column}: profiles extend each other in a circle: {}", chain.join(" → "))]
     Cycle {
-        /// The names, from the first to where it comes again.
+        /// The names, from the first one to its second occurrence.
         chain: Vec<String>,
-        /// The document whose `extends` closes the circle, as messages name it.
+        /// The document whose `extends` closes the cycle, as named in messages.
         file: String,
         /// The line of that `extends`, from 1.
         line: usize,
@@ -59,15 +59,15 @@ pub enum ProfileError {
     /// The file can't be read.
     #[error("can't read the profile `{}`", visible(&path.to_string_lossy()))]
     Unreadable {
-        /// The file as it was looked for.
+        /// The path that was tried.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file has the name of a shipped profile, so it couldn't be told which one a run used.
+    /// A file has the name of a shipped profile, so messages couldn't tell which one a run used.
     #[error("`{}` has the name of the shipped profile `{name}`", visible(&path.to_string_lossy()))]
     Shadowing {
-        /// The file in question.
+        /// The path of the file.
         path: PathBuf,
         /// The shipped name.
         name: String,
@@ -75,7 +75,7 @@ pub enum ProfileError {
 }
 
 impl ProfileError {
-    /// What the person can do about it, where the message itself doesn't say.
+    /// The suggested remedy, if the message doesn't contain it.
     pub fn hint(&self) -> Option<String> {
         match self {
             ProfileError::Unknown {
@@ -91,7 +91,7 @@ impl ProfileError {
     }
 }
 
-/// The faults of a document, one a line, each followed by its hint.
+/// Formats the faults of a document, one per line, each followed by its hint.
 struct Listing<'f>(&'f [Fault]);
 
 impl fmt::Display for Listing<'_> {
@@ -107,17 +107,17 @@ impl fmt::Display for Listing<'_> {
     }
 }
 
-/// What is wrong with one value, before its place is known.
+/// The complaint about one value, before its position is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
-    /// What is wrong.
+    /// The description of the fault.
     pub message: String,
-    /// What a person can do about it.
+    /// The suggested remedy.
     pub hint: Option<String>,
 }
 
 impl Complaint {
-    /// Without a hint.
+    /// A complaint without a hint.
     pub fn new(message: impl Into<String>) -> Self {
         Complaint {
             message: message.into(),
@@ -125,14 +125,14 @@ impl Complaint {
         }
     }
 
-    /// With one.
+    /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 }
 
-/// What a message quotes of a text: visible, and cut where it is longer than a line or two.
+/// A quotation for a message: invisible characters shown, and cut if longer than a line or two.
 pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 200;
     match text.char_indices().nth(LONGEST) {
@@ -141,7 +141,7 @@ pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The candidate that a misspelt word most likely meant.
+/// The candidate closest to a misspelt word.
 pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     const LONGEST: usize = 64;
     if word.len() > LONGEST {
@@ -156,7 +156,7 @@ pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c s
         .map(|(_, candidate)| candidate)
 }
 
-/// Names for a sentence: `` `a`, `b` and `c` ``.
+/// Formats names for a sentence: `` `a`, `b` and `c` ``.
 pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     match quoted.split_last() {

@@ -1,17 +1,17 @@
-//! Resource limits of a run and the units people write them in.
+//! Resource limits of a run and their units in text.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest time that can be a limit, 136 years: past any run, and far from overflowing a clock.
+/// The longest time limit, 136 years: past any run, and far from overflowing a clock.
 const MAX_MILLISECONDS: u64 = u32::MAX as u64 * 1000;
 
-/// The largest number of bytes or things: the kernel's own limits and offsets are signed.
+/// The largest number of bytes or of a count: the kernel's own limits and offsets are signed.
 const MAX_COUNT: u64 = i64::MAX as u64;
 
-/// Limits of the whole process tree of a run; `None` means no limit of Stockade's own.
+/// Limits of a run's whole process tree; `None` means that Stockade sets no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -21,11 +21,11 @@ pub struct Limits {
     pub cpu: Option<Duration>,
     /// Resident memory in bytes, summed over the tree.
     pub memory: Option<u64>,
-    /// Processes and threads alive at once.
+    /// Processes and threads alive at the same time.
     pub processes: Option<u64>,
     /// Open files of one process.
     pub open_files: Option<u64>,
-    /// Bytes of one file.
+    /// The size of one file in bytes.
     pub file_size: Option<u64>,
     /// Bytes that the write roots may grow by.
     pub disk: Option<u64>,
@@ -34,7 +34,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// No limit of Stockade's own at all.
+    /// No limits.
     pub const NONE: Limits = Limits {
         time: None,
         cpu: None,
@@ -46,7 +46,7 @@ impl Limits {
         output: None,
     };
 
-    /// These limits, and `inherited` for each that isn't set here.
+    /// These limits, with `inherited` for those that aren't set.
     pub fn or(self, inherited: Limits) -> Limits {
         Limits {
             time: self.time.or(inherited.time),
@@ -60,12 +60,12 @@ impl Limits {
         }
     }
 
-    /// Bytes of the largest file that a program can make: no single one passes the limit on all of them together.
+    /// The size of the largest file that a program can create: the limit on all files together applies to each one too.
     pub fn largest_file(&self) -> Option<u64> {
         lower(self.file_size, self.disk)
     }
 
-    /// The lower of both, for each.
+    /// The lower of each pair of limits.
     pub fn meet(self, other: Limits) -> Limits {
         Limits {
             time: lower(self.time, other.time),
@@ -87,7 +87,7 @@ fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     }
 }
 
-/// As a profile would write them: `memory 4G, open-files 1024`; `none` where nothing is limited.
+/// Formats as in a profile: `memory 4G, open-files 1024`; `none` without limits.
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stated = [
@@ -115,14 +115,14 @@ impl fmt::Display for Limits {
     }
 }
 
-/// What a limit counts.
+/// The quantity that a limit measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
-    /// A span of time.
+    /// A duration.
     Duration,
     /// A number of bytes.
     Size,
-    /// A number of things.
+    /// A count.
     Count,
 }
 
@@ -150,21 +150,21 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// Why a text isn't a limit.
+/// The reason that a text isn't a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LimitsParseError {
-    /// It isn't written in an accepted form.
+    /// It has no accepted form.
     #[error("`{}` isn't {quantity}: write {}", super::error::excerpt(given), quantity.accepted())]
     Form {
-        /// The text as it was given.
+        /// The text as given.
         given: String,
-        /// What was expected.
+        /// The expected quantity.
         quantity: Quantity,
     },
     /// A size without its unit, which people take for megabytes as often as for bytes.
     #[error("`{}` has no unit", super::error::excerpt(given))]
     NoUnit {
-        /// The text as it was given.
+        /// The text as given.
         given: String,
     },
     /// Zero would stop the run before it starts, and doesn't mean "no limit".
@@ -173,21 +173,21 @@ pub enum LimitsParseError {
         super::error::excerpt(given)
     )]
     Zero {
-        /// The text as it was given.
+        /// The text as given.
         given: String,
     },
-    /// The number is larger than the kernel can keep.
+    /// The number is larger than the kernel can store.
     #[error("`{}` is too large for {quantity}", super::error::excerpt(given))]
     TooLarge {
-        /// The text as it was given.
+        /// The text as given.
         given: String,
-        /// What was expected.
+        /// The expected quantity.
         quantity: Quantity,
     },
 }
 
 impl LimitsParseError {
-    /// How to write it instead, where the message doesn't say it.
+    /// The correct form, if the message doesn't contain it.
     pub fn hint(&self) -> Option<String> {
         match self {
             LimitsParseError::NoUnit { given } => Some(format!(
@@ -199,10 +199,10 @@ impl LimitsParseError {
     }
 }
 
-/// Reads a span of time: `500ms`, `30s`, `5m`, `2h`, or seconds without a unit.
+/// Parses a duration: `500ms`, `30s`, `5m`, `2h`, or seconds without a unit.
 ///
 /// # Errors
-/// It isn't a span of time, or is too large.
+/// The text is no duration, or is too large.
 pub fn parse_duration(text: &str) -> Result<Duration, LimitsParseError> {
     let written = Written::split(text, Quantity::Duration)?;
     let milliseconds_per_unit = match written.unit {
@@ -217,11 +217,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, LimitsParseError> {
         .map(Duration::from_millis)
 }
 
-/// Reads a number of bytes with its unit: `512K`, `256MB`, `2 GiB`, `1000B`. The units are powers of 1024 in each
+/// Parses a number of bytes with its unit: `512K`, `256MB`, `2 GiB`, `1000B`. The units are powers of 1024 in each
 /// spelling, as for containers' memory and in systemd's units.
 ///
 /// # Errors
-/// It isn't a size, or is too large.
+/// The text is no size, or is too large.
 pub fn parse_size(text: &str) -> Result<u64, LimitsParseError> {
     let written = Written::split(text, Quantity::Size)?;
     let bytes_per_unit = match written.unit.trim_start_matches(' ') {
@@ -236,10 +236,10 @@ pub fn parse_size(text: &str) -> Result<u64, LimitsParseError> {
     written.times(bytes_per_unit, MAX_COUNT)
 }
 
-/// Reads a number of things: digits and nothing else.
+/// Parses a count: digits and nothing else.
 ///
 /// # Errors
-/// It isn't a number, or is too large.
+/// The text is no number, or is too large.
 pub fn parse_count(text: &str) -> Result<u64, LimitsParseError> {
     let written = Written::split(text, Quantity::Count)?;
     if written.unit.is_empty() {
@@ -249,7 +249,7 @@ pub fn parse_count(text: &str) -> Result<u64, LimitsParseError> {
     }
 }
 
-/// A duration in the largest unit that holds it whole; `parse_duration` reads it back.
+/// Formats a duration in the largest unit that divides it; `parse_duration` parses it back.
 pub fn duration_text(duration: Duration) -> String {
     let seconds = duration.as_secs();
     if duration.subsec_millis() != 0 {
@@ -263,7 +263,7 @@ pub fn duration_text(duration: Duration) -> String {
     }
 }
 
-/// A number of bytes in the largest unit that holds it whole; `parse_size` reads it back.
+/// Formats a number of bytes in the largest unit that divides it; `parse_size` parses it back.
 pub fn size_text(bytes: u64) -> String {
     for (shift, unit) in [(40, "T"), (30, "G"), (20, "M"), (10, "K")] {
         if bytes != 0 && bytes.is_multiple_of(1 << shift) {
@@ -273,7 +273,7 @@ pub fn size_text(bytes: u64) -> String {
     format!("{bytes}B")
 }
 
-/// A number and the unit behind it, not yet looked up.
+/// A number and the unit after it, not yet looked up.
 struct Written<'t> {
     given: &'t str,
     quantity: Quantity,

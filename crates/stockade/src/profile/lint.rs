@@ -1,16 +1,16 @@
-//! What is legal in a profile but unwise: remarks for the person who writes it.
+//! Lints of profiles: remarks on lines that are legal but unwise.
 //!
-//! A remark never changes what a profile means and never stops a run.
+//! A remark never changes the meaning of a profile and never stops a run.
 
 use super::host::{Host, HostPattern};
 use super::rule::{Anchor, Glob, Origin, PathSpec, Rule};
 use super::{Network, Profile};
 use stockade_text::visible::visible;
 
-/// Trees of the runtime base, which every profile grants without a line.
+/// Trees of the runtime base, which every profile grants implicitly.
 const BASE: [&str; 7] = ["usr", "lib", "lib64", "bin", "etc", "dev", "proc"];
 
-/// Variables through which an interpreter or a shell is told to load code.
+/// Variables that make an interpreter or a shell load code.
 const CODE_VARIABLES: [&str; 14] = [
     "BASH_ENV",
     "CLASSPATH",
@@ -28,23 +28,23 @@ const CODE_VARIABLES: [&str; 14] = [
     "RUBYOPT",
 ];
 
-/// Whether a variable tells an interpreter or a shell which code to load.
+/// Whether a variable makes an interpreter or a shell load code.
 pub fn loads_code(variable: &str) -> bool {
     CODE_VARIABLES.contains(&variable)
 }
 
-/// One thing to think about, and where it stands.
+/// A remark with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// The line it is about.
+    /// The line that it refers to.
     pub origin: Origin,
-    /// What is unwise.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
+    /// The suggested remedy.
     pub hint: String,
 }
 
-/// Looks for what is legal but unwise, in the order of the profile's fields.
+/// Checks a profile, in the order of its fields.
 pub fn lint(profile: &Profile) -> Vec<Remark> {
     let mut remarks = Vec::new();
     whole_trees(profile, &mut remarks);
@@ -169,9 +169,9 @@ fn wide_hosts(profile: &Profile, remarks: &mut Vec<Remark>) {
     }
 }
 
-/// What is wide about a host pattern, and what would be narrower.
+/// The problem of a wide host pattern, and a narrower form.
 fn wide_host(pattern: &HostPattern) -> Option<(String, &'static str)> {
-    /// More than sixteen million IPv4 addresses, or the like of it.
+    /// More than sixteen million IPv4 addresses, or the IPv6 equivalent.
     const WIDEST: u8 = 8;
     match &pattern.host {
         Host::Any => Some(("`*` reaches every host".to_owned(), "say `all = true` if that is meant")),
@@ -234,7 +234,7 @@ fn missing_reasons(profile: &Profile, remarks: &mut Vec<Remark>) {
     }
 }
 
-/// The place of a rule that gives no reason.
+/// The origin of a rule that gives no reason.
 fn silent_origin<T>(rule: &Rule<T>) -> Option<&Origin> {
     rule.why.is_none().then_some(&rule.origin)
 }
@@ -243,7 +243,7 @@ fn text(path: &PathSpec) -> String {
     visible(&path.to_string()).into_owned()
 }
 
-/// Whether one tree certainly holds the other, whatever the root and the home are.
+/// Whether one tree contains the other for every root and home.
 fn contains(outer: &PathSpec, inner: &PathSpec) -> bool {
     let everything = outer.anchor == Anchor::Absolute && outer.rest.as_os_str().is_empty();
     everything || (outer.anchor == inner.anchor && inner.rest.starts_with(&outer.rest))
@@ -253,7 +253,7 @@ fn overlap(one: &PathSpec, other: &PathSpec) -> bool {
     contains(one, other) || contains(other, one)
 }
 
-/// How far up the line of profiles a rule stands: 0 for the profile itself.
+/// The distance of a rule's document in the lineage: 0 for the profile itself.
 fn generation(profile: &Profile, origin: &Origin) -> usize {
     let name = match origin {
         Origin::Shipped { profile, .. } => Some(profile.as_str()),
@@ -272,7 +272,7 @@ fn inherits(profile: &Profile, origin: &Origin, older: &Origin) -> bool {
     generation(profile, older) >= generation(profile, origin)
 }
 
-/// Whether the first of two equal rules stands before the second, so that only one of them is remarked on.
+/// Whether the first of two equal rules precedes the second, so that only one of them gets a remark.
 fn precedes(first: &Origin, second: &Origin, profile: &Profile) -> bool {
     let line = |origin: &Origin| match origin {
         Origin::Shipped { line, .. } | Origin::File { line, .. } => *line,
@@ -282,7 +282,7 @@ fn precedes(first: &Origin, second: &Origin, profile: &Profile) -> bool {
     generations.0 > generations.1 || (generations.0 == generations.1 && line(first) < line(second))
 }
 
-/// Whether a pattern may match something that is granted; yes where only the machine can tell.
+/// Whether a pattern may match a granted path; true if only the machine can tell.
 fn meets_a_grant(profile: &Profile, Glob(pattern): &Glob) -> bool {
     let Some((anchor, fixed)) = fixed_part(pattern) else {
         return true;
@@ -302,7 +302,7 @@ fn meets_a_grant(profile: &Profile, Glob(pattern): &Glob) -> bool {
     in_base || granted.any(|grant| grant.anchor != anchor || overlap(grant, &below))
 }
 
-/// The anchor of a pattern and its components up to the first with a wildcard; none where it applies anywhere.
+/// The anchor of a pattern and its components before the first wildcard; `None` if it applies anywhere.
 fn fixed_part(pattern: &str) -> Option<(Anchor, String)> {
     let anchors = [("./", Anchor::Root), ("~/", Anchor::Home), ("/", Anchor::Absolute)];
     let (anchor, rest) = anchors

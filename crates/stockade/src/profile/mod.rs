@@ -1,8 +1,8 @@
-//! Named permission profiles: TOML documents turned into values.
+//! Named permission profiles: parses TOML documents into values.
 //!
-//! A profile is a *source*: it still has variables (`./`, `~/`) and is not yet tied to a machine or a
-//! run. `catalog` finds one by name or file, `read` parses one document, `lint` looks for what is legal
-//! but unwise. Nothing here decides an access; that is `policy`.
+//! A profile is a *source*: it still has variables (`./`, `~/`) and is not yet tied to a machine or a run. `catalog`
+//! finds one by name or file, `read` parses one document, `lint` reports what is legal but unwise. Nothing here decides
+//! an access; that is `policy`.
 
 mod attempt;
 mod catalog;
@@ -36,7 +36,7 @@ pub use value::is_unsecure_variable;
 
 pub use stockade_text::visible::visible;
 
-/// How documents of any kind are read, with the place of every fault.
+/// The parser for documents of any kind, which reports each fault with its position.
 pub mod reading {
     pub use super::catalog::{bytes_of, text_from};
     pub use super::catalog::{own_text_of, text_of};
@@ -45,49 +45,49 @@ pub mod reading {
     pub use super::value::{glob, host, profile_name};
 }
 
-/// What a run may do, as a document says it. Lists hold the inherited rules first, then the profile's own.
+/// The permissions of a run as a document states them. Lists hold the inherited rules first, then the profile's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// The name it is found by.
+    /// The name of the profile.
     pub name: String,
     /// One sentence for `profile list`.
     pub description: String,
     /// The profiles it extends, nearest first.
     pub lineage: Vec<String>,
-    /// Trees and files that may be read.
+    /// Trees and files that the run may read.
     pub read: Vec<Rule<PathSpec>>,
-    /// Trees and files that may be read, written, created in and deleted from.
+    /// Trees and files that the run may read, write, create in and delete from.
     pub write: Vec<Rule<PathSpec>>,
-    /// Trees and files whose programs may be started (and read).
+    /// Trees and files whose programs the run may execute (and read).
     pub exec: Vec<Rule<PathSpec>>,
-    /// What is refused inside the trees above. A denial always wins.
+    /// Denials inside the trees above. A denial always wins.
     pub deny: Vec<Rule<Glob>>,
-    /// Which hosts may be reached.
+    /// The hosts that the run may connect to.
     pub network: Network,
-    /// Whether the endpoints of language models may be reached, with their keys.
+    /// Whether the run may reach the endpoints of language models, with their keys.
     pub llm: bool,
-    /// Ports of the loopback interface that may be listened on.
+    /// Ports of the loopback interface that the run may listen on.
     pub listen: Vec<Rule<u16>>,
-    /// Unix sockets that may be connected to, by path.
+    /// Unix sockets that the run may connect to, by path.
     pub sockets: Vec<Rule<PathSpec>>,
-    /// Which of the caller's variables come along.
+    /// The caller's variables that are passed.
     pub environment: Environment,
     /// Whether the run gets a scratch directory of its own as `HOME` and `TMPDIR`.
     pub scratch: bool,
-    /// Resource limits of the whole tree.
+    /// Resource limits of the whole process tree.
     pub limits: Limits,
     /// System calls allowed on top of the base, by name.
     pub system_calls: Vec<Rule<String>>,
 }
 
 impl Profile {
-    /// The trees and files that it opens.
+    /// The trees and files that the profile opens.
     pub fn opened(&self) -> impl Iterator<Item = &Rule<PathSpec>> {
         self.read.iter().chain(&self.write).chain(&self.exec)
     }
 }
 
-/// Which hosts a run may reach.
+/// The hosts that a run may connect to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {
     /// No socket of the internet families at all.
@@ -98,22 +98,22 @@ pub enum Network {
     All(Rule<()>),
 }
 
-/// Which of the caller's variables a run gets.
+/// The caller's variables that a run gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
-    /// The group of variables that passes.
+    /// The group of variables that is passed.
     pub pass: Pass,
-    /// Single variables that pass as well, by name.
+    /// Single variables that are passed as well, by name.
     pub names: Vec<Rule<String>>,
 }
 
 /// A group of the caller's variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pass {
-    /// None of the caller's.
+    /// No variables.
     None,
-    /// A short list that programs commonly need.
+    /// A short list of variables that programs commonly need.
     Limited,
-    /// All but what looks like a secret.
+    /// All variables, except those that look like secrets.
     All,
 }

@@ -1,5 +1,5 @@
-//! Where language models are asked: hosts and the variables that hold their keys, from a document of the user's or the
-//! one that Stockade ships.
+//! Endpoints of language models: hosts and the variables that hold their keys, from the user's document or the shipped
+//! one.
 
 use std::path::Path;
 
@@ -23,15 +23,15 @@ const MODEL_FIELDS: [&str; 3] = ["name", "host", "key"];
 /// One provider of models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// What it is called.
+    /// The provider's name.
     pub name: String,
-    /// Where it answers.
+    /// The hosts of its endpoints.
     pub hosts: Vec<Rule<HostPattern>>,
-    /// Variables that hold its keys.
+    /// The variables that hold its keys.
     pub keys: Vec<Rule<String>>,
 }
 
-/// The user's models where that file exists, else the shipped ones.
+/// The user's models if that file exists, otherwise the shipped ones.
 ///
 /// # Errors
 /// The file can't be read, or has faults.

@@ -1,4 +1,4 @@
-//! Paths in JSON: each byte is the character of that number, since a path needn't be UTF-8.
+//! Serializes paths in JSON: each byte becomes the character of that number, since a path needn't be UTF-8.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 
 /// `PATH_MAX`.
 const LONGEST: usize = 4096;
-/// What is compiled from a path is walked by recursion.
+/// Structures compiled from a path are walked recursively.
 const DEEPEST: usize = 256;
 
 /// # Errors
@@ -25,7 +25,7 @@ pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::
 }
 
 /// # Errors
-/// It isn't a text.
+/// The value isn't a string.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     let text = String::deserialize(deserializer)?;
     let bytes: Result<Vec<u8>, _> = text.chars().map(u8::try_from).collect();

@@ -1,4 +1,4 @@
-//! Byte offsets of a text turned into the lines and columns that people and editors count.
+//! Converts byte offsets of a text to lines and columns as editors count them.
 
 /// The lines of one text.
 pub(super) struct Positions<'t> {
@@ -31,7 +31,7 @@ impl<'t> Positions<'t> {
         self.starts.partition_point(|&start| start <= offset).max(1)
     }
 
-    /// The line and the column in characters of an offset, both from 1. Past the end counts as the end.
+    /// The line and the column in characters of an offset, both from 1. An offset past the end counts as the end.
     pub(super) fn line_and_column(&self, offset: usize) -> (usize, usize) {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let line = self.line(offset);

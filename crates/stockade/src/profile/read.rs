@@ -1,7 +1,7 @@
-//! One document of a profile: TOML text turned into values, each with its place.
+//! Parses one profile document: TOML text into values, each with its position.
 //!
-//! Reads the text alone: no file, no inheritance, no machine. Every fault is collected, so that a person
-//! can correct a document in one go; a document with any fault yields no value.
+//! Looks at the text alone: no file, no inheritance, no machine. Collects every fault, so that a person can correct a
+//! document in one go; a document with any fault yields no value.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,10 +17,10 @@ use super::position::Positions;
 use super::rule::{Origin, PathSpec, Rule};
 use super::{Network, Pass, value};
 
-/// The version of the format that this code reads.
+/// The version of the format that this code parses.
 const VERSION: u64 = 1;
 
-/// More rules than this in one list are a mistake or an attack, and would cost time at every launch.
+/// More rules than this in one list are a mistake or an attack, and would slow down every launch.
 const MOST_RULES: usize = 4096;
 
 pub(super) const DOCUMENT_FIELDS: [&str; 14] = [
@@ -53,9 +53,9 @@ pub(super) const LIMITS_FIELDS: [&str; 8] = [
 ];
 pub(super) const TESTS_FIELDS: [&str; 2] = ["must_allow", "must_deny"];
 
-/// Reads a document. The faults are all that there are, in the order of the text.
+/// Parses a document. On failure returns every fault, in the order of the text.
 ///
-/// Where the text isn't even TOML, only that is told: what a recovered tree would say of its fields could mislead.
+/// If the text isn't valid TOML, reports only that: faults derived from a recovered tree could mislead.
 ///
 /// # Errors
 /// The faults, at least one.
@@ -67,10 +67,10 @@ pub fn parse(text: &str, source: &Source) -> Result<Document, Vec<Fault>> {
     })
 }
 
-/// Reads a text of any kind of document, `kind` in words, by what makes a value of its table.
+/// Parses a document of any kind (`kind` names it in messages) with a function that turns its table into a value.
 ///
 /// # Errors
-/// All faults that it has.
+/// All faults of the text.
 pub fn read_with<T>(
     text: &str,
     source: &Source,
@@ -85,10 +85,10 @@ pub fn read_with<T>(
     read_root_with(text, source, kind, root.get_ref(), complaints.collect(), read)
 }
 
-/// The same from a table that was taken from the text otherwise, with what was wrong with that.
+/// The same for a table that was extracted from the text by the caller, with the faults found by that.
 ///
 /// # Errors
-/// All faults that it has.
+/// All faults of the text.
 pub fn read_root_with<T>(
     text: &str,
     source: &Source,
@@ -118,14 +118,14 @@ pub fn read_root_with<T>(
     }
 }
 
-/// A value and where it stands.
+/// A value and its position.
 pub type Value<'t> = Spanned<DeValue<'t>>;
 type Key<'t> = Spanned<std::borrow::Cow<'t, str>>;
 
-/// Walks one document and collects what is wrong with it.
+/// Walks one document and collects its faults.
 pub struct Reader<'t> {
     source: &'t Source,
-    /// What kind of document it is, in words.
+    /// The kind of document, for messages.
     kind: &'static str,
     positions: Positions<'t>,
     faults: Vec<Fault>,
@@ -133,7 +133,7 @@ pub struct Reader<'t> {
 
 /// The tables of a document.
 impl Reader<'_> {
-    /// Whether the document is of the version that this code reads. One of another version isn't looked at further.
+    /// Whether the document has the version that this code parses. One of another version isn't parsed further.
     fn version(&mut self, root: &DeTable<'_>) -> bool {
         let Some(version) = root.get("version") else {
             return true;
@@ -243,7 +243,7 @@ impl Reader<'_> {
         };
     }
 
-    /// What `all` and its `why` say: every host, no host, or nothing.
+    /// The meaning of `all` and its `why`: every host, no host, or unset.
     fn all_hosts(&mut self, table: &DeTable<'_>) -> Option<Network> {
         let why = table.get("why").and_then(|why| self.parsed(why, value::line_of_text));
         let all = table.get("all").and_then(|value| Some((value, self.boolean(value)?)));
@@ -293,7 +293,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The table `limits`.
+    /// Parses the table `limits`.
     pub fn limits(&mut self, value: &Value<'_>) -> Limits {
         let mut limits = Limits::NONE;
         let Some(table) = self.table(value, "[limits]") else {
@@ -315,7 +315,7 @@ impl Reader<'_> {
         limits
     }
 
-    /// A limit as text, or as a bare integer where it counts things or seconds; a size needs its unit.
+    /// Parses a limit from text, or from a bare integer if it is a count or in seconds; a size needs its unit.
     fn limit<T>(&mut self, value: &Value<'_>, parse: fn(&str) -> Result<T, LimitsParseError>) -> Option<T> {
         let parsed = match value.get_ref() {
             DeValue::String(text) => parse(text),
@@ -424,9 +424,9 @@ impl Reader<'_> {
     }
 }
 
-/// Single values and what is wrong with them.
+/// Single values and their faults.
 impl Reader<'_> {
-    /// Notes what is wrong at a byte of the text.
+    /// Records a fault at a byte offset of the text.
     pub fn fault(&mut self, at: usize, complaint: Complaint) {
         let (line, column) = self.positions.line_and_column(at);
         let Complaint { message, hint } = complaint;
@@ -439,12 +439,12 @@ impl Reader<'_> {
         });
     }
 
-    /// Where a value at this place comes from.
+    /// The origin of a value at this offset.
     pub fn origin(&self, at: usize) -> Origin {
         self.source.origin(self.positions.line(at))
     }
 
-    /// Notes a field that a table doesn't have.
+    /// Records an unknown field of a table.
     pub fn unknown_field(&mut self, key: &Key<'_>, table: &str, known: &[&'static str]) {
         let name = key.get_ref().as_ref();
         let hint = match nearest(name, known.iter().copied()) {
@@ -455,7 +455,7 @@ impl Reader<'_> {
         self.fault(key.span().start, complaint);
     }
 
-    /// Notes a value of another type than is expected.
+    /// Records a value of an unexpected type.
     pub fn wrong_type(&mut self, value: &Value<'_>, expected: &str, hint: Option<String>) {
         let message = format!("expected {expected}, found {}", type_text(value.get_ref()));
         self.fault(value.span().start, Complaint { message, hint });
@@ -483,7 +483,7 @@ impl Reader<'_> {
         attempts.into_iter().map(rule).collect()
     }
 
-    /// A string, parsed; what is wrong with it is noted.
+    /// Parses a string, and records the complaint if it is invalid.
     pub fn parsed<T>(&mut self, value: &Value<'_>, parse: fn(&str) -> Result<T, Complaint>) -> Option<T> {
         let text = self.text(value)?;
         parse(text)
@@ -491,7 +491,7 @@ impl Reader<'_> {
             .ok()
     }
 
-    /// The texts of an array as values, each with its line.
+    /// Parses the strings of an array, each with its line.
     pub fn all_parsed<T>(&mut self, value: &Value<'_>, parse: fn(&str) -> Result<T, Complaint>) -> Vec<(T, usize)> {
         let DeValue::Array(array) = value.get_ref() else {
             self.wrong_type(value, "an array of strings", None);
@@ -505,7 +505,7 @@ impl Reader<'_> {
         values
     }
 
-    /// The tables of an array, each with its place.
+    /// The tables of an array, each with its offset.
     pub fn tables<'v, 't>(&mut self, value: &'v Value<'t>, list: &str, hint: &str) -> Vec<(&'v DeTable<'t>, usize)> {
         let DeValue::Array(array) = value.get_ref() else {
             self.wrong_type(value, "an array of tables", Some(hint.to_owned()));
@@ -524,7 +524,7 @@ impl Reader<'_> {
         tables
     }
 
-    /// Whether a list is longer than lists may be, which is noted.
+    /// Whether a list exceeds the maximum length; records a fault if so.
     pub fn is_too_long(&mut self, value: &Value<'_>, list: &str, length: usize) -> bool {
         let is_too_long = length > MOST_RULES;
         if is_too_long {
@@ -555,7 +555,7 @@ impl Reader<'_> {
         number
     }
 
-    /// A table, with the header that a person would write.
+    /// A table; the fault names the header that a person would write.
     pub fn table<'v, 't>(&mut self, value: &'v Value<'t>, header: &str) -> Option<&'v DeTable<'t>> {
         let table = value.get_ref().as_table();
         if table.is_none() {
@@ -597,7 +597,7 @@ mod tests {
         parse(&format!("{HEAD}{lines}"), &source()).unwrap_or_else(|faults| panic!("{faults:?}"))
     }
 
-    /// The faults of a document with these lines after three of a head, with their hints.
+    /// The faults of a document with these lines after a three-line head, with their hints.
     fn faults(lines: &str) -> Vec<String> {
         let faults = parse(&format!("{HEAD}{lines}"), &source()).expect_err("the document has faults");
         let hint = |fault: &Fault| fault.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));

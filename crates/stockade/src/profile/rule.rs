@@ -1,22 +1,22 @@
-//! One line of a profile: a value, why it stands there, and where.
+//! One line of a profile: a value, its reason and its origin.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// A value with the reason for it and the place it was written.
+/// A value with its reason and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule<T> {
-    /// What is granted or denied.
+    /// The granted or denied value.
     pub value: T,
     /// The `why` of the document.
     pub why: Option<String>,
-    /// Where it comes from.
+    /// The rule's origin.
     pub origin: Origin,
 }
 
-/// Where a grant or a denial comes from. Every message about one names it.
+/// The origin of a grant or a denial. Every message about one names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Origin {
@@ -29,7 +29,7 @@ pub enum Origin {
     },
     /// A profile in a file.
     File {
-        /// The file as it was found.
+        /// The path that was used to find the file.
         #[serde(with = "crate::profile::path_bytes")]
         path: PathBuf,
         /// The line, from 1.
@@ -40,24 +40,24 @@ pub enum Origin {
         /// The line, from 1.
         line: usize,
     },
-    /// A flag of the command line or a call of the library, as it was given.
+    /// A flag of the command line or a call of the library, as given.
     Flag(String),
     /// The runtime base that every profile has.
     Base,
     /// The installation that the command belongs to.
     Installation,
-    /// The command's own file, or the script that an interpreter was asked to run.
+    /// The command's own file, or the script that an interpreter runs.
     Entrypoint,
     /// The scratch directory of the run.
     Scratch,
-    /// An answer, and whose.
+    /// An approval, with the approver.
     Approval(String),
-    /// Built in: secrets and guarded paths.
+    /// A built-in list: secrets and guarded paths.
     BuiltIn,
 }
 
 impl Origin {
-    /// A flag as it was given; what else it is, in words.
+    /// A flag as given; any other origin in words.
     pub fn flag(&self) -> String {
         match self {
             Origin::Flag(flag) => flag.clone(),
@@ -83,16 +83,16 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A path as a profile writes it: `./…` below the run's root, `~/…` below the caller's home, or absolute.
+/// A path as written in a profile: `./…` below the run's root, `~/…` below the caller's home, or absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathSpec {
-    /// What the path is relative to.
+    /// The directory that the path is relative to.
     pub anchor: Anchor,
     /// The rest, without `.`, `..` or a leading slash; empty for the anchor itself.
     pub rest: PathBuf,
 }
 
-/// What a path of a profile is relative to.
+/// The directory that a profile's path is relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// The run's root, written `./`.
@@ -104,7 +104,7 @@ pub enum Anchor {
 }
 
 impl PathSpec {
-    /// The absolute path that this means for a run.
+    /// Resolves the path for a run.
     pub fn resolve(&self, root: &Path, home: &Path) -> PathBuf {
         let base = match self.anchor {
             Anchor::Root => root,
@@ -130,15 +130,15 @@ impl fmt::Display for PathSpec {
     }
 }
 
-/// A glob of a denial, checked to compile: `**/…` anywhere, `./…` below the root, `~/…` below the home, or absolute.
+/// A denial's glob, checked to compile: `**/…` anywhere, `./…` below the root, `~/…` below the home, or absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob(pub String);
 
 impl Glob {
-    /// Checks a pattern that stands outside a document, such as a flag's.
+    /// Parses a pattern from outside a document, such as a flag's.
     ///
     /// # Errors
-    /// What is wrong with it, and what would be right.
+    /// The text says what is wrong and how to correct it.
     pub fn parse(text: &str) -> Result<Glob, String> {
         super::value::glob(text).map_err(|complaint| match complaint.hint {
             Some(hint) => format!("{}; {hint}", complaint.message),

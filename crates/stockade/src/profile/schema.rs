@@ -1,4 +1,4 @@
-//! The JSON Schema of profiles, for editors. It is written by hand, and tests hold it to what is read.
+//! The JSON Schema of profiles, for editors. Written by hand; tests compare it with the parser.
 
 /// `schemas/profile.schema.json`.
 pub const SCHEMA: &str = include_str!("../../schemas/profile.schema.json");

@@ -1,7 +1,6 @@
-//! The single values of a document, from text: paths, globs, host patterns, names.
+//! Parses the single values of a document: paths, globs, host patterns, names.
 //!
-//! Each function takes the text as written and returns the value or what is wrong with it; none looks at
-//! the machine.
+//! Each function takes the text as written and returns the value or the complaint about it; none looks at the machine.
 
 use std::path::PathBuf;
 
@@ -12,10 +11,10 @@ use super::host::HostPattern;
 use super::rule::{Anchor, Glob, PathSpec};
 use stockade_text::visible::is_invisible;
 
-/// `PATH_MAX`: no path that the kernel takes is longer, and no pattern needs to be.
+/// `PATH_MAX`: the kernel accepts no longer path, and no pattern needs to be longer.
 const LONGEST_PATH: usize = 4096;
 
-/// A profile's name must fit in a file name, with its suffix.
+/// A profile's name has to fit in a file name, with its suffix.
 const LONGEST_NAME: usize = 64;
 
 /// Variables that glibc removes for set-user-ID programs (`sysdeps/generic/unsecvars.h`), without the `LD_` ones.
@@ -35,12 +34,12 @@ const UNSECURE_VARIABLES: [&str; 13] = [
     "TZDIR",
 ];
 
-/// Whether a variable steers the loader or libc itself and therefore never passes into a run.
+/// Whether a variable controls the dynamic loader or libc and is therefore never passed into a run.
 pub fn is_unsecure_variable(name: &str) -> bool {
     name.starts_with("LD_") || UNSECURE_VARIABLES.contains(&name)
 }
 
-/// Whether a text can be a profile's name: small letters, digits, `-` and `_`, starting with a letter or digit.
+/// Whether a text is a valid profile name: lowercase letters, digits, `-` and `_`, starting with a letter or digit.
 pub(super) fn is_profile_name(text: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     text.len() <= LONGEST_NAME
@@ -48,10 +47,10 @@ pub(super) fn is_profile_name(text: &str) -> bool {
         && text.bytes().all(|b| plain(b) || b == b'-' || b == b'_')
 }
 
-/// The name of a profile.
+/// Parses the name of a profile.
 ///
 /// # Errors
-/// It isn't one.
+/// The name is invalid.
 pub fn profile_name(text: &str) -> Result<String, Complaint> {
     if is_profile_name(text) {
         return Ok(text.to_owned());
@@ -61,7 +60,7 @@ pub fn profile_name(text: &str) -> Result<String, Complaint> {
     )))
 }
 
-/// One line of text that is shown to people: a reason or a description.
+/// One line of text for people: a reason or a description.
 pub(super) fn line_of_text(text: &str) -> Result<String, Complaint> {
     if text.trim().is_empty() {
         return Err(Complaint::new("this text is empty"));
@@ -94,10 +93,10 @@ pub(super) fn path(text: &str) -> Result<PathSpec, Complaint> {
     })
 }
 
-/// A pattern of a denial, compiled once so that no later use can fail.
+/// Parses a denial's pattern, and compiles it once so that no later use can fail.
 ///
 /// # Errors
-/// It isn't one.
+/// The pattern is invalid.
 pub fn glob(text: &str) -> Result<Glob, Complaint> {
     well_formed("pattern", text)?;
     let rest = text
@@ -112,7 +111,7 @@ pub fn glob(text: &str) -> Result<Glob, Complaint> {
         return Err(Complaint::new(format!("the pattern `{}` names nothing", excerpt(text)))
             .hint(format!("write `{0}**` for everything there", excerpt(text))));
     }
-    // As in .gitignore, `private/` is the directory; no path has an empty component or `.` that one could match.
+    // As in .gitignore, `private/` is the directory; no path has an empty component or `.` for a pattern to match.
     let text = format!("{}{}", &text[..text.len() - rest.len()], plain.display());
     if has_idle_alternative(&text[text.len() - plain.as_os_str().len()..]) {
         let complaint = Complaint::new(format!(
@@ -132,15 +131,15 @@ pub fn glob(text: &str) -> Result<Glob, Complaint> {
         .literal_separator(true)
         .build()
         .map_err(invalid)?;
-    // Only building a set compiles the expression, and one that nests too deep fails only there.
+    // Only building a set compiles the expression, and a glob that nests too deep fails only there.
     GlobSetBuilder::new().add(compiled).build().map_err(invalid)?;
     Ok(Glob(text))
 }
 
-/// A host, a range of addresses or a pattern.
+/// Parses a host, an address range or a pattern.
 ///
 /// # Errors
-/// It isn't one.
+/// The text is no host pattern.
 pub fn host(text: &str) -> Result<HostPattern, Complaint> {
     HostPattern::parse(text).map_err(|error| Complaint::new(error.message).hint(error.hint))
 }
@@ -156,7 +155,7 @@ pub(super) fn variable(text: &str) -> Result<String, Complaint> {
     Ok(text.to_owned())
 }
 
-/// Whether a text can be the name of a variable, one that never passes too.
+/// Whether a text is a valid variable name, including those that are never passed.
 pub(super) fn variable_name(text: &str) -> Result<(), Complaint> {
     let starts = |b: u8| b.is_ascii_alphabetic() || b == b'_';
     let well_formed = text.bytes().next().is_some_and(starts) && text.bytes().all(|b| starts(b) || b.is_ascii_digit());
@@ -193,7 +192,7 @@ fn well_formed(kind: &str, text: &str) -> Result<(), Complaint> {
             excerpt(text)
         )));
     }
-    // What `..` means depends on symlinks that somebody else may control.
+    // The meaning of `..` depends on symlinks that somebody else may control.
     if text.split('/').any(|component| component == "..") {
         let complaint = Complaint::new(format!("the {kind} `{}` contains `..`", excerpt(text)));
         return Err(complaint.hint("write the place that it means"));
@@ -213,14 +212,14 @@ fn anchored(text: &str) -> Option<(Anchor, &str)> {
         .find_map(|(prefix, anchor)| Some((anchor, text.strip_prefix(prefix)?)))
 }
 
-/// The components behind the anchor, without empty ones and `.`.
+/// The components after the anchor, without empty ones and `.`.
 fn plain_components(rest: &str) -> PathBuf {
     rest.split('/')
         .filter(|component| !matches!(*component, "" | "."))
         .collect()
 }
 
-/// Whether an alternative in braces leaves a component that no path has. Escapes and classes aren't looked into.
+/// Whether an alternative in braces leaves a component that no path has. Escapes and classes aren't checked.
 fn has_idle_alternative(rest: &str) -> bool {
     const MOST: usize = 256;
     let mut ahead = vec![rest.to_owned()];

@@ -1,5 +1,5 @@
-//! What a run did towards its end, as far as the supervisor saw it: what it wrote, when its calls were judged, and what it
-//! got. A program that gets on with other things lives with what it was refused.
+//! A run's actions towards its end, as far as the supervisor saw them: the texts it wrote, when its calls were judged,
+//! and what it was allowed. A program that goes on with other work copes with its refusals.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::Kind;
 
-/// Where a run wrote a text to.
+/// The stream that a run wrote a text to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stream {
-    /// Standard error, or what a program of the run put in its place.
+    /// Standard error, or the file that a program of the run put in its place.
     Error,
     /// `/dev/null`.
     Nowhere,
@@ -20,24 +20,24 @@ pub enum Stream {
 /// A text that the run wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
-    /// Since the run's start.
+    /// Time since the run's start.
     pub at: Duration,
     /// The process.
     pub process: i32,
-    /// Where to.
+    /// The stream.
     pub stream: Stream,
-    /// What, with whatever stands for bytes that are no text.
+    /// The text, with replacements for bytes that aren't UTF-8.
     pub text: String,
 }
 
-/// The end of what a run did, as far as the supervisor saw it.
+/// The end of a run's actions, as far as the supervisor saw them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Its texts, in their order.
+    /// Its texts, in order.
     pub said: Vec<Said>,
-    /// When calls were judged, and of which processes, in their order.
+    /// When calls were judged, and of which processes, in order.
     pub calls: Vec<(Duration, i32)>,
-    /// What it was allowed, as far as that shows what it went on with.
+    /// Its allowed accesses, as far as they show what it went on with.
     pub got: Vec<Got>,
     /// Processes with their parents.
     pub parents: HashMap<i32, i32>,
@@ -46,20 +46,20 @@ pub struct Timeline {
 /// An access that was allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Got {
-    /// Since the run's start.
+    /// Time since the run's start.
     pub at: Duration,
     /// The process.
     pub process: i32,
-    /// Of which kind.
+    /// The kind of access.
     pub kind: Kind,
-    /// To what.
+    /// The target.
     pub target: Vec<u8>,
-    /// Whether for the first time in the run.
+    /// Whether it was the first time in the run.
     pub is_new: bool,
 }
 
-/// Whether an allowed access shows what a run goes on with: it starts a program, or opens something that isn't the system's.
-/// What is removed may be cleaned up.
+/// Whether an allowed access shows that a run goes on: it starts a program, or opens something that isn't the system's.
+/// A removal may be clean-up.
 pub fn is_own_work(kind: Kind, target: &[u8]) -> bool {
     const SYSTEMS: [&[u8]; 9] = [
         b"/usr/", b"/lib", b"/bin/", b"/sbin/", b"/etc/", b"/proc/", b"/sys/", b"/dev/", b"/run/",
@@ -69,15 +69,15 @@ pub fn is_own_work(kind: Kind, target: &[u8]) -> bool {
 }
 
 impl Timeline {
-    /// How many calls were judged between two moments, of the processes that are meant.
+    /// The number of calls judged between two moments, of the processes that `is_meant` accepts.
     pub fn calls_between(&self, from: Duration, to: Duration, is_meant: impl Fn(i32) -> bool) -> usize {
         let after = self.calls.partition_point(|(at, _)| *at <= from);
         let calls = self.calls[after..].iter().take_while(|(at, _)| *at < to);
         calls.filter(|(_, process)| is_meant(*process)).count()
     }
 
-    /// Whether a process went on with other things between two moments: it got something that it hadn't had before, or
-    /// it, or one above it, started another program.
+    /// Whether a process went on with other work between two moments: it got access to something new, or it, or an
+    /// ancestor, started another program.
     pub fn goes_on(&self, process: i32, from: Duration, to: Duration) -> bool {
         let after = self.got.partition_point(|got| got.at <= from);
         let mut got = self.got[after..].iter().take_while(|got| got.at < to);
@@ -87,20 +87,20 @@ impl Timeline {
         })
     }
 
-    /// Whether the parent of `other` is a process or one above it.
+    /// Whether the parent of `other` is the process or an ancestor of it.
     fn is_of_same_family(&self, process: i32, other: i32) -> bool {
         let parent = self.parents.get(&other);
         parent.is_some_and(|parent| self.line_of(process).contains(parent))
     }
 
-    /// Whether a process is one that another one of the run started.
+    /// Whether another process of the run started a process.
     pub fn is_child(&self, process: i32) -> bool {
         self.parents
             .get(&process)
             .is_some_and(|parent| self.parents.contains_key(parent))
     }
 
-    /// A process and those above it.
+    /// A process and its ancestors.
     pub fn line_of(&self, process: i32) -> Vec<i32> {
         const DEEPEST: usize = 64;
         std::iter::successors(Some(process), |one| self.parents.get(one).copied())
@@ -108,7 +108,7 @@ impl Timeline {
             .collect()
     }
 
-    /// The names of data files that a process of the run got: what it can be wrong about.
+    /// The names of data files that a process of the run could open: files that it can report errors about.
     pub fn names_of_data(&self) -> impl Iterator<Item = &str> {
         let data = self
             .got
@@ -118,7 +118,7 @@ impl Timeline {
     }
 }
 
-/// What a run-time loads or shows at a failure, too, which isn't going on.
+/// Files that a run-time also loads or shows at a failure, which isn't going on.
 fn is_loaded(target: &[u8]) -> bool {
     const ENDINGS: [&[u8]; 5] = [b".py", b".pyc", b".class", b".jar", b".so"];
     const PARTS: [&str; 3] = ["/__pycache__", "/package.json", "/hsperfdata_"];
@@ -126,7 +126,7 @@ fn is_loaded(target: &[u8]) -> bool {
     ENDINGS.iter().any(|ending| target.ends_with(ending)) || PARTS.iter().any(|part| is_part(part))
 }
 
-/// What texts name as the place of an error.
+/// Files that texts name as the position of an error.
 fn is_code(target: &[u8]) -> bool {
     const ENDINGS: [&[u8]; 19] = [
         b".js", b".mjs", b".cjs", b".ts", b".java", b".sh", b".bash", b".pl", b".pm", b".rb", b".tcl", b".lua", b".c",

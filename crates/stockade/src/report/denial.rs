@@ -1,4 +1,4 @@
-//! A denial: one refused access as the report has it.
+//! A denial: one refused access as reported.
 
 use std::ffi::OsString;
 
@@ -9,14 +9,14 @@ use super::{milliseconds, text};
 use crate::policy::Kind;
 use crate::policy::{self, DenialKind, Target};
 
-/// A refused access. Texts are the target's to choose: they are kept as they are, but for what isn't UTF-8.
+/// A refused access. The target chooses the texts: they are kept unchanged, except bytes that aren't UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
     /// The kind of access.
     pub access: Kind,
-    /// What it was to, as the kernel names it.
+    /// The target, as the kernel names it.
     pub target: String,
-    /// The same as the program named it; empty where it named nothing.
+    /// The target as the program named it; empty if it named none.
     pub asked: String,
     /// The system call.
     pub syscall: String,
@@ -28,30 +28,30 @@ pub struct Denial {
     pub count: u64,
     /// When it was refused first, in milliseconds since the start.
     pub at_ms: u64,
-    /// What refused it; `None` where nothing grants it.
+    /// The rule that refused it; `None` if nothing grants it.
     pub rule: Option<Rule>,
-    /// The capability that was missing.
+    /// The missing capability.
     pub capability: Option<String>,
     /// Whether this explains why the run failed.
     pub explains: bool,
-    /// The least flags that would allow it; `None` where no grant does.
+    /// The fewest flags that would allow it; `None` if no grant would.
     #[serde(with = "text::words_or_none")]
     pub grant: Option<Vec<OsString>>,
-    /// The lowest shipped profile that would allow it; `None` where only `trusted` would, or none.
+    /// The lowest shipped profile that would allow it; `None` if only `trusted` would, or none.
     pub profile: Option<String>,
 }
 
-/// What refused an access.
+/// The rule that refused an access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Where it stands.
+    /// Its origin: where it is written.
     pub origin: String,
 }
 
 impl Denial {
-    /// What a refusal says by itself; nothing is judged yet.
+    /// The facts in the refusal itself; nothing is judged yet.
     pub(super) fn of(counted: &Counted) -> Denial {
         let refusal = &counted.first;
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -82,7 +82,7 @@ impl Denial {
     }
 }
 
-/// What the supervisor takes all the same: `policy::git_config`.
+/// The changes that the supervisor allows all the same: `policy::git_config`.
 const GIT_CONFIG: &str = "git's configuration, in which a run may add remotes over https or ssh and change their addresses, \
                           the branches that follow them, and the author, in plain words alone";
 
@@ -92,7 +92,7 @@ fn is_git_config(refusal: &Refusal) -> bool {
 }
 
 impl Rule {
-    /// The rule that a refusal of this reason comes from.
+    /// The rule behind a refusal with this reason.
     pub fn of(reason: &Reason) -> Option<Rule> {
         match reason {
             Reason::NotGranted => None,
@@ -104,7 +104,7 @@ impl Rule {
                 text: why.to_string(),
                 origin: "built in".to_string(),
             }),
-            // Its words come from a program of the run.
+            // The nested run's program chose the words.
             Reason::Inside { .. } => Some(Rule {
                 text: "a run inside this one doesn't grant it".to_string(),
                 origin: "built in".to_string(),
@@ -121,7 +121,7 @@ impl Rule {
     }
 }
 
-/// ``secret pattern `**/.env*` ``: what kind of denial, and what it closes.
+/// ``secret pattern `**/.env*` ``: the kind of denial, and its pattern.
 fn denial_text(denial: &policy::Denial) -> String {
     let kind = match denial.kind {
         DenialKind::Explicit => "denied",

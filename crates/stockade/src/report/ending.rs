@@ -15,7 +15,7 @@ pub enum Limit {
     Processes,
     /// Bytes of one file.
     FileSize,
-    /// Growth of what may be written.
+    /// Growth of the written trees.
     Disk,
     /// Bytes of output.
     Output,
@@ -36,25 +36,25 @@ impl Limit {
     }
 }
 
-/// A limit that ended a run, with who noticed.
+/// A limit that ended a run, with its enforcer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitHit {
-    /// Which.
+    /// The limit.
     pub limit: Limit,
     /// How it is enforced: `timer`, `sampling`, `control group`, `rlimit` or `count`.
     pub by: &'static str,
 }
 
-/// What a tree used.
+/// The resources that a tree used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Processor time.
     pub cpu: Duration,
     /// The largest resident set of one process, in bytes.
     pub max_rss: u64,
-    /// The most processes seen at once; `None` where nothing looked.
+    /// The most processes seen at once; `None` if nothing sampled them.
     pub processes: Option<u64>,
-    /// Bytes of standard output and error, where they were piped.
+    /// Bytes of standard output and error, if piped.
     pub output: Option<[u64; 2]>,
 }
 
@@ -65,9 +65,9 @@ pub struct Ending {
     pub status: i32,
     /// The limit that ended it.
     pub limit: Option<LimitHit>,
-    /// What it used.
+    /// The resources it used.
     pub usage: Usage,
-    /// From the start to the end of the tree.
+    /// Time from the start to the end of the tree.
     pub duration: Duration,
     /// Whether output past the limit was dropped.
     pub output_cut: bool,

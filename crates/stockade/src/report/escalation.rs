@@ -1,16 +1,16 @@
-//! What was asked while the run lived.
+//! The questions asked during a run.
 
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
 use crate::approve::{Answer, Requested};
 
-/// All that was asked.
+/// All questions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Escalation {
     /// Each question with its answer, in the order of the answers.
     pub requests: Vec<Escalated>,
-    /// Why nothing more was asked, where that was so.
+    /// Why no more questions were asked, if that was so.
     pub ended: Option<String>,
 }
 
@@ -21,14 +21,14 @@ pub struct Escalated {
     pub id: String,
     /// The kind of access.
     pub access: Kind,
-    /// What it was to, as the kernel names it.
+    /// The target, as the kernel names it.
     pub target: String,
-    /// What was offered.
+    /// The offered grant.
     pub requested: Requested,
-    /// What was said, and by whom.
+    /// The answer, and its author.
     #[serde(flatten)]
     pub answer: Answer,
-    /// What was granted for it.
+    /// The grant given for it.
     pub granted: Option<Requested>,
     /// Milliseconds that the program waited.
     pub waited_ms: u64,

@@ -1,4 +1,4 @@
-//! Mistakes of Stockade's own during a run: panics that were contained.
+//! Faults of Stockade's own during a run: panics that were contained.
 
 use std::sync::Mutex;
 
@@ -11,24 +11,24 @@ use crate::mutex::lock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// A worker: a call of the run was refused.
+    /// A worker: the call was refused.
     Worker,
-    /// The thread that keeps the open questions: the calls that waited were refused.
+    /// The thread that keeps the open questions: the waiting calls were refused.
     Questions,
-    /// Asking a person or a program: that is a no.
+    /// Asking a person or a program: counts as a no.
     Approver,
     /// The relay: a connection was reset.
     Relay,
-    /// Looking a name up, or answering the run about one: the name wasn't found.
+    /// Looking a name up, or answering the run's DNS query: the name wasn't found.
     Names,
-    /// What serves the run as a whole: the run was ended.
+    /// A thread that serves the run as a whole: the run was ended.
     Supervisor,
     /// The warden, which was killed: the run was ended.
     Warden,
 }
 
 impl Part {
-    /// Where it was, and what came of it.
+    /// The part, and the consequence.
     pub fn describe(self) -> (&'static str, &'static str) {
         match self {
             Part::Worker => ("a worker", "the call was refused"),
@@ -42,21 +42,21 @@ impl Part {
     }
 }
 
-/// A mistake of Stockade's own, and how often it was met.
+/// A fault of Stockade's own, and how often it occurred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// Where.
+    /// The part that panicked.
     pub part: Part,
-    /// The message and its place in the source. It may quote what the run chose; it is escaped, and its length bounded.
+    /// The message and its source location. It may quote the run's text; it is escaped, and its length bounded.
     pub message: String,
-    /// How often.
+    /// How often it occurred.
     pub count: u64,
 }
 
-/// Different faults that are kept; of more, only the first ones.
+/// Different faults kept: the first ones only.
 const MOST: usize = 16;
 
-/// The faults of one run, noted by its threads.
+/// The faults of one run, recorded by its threads.
 #[derive(Debug, Default)]
 pub struct Faults(Mutex<Vec<Fault>>);
 

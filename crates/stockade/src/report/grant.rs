@@ -1,4 +1,4 @@
-//! The least grant that would allow a refused access.
+//! The minimal grant that would allow a refused access.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -34,7 +34,7 @@ impl Flag {
         }
     }
 
-    /// What it grants of files; a socket is none.
+    /// The file accesses it grants; a socket has none.
     pub fn access(self) -> Access {
         match self {
             Flag::Read => Access::READ,
@@ -45,7 +45,7 @@ impl Flag {
     }
 }
 
-/// One flag with what it grants.
+/// A flag with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Grant {
     /// A file or tree.
@@ -59,14 +59,14 @@ pub enum Grant {
 /// One flag with its path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PathGrant {
-    /// As which option.
+    /// The option.
     pub flag: Flag,
-    /// What it opens.
+    /// The path it opens.
     pub path: PathBuf,
 }
 
 impl Grant {
-    /// The words of the command line.
+    /// The command-line words.
     pub fn words(&self) -> Vec<OsString> {
         match self {
             Grant::Path(grant) => vec![grant.flag.name().into(), grant.path.clone().into_os_string()],
@@ -75,7 +75,7 @@ impl Grant {
         }
     }
 
-    /// Whether the other isn't needed where this one is given.
+    /// Whether this grant makes the other one redundant.
     pub fn covers(&self, other: &Grant) -> bool {
         match (self, other) {
             (Grant::Path(ours), Grant::Path(theirs)) => ours.covers(theirs),
@@ -86,7 +86,7 @@ impl Grant {
 }
 
 impl PathGrant {
-    /// Whether the other isn't needed where this one is given.
+    /// Whether this grant makes the other one redundant.
     pub fn covers(&self, other: &PathGrant) -> bool {
         match (self.flag, other.flag) {
             (Flag::Socket, _) | (_, Flag::Socket) => self == other,
@@ -95,7 +95,7 @@ impl PathGrant {
     }
 }
 
-/// A grant of exactly what was refused, whatever has to come with it in practice; `None` where no grant would do.
+/// A grant of exactly the refused access, without companions needed in practice; `None` if no grant would allow it.
 pub fn exact(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
     match least(refusal, grant_limits)? {
         Grant::Path(grant) => Some(Grant::Path(PathGrant {
@@ -108,7 +108,7 @@ pub fn exact(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<Grant>
     }
 }
 
-/// The least grant for a refusal; `None` where no grant would do.
+/// The minimal grant for a refusal; `None` if no grant would allow it.
 pub fn least(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
     let was_open = matches!(refusal.reason, Reason::Declined(_));
     if !refusal.reason.is_open() && !was_open {
@@ -122,8 +122,7 @@ pub fn least(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<Grant>
     }
 }
 
-/// What may sensibly be granted in place of a grant: the directory that a file is in, all ports of a host. `None` where
-/// nothing is.
+/// A sensible wider grant in place of a grant: the directory of a file, all ports of a host. `None` if there is none.
 pub fn wider(grant: &Grant, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
     match grant {
         Grant::Path(PathGrant { flag, path }) if *flag != Flag::Socket => {
@@ -173,8 +172,8 @@ fn least_path(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<PathG
     })
 }
 
-/// Never suggested, so that pasting a line doesn't grant it: whole homes and machines, devices, what the machine runs on or
-/// trusts, and sockets behind which somebody does whatever is asked.
+/// Never suggested, so that pasting a line doesn't grant it: whole homes and machines, devices, files that the machine
+/// runs on or trusts, and sockets of services that carry out any request.
 fn is_harmful(flag: Flag, path: &Path, grant_limits: &GrantLimits<'_>) -> bool {
     const WHOLE: [&str; 8] = ["/", "/home", "/root", "/etc", "/var", "/dev", "/proc", "/sys"];
     const OF_THE_MACHINE: [&str; 11] = [
@@ -199,8 +198,8 @@ fn is_harmful(flag: Flag, path: &Path, grant_limits: &GrantLimits<'_>) -> bool {
         }
 }
 
-/// What has to be writable for one file to be: git locks, renames and adds in its own directory, a database keeps
-/// journals beside it, and the next run makes up another name.
+/// The path that must be writable for one file to be: git locks, renames and adds in its own directory, a database
+/// keeps journals beside it, and the next run invents another name.
 fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, grant_limits: &GrantLimits<'_>) -> &'a Path {
     let git = path
         .ancestors()
@@ -214,7 +213,7 @@ fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, grant_limits: &Gra
     }
 }
 
-/// The repository of a file that git reads first: one that is read at all is read as a whole. `None` for other programs.
+/// The repository of a file that git reads first: if git reads any of it, it reads all. `None` for other programs.
 fn repository<'a>(refusal: &Refusal, path: &'a Path) -> Option<&'a Path> {
     const FIRST: [&str; 3] = ["HEAD", "config", "packed-refs"];
     let program = refusal.program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
@@ -225,7 +224,7 @@ fn repository<'a>(refusal: &Refusal, path: &'a Path) -> Option<&'a Path> {
     (program.starts_with(b"git") && FIRST.contains(&name) && is_its_own).then_some(directory)
 }
 
-/// `app.db`, `app.sqlite3`, and the journals that SQLite makes (sqlite.org/tempfiles.html).
+/// `app.db`, `app.sqlite3`, and SQLite's journals (sqlite.org/tempfiles.html).
 fn is_of_database(path: &Path) -> bool {
     const ENDINGS: [&str; 8] = [
         ".db", ".db3", ".sqlite", ".sqlite3", ".s3db", "-journal", "-wal", "-shm",
@@ -242,7 +241,7 @@ fn is_temporary(name: &str, program: &[u8]) -> bool {
     let program = program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let own = match program {
         b"sed" => Some("sed"),
-        // gnulib's links that take another's place.
+        // gnulib's temporary links that are renamed over another file.
         b"ln" => Some("Cu"),
         b"gcc" | b"g++" | b"cc1" | b"cc1plus" | b"collect2" => Some("cc"),
         _ => None,
@@ -254,7 +253,7 @@ fn is_temporary(name: &str, program: &[u8]) -> bool {
         || is_random(name.split('.').next().unwrap_or_default(), RANDOM)
 }
 
-/// Whether the last characters of a name mix capitals, small letters and digits, as mktemp(3) does and no person.
+/// Whether a name's last characters mix upper case, lower case and digits, as mktemp(3) does and no person.
 fn is_random(stem: &str, length: usize) -> bool {
     let Some(end) = stem.len().checked_sub(length).and_then(|at| stem.as_bytes().get(at..)) else {
         return false;
@@ -264,7 +263,7 @@ fn is_random(stem: &str, length: usize) -> bool {
     is_plain && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
 }
 
-/// What a run says about how far a grant may reach, or has to.
+/// A run's limits on how wide a grant may be, or must be.
 pub struct GrantLimits<'a> {
     policy: &'a Policy,
     home: Option<&'a Path>,
@@ -272,17 +271,17 @@ pub struct GrantLimits<'a> {
 }
 
 impl<'a> GrantLimits<'a> {
-    /// Those of a run.
+    /// The limits of a run.
     pub fn new(policy: &'a Policy, home: Option<&'a Path>, command: &'a [String]) -> Self {
         GrantLimits { policy, home, command }
     }
 
-    /// Whether the path is the caller's home, or holds it.
+    /// Whether the path is the caller's home, or contains it.
     fn is_home(&self, path: &Path) -> bool {
         self.home.is_some_and(|home| home.starts_with(path))
     }
 
-    /// Whether a program made up the name of a file that it wanted to create: the command line names the directory or
+    /// Whether a program invented the name of a file that it wanted to create: the command line names the directory or
     /// the start of the name, or it looks like a temporary one.
     fn is_made_up(&self, refusal: &Refusal, path: &Path) -> bool {
         let text = |path: Option<&Path>| path.and_then(Path::to_str).unwrap_or_default().to_string();
@@ -301,8 +300,8 @@ impl<'a> GrantLimits<'a> {
                 .any(|text| mention(text, &[&directory]) != Mention::None || names_the_start(text, &directory, &name))
     }
 
-    /// Whether a directory may be granted in place of what was asked in it: not the machine's own, nothing that holds
-    /// a home, and nothing in which something has to stay closed at a known place.
+    /// Whether a directory may be granted in place of accesses in it: not one of the machine's own, none that contains
+    /// a home, and none in which something must stay closed at a known path.
     pub fn may_open(&self, flag: Flag, directory: &Path) -> bool {
         const WIDE: [&str; 10] = [
             "/", "/etc", "/var", "/dev", "/home", "/opt", "/srv", "/mnt", "/media", "/boot",
@@ -322,7 +321,7 @@ impl<'a> GrantLimits<'a> {
     }
 }
 
-/// The path that a target is; `None` for an address, a process, a call, and for what was cut.
+/// A target's path; `None` for an address, a process, a call, or a truncated target.
 pub fn path_of(target: &[u8]) -> Option<&Path> {
     let is_whole_path = target.starts_with(b"/") && target.len() < Refusals::LONGEST && !target.contains(&0);
     is_whole_path.then(|| Path::new(OsStr::from_bytes(target)))

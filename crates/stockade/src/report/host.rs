@@ -1,6 +1,6 @@
-//! What the targets of connecting, listening and looking up say, and the least grant of each.
+//! The targets of connections, listeners and lookups, and the minimal grant for each.
 //!
-//! A name is the target's to choose. Only what a flag would read as this very host is ever named in a grant.
+//! The target chooses the name. Only a name that a flag would parse as this very host ever appears in a grant.
 
 use std::net::SocketAddr;
 
@@ -12,14 +12,14 @@ use crate::profile::{Host, HostPattern, Name, Ports, is_localhost};
 /// A host of a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// A name; without a port where it was only looked up.
+    /// A name; without a port if it was only looked up.
     Name(Name, Option<u16>),
     /// An address.
     Address(SocketAddr),
 }
 
 impl Endpoint {
-    /// Whether a reach lets it pass, with what is spoken there.
+    /// Whether a network policy allows it, with this protocol check.
     pub fn is_open_in(&self, reach: &NetworkPolicy, speech: ProtocolCheck) -> bool {
         match self {
             Endpoint::Name(name, Some(port)) => reach.name(name, *port) >= Some(speech),
@@ -29,7 +29,7 @@ impl Endpoint {
     }
 }
 
-/// The host that a refusal is about; `None` where it is about none, or its target isn't well-formed.
+/// The host of a refusal; `None` if it concerns none, or its target isn't well-formed.
 pub fn endpoint_of(refusal: &Refusal) -> Option<Endpoint> {
     let target = refusal.target.as_slice();
     match refusal.kind {
@@ -50,14 +50,14 @@ fn name_and_port(text: &str) -> Option<Endpoint> {
     Some(Endpoint::Name(Name::from_wire(name.as_bytes())?, Some(port)))
 }
 
-/// The least pattern that would let a refused connection or look-up pass; `None` where none would.
+/// The minimal pattern that would allow a refused connection or lookup; `None` if none would.
 pub fn least_pattern(refusal: &Refusal) -> Option<HostPattern> {
     if !matches!(refusal.kind, Kind::Connect | Kind::Resolve) {
         return None;
     }
     let is_narrower = matches!(refusal.reason, Reason::Limited(_));
     let pattern = match endpoint_of(refusal)? {
-        // A shell's words would take it for a flag.
+        // The command line would take it for a flag.
         Endpoint::Name(name, _) if name.as_str().starts_with('-') => return None,
         Endpoint::Name(name, Some(port)) if is_narrower || !Ports::Web.contain(port) => {
             HostPattern::parse(&format!("{name}:{port}")).ok()?
@@ -70,18 +70,18 @@ pub fn least_pattern(refusal: &Refusal) -> Option<HostPattern> {
         Endpoint::Address(address) if is_grantable(address) => HostPattern::of_address(address.ip(), address.port()),
         Endpoint::Address(_) => return None,
     };
-    // Not every name of the wire is one that people write, and `localhost` is none that is looked up.
+    // Not every name on the wire is one that people write, and `localhost` is never looked up.
     (HostPattern::parse(&pattern.to_string()).as_ref() == Ok(&pattern)).then_some(pattern)
 }
 
-/// Credentials are nothing to be led to by pasting a line, and the addresses that stand for names mean no host by
-/// themselves (`198.18.0.0/15`).
+/// A pasted line must not lead to credentials, and the addresses that stand for names mean no host by themselves
+/// (`198.18.0.0/15`).
 fn is_grantable(address: SocketAddr) -> bool {
     let kind = kind_of(address.ip());
     address.port() != 0 && kind != AddressKind::Credentials && kind != AddressKind::Special("benchmarking")
 }
 
-/// The port that would have to be granted for listening: on loopback alone, whatever else was asked for.
+/// The port to grant for listening: on loopback alone, whatever address was requested.
 pub fn listen_port(refusal: &Refusal) -> Option<u16> {
     match endpoint_of(refusal).filter(|_| refusal.kind == Kind::Listen)? {
         Endpoint::Address(address) => {
@@ -92,7 +92,7 @@ pub fn listen_port(refusal: &Refusal) -> Option<u16> {
     }
 }
 
-/// How programs and command lines may call it.
+/// The ways in which programs and command lines may write it.
 pub fn spellings(kind: Kind, endpoint: &Endpoint) -> Vec<String> {
     match endpoint {
         Endpoint::Name(name, _) => vec![name.to_string()],

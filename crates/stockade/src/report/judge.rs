@@ -1,4 +1,4 @@
-//! From what was refused to what a report says of it. Pure: all that is known of the run is given.
+//! Derives a report's denials from refusals. Pure: all facts about the run are passed in.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -20,31 +20,31 @@ use crate::policy::{Access, Matcher, NetworkPolicy, Policy, ProtocolCheck};
 use crate::profile::Origin;
 use stockade_text::mask::looks_secret;
 
-/// Denials that are said to explain a failure; a suggestion may cover more of the same.
+/// Most denials marked as explaining a failure; a suggestion may cover more of the same.
 const MOST_EXPLAINING: usize = 4;
 
-/// What is known of a run besides its report.
+/// The facts about a run that its report lacks.
 pub struct RunContext<'a> {
-    /// What the run was allowed.
+    /// The run's policy.
     pub policy: &'a Policy,
     /// The caller's home.
     pub home: Option<&'a Path>,
-    /// What the run said and did towards its end.
+    /// The texts and calls towards the run's end.
     pub timeline: &'a Timeline,
-    /// What it didn't get of its caller's.
+    /// Parts of the caller's environment that the run didn't get.
     pub withheld: &'a dyn Withheld,
     /// The shipped profiles.
     pub order: &'a dyn ProfileOrder,
 }
 
-/// Something that a profile may allow.
+/// An access that a profile may allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need<'a> {
     /// An access to a path that no denial closes.
     Path(Access, &'a Path),
     /// All of these hosts.
     Hosts(&'a NetworkPolicy),
-    /// A host, and what is spoken there.
+    /// A host, with the protocol check.
     Endpoint(Endpoint, ProtocolCheck),
     /// Listening on a port of the loopback interface.
     Listen(u16),
@@ -56,20 +56,20 @@ pub trait ProfileOrder {
     fn lowest(&self, needs: &[Need<'_>]) -> Option<&'static str>;
 }
 
-/// What came of it.
+/// The result.
 pub struct Judged {
     pub denials: Vec<Denial>,
     pub suggestion: Option<Suggestion>,
-    /// Whether a refusal may be the cause, and nothing tells which.
+    /// Whether a refusal may be the cause, and the evidence doesn't tell which.
     pub unsure: bool,
 }
 
-/// What likelihood needs to know.
+/// The facts that `likelihood` needs.
 pub struct Facts<'a> {
     pub run_context: &'a RunContext<'a>,
     pub command: &'a [String],
     pub duration: Duration,
-    /// Whether the run failed, in a way that a refusal may be the cause of.
+    /// Whether the run failed in a way that a refusal may have caused.
     pub failed: bool,
     /// The signal that ended it.
     pub signal: Option<&'a str>,
@@ -105,7 +105,7 @@ pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>)
     }
 }
 
-/// Whether the run told of a refusal at its end.
+/// Whether the run reported a refusal at its end.
 fn tells_of_one(run_context: &RunContext<'_>) -> bool {
     const LAST: usize = 16;
     let texts = run_context
@@ -117,11 +117,11 @@ fn tells_of_one(run_context: &RunContext<'_>) -> bool {
     texts.take(LAST).any(|said| tells_of_refusal(&said.text))
 }
 
-/// What explains a failure without having been refused: the run never had it.
+/// A denial for a failure that wasn't refused: the run lacked a variable or program.
 fn withheld(cause: &Cause, report: &Report) -> Option<Denial> {
     let (access, target, grant): (Kind, String, Option<[OsString; 2]>) = match cause {
         Cause::Refusals(_) | Cause::Unsure => return None,
-        // What a program prints must not lead a person to hand it a secret.
+        // A program's output must not lead a person to hand it a secret.
         Cause::Variable(name) if looks_secret(name.as_ref()) => (Kind::Variable, name.clone(), None),
         Cause::Variable(name) => (Kind::Variable, name.clone(), Some(["--env".into(), name.into()])),
         Cause::Program(path) => {
@@ -147,7 +147,7 @@ fn withheld(cause: &Cause, report: &Report) -> Option<Denial> {
     })
 }
 
-/// A limit isn't a refusal, and neither is somebody who ends the run, by a signal or by a key that a shell passes on.
+/// A limit isn't a refusal, and neither is a user who ends the run, by a signal or by a key that a shell passes on.
 fn has_failed(report: &Report) -> bool {
     const FATAL: [&str; 7] = ["SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP"];
     const ENDED: [i32; 6] = [
@@ -180,7 +180,7 @@ fn denial(weighed: &Weighed<'_>, rank: usize, run_context: &RunContext<'_>, gran
     }
 }
 
-/// What a profile would have to allow; `None` where none does.
+/// The access that a profile would have to allow; `None` if none can.
 fn need(refusal: &Refusal) -> Option<Need<'_>> {
     if !refusal.reason.is_open() {
         return None;
@@ -231,8 +231,8 @@ fn suggest(
     (!flags.is_empty() || profile.is_some()).then_some(Suggestion { flags, profile })
 }
 
-/// The lowest profile that allows what was refused and all that the run's own profile grants: a run that gets on here
-/// must not fail there.
+/// The lowest profile that allows the refused accesses and everything that the run's own profile grants: a run that
+/// succeeds here must not fail there.
 fn profile_for(open: &[&Refusal], run_context: &RunContext<'_>) -> Option<String> {
     let is_profiles = |origin: &Origin| matches!(origin, Origin::Shipped { .. } | Origin::File { .. });
     // No shipped profile grants a socket.
@@ -256,12 +256,12 @@ fn profile_for(open: &[&Refusal], run_context: &RunContext<'_>) -> Option<String
     lowest(&needs, run_context)
 }
 
-/// The lowest profile that allows what was refused and all that the run's own profile grants; never `trusted`.
+/// The lowest profile that allows the refused access and everything that the run's own profile grants; never `trusted`.
 pub fn profile_that_allows(refusal: &Refusal, run_context: &RunContext<'_>) -> Option<String> {
     profile_for(&[refusal], run_context)
 }
 
-/// The run's own profile is no advice: it refused this.
+/// The run's own profile is excluded: it refused this.
 fn lowest(needs: &[Need<'_>], run_context: &RunContext<'_>) -> Option<String> {
     let found = run_context.order.lowest(needs)?;
     (found != run_context.policy.profile).then(|| found.to_string())

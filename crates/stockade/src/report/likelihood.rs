@@ -1,4 +1,4 @@
-//! Which refusals explain why a run failed, and in which order all are told.
+//! Which refusals explain why a run failed, and the order in which all are reported.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -18,10 +18,10 @@ pub struct Weighed<'a> {
     pub explains: bool,
 }
 
-/// Signals that a process gets for what it has just done (signal(7)).
+/// Signals for something that the process itself has just done (signal(7)).
 const FAULTS: [&str; 4] = ["SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"];
 
-/// All refusals: what explains the failure as it happened, and then the others, the latest first.
+/// All refusals: those that explain the failure in the order in which they happened, then the others, the latest first.
 pub fn weigh<'a>(list: &'a [Counted], facts: &Facts<'_>) -> (Vec<Weighed<'a>>, Cause) {
     let evidence = Evidence::new(facts);
     let candidates: Vec<Candidate<'a>> = list.iter().map(|counted| evidence.look(counted)).collect();
@@ -59,10 +59,10 @@ pub fn weigh<'a>(list: &'a [Counted], facts: &Facts<'_>) -> (Vec<Weighed<'a>>, C
     (weighed, cause)
 }
 
-/// What is known of the run, ready to be looked up.
+/// The facts about the run, ready for lookup.
 struct Evidence<'a> {
     facts: &'a Facts<'a>,
-    /// Whether it told of a move between file systems. What was refused as one is copied else.
+    /// Whether it reported a move between file systems. Otherwise a move refused that way was done as a copy.
     tells_of_devices: bool,
     places: Places<'a>,
 }
@@ -109,7 +109,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// How the program may call what it was refused.
+    /// The ways in which the program may write the target of a refusal.
     fn names(&self, refusal: &Refusal) -> Vec<String> {
         const SHORTEST: usize = 3;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -141,7 +141,7 @@ fn borrowed(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
-/// Whether the program would have found nothing without Stockade, either.
+/// Whether the target would be missing without Stockade too.
 fn is_absent(refusal: &Refusal) -> bool {
     let needs_it = match refusal.kind {
         Kind::Read | Kind::Write | Kind::Delete | Kind::Metadata | Kind::Execute => true,
@@ -151,12 +151,12 @@ fn is_absent(refusal: &Refusal) -> bool {
     needs_it && !refusal.exists && path_of(&refusal.target).is_some()
 }
 
-/// Whether a run inside the run tells of it, or does without it: Stockade itself says what it fails on.
+/// Whether a nested run reports it, or copes with it: Stockade itself reports what it fails on.
 fn is_told_elsewhere(refusal: &Refusal) -> bool {
     matches!(refusal.reason, Reason::Inside { .. }) || refusal.program.ends_with(b"/stockade")
 }
 
-/// A key in `~/.ssh` is behind a dot and needed all the same.
+/// A key in `~/.ssh` lies behind a dot and is needed all the same.
 fn is_secret_read(refusal: &Refusal) -> bool {
     use crate::policy::DenialKind;
     match &refusal.reason {

@@ -1,22 +1,22 @@
-//! Whether a text names a path, and what it says of it: what the program printed, or the words of its command line.
+//! Whether and how a text names a path: the text is the program's output, or the words of its command line.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::policy::Kind;
 
-/// How a text names something.
+/// The way in which a text names something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mention {
     /// Not at all.
     None,
-    /// It does.
+    /// By name.
     Named,
-    /// On a line that tells of a failure.
+    /// On a line that reports a failure.
     Blamed,
 }
 
-/// Words for a refusal, each the beginning of a word. A program that prints one of them was refused something, and knows it.
+/// Words for a refusal, each a word prefix. A program that prints one was refused something and noticed it.
 const REFUSED: &[&str] = &[
     "denied",
     "not permitted",
@@ -28,7 +28,7 @@ const REFUSED: &[&str] = &[
     "accessdeniedexception",
     "not supported",
 ];
-/// Words for a failure of any kind.
+/// Words for any failure.
 const FAILED: &[&str] = &[
     "error",
     "exception",
@@ -45,12 +45,12 @@ const FAILED: &[&str] = &[
     "no such",
     "not found",
     "missing",
-    // Resolvers, by way of the C library, Node and Go.
+    // Resolver errors of the C library, Node and Go.
     "not known",
     "enotfound",
     "no such host",
 ];
-/// Words for what a program does without, on the line that tells of it.
+/// Words for something optional, on the line that reports it.
 const WITHOUT: &[&str] = &[
     "ignor",
     "skipp",
@@ -62,9 +62,9 @@ const WITHOUT: &[&str] = &[
     "continuing",
     "default",
 ];
-/// Words for a warning, of what it may do without.
+/// Words of a warning about something that may be optional.
 const WARNS: &[&str] = &["warn", "note:", "debug", "retry"];
-/// Words for something that isn't there or didn't work, as a refusal makes it.
+/// Words for something that is missing or didn't work, as after a refusal.
 const LACKS: &[&str] = &[
     "no ",
     "not ",
@@ -91,7 +91,7 @@ const LACKS: &[&str] = &[
     "could not",
     "notfound",
 ];
-/// Words for something that is there and wrong, which no refusal makes.
+/// Words for something that exists and is wrong, which no refusal causes.
 const WRONG: &[&str] = &[
     "invalid",
     "bad ",
@@ -131,7 +131,7 @@ const WRONG: &[&str] = &[
     "no such column",
     "double free",
 ];
-/// Words for a value that isn't there, as one that couldn't be read.
+/// Words for a missing value, such as one that couldn't be read.
 const NO_VALUE: &[&str] = &[
     "nonetype",
     "of undefined",
@@ -148,7 +148,7 @@ const NO_VALUE: &[&str] = &[
 ];
 /// Words for a number or a text that is wrong because it is empty.
 const EMPTY: &[&str] = &["have 0", "got 0", "found 0", "but 0", "''", "\"\"", "(none)"];
-/// Words of a connection that failed.
+/// Words of a failed connection.
 const NETWORK: &[&str] = &[
     "getaddrinfo",
     "eai_again",
@@ -174,7 +174,7 @@ const NETWORK: &[&str] = &[
     "could not transfer artifact",
     "failed to fetch",
 ];
-/// What only says that something else failed: test runners, make, npm, a process that waited for another.
+/// Lines that only report that something else failed: test runners, make, npm, a parent process.
 const BOILERPLATE: &[&str] = &[
     "make: ***",
     "make[",
@@ -198,9 +198,9 @@ const BOILERPLATE: &[&str] = &[
     "exception in thread",
     "> ",
 ];
-/// What joins the parts of one error.
+/// Phrases that join the parts of one error.
 const JOINS: &[&str] = &["during handling of", "direct cause of", "caused by"];
-/// Exceptions that a refusal raises, or that stand for any.
+/// Exceptions that a refusal raises, or that may stand for any error.
 const REFUSALS_OWN: &[&str] = &[
     "PermissionError",
     "OSError",
@@ -240,37 +240,37 @@ const REFUSALS_OWN: &[&str] = &[
     "BackendUnavailable",
 ];
 
-/// What a text is about, by its words.
+/// A text's subject, judged by its words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tone {
-    /// The last line that tells of a mistake that no refusal makes.
+    /// The last line that reports an error that no refusal causes.
     pub own_line: Option<usize>,
     /// The Python module that wasn't found.
     pub missing_module: Option<String>,
-    /// The line that tells of a value that isn't there, at its end.
+    /// The line at its end that reports a missing value.
     pub lacks_value: Option<usize>,
-    /// Whether its end says that something is there and wrong.
+    /// Whether its end reports that something exists and is wrong.
     pub is_wrong: bool,
-    /// Whether it ends in an assertion that says nothing.
+    /// Whether it ends in an assertion without a message.
     pub is_bare_assertion: bool,
-    /// Whether it tells of a connection.
+    /// Whether it reports on a connection.
     pub is_of_network: bool,
-    /// Whether it tells of a refusal, and not as a warning.
+    /// Whether it reports a refusal, and not as a warning.
     pub tells_of_refusal: bool,
-    /// Whether it only says that something else failed.
+    /// Whether it only reports that something else failed.
     pub is_boilerplate: bool,
-    /// Whether its end says that something is lacking.
+    /// Whether its end reports that something is missing.
     pub lacks: bool,
-    /// Whether its end says nothing of what is wrong.
+    /// Whether its end doesn't say what is wrong.
     pub is_vague: bool,
 }
 
 impl Tone {
-    /// Of a text's lines.
+    /// Judges a text's lines.
     pub fn of(text: &str) -> Tone {
         let lines: Vec<&str> = text.lines().collect();
         let joined = lines.iter().rposition(|line| has_any(line, JOINS));
-        // What follows from a refusal: what couldn't be made isn't there.
+        // A consequence of a refusal: a file that couldn't be created doesn't exist.
         let follows = |at: usize| is_absent(lines[at]) && refused_in(&lines[..at]);
         let is_own = |at: &usize| {
             !follows(*at) && is_own(lines[*at]) && joined.is_none_or(|joined| *at < joined || !refused_in(&lines))
@@ -301,13 +301,13 @@ impl Tone {
 }
 
 impl Tone {
-    /// Whether it tells of a mistake that no refusal makes.
+    /// Whether it reports an error that no refusal causes.
     pub fn is_of_own(&self) -> bool {
         self.own_line.is_some() || self.is_wrong
     }
 }
 
-/// The last line that says more than that something else failed.
+/// The last line that doesn't only report that something else failed.
 pub fn last_message(text: &str) -> &str {
     text.lines()
         .rev()
@@ -315,7 +315,7 @@ pub fn last_message(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Whether a text says nothing of a failure, or that something is done without.
+/// Whether a text reports no failure, or only missing optional things.
 pub fn tells_of_no_failure(text: &str) -> bool {
     let is_harmless = |line: &str| {
         is_tolerated(line)
@@ -333,20 +333,20 @@ fn is_boilerplate(line: &str) -> bool {
     !line.contains(char::is_alphanumeric) || BOILERPLATE.iter().any(|start| line.starts_with(start))
 }
 
-/// Whether a line is an error that no refusal makes: an exception of another class, a command that isn't there.
+/// Whether a line is an error that no refusal causes: an exception of another class, a missing command.
 fn is_own(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     let is_rules = lower.contains("no rule to make target") || line.starts_with("Error [ERR_");
     let is_command = lower.ends_with(": not found") || lower.ends_with("command not found");
     let is_absent = is_absent(line);
-    // Of an application, where the system's has a number.
+    // An application's error; the system's has a number.
     let is_applications = line.starts_with("PermissionError: ") && !line.contains("[Errno");
     let is_compilers = lower.contains(": error: ")
         && lower
             .split(':')
             .nth(1)
             .is_some_and(|part| part.trim().parse::<u32>().is_ok());
-    // What a library makes of a refusal has its own class, and the system's words.
+    // A library's exception for a refusal has its own class and the system's words.
     let is_systems = tells_of_refusal(line) || has_any(line, NETWORK);
     let is_exception = exception(line).is_some_and(|class| !REFUSALS_OWN.contains(&class)) && !is_systems;
     is_rules || is_command || is_absent || is_applications || is_compilers || is_exception
@@ -356,7 +356,7 @@ fn is_absent(line: &str) -> bool {
     has_any(line, &["no such file", "enoent"])
 }
 
-/// The class at the beginning of a line: `java.lang.ArithmeticException: / by zero`, `TypeError: …`, `MemoryError`.
+/// The class at the start of a line: `java.lang.ArithmeticException: / by zero`, `TypeError: …`, `MemoryError`.
 fn exception(line: &str) -> Option<&str> {
     let line = line
         .trim_start_matches("Exception in thread \"main\" ")
@@ -386,9 +386,9 @@ fn missing_module(line: &str) -> Option<String> {
     Some(name.split('.').next()?.to_string())
 }
 
-/// Words that may name a program that wasn't found: a shell's `tool: not found`, make's `tool: No such file or directory`,
-/// Node's `spawn tool ENOENT`, Python's `No such file or directory: 'tool'`, a script's `tool: please install it`. Whether one
-/// is a program that the run lacks has to be looked up.
+/// Words that may name a program that wasn't found: a shell's `tool: not found`, make's
+/// `tool: No such file or directory`, Node's `spawn tool ENOENT`, Python's `No such file or directory: 'tool'`, a
+/// script's `tool: please install it`. The caller must look up whether one is a program that the run lacks.
 pub fn missing_programs(text: &str) -> impl Iterator<Item = &str> {
     const SAYS: [&str; 6] = [
         "not found",
@@ -405,7 +405,7 @@ pub fn missing_programs(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty() && !word.contains('/')).take(MOST)
 }
 
-/// The hosts that a text about a connection names: addresses, and what stands in a URL or right after the words for it.
+/// The hosts that a text about a connection names: addresses, and words in a URL or right after the phrases for it.
 pub fn hosts(text: &str) -> impl Iterator<Item = &str> {
     const BEFORE: [&str; 8] = [
         "connect to ",
@@ -434,14 +434,14 @@ pub fn hosts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text names a file, by its path or by its name with an ending.
+/// Whether a text names a file, by its path or by its name with an extension.
 pub fn names_file(text: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let has_ending = name.trim_start_matches('.').contains('.');
     mention(text, &[path]) != Mention::None || has_ending && mention(text, &[name]) != Mention::None
 }
 
-/// The first of these variables that a text names as a word, but for a warning.
+/// The first of these variables that a text names as a word, except in a warning.
 pub fn named_variable<'v>(text: &str, variables: &'v [String]) -> Option<&'v str> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let names = |line: &str, name: &str| {
@@ -457,7 +457,7 @@ pub fn named_variable<'v>(text: &str, variables: &'v [String]) -> Option<&'v str
     variables.iter().find(is_one).map(String::as_str)
 }
 
-/// Whether a text ends with a key or a property that something hasn't.
+/// Whether a text ends with a key or property that something lacks.
 pub fn tells_of_an_absent_key(text: &str) -> bool {
     has_any(
         last_message(text),
@@ -470,7 +470,7 @@ pub fn tells_of_an_absent_key(text: &str) -> bool {
     )
 }
 
-/// Whether a text tells of a move between file systems.
+/// Whether a text reports a move between file systems.
 pub fn tells_of_devices(text: &str) -> bool {
     has_any(
         text,
@@ -478,12 +478,12 @@ pub fn tells_of_devices(text: &str) -> bool {
     )
 }
 
-/// Whether a text tells of something that didn't come in time.
+/// Whether a text reports a time-out.
 pub fn tells_of_waiting(text: &str) -> bool {
     has_any(text, &["timed out", "timeout"])
 }
 
-/// Whether a text tells of a refusal, and not of one to a user or a table: that is an application's.
+/// Whether a text reports a refusal, other than one to a user or a table, which is an application's.
 pub fn tells_of_refusal(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let is_applications = |after: &str| {
@@ -502,8 +502,8 @@ pub fn tells_of_refusal(text: &str) -> bool {
     })
 }
 
-/// The words of a text that may be a path which it tells it was refused, on the lines that tell of it: what is quoted, what
-/// stands between colons, and single words.
+/// The words of a text that may be refused paths, on the lines that report a refusal: quoted text, fields between
+/// colons, and single words.
 pub fn refused_paths(text: &str) -> impl Iterator<Item = &str> {
     let mut seen = HashSet::new();
     let lines = text.lines().rev().filter(|line| tells_of_refusal(line));
@@ -515,7 +515,7 @@ pub fn refused_paths(text: &str) -> impl Iterator<Item = &str> {
 fn possible_paths(line: &str) -> impl Iterator<Item = &str> {
     const QUOTES: [char; 5] = ['\'', '"', '`', '\u{2018}', '\u{2019}'];
     const AROUND: [char; 9] = [',', ';', ':', '(', ')', '[', ']', '<', '>'];
-    // Not each other one: there is `can't`.
+    // Not every other part: `can't` contains a quote.
     let quoted = line.split(QUOTES).skip(1);
     let fields = line.split(": ").map(str::trim);
     let is_around = |c| QUOTES.contains(&c) || AROUND.contains(&c);
@@ -523,7 +523,7 @@ fn possible_paths(line: &str) -> impl Iterator<Item = &str> {
     quoted.chain(fields).chain(words)
 }
 
-/// The last line that names one of these and tells of a failure, and not of something that is done without.
+/// The last line that names one of these in a failure, and not as something optional.
 pub fn last_blaming_line(text: &str, names: &[&str], kind: Kind) -> Option<usize> {
     let is_python = text.contains("Traceback (most");
     let is_code = |line: &str| is_python && line.starts_with("    ");
@@ -532,23 +532,23 @@ pub fn last_blaming_line(text: &str, names: &[&str], kind: Kind) -> Option<usize
     lines.filter(|(_, line)| blames(line)).map(|(at, _)| at).last()
 }
 
-/// Whether a text names one of these only as something that is done without.
+/// Whether a text names one of these only as something optional.
 pub fn warns_of(text: &str, names: &[&str], kind: Kind) -> bool {
     let warning = |line: &str| names_on(line, names, kind) != Mention::None && is_tolerated(line);
     text.lines().any(warning) && last_blaming_line(text, names, kind).is_none()
 }
 
-/// Dots in one word that may end a name; a text of dots shall not take long.
+/// Dots in one word that may end a name; bounded, so that a text of dots doesn't take long.
 const MOST_ENDS: usize = 8;
 
-/// The words of all that was said: a look for each name in each text would take long.
+/// The words of all texts: searching each text for each name would take long.
 pub struct Words<'t>(HashSet<&'t str>);
 
 impl<'t> Words<'t> {
-    /// Of these texts.
+    /// Collects the words of these texts.
     pub fn of(texts: impl Iterator<Item = &'t str>) -> Words<'t> {
         let words = texts.flat_map(|text| text.split(|c: char| !(goes_on(c) || c == '.')));
-        // A dot that nothing goes on from ends a name.
+        // A dot ends a name unless an alphanumeric character follows.
         let ends = |word: &'t str| {
             let dots = word.match_indices('.').map(|(at, _)| at);
             let ending = dots.filter(move |at| !word[at + 1..].starts_with(char::is_alphanumeric));
@@ -560,7 +560,7 @@ impl<'t> Words<'t> {
         Words(words.map(plain).flat_map(ends).collect())
     }
 
-    /// Whether a text may name it as [`mention`] finds it: it is a word, or of several, or one that is spelled in several ways.
+    /// Whether a text may name it as [`mention`] finds it: it is a known word, consists of several, or has several spellings.
     pub fn may_name(&self, name: &str, kind: Kind) -> bool {
         let is_host = matches!(kind, Kind::Connect | Kind::Resolve | Kind::Listen);
         let name = plain(name);
@@ -568,12 +568,12 @@ impl<'t> Words<'t> {
     }
 }
 
-/// Without what may stand around a path.
+/// The word without characters that may surround a path.
 fn plain(word: &str) -> &str {
     word.trim_start_matches("./").trim_end_matches('.')
 }
 
-/// Whether it says that something is done without.
+/// Whether it reports that something optional is missing.
 pub fn does_without(text: &str) -> bool {
     has_any(&without_paths(text), WITHOUT)
 }
@@ -583,7 +583,7 @@ fn is_tolerated(line: &str) -> bool {
     has_any(&said, WITHOUT) || has_any(&said, WARNS)
 }
 
-/// A text without the paths in it: `/etc/default/x` says nothing of a default.
+/// A text without the paths in it: `/etc/default/x` isn't about a default.
 fn without_paths(text: &str) -> Cow<'_, str> {
     match text.contains('/') {
         true => {
@@ -604,7 +604,7 @@ pub fn only_warns(text: &str) -> bool {
     lines.peek().is_some() && lines.all(warns)
 }
 
-/// How a text names what a refusal of this kind is about.
+/// The way in which a text names the target of a refusal of this kind.
 pub fn names_on(line: &str, names: &[&str], kind: Kind) -> Mention {
     match kind {
         Kind::Connect | Kind::Resolve | Kind::Listen => mention_host(line, names),
@@ -612,9 +612,9 @@ pub fn names_on(line: &str, names: &[&str], kind: Kind) -> Mention {
     }
 }
 
-/// Whether a text has a word of a file's name, or the beginning of one: `no signing key` of `prod.key`.
+/// Whether a text has a word of a file's name, or a prefix of one: `no signing key` of `prod.key`.
 pub fn share_a_word(text: &str, names: &[String]) -> bool {
-    /// Of names, not of what they stand for.
+    /// Common parts of names, which don't identify a file.
     const COMMON: &[&str] = &[
         "conf", "config", "cfg", "json", "toml", "yaml", "yml", "txt", "log", "tmp", "data", "file",
     ];
@@ -633,7 +633,7 @@ pub fn share_a_word(text: &str, names: &[String]) -> bool {
     })
 }
 
-/// A text without quoted source code, places, and the name that a program puts before its message.
+/// A text without quoted source code, positions, and the program name before a message.
 fn messages(text: &str) -> impl Iterator<Item = &str> {
     let lines: Vec<&str> = text.lines().collect();
     let is_mark = |line: &&str| line.contains('^') && !line.contains(char::is_alphanumeric);
@@ -650,7 +650,7 @@ fn messages(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How a text names one of these.
+/// The way in which a text names one of these.
 pub fn mention(text: &str, names: &[&str]) -> Mention {
     names
         .iter()
@@ -660,7 +660,7 @@ pub fn mention(text: &str, names: &[&str]) -> Mention {
         .unwrap_or(Mention::None)
 }
 
-/// How a line names what stands in it.
+/// The way in which a line names something in it.
 fn blame(line: &str) -> Mention {
     if tells_of_refusal(line) || has_any(line, FAILED) {
         Mention::Blamed
@@ -669,9 +669,9 @@ fn blame(line: &str) -> Mention {
     }
 }
 
-/// How a text names one of these hosts: alone, with a port, or in a URL; in any case.
+/// The way in which a text names one of these hosts: alone, with a port, or in a URL; case-insensitive.
 pub fn mention_host(text: &str, names: &[&str]) -> Mention {
-    // As many bytes as before, so that places stay the same.
+    // The length in bytes stays the same, and so do offsets.
     let lower = text.to_ascii_lowercase();
     names
         .iter()
@@ -681,7 +681,7 @@ pub fn mention_host(text: &str, names: &[&str]) -> Mention {
         .unwrap_or(Mention::None)
 }
 
-/// Where a host's name stands that isn't part of a longer one: `a.b` isn't named by `x.a.b`, `a.b.c` or `a.bc`.
+/// Offsets of a host's name that isn't part of a longer one: `a.b` isn't named by `x.a.b`, `a.b.c` or `a.bc`.
 fn host_places(text: &str, name: &str) -> Vec<usize> {
     let is_label = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let is_apart = |at: &usize| {
@@ -698,7 +698,7 @@ fn host_places(text: &str, name: &str) -> Vec<usize> {
     text.match_indices(name).map(|(at, _)| at).filter(is_apart).collect()
 }
 
-/// Whether a text names a path that a name goes on from: `/r/t-` where the target is `/r/t-Ab3x`.
+/// Whether a text names a path that is a prefix of the name: `/r/t-` where the target is `/r/t-Ab3x`.
 pub fn names_the_start(text: &str, directory: &str, name: &str) -> bool {
     places(text, directory, |rest| rest.starts_with('/')).any(|at| {
         let rest = &text[at + directory.len() + 1..];
@@ -713,7 +713,7 @@ fn has_any(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// Where a name begins a word, and what follows it is fitting.
+/// Offsets at which a name starts a word, and `follows` accepts the rest.
 fn places<'a>(text: &'a str, name: &'a str, follows: impl Fn(&str) -> bool + 'a) -> impl Iterator<Item = usize> + 'a {
     let found = (!name.is_empty()).then(|| text.match_indices(name));
     found.into_iter().flatten().map(|(at, _)| at).filter(move |at| {
@@ -722,7 +722,7 @@ fn places<'a>(text: &'a str, name: &'a str, follows: impl Fn(&str) -> bool + 'a)
     })
 }
 
-/// Whether a name ends where this goes on: `/r/a` isn't named by `/r/a/b`, `/r/ab` or `/r/a.py`.
+/// Whether a name ends before this rest: `/r/a` isn't named by `/r/a/b`, `/r/ab` or `/r/a.py`.
 fn is_end(rest: &str) -> bool {
     let mut rest = rest.chars();
     match rest.next() {
@@ -731,7 +731,7 @@ fn is_end(rest: &str) -> bool {
     }
 }
 
-/// Whether a character next to a name makes it a part of a longer one.
+/// Whether a character next to a name makes it part of a longer one.
 fn goes_on(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '/')
 }

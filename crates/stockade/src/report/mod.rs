@@ -1,9 +1,9 @@
 //! The report of a run: one JSON document, its field names a promise (`schemas/report.schema.json`).
 //!
-//! `refusal` holds what the supervisor saw. `judge` makes denials and a suggestion of it: `likelihood` orders them
-//! (`mention` and `probe` are its evidence), `grant` finds the least grant of one (`host` those of the network),
-//! `suggestion` of several together.
-//! No I/O but in `sink`. Texts in a report may come from the target: who shows them escapes them.
+//! `refusal` holds the supervisor's observations. `judge` derives denials and a suggestion from them: `likelihood`
+//! orders them (`mention` and `probe` are its evidence), `grant` finds the minimal grant for one (`host` those of the
+//! network), `suggestion` for several together. No I/O except in `sink`. Texts in a report may come from the target:
+//! escape them before showing.
 
 mod course;
 mod denial;
@@ -70,12 +70,12 @@ pub enum Status {
     ResourceLimit,
     /// A signal ended it.
     Signalled,
-    /// It never started.
+    /// The program never started.
     NotStarted,
 }
 
 impl Status {
-    /// Its name, as reports have it.
+    /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Status::Completed => "completed",
@@ -97,14 +97,14 @@ pub struct Report {
     pub run: String,
     /// The profile's name.
     pub profile: String,
-    /// The command and its arguments; what isn't UTF-8 is replaced.
+    /// The command and its arguments; bytes that aren't UTF-8 are replaced.
     pub command: Vec<String>,
-    /// The run's root; what isn't UTF-8 is replaced in the document.
+    /// The run's root; bytes that aren't UTF-8 are replaced in the document.
     #[serde(serialize_with = "text::path")]
     pub root: PathBuf,
     /// How it went.
     pub status: Status,
-    /// The program's exit code, where it ended by itself.
+    /// The program's exit code, if it exited by itself.
     pub exit_code: Option<i32>,
     /// The signal that ended it, like `SIGKILL`.
     pub signal: Option<String>,
@@ -112,66 +112,66 @@ pub struct Report {
     pub limit: Option<String>,
     /// Wall-clock milliseconds.
     pub duration_ms: u64,
-    /// What enforced the policy.
+    /// The mechanisms that enforced the policy.
     pub enforcement: Enforcement,
-    /// What was refused, in the order in which it explains a failure.
+    /// The refused accesses, in the order in which they explain a failure.
     pub denials: Vec<Denial>,
-    /// Different refusals that found no room in `denials`.
+    /// Different refusals that didn't fit into `denials`.
     pub denials_dropped: u64,
-    /// The least that would have to be granted.
+    /// The minimal grants to add.
     pub suggestion: Option<Suggestion>,
-    /// Whether the run failed and one of the denials may be why, but nothing tells which.
+    /// Whether the run failed and one of the denials may be the reason, but the evidence doesn't tell which.
     pub unsure: bool,
-    /// What was asked of a person, or of a program that stands for one.
+    /// The questions to a person, or to a program that stands for one.
     pub escalation: Option<Escalation>,
-    /// Mistakes of Stockade's own: panics, each of which cost the run what it was about.
+    /// Stockade's own faults: panics, each of which failed the operation in progress.
     pub faults: Vec<Fault>,
-    /// What the tree used.
+    /// The resources that the tree used.
     pub resources: Resources,
 }
 
-/// What enforced the policy.
+/// The mechanisms that enforced the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enforcement {
     /// The kernel's Landlock ABI.
     pub landlock_abi: i32,
     /// Whether the supervisor took part.
     pub supervisor: bool,
-    /// Which opens that only read the supervisor sees. With `fast`, refused ones aren't among the denials.
+    /// The read-only opens that the supervisor sees. With `fast`, refused ones aren't among the denials.
     pub trace: Trace,
-    /// Why it is `exact` although `fast` was asked for.
+    /// The reason why it is `exact` although `fast` was requested.
     #[serde(default)]
     pub kept_exact: Option<String>,
-    /// The namespaces that the run had to itself.
+    /// The run's own namespaces.
     pub namespaces: Vec<String>,
     /// The shortfalls that were accepted.
     pub shortfalls: Vec<String>,
-    /// How the limits on memory and processes are kept: `control group`, `sampling`, or `control group and sampling` where the
-    /// group counts processes alone.
+    /// How the limits on memory and processes are enforced: `control group`, `sampling`, or
+    /// `control group and sampling` if the group counts processes alone.
     pub limits_by: String,
     /// How the limit that ended the run was noticed.
     pub limit_noticed_by: Option<String>,
 }
 
-/// What the tree used.
+/// The resources that the tree used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resources {
     /// Processor time in milliseconds.
     pub cpu_ms: u64,
     /// The largest resident set of one process.
     pub max_rss_bytes: u64,
-    /// The most processes seen at once, where somebody looked.
+    /// The most processes seen at once, if they were sampled.
     pub processes: Option<u64>,
-    /// Bytes of standard output, where it was piped.
+    /// Bytes of standard output, if piped.
     pub stdout_bytes: Option<u64>,
-    /// Bytes of standard error, where it was piped.
+    /// Bytes of standard error, if piped.
     pub stderr_bytes: Option<u64>,
     /// Whether output past the limit was dropped.
     pub output_cut: bool,
 }
 
 impl Report {
-    /// Takes over how the run ended.
+    /// Records how the run ended.
     pub fn ended(&mut self, ending: &Ending) {
         let status = ending.status;
         let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
@@ -196,8 +196,8 @@ impl Report {
         };
     }
 
-    /// Takes over what was refused, after [`Report::ended`]: denials in order, a suggestion, and the status where a
-    /// denial explains the failure. Does nothing where nothing was refused.
+    /// Records the refusals, after [`Report::ended`]: denials in order, a suggestion, and the status if a denial
+    /// explains the failure. Does nothing if nothing was refused.
     pub fn judge(&mut self, refusals: &Refusals, run_context: &RunContext<'_>) {
         self.denials_dropped = refusals.dropped();
         let judged = judge::judge(refusals, self, run_context);
@@ -209,7 +209,7 @@ impl Report {
         }
     }
 
-    /// Whether a mistake of Stockade's own ended the run, or the loss of its warden.
+    /// Whether a fault of Stockade's own ended the run, or the loss of its warden.
     pub fn was_ended_by_fault(&self) -> bool {
         let ends = |fault: &Fault| matches!(fault.part, Part::Supervisor | Part::Warden);
         self.faults.iter().any(ends)

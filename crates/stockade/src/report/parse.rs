@@ -1,13 +1,13 @@
-//! A report read back. Fields that this release doesn't know are passed over; a newer version isn't guessed at.
+//! Parses a report. Fields unknown to this release are ignored; a newer version is rejected.
 
 use serde::Deserialize;
 
 use super::{Report, VERSION};
 
-/// Why a text isn't a report.
+/// The reason why a text isn't a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ParseError {
-    /// It isn't JSON, or the JSON of something else.
+    /// It isn't JSON, or JSON of something else.
     #[error("this isn't a report")]
     Format(#[from] serde_json::Error),
     /// A newer Stockade wrote it.
@@ -24,7 +24,7 @@ struct Head {
 }
 
 impl Report {
-    /// Reads a document.
+    /// Parses a document.
     ///
     /// # Errors
     /// It isn't a report of a version that this release knows.

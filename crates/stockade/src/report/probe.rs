@@ -1,7 +1,7 @@
-//! What programs try at their start and do without: such a refusal explains nothing.
+//! Accesses that programs try at their start and don't need: such a refusal explains nothing.
 //!
 //! Taken from traces of Python, Node, npm, git, bash, gcc, cargo and curl. A name that the program was given, or blames
-//! in what it prints, is no probe, whatever stands here; that is for `likelihood` to see.
+//! in its output, is no probe, whatever is listed here; `likelihood` checks that.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use super::grant::path_of;
 use super::refusal::Refusal;
 use crate::policy::Kind;
 
-/// Whether a refused access is one that programs do without.
+/// Whether a refused access is one that programs don't need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
-    /// They need it.
+    /// Programs need it.
     No,
-    /// Some do, some don't.
+    /// Some programs need it, some don't.
     Perhaps,
-    /// They don't need it.
+    /// Programs don't need it.
     Yes,
 }
 
-/// Calls that run-times and libraries try, and have another way for.
+/// Calls that run-times and libraries try, with a fallback.
 const CALLS: &[&str] = &[
     "io_uring_setup",
     "io_uring_enter",
@@ -75,7 +75,7 @@ const CALLS: &[&str] = &[
     "prctl",
 ];
 
-/// Sockets of services that libc and loggers ask first.
+/// Sockets of services that libc and loggers try first.
 const SOCKETS: &[&str] = &[
     "/run/nscd",
     "/var/run/nscd",
@@ -88,10 +88,10 @@ const SOCKETS: &[&str] = &[
     "/var/run/avahi-daemon",
 ];
 
-/// Netlink, which libc and Node ask for the machine's interfaces, and the kernel's cryptography.
+/// Netlink, from which libc and Node read the machine's interfaces, and the kernel's cryptography.
 const FAMILIES: &[&[u8]] = &[b"socket family 16", b"socket family 38"];
 
-/// Trees that tell about the machine, and settings that are read where they are there.
+/// Trees that describe the machine, and settings that are read if they exist.
 const TREES: &[&str] = &[
     "/proc",
     "/sys",
@@ -130,14 +130,14 @@ const TREES: &[&str] = &[
     "/etc/apt",
     "/run/user",
     "/dev/shm",
-    // The home of who has none.
+    // The placeholder home of a run without one.
     "/nonexistent",
 ];
 
-/// What programs keep for themselves in the home.
+/// Files that programs keep for themselves in the home.
 const IN_HOME: &[&str] = &[".npm", ".rustup/settings.toml"];
 
-/// Names that are looked for in many directories.
+/// Names that programs look for in many directories.
 const NAMES: &[&str] = &[
     "pyvenv.cfg",
     "sitecustomize.py",
@@ -165,13 +165,13 @@ const NAMES: &[&str] = &[
     ".mypy_cache",
 ];
 
-/// Beginnings of such names: Java shows its counters to others there.
+/// Prefixes of such names: Java exports its counters there.
 const BEGINNINGS: &[&str] = &["hsperfdata_"];
 
-/// Endings of names that are looked for and done without.
+/// Suffixes of names that programs look for and don't need.
 const ENDINGS: &[&str] = &[".pyc", ".pth", "._pth", ".gcda", "_history"];
 
-/// Names that a program looks for from directory to directory upwards, and that its managers work on.
+/// Names that a program looks for upwards from directory to directory, and that its package managers work on.
 const UPWARDS: &[&str] = &[
     "package.json",
     ".npmrc",
@@ -195,13 +195,13 @@ const MANAGERS: &[&str] = &[
     "npm", "npx", "pnpm", "yarn", "bun", "git", "cargo", "go", "tsc", "pip", "uv", "poetry",
 ];
 
-/// Programs that list directories of their own accord.
+/// Programs that list directories by themselves.
 const RUN_TIMES: &[&str] = &[
     "python", "pypy", "node", "bun", "deno", "ruby", "perl", "php", "java", "bash", "sh", "dash", "zsh", "git", "npm",
     "npx", "cargo", "rustc", "go", "lua", "R", "julia", "gcc", "cc", "ld",
 ];
 
-/// What has to be known of a run to tell probes.
+/// The facts about a run that identify probes.
 pub struct Places<'a> {
     /// The run's root.
     pub root: &'a Path,
@@ -223,7 +223,7 @@ pub fn probe(refusal: &Refusal, places: &Places<'_>) -> Probe {
     }
 }
 
-/// Whether only its name makes a file one that is often done without: some program needs it, too.
+/// Whether only its name marks a file as often not needed: some program needs it, too.
 pub fn may_be_needed(refusal: &Refusal, places: &Places<'_>) -> bool {
     path_of(&refusal.target).is_some_and(|path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -262,7 +262,7 @@ fn is_kept_in(home: Option<&Path>, path: &Path) -> bool {
     below.is_some_and(|below| is_below(below, IN_HOME))
 }
 
-/// Run-times list where a script lies and what is above it; `ls` means what it lists.
+/// Run-times list a script's directory and its parents; `ls` needs what it lists.
 fn of_directory(refusal: &Refusal, path: &Path, places: &Places<'_>) -> Probe {
     let is_above = places.root.starts_with(path) || places.home.is_some_and(|home| home.starts_with(path));
     if is_dot_file(path, places.home) {
@@ -283,7 +283,7 @@ fn is_dot_file(path: &Path, home: Option<&Path>) -> bool {
     first.is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Whether a path has a part below the home or the root whose name begins with a dot, but for a repository's.
+/// Whether a path has a component below the home or the root that begins with a dot, except a repository's.
 pub fn is_hidden(refusal: &Refusal, places: &Places<'_>) -> bool {
     let Some(path) = path_of(&refusal.target) else {
         return false;

@@ -1,4 +1,4 @@
-//! Which refusals a person is asked about while the program waits, and what would be granted.
+//! Which refusals a person is asked about while the program waits, and which grant is offered.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::refusal::{Reason, Refusal};
 use crate::policy::Kind;
 use crate::policy::Policy;
 
-/// What has to be known of a run to tell.
+/// The facts about a run that decide this.
 #[derive(Debug)]
 pub struct Setting<'a> {
-    /// What the run was allowed at its start.
+    /// The run's grants at its start.
     pub policy: &'a Policy,
     /// The caller's home.
     pub home: Option<&'a Path>,
@@ -21,17 +21,17 @@ pub struct Setting<'a> {
     pub command: &'a [String],
 }
 
-/// What would be granted on a yes.
+/// The grants offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// Exactly what was refused.
+    /// Exactly the refused access.
     pub exact: Grant,
-    /// What may sensibly be granted in its place.
+    /// A sensible wider grant in its place.
     pub wider: Option<Grant>,
 }
 
-/// What to offer for a refused access; `None` where no question is asked: nothing sensible would allow it, what it is to
-/// isn't there, or programs try it at their start and do without.
+/// The offer for a refused access; `None` if no question is asked: no sensible grant would allow it, its target doesn't
+/// exist, or programs try it at their start and don't need it.
 pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
     let is_held_back = matches!(refusal.reason, Reason::Limited(_)) && refusal.kind.changes();
     let is_open = (refusal.reason == Reason::NotGranted || is_held_back) && can_wait(refusal.kind);
@@ -44,13 +44,13 @@ pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
     if is_harmless_probe(refusal, setting) {
         return None;
     }
-    // What has to be open in practice, such as the directory of a database, comes before its neighbours.
+    // A grant needed in practice, such as the directory of a database, comes before a merely wider one.
     let usual = grant::least(refusal, &grant_limits).filter(|usual| !exact.covers(usual));
     let wider = usual.or_else(|| grant::wider(&exact, &grant_limits));
     Some(Offer { exact, wider })
 }
 
-/// What can be done on behalf while the program waits. Starting a program can't.
+/// Whether it can be done on behalf while the program waits. Starting a program can't.
 fn can_wait(kind: Kind) -> bool {
     match kind {
         Kind::Read | Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => true,
@@ -59,13 +59,13 @@ fn can_wait(kind: Kind) -> bool {
     }
 }
 
-/// The kernel's own trees are judged by rules of their own, and the home of who has none is no place to write.
+/// The kernel's own trees have separate rules, and the placeholder home of a run without one is no place to write.
 fn is_apart(refusal: &Refusal) -> bool {
     let trees = ["/dev", "/proc", "/sys", "/nonexistent"];
     path_of(&refusal.target).is_some_and(|path| trees.iter().any(|tree| path.starts_with(tree)))
 }
 
-/// Where a file can't have another name, programs copy it.
+/// If a file can't be hard-linked, programs copy it.
 fn gives_another_name(refusal: &Refusal) -> bool {
     refusal.kind == Kind::Write && matches!(&*refusal.syscall, "link" | "linkat")
 }
@@ -87,7 +87,7 @@ fn is_harmless_probe(refusal: &Refusal, setting: &Setting<'_>) -> bool {
     probe(refusal, &places) == Probe::Yes && !is_named(refusal, setting.command)
 }
 
-/// Whether the command line names it: then it is what the person asked for.
+/// Whether the command line names it: then the person asked for it.
 fn is_named(refusal: &Refusal, command: &[String]) -> bool {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let hosts = endpoint_of(refusal).map(|endpoint| spellings(refusal.kind, &endpoint));

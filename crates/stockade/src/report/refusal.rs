@@ -1,5 +1,5 @@
-//! Refused accesses as the supervisor saw them, folded and bounded. Text in them comes from the target: it is kept as
-//! bytes, cut to a length, and escaped by what shows it.
+//! Refused accesses as the supervisor saw them, deduplicated and bounded. Text in them comes from the target: it is
+//! kept as bytes, cut to a length, and escaped when shown.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,44 +10,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::{Capabilities, Denial, Kind};
 
-/// Why it was refused.
+/// The reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
     /// Nothing grants it; a grant would allow it.
     NotGranted,
     /// A denial closes it; no grant opens it.
     Denied(Box<Denial>),
-    /// It is granted in a narrower form only, as this says; a grant of exactly this would allow it.
+    /// Only a narrower form is granted, as this text says; a grant of exactly this would allow it.
     Limited(Cow<'static, str>),
     /// No profile and no grant allows it, for this reason.
     Never(Cow<'static, str>),
-    /// The run lacks this capability, wherever it is to be used; no grant gives it.
+    /// The run lacks this capability everywhere; no grant provides it.
     Incapable(Capabilities),
-    /// Nothing grants it, and the answer to the question didn't either.
+    /// Nothing grants it, and the answer to the prompt didn't either.
     Declined(Box<Declined>),
-    /// A run inside this one doesn't grant it, and is told why: this report only counts it.
+    /// A nested run doesn't grant it, and gets the reason: this report only counts it.
     Inside {
-        /// The inner run's number.
+        /// The nested run's number.
         run: usize,
-        /// Its own reason.
+        /// The nested run's own reason.
         reason: Box<Reason>,
     },
 }
 
-/// A no.
+/// A negative answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declined {
-    /// Whose; `None` where no answer came.
+    /// The approver; `None` if no answer came.
     pub by: Option<String>,
-    /// What was said with it.
+    /// The reason given with it.
     pub reason: Option<String>,
 }
 
-/// Why a directory isn't moved, which is answered as between file systems (`EXDEV`): programs copy it then.
+/// The reason why a directory isn't moved, which returns `EXDEV` as between file systems: programs then copy it.
 pub const COPIED: &str = "directories are copied into the scratch directory and out of it, and not moved";
 
 impl Reason {
-    /// Whether it is answered as between file systems.
+    /// Whether it returns `EXDEV`.
     pub fn is_of_devices(&self) -> bool {
         matches!(self, Reason::Never(reason) if reason == COPIED)
     }
@@ -56,7 +56,7 @@ impl Reason {
     pub fn is_open(&self) -> bool {
         match self {
             Reason::NotGranted | Reason::Limited(_) => true,
-            // Without an answer it isn't decided.
+            // Without an answer it is undecided.
             Reason::Declined(declined) => declined.by.is_none(),
             Reason::Denied(_) | Reason::Never(_) | Reason::Incapable(_) | Reason::Inside { .. } => false,
         }
@@ -75,58 +75,58 @@ impl fmt::Display for Declined {
     }
 }
 
-/// One refused access.
+/// A refused access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// What was attempted.
+    /// The kind of access.
     pub kind: Kind,
-    /// The target as the program named it; empty where it named none (a descriptor).
+    /// The target as the program named it; empty if it named none (a descriptor).
     pub asked: Vec<u8>,
     /// The target as the kernel names it: an absolute path, an address, a process, a call's name.
     pub target: Vec<u8>,
-    /// Whether the target is there.
+    /// Whether the target exists.
     pub exists: bool,
     /// Whether the target is a directory.
     pub is_directory: bool,
     /// The system call's name.
     pub syscall: Cow<'static, str>,
-    /// The process (thread group) that asked.
+    /// The calling process (thread group).
     pub pid: i32,
     /// The program that it runs.
     pub program: Vec<u8>,
-    /// Since the run's start.
+    /// Time since the run's start.
     pub at: Duration,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// A refusal with how often it happened.
+/// A refusal and how often it occurred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// As it happened first.
+    /// The first occurrence.
     pub first: Refusal,
-    /// How often.
+    /// The number of occurrences.
     pub count: u64,
-    /// When it happened last.
+    /// The time of the last occurrence.
     pub last_at: Duration,
 }
 
-/// All refusals of a run. Bounded: a target that probes endlessly fills no memory. Where there is no room, the first
+/// All refusals of a run. Bounded: a target that probes endlessly fills no memory. When the room is used up, the first
 /// ones and the latest stay: the last refusals before a failure are those that explain it.
 #[derive(Debug, Default)]
 pub struct Refusals {
     list: Vec<Counted>,
     known: HashMap<Key, usize>,
     bytes: usize,
-    /// How many of the list stay, once that is all there is room for. What follows them is a ring.
+    /// How many of the list stay, once it is full. The rest is a ring.
     settled: Option<usize>,
-    /// The place of the ring that the next one takes.
+    /// The position in the ring that the next one takes.
     next: usize,
     dropped: u64,
     room: Room,
 }
 
-/// How many there is room for.
+/// The capacity.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     entries: usize,
@@ -145,16 +145,16 @@ impl Default for Room {
 type Key = (Kind, Vec<u8>, Vec<u8>);
 
 impl Refusals {
-    /// Different refusals that are kept from the first on.
+    /// Different refusals kept from the start.
     pub const MOST: usize = 4096;
     /// Bytes of text that these may hold together.
     pub const MOST_BYTES: usize = 1 << 20;
-    /// Later ones that are kept besides.
+    /// Later ones kept in addition.
     pub const LATEST: usize = 64;
-    /// Bytes of a text that are kept: more than any path has (`PATH_MAX`).
+    /// Bytes kept of a text: more than any path has (`PATH_MAX`).
     pub const LONGEST: usize = 4096;
 
-    /// Of a run inside the run, of which there may be many.
+    /// For a nested run, of which there may be many.
     pub fn of_inner_run() -> Refusals {
         const SHARE: usize = 16;
         Refusals {
@@ -166,7 +166,7 @@ impl Refusals {
         }
     }
 
-    /// As another supervisor took note of them.
+    /// The list reported by another supervisor.
     pub fn told(list: Vec<Counted>, dropped: u64) -> Refusals {
         Refusals {
             list,
@@ -175,7 +175,7 @@ impl Refusals {
         }
     }
 
-    /// Takes note of one; the refusal as it is kept, where it is the first of its kind.
+    /// Records one; returns the stored refusal if it is the first of its kind.
     pub fn note(&mut self, mut refusal: Refusal) -> Option<&Refusal> {
         for text in [&mut refusal.asked, &mut refusal.target, &mut refusal.program] {
             text.truncate(Self::LONGEST);
@@ -191,7 +191,7 @@ impl Refusals {
         }
     }
 
-    /// Where it is in the list.
+    /// Returns its position in the list.
     fn add(&mut self, refusal: Refusal) -> usize {
         let has_room = self.list.len() < self.room.entries && self.bytes < self.room.bytes;
         if self.settled.is_none() && !has_room {
@@ -221,12 +221,12 @@ impl Refusals {
         index
     }
 
-    /// The refusals in the order of their first time, but for the last [`Refusals::LATEST`].
+    /// The refusals in the order of first occurrence, except the last [`Refusals::LATEST`].
     pub fn list(&self) -> &[Counted] {
         &self.list
     }
 
-    /// How many found no room. One that comes again after it was dropped counts again.
+    /// How many were dropped. One that recurs after it was dropped counts again.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

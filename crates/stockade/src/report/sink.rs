@@ -1,8 +1,8 @@
-//! Where a report goes. Opened before the launch, never through a link, and written after the run's end through the
-//! descriptor of that time, never by name.
+//! The destination of a report. Opened before the launch, never through a link, and written after the run's end through
+//! that descriptor, never by name.
 //!
-//! A reader of the file sees it empty until the document is there. Whatever the run did to the file meanwhile, it holds
-//! the document afterwards and nothing else; what it did to the name is told.
+//! A reader of the file sees it empty until the document is complete. Whatever the run did to the file meanwhile, it
+//! contains the document afterwards and nothing else; a change of the name is reported.
 
 use std::ffi::{CStr, CString, OsString};
 use std::fs::File;
@@ -17,40 +17,40 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use super::Report;
 use stockade_sys::file::{self, OpenHow};
 
-/// Space that is set aside before the run, which may fill the file system.
+/// Space reserved before the run, which may fill the file system.
 const RESERVED: i64 = 512 * 1024;
 
-/// Where a report goes: opened before the launch, so that no run can put another thing in its place.
+/// A report's destination: opened before the launch, so that no run can replace it.
 #[derive(Debug)]
 pub struct Sink {
     file: File,
-    /// Where it is a regular file of the caller's choosing. What is there else (a device, a FIFO) is written as it comes.
+    /// The name, if it is a regular file of the caller's choosing. A device or FIFO is written directly.
     place: Option<Place>,
 }
 
 /// A file's name at the start.
 #[derive(Debug)]
 struct Place {
-    /// Held since the start: its path may lead elsewhere by the end of the run.
+    /// Open since the start: its path may lead elsewhere by the end of the run.
     directory: File,
     name: CString,
 }
 
-/// Where a document got to.
+/// Where a document was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
-    /// Where it was meant to.
+    /// At the intended name.
     InPlace,
-    /// Into the file that was opened, to which the name doesn't lead any more. The kernel's name for it, which ends with
-    /// ` (deleted)` where it has none.
+    /// Into the file that was opened, which the name no longer means. The kernel's name for it, which ends with
+    /// ` (deleted)` if it has none.
     Elsewhere(PathBuf),
 }
 
 impl Sink {
-    /// Opens a file of the caller's choosing, never through a link, and empties it. One with a second name is refused.
+    /// Opens a file of the caller's choosing, never through a link, and empties it. A file with a second hard link is refused.
     ///
     /// # Errors
-    /// It can't be opened to write, is a link, or has a second name.
+    /// It can't be opened for writing, is a link, or has a second hard link.
     pub fn file(path: &Path) -> io::Result<Sink> {
         let path = std::path::absolute(path)?;
         for above in path.ancestors().skip(1) {
@@ -70,19 +70,19 @@ impl Sink {
         let metadata = file.metadata()?;
         let is_regular = metadata.is_file();
         if is_regular {
-            // What may be written by its other name could say anything after the run.
+            // Through its other name it could be rewritten after the run.
             if metadata.nlink() > 1 {
                 return Err(io::Error::from_raw_os_error(libc::EMLINK));
             }
             file.set_len(0)?;
-            // Not every file system can, and one that is nearly full may hold the report all the same.
+            // Not every file system supports this, and one that is nearly full may hold the report all the same.
             let _ = fallocate(&file, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, RESERVED);
         }
         let place = is_regular.then_some(Place { directory, name });
         Ok(Sink { file, place })
     }
 
-    /// The kernel's name of the file, which a run must leave alone; `None` for what is no regular file of its own.
+    /// The kernel's name of the file, which a run must not change; `None` unless it is a regular file opened by name.
     pub fn path(&self) -> Option<PathBuf> {
         let place = self.place.as_ref()?;
         let above = kernel_name(&place.directory).ok()?;
@@ -92,7 +92,7 @@ impl Sink {
     /// Takes a descriptor that the caller opened for writing; the caller's own stays open.
     ///
     /// # Errors
-    /// There is no such descriptor, or it isn't open to write.
+    /// There is no such descriptor, or it isn't open for writing.
     pub fn descriptor(number: i32) -> io::Result<Sink> {
         let file = File::from(stockade_sys::duplicate(number)?);
         if file::open_flags(file.as_fd())? & libc::O_ACCMODE == libc::O_RDONLY {
@@ -104,7 +104,7 @@ impl Sink {
     /// Writes the document. The run is over: it can't interfere any more.
     ///
     /// # Errors
-    /// As [`Sink::write_text`].
+    /// See [`Sink::write_text`].
     pub fn write(self, report: &Report) -> io::Result<Written> {
         let mut text = serde_json::to_string_pretty(report)?;
         text.push('\n');
@@ -114,14 +114,14 @@ impl Sink {
     /// The same for another document.
     ///
     /// # Errors
-    /// It can't be written whole.
+    /// It can't be written completely.
     pub fn write_text(mut self, text: &str) -> io::Result<Written> {
         let Some(place) = &self.place else {
             self.file.write_all(text.as_bytes())?;
             return Ok(Written::InPlace);
         };
-        // The run may have filled it, by another name or a descriptor of its own. It is cut afterwards, since cutting
-        // gives back the space that was set aside.
+        // The run may have filled it, by another name or its own descriptor. Truncation comes last, since it releases
+        // the reserved space.
         let written = self.file.write_all_at(text.as_bytes(), 0);
         let length = if written.is_ok() { text.len() } else { 0 };
         self.file.set_len(length as u64)?;
@@ -146,7 +146,7 @@ fn open(directory: &File, name: &CStr) -> io::Result<File> {
     file::open(directory.as_fd(), name, how).map(File::from)
 }
 
-/// Whether the name still means the file that was opened.
+/// Whether the name still means the opened file.
 fn is_same(file: &File, directory: &File, name: &CStr) -> bool {
     match (file.metadata(), file::entry_status(directory.as_fd(), name)) {
         (Ok(opened), Ok(found)) => {
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// What a document that was written after `meddle` became.
+    /// The state of a document written after `meddle`.
     fn written(meddle: impl Fn(&Path)) -> (tempfile::TempDir, Written) {
         let place = tempfile::tempdir().unwrap();
         let real = fs::canonicalize(place.path()).unwrap();

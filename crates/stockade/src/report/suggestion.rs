@@ -1,4 +1,4 @@
-//! The least that would let a failed run go on: a few flags, and a profile.
+//! The minimal grants that would let a failed run succeed: a few flags, and a profile.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -11,13 +11,13 @@ use super::text;
 use crate::policy::Kind;
 use crate::policy::{Access, Matcher};
 
-/// The least that would have to be granted.
+/// The minimal grants to add.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suggestion {
-    /// Words for `stockade run`; empty where there would be too many.
+    /// Words for `stockade run`; empty if there would be too many.
     #[serde(with = "text::words")]
     pub flags: Vec<OsString>,
-    /// The lowest shipped profile that would do, and that allows what the run's own profile grants; never `trusted`.
+    /// The lowest shipped profile that would suffice and that allows everything the run's own profile grants; never `trusted`.
     pub profile: Option<String>,
 }
 
@@ -26,7 +26,7 @@ const MOST_FLAGS: usize = 6;
 /// More grants than this in one directory are a grant of the directory.
 const MOST_SIBLINGS: usize = 3;
 
-/// The fewest grants that cover these: of paths first, then of the network.
+/// The fewest grants that cover these: paths first, then the network.
 pub fn fold(wanted: Vec<(Kind, Grant)>, grant_limits: &GrantLimits<'_>, matcher: &Matcher<'_>) -> Vec<Grant> {
     let mut paths = Vec::new();
     let mut others = Vec::new();
@@ -54,7 +54,7 @@ fn fold_paths(wanted: Vec<(Kind, PathGrant)>, grant_limits: &GrantLimits<'_>, ma
     grants
 }
 
-/// The flags for these grants; none where they are too many and a profile would do.
+/// The flags for these grants; none if they are too many and a profile would suffice.
 pub fn flags(grants: &[Grant], has_profile: bool) -> Vec<OsString> {
     if grants.len() > MOST_FLAGS && has_profile {
         return Vec::new();
@@ -62,8 +62,8 @@ pub fn flags(grants: &[Grant], has_profile: bool) -> Vec<OsString> {
     grants.iter().take(MOST_FLAGS).flat_map(Grant::words).collect()
 }
 
-/// A program that makes two files in a directory makes more there: journals, locks, temporary files to be renamed. So does
-/// one that renames in it.
+/// A program that creates two files in a directory creates more there: journals, locks, temporary files to be renamed.
+/// So does one that renames in it.
 fn fold_creations(wanted: Vec<(Kind, PathGrant)>, grant_limits: &GrantLimits<'_>) -> Vec<PathGrant> {
     let makes = |grant: &PathGrant| {
         let mut made = wanted.iter().filter(|(kind, _)| *kind == Kind::Create);
@@ -80,7 +80,7 @@ fn fold_creations(wanted: Vec<(Kind, PathGrant)>, grant_limits: &GrantLimits<'_>
     grants
 }
 
-/// Replaces more than `most` grants of one kind in one directory by one of the directory, in the place of the first.
+/// Replaces more than `most` grants of one kind in one directory by one for the directory, in the first one's position.
 fn fold_siblings(grants: Vec<PathGrant>, grant_limits: &GrantLimits<'_>, most: usize) -> Vec<PathGrant> {
     let parent = |grant: &PathGrant| grant.path.parent().map(|parent| (grant.flag, parent.to_path_buf()));
     let mut siblings: HashMap<(Flag, PathBuf), usize> = HashMap::new();
@@ -100,7 +100,7 @@ fn fold_siblings(grants: Vec<PathGrant>, grant_limits: &GrantLimits<'_>, most: u
     drop_covered(folded.collect(), PathGrant::covers)
 }
 
-/// Keeps what no other covers; of equals the first.
+/// Drops grants that another one covers; of equals the first stays.
 fn drop_covered<T>(grants: Vec<T>, covers: fn(&T, &T) -> bool) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();
     for grant in grants {
@@ -112,10 +112,10 @@ fn drop_covered<T>(grants: Vec<T>, covers: fn(&T, &T) -> bool) -> Vec<T> {
     kept
 }
 
-/// Whether no denial closes it. A refusal says so of its own target; a directory in place of it has to be asked again.
+/// Whether no denial closes it. A refusal tells this for its own target only; a directory in its place must be checked again.
 ///
-/// A `.git` is guarded as a name, so that nothing takes its place, while what commands write in it is open. Granting it
-/// grants that, and no more.
+/// A `.git` is guarded as a name, so that nothing replaces it, while the files that commands write in it are open. Granting it
+/// grants those, and no more.
 fn is_open(grant: &PathGrant, matcher: &Matcher<'_>) -> bool {
     let access = match grant.flag {
         Flag::Socket => Access::READ | Access::WRITE,

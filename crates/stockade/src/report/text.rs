@@ -1,4 +1,4 @@
-//! Bytes of paths as text of a document: what isn't UTF-8 is replaced.
+//! Serializes bytes of paths as text: bytes that aren't UTF-8 are replaced.
 
 use std::ffi::OsString;
 use std::path::Path;

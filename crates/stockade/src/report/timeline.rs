@@ -1,9 +1,9 @@
-//! What a failed run said at its end, and which refusals that blames.
+//! The texts that a failed run wrote at its end, and which refusals they blame.
 //!
-//! A program lives with most of what it is refused, and what it says last tells which one it couldn't live with. So the
-//! end is read backwards: texts that name a refusal blame it, errors of another kind blame none, and a text that only says
-//! that something is lacking blames what was refused right before it. "Right before" counts judged calls, not time: a
-//! program that lived with a refusal went on opening files.
+//! A program copes with most refusals, and its last texts tell which one it couldn't cope with. So the end is read
+//! backwards: texts that name a refusal blame it, errors of another kind blame none, and a text that only reports
+//! something missing blames the refusal right before it. "Right before" counts judged calls, not time: a program that
+//! coped with a refusal went on opening files.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -16,24 +16,24 @@ use super::mention::{self, Tone};
 use super::refusal::{Counted, Refusal};
 use crate::policy::Kind;
 
-/// More judged calls than this between two things, and they have nothing to do with each other.
+/// Two events with more judged calls than this between them are unrelated.
 const NEAR: usize = 3;
-/// What a program does between its last words and its end: buffers, temporary files, exit handlers.
+/// Calls that a program makes between its last text and its exit: buffers, temporary files, exit handlers.
 const ENDING: usize = 8;
 
-/// What a parent does between the last words of its child and its own.
+/// Calls that a parent makes between its child's last text and its own.
 const BETWEEN: usize = 80;
 
-/// Texts that were thrown away in which a missing program is looked for.
+/// Texts written to `/dev/null` that are searched for a missing program.
 const MOST_UNHEARD: usize = 8;
 
-/// Refusals whose companions are looked for: a text that names more names those, too.
+/// Refusals whose companions are searched for: a text that names more names those too.
 const MOST_LOOKED_AT: usize = 16;
 
-/// A program that makes so many files in a directory needs the directory.
+/// A program that creates so many files in a directory needs the directory.
 const MANY: usize = 3;
 
-/// Texts that one process wrote with nothing between them.
+/// Texts that one process wrote with nothing in between.
 struct Utterance {
     begin: Duration,
     end: Duration,
@@ -42,30 +42,30 @@ struct Utterance {
     text: String,
 }
 
-/// What explains a failure.
+/// The explanation of a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
-    /// Refusals, by their places in the list; none where something else does.
+    /// Refusals, by index in the list; empty if something else explains it.
     Refusals(Vec<usize>),
-    /// Nothing that the run showed tells.
+    /// Nothing that the run showed explains it.
     Unsure,
     /// A variable that wasn't passed.
     Variable(String),
-    /// A program in a directory of the caller's search path that the run's doesn't have.
+    /// A program in a directory of the caller's search path that the run's lacks.
     Program(PathBuf),
 }
 
-/// What the run didn't get of its caller's.
+/// Parts of the caller's environment that the run didn't get.
 pub trait Withheld {
     /// The names of variables.
     fn variables(&self) -> &[String];
-    /// A program in a directory of the search path that the run doesn't have.
+    /// A program in a directory of the search path that the run's lacks.
     fn program(&self, name: &str) -> Option<PathBuf>;
-    /// Whether a file is there.
+    /// Whether a file exists.
     fn exists(&self, path: &Path) -> bool;
 }
 
-/// A run that has all that its caller has.
+/// Nothing is withheld: the run has everything that its caller has.
 pub struct Nothing;
 
 impl Withheld for Nothing {
@@ -82,29 +82,29 @@ impl Withheld for Nothing {
     }
 }
 
-/// What a text says of the refusals before it.
+/// The conclusion from a text about the refusals before it.
 enum Verdict {
-    /// This explains it.
+    /// This explains the failure.
     Blames(Cause),
-    /// It tells of another mistake.
+    /// It reports an unrelated error.
     Own,
-    /// It only says that something failed: what was said before it may tell more. Whether it was about anything.
+    /// It only reports that something failed: earlier texts may tell more. `is_about`: whether it has a subject.
     Continues { is_about: bool },
 }
 
-/// A refusal with what is known of it beside.
+/// A refusal with further facts about it.
 pub struct Candidate<'a> {
-    /// What was refused.
+    /// The refusal.
     pub counted: &'a Counted,
-    /// How a program may call its target.
+    /// The ways in which a program may write its target.
     pub names: Vec<String>,
-    /// Whether a program could have got on with what it asked for.
+    /// Whether a program could have succeeded with this access.
     pub is_real: bool,
-    /// Whether run-times ask for it on their own account, and do without.
+    /// Whether run-times request it by themselves, and don't need it.
     pub is_probe: bool,
-    /// Whether it is a word of the command line, by itself.
+    /// Whether it is a command-line word by itself.
     pub is_operand: bool,
-    /// Whether it is a program's own settings or leavings, by a name that begins with a dot.
+    /// Whether it is a program's own settings or state, by a name that begins with a dot.
     pub is_hidden: bool,
 }
 
@@ -113,7 +113,7 @@ impl Candidate<'_> {
         self.names.iter().map(String::as_str).collect()
     }
 
-    /// Whether a text names it only as something that is done without.
+    /// Whether a text names it only as something optional.
     fn is_warned_of(&self, utterance: &Utterance) -> bool {
         mention::warns_of(&utterance.text, &self.names(), self.counted.first.kind)
     }
@@ -122,15 +122,15 @@ impl Candidate<'_> {
 /// How a run ended.
 #[derive(Debug, Clone, Copy)]
 pub struct End {
-    /// Since its start.
+    /// Time since its start.
     pub at: Duration,
     /// Whether a signal ended its first process.
     pub is_signal: bool,
-    /// Whether that is one for a fault of its memory or its arithmetic: nothing was done between its cause and it.
+    /// Whether that signal is for a memory or arithmetic fault: nothing happened between its cause and the signal.
     pub is_crash: bool,
 }
 
-/// What explains why a run failed.
+/// Explains why a run failed.
 pub fn cause(list: &[Candidate<'_>], timeline: &Timeline, end: End, withheld: &dyn Withheld) -> Cause {
     let sequence = Sequence::new(list, timeline, end, withheld);
     let silent = sequence.silent_end(ENDING);
@@ -138,7 +138,7 @@ pub fn cause(list: &[Candidate<'_>], timeline: &Timeline, end: End, withheld: &d
         return sequence.whole(Cause::Refusals(silent));
     }
     let (found, is_about) = sequence.walk();
-    // Where something else was said, only what came right before the end.
+    // If other texts were written, only refusals right before the end.
     let silent = sequence.silent_end(NEAR);
     let found = found
         .or_else(|| sequence.unheard_program())
@@ -147,7 +147,7 @@ pub fn cause(list: &[Candidate<'_>], timeline: &Timeline, end: End, withheld: &d
         (Some(found), _) => sequence.whole(found),
         (None, false) if !silent.is_empty() => sequence.whole(Cause::Refusals(silent)),
         (None, false) if !sequence.warned.is_empty() => sequence.whole(Cause::Refusals(sequence.warned.clone())),
-        // Also of what was told in a warning: it went on without, and then failed of nothing that it told.
+        // Also if warnings reported all of them: it went on without them, and then failed of nothing that it reported.
         (None, _) if list.iter().any(|one| one.is_real && !one.is_probe) => Cause::Unsure,
         (None, _) => Cause::Refusals(Vec::new()),
     }
@@ -158,15 +158,15 @@ struct Sequence<'a> {
     timeline: &'a Timeline,
     end: End,
     withheld: &'a dyn Withheld,
-    /// But for warnings, and for what was thrown away.
+    /// Except warnings and text written to `/dev/null`.
     utterances: Vec<Utterance>,
     /// By refusal: whether a text may name it.
     may_be_named: Vec<bool>,
-    /// By refusal: whether the run said that it goes on without.
+    /// By refusal: whether the run reported that it goes on without it.
     is_lived_with: Vec<bool>,
-    /// What the last thing said was a warning of, if that was all.
+    /// The refusals of the last text, if that was only a warning.
     warned: Vec<usize>,
-    /// Processes whose errors are thrown away: nothing depends on them.
+    /// Processes whose errors are discarded: nothing depends on them.
     quiet: Vec<i32>,
     /// When each process was first seen.
     begun: HashMap<i32, Duration>,
@@ -175,7 +175,7 @@ struct Sequence<'a> {
 impl<'a> Sequence<'a> {
     fn new(list: &'a [Candidate<'a>], timeline: &'a Timeline, end: End, withheld: &'a dyn Withheld) -> Sequence<'a> {
         let quiet = timeline.said.iter().filter(|said| said.stream == Stream::Nowhere);
-        // Its end is known in milliseconds, and that was cut.
+        // Its end is known in milliseconds, rounded down.
         let moments = list
             .iter()
             .map(|one| one.counted.last_at)
@@ -230,7 +230,7 @@ impl<'a> Sequence<'a> {
         sequence
     }
 
-    /// The texts, put together where one process went on with nothing else between.
+    /// The texts, merged where one process went on with nothing else between.
     fn utterances(&self) -> Vec<Utterance> {
         const RECENT: usize = 8;
         let mut all: Vec<Utterance> = Vec::new();
@@ -267,13 +267,13 @@ impl<'a> Sequence<'a> {
         })
     }
 
-    /// How many calls were judged between two moments, but for processes whose errors are thrown away.
+    /// The number of calls judged between two moments, without processes whose errors are discarded.
     fn calls_between(&self, from: Duration, to: Duration) -> usize {
         self.timeline
             .calls_between(from, to, |process| !self.quiet.contains(&process))
     }
 
-    /// How many calls were judged after something that a process did, but for those who were at work beside it.
+    /// The number of calls judged after a process's action, without processes that were already working beside it.
     fn calls_after(&self, process: i32, from: Duration, to: Duration) -> usize {
         let line = self.timeline.line_of(process);
         let is_beside = |one: &i32| !line.contains(one) && self.begun.get(one).is_some_and(|begun| *begun <= from);
@@ -285,20 +285,20 @@ impl<'a> Sequence<'a> {
         self.timeline.calls_between(from, to, |one| one == process)
     }
 
-    /// Whether who was refused it got on with other things, up to a moment.
+    /// Whether the refused process went on with other work, up to a moment.
     fn went_on(&self, index: usize, until: Duration) -> bool {
         let counted = self.list[index].counted;
         latest(&self.list[index], until).is_some_and(|at| self.timeline.goes_on(counted.first.pid, at, until))
     }
 
-    /// Follows what was said back from the end; `None` where that tells nothing, and whether it was about anything.
+    /// Walks the texts backwards from the end; returns `None` if they explain nothing, and whether they had a subject.
     fn walk(&self) -> (Option<Cause>, bool) {
         let (mut until, mut allowed, mut is_about) = (self.end.at, ENDING, false);
         for (place, utterance) in self.utterances.iter().enumerate().rev() {
             if self.calls_after(utterance.process, utterance.end, until) > allowed {
                 break;
             }
-            // What a child said isn't what its parent broke down of.
+            // A child's text isn't why its parent crashed.
             if self.end.is_signal && self.timeline.is_child(utterance.process) {
                 continue;
             }
@@ -317,7 +317,7 @@ impl<'a> Sequence<'a> {
         (None, is_about)
     }
 
-    /// Whether these were refused when the program had told of a mistake of its own: a log that it wrote then, or what it cleaned up.
+    /// Whether the refusals came after the program's own error report: a log written then, or files cleaned up.
     fn is_of_ending(&self, found: &[usize], place: usize) -> bool {
         let is_after = |index: &usize| {
             let first = &self.list[*index].counted.first;
@@ -333,7 +333,7 @@ impl<'a> Sequence<'a> {
         !found.is_empty() && found.iter().all(is_after)
     }
 
-    /// Hosts that the last text names, whatever was written after it: caches, say, that a program saves when it fails.
+    /// Hosts that the last text names, whatever was written after it: caches, for example, that a program saves when it fails.
     fn hosts_named_last(&self) -> Option<Cause> {
         let is_network = |index: &usize| matches!(self.list[*index].counted.first.kind, Kind::Connect | Kind::Resolve);
         match self.verdict(self.utterances.last()?) {
@@ -344,7 +344,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// A program that wasn't found, where that was said to `/dev/null`.
+    /// A program that wasn't found, if that was written to `/dev/null`.
     fn unheard_program(&self) -> Option<Cause> {
         let unheard = self
             .timeline
@@ -363,11 +363,11 @@ impl<'a> Sequence<'a> {
         let tone = Tone::of(&utterance.text);
         let named = self.named(utterance);
         let changes = |(index, _): &(usize, usize)| self.changes(*index);
-        // What wasn't read has no value; what wasn't written lacks nothing.
+        // Data that wasn't read has no value; data that wasn't written lacks nothing.
         let own_line = tone.own_line.or(tone.lacks_value.filter(|_| named.iter().all(changes)));
         if !named.is_empty() && own_line.is_none_or(|own| named.iter().any(|(_, line)| *line >= own)) {
             let found = self.in_order(named.into_iter().map(|(index, _)| index).collect());
-            // It told of what it couldn't write, and got on with other things.
+            // It reported a failed write, and went on with other work.
             let goes_on = |index: &usize| {
                 let pid = self.list[*index].counted.first.pid;
                 self.changes(*index) && self.timeline.goes_on(pid, utterance.end, self.end.at)
@@ -383,7 +383,7 @@ impl<'a> Sequence<'a> {
         if let Some(program) = mention::missing_programs(&utterance.text).find_map(|name| self.withheld.program(name)) {
             return Verdict::Blames(Cause::Program(program));
         }
-        // It waited for a server that wasn't let listen: a browser's port, say.
+        // It waited for a server that wasn't allowed to listen: on a browser's port, for example.
         if mention::tells_of_waiting(&utterance.text)
             && let Some(index) = self.last_before(utterance, |kind| kind == Kind::Listen)
         {
@@ -393,7 +393,7 @@ impl<'a> Sequence<'a> {
             return self.holding(module).map_or(Verdict::Own, |index| refusals(vec![index]));
         }
         if tone.own_line.is_some() {
-            // A setting that wasn't read long before may be what isn't there.
+            // A setting that wasn't read long before may be what is missing.
             let may_lack = mention::tells_of_an_absent_key(&utterance.text);
             return match may_lack && self.open().any(|(index, _)| !self.changes(index)) {
                 true => Verdict::Continues { is_about: true },
@@ -439,7 +439,7 @@ impl<'a> Sequence<'a> {
             Some(index) if tone.lacks || mention::share_a_word(&utterance.text, &self.list[index].names) => {
                 refusals(vec![index])
             }
-            // `assert glob(…)`: what can't be listed is empty.
+            // `assert glob(…)`: a directory that can't be listed looks empty.
             Some(index) if tone.is_bare_assertion && self.list[index].counted.first.is_directory => {
                 refusals(vec![index])
             }
@@ -449,7 +449,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// The refusals that a text names on a line that isn't a warning, with the last such line.
+    /// The refusals that a text names on a line that isn't a warning, each with the last such line.
     fn named(&self, utterance: &Utterance) -> Vec<(usize, usize)> {
         let before = |candidate: &Candidate<'_>| candidate.is_real && candidate.counted.first.at <= utterance.end;
         let all = self.list.iter().enumerate();
@@ -467,13 +467,13 @@ impl<'a> Sequence<'a> {
         found
     }
 
-    /// As they happened.
+    /// Sorts them by time.
     fn in_order(&self, mut found: Vec<usize>) -> Vec<usize> {
         found.sort_by_key(|index| self.list[*index].counted.first.at);
         found
     }
 
-    /// The last refusal of the same process before a text, or of any process shortly before it.
+    /// The last refusal of the same process before a text, or else of any process.
     fn last_before(&self, utterance: &Utterance, is_fitting: impl Fn(Kind) -> bool) -> Option<usize> {
         let last = |fits: &dyn Fn(&Candidate<'_>) -> bool| {
             let all = self.list.iter().enumerate();
@@ -487,14 +487,14 @@ impl<'a> Sequence<'a> {
             .or_else(|| last(&|one| one.counted.first.pid == utterance.process))
     }
 
-    /// The refusal right before a text, unless it was spoken of already; of several the one whose name it has a word of.
+    /// The refusal right before a text, unless already reported; of several, the one whose name shares a word with it.
     fn near(&self, utterance: &Utterance) -> Option<usize> {
         let near = self.all_near(utterance);
         let shares = |index: &&usize| mention::share_a_word(&utterance.text, &self.list[**index].names);
         near.iter().rev().find(shares).or(near.last()).copied()
     }
 
-    /// In their order.
+    /// All refusals right before a text, in order.
     fn all_near(&self, utterance: &Utterance) -> Vec<usize> {
         let near = self.latest_open(utterance.begin).into_iter().rev();
         near.filter(|(at, index)| self.is_near(*at, *index, utterance) && !self.went_on(*index, utterance.begin))
@@ -502,7 +502,7 @@ impl<'a> Sequence<'a> {
             .collect()
     }
 
-    /// The last ones before a moment, the latest first: what is further away has nothing to do with it.
+    /// The last ones before a moment, the latest first: earlier ones are unrelated.
     fn latest_open(&self, before: Duration) -> Vec<(Duration, usize)> {
         const MOST: usize = 64;
         let open = self.open();
@@ -527,7 +527,7 @@ impl<'a> Sequence<'a> {
                 .iter()
                 .filter(|said| said.stream != Stream::Nowhere)
                 .any(|said| said.process == process && at < said.at && said.at < utterance.begin);
-        // What a child did after it was refused is how it ended.
+        // A child's calls after its refusal are how it ended.
         let is_meant = |one: i32| match is_own {
             true => one == process,
             false => one != process && !self.quiet.contains(&one),
@@ -535,7 +535,7 @@ impl<'a> Sequence<'a> {
         !was_told && self.timeline.calls_between(at, utterance.begin, is_meant) <= NEAR
     }
 
-    /// Whether a text about a connection names hosts, and none that was refused.
+    /// Whether a text about a connection names hosts, none of which was refused.
     fn tells_of_another_host(&self, utterance: &Utterance) -> bool {
         let refused = |host: &str| {
             let mut named = self.list.iter().flat_map(|one| &one.names);
@@ -545,7 +545,7 @@ impl<'a> Sequence<'a> {
         hosts.peek().is_some() && !hosts.any(refused)
     }
 
-    /// Whether a text is about a data file that the program got.
+    /// Whether a text is about a data file that the program could open.
     fn tells_of_what_it_got(&self, utterance: &Utterance) -> bool {
         let last = mention::last_message(&utterance.text);
         self.timeline
@@ -553,13 +553,13 @@ impl<'a> Sequence<'a> {
             .any(|path| mention::names_file(last, path))
     }
 
-    /// What may explain a failure without being named.
+    /// The refusals that may explain a failure without being named.
     fn open(&self) -> impl Iterator<Item = (usize, &'a Candidate<'a>)> {
         let all = self.list.iter().enumerate();
         all.filter(|(index, one)| one.is_real && !one.is_probe && !self.is_lived_with[*index])
     }
 
-    /// A directory that couldn't be looked into and holds this module.
+    /// A refused directory that contains this module.
     fn holding(&self, module: &str) -> Option<usize> {
         self.list.iter().position(|one| {
             let first = &one.counted.first;
@@ -571,7 +571,7 @@ impl<'a> Sequence<'a> {
         })
     }
 
-    /// What was refused at most so many calls before the end; what is a word of the command line comes first.
+    /// The refusals at most so many calls before the end; command-line words come first.
     fn silent_end(&self, most: usize) -> Vec<usize> {
         let is_open =
             |index: usize| self.list[index].counted.first.kind != Kind::Syscall && !self.went_on(index, self.end.at);
@@ -580,7 +580,7 @@ impl<'a> Sequence<'a> {
         if !named.is_empty() {
             return named;
         }
-        // Of several whose errors were thrown away, at least one was lived with.
+        // Of several refusals whose errors were discarded, at least one was harmless.
         let is_alone = |one: &Candidate<'_>| {
             let first = &one.counted.first;
             let is_same = |other: &Refusal| other.pid == first.pid || other.target == first.target;
@@ -604,11 +604,11 @@ impl<'a> Sequence<'a> {
         plain.or(near.first()).copied().into_iter().collect()
     }
 
-    /// Whether a refusal at the end comes after all that was said, and no mistake was told of before.
+    /// Whether a refusal comes after all texts, and none of them reported an error.
     fn is_last_word(&self, index: usize) -> bool {
         let first = &self.list[index].counted.first;
         let mut said = self.utterances.iter();
-        // Run-times ask for their own hosts at their end, too.
+        // Run-times contact their own hosts at their end, too.
         let is_network = matches!(first.kind, Kind::Connect | Kind::Resolve);
         let is_harmless = |one: &Utterance| match one.process == first.pid {
             true => mention::tells_of_no_failure(&one.text),
@@ -617,8 +617,8 @@ impl<'a> Sequence<'a> {
         !self.quiet.contains(&first.pid) && said.all(|one| one.end < first.at && is_harmless(one))
     }
 
-    /// With what belongs to it: the first try, where one target was tried in several ways, as SQLite opens for writing and then
-    /// for reading; and of one process, kind and directory what was told as well, or made as well.
+    /// Adds related refusals: the first try, if one target was tried in several ways, as SQLite opens for writing and
+    /// then for reading; and those of the same process, kind and directory that were reported too, or created too.
     fn whole(&self, cause: Cause) -> Cause {
         let Cause::Refusals(found) = cause else {
             return cause;
@@ -653,7 +653,7 @@ impl<'a> Sequence<'a> {
         let beside: Vec<usize> = (0..self.list.len()).filter(belong).collect();
         let makes_many = beside.len() >= MANY && first(beside[0]).kind == Kind::Create;
         found.extend(beside.iter().filter(|index| makes_many || told.contains(index)));
-        // A rename and a link have two names, and a list of files to be removed is one task.
+        // A rename and a link have two names, and removing a list of files is one task.
         let is_of_one_call = |index: &usize| {
             let one = first(*index);
             culprits.iter().take(MOST_LOOKED_AT).any(|culprit| {
@@ -678,7 +678,7 @@ fn refusals(found: Vec<usize>) -> Verdict {
     Verdict::Blames(Cause::Refusals(found))
 }
 
-/// When a refusal happened last before a moment, as far as that is kept.
+/// The last occurrence of a refusal before a moment, as far as recorded.
 fn latest(candidate: &Candidate<'_>, before: Duration) -> Option<Duration> {
     let (first, last) = (candidate.counted.first.at, candidate.counted.last_at);
     [last, first].into_iter().find(|at| *at <= before)

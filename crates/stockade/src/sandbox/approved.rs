@@ -1,4 +1,4 @@
-//! Grants that an earlier answer gave for always.
+//! Grants for always from earlier answers.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,8 +9,8 @@ use crate::profile::{Catalog, HostPattern, Network, Origin};
 use crate::real_path::real_path;
 
 impl Sandbox {
-    /// Grants once more what was granted for always: the words of one flag, and on whose answer. `None` where they can't
-    /// be: they are no such words, or lead elsewhere by now, since an earlier run may have put a link in a name's place.
+    /// Repeats a grant for always: the words of one flag, and the approver. `None` if it can't be: the words are
+    /// invalid, or lead elsewhere by now, since an earlier run may have replaced a name by a link.
     #[must_use]
     pub fn approved(mut self, words: &[OsString], by: &str) -> Option<Self> {
         let [flag, value] = words else {
@@ -43,7 +43,7 @@ impl Sandbox {
         if !is_itself() {
             return None;
         }
-        // Of a file it is, or was, nothing more is opened, should a directory come in its place while it runs.
+        // For a path that is, or was, a file, a directory in its place isn't opened as a tree.
         let extent = if path.is_dir() { Extent::Subtree } else { Extent::Single };
         self.additions
             .approved
@@ -51,7 +51,7 @@ impl Sandbox {
         Some(self)
     }
 
-    /// What a profile opens, on top of the run's own, as when the answer was given. Denials and limits stay the run's own.
+    /// Adds a profile's grants to the run's own, as when the answer was given. Denials and limits stay the run's own.
     fn with_shipped(mut self, name: &str) -> Option<Self> {
         let shipped = Catalog::new(None).load(name).ok();
         let shipped = shipped.filter(|profile| profile.name == name)?;

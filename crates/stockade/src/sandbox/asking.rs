@@ -1,4 +1,4 @@
-//! Who is asked for more than a sandbox gives, and who is told what happens in it.
+//! The approver, which may grant more than a sandbox does, and the observer of its runs.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
 use crate::report::{Nothing, Refusal, RunContext, Timeline, profile_that_allows};
 use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo};
 
-/// Who is asked, and how.
+/// The approver and observer, and their settings.
 #[derive(Clone)]
 pub(super) struct Escalating {
     approver: Option<Arc<dyn Approver>>,
@@ -27,7 +27,7 @@ pub(super) struct Escalating {
 }
 
 impl Escalating {
-    /// No question is asked, and nothing is told.
+    /// No approver and no observer.
     pub(super) const NOBODY: Escalating = Escalating {
         approver: None,
         timeout: None,
@@ -52,77 +52,77 @@ impl fmt::Debug for Escalating {
 }
 
 impl Sandbox {
-    /// Asks for what is refused, while the program waits. Without this, or where there's no supervisor of the run's own,
-    /// every refusal is final.
+    /// Asks the approver about refused accesses, while the program waits. Without an approver, or without a supervisor
+    /// of the run's own, every refusal is final.
     #[must_use]
     pub fn approver(self, approver: impl Approver + 'static) -> Self {
         self.shared_approver(Arc::new(approver))
     }
 
-    /// The same with an approver that others have too.
+    /// The same with an approver shared with others.
     #[must_use]
     pub fn shared_approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.escalating.approver = Some(approver);
         self
     }
 
-    /// How long a question may stay open; without it the approver's usual time, mostly 60 seconds. The run's time limit doesn't
-    /// count it.
+    /// How long a question may stay open; by default the approver's usual time, mostly 60 seconds. It doesn't count
+    /// towards the run's time limit.
     #[must_use]
     pub fn ask_timeout(mut self, timeout: Duration) -> Self {
         self.escalating.timeout = Some(timeout);
         self
     }
 
-    /// What is asked for: single grants, or a whole profile.
+    /// The unit to ask for: single grants, or a whole profile.
     #[must_use]
     pub fn escalate(mut self, unit: Unit) -> Self {
         self.escalating.unit = unit;
         self
     }
 
-    /// Whom the run acts for; said in questions and records.
+    /// The agent that the run acts for, shown in questions and records.
     #[must_use]
     pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.escalating.agent = Some(name.into());
         self
     }
 
-    /// Whom it acts for.
+    /// The agent that it acts for.
     pub(super) fn agent_name(&self) -> Option<&str> {
         self.escalating.agent.as_deref()
     }
 
-    /// The hash of the script that the run executes; said in questions.
+    /// The hash of the script that the run executes, shown in questions.
     #[must_use]
     pub fn script(mut self, hash: impl Into<String>) -> Self {
         self.escalating.script = Some(hash.into());
         self
     }
 
-    /// Gives the interpreter that opens the script by this path the text that was read, whatever is there by then. The path
-    /// has no links. Needs a supervisor of the run's own.
+    /// Serves the text that was read to the interpreter that opens the script by this path, whatever is there by then.
+    /// The path has no links. Needs a supervisor of the run's own.
     #[must_use]
     pub fn script_text(mut self, path: PathBuf, text: impl Into<Arc<[u8]>>, to_whom: ServedTo) -> Self {
         self.escalating.text = Some((path, text.into(), to_whom));
         self
     }
 
-    /// Tells somebody what happens in the runs of this sandbox.
+    /// Reports events in this sandbox's runs to an observer.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.escalating.observer = Some(observer);
         self
     }
 
-    /// Tells the observer, if there's one.
+    /// Reports a record to the observer, if there's one.
     pub(super) fn tell(&self, run: &str, record: impl FnOnce() -> Record) {
         if let Some(observer) = &self.escalating.observer {
             observer.note(run, record());
         }
     }
 
-    /// The run's root with its links resolved: what grants for always are kept by.
+    /// The run's root with its links resolved: the key of grants for always.
     ///
     /// # Errors
     /// The root can't be used.
@@ -130,23 +130,23 @@ impl Sandbox {
         self.resolved_root()
     }
 
-    /// What is served in place of a file has to be seen.
+    /// Whether the script's text is served: the supervisor must see its open.
     pub(super) fn serves_its_script(&self) -> bool {
         self.escalating.text.is_some()
     }
 
-    /// What is executed to ask somebody.
+    /// The programs executed to ask somebody.
     pub(super) fn approver_programs(&self) -> Vec<PathBuf> {
         let approver = self.escalating.approver.as_ref();
         approver.map_or_else(Vec::new, |approver| approver.programs())
     }
 
-    /// Whether an answer may add to what its runs may do.
+    /// Whether an answer may extend its runs' grants.
     pub(super) fn may_ask(&self) -> bool {
         self.escalating.approver.is_some()
     }
 
-    /// What may be granted while a run lives.
+    /// The kinds of access that may be granted while a run lives.
     pub(super) fn asks(&self, ability: Ability) -> Asks {
         if self.escalating.approver.is_none() || ability.supervisor != Supervisor::Own {
             Asks::Nothing
@@ -161,12 +161,12 @@ impl Sandbox {
 }
 
 impl Ready {
-    /// Whether somebody can be asked while it runs.
+    /// Whether questions can be asked while it runs.
     pub fn asks(&self) -> bool {
         self.policy.asks != Asks::Nothing
     }
 
-    /// The parties of the run.
+    /// The run's approver, observer and script.
     pub(super) fn aides(&self) -> Aides {
         let escalating = &self.sandbox.escalating;
         let observer = escalating.observer.clone();
@@ -211,7 +211,7 @@ impl Ready {
         }
     }
 
-    /// What an observer is told of the start.
+    /// The observer's record of the start.
     pub(super) fn started(&self) -> Started {
         Started {
             profile: self.report.profile.clone(),
@@ -223,7 +223,7 @@ impl Ready {
     }
 }
 
-/// The shipped profiles, and the policy that they would be granted beside.
+/// The shipped profiles, and the policy that they would extend.
 struct ProfilesHere {
     shipped: Shipped,
     policy: Policy,

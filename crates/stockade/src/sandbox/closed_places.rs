@@ -1,5 +1,5 @@
-//! Where closed places really are. A closed name may be a symbolic link, or lie behind one: what it leads to is closed
-//! under its own name too, also where it is still to be made, and the links on the way are kept as they are, or the
+//! The real locations of closed places. A closed name may be a symbolic link, or lie behind one: the target is closed
+//! under its own name too, also if it doesn't exist yet, and the links on the way are protected from change, or the
 //! closed name would soon lead elsewhere.
 
 use std::collections::BTreeSet;
@@ -23,20 +23,20 @@ use crate::profile::Origin;
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
 
-/// Links that the wildcards of one run may match.
+/// The most links that the wildcards of one run may match.
 const MOST_LINKS: usize = 4096;
 
-/// The denials that keep the links on the way to a place.
+/// The denials that protect the links on the way to a place.
 pub(super) fn links_to(place: &Path, walker: &mut Walker) -> Vec<Denial> {
     let links = walker.walk(place).links;
     let kept = |link| link_on_the_way(&Origin::BuiltIn, link);
     links.into_iter().map(kept).collect()
 }
 
-/// Adds to a policy's denials what links and the mount table of this machine make of them.
+/// Adds to a policy's denials those for links and other mounts on this machine.
 ///
 /// # Errors
-/// A directory of the user's own can't be searched: a run could open it, and what its links lead to isn't known. Wildcards
+/// A directory of the user's own can't be searched: a run could open it, and its links' targets are unknown. Wildcards
 /// match too many links.
 pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker: &mut Walker) -> Result<(), Error> {
     let mounts = Mounts::here();
@@ -103,7 +103,7 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
         policy.denials.extend(parts.into_iter().map(at));
         let of_others = of_machine.clone().flat_map(|path| mounts.of_other_machines(&path));
         policy.denials.extend(of_others.map(at));
-        // Another run that this one is in has closed them, and refuses to read links on the way.
+        // In a nested run the outer run has closed them, and refuses to read links on the way.
         if !is_inside {
             named.extend(of_machine.map(at));
         }
@@ -119,12 +119,12 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
     Ok(())
 }
 
-/// Whether links may lead to what it closes by name.
+/// Whether the denial has a name that links may lead away from.
 fn has_name(denial: &Denial) -> bool {
     matches!(denial.target, Target::Path(_) | Target::Glob { .. })
 }
 
-/// The same denial of a path.
+/// The denial, for a path.
 fn closed_at(denial: &Denial, place: PathBuf) -> Denial {
     Denial {
         target: Target::Path(place),
@@ -132,7 +132,7 @@ fn closed_at(denial: &Denial, place: PathBuf) -> Denial {
     }
 }
 
-/// The same denial at the other paths of its place.
+/// The denial, at the other paths of its place.
 fn shown_elsewhere(denial: &Denial, mounts: &Mounts) -> Vec<Denial> {
     let Some((place, rest)) = split(&denial.target) else {
         return Vec::new();
@@ -150,7 +150,7 @@ fn shown_elsewhere(denial: &Denial, mounts: &Mounts) -> Vec<Denial> {
 /// The denials that links on this machine add.
 ///
 /// # Errors
-/// As [`complete`].
+/// See [`complete`].
 pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> Result<Vec<Denial>, Error> {
     let mut added = Vec::new();
     let mut kept = BTreeSet::new();
@@ -194,7 +194,7 @@ pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> Result<Ve
     }
 }
 
-/// What a person's pattern with a place closes behind links that its wildcards match: `a/*/b` where `a/x` is a link. Each
+/// The denials for a person's placed pattern behind links that its wildcards match: `a/*/b` where `a/x` is a link. Each
 /// with the links on the way. Up to the first `**`, which may match names at any depth.
 fn behind_wildcards(
     denial: &Denial,
@@ -221,7 +221,7 @@ fn behind_wildcards(
         }
         for path in matches(&place, part) {
             let walked = walker.walk(&path);
-            // What is literal in the beginning was walked before.
+            // The literal start was walked before.
             if walked.real != path && at >= Target::literal_parts(glob) {
                 *budget = budget.checked_sub(1).ok_or_else(|| Error::ManyLinks {
                     origin: denial.origin.clone(),
@@ -239,8 +239,8 @@ fn behind_wildcards(
     Ok(found)
 }
 
-/// The directories and links in a directory that a component of a glob matches; the one that it names, where it has no
-/// wildcard.
+/// The directories and links in a directory that a component of a glob matches; without a wildcard, the one that it
+/// names.
 fn matches(directory: &Path, part: &str) -> Vec<PathBuf> {
     if Target::literal_parts(part) == 1 {
         return vec![directory.join(part)];
@@ -262,7 +262,7 @@ fn rest_of(real: PathBuf, rest: &[&str]) -> Target {
     }
 }
 
-/// Only the user makes such a link lead elsewhere. Reading it is reading what it leads to, which has its own denial.
+/// Only the user may change such a link. Reading it means reading its target, which has its own denial.
 fn link_on_the_way(origin: &Origin, link: PathBuf) -> Denial {
     guarded(&link, origin.clone())
 }
@@ -297,7 +297,7 @@ mod tests {
 
     use super::*;
 
-    /// What links in a directory make of a closed name in it.
+    /// The denials that links in a directory add for a closed name in it.
     fn added(links: &[(&str, &str)], directories: &[&str], closed: &str) -> Vec<(String, Access)> {
         let place = tempfile::tempdir().unwrap();
         let place = place.path().canonicalize().unwrap();

@@ -1,4 +1,4 @@
-//! Everything that can keep a run from starting, with what to do about it.
+//! Every error that can keep a run from starting, with hints.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,13 +12,13 @@ use crate::plan::PlanError;
 use crate::policy::{Denial, DenialKind, NetworkChoice, Target};
 use crate::profile::{HostError, Origin, ProfileError, visible};
 
-/// Why a run was refused or could not be started.
+/// The reason why a run was refused or could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The profile isn't known or has faults.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// The command isn't there or isn't executable.
+    /// The command doesn't exist or isn't executable.
     #[error(transparent)]
     Command(#[from] CommandError),
     /// This machine can't enforce the policy.
@@ -27,7 +27,7 @@ pub enum Error {
     /// The user's configuration can't be read, or has faults.
     #[error(transparent)]
     Configuration(#[from] ConfigurationError),
-    /// The run could change a program that Stockade starts outside of every confinement.
+    /// The run could change a program that Stockade starts unconfined.
     #[error(
         "the run could change `{}`, which `{said}` starts unconfined, and there is no supervisor to keep it",
         visible(&path.to_string_lossy())
@@ -46,26 +46,26 @@ pub enum Error {
     Execute {
         /// The program.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The caller's directory can't be told, or another user could have written the configuration.
+    /// The caller's directory can't be determined, or another user could have written the configuration.
     #[error("the caller's directories can't be used")]
     Surroundings(#[source] io::Error),
-    /// A pattern of a denial matches more links than are followed; what they lead to would stay open.
+    /// A pattern of a denial matches more links than are followed; the others' targets would stay open.
     #[error("the pattern of {origin} matches more than {most} links")]
     ManyLinks {
-        /// Who denies.
+        /// The denial's origin.
         origin: Origin,
         /// How many links are followed.
         most: usize,
     },
-    /// The root isn't there or isn't a directory.
+    /// The root doesn't exist or isn't a directory.
     #[error("the root `{}` can't be used", .path.display())]
     Root {
         /// The root.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// No root was named, and the caller is in a home or at the top of the file system.
@@ -76,10 +76,10 @@ pub enum Error {
     LinkOut {
         /// The path below the root.
         path: PathBuf,
-        /// Where it leads.
+        /// The link's target.
         real: PathBuf,
     },
-    /// A path of a flag leads out of the root by a link in it.
+    /// A flag's path leads out of the root by a link in it.
     #[error(
         "`{flag}` leads out of the root: `{}` is a link on the way to `{}`",
         visible(&link.to_string_lossy()),
@@ -90,7 +90,7 @@ pub enum Error {
         flag: String,
         /// The link in the root.
         link: PathBuf,
-        /// Where the path leads.
+        /// The path's real target.
         real: PathBuf,
     },
     /// The script to run is always closed.
@@ -98,7 +98,7 @@ pub enum Error {
     SecretScript {
         /// The script.
         path: PathBuf,
-        /// What closes it.
+        /// The denial that closes it.
         denial: Box<Denial>,
     },
     /// A flag grants something that is always closed.
@@ -106,34 +106,34 @@ pub enum Error {
     VoidGrant {
         /// The flag.
         flag: String,
-        /// What closes it.
+        /// The denial that closes it.
         denial: Box<Denial>,
     },
-    /// A glob isn't one.
+    /// An invalid glob.
     #[error("`{glob}` can't be denied: {message}")]
     Glob {
         /// The text.
         glob: String,
-        /// What is wrong.
+        /// The fault in it.
         message: String,
     },
-    /// A host pattern isn't one.
+    /// An invalid host pattern.
     #[error("`--host {}`: {source}", visible(.pattern))]
     Host {
         /// The text.
         pattern: String,
-        /// What is wrong.
+        /// The fault in it.
         source: HostError,
     },
-    /// A word on all hosts, and another on some of them.
+    /// A setting for all hosts, and another for some of them.
     #[error("`{}` and `{other}` contradict each other", network_flag(*.choice))]
     Contradiction {
-        /// The word on all hosts.
+        /// The setting for all hosts.
         choice: NetworkChoice,
         /// The other flag.
         other: String,
     },
-    /// A flag on hosts where every host may be reached.
+    /// A host flag where every host may be reached.
     #[error("`{flag}` adds nothing: profile `{profile}` reaches every host")]
     SuperfluousHost {
         /// The flag.
@@ -144,7 +144,7 @@ pub enum Error {
     /// A variable that never passes.
     #[error("`{}` can't be passed to a run", .0.display())]
     Variable(OsString),
-    /// Not a name of a variable.
+    /// An invalid variable name.
     #[error("`{}` is no name of a variable", .0.display())]
     VariableName(OsString),
 }
@@ -197,7 +197,7 @@ impl Error {
         }
     }
 
-    /// What to do about it.
+    /// A hint on how to resolve it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Profile(error) => error.hint(),
@@ -296,7 +296,7 @@ fn plan_hint(error: &PlanError) -> Option<String> {
 }
 
 impl Error {
-    /// Further lines that say what exactly stands in the way.
+    /// Further lines that name the exact obstacles.
     pub fn details(&self) -> Vec<String> {
         match self {
             Error::Plan(PlanError::Shortfall(missing)) => {

@@ -1,4 +1,4 @@
-//! Where homes are, and where else what belongs in one is: what the built-in lists close is closed in all of them.
+//! The places of homes and of files that belong in one: the paths on the built-in lists are closed in all of them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,10 +15,10 @@ use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
 use stockade_sys::notify;
 
-/// Homes of the user database that are looked at, and children of `/home` that links are looked for in.
+/// The most homes of the user database, and the most children of `/home` that are searched for links.
 const MOST_HOMES: usize = 256;
 
-/// All homes, and what variables say is elsewhere. Links are as they are written.
+/// All homes, and the places that variables name. Links are unresolved.
 pub(super) fn entries(surroundings: &Surroundings) -> Vec<Entry> {
     let own = surroundings.home.iter().chain(&surroundings.named_home).cloned();
     // Also `/`, which a container gives a user without an entry.
@@ -34,8 +34,8 @@ pub(super) fn entries(surroundings: &Surroundings) -> Vec<Entry> {
     entries.into_iter().collect()
 }
 
-/// The paths that a person opened, as they are written: a run that may write there could put a link to another secret in
-/// their place.
+/// The paths that a person opened, unresolved: a run that may write there could replace them by a link to another
+/// secret.
 pub(super) fn opened(surroundings: &Surroundings, secrets: &Secrets) -> Vec<Opened> {
     let absolute = |path: &PathBuf| match path.strip_prefix("~") {
         Ok(rest) => surroundings.home.as_ref().map(|home| home.join(rest)),
@@ -45,7 +45,7 @@ pub(super) fn opened(surroundings: &Surroundings, secrets: &Secrets) -> Vec<Open
     rules.filter_map(|rule| absolute(&rule.value)).map(Opened).collect()
 }
 
-/// The homes that passwd(5) has, but for those of users that are only names.
+/// The homes in passwd(5), without placeholders such as `/nonexistent`.
 fn of_user_database(file: &Path) -> Vec<PathBuf> {
     let text = fs::read(file).unwrap_or_default();
     let user = nix::unistd::geteuid().to_string();
@@ -59,7 +59,7 @@ fn of_user_database(file: &Path) -> Vec<PathBuf> {
     homes.into_iter().take(MOST_HOMES).collect()
 }
 
-/// The homes of another machine that is seen at a place: root's, those of its user database and the usual ones.
+/// The homes of another machine that is mounted at a place: root's, those of its user database and the usual ones.
 fn of_machine(place: &Path) -> Vec<PathBuf> {
     let there = |path: &Path| place.join(path.strip_prefix("/").unwrap_or(path));
     let named = of_user_database(&place.join("etc/passwd"));
@@ -74,26 +74,26 @@ fn children(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     entries.take(MOST_HOMES).map(|entry| entry.path())
 }
 
-/// Whether a person's or a service's files may be there, and not the machine's.
+/// Whether it may contain a person's or a service's files rather than the machine's.
 fn may_be_home(path: &Path) -> bool {
     const NEVER: [&str; 8] = ["/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/nonexistent"];
     path.is_absolute() && path != Path::new("/") && !NEVER.iter().any(|never| path.starts_with(never))
 }
 
-/// What the caller's variables move elsewhere.
+/// The places to which the caller's variables move files.
 fn moved(surroundings: &Surroundings) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (variable, at) in moved_places() {
         let Some(value) = surroundings.variable(variable) else {
             continue;
         };
-        // Of one path a colon is part.
+        // For a single path the colon may be part of it.
         let parts = std::env::split_paths(&value).chain([PathBuf::from(&value)]);
         let written: BTreeSet<_> = parts.filter(|place| !place.as_os_str().is_empty()).collect();
-        // Some programs expand a tilde that the shell left, as the AWS command line does.
+        // Some programs expand a tilde that the shell left, such as the AWS command line.
         let expanded = |place: &PathBuf| Some(surroundings.home.as_ref()?.join(place.strip_prefix("~").ok()?));
         let expanded = written.iter().filter_map(expanded);
-        // To many programs that name says where they run. A shell takes it for a file of each directory that it starts in.
+        // Many programs use `ENV` as the name of a stage. A shell reads it as a file, relative to its directory.
         let written = written.iter().filter(|place| variable != "ENV" || place.is_absolute());
         let all = expanded.chain(written.map(|place| surroundings.directory.join(place)));
         for place in all {
@@ -112,21 +112,21 @@ fn moved(surroundings: &Surroundings) -> Vec<Entry> {
     entries
 }
 
-/// Whether files may be there. What a variable moves to `/dev/null` isn't to be.
+/// Whether files may be there. Files that a variable moves to `/dev/null` don't exist.
 fn may_hold_files(place: &Path) -> bool {
     fs::metadata(place).map_or(true, |found| found.is_file() || found.is_dir())
 }
 
-/// How links among the lists' names are looked for.
+/// How links among the listed names are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Looking {
     /// In every home, by listing it.
     All,
-    /// In the caller's, one name after the other: inside another run listing is refused, and told there.
+    /// In the caller's, one name after the other: in a nested run listing is refused, and reported there.
     Own,
 }
 
-/// How links are looked for from here, and the caller's homes.
+/// How links are found from here, and the caller's homes.
 pub(super) fn looking(surroundings: &Surroundings) -> (Looking, Vec<PathBuf>) {
     let own = surroundings.home.iter().chain(&surroundings.named_home).cloned();
     match notify::is_available() {
@@ -135,8 +135,8 @@ pub(super) fn looking(surroundings: &Surroundings) -> (Looking, Vec<PathBuf>) {
     }
 }
 
-/// The entries with what links among the lists' names lead to and what the mount table shows of them, and the links on the
-/// way. Adds the links inside of what is closed as a whole.
+/// The entries, extended by the targets of links among the listed names and by their other mounts, and the links on the
+/// way. Adds the links inside directories that are closed as a whole.
 pub(super) fn elsewhere(
     entries: &[Entry],
     (looking, inside): (Looking, &mut LinksInside<'_>),
@@ -186,7 +186,7 @@ pub(super) fn elsewhere(
     (all.into_iter().filter(is_of_use).collect(), links)
 }
 
-/// What the lists' names in these homes lead to, and the links on the way.
+/// The targets of the listed names in these homes, and the links on the way.
 fn behind_names(homes: &[PathBuf], walker: &mut Walker) -> (Vec<Entry>, BTreeSet<PathBuf>) {
     let lists = [List::Secret, List::Key, List::Guarded];
     let of_list = |list: List| paths_of_homes(list).into_iter().chain(names_anywhere(list));
@@ -215,12 +215,12 @@ fn home(place: PathBuf) -> Entry {
     }
 }
 
-/// Whether the lists know anything of the place.
+/// Whether the lists have anything for the place.
 fn is_of_use(entry: &Entry) -> bool {
     ListedNames::at(&entry.at).know_place()
 }
 
-/// A mount of part of a home, by what its file system calls it: of another mount namespace, perhaps, whose paths aren't
+/// A mount of part of a home, by its path in the file system: perhaps of another mount namespace, whose paths aren't
 /// known here.
 fn part_of_home(root: &Path, place: &Path) -> Option<Entry> {
     let parents = PARENTS_OF_HOMES.iter().map(Path::new);
@@ -232,7 +232,7 @@ fn part_of_home(root: &Path, place: &Path) -> Option<Entry> {
         .chain(of_root)
         .next()
         .or_else(|| root.file_name().map(PathBuf::from))?;
-    // A whole home of another namespace is one that has a name in `/home`.
+    // A whole home of another namespace has its path in `/home`.
     let is_home = at.as_os_str().is_empty() && (root == Path::new("/root") || root.parent().is_some_and(is_parent));
     (is_home || !at.as_os_str().is_empty()).then(|| Entry {
         place: place.to_path_buf(),
@@ -244,8 +244,8 @@ fn is_parent(directory: &Path) -> bool {
     PARENTS_OF_HOMES.iter().any(|parent| directory == Path::new(parent))
 }
 
-/// Whether what a link leads to is closed for its sake: root's links, the caller's, and those to what their owner has. Else
-/// any user could close the system's files to the runs of others.
+/// Whether the target of a link is closed for its sake: of root's links, the caller's, and those whose owner owns the
+/// target. Otherwise any user could close the system's files to the runs of others.
 pub(super) fn may_lead(place: &Path) -> bool {
     let Ok(link) = place.symlink_metadata() else {
         return true;
@@ -254,16 +254,16 @@ pub(super) fn may_lead(place: &Path) -> bool {
     !link.is_symlink() || link.uid() == 0 || link.uid() == nix::unistd::geteuid().as_raw() || is_owners()
 }
 
-/// A place that links are looked for in.
+/// A place to search for links.
 struct Ahead {
     entry: Entry,
-    /// What the lists know below it.
+    /// The listed names below it.
     names: ListedNames,
-    /// Whether it was listed as a directory at its real name: no link leads there.
+    /// Whether it was listed as a directory at its real path: no link leads there.
     is_real: bool,
 }
 
-/// What links among the lists' names lead to, as entries of their own, and the links on the way.
+/// The targets of links among the listed names, as further entries, and the links on the way.
 fn behind_links(
     entries: &[Entry],
     inside: &mut LinksInside<'_>,
@@ -295,7 +295,7 @@ fn behind_links(
                     at: at.clone(),
                 });
             }
-            // Of what isn't there nothing is to be listed.
+            // A missing directory has nothing to list.
             if !walked.exists {
                 continue;
             }

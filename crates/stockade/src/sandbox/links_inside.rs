@@ -1,4 +1,4 @@
-//! Links in directories of homes that are closed as a whole: what they lead to is closed, too, or the closed name opens it.
+//! Links in directories of homes that are closed as a whole: their targets are closed too, or the closed name opens them.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
@@ -14,35 +14,35 @@ use crate::command::is_below_base;
 use crate::policy::{List, ListedNames, Opened, names_anywhere};
 use crate::real_path::{Child, Walker};
 
-/// Directories that are listed of each closed one, and entries of each of them. A run can't add to them.
+/// The most directories listed per closed one, and the most entries of each. A run can't add to them.
 const MOST_DIRECTORIES: usize = 256;
 const MOST_ENTRIES: usize = 65_536;
 
-/// Entries of a tree's uppermost directory, which a run can add to. Beyond, names without a wildcard are looked for.
+/// The most entries of a tree's top directory, which a run can add to. Beyond that, only names without a wildcard are looked up.
 const MOST_OF_TREE: usize = 1 << 22;
 
-/// Directories that a link is guarded as a whole for, since what is guarded in them may still be to be made.
+/// Directories whose links are guarded as a whole, since the guarded files in them may not exist yet.
 const AS_A_WHOLE: [&str; 3] = [".gitlab", ".hg", ".jj"];
 
-/// What many share to write.
+/// Directories that many users share for writing.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
-/// Looks for such links.
+/// Finds such links.
 pub(super) struct LinksInside<'a> {
     /// The run's root.
     root: &'a Path,
     /// The caller's homes.
     pub own: &'a [PathBuf],
-    /// What a person opened.
+    /// The paths that a person opened.
     open: &'a [Opened],
-    /// What links were found to lead to, with the list that closes them.
+    /// The links' targets, each with the list that closes it.
     pub targets: BTreeSet<(List, PathBuf)>,
-    /// The links on the way there.
+    /// The links on the way to the targets.
     pub links: BTreeSet<PathBuf>,
 }
 
 impl<'a> LinksInside<'a> {
-    /// None yet.
+    /// No links yet.
     pub fn new(root: &'a Path, own: &'a [PathBuf], open: &'a [Opened]) -> LinksInside<'a> {
         LinksInside {
             root,
@@ -53,8 +53,8 @@ impl<'a> LinksInside<'a> {
         }
     }
 
-    /// Adds what closed links in a tree that a run writes lead to: `.git/hooks/pre-commit`, `.vscode`, `.env`. By the names that are
-    /// closed in its uppermost directory alone; deeper, each directory would have to be looked into.
+    /// Adds the targets of closed links in a tree that a run writes: `.git/hooks/pre-commit`, `.vscode`, `.env`. Only
+    /// closed names in its top directory count; deeper, each directory would have to be listed.
     pub fn add_of_tree(&mut self, of_tree: &Repositories, walker: &mut Walker) {
         let mut ahead = vec![(of_tree.tree.clone(), ListedNames::anywhere())];
         while let Some((directory, names)) = ahead.pop() {
@@ -98,13 +98,13 @@ impl<'a> LinksInside<'a> {
         self.add(path, List::Guarded, walker);
     }
 
-    /// Adds what a closed link in the run's tree leads to, and what links inside of that do.
+    /// Adds the target of a closed link in the run's tree, and the targets of links inside it.
     fn add_link(&mut self, path: &Path, list: List, walker: &mut Walker) {
         if !may_lead(path) {
             return;
         }
         let walked = walker.walk(path);
-        // A loop is one until a link of it is replaced.
+        // A loop stays one until one of its links is replaced.
         if walked.links.contains(&walked.real) {
             return self.links.extend(walked.links);
         }
@@ -120,14 +120,14 @@ impl<'a> LinksInside<'a> {
         }
     }
 
-    /// Adds those of a directory that a list closes.
+    /// Adds the links in a directory that a list closes.
     pub fn add(&mut self, top: &Path, list: List, walker: &mut Walker) {
         if is_below_base(top) {
             return;
         }
         // Deeper among secrets, a virtual environment of `~/.config/gcloud` leads to its interpreter.
         let levels = match list {
-            // What agents load in a project: `.claude/skills/NAME/scripts`.
+            // Files that agents load in a project: `.claude/skills/NAME/scripts`.
             List::Guarded if top.starts_with(self.root) => 6,
             List::Guarded => 3,
             List::Secret | List::Key => 2,
@@ -149,7 +149,7 @@ impl<'a> LinksInside<'a> {
         }
     }
 
-    /// Adds what a link leads to; that, where it is a directory.
+    /// Adds a link's target; returns it if it is a directory.
     fn follow(
         &mut self,
         link: &Path,
@@ -174,7 +174,7 @@ impl<'a> LinksInside<'a> {
 
     fn is_left_open(&self, (top, list): (&Path, List), real: &Path, is_loaded: bool) -> bool {
         let is_around_or_inside = top.starts_with(real) || real.starts_with(top);
-        // What programs are started by is built there. A unit or a setting that is kept there is the user's all the same.
+        // Programs are built and started there. A unit or a setting that is kept there is still the user's.
         let is_built = || self.is_of_run(real) && (real.is_dir() && !is_loaded || holds_programs(top));
         let is_of_run = || is_built() || self.root.starts_with(real) || !is_changed_by_us(real);
         is_around_or_inside
@@ -188,7 +188,7 @@ impl<'a> LinksInside<'a> {
         self.open.iter().any(|open| path.starts_with(&open.0))
     }
 
-    /// Whether it is in the run's root, or around it: the run works on that, and may change it.
+    /// Whether it is in the run's root, or contains it: the run works there, and may change it.
     fn is_of_run(&self, real: &Path) -> bool {
         let is_around_home = self.own.iter().any(|home| home.starts_with(self.root));
         real.starts_with(self.root) && !is_around_home || self.root.starts_with(real)
@@ -200,7 +200,7 @@ fn holds_programs(directory: &Path) -> bool {
     directory.ends_with("bin") || directory.ends_with("shims")
 }
 
-/// Whether a link among an agent's files is to what it loads or obeys: shared skills are linked, and so is `src`.
+/// Whether a link among an agent's files leads to something that it loads or obeys: shared skills are linked, and so is `src`.
 fn is_loaded(link: &Path, top: &Path) -> bool {
     const LOADED: [&str; 14] = [
         "agents",
@@ -223,7 +223,7 @@ fn is_loaded(link: &Path, top: &Path) -> bool {
     named(inside) || top.file_name().is_some_and(|name| named(name.as_ref()))
 }
 
-/// The directories and links in a directory of the run's; where it has too many entries, those of closed names.
+/// The directories and links in a directory of the run; if it has too many entries, only those with closed names.
 fn closed_children(directory: &Path, walker: &mut Walker) -> Vec<Child> {
     if let Some(all) = walker.all_children(directory, MOST_OF_TREE) {
         return all.to_vec();
@@ -240,7 +240,7 @@ fn closed_children(directory: &Path, walker: &mut Walker) -> Vec<Child> {
     firsts.into_iter().filter_map(child).collect()
 }
 
-/// Whether this user may change it, make it, or put another thing in its place.
+/// Whether this user may change it, create it, or replace it.
 fn is_changed_by_us(path: &Path) -> bool {
     let is_ours = || {
         path.metadata()

@@ -1,6 +1,6 @@
-//! The shipped profiles from the lowest up, resolved for one run: which of them would have allowed something.
+//! The shipped profiles from the lowest up, resolved for one run: which of them would have allowed an access.
 //!
-//! Nothing is resolved until somebody asks.
+//! Nothing is resolved until it is needed.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -12,10 +12,10 @@ use crate::profile::{Catalog, SHIPPED};
 use crate::real_path::Walker;
 use crate::report::{Need, ProfileOrder};
 
-/// `trusted` is a person's to give.
+/// Only a person may grant `trusted`.
 const ONLY_A_PERSON_GIVES: &str = "trusted";
 
-/// The shipped profiles in the circumstances of a run.
+/// The shipped profiles, resolved for a run.
 pub(super) struct Shipped {
     sandbox: Sandbox,
     root: PathBuf,
@@ -24,7 +24,7 @@ pub(super) struct Shipped {
 }
 
 impl Shipped {
-    /// For a run of this command in this root. Costs little yet.
+    /// For a run of this command in this root. Does little work yet.
     pub(super) fn new(sandbox: &Sandbox, root: &Path, command: &command::Command) -> Self {
         Shipped {
             sandbox: sandbox.clone(),
@@ -34,7 +34,7 @@ impl Shipped {
         }
     }
 
-    /// What one of them grants here, `trusted` too; `None` for other names.
+    /// The policy of one of them here, `trusted` too; `None` for other names.
     pub(super) fn policy(&self, name: &str) -> Option<Policy> {
         let (known, _) = SHIPPED.iter().find(|(known, _)| *known == name)?;
         self.resolve_one(&Catalog::new(None), known)
@@ -67,8 +67,8 @@ impl ProfileOrder for Shipped {
     }
 }
 
-/// Shipped profiles deny nothing of their own, so what the run's denials left open is open in each of them, and only
-/// grants have to be compared. Compiling the globs of all would take longer than everything else here.
+/// Shipped profiles have no denials of their own, so paths that the run's denials leave open are open in each of them,
+/// and only grants must be compared. Compiling the globs of all would take longer than everything else here.
 fn allows(policy: &Policy, need: &Need<'_>) -> bool {
     match need {
         Need::Path(access, path) => policy

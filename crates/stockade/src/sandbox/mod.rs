@@ -1,4 +1,4 @@
-//! The library's face: a sandbox, a command in it, and what came of it. Feels like `std::process::Command`.
+//! The library's API: a sandbox, a command in it, and the outcome. Modelled on `std::process::Command`.
 
 mod approved;
 mod asking;
@@ -45,17 +45,17 @@ use crate::report::{Report, RunContext};
 use crate::surroundings::Surroundings;
 use asking::Escalating;
 
-/// A profile with what was added to it: where commands run.
+/// A profile with additions: commands run in it.
 ///
-/// Nothing is asked of the system until a command is prepared, so one sandbox serves any number of runs.
+/// Nothing is read from the system until a command is prepared, so one sandbox serves any number of runs.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     profile: Profile,
-    /// The profile's name, or the file that it was named by: what caches are kept by.
+    /// The profile's name, or the file that it was named by: part of the caches' key.
     profile_key: OsString,
     surroundings: Surroundings,
     root: Option<PathBuf>,
-    /// Read only where somebody asks for them.
+    /// Read only if `llm` is called.
     models: Vec<Model>,
     resolver: Option<SocketAddr>,
     additions: Additions,
@@ -64,15 +64,15 @@ pub struct Sandbox {
     escalating: Escalating,
     /// Files that Stockade writes after the run, or reads before the next, and the flags that name them.
     guarded: Vec<(PathBuf, &'static str)>,
-    /// The flags that name paths, with the walk that gave each its name in the policy: another could find other links.
+    /// The flags that name paths, each with the walk that resolved it for the policy: another walk could find other links.
     named: Vec<(String, Walked)>,
 }
 
 impl Sandbox {
-    /// A sandbox under a profile, by name or by file.
+    /// Creates a sandbox with a profile, by name or by file.
     ///
     /// # Errors
-    /// The profile isn't known or has faults; the caller's directory can't be told.
+    /// The profile isn't known or has faults; the caller's directory can't be determined.
     pub fn profile(name_or_file: &str) -> Result<Sandbox, Error> {
         let surroundings = Surroundings::here().map_err(Error::Surroundings)?;
         let catalog = Catalog::new(surroundings.profiles());
@@ -86,13 +86,13 @@ impl Sandbox {
         if name_or_file.contains('/') {
             sandbox.profile_key = real_path(&sandbox.absolute(Path::new(name_or_file))).into();
         }
-        // A profile may lie in the tree that it opens; the next run is to find it as it was.
+        // A profile may lie in the tree that it opens; the run must leave it unchanged for the next.
         let files = files.iter().map(|file| (sandbox.absolute(file), "--profile"));
         sandbox.guarded = files.collect();
         Ok(sandbox)
     }
 
-    /// The same under a profile that is loaded already, in surroundings that needn't be this process's.
+    /// The same with a loaded profile and an environment that needn't be this process's.
     pub fn of(profile: Profile, surroundings: Surroundings, models: Vec<Model>) -> Sandbox {
         Sandbox {
             profile_key: OsString::from(&profile.name),
@@ -135,8 +135,8 @@ impl Sandbox {
         self.grant(Access::READ | Access::EXECUTE, path.as_ref(), "--exec")
     }
 
-    /// Lets it connect to a unix socket, or to those of a directory. Sockets of special power (a container engine's, a
-    /// desktop bus, an agent with keys) must each be named.
+    /// Grants connecting to a unix socket, or to those in a directory. Sockets with special power (a container
+    /// engine's, a desktop bus, an agent with keys) must each be named.
     #[must_use]
     pub fn socket(mut self, path: impl AsRef<Path>) -> Self {
         let flag = format!("--socket {}", path.as_ref().display());
@@ -145,12 +145,11 @@ impl Sandbox {
         self
     }
 
-    /// Lets it connect to hosts: a name, `*.example.com`, `api.*`, an address or a range, with `:PORT` where it isn't 80
-    /// or 443. Without a port only TLS and HTTP that name a granted host are let through; on a port that is named,
-    /// anything.
+    /// Grants connecting to hosts: a name, `*.example.com`, `api.*`, an address or a range, with `:PORT` if it isn't 80
+    /// or 443. Without a port only TLS and HTTP that name a granted host are allowed; on a named port, any protocol.
     ///
     /// # Errors
-    /// The pattern isn't one.
+    /// The pattern is invalid.
     pub fn host(mut self, pattern: &str) -> Result<Self, Error> {
         self.additions.hosts.push(HostGrant {
             pattern: HostPattern::parse(pattern).map_err(|source| Error::Host {
@@ -162,7 +161,7 @@ impl Sandbox {
         Ok(self)
     }
 
-    /// Lets it listen on a port of the loopback interface; 0 is one that the kernel chooses.
+    /// Grants listening on a port of the loopback interface; with 0 the kernel chooses it.
     #[must_use]
     pub fn listen(mut self, port: u16) -> Self {
         self.additions.listen.push(ListenGrant {
@@ -172,14 +171,14 @@ impl Sandbox {
         self
     }
 
-    /// Every host or none, in place of what the profile says.
+    /// Overrides the profile's network: every host or none.
     #[must_use]
     pub fn network(mut self, choice: NetworkChoice) -> Self {
         self.additions.network = Some(choice);
         self
     }
 
-    /// Lets it ask language models: grants the hosts of `models.toml` and passes the variables that hold their keys.
+    /// Grants access to language models: the hosts of `models.toml` and the variables with their keys.
     ///
     /// # Errors
     /// The user's `models.toml` can't be read or has faults.
@@ -189,17 +188,17 @@ impl Sandbox {
         Ok(self)
     }
 
-    /// Looks names up at this DNS server in place of the machine's.
+    /// Uses this DNS server for lookups in place of the machine's.
     #[must_use]
     pub fn resolver(mut self, server: SocketAddr) -> Self {
         self.resolver = Some(server);
         self
     }
 
-    /// Closes what matches a glob: `**/…` anywhere, `./…` below the root, `~/…` below the home, or absolute.
+    /// Closes paths that match a glob: `**/…` anywhere, `./…` below the root, `~/…` below the home, or absolute.
     ///
     /// # Errors
-    /// The glob isn't one.
+    /// The glob is invalid.
     pub fn deny(mut self, glob: &str) -> Result<Self, Error> {
         let glob = Glob::parse(glob).map_err(|message| Error::Glob {
             glob: glob.to_string(),
@@ -209,7 +208,7 @@ impl Sandbox {
         Ok(self)
     }
 
-    /// Passes a variable: with this value, or with the caller's where none is given.
+    /// Passes a variable: with this value, or with the caller's if none is given.
     ///
     /// # Errors
     /// The variable steers the dynamic loader or libc, and never passes.
@@ -226,22 +225,22 @@ impl Sandbox {
         Ok(self)
     }
 
-    /// What it may do at all: of what the profile grants, this stays. Called again, both count.
+    /// Restricts the profile's grants to these capabilities. Called again, both apply.
     #[must_use]
     pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
         self.additions.role.capabilities &= capabilities;
         self
     }
 
-    /// How changes of files are taken: in [`Mode::Manual`] each one is asked about, and refused where that can't be.
+    /// How changes of files are handled: in [`Mode::Manual`] each one is asked about, and refused if that isn't possible.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.additions.role.mode = mode;
         self
     }
 
-    /// What an agent may do within the profile. Takes the place of what was said of mode and scope, and adds to
-    /// what was said of capabilities.
+    /// An agent's role within the profile. Replaces earlier settings of mode and scope, and adds to those of
+    /// capabilities.
     #[must_use]
     pub fn role(mut self, role: Role) -> Self {
         let capabilities = self.additions.role.capabilities & role.capabilities;
@@ -265,22 +264,22 @@ impl Sandbox {
         })
     }
 
-    /// Accepts that something isn't enforced. Without this a run that has the shortfall is refused.
+    /// Accepts a named shortfall. Without this a run that has the shortfall is refused.
     #[must_use]
     pub fn accept_shortfall(mut self, shortfall: Shortfall) -> Self {
         self.accepted.push(shortfall);
         self
     }
 
-    /// How much is seen of opens that only read. [`Trace::Fast`] counts where Landlock can judge them alone; elsewhere
-    /// [`Enforcement::kept_exact`](crate::report::Enforcement::kept_exact) says why it can't.
+    /// What is seen of read-only opens. [`Trace::Fast`] takes effect if Landlock can judge them alone; otherwise
+    /// [`Enforcement::kept_exact`](crate::report::Enforcement::kept_exact) gives the reason.
     #[must_use]
     pub fn trace(mut self, trace: Trace) -> Self {
         self.trace = trace;
         self
     }
 
-    /// A command to run here.
+    /// A command to run in this sandbox.
     pub fn command(&self, program: impl Into<OsString>) -> Command {
         Command {
             sandbox: self.clone(),
@@ -292,10 +291,10 @@ impl Sandbox {
         }
     }
 
-    /// Grants what a script's text names, where its path still says what it is, and where nothing closes it here.
+    /// Grants paths named in a script's text, if each still resolves to itself, and nothing closes it here.
     ///
     /// # Errors
-    /// As [`Sandbox::policy_of_any_command`].
+    /// See [`Sandbox::policy_of_any_command`].
     pub fn by_text(mut self, reads: &[PathBuf], writes: &[PathBuf]) -> Result<Self, Error> {
         if reads.is_empty() && writes.is_empty() {
             return Ok(self);
@@ -308,7 +307,7 @@ impl Sandbox {
             let is_open = access
                 .iter()
                 .all(|one| matcher.denial(one, path, path.is_dir()).is_none());
-            // A link that another run put there since.
+            // Unless another run has put a link there since.
             if is_open && real_path(path) == *path {
                 self.additions
                     .grants
@@ -333,12 +332,12 @@ impl Sandbox {
         real
     }
 
-    /// Paths of flags and calls are relative to the caller's directory.
+    /// Resolves a path of a flag or call against the caller's directory.
     fn absolute(&self, path: &Path) -> PathBuf {
         self.surroundings.directory.join(path)
     }
 
-    /// The root, canonical.
+    /// The canonical root.
     fn resolved_root(&self) -> Result<PathBuf, Error> {
         let named = self.root.as_deref();
         let wanted = named.unwrap_or(&self.surroundings.directory);
@@ -354,7 +353,7 @@ impl Sandbox {
         Ok(root)
     }
 
-    /// A profile opens a whole home or machine by `./` only where somebody named that root.
+    /// A profile opens a whole home or machine by `./` only if that root was named explicitly.
     fn refuse_implicit_root(&self, root: &Path) -> Result<(), Error> {
         let is_wide = root == Path::new("/") || Some(root) == self.surroundings.home.as_deref();
         let mut opened = self.profile.opened().chain(&self.profile.sockets);
@@ -365,7 +364,7 @@ impl Sandbox {
     }
 }
 
-/// Where every host may be reached, names are found as the machine finds them. These may be links.
+/// If every host may be reached, the run resolves names like the machine, by these files. They may be links.
 fn files_of_names(policy: &Policy) -> Vec<Grant> {
     if policy.reach != NetworkPolicy::Everything {
         return Vec::new();
@@ -408,7 +407,7 @@ impl Command {
         self
     }
 
-    /// Pipes standard output and error in place of handing the caller's on: [`Child::next_event`] has them.
+    /// Pipes standard output and error in place of passing the caller's on: [`Child::next_event`] returns the output.
     pub fn pipe_output(&mut self) -> &mut Self {
         self.streams.inherit_output = false;
         self
@@ -417,7 +416,7 @@ impl Command {
     /// Resolves and compiles everything; starts nothing.
     ///
     /// # Errors
-    /// Whatever stands in the way of the run.
+    /// The first obstacle to the run.
     pub fn prepare(&self) -> Result<Ready, Error> {
         let sandbox = &self.sandbox;
         sandbox.refuse_contradictions()?;
@@ -465,7 +464,7 @@ impl Command {
         self.prepare()?.start()
     }
 
-    /// Runs the program to the end of its whole tree.
+    /// Runs the program until its whole tree has ended.
     ///
     /// # Errors
     /// The run was refused or could not be started.
@@ -473,7 +472,7 @@ impl Command {
         self.spawn()?.wait()
     }
 
-    /// The same, with empty standard input, collecting standard output and error.
+    /// The same, with empty standard input, capturing standard output and error.
     ///
     /// # Errors
     /// The run was refused or could not be started.
@@ -498,7 +497,7 @@ impl Command {
 }
 
 impl Sandbox {
-    /// What Landlock alone may open for reading, where that was asked for, or why it may not.
+    /// The paths that Landlock alone may open for reading, if requested, or the reason why it may not.
     fn openings(&self, policy: &Policy, ability: Ability) -> Option<Result<Vec<Opening>, KeptExact>> {
         if self.trace == Trace::Exact || ability.supervisor == Supervisor::None {
             return None;
@@ -512,7 +511,7 @@ impl Sandbox {
         })
     }
 
-    /// Whether runs may start programs beyond the base and the command.
+    /// Whether runs may start programs other than the base's and the command.
     fn starts_others(&self) -> bool {
         let additions = &self.additions;
         let is_execution = |(access, _, _): &(Access, PathBuf, String)| access.contains(Access::EXECUTE);
@@ -533,7 +532,7 @@ impl Sandbox {
         of_profile.chain(granted.map(|(_, path)| path.clone())).collect()
     }
 
-    /// A flag that another one makes void was meant to have an effect.
+    /// Refuses a flag that another one makes void: it was meant to have an effect.
     fn refuse_contradictions(&self) -> Result<(), Error> {
         let additions = &self.additions;
         let Some(choice) = additions.network else {
@@ -545,7 +544,7 @@ impl Sandbox {
         let listen = additions.listen.iter().find_map(|grant| named(&grant.origin));
         let other = match choice {
             NetworkChoice::None => host.or(listen).or(llm),
-            // The keys of models are of use there, and ports needn't be named.
+            // Models' keys are useful there, and ports needn't be named.
             NetworkChoice::All => host,
         };
         match other {
@@ -554,7 +553,7 @@ impl Sandbox {
         }
     }
 
-    /// Who names hosts may mean that others are closed.
+    /// Refuses host flags if every host is open: their user may believe that others are closed.
     fn refuse_superfluous_host(&self) -> Result<(), Error> {
         let is_flag = |grant: &&HostGrant| matches!(grant.origin, Origin::Flag(_));
         match (&self.profile.network, self.additions.hosts.iter().find(is_flag)) {
@@ -566,7 +565,7 @@ impl Sandbox {
         }
     }
 
-    /// What a profile means by `./data` lies in the root. A link there that leads out of it may be an earlier run's.
+    /// The profile's `./data` lies in the root. A link there that leads out of it may be an earlier run's.
     fn refuse_links_out(&self, root: &Path) -> Result<(), Error> {
         for rule in self.profile.opened().filter(|rule| rule.value.anchor == Anchor::Root) {
             let path = root.join(&rule.value.rest);
@@ -579,7 +578,7 @@ impl Sandbox {
         self.refuse_flags_out(root)
     }
 
-    /// The same for the paths of flags: who names `./out` means what is in the root, and not what an earlier run made of it.
+    /// The same for the paths of flags: `./out` means a path in the root, and not what an earlier run made of it.
     fn refuse_flags_out(&self, root: &Path) -> Result<(), Error> {
         for (flag, walked) in &self.named {
             let link = walked.links.iter().rfind(|link| link.starts_with(root));
@@ -596,7 +595,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// What its runs may do, but for what their commands bring along.
+    /// Its runs' policy, without the additions for their commands.
     ///
     /// # Errors
     /// The root can't be used.
@@ -606,11 +605,11 @@ impl Sandbox {
         self.policy_here(&root, &command::Command::nothing())
     }
 
-    /// The policy with what links on this machine make of it.
+    /// The policy, with the denials that links on this machine add.
     fn policy_here(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
         let mut walker = Walker::default();
         let mut policy = self.policy(root, command, &mut walker)?;
-        // In the base, and in what is found below it, nothing is closed by a link of the user's.
+        // No link of the user's closes anything in the base, or found below it.
         let is_found_there = |grant: &Grant| grant.origin == Origin::Base || command::is_below_base(&grant.path);
         let needs_links = policy
             .grants
@@ -664,7 +663,7 @@ impl Sandbox {
         Ok(policy)
     }
 
-    /// Looked for only where a limit needs it.
+    /// Determined only if a limit needs it.
     fn control_group(&self) -> Option<launch::ControlGroups> {
         let limits = self.additions.limits.or(self.profile.limits);
         (limits.memory.is_some() || limits.processes.is_some())
@@ -673,7 +672,7 @@ impl Sandbox {
     }
 }
 
-/// All places where scratch directories may be, by their names: which one is used may change while a run goes on.
+/// All possible places of scratch directories, by name: which one is used may change during a run.
 fn scratch_of_other_runs() -> Denial {
     let (below, glob) = launch::places_of_scratch();
     Denial {
@@ -684,8 +683,8 @@ fn scratch_of_other_runs() -> Denial {
     }
 }
 
-/// A flag that grants something always closed is a mistake that the user wants to hear of, and a script that is a
-/// secret isn't run.
+/// Refuses flags that grant something always closed, since the user wants to know of that mistake, and a script that is
+/// a secret.
 fn refuse_void_grants(policy: &Policy) -> Result<(), Error> {
     let asked: Vec<_> = policy
         .grants
@@ -726,11 +725,11 @@ pub struct Ready {
     sandbox: Sandbox,
     state: Option<PathBuf>,
     accepts_supervisor: bool,
-    /// What the run may do.
+    /// The run's policy.
     pub policy: Policy,
-    /// How that is enforced.
+    /// How the policy is enforced.
     pub plan: Plan,
-    /// The DNS server to ask in place of the machine's.
+    /// The DNS server used in place of the machine's.
     pub resolver: Option<SocketAddr>,
     command: command::Command,
     control_group: Option<launch::ControlGroups>,
@@ -747,11 +746,11 @@ impl Ready {
         self.start_for(None)
     }
 
-    /// The same for a caller that answers signals itself, also while the program takes long to start: then this answers before
-    /// it runs, and the events tell whether it could be started.
+    /// The same for a caller that handles signals itself, also while the program is slow to start: then this returns
+    /// before it runs, and the events tell whether it could be started.
     ///
     /// # Errors
-    /// As for [`Ready::start`].
+    /// See [`Ready::start`].
     pub fn start_for(self, caller: Option<CallersSignals<'_>>) -> Result<Child, Error> {
         let run = &self.report.run;
         self.sandbox.tell(run, || Record::Started(self.started()));
@@ -843,12 +842,12 @@ impl Child {
         self.running.signal_all(signal);
     }
 
-    /// Holds the whole tree still until the value is dropped; `None` where it can't be held, or would let itself go on.
+    /// Holds the whole tree still until the value is dropped; `None` if it can't be held, or could resume itself.
     pub fn hold(&self) -> Option<crate::warden::Pause> {
         self.running.hold()
     }
 
-    /// How long the time limit lets it run yet; `None` without one.
+    /// How long the time limit lets it run on; `None` without one.
     pub fn time_left(&self) -> Option<Duration> {
         self.running.time_left()
     }
@@ -858,7 +857,7 @@ impl Child {
         self.running.is_being_ended()
     }
 
-    /// Looks whether a limit is passed, for a caller that is kept from waiting for events.
+    /// Checks the limits, for a caller that can't wait for events now.
     pub fn tick(&mut self) {
         self.running.tick();
     }
@@ -875,12 +874,12 @@ impl Child {
         })
     }
 
-    /// What there is to report after a failed event.
+    /// The report after a failed event.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Takes over what is known of a run that nothing more will be heard of.
+    /// Records everything known of a run that sends no more events.
     fn break_off(&mut self) {
         match self.running.lost() {
             Some(ending) => self.conclude(&ending),

@@ -1,4 +1,4 @@
-//! Under which other paths the mount table shows a place: bind mounts, volumes of containers, overlays.
+//! The other paths under which the mount table shows a place: bind mounts, volumes of containers, overlays.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::real_path::{is_of_disk, unescaped};
 
-/// Other paths of one place that are looked for.
+/// The most other paths of one place.
 const MOST_SHOWN: usize = 256;
 
-/// Kinds of file systems by which the kernel shows its own state.
+/// File systems by which the kernel shows its own state.
 const OF_THE_KERNEL: [&[u8]; 8] = [
     b"proc",
     b"sysfs",
@@ -21,49 +21,49 @@ const OF_THE_KERNEL: [&[u8]; 8] = [
     b"configfs",
 ];
 
-/// Machines of which the layers count, too.
+/// The most machines whose layers are followed too.
 const FEW_MACHINES: usize = 8;
 
 /// The mount table, as far as it shows something twice.
 #[derive(Debug, Default)]
 pub(super) struct Mounts {
-    /// Every mount, in the order in which they were made.
+    /// All mounts, in mount order.
     all: Vec<Mount>,
-    /// A directory of an overlay, and where the whole is seen.
+    /// A directory of an overlay, and the overlay's mount point.
     layers: Vec<(PathBuf, PathBuf)>,
-    /// Layers whose paths are relative to a directory that isn't known, and where the whole is seen.
+    /// Layers with paths relative to an unknown directory, and the overlay's mount point.
     unknown: Vec<(PathBuf, PathBuf)>,
-    /// Where a whole machine is seen, beside this one: a container's host, a disk image.
+    /// The mount points of whole other machines: a container's host, a disk image.
     machines: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
 struct Mount {
     device: String,
-    /// What of the file system is seen.
+    /// The part of the file system that is mounted.
     root: PathBuf,
     place: PathBuf,
-    /// Whether it is of a disk or the memory here: servers of files may never answer.
+    /// Whether it is on a local disk or in memory: file servers may never answer.
     is_local: bool,
     /// Whether the kernel shows its own state there.
     is_kernels: bool,
 }
 
-/// What else shows a place, or part of it.
+/// Another path of a place, or of part of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shown {
-    /// Where.
+    /// The other path.
     pub place: PathBuf,
-    /// What of the place is there: empty for all of it.
+    /// The part of the place that is there: empty for all of it.
     pub part: PathBuf,
 }
 
 impl Mounts {
-    /// Reads this process's (proc_pid_mountinfo(5)).
+    /// Reads this process's mount table (proc_pid_mountinfo(5)).
     pub fn here() -> Mounts {
         let text = fs::read("/proc/self/mountinfo").unwrap_or_default();
         let mut mounts = Mounts::of(&text);
-        // An image's layers usually lie outside of what is seen.
+        // An image's layers usually lie outside the visible tree.
         mounts.layers.retain(|(layer, _)| layer.is_dir());
         for (layer, _) in &mut mounts.layers {
             if let Ok(real) = layer.canonicalize() {
@@ -74,7 +74,7 @@ impl Mounts {
         let local = mounts.all.iter().filter(|mount| mount.is_local);
         let is_machine = |place: &&PathBuf| **place != Path::new("/") && place.join("etc/passwd").is_file();
         let machines: Vec<PathBuf> = local.map(|mount| &mount.place).filter(is_machine).cloned().collect();
-        // The same by other paths: what was bound, and an overlay's layers, of which a host of containers has thousands.
+        // Their other paths: bind mounts, and overlay layers, of which a container host has thousands.
         let has_few = machines.len() <= FEW_MACHINES;
         let others = machines.iter().flat_map(|machine| match has_few {
             true => mounts.showing(machine),
@@ -89,8 +89,8 @@ impl Mounts {
         mounts
     }
 
-    /// A mount in one of these trees that isn't of a disk or the memory, such as the kernel's and those of servers; or one of the
-    /// kernel's that a tree lies in. Where that can't be told, all of the machine is one.
+    /// A mount in one of these trees that isn't on a local disk or in memory, such as the kernel's and those of
+    /// servers; or a mount of the kernel's that contains a tree. Returns `/` if the mount table can't be read.
     pub fn unusual<'a>(trees: impl Iterator<Item = &'a Path> + Clone) -> Option<PathBuf> {
         let Ok(text) = fs::read("/proc/self/mountinfo") else {
             return Some(PathBuf::from("/"));
@@ -108,7 +108,7 @@ impl Mounts {
             .map(|mount| mount.place.clone())
     }
 
-    /// Adds the other paths of the layers: a home may be one by a mount's path.
+    /// Adds the layers' other paths: a home may be a layer under another mount's path.
     fn name_layers_anew(&mut self) {
         let mut others = Vec::new();
         for (layer, whole) in &self.layers {
@@ -160,7 +160,7 @@ impl Mounts {
         self.layers.is_empty() && self.unknown.is_empty() && self.all.iter().enumerate().all(is_alone)
     }
 
-    /// Where else a place is seen, or a part of it; where that is seen, too: an overlay over another one.
+    /// The other paths of a place, or of a part of it, and the other paths of those: an overlay over another one.
     pub fn showing(&self, place: &Path) -> Vec<Shown> {
         let mut all: BTreeSet<Shown> = BTreeSet::new();
         let (start, nothing) = (place.to_path_buf(), PathBuf::new());
@@ -177,7 +177,7 @@ impl Mounts {
                 }
             }
         }
-        // Not what lies in another one of them.
+        // Without paths that lie inside another one of them.
         let is_whole = |shown: &&Shown| {
             let above = all
                 .iter()
@@ -193,7 +193,7 @@ impl Mounts {
 
     fn showing_at_once(&self, place: &Path) -> Vec<Shown> {
         let mut found = self.showing_by_mounts(place);
-        // What is mounted on a place below is seen where it comes from, too.
+        // A file system mounted below the place is also visible at its source.
         for mount in self.all.iter().filter(|mount| mount.place != place) {
             let Ok(part) = mount.place.strip_prefix(place) else {
                 continue;
@@ -223,7 +223,7 @@ impl Mounts {
         found
     }
 
-    /// Where else other mounts of its file system show a place.
+    /// The other paths at which mounts of its file system show a place.
     fn showing_by_mounts(&self, place: &Path) -> Vec<Shown> {
         let mut found = Vec::new();
         if let Some(home) = self.mount_of(place)
@@ -236,7 +236,7 @@ impl Mounts {
         found
     }
 
-    /// Where other mounts show what this one does.
+    /// The paths at which other mounts show the same as this one.
     fn sources(&self, mount: &Mount) -> Vec<Shown> {
         let others = self
             .all
@@ -247,24 +247,24 @@ impl Mounts {
             .collect()
     }
 
-    /// Layers of overlays that have no path that is known here, and where the overlays are seen: any home may be there.
+    /// Layers of overlays without a path known here, and the overlays' mount points: any home may be there.
     pub fn unknown_overlays(&self) -> &[(PathBuf, PathBuf)] {
         &self.unknown
     }
 
-    /// Where other machines are seen as a whole.
+    /// The mount points of whole other machines.
     pub fn machines(&self) -> &[PathBuf] {
         &self.machines
     }
 
-    /// What each mount that shows part of a file system shows, by the path that this has in the file system.
+    /// Each mount of part of a file system: the part's path in the file system, and the mount point.
     pub fn parts(&self) -> impl Iterator<Item = (&Path, &Path)> {
         let parts = self.all.iter().filter(|mount| mount.root != Path::new("/"));
         parts.map(|mount| (mount.root.as_path(), mount.place.as_path()))
     }
 
-    /// Where another machine's place of this path is seen: in one that is mounted as a whole, or in a part of it, by what that
-    /// is called in its file system. Its mounts aren't known here.
+    /// The paths at which another machine's file of this path is visible: in a mount of the whole machine, or in one of
+    /// a part, by the part's path in its file system. The other machine's own mounts aren't known here.
     pub fn of_other_machines(&self, path: &Path) -> Vec<PathBuf> {
         const OF_THE_KERNEL: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
         let Ok(rest) = path.strip_prefix("/") else {
@@ -282,7 +282,7 @@ impl Mounts {
             let below = rest.strip_prefix(above).unwrap_or(Path::new(""));
             found.extend(parts.map(|(_, place)| place.join(below).components().collect::<PathBuf>()));
         }
-        // Part of what is closed as a whole.
+        // A part of a directory that is closed as a whole.
         if rest.components().count() > 1 {
             let is_inside = |root: &Path| root.ancestors().skip(1).any(|above| above.ends_with(rest));
             let parts = self.parts().filter(|(root, _)| is_inside(root));
@@ -292,14 +292,14 @@ impl Mounts {
         found
     }
 
-    /// The mount that a path lies on: the last one at the deepest place.
+    /// The mount that contains a path: the last one with the deepest mount point.
     fn mount_of(&self, path: &Path) -> Option<&Mount> {
         let around = self.all.iter().filter(|mount| path.starts_with(&mount.place));
         around.max_by_key(|mount| mount.place.components().count())
     }
 }
 
-/// What of `path` is at `place`, where `root` is seen there.
+/// The part of `path` that is visible at `place`, where `root` is mounted.
 fn shown(path: &Path, root: &Path, place: &Path) -> Option<Shown> {
     if let Ok(rest) = path.strip_prefix(root) {
         return Some(Shown {
@@ -313,7 +313,7 @@ fn shown(path: &Path, root: &Path, place: &Path) -> Option<Shown> {
     })
 }
 
-/// The directories of an overlay, of its options.
+/// The directories of an overlay, from its options.
 fn layers(options: &[u8]) -> Vec<PathBuf> {
     let options = options.split(|byte| *byte == b',');
     let values = options.filter_map(|option| {
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_place_is_shown_by_bind_mounts_of_it_of_what_is_around_it_and_of_what_is_in_it() {
-        // What an overlay over a home shows may be in any of its layers.
+        // A file that an overlay over a home shows may be in any of its layers.
         let home = [
             ("/l", ""),
             ("/merged", ""),

@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The outcome of a run.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,17 +7,17 @@ use crate::plan::{Ability, Grouped, Plan, Trace};
 use crate::policy::Policy;
 use crate::report::{Denial, Enforcement, Report, Resources, Status, VERSION};
 
-/// What came of a run that started.
+/// The outcome of a run that started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     report: Report,
     wait_status: i32,
 }
 
-/// What came of a run, with what it printed.
+/// The outcome of a run, with its output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
-    /// How it went.
+    /// The outcome.
     pub outcome: Outcome,
     /// Standard output.
     pub stdout: Vec<u8>,
@@ -40,7 +40,7 @@ impl Outcome {
         self.report.status == Status::Completed && self.report.exit_code == Some(0)
     }
 
-    /// What was refused, in the order in which it explains a failure; only a supervisor sees it.
+    /// The refused accesses, in the order in which they explain a failure; only a supervisor sees them.
     pub fn denials(&self) -> &[Denial] {
         &self.report.denials
     }
@@ -51,7 +51,7 @@ impl Outcome {
     }
 
     /// The exit code by `stockade run`'s convention: the program's own, 128+n for a signal, 124 past the time limit,
-    /// 125 where a mistake of Stockade's own ended the run.
+    /// 125 if a fault of Stockade's own ended the run.
     pub fn exit_code(&self) -> u8 {
         const TIME_LIMIT: u8 = 124;
         const SIGNALLED: i32 = 128;
@@ -63,7 +63,7 @@ impl Outcome {
             return TIME_LIMIT;
         }
         let code = if self.report.status == Status::ResourceLimit && !libc::WIFSIGNALED(self.wait_status) {
-            // The program ended in the moment in which it was told to.
+            // The program exited at the moment when it was being killed.
             SIGNALLED + libc::SIGKILL
         } else if libc::WIFSIGNALED(self.wait_status) {
             SIGNALLED + libc::WTERMSIG(self.wait_status)
@@ -112,7 +112,7 @@ impl Report {
     }
 }
 
-/// The report before anything has happened.
+/// The report before the start.
 pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ability) -> Report {
     let mut report = Report::refused(&policy.profile, argv, &policy.root);
     report.enforcement.landlock_abi = ability.landlock_abi;
@@ -131,7 +131,7 @@ pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ab
     report
 }
 
-/// Sorts by time of start, and no two runs share one.
+/// Sorts by start time, and is unique to a run.
 fn run_id() -> String {
     use std::hash::{BuildHasher, Hasher};
     let now = std::time::SystemTime::now()

@@ -1,5 +1,5 @@
-//! Files outside of a run that Stockade reads before the next, writes after it, or executes beside it without any
-//! confinement: the run changes none of them.
+//! Files outside a run that Stockade reads before the next one, writes after it, or executes beside it unconfined: the
+//! run may change none of them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,9 @@ use crate::policy::{Access, Denial, DenialKind, Grant, Policy, Target};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 
-/// A program that Stockade starts outside of every confinement.
+/// A program that Stockade starts unconfined.
 struct Unconfined {
-    /// What names it, as a person wrote it.
+    /// The flag or field that names it, as a person wrote it.
     said: &'static str,
     files: Vec<PathBuf>,
 }
@@ -26,10 +26,10 @@ impl Sandbox {
         self
     }
 
-    /// The denials that keep all of them.
+    /// The denials that protect all of them.
     ///
     /// # Errors
-    /// A program that runs unconfined can't be kept; the user's configuration can't be read.
+    /// A program that runs unconfined can't be protected; the user's configuration can't be read.
     pub(super) fn guards(&self, policy: &Policy, ability: Ability) -> Result<Vec<Denial>, Error> {
         let programs = self.unconfined()?;
         let of_programs = programs.iter().flat_map(|program| {
@@ -38,7 +38,7 @@ impl Sandbox {
         });
         let of_programs = with_links(of_programs.collect())?;
         if ability.supervisor == Supervisor::None {
-            // The ruleset would go round such a file, and nothing could be made beside it.
+            // The ruleset would exclude such a file, and nothing could be created beside it.
             return refuse_changeable(policy, &of_programs).map(|()| Vec::new());
         }
         let files = self.guarded.iter();
@@ -64,14 +64,14 @@ impl Sandbox {
     }
 }
 
-/// The denials, and those that links on the way to their places add.
+/// The denials, with those for links on the way to their places.
 fn with_links(mut denials: Vec<Denial>) -> Result<Vec<Denial>, Error> {
     let behind = closed_places::behind_links(&denials, &mut Walker::default())?;
     denials.extend(behind);
     Ok(denials)
 }
 
-/// A denial that keeps a path as it is.
+/// A denial that refuses changes of a path.
 pub(super) fn guarded(path: &Path, origin: Origin) -> Denial {
     Denial {
         target: Target::Path(path.to_path_buf()),

@@ -1,4 +1,4 @@
-//! Sockets of Stockade's own: no run reaches one, named or not, or it could ask there in another's name.
+//! Stockade's own sockets: no run can connect to one, granted or not, or it could make requests in another's name.
 
 use std::path::{Path, PathBuf};
 

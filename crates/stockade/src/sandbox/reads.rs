@@ -1,5 +1,5 @@
-//! What of a run's trees Landlock alone may open for reading, for `--trace fast`: one walk through them, which looks for what
-//! is closed.
+//! The parts of a run's trees that Landlock alone may open for reading, for `--trace fast`: one walk through them finds
+//! the closed paths.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, DirEntry, FileType, Metadata};
@@ -15,16 +15,16 @@ use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, stays};
 use crate::policy::{Access, Decision, Extent, Grant, Matcher, Placed, Policy};
 use crate::supervise;
 
-/// Entries of all trees together.
+/// The most entries of all trees together.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// Rules that go around something closed: each costs some microseconds of every launch.
+/// The most rules around closed paths: each costs some microseconds of every launch.
 const MOST_OPENINGS: usize = 16_384;
 
-/// What may be opened in the trees and files that a policy's grants chose.
+/// The paths that may be opened in the trees and files of a policy's chosen grants.
 ///
 /// # Errors
-/// Why Landlock can't judge reads alone.
+/// The reason why Landlock can't judge reads alone.
 pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     let matcher = Matcher::new(policy);
     let trees = trees(policy);
@@ -49,7 +49,7 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     for tree in trees.keys() {
         walk.through(tree)?;
     }
-    // What is made anew has the rule of the directory above, if that has one.
+    // A path created anew has its parent directory's rule, if there is one.
     let is_without_rule = |grant: &&Grant| {
         let above = grant.path.parent().unwrap_or(&grant.path);
         (!stays(grant) || !grant.path.exists()) && walk.around.contains(above)
@@ -62,7 +62,7 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
         walk.open(tree, *access, *links, &mut openings)?;
     }
     for grant in chosen().filter(|grant| grant.extent == Extent::Single && grant.access.contains(Access::READ)) {
-        // A rule for a directory would be one for all in it.
+        // A rule for a directory would cover everything in it.
         if fs::symlink_metadata(&grant.path).is_ok_and(|found| found.is_dir()) {
             return Err(KeptExact::Alone(grant.path.clone()));
         }
@@ -78,7 +78,7 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     Ok(openings)
 }
 
-/// The trees that are looked through, with what may be done in all of each and what a link in its path means.
+/// The trees to walk, each with the access to all of it and the meaning of links in its path.
 fn trees(policy: &Policy) -> BTreeMap<&Path, (Access, Links)> {
     let mut trees: BTreeMap<&Path, (Access, Links)> = BTreeMap::new();
     let is_tree = |grant: &&Grant| is_looked_through(policy, grant) && grant.extent == Extent::Subtree;
@@ -105,17 +105,17 @@ struct Walk<'a> {
     placed: Placed,
     /// Files that are closed by another name.
     by_other_names: HashSet<(u64, u64)>,
-    /// What the run writes.
+    /// The grants to write.
     written: Vec<&'a Grant>,
-    /// What is closed.
+    /// The closed paths.
     closed: BTreeSet<PathBuf>,
-    /// The directories above that.
+    /// The directories above them.
     around: BTreeSet<PathBuf>,
     seen: usize,
 }
 
 impl Walk<'_> {
-    /// Looks for what is closed in a tree.
+    /// Finds the closed paths in a tree.
     fn through(&mut self, tree: &Path) -> Result<(), KeptExact> {
         if fs::symlink_metadata(tree).is_ok_and(|found| !found.is_dir()) {
             return match self.closes_file(tree) {
@@ -125,7 +125,7 @@ impl Walk<'_> {
         }
         let mut ahead = vec![(tree.to_path_buf(), false)];
         while let Some((directory, is_plain)) = ahead.pop() {
-            // Nothing that has a place is above or below: so it is in all directories there, but where a name begins something.
+            // No placed denial lies above or below: so in all subdirectories too, unless a name begins a place.
             let is_plain = is_plain || self.placed.are_elsewhere(&directory);
             let entries = match fs::read_dir(&directory) {
                 Ok(entries) => entries,
@@ -167,7 +167,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Notes what is closed. A tree's own top is only where it can't be listed.
+    /// Records a closed path. That is a tree's top only if it can't be listed.
     fn close(&mut self, path: &Path, tree: &Path, why: fn(PathBuf) -> KeptExact) -> Result<(), KeptExact> {
         let directory = path.parent().filter(|directory| directory.starts_with(tree));
         if self.written.iter().any(|grant| grant.covers(directory.unwrap_or(path))) {
@@ -180,7 +180,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Devices are opened where they belong alone.
+    /// Whether a path is closed. Devices are opened below `/dev` alone.
     fn closes(&self, path: &Path, entry: &DirEntry, kind: FileType) -> bool {
         let is_other_name = || {
             let found = entry.metadata();
@@ -203,7 +203,7 @@ impl Walk<'_> {
         matches!(self.matcher.decide(Access::READ, path), Decision::Denied(_))
     }
 
-    /// Opens a tree, around what is closed in it.
+    /// Opens a tree, around the closed paths in it.
     fn open(&self, tree: &Path, access: Access, links: Links, openings: &mut Vec<Opening>) -> Result<(), KeptExact> {
         let mut ahead = vec![(tree.to_path_buf(), links)];
         while let Some((path, links)) = ahead.pop() {
@@ -238,12 +238,12 @@ fn is_device(kind: FileType) -> bool {
     kind.is_block_device() || kind.is_char_device()
 }
 
-/// Whether opening something of this kind opens that. Links lead to what has names of its own.
+/// Whether a rule for something of this kind opens it. Links lead to objects with names of their own.
 fn is_opened(kind: FileType) -> bool {
     !kind.is_symlink() && !kind.is_socket()
 }
 
-/// Whether a run may reach something in a directory that can't be listed. One that nobody but its owner can enter, it can't.
+/// Whether a run may reach something in a directory that can't be listed: not if only another user, its owner, can enter it.
 fn holds_something(directory: &Path, error: &io::Error) -> bool {
     if error.kind() == io::ErrorKind::NotFound {
         return false;
@@ -257,7 +257,7 @@ fn holds_something(directory: &Path, error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// The walk asks of few paths; it has to find what asking of each would.
+    /// The walk queries few paths; it must find the same as querying each.
     #[test]
     fn the_walk_finds_what_asking_of_each_path_finds() {
         const NAMES: [&str; 12] = [

@@ -1,4 +1,4 @@
-//! Repositories of git whose directories don't tell by their names what they are.
+//! Git repositories whose directories can't be recognized by name.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,16 +13,16 @@ use crate::policy::{Denial, Target, is_in_git_directory};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 
-/// The git directories that the uppermost directory of a tree leads to.
+/// The git directories to which the top directory of a tree leads.
 pub(super) struct Repositories {
     /// The tree.
     pub tree: PathBuf,
-    /// As they are written.
+    /// The git directories, unresolved.
     pub directories: Vec<PathBuf>,
 }
 
 impl Repositories {
-    /// Looks for them.
+    /// Finds them.
     pub fn of(tree: &Path, walker: &mut Walker) -> Repositories {
         Repositories {
             tree: tree.to_path_buf(),
@@ -30,12 +30,12 @@ impl Repositories {
         }
     }
 
-    /// What git obeys there where names don't tell what it is: behind a `.git` that is a link or leads elsewhere, in `git init
-    /// --separate-git-dir`, in work trees beside a `.bare` (gitrepository-layout(5)), behind links in `.git`, and where the mount
-    /// table shows `.git` elsewhere.
+    /// The files there that git obeys and that can't be recognized by name: behind a `.git` that is a link or leads
+    /// elsewhere, in `git init --separate-git-dir`, in work trees beside a `.bare` (gitrepository-layout(5)), behind
+    /// links in `.git`, and where `.git` is mounted elsewhere.
     ///
     /// # Errors
-    /// As [`closed_places::behind_links`].
+    /// See [`closed_places::behind_links`].
     pub fn elsewhere(&self, walker: &mut Walker, mounts: &Mounts) -> Result<Vec<Denial>, Error> {
         let kept = |path: PathBuf| guarded(&path, Origin::BuiltIn);
         let mut denials = Vec::new();
@@ -63,8 +63,8 @@ impl Repositories {
     }
 }
 
-/// The `.git` of a tree, as it is written; where that is a file, itself where a link led there, the directory that it names, and
-/// what that shares with others.
+/// The `.git` of a tree, unresolved; if that is a file, the file itself if a link led there, the directory that it
+/// names, and that directory's common directory.
 fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     let led = |file: &Path, before: &str| {
         let is_read = fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= LONGEST_GIT_FILE);
@@ -85,7 +85,7 @@ fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
         .as_ref()
         .and_then(|directory| led(&directory.join("commondir"), ""));
     let mut all: Vec<PathBuf> = directory.into_iter().chain(common).collect();
-    // Submodules' and work trees' own, by their names (gitrepository-layout(5)).
+    // The directories of submodules and work trees, by their names (gitrepository-layout(5)).
     let mut ahead: Vec<(PathBuf, usize)> = all.iter().map(|directory| (directory.clone(), 0)).collect();
     while let Some((directory, level)) = ahead.pop() {
         let is_repository = directory.join("HEAD").symlink_metadata().is_ok();
@@ -111,13 +111,13 @@ fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     all
 }
 
-/// Directories of submodules and work trees, and names that one of them has.
+/// The most directories of submodules and work trees, and the most components in the name of one.
 const MOST_INSIDE: usize = 512;
 const DEEPEST: usize = 6;
 
 const LONGEST_GIT_FILE: u64 = 8192;
 
-/// What git obeys in its directory.
+/// The files that git obeys in its directory.
 fn trusted_in(directory: &Path) -> Vec<Denial> {
     const TRUSTED: &[&str] = &[
         "hooks",

@@ -1,4 +1,4 @@
-//! What a run didn't get of its caller's: variables, and directories of the search path.
+//! Parts of the caller's environment that a run didn't get: variables, and directories of the search path.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -8,14 +8,14 @@ use crate::policy::Policy;
 use crate::report::Withheld;
 use stockade_text::mask::holds_secret;
 
-/// Of one run.
+/// The withheld parts for one run.
 pub struct Rest {
     variables: Vec<String>,
     directories: Vec<PathBuf>,
 }
 
 impl Rest {
-    /// From the caller's environment and the run's.
+    /// Compares the caller's environment with the run's.
     pub fn of(environment: &[(OsString, OsString)], policy: &Policy) -> Rest {
         let is_withheld = |name: &OsStr| !policy.environment.contains_key(name);
         let is_secret = |value: &OsStr| holds_secret(&value.to_string_lossy());

@@ -1,4 +1,4 @@
-//! `access` and its like, which answer what an open would, and watches, which show who uses a file.
+//! `access` and its variants, which answer as an open would, and watches, which show who uses a file.
 
 use std::os::fd::AsFd;
 
@@ -43,7 +43,7 @@ fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Result<A
         return Ok(Answer::Value(0));
     }
     let object = subject.object(context)?;
-    // What the kernel refuses anyway is no refusal of the policy's.
+    // An access that the kernel refuses anyway isn't a refusal of the policy.
     file::may_access(&object.path(), mode)?;
     if mode & libc::W_OK == 0 && process_list::stands_in_for(context, &object) {
         return Ok(Answer::Value(0));
@@ -70,7 +70,7 @@ fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Result<A
     Ok(Answer::Value(0))
 }
 
-/// `inotify_add_watch`, on the target's own queue.
+/// `inotify_add_watch`, on the target's own inotify instance.
 pub fn watch(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     let mask = registers.word(2);
@@ -94,7 +94,7 @@ pub fn watch(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     if mask & libc::IN_ONLYDIR != 0 && !object.is_directory() {
         return Err(Errno(libc::ENOTDIR));
     }
-    // They are about the path, which has been walked; what is left is a magic link to the object.
+    // These flags are about the path, which is already resolved; what remains is a magic link to the object.
     let mask = mask & !(libc::IN_DONT_FOLLOW | libc::IN_ONLYDIR);
     let number = file::watch(queue.as_fd(), &object.path(), mask)?;
     Ok(Answer::Value(i64::from(number)))

@@ -1,4 +1,4 @@
-//! What the supervisor answers to a call, and the one way to let the kernel make it.
+//! The supervisor's answers to calls, and the only way to let the kernel continue a call.
 
 use std::os::fd::OwnedFd;
 
@@ -19,43 +19,43 @@ impl From<std::io::Error> for Errno {
 /// The answer to one call.
 #[derive(Debug)]
 pub enum Answer {
-    /// This value.
+    /// Return this value.
     Value(i64),
-    /// A descriptor. Our copy is closed before the answer: while it lives, executing the file meets `ETXTBSY`, a lock
-    /// outlives the target's close, and a pipe has no end.
+    /// Install a descriptor. The supervisor's copy is closed before the answer: while it is open, executing the file
+    /// fails with `ETXTBSY`, a lock outlives the target's close, and a pipe doesn't reach its end.
     Descriptor(OwnedFd, OnExecute),
-    /// The same, where something else depends on whether the target has room for it.
+    /// Install a descriptor, with an effect that depends on whether the target has room for it.
     Depending(OwnedFd, OnExecute, Box<Effect>),
-    /// The kernel makes the call.
+    /// Let the kernel make the call.
     Continue(MayContinue),
-    /// Another thread answers.
+    /// Another thread answers later.
     Later,
 }
 
-/// What an open does to the file, which it mustn't where the target's table is full.
+/// The effect of an open on the file, which must not happen if the target's descriptor table is full.
 #[derive(Debug)]
 pub enum Effect {
-    /// Empties this file once the target has the descriptor.
+    /// Truncate this file once the target has the descriptor.
     Truncate(Pinned),
-    /// Made this entry, to be removed if the target doesn't get it.
+    /// This entry was created; remove it if the target doesn't get the descriptor.
     Made(Place),
 }
 
-/// Proof that a call may be continued, whatever the target's memory holds by then. Only this module makes one.
+/// Proof that a call may be continued, whatever the target's memory holds by then. Only this module creates one.
 #[derive(Debug)]
 pub struct MayContinue(());
 
 impl MayContinue {
-    /// The decision looked at the call's registers alone, which can't change.
+    /// For decisions by the call's registers alone, which can't change.
     pub fn registers_decided(_registers: &Registers) -> Self {
         MayContinue(())
     }
 
     /// For opens: where Landlock grants no more reading than the policy does, or where the registers ask for write
-    /// access, which no supervised tree has in Landlock.
+    /// access, which Landlock grants in no supervised tree.
     pub fn open(supervision: Supervision, access: RegisterAccess) -> Option<Self> {
         let judged = match (supervision.reading, access) {
-            // Flags in memory may ask for anything by then.
+            // Flags in memory may have changed to anything by then.
             (Reading::Landlock, RegisterAccess::Truncates | RegisterAccess::Unknown) => {
                 supervision.landlock_abi >= LANDLOCK_TRUNCATE
             }
@@ -65,8 +65,8 @@ impl MayContinue {
         judged.then_some(MayContinue(()))
     }
 
-    /// For changes of directories: no supervised tree has any of these rights in Landlock. Moving between directories
-    /// is Landlock's from ABI 2 on, truncating from ABI 3 on.
+    /// For changes of directories: Landlock grants none of these rights in a supervised tree. It handles moves between
+    /// directories from ABI 2 on, and truncation from ABI 3 on.
     pub fn change(supervision: Supervision, change: Change) -> Option<Self> {
         let since = match change {
             Change::Entry => 1,
@@ -76,7 +76,7 @@ impl MayContinue {
         (supervision.landlock_abi >= since).then_some(MayContinue(()))
     }
 
-    /// For executing: it can't be narrowed below Landlock, which alone decides.
+    /// For executing: Landlock alone decides, and the supervisor can't narrow it.
     pub fn execute() -> Self {
         MayContinue(())
     }
@@ -84,7 +84,7 @@ impl MayContinue {
 
 const LANDLOCK_TRUNCATE: i32 = 3;
 
-/// What an open asks for, as its registers say it.
+/// The access that an open asks for, according to its registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterAccess {
     /// Reading.
@@ -93,11 +93,11 @@ pub enum RegisterAccess {
     Writes,
     /// Reading and truncating.
     Truncates,
-    /// The flags are in memory.
+    /// Unknown: the flags are in memory.
     Unknown,
 }
 
-/// A change that Landlock knows.
+/// A change that Landlock handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Making or removing an entry.
@@ -113,7 +113,7 @@ pub enum Change {
 pub struct Registers(pub [u64; 6]);
 
 impl Registers {
-    /// An `int` argument: the kernel reads its low half.
+    /// An `int` argument: the kernel reads the register's low half.
     pub fn int(&self, index: usize) -> i32 {
         self.0[index] as i32
     }

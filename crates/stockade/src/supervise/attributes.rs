@@ -1,4 +1,4 @@
-//! Extended attributes: content beside the content. Reading needs READ on the object, changing WRITE.
+//! Extended attributes, a second content of a file: reading needs READ on the object, changing needs WRITE.
 
 use std::ffi::CString;
 
@@ -19,12 +19,12 @@ const LARGEST_VALUE: usize = 65_536;
 
 const ACCESS_LISTS: &[u8] = b"system.posix_acl_";
 
-/// Which family of calls.
+/// The form of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A path, links followed.
+    /// A path, following links.
     Followed,
-    /// A path, a last link meant itself.
+    /// A path, not following a final link.
     Kept,
     /// A descriptor.
     Descriptor,
@@ -33,7 +33,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The object, and the index of the register behind it.
+    /// The object, and the index of the next register.
     fn subject(self, context: &NotifyContext<'_>) -> Result<(Subject, usize), Errno> {
         let registers = context.caller().registers;
         Ok(match self {
@@ -118,7 +118,7 @@ pub fn remove(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> 
     Ok(Answer::Value(0))
 }
 
-/// A program's own attributes and access lists; never labels and file capabilities.
+/// Allows `user.` attributes and access lists; refuses security labels and file capabilities.
 fn refuse_powers(name: &CString) -> Result<(), Errno> {
     let open: [&[u8]; 2] = [b"user.", ACCESS_LISTS];
     if open.iter().any(|prefix| name.as_bytes().starts_with(prefix)) {
@@ -128,7 +128,7 @@ fn refuse_powers(name: &CString) -> Result<(), Errno> {
     }
 }
 
-/// Symbolic links have no attributes of a user's.
+/// Refuses symbolic links: they can't have user attributes.
 fn refuse_link(object: &Pinned) -> Result<(), Errno> {
     if object.is_symlink() {
         Err(Errno(libc::EPERM))
@@ -160,8 +160,8 @@ pub fn list(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
     deliver(context, &buffer, |bytes| file::list_attributes(&path, bytes))
 }
 
-/// What can't be read answers like a file system without attributes: `ls -l` and `cp -a` go on without a word. Those that
-/// `ls` asks for aren't noted.
+/// The object, if it may be read. Otherwise the error is that of a file system without attributes, so that `ls -l` and
+/// `cp -a` go on silently. The attributes that `ls` asks for aren't noted.
 fn readable(context: &NotifyContext<'_>, subject: &Subject, is_noted: bool) -> Result<Pinned, Errno> {
     const NONE: Errno = Errno(libc::EOPNOTSUPP);
     let object = subject.object(context)?;
@@ -175,7 +175,7 @@ fn readable(context: &NotifyContext<'_>, subject: &Subject, is_noted: bool) -> R
     if object.is_symlink() { Err(NONE) } else { Ok(object) }
 }
 
-/// Reads into a buffer of ours and writes it to the target's.
+/// Reads into a local buffer and copies it to the target's.
 fn deliver(
     context: &NotifyContext<'_>,
     buffer: &Buffer,

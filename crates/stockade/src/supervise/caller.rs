@@ -1,4 +1,4 @@
-//! The thread that asks. Everything read from it is an allegation: true perhaps when it was read, and never again.
+//! The calling thread. Everything read from it is an allegation: perhaps true when it was read, and never again.
 
 use std::cell::OnceCell;
 use std::ffi::{CStr, CString};
@@ -13,13 +13,13 @@ use crate::processes::status_field;
 use stockade_sys::file::{self, OpenHow};
 use stockade_sys::{notify, other};
 
-/// The longest path that the kernel takes, with its NUL (`PATH_MAX`).
+/// The longest path that the kernel accepts, with its NUL (`PATH_MAX`).
 const PATH_MAX: usize = 4096;
 const PAGE: u64 = 4096;
-/// Signals that stop a process and let it go on: the call begins again by itself.
+/// Signals that stop and continue a process: the call is restarted automatically.
 const STOPPING: u64 = 1 << (libc::SIGSTOP - 1) | 1 << (libc::SIGCONT - 1);
 
-/// A path as the target's memory held it. It names something only once it is resolved.
+/// A path as read from the target's memory. It names an object only once it is resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alleged(CString);
 
@@ -28,7 +28,7 @@ impl Alleged {
         Alleged(path)
     }
 
-    /// The path of a descriptor's own object.
+    /// The empty path, which names a descriptor's own object.
     pub fn empty() -> Self {
         Alleged(CString::default())
     }
@@ -42,15 +42,15 @@ impl Alleged {
     }
 }
 
-/// A thread of the run, waiting in a system call.
+/// A thread of the run that waits in a system call.
 pub struct Caller<'a> {
     worker_fds: &'a WorkerFds,
     id: u64,
-    /// Its thread id.
+    /// The thread id.
     pub thread: i32,
     /// The call's registers.
     pub registers: Registers,
-    /// The process below which everything is that it may see and signal.
+    /// The process at the top of the subtree that the caller may see and signal.
     pub top: i32,
     program: OnceCell<Vec<u8>>,
     status: OnceCell<String>,
@@ -69,8 +69,8 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// That the thread still waits, so what was read under its number was read from it. To be asked after the last
-    /// read and before the first effect.
+    /// Confirms that the thread still waits, so that what was read under its number was read from it. Called after the
+    /// last read and before the first effect.
     pub fn confirm(&self) -> Result<(), Errno> {
         if notify::is_waiting(self.worker_fds.listener.as_fd(), self.id) {
             Ok(())
@@ -79,7 +79,7 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Reads exactly so many bytes.
+    /// Reads exactly `bytes.len()` bytes.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Errno> {
         if bytes.is_empty() {
             return Ok(());
@@ -115,19 +115,19 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// The memory as a file, for where a container's filter refuses the calls for it.
+    /// Opens the thread's memory as a file, for containers whose filter refuses the calls that read and write it.
     fn memory(&self, flags: i32) -> io::Result<File> {
         let path = CString::new(format!("{}/mem", self.thread)).expect("no NUL");
         let how = OpenHow::existing(flags);
         file::open(self.worker_fds.proc.as_fd(), &path, how).map(File::from)
     }
 
-    /// A path.
+    /// Reads a path.
     pub fn path(&self, address: u64) -> Result<Alleged, Errno> {
         self.string(address, PATH_MAX, libc::ENAMETOOLONG).map(Alleged)
     }
 
-    /// A string of at most `most` bytes with its NUL. Reads page by page: what follows the string needn't be mapped.
+    /// Reads a string of at most `most` bytes with its NUL, page by page: what follows the string needn't be mapped.
     pub fn string(&self, address: u64, most: usize, too_long: i32) -> Result<CString, Errno> {
         const USUAL: usize = 256;
         let mut text = Vec::with_capacity(USUAL);
@@ -155,7 +155,7 @@ impl<'a> Caller<'a> {
         file::open(self.worker_fds.proc.as_fd(), &path, how)
     }
 
-    /// The text of such an entry, at most a page or two.
+    /// Reads an entry of the thread's `/proc` directory, at most a page or two.
     pub fn own_text(&self, entry: &str) -> Result<String, Errno> {
         Ok(self.worker_fds.read_proc(&format!("{}/{entry}", self.thread))?)
     }
@@ -178,7 +178,7 @@ impl<'a> Caller<'a> {
         Ok(other::take_descriptor(process.as_fd(), number)?)
     }
 
-    /// Its thread group; the thread itself where that can't be read.
+    /// The thread group id; the thread id if that can't be read.
     pub fn process(&self) -> i32 {
         self.thread_group().unwrap_or(self.thread)
     }
@@ -187,23 +187,23 @@ impl<'a> Caller<'a> {
         self.status_number("Tgid:")
     }
 
-    /// How many seccomp filters it has (Linux 5.9).
+    /// The number of the thread's seccomp filters (Linux 5.9).
     pub fn filters(&self) -> Option<u32> {
         self.status_number("Seccomp_filters:")
     }
 
-    /// A number of its `/proc/PID/status`, which is read once a call: it is among the dear ones.
+    /// A number in the thread's `/proc/PID/status`, which is read once per call: reading it is expensive.
     pub fn status_number<T: TryFrom<u64>>(&self, field: &str) -> Option<T> {
         let status = self.status.get_or_init(|| self.own_text("status").unwrap_or_default());
         status_field(status, field, 10)?.try_into().ok()
     }
 
-    /// Its umask.
+    /// The thread's umask.
     pub fn umask(&self) -> u32 {
         umask_in(&self.own_text("status").unwrap_or_default())
     }
 
-    /// Whether it was killed, or a signal that it doesn't block waits for it.
+    /// Whether the thread was killed or has a pending signal that it doesn't block.
     pub fn is_interrupted(&self) -> bool {
         if self.confirm().is_err() {
             return true;
@@ -212,29 +212,29 @@ impl<'a> Caller<'a> {
             return true;
         };
         let set = |field: &str| status_field(&status, field, 16).unwrap_or(0);
-        // A signal for the whole process is the first thread's to take, if it doesn't block it.
+        // The main thread takes a signal for the whole process, unless it blocks it.
         let is_first = status_field(&status, "Tgid:", 10) == u64::try_from(self.thread).ok();
         let shared = if is_first { set("ShdPnd:") } else { 0 };
         (set("SigPnd:") | shared) & !set("SigBlk:") & !STOPPING != 0
     }
 
-    /// The program that it runs, as the kernel names it. Asked for once: a thread that has confined itself for what was
-    /// granted can't read it any more.
+    /// The path of the thread's program, as the kernel names it. It is read once: a retry thread that has confined
+    /// itself can't read it any more.
     pub fn program(&self) -> Vec<u8> {
         let read = || self.worker_fds.read_proc_link(&format!("{}/exe", self.thread));
         self.program.get_or_init(|| read().unwrap_or_default()).clone()
     }
 }
 
-/// Whether the call itself isn't to be had.
+/// Whether the call isn't available.
 fn is_refused(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS))
 }
 
-/// A target that can't be read is refused, never continued.
+/// The error for unreadable memory. Such a call is refused, never continued.
 fn unreadable(error: &io::Error) -> Errno {
     match error.raw_os_error() {
-        // What the file of the memory says of an address that isn't mapped is EIO.
+        // For an unmapped address `/proc/PID/mem` gives EIO.
         Some(libc::EFAULT | libc::EIO) => Errno(libc::EFAULT),
         _ => Errno(libc::EPERM),
     }

@@ -21,7 +21,7 @@ use crate::processes::looks;
 use crate::report::Kind;
 use stockade_sys::file;
 
-/// A directory and a path, as two registers name them.
+/// A directory descriptor and a path, from two registers.
 struct Operand {
     directory: i32,
     path: Alleged,
@@ -43,8 +43,8 @@ impl Operand {
         self.request(context).place()
     }
 
-    /// Where nothing is yet. The kernel answers `EEXIST` before it asks for permissions: `mkdir -p` and its like count
-    /// on it.
+    /// A place that has no entry yet. The kernel answers `EEXIST` before it checks permissions, and programs such as
+    /// `mkdir -p` depend on it.
     fn new_place(&self, context: &NotifyContext<'_>) -> Result<Place, Errno> {
         let place = self.place(context)?;
         match place.look() {
@@ -91,7 +91,7 @@ impl Form {
     }
 }
 
-/// Judges a change of one place. `Some` where the kernel may make the call by itself.
+/// Judges a change of one entry. Returns `Some` if the kernel may make the call itself.
 fn judge_entry(context: &NotifyContext<'_>, place: &Place, attempt: &Attempt<'_>) -> Result<Option<Answer>, Errno> {
     context.caller().confirm()?;
     let verdict = match attempt.kind {
@@ -109,7 +109,7 @@ fn by_landlock(context: &NotifyContext<'_>, is_static: IsStatic, change: Change)
     }
 }
 
-/// The kernel answers `ENOENT` before it asks for permissions.
+/// The entry at a place. The kernel answers `ENOENT` before it checks permissions.
 fn refuse_missing(place: &Place) -> Result<Option<Entry>, Errno> {
     if !place.is_named() {
         return Ok(place.look());
@@ -131,7 +131,7 @@ pub fn make_directory(context: &NotifyContext<'_>, form: Form) -> Result<Answer,
     Ok(Answer::Value(0))
 }
 
-/// Nothing is guarded for its name alone in a directory that the run made: a repository that it clones has what it has.
+/// Records a directory that the run made. Nothing in it is guarded for its name alone, as cloned repositories need.
 pub fn note_directory(context: &NotifyContext<'_>, place: &Place) {
     if let Some(made) = place.look() {
         context
@@ -230,7 +230,7 @@ fn remove(context: &NotifyContext<'_>, operand: &Operand, flags: i32) -> Result<
     } else if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
-    // Before something else can have its name. Of a directory's removal nothing comes between.
+    // For a link, before something else can get its name. A directory is removed under the exclusive lock.
     if found.as_ref().is_some_and(Entry::is_symlink) {
         taking_over::vacate(context, &place, found, None);
     }
@@ -243,7 +243,7 @@ fn remove(context: &NotifyContext<'_>, operand: &Operand, flags: i32) -> Result<
     Ok(Answer::Value(0))
 }
 
-/// The names to remove when the run is over.
+/// Records which shared memory names are to be removed when the run is over.
 fn look_at_shared_names(context: &NotifyContext<'_>, places: &[&Place]) {
     for place in places.iter().filter(|place| judge::is_shared_memory(place.name())) {
         context.shared().made().look_at_shared_name(place.name());
@@ -280,7 +280,7 @@ fn rename_with(context: &NotifyContext<'_>, from: &Operand, to: &Operand, flags:
     {
         return Ok(answer);
     }
-    // Nothing else of the run renames meanwhile.
+    // The run can't rename anything else meanwhile.
     let replaced = new.look();
     let exchanges = flags & libc::RENAME_EXCHANGE != 0;
     let manner = match flags {
@@ -316,16 +316,16 @@ fn rename_with(context: &NotifyContext<'_>, from: &Operand, to: &Operand, flags:
     Ok(Answer::Value(0))
 }
 
-/// What a rename does.
+/// The kind of a rename.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Move,
     Exchange,
-    /// What comes to be where git goes by it is looked at, and copied ([`git_renamed`]).
+    /// Replaces git's `HEAD` or index: the new content is checked and copied ([`git_renamed`]).
     Git,
 }
 
-/// Both names must be writable, and what moves must be no less closed where it goes.
+/// Judges a rename: both names must be writable, and the moved entry must be no less denied at its new name.
 fn judge_move(
     context: &NotifyContext<'_>,
     (from, old, moved): (&Operand, &Place, Option<Entry>),
@@ -340,7 +340,7 @@ fn judge_move(
             return Ok(IsStatic::No);
         }
     }
-    // Of an exchange both are gone, and something else has both names.
+    // An exchange removes both entries, and gives both names to something else.
     let (leaving, old_access) = match exchanges {
         true => (Attempt::on(Kind::Write, from.path.bytes()), Access::WRITING),
         false => (
@@ -358,7 +358,7 @@ fn judge_move(
         (Some(_), Manner::Move) => context.judge.place(Access::CHANGE, new),
         (None, _) => context.judge.new_entry(new),
     };
-    // What can't be opened at all is refused before a question about the other name.
+    // A denied access that no grant can allow is refused before a question about the other name.
     if arrival.is_closed() {
         context.enforce(arrival.clone(), &arriving, new_name, CLOSED)?;
     }
@@ -367,7 +367,7 @@ fn judge_move(
         && context.shared().approvals.is_none()
         && let Verdict::Refused(reason) = &arrival
     {
-        // Both names need a grant, and one message tells it.
+        // Both names need a grant, and one message reports both.
         context.note(&arriving, new_name.as_os_str().as_encoded_bytes(), reason.clone());
     }
     let first = first?;
@@ -399,7 +399,7 @@ fn judge_move(
     Ok(IsStatic::No)
 }
 
-/// That nothing moves into the cache or out of it, nor gets a name on both sides. The answer is that of another file system.
+/// Refuses moves and links between the cache and the outside, with the errno of another file system.
 fn refuse_across(
     context: &NotifyContext<'_>,
     old: Option<&Path>,
@@ -410,7 +410,7 @@ fn refuse_across(
     context.enforce(verdict, attempt, new, Errno(libc::EXDEV)).map(drop)
 }
 
-/// That no other name of a closed file moves, to where names don't count.
+/// Refuses to move another name of a denied file to where names don't count.
 fn refuse_closed_elsewhere(
     context: &NotifyContext<'_>,
     moved: Option<Entry>,
@@ -426,8 +426,8 @@ fn refuse_closed_elsewhere(
     context.enforce(verdict, attempt, name, CLOSED).map(drop)
 }
 
-/// As what a moved entry arrives. In a static tree the run may put another entry in its place without being seen, so
-/// there it counts as all that it may be.
+/// The kinds of entry that a moved entry may be. In a static tree the run may replace it without being seen, so there
+/// it counts as all of them.
 fn arrivals(moved: Option<Entry>, name: &Path, is_static: IsStatic) -> Vec<Arrival<'_>> {
     let directory = Arrival::Directory(name);
     match moved.filter(|_| is_static == IsStatic::No) {
@@ -438,8 +438,8 @@ fn arrivals(moved: Option<Entry>, name: &Path, is_static: IsStatic) -> Vec<Arriv
     }
 }
 
-/// Nothing comes to be at a closed place by a name above it. For a directory the answer is that of another file system:
-/// programs copy it then, file by file, and each is judged.
+/// Refuses an entry that would put something at a denied path below its new name. For a directory the errno is that of
+/// another file system: programs then copy it file by file, and each file is judged.
 fn refuse_filling(
     context: &NotifyContext<'_>,
     arrivals: &[Arrival<'_>],
@@ -480,7 +480,7 @@ pub fn link(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
     if object.is_directory() {
         return Err(Errno(libc::EPERM));
     }
-    // Where its other name is can't be told, and so nothing of what that allows.
+    // The location of its other name is unknown, and so is the access that it would have there.
     if object.has_lost_its_name() {
         return Err(Errno(libc::ENOENT));
     }
@@ -500,7 +500,7 @@ pub fn link(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
     Ok(Answer::Value(0))
 }
 
-/// A second name gives no more than the first one did.
+/// Judges a hard link: the second name must give no more access than the first.
 fn judge_link(
     context: &NotifyContext<'_>,
     (from, object): (&Operand, &Pinned),
@@ -514,15 +514,15 @@ fn judge_link(
     let leaving = Attempt::on(Kind::Write, from.path.bytes());
     let arrival = context.judge.new_entry(place);
     let is_in_scratch = arrival == Verdict::Static || context.judge.is_in_a_scratch(name);
-    // What has no name yet was made by the holder of a descriptor for writing. In the scratch directory all may be done, so what
-    // gets a name there needs all.
+    // A nameless object was created by the holder of a descriptor for writing. In the scratch directory everything is
+    // allowed, so linking an existing file there needs all access.
     let access = match object.has_name() {
         false => Access::WRITE,
         true if is_in_scratch => Access::WRITING,
         true => Access::READ | Access::WRITE,
     };
     let verdict = context.judge.object(access, object);
-    // What can't be opened at all is refused before a question about the other name.
+    // A denied access that no grant can allow is refused before a question about the other name.
     if verdict.is_closed() {
         context.enforce(verdict.clone(), &leaving, object.name(), CLOSED)?;
     }
@@ -531,7 +531,7 @@ fn judge_link(
         && context.shared().approvals.is_none()
         && let Verdict::Refused(reason) = &verdict
     {
-        // Both names need a grant, and one message tells it.
+        // Both names need a grant, and one message reports both.
         context.note(&leaving, object.name().as_os_str().as_encoded_bytes(), reason.clone());
     }
     let second = second?;
@@ -554,8 +554,8 @@ fn judge_link(
     Ok(IsStatic::No)
 }
 
-/// Links the pinned object, not whatever has its name by now. The link in `/proc` leads to the very object, and no
-/// further where that is a symbolic link. (`AT_EMPTY_PATH` would need a Linux capability before Linux 6.10.)
+/// Links the pinned object, not whatever has its name by now. The link in `/proc` leads to the object itself, and no
+/// further if that is a symbolic link. (`AT_EMPTY_PATH` would need a Linux capability before Linux 6.10.)
 fn link_pinned(object: &Pinned, place: &Place) -> Result<(), Errno> {
     let to = (place.parent.as_fd(), place.component());
     file::make_link((object.as_fd(), &object.path()), to, libc::AT_SYMLINK_FOLLOW)?;

@@ -1,4 +1,4 @@
-//! Which call goes where. A number that isn't here is refused.
+//! Dispatch of a call to its handler. A number that isn't listed here is refused.
 
 use std::sync::PoisonError;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use stockade_sys::system_v::Kind;
 
-// Newer than some libc's headers; the numbers are the same on all architectures.
+// Newer than some versions of libc's headers; the numbers are the same on all architectures.
 const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
 const GETXATTRAT: i64 = 464;
@@ -23,8 +23,8 @@ const FILE_SETATTR: i64 = 469;
 /// ioprio_set(2), `IOPRIO_WHO_PROCESS`.
 const IO_PROCESS: i32 = 1;
 
-/// Does the call. Paths are resolved, judged and acted on under a lock, so that no rename of the run's comes between, nor the
-/// removal of a directory.
+/// Handles the call. Paths are resolved, judged and acted on under a lock, so that no rename by the run, nor the
+/// removal of a directory, comes between.
 pub fn dispatch(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let number = i64::from(context.notification.number);
     if works_alone(context, number) {
@@ -41,9 +41,9 @@ fn works_alone(context: &NotifyContext<'_>, number: i64) -> bool {
     let is_legacy = [libc::SYS_rename, libc::SYS_rmdir].contains(&number);
     #[cfg(not(target_arch = "x86_64"))]
     let is_legacy = false;
-    // Whether a name was that of a directory of another's is noted once that is removed.
+    // The removal of a directory that the run didn't make is recorded afterwards, under its name.
     let removes_directory = number == libc::SYS_unlinkat && context.caller().registers.int(2) & libc::AT_REMOVEDIR != 0;
-    // A socket that was bound is looked for under its name afterwards.
+    // A bound socket is looked up by its name afterwards.
     is_legacy || removes_directory || [libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_bind].contains(&number)
 }
 
@@ -131,7 +131,7 @@ fn route(context: &NotifyContext<'_>, number: i64) -> Result<Answer, Errno> {
     }
 }
 
-/// Calls that only x86-64 has.
+/// Calls that exist only on x86-64.
 #[cfg(target_arch = "x86_64")]
 fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<Answer, Errno>> {
     Some(match number {
@@ -158,7 +158,7 @@ fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<Answer, Err
     })
 }
 
-/// Calls that the generic table kept from the older ones.
+/// Older calls that the generic system call table has kept.
 #[cfg(not(target_arch = "x86_64"))]
 fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<Answer, Errno>> {
     (number == libc::SYS_renameat).then(|| dirents::rename(context, Form::At))

@@ -1,8 +1,8 @@
-//! Events of files that send signals: `F_SETOWN`, `F_SETSIG`, `O_ASYNC`.
+//! File events that send signals: `F_SETOWN`, `F_SETSIG`, `O_ASYNC`.
 //!
-//! The owner of an open file gets them. An open file that the run shares with its caller may have an owner outside, and a
-//! terminal that has none takes its foreground group when `O_ASYNC` is set. So these are done from here, on a copy of
-//! the very descriptor, and only where no owner is outside. `si_fd` of such a signal is the copy's number.
+//! The signals go to the owner of the open file. An open file that the run shares with its caller may have an owner
+//! outside, and a terminal without an owner gets its foreground group as owner when `O_ASYNC` is set. So the supervisor
+//! makes these calls on a copy of the descriptor, and only if no owner is outside. `si_fd` is then the copy's number.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -14,7 +14,7 @@ use super::refuse::Attempt;
 use crate::report::Kind;
 use stockade_sys::file::{self, Owner};
 
-/// `fcntl` of a file's events.
+/// `fcntl` calls that concern a file's events.
 pub fn control(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     let value = registers.int(2);
@@ -40,11 +40,11 @@ pub fn control(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     }
 }
 
-/// fcntl(2); libc lacks it.
+/// From fcntl(2); libc lacks it.
 const F_SETSIG: i32 = 10;
 
-/// Whether it is the launcher's standard input, output or error, or another opening of the same file. The signal of its events stays
-/// when the run is over, and its owner may be another one then.
+/// Whether the file is the launcher's standard input, output or error, or another opening of the same file. The signal
+/// number of its events stays set when the run is over, and its owner may be another process then.
 fn is_inherited(file: &OwnedFd) -> Result<bool, Errno> {
     let number = |status: libc::stat| (status.st_dev, status.st_ino);
     let own = number(file::status(file.as_fd())?);
@@ -57,7 +57,7 @@ fn is_inherited(file: &OwnedFd) -> Result<bool, Errno> {
     Ok(launchers.into_iter().flatten().any(|inherited| inherited == own))
 }
 
-/// `ioctl(FIOASYNC)`: `O_ASYNC`, on or off by an `int` in memory.
+/// `ioctl(FIOASYNC)`: sets or clears `O_ASYNC` by an `int` in memory.
 pub fn set_asynchronous(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let mut word = [0; 4];
     context.caller().read(context.caller().registers.long(2), &mut word)?;
@@ -72,8 +72,8 @@ pub fn set_asynchronous(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Value(0))
 }
 
-/// `F_SETOWN`: which process a file's events signal. Taking the owner away is refused too, or a terminal's would be its
-/// foreground group next.
+/// `F_SETOWN`: the process that a file's events signal. Removing the owner is refused too, since a terminal would then
+/// get its foreground group as owner.
 fn own(context: &NotifyContext<'_>, owner: i32) -> Result<Answer, Errno> {
     let process = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
     context.caller().confirm()?;
@@ -87,8 +87,8 @@ fn own(context: &NotifyContext<'_>, owner: i32) -> Result<Answer, Errno> {
     Err(context.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason))
 }
 
-/// The caller's file for `O_ASYNC`. A device without an owner may take one outside by it; one that has an owner keeps it, since no
-/// run takes it away.
+/// The caller's file for `O_ASYNC`. A device without an owner is refused, since the flag may give it one outside; a
+/// device with an owner keeps it, since no run may remove the owner.
 fn signalling(context: &NotifyContext<'_>) -> Result<OwnedFd, Errno> {
     let (file, owner) = shared(context)?;
     let is_device = file::status(file.as_fd())?.st_mode & libc::S_IFMT == libc::S_IFCHR;
@@ -99,8 +99,8 @@ fn signalling(context: &NotifyContext<'_>) -> Result<OwnedFd, Errno> {
     Ok(file)
 }
 
-/// The caller's file, which no process outside owns, and its owner. From here on the run can make it no other's than its
-/// own: that is refused where signals are judged, and has Landlock's scope elsewhere.
+/// The caller's file and its owner, which isn't outside the run. After this the run can only make itself the owner:
+/// other owners are refused where signals are judged, and elsewhere Landlock's signal scope applies.
 fn shared(context: &NotifyContext<'_>) -> Result<(OwnedFd, Owner), Errno> {
     let file = context.caller().same_file(context.caller().registers.int(0))?;
     let owner = file::owner(file.as_fd())?;

@@ -1,5 +1,5 @@
-//! `execve` and `execveat`: Landlock decides, we only see what it will refuse. And new processes, where they are
-//! counted.
+//! `execve` and `execveat`: Landlock decides; the supervisor only reports what Landlock will refuse. New processes are
+//! counted here too, if the run has a limit.
 
 use std::ffi::{CString, OsStr};
 use std::fs::File;
@@ -50,8 +50,8 @@ fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Result<Answer, Err
     Ok(Answer::Continue(MayContinue::execute()))
 }
 
-/// The kernel refuses a program whose interpreter or loader may not be executed, and doesn't say which. A file that changes
-/// meanwhile is Landlock's to judge.
+/// Refuses a program whose interpreter or loader may not be executed; the kernel would refuse it without saying which.
+/// A file that changes meanwhile is left to Landlock.
 fn refuse_interpreter(context: &NotifyContext<'_>, object: &Pinned) -> Result<(), Errno> {
     let Some(name) = head(object).and_then(|head| interpreter(&head)) else {
         return Ok(());
@@ -70,7 +70,7 @@ fn refuse_interpreter(context: &NotifyContext<'_>, object: &Pinned) -> Result<()
     }
 }
 
-/// The beginning of a program, as far as it can be read here. Opening anything but a file could wait for ever.
+/// The first bytes of a program, if it can be read here. Only regular files are opened: others could block for ever.
 fn head(object: &Pinned) -> Option<Vec<u8>> {
     const MOST: usize = 4096;
     if !object.is_regular() {
@@ -85,7 +85,7 @@ fn head(object: &Pinned) -> Option<Vec<u8>> {
     Some(head)
 }
 
-/// What a `#!` line names (execve(2)), or the loader that an ELF file does: its first segment of type `PT_INTERP` (elf(5)).
+/// The interpreter in a `#!` line (execve(2)), or an ELF file's loader: its first segment of type `PT_INTERP` (elf(5)).
 fn interpreter(head: &[u8]) -> Option<CString> {
     const PT_INTERP: u64 = 3;
     if head.starts_with(b"#!") {
@@ -96,7 +96,7 @@ fn interpreter(head: &[u8]) -> Option<CString> {
         let field = head.get(at..at.checked_add(bytes)?)?;
         Some(field.iter().rev().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte)))
     };
-    // Sixty-four bits, the least byte first; another kind isn't looked into.
+    // Only 64-bit little-endian files are parsed.
     if !head.starts_with(b"\x7fELF\x02\x01") {
         return None;
     }

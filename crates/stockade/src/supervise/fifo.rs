@@ -1,5 +1,5 @@
-//! Opening a FIFO waits for its other side. So it has a thread of its own, and somebody who watches the target
-//! meanwhile: a signal interrupts the call, and so does its end.
+//! Opening a FIFO blocks until its other side is open. So it runs on a thread of its own while the target is watched: a
+//! signal interrupts the call, and so does the target's end.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -12,10 +12,10 @@ use super::worker_fds::WorkerFds;
 use crate::fault::{self, Fault};
 use stockade_sys::notify::OnExecute;
 
-/// How often the target is looked at while it waits.
+/// The interval at which the target is checked while it waits.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Opens a FIFO as the target asked, blocking.
+/// Opens a FIFO with the target's flags, blocking.
 pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
     let worker_fds = context.worker_fds();
     let (sender, receiver) = channel::<Result<Result<OwnedFd, Errno>, Fault>>();
@@ -38,7 +38,7 @@ pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute
                 Ok(Err(fault)) => fault::pass_on(fault),
                 Err(RecvTimeoutError::Disconnected) => return Err(Errno(libc::EIO)),
                 Err(RecvTimeoutError::Timeout) if context.caller().is_interrupted() => {
-                    // Again and again: the thread may not be in its open yet.
+                    // Repeated, since the thread may not have reached its open yet.
                     while let Err(RecvTimeoutError::Timeout) = {
                         release(worker_fds, object);
                         receiver.recv_timeout(LOOK_EVERY)
@@ -52,7 +52,7 @@ pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute
     Ok(Answer::Descriptor(opened, on_execute))
 }
 
-/// Lets the blocked open return: for a moment both sides are there.
+/// Makes the blocked open return by opening both sides for a moment.
 fn release(worker_fds: &WorkerFds, object: &Pinned) {
     let _ = worker_fds.reopen(object.as_fd(), libc::O_RDWR | libc::O_NONBLOCK);
 }

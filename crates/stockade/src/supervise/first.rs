@@ -1,4 +1,4 @@
-//! The first worker: how a run's supervisor begins, and with whom.
+//! The first worker: how the supervisor of a run starts.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -17,14 +17,14 @@ use stockade_sys::signals::SignalSet;
 use stockade_sys::wire::{self, Message};
 use stockade_sys::{self, confine, process};
 
-/// The supervisor of one run, as the launcher holds it.
+/// The launcher's handle on the supervisor of one run.
 pub struct Supervisor {
     shared: Arc<Shared>,
 }
 
 impl Supervisor {
-    /// Starts the first worker, which starts the warden, and serves from then on. Answers once the target waits for its
-    /// first answer, or failed to start.
+    /// Starts the first worker, which starts the warden and then serves. Returns once the target waits for its first
+    /// answer, or failed to start.
     pub fn start(shared: &Arc<Shared>, spec: WardenSpec, socket: RawFd) -> io::Result<(Supervisor, Spawned)> {
         let shared = Arc::clone(shared);
         let of_worker = Arc::clone(&shared);
@@ -55,7 +55,7 @@ impl Supervisor {
         Ok((Supervisor { shared }, spawned))
     }
 
-    /// What the workers share.
+    /// The state that the workers share.
     pub fn shared(&self) -> &Shared {
         &self.shared
     }
@@ -95,8 +95,8 @@ fn first(
                     if let Some(approvals) = &shared.approvals {
                         approvals.close();
                     }
-                    // A short run is over before the warden watches. A warden that waits for a target that isn't served
-                    // has to die with this thread.
+                    // A short run may be over before the warden watches it. If serving failed, a warden that waits for
+                    // the unserved target has to die with this thread.
                     if served.is_ok() {
                         let _ = heard.recv();
                     }
@@ -109,7 +109,7 @@ fn first(
     }
 }
 
-/// Those who keep the questions of a run, where somebody can be asked.
+/// Starts the prompt queue and registers it with the retry channel, if the run has an approver.
 fn employ(
     shared: &Arc<Shared>,
     worker_fds: &Arc<WorkerFds>,
@@ -127,24 +127,24 @@ fn employ(
     Ok(())
 }
 
-/// What the first worker has begun with.
+/// The parts that the first worker starts with.
 struct Begun {
     spawned: Spawned,
     isolation: Isolation,
-    /// `None` where the target never came so far.
+    /// `None` if the target failed before it sent its listener.
     listener: Option<OwnedFd>,
-    /// What is kept of the launcher's descriptors, whose originals are the launcher's to close.
+    /// The worker's copies of launcher descriptors; the launcher closes the originals.
     copies: Copies,
-    /// The thread outside of that domain.
+    /// The channel to the retry thread, which is outside the workers' domain.
     beyond: Option<Sender<Job>>,
 }
 
-/// The warden inherits what this thread gave up. The first message of the run is the target's, with its listener, or the
-/// warden's, that it couldn't be started.
+/// Confines the thread and starts the warden, which inherits the confinement. The run's first message comes from the
+/// target, with its listener, or from the warden, if the target couldn't be started.
 fn begin(spec: &WardenSpec, socket: RawFd, asks: bool) -> io::Result<Begun> {
     fault::point("supervisor", || "");
     let isolation = give_up_powers(spec.holds_capabilities)?;
-    // Before the domain is entered, and with the descriptors of this thread.
+    // Started before the domain is entered, and with the descriptors of this thread.
     let beyond = asks.then(RetryThread::start).transpose()?;
     let copies = Copies {
         bell: spec.bell.map(stockade_sys::duplicate).transpose()?,
@@ -159,7 +159,7 @@ fn begin(spec: &WardenSpec, socket: RawFd, asks: bool) -> io::Result<Begun> {
         confine::landlock_restrict_self(ruleset)?;
     }
     let mut spawned = warden::spawn_warden(spec)?;
-    // The launcher's own copies are its affair.
+    // The launcher closes the original descriptors itself.
     let own = [&copies.bell, &copies.domain].into_iter().flatten();
     let own = own.chain([&copies.orders]).map(AsRawFd::as_raw_fd);
     let mut kept: Vec<_> = [socket].into_iter().chain(own).collect();
@@ -181,8 +181,8 @@ fn begin(spec: &WardenSpec, socket: RawFd, asks: bool) -> io::Result<Begun> {
     })
 }
 
-/// The first message of the run; `None` where the warden ended before there was one. Its end of the socket doesn't tell:
-/// the launcher's main thread, which waits for this one, has a copy of it.
+/// The first message of the run; `None` if the warden ended without one. An end of the socket can't tell that: the
+/// launcher's main thread, which waits for this one, has a copy of it.
 fn first_message(socket: RawFd, warden: i32) -> io::Result<Option<(Message, Option<OwnedFd>)>> {
     const SLICE_MS: i32 = 50;
     while wire::wait_readable([socket, -1], SLICE_MS)? == 0 {
@@ -193,7 +193,7 @@ fn first_message(socket: RawFd, warden: i32) -> io::Result<Option<(Message, Opti
     wire::receive_with(socket)
 }
 
-/// What a worker needs no more than the target does.
+/// Gives up powers that neither a worker nor the target needs.
 fn give_up_powers(holds_capabilities: bool) -> io::Result<Isolation> {
     SignalSet::full().block()?;
     let isolation = Isolation::begin()?;

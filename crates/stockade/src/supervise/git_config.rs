@@ -1,8 +1,8 @@
-//! A new `.git/config`, as git makes one: it writes `config.lock`, which must not be there before, and renames that.
+//! Replacing `.git/config` as git does: git writes `config.lock`, which must not exist before, and renames it.
 //!
-//! A run may make that lock where it may write, and have its own back. Where what it wrote differs from the old file in
-//! harmless lines alone ([`is_harmless_change`]), the supervisor writes what it has read into a lock of its own, which nothing
-//! of the run holds open, and renames that one.
+//! A run may create that lock where it may write, and read, write and remove its own. If the lock's text differs from
+//! the old file only in harmless lines ([`is_harmless_change`]), the supervisor writes the text that it has read into a
+//! lock of its own, which no process of the run holds open, and renames that one.
 
 use std::fs::{File, Permissions};
 use std::io::{Read, Write};
@@ -16,10 +16,10 @@ use super::pinned::{Entry, Identity, Place};
 use crate::policy::{git_config_of_lock, is_harmless_change};
 use stockade_sys::file::{self, OpenHow};
 
-/// A configuration that is longer stays as it is.
+/// The longest configuration that is replaced.
 const LONGEST: u64 = 1 << 20;
 
-/// Takes note of a lock that the run made.
+/// Records a lock that the run made.
 pub fn note_lock(context: &NotifyContext<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
     const MOST: usize = 1024;
     let identity = Identity::of(made.as_fd())?;
@@ -31,8 +31,8 @@ pub fn note_lock(context: &NotifyContext<'_>, made: &OwnedFd, name: &Path) -> Re
     Ok(())
 }
 
-/// Does a rename of the run's own lock to a configuration that it may not write. `None` for every other rename, and where the
-/// change isn't harmless: that is refused as ever.
+/// Handles a rename of the run's own lock to a configuration that it may not write. Returns `None` for every other
+/// rename, and for a change that isn't harmless, which is refused as usual.
 pub fn replace(
     context: &NotifyContext<'_>,
     old: &Place,
@@ -61,7 +61,7 @@ pub fn replace(
     result.map(|()| Some(Answer::Value(0)))
 }
 
-/// Writes the text to a lock of our own, which keeps others from changing the configuration, and renames it.
+/// Writes the text to the supervisor's own lock, which keeps others from changing the configuration, and renames it.
 fn put(config: &Text, wanted: &[u8], lock: &Place, new: &Place) -> Result<(), Errno> {
     let how = OpenHow {
         flags: (libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
@@ -70,7 +70,7 @@ fn put(config: &Text, wanted: &[u8], lock: &Place, new: &Place) -> Result<(), Er
     };
     let mut ours = File::from(file::open(lock.parent.as_fd(), lock.component(), how)?);
     let mut renamed = || -> Result<(), Errno> {
-        // Others could change it until the lock was ours.
+        // Others could change the configuration until the supervisor had the lock.
         let is_as_before = Text::of(new, None).is_some_and(|now| now.text == config.text);
         if !is_as_before {
             return Err(Errno(libc::EBUSY));
@@ -96,7 +96,7 @@ struct Text {
 }
 
 impl Text {
-    /// What is there: a regular file of one name, and of this identity where one is given.
+    /// Reads the file at a place: it must be regular, with one name, and of the given identity if there is one.
     fn of(place: &Place, identity: Option<Identity>) -> Option<Text> {
         let how = OpenHow {
             flags: (libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC) as u64,
@@ -117,7 +117,7 @@ impl Text {
     }
 }
 
-/// Whether a name is that of a lock, by which only a lock of the run's own may be made, written, read or removed.
+/// Whether a name is that of a lock; the run may only create, write, read or remove its own.
 pub fn is_lock(name: &Path) -> bool {
     git_config_of_lock(name).is_some()
 }

@@ -1,9 +1,9 @@
-//! `HEAD` and the index of a repository that the run didn't make. Git writes `HEAD.lock`, or `index.lock`, and renames that.
+//! `HEAD` and the index of a repository not made by the run. Git writes `HEAD.lock` or `index.lock` and renames it.
 //!
-//! By them git goes elsewhere: where `HEAD` isn't what it takes for one, to a repository above, or to the work tree as if that
-//! were a repository; and from the top into what the index calls a submodule. There it starts what is configured
-//! (`core.fsmonitor`). So they are written in no other way, and lead no further than before: the supervisor reads what it has
-//! copied into a file of its own, which nothing of the run holds open, and renames that one.
+//! Both tell git where to go. If git doesn't recognise `HEAD`, it uses a repository above, or the work tree as if it
+//! were one; and from the top it enters what the index lists as a submodule. There it starts configured programs
+//! (`core.fsmonitor`). So only a rename may write them, and they must lead no further than before: the supervisor
+//! checks a copy in a file of its own, which no process of the run holds open, and renames that.
 
 use std::ffi::CString;
 use std::fs::{File, FileTimes, Permissions};
@@ -21,10 +21,10 @@ use crate::policy::{Renamed, is_head};
 use crate::report::Reason;
 use stockade_sys::file::{self, OpenHow};
 
-/// A longer one isn't taken.
+/// The longest file that is accepted.
 const LONGEST: u64 = 1 << 28;
 
-/// Puts a copy of what is at `old` in the place of the file at `new`, and removes that.
+/// Replaces the file at `new` with a copy of the file at `old`, and removes `old`.
 pub fn replace(
     context: &NotifyContext<'_>,
     (old, moved): (&Place, Option<Entry>),
@@ -41,13 +41,13 @@ pub fn replace(
     let wanted = open(old).map_err(|_| never(no_file))?;
     let mut wanted = wanted.filter(is_moved).ok_or_else(|| never(no_file))?;
     let mut before = open(new).map_err(|_| never(no_file))?;
-    // As rename(2): two names of one file stay as they are.
+    // As in rename(2): two names of one file are left as they are.
     if before.as_ref().is_some_and(is_moved) {
         return Ok(());
     }
     let ours = CString::new(format!("stockade-{}", std::process::id())).expect("it has no NUL");
     let ours = (new.parent.as_fd(), ours.as_c_str());
-    // One that was killed may have left it.
+    // A supervisor that was killed may have left it.
     let _ = file::remove(ours.0, ours.1, 0);
     let mut copy = File::from(file::open(ours.0, ours.1, create())?);
     let mut renamed = || -> Result<(), Errno> {
@@ -69,7 +69,7 @@ pub fn replace(
     Ok(file::remove(old.parent.as_fd(), old.component(), 0)?)
 }
 
-/// Why it isn't taken, where git would go further by it than by the file before.
+/// The reason to refuse the new file, if it leads git further than the old one.
 fn leads_further(
     context: &NotifyContext<'_>,
     place: &Place,
@@ -104,7 +104,7 @@ fn create() -> OpenHow {
     }
 }
 
-/// The regular file that is there; `None` where nothing is.
+/// The regular file at a place; `None` if nothing is there.
 fn open(place: &Place) -> io::Result<Option<File>> {
     let how = OpenHow::existing(libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK);
     match file::open(place.parent.as_fd(), place.component(), how).map(File::from) {

@@ -1,15 +1,15 @@
 //! Process groups: `setpgid`.
 //!
-//! When a process ends that was the last to tie its group to the session (its parent is in another group of the same
-//! session), and a process of the group is stopped, the kernel sends SIGHUP and SIGCONT to all of the group
-//! (setpgid(2), `kill_orphaned_pgrp()`). Landlock's scope doesn't keep that in. The run is born in the launcher's group,
-//! so no process of the run may tie that group to the session, nor any other one outside:
+//! When the last process that ties its group to the session ends (its parent is in another group of the same session),
+//! and a process of the group is stopped, the kernel sends SIGHUP and SIGCONT to the whole group (setpgid(2),
+//! `kill_orphaned_pgrp()`). Landlock's scope doesn't prevent that. The run starts in the launcher's group, so no
+//! process of the run may tie that group, or any other one outside, to the session:
 //!
-//! * No process joins a group from outside.
-//! * A process leaves the launcher's group only while it has no child there, nor a thread that could start one.
-//!   So what is in the launcher's group descends from its members alone.
+//! * No process joins a group outside the run.
+//! * A process leaves the launcher's group only while it has no child there, nor a thread that could start one. So the
+//!   processes in the launcher's group descend from its members alone.
 //!
-//! Job control of shells works: each of their children leaves first thing. In a group or a session that the run began all is free.
+//! Shell job control works: each child leaves at once. In a group or session that the run created, all is allowed.
 
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const GROUP: usize = 5;
 const SESSION: usize = 6;
 const FLAGS: usize = 9;
 
-/// `PF_FORKNOEXEC` of the kernel's `include/linux/sched.h`, in a process's flags.
+/// `PF_FORKNOEXEC` in the kernel's `include/linux/sched.h`, a bit of a process's flags.
 const NOT_EXECUTED_YET: i64 = 0x40;
 
 /// `setpgid`.
@@ -52,7 +52,7 @@ pub fn set(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         return Ok(Answer::Value(0));
     }
     if group != target && !is_led_by_the_run(context, group) {
-        // Each interactive shell goes back to its first group as it ends, and doesn't ask whether it did.
+        // Each interactive shell returns to its first group when it ends, and doesn't check whether it did.
         if group == nix::unistd::getpgrp().as_raw() {
             return Err(Errno(libc::EPERM));
         }
@@ -77,9 +77,9 @@ pub fn set(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(by_kernel(context))
 }
 
-/// A child in the launcher's group runs, and may start one of its own meanwhile, so only its own call takes it out. Shells
-/// make the call in both, and go on once one of them has succeeded. A child that executes a program first stays, as in the
-/// kernel; one that does neither is said to have done so.
+/// Waits for a child to leave the launcher's group by its own call, since it runs and may start a child meanwhile.
+/// Shells make the call in both processes, and go on once one has succeeded. A child that executes a program first
+/// stays, as in the kernel; for one that does neither the answer is the same.
 fn left_by_itself(context: &NotifyContext<'_>, child: i32, group: i32) -> Result<Answer, Errno> {
     const PATIENCE: Duration = Duration::from_secs(2);
     let since = Instant::now();
@@ -109,7 +109,7 @@ fn is_of_the_run(context: &NotifyContext<'_>, process: i32) -> bool {
     procfs::is_below(context.worker_fds(), context.caller().top, process)
 }
 
-/// Whether the caller is in a session that its run began. It never gets back from there.
+/// Whether the caller is in a session that its run created, which it can't leave for the old one.
 fn is_apart(context: &NotifyContext<'_>, own: i32) -> bool {
     let Some(session) = field(context, own, SESSION) else {
         return false;
@@ -122,13 +122,13 @@ fn is_apart(context: &NotifyContext<'_>, own: i32) -> bool {
     }
 }
 
-/// A group of which we can't tell for sure is one outside.
+/// Whether the run leads a group. If that can't be determined, the group counts as outside.
 fn is_led_by_the_run(context: &NotifyContext<'_>, group: i32) -> bool {
     is_of_the_run(context, group) && field(context, group, GROUP) == Some(group)
 }
 
-/// Whether the waiting caller is its process's only thread, without a child, so that no child can come either: not by
-/// `CLONE_PARENT`, and none that is orphaned.
+/// Whether the waiting caller is its process's only thread and has no child, so that no child can appear either: not by
+/// `CLONE_PARENT`, and not as an orphan.
 fn is_alone(context: &NotifyContext<'_>, own: i32) -> Result<bool, Errno> {
     let status = context.caller().own_text("status")?;
     let children = context.caller().own_text(&format!("task/{own}/children"))?;

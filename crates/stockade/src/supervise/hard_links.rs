@@ -1,7 +1,7 @@
-//! Secrets and guarded files by their other names: files with several hard links, one of which a denial closes.
+//! Secrets and guarded files under other names: files with several hard links, one of which is denied.
 //!
-//! Such a name is looked for where the policy names a path without wildcards, directly in such a directory, and directly in
-//! the homes. `plan` lets the workers list these directories where the policy grants nothing there.
+//! Such names are searched for where the policy names a path without wildcards, directly in such a directory, and
+//! directly in the homes. `plan` lets the workers list these directories even if the policy grants nothing there.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -17,27 +17,27 @@ use crate::policy::{
     paths_of_machine,
 };
 
-/// How long a look at the closed names counts: at least this, and so many times what it took.
+/// How long a search result is used: at least this long, and this multiple of the search's duration.
 const LASTS: Duration = Duration::from_secs(1);
 const TIMES: u32 = 50;
-/// Entries that a look takes in, of each directory: one that somebody fills keeps none of the others from being looked at.
+/// Most entries searched in one directory, so that filling one doesn't keep the others from being searched.
 const MOST: usize = 65_536;
-/// The same of all together.
+/// Most entries searched in all directories together.
 const MOST_IN_ALL: usize = 64 * MOST;
 
 /// A file's device and inode.
 pub type Number = (u64, u64);
 
-/// The closed files that have other names, by device and inode, as they were found.
+/// The denied files that have other names, by device and inode, as of the last search.
 #[derive(Default)]
 pub struct HardLinks {
     closed: HashMap<Number, PathBuf>,
-    /// When the next look is due.
+    /// The time at which the next search is due.
     due: Option<Instant>,
 }
 
 impl HardLinks {
-    /// The closed name of a file, if it was found to have one. Looks for them again where the last look is old.
+    /// The denied name of a file, if one was found. Searches again if the last search is old.
     pub fn closed_name(&mut self, policy: &Policy, matcher: &Matcher<'_>, file: Number) -> Option<PathBuf> {
         if self.due.is_none_or(|due| Instant::now() > due) {
             self.look(policy, matcher);
@@ -52,12 +52,12 @@ impl HardLinks {
     }
 }
 
-/// The files that are closed to reading and have other names, as they are found now.
+/// The files with several names that are denied for reading, by a new search.
 pub fn closed_to_reading(policy: &Policy, matcher: &Matcher<'_>) -> HashSet<Number> {
     closed_files(policy, matcher, &[Access::READ]).into_keys().collect()
 }
 
-/// The files with several names of which one is closed to some access.
+/// The files with several names, one of which is denied for some access.
 fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> HashMap<Number, PathBuf> {
     let mut closed = HashMap::new();
     let mut add = |path: &Path| {
@@ -70,7 +70,7 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
     };
     let mut left = MOST_IN_ALL;
     for path in closed_paths_and_homes(policy, accesses) {
-        // A link isn't listed; what it leads to has a denial of its own.
+        // A link isn't listed; its target has a denial of its own.
         if add(&path).is_some_and(|found| found.is_dir()) {
             for entry in fs::read_dir(&path).into_iter().flatten().flatten().take(left.min(MOST)) {
                 left -= 1;
@@ -81,7 +81,7 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
     closed
 }
 
-/// The paths that the policy closes by a name without wildcards, and the homes, in which wildcards count.
+/// The paths that the policy denies by a name without wildcards, and the homes, where wildcards count too.
 fn closed_paths_and_homes(policy: &Policy, accesses: &[Access]) -> Vec<PathBuf> {
     let (mut paths, mut homes, mut names) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let literal = |paths: Vec<PathBuf>| paths.into_iter().filter(|path| is_literal(path));
@@ -120,8 +120,8 @@ fn is_literal(path: &Path) -> bool {
     !path.as_os_str().as_bytes().contains(&b'*')
 }
 
-/// Adds what may be there of these names, which are relative to a home, below a place that is `at` in one. Most homes have few
-/// of them, so their first components are looked for in a listing.
+/// Adds the paths that these names, relative to a home, may have below `place`, which is `at` in one. Most homes have
+/// few of them, so first components are looked up in a listing.
 fn add_there(place: &Path, at: &Path, names: &BTreeSet<PathBuf>, paths: &mut BTreeSet<PathBuf>) {
     let entries = match fs::read_dir(place) {
         Ok(entries) => {

@@ -1,7 +1,7 @@
-//! What a run writes to its standard error, kept for its report: there a program says what it failed on.
+//! Text that a run writes to its standard error, kept for the report, since programs say there what failed.
 //!
-//! The descriptor's number is in a register, so the call goes on as it is, whatever its memory holds meanwhile. What is
-//! heard is bounded, is forgotten with the run, and grants or refuses nothing.
+//! The descriptor's number is in a register, so the call continues unchanged, whatever its memory holds by then. The
+//! kept text is bounded, is dropped with the run, and grants or refuses nothing.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -14,18 +14,18 @@ use super::shared::Shared;
 use super::worker_fds::WorkerFds;
 use crate::report::{Got, Kind, Said, Stream, Timeline, is_own_work};
 
-/// Bytes of text that are kept, of the end, and texts.
+/// Most bytes and most texts that are kept, from the end.
 const MOST_BYTES: usize = 16 << 10;
 const MOST_TEXTS: usize = 1024;
-/// Judged calls whose moments are kept.
+/// Most judged calls whose times are kept.
 const MOST_CALLS: usize = 4096;
-/// Allowed accesses that are kept, of the end, and targets that are known again.
+/// Most allowed accesses that are kept, from the end, and most targets that are remembered.
 const MOST_GOT: usize = 512;
 const MOST_SEEN: usize = 16_384;
-/// Threads whose process is known.
+/// Most threads whose process is remembered.
 const MOST_THREADS: usize = 4096;
 
-/// The end of what was written, when calls were judged, and what was allowed.
+/// The end of the written text, the times of judged calls, and the allowed accesses.
 #[derive(Debug, Default)]
 pub struct Heard {
     said: VecDeque<(Run, Said)>,
@@ -36,12 +36,12 @@ pub struct Heard {
     seen: HashSet<u64>,
     hashing: RandomState,
     threads: HashMap<i32, Family>,
-    /// Launchers and wardens of runs inside the run: what they do after their program tells nothing of it.
+    /// Launchers and wardens of nested runs: what they do after their program says nothing about it.
     launchers: HashSet<i32>,
     writers: HashMap<i32, Writer>,
 }
 
-/// The innermost run that a process is in, by its label's number; `None` for the run itself.
+/// The number of the innermost nested run that a process is in; `None` for the run itself.
 type Run = Option<usize>;
 
 /// A thread's process, and its parent when the thread was first seen.
@@ -51,20 +51,20 @@ struct Family {
     parent: i32,
 }
 
-/// Where a thread's texts go, so that a loud one isn't looked at each time.
+/// The stream of a thread's texts, cached so that a frequent writer isn't checked each time.
 #[derive(Debug, Clone, Copy)]
 struct Writer {
     stream: Stream,
     at: Duration,
-    /// How many texts came within [`HOLDS`] of a look.
+    /// The number of texts within [`HOLDS`] of a check.
     texts: usize,
 }
 
-/// How long a look at a loud writer holds. A shell sends one line to `/dev/null` and the next to its standard error, so what
-/// writes little is looked at each time.
+/// How long the check of a frequent writer is valid. A shell sends one line to `/dev/null` and the next to its standard
+/// error, so a writer of few texts is checked each time.
 const HOLDS: Duration = Duration::from_millis(5);
 const LOUD: usize = 8;
-/// Writers that are kept.
+/// Most writers that are remembered.
 const MOST_WRITERS: usize = 256;
 
 impl Heard {
@@ -102,7 +102,7 @@ impl Heard {
         self.got.push_back((run, got));
     }
 
-    /// Takes note of the warden of a run inside the run, and of its launcher.
+    /// Records the warden of a nested run, and its launcher.
     pub fn note_launchers(&mut self, processes: [i32; 2]) {
         if self.launchers.len() >= MOST_THREADS {
             self.launchers.clear();
@@ -110,7 +110,7 @@ impl Heard {
         self.launchers.extend(processes);
     }
 
-    /// What a process has written since its last end of a line, with the line that ends its last text, and when that began.
+    /// The last text of a process, with its earlier texts since an end of line, and the time of the first of them.
     pub fn last_line(&self, process: i32) -> Option<(String, Duration)> {
         const MOST_PARTS: usize = 16;
         let of_process = self.said.iter().rev().map(|(_, said)| said);
@@ -124,12 +124,12 @@ impl Heard {
         Some((line, at))
     }
 
-    /// All of it.
+    /// The timeline of all runs together.
     pub fn timeline(&self) -> Timeline {
         self.of_runs(|_| true)
     }
 
-    /// What a run inside the run said and did.
+    /// The timeline of a nested run.
     pub fn timeline_of(&self, run: usize) -> Timeline {
         self.of_runs(|of| of == Some(run))
     }
@@ -137,7 +137,7 @@ impl Heard {
     fn of_runs(&self, is_among: impl Fn(Run) -> bool) -> Timeline {
         let calls = self.calls.iter();
         let calls = calls.filter(|(run, (_, process))| is_among(*run) && !self.launchers.contains(process));
-        // Several workers take note.
+        // Several workers record calls, so the order isn't exact.
         let mut calls: Vec<_> = calls.map(|(_, call)| *call).collect();
         calls.sort_by_key(|(at, _)| *at);
         let got = self.got.iter().filter(|(run, _)| is_among(*run));
@@ -158,20 +158,20 @@ impl Heard {
     }
 }
 
-/// A process and its parent.
+/// The caller's process and its parent.
 pub fn with_parent(shared: &Shared, caller: &Caller<'_>) -> [i32; 2] {
     let Family { process, parent } = family(shared, caller);
     [process, parent]
 }
 
-/// Takes note of a call that is judged.
+/// Records the time of a judged call.
 pub fn note_call(shared: &Shared, caller: &Caller<'_>, run: Option<usize>) {
     let at = shared.started.elapsed();
     let process = family(shared, caller).process;
     shared.heard().note_call(run, at, process);
 }
 
-/// Takes note of an access that was allowed, where it shows what the run goes on with.
+/// Records an allowed access, if it shows what the run is working on.
 pub fn note_got(shared: &Shared, caller: &Caller<'_>, run: Option<usize>, (kind, target): (Kind, &[u8])) {
     if is_own_work(kind, target) {
         let at = shared.started.elapsed();
@@ -180,8 +180,8 @@ pub fn note_got(shared: &Shared, caller: &Caller<'_>, run: Option<usize>, (kind,
     }
 }
 
-/// The process that a thread belongs to. A number that is used again names another one; what is wrong then is a guess about
-/// blame, and nothing that is allowed.
+/// The process of a thread, cached. A reused thread id gives a wrong process, which affects only a guess about blame
+/// and nothing that is allowed.
 fn family(shared: &Shared, caller: &Caller<'_>) -> Family {
     let known = shared.heard().threads.get(&caller.thread).copied();
     if let Some(known) = known {
@@ -199,7 +199,7 @@ fn family(shared: &Shared, caller: &Caller<'_>) -> Family {
     found
 }
 
-/// Takes note of a `write` or `writev` to descriptor 2, and lets it go on.
+/// Records a `write` or `writev` to descriptor 2, and continues it.
 pub fn hear(shared: &Shared, worker_fds: &WorkerFds, caller: &Caller<'_>, number: i64) -> Result<Answer, Errno> {
     let (address, count) = (caller.registers.long(1), caller.registers.long(2));
     let goes_on = Answer::Continue(MayContinue::registers_decided(&caller.registers));
@@ -216,7 +216,7 @@ pub fn hear(shared: &Shared, worker_fds: &WorkerFds, caller: &Caller<'_>, number
             at,
             process,
             stream,
-            // GNU's programs quote a name for the shell where it holds a quote itself: `'it'\''s'`.
+            // GNU programs quote a name for the shell if it contains a quote: `'it'\''s'`.
             text: String::from_utf8_lossy(&text).replace("'\\''", "'"),
         };
         shared.heard().add(run, said);
@@ -224,7 +224,7 @@ pub fn hear(shared: &Shared, worker_fds: &WorkerFds, caller: &Caller<'_>, number
     Ok(goes_on)
 }
 
-/// Where the caller's texts go.
+/// The stream of the caller's texts, cached for a frequent writer.
 fn stream_of(shared: &Shared, caller: &Caller<'_>, at: Duration) -> Stream {
     let known = shared.heard().writers.get(&caller.thread).copied();
     let recent = known.filter(|known| at < known.at + HOLDS);
@@ -249,7 +249,7 @@ fn stream_of(shared: &Shared, caller: &Caller<'_>, at: Duration) -> Stream {
     found.stream
 }
 
-/// Where a text goes.
+/// The stream that descriptor 2 of the caller leads to.
 fn stream(caller: &Caller<'_>) -> Stream {
     /// `/dev/null`: major 1, minor 3 (null(4)).
     const NULL: u64 = 0x103;
@@ -260,7 +260,7 @@ fn stream(caller: &Caller<'_>) -> Stream {
     }
 }
 
-/// The end of a buffer.
+/// The end of the buffer of a `write`.
 fn end_of(caller: &Caller<'_>, address: u64, count: u64) -> Option<Vec<u8>> {
     let kept = count.min(MOST_BYTES as u64);
     let mut text = vec![0; usize::try_from(kept).ok()?];
@@ -268,7 +268,7 @@ fn end_of(caller: &Caller<'_>, address: u64, count: u64) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Of several: `struct iovec` is an address and a length (readv(2)).
+/// The end of the buffers of a `writev`: `struct iovec` is an address and a length (readv(2)).
 fn gathered(caller: &Caller<'_>, address: u64, count: u64) -> Option<Vec<u8>> {
     const MOST: u64 = 64;
     let mut table = vec![0; usize::try_from(count.min(MOST)).ok()? * 16];

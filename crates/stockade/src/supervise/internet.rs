@@ -1,8 +1,8 @@
 //! Internet sockets: `socket`, `connect`, `bind` and `listen`, on the target's own socket or one made for it.
 //!
-//! Addresses are read once, parsed, judged, and given to the kernel as they were parsed. Where hosts are named, a
-//! connection goes to the relay of [`crate::network`], to a port of the run's own, or to an address that is granted as
-//! one.
+//! Addresses are read once, parsed, judged, and passed to the kernel as parsed. Where the policy names hosts, a
+//! connection goes to the relay of [`crate::network`], to a port that the run listens on, or to an address that is
+//! granted as such.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -31,19 +31,19 @@ use crate::report::{Kind, Reason, Refusal};
 use stockade_sys::notify::OnExecute;
 use stockade_sys::{diagnosis, file, other, socket};
 
-/// What a refused peer looks like: what a firewall's rule does (connect(2)).
+/// The errno for a refused peer, as from a firewall rule (connect(2)).
 pub const REFUSED: Errno = CLOSED;
 
 /// The length of an IPv6 address without its scope (`SIN6_LEN_RFC2133`).
 const SHORTEST_IPV6: usize = 24;
 
-/// What an address stands for.
+/// The peer that an address stands for.
 enum Peer {
     /// The resolver.
     Names,
-    /// A name that was looked up.
+    /// A host name that was looked up.
     Host(Name),
-    /// Itself.
+    /// The address itself.
     Address,
 }
 
@@ -82,7 +82,7 @@ pub fn connect(context: &NotifyContext<'_>, target: OwnedFd, domain: i32, bytes:
     if let Some(network) = network
         && !socket::is_unconnected(target.as_fd())?
     {
-        // The kernel says which it is: in progress, connected, listening. No new connection comes of it.
+        // The kernel returns the right error: in progress, connected or listening. No new connection is made.
         let door = socket::for_domain(network.doors.v4, domain);
         socket::connect(target.as_fd(), &socket::bytes(door))?;
         return Ok(Answer::Value(0));
@@ -111,14 +111,14 @@ pub fn connect(context: &NotifyContext<'_>, target: OwnedFd, domain: i32, bytes:
     }
 }
 
-/// An address as bytes, in its own family's form.
+/// Parses an address into its canonical form.
 pub fn parse(bytes: &[u8]) -> Result<SocketAddr, Errno> {
     socket::address(bytes)
         .map(canonical)
         .ok_or_else(|| wrong_address(bytes))
 }
 
-/// What the kernel says of an address that is too short, or of another family.
+/// The kernel's error for an address that is too short, or of another family.
 fn wrong_address(bytes: &[u8]) -> Errno {
     let family = bytes.get(..2).map(|family| u16::from_ne_bytes([family[0], family[1]]));
     match family.map(i32::from) {
@@ -127,7 +127,7 @@ fn wrong_address(bytes: &[u8]) -> Errno {
     }
 }
 
-/// The address that is meant: IPv4 where it is mapped, loopback where none is named.
+/// The address that is meant: IPv4 if it is mapped, loopback if it is unspecified.
 fn canonical(given: SocketAddr) -> SocketAddr {
     let ip = match given.ip().to_canonical() {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
@@ -137,7 +137,7 @@ fn canonical(given: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, given.port())
 }
 
-/// The address that was judged, for the kernel. Of an unspecified one the kernel makes the address that the socket is
+/// The judged address for the kernel, which would turn an unspecified one into the address that the socket has been
 /// bound to.
 fn judged(given: SocketAddr, address: SocketAddr, domain: i32) -> SocketAddr {
     if given.ip().to_canonical() == address.ip() {
@@ -147,7 +147,7 @@ fn judged(given: SocketAddr, address: SocketAddr, domain: i32) -> SocketAddr {
     }
 }
 
-/// That an address may be reached as one.
+/// Requires that the caller may reach an address by its number.
 fn require_address(context: &NotifyContext<'_>, acl: &Cleared, address: SocketAddr) -> Result<(), Errno> {
     let (ip, port) = (address.ip(), address.port());
     if ip.is_loopback() && is_own(context, address) {
@@ -159,7 +159,7 @@ fn require_address(context: &NotifyContext<'_>, acl: &Cleared, address: SocketAd
         return Ok(());
     }
     if ip.is_loopback() && listens_beside(context, port) {
-        // A server that takes both families is asked on the other one first.
+        // Clients of a server that takes both families try the other one first.
         return Err(Errno(libc::ECONNREFUSED));
     }
     let text = address.to_string();
@@ -167,7 +167,7 @@ fn require_address(context: &NotifyContext<'_>, acl: &Cleared, address: SocketAd
     Err(REFUSED)
 }
 
-/// Connects to an address. Where that may block, on a thread of its own: a server of the run whose queue is full, too, may
+/// Connects to an address: on a thread of its own if that may block, since a server of the run whose queue is full may
 /// need the worker before it accepts.
 fn connect_directly(context: &NotifyContext<'_>, target: OwnedFd, address: SocketAddr) -> Result<Answer, Errno> {
     let blocks = is_blocking(&target)? && socket::kind(target.as_fd())? != libc::SOCK_DGRAM;
@@ -187,7 +187,7 @@ fn connect_directly(context: &NotifyContext<'_>, target: OwnedFd, address: Socke
     }
 }
 
-/// Whether there is a connection now, or will be.
+/// Whether the connection is established or in progress.
 fn has_begun(connected: &io::Result<()>) -> bool {
     match connected {
         Ok(()) => true,
@@ -199,7 +199,7 @@ fn is_blocking(target: &OwnedFd) -> Result<bool, Errno> {
     Ok(file::open_flags(target.as_fd())? & libc::O_NONBLOCK == 0)
 }
 
-/// Connects to a host through the relay. A blocking socket hears how it went; for others the relay goes on alone, and a
+/// Connects to a host through the relay. A blocking socket gets the result; for others the relay continues alone, and a
 /// failure is a reset.
 fn connect_host(
     context: &NotifyContext<'_>,
@@ -225,7 +225,7 @@ fn connect_host(
     context.later(move |context| {
         let (host, answer) = match reach(context, &target, &destination, &acl, dial) {
             Ok(host) => (Some(host), Ok(Answer::Value(0))),
-            // Who is kept from waiting finds the connection made, or failed, afterwards (connect(2)).
+            // A caller that stops waiting finds the connection made, or failed, afterwards (connect(2)).
             Err(Errno(errno @ (libc::EINTR | libc::EINPROGRESS))) => (None, Err(Errno(errno))),
             Err(errno) => return Err(errno),
         };
@@ -234,8 +234,8 @@ fn connect_host(
     })
 }
 
-/// Leaves the rest to the relay. A name that wasn't asked for yet (it stood in the hosts file) is looked up first, for a
-/// moment: whether there's such a host is better said here than by a reset.
+/// Leaves the connection to the relay. A name that wasn't looked up yet (it was in the hosts file) is looked up first,
+/// for a moment: a missing host is better reported here than by a reset.
 fn connect_in_the_background(
     context: &NotifyContext<'_>,
     target: OwnedFd,
@@ -265,7 +265,7 @@ fn connect_in_the_background(
     })
 }
 
-/// The way to a host whose addresses are known; an error where it is known that there's none.
+/// The way to a host whose addresses are known; an error if it is known to have none.
 fn known_way(context: &NotifyContext<'_>, destination: &Destination, acl: &Cleared) -> Result<Option<Way>, Errno> {
     let (network, _) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     match network.known(&destination.name) {
@@ -278,8 +278,8 @@ fn known_way(context: &NotifyContext<'_>, destination: &Destination, acl: &Clear
 /// The addresses of a host that may be connected to.
 type Way = VecDeque<SocketAddr>;
 
-/// Whether a host is this machine, which answers at once. Who asks another one for a moment and gives up has it see a
-/// connection that breaks off.
+/// Whether a host is this machine, which answers at once. Another machine would see a connection break off if the short
+/// attempt were given up.
 fn is_here(way: &Way) -> bool {
     way.iter().all(|address| address.ip().is_loopback())
 }
@@ -297,14 +297,14 @@ fn way(context: &NotifyContext<'_>, destination: &Destination, found: &Found, ac
     Err(REFUSED)
 }
 
-/// What came of a short try.
+/// The result of a short attempt.
 enum Quick {
     Connected(TcpStream),
     Failed(Errno),
     NotYet(Dial),
 }
 
-/// A host nearby answers sooner than another thread starts.
+/// Tries to connect for a moment: a host nearby answers sooner than another thread starts.
 fn quickly(way: Way) -> Quick {
     const SLICE_MS: u8 = 1;
     let mut dial = Dial::new(way);
@@ -320,7 +320,7 @@ fn quickly(way: Way) -> Quick {
     }
 }
 
-/// The host's own answer to a connection, as the target would have heard it.
+/// Connects to the host and returns its own answer, as the target would have received it.
 fn reach(
     context: &NotifyContext<'_>,
     target: &OwnedFd,
@@ -364,7 +364,7 @@ fn visit(
         _ => socket::for_domain(network.doors.v4, domain),
     };
     context.caller().confirm()?;
-    // Another thread may have connected it meanwhile, somewhere else.
+    // Another thread may have connected the socket somewhere else meanwhile.
     if !socket::is_unconnected(target.as_fd())? {
         return Err(Errno(libc::EISCONN));
     }
@@ -384,8 +384,8 @@ fn visit(
     Ok(connected?)
 }
 
-/// A datagram socket of the run's never sends; connecting it only tells which families there are, and how the machine
-/// would go. To that the answer is loopback's for a host, and none for everything else.
+/// Connects a datagram socket. Where hosts are named it never sends: connecting only tells which families there are,
+/// and the machine's route. The answer is loopback's for a host, and a refusal for other addresses.
 fn connect_datagrams(
     context: &NotifyContext<'_>,
     target: &OwnedFd,
@@ -410,7 +410,7 @@ fn connect_datagrams(
     Ok(Answer::Value(0))
 }
 
-/// `bind` of an internet socket. Who listens does so on loopback alone: a server that names no address gets that.
+/// `bind` of an internet socket. A run listens on loopback alone: a server that names no address gets loopback.
 pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Result<Answer, Errno> {
     let acl = Cleared::of(context);
     let given = socket::address(bytes).ok_or_else(|| wrong_address(bytes))?;
@@ -429,7 +429,7 @@ pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &
     }
     let ip = given.ip().to_canonical();
     let may_listen = may_listen_on(context, &acl, given.port());
-    // What is bound to no address at all is a server's.
+    // A socket bound to no address at all is taken for a server's.
     let is_near_end = given.port() == 0 && !(ip.is_unspecified() && context.shared().approvals.is_some());
     if !is_near_end && !may_listen || !ip.is_loopback() && !ip.is_unspecified() && given.port() != 0 {
         let asked = given.to_string();
@@ -442,7 +442,7 @@ pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &
         context.refuse(acl.refusal(Kind::Listen, target, &asked, reason));
         return Err(REFUSED);
     }
-    // With port 0 and no grant it can only be the near end of a connection.
+    // With port 0 and no grant it can only be the local end of a connection.
     let address = match ip.is_unspecified() && may_listen {
         true => SocketAddr::new(on_loopback(target, given.ip())?, given.port()),
         false => given,
@@ -465,13 +465,13 @@ pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &
     Ok(Answer::Value(0))
 }
 
-/// Whether a port is granted, or one that the kernel chose before where that is.
+/// Whether a port is granted, or was chosen by the kernel under a grant of port 0.
 fn may_listen_on(context: &NotifyContext<'_>, acl: &Cleared, port: u16) -> bool {
     let was_chosen = || context.judge.made(|made| made.chosen_ports.contains(&port));
     acl.may_listen(port) || acl.may_listen(0) && was_chosen()
 }
 
-/// A port that the kernel chose for the run is the run's to ask for again: that is how programs find a free one.
+/// Records a port that the kernel chose. The run may ask for it again: that is how programs find a free one.
 fn note_chosen(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<(), Errno> {
     let port = socket::local_address(target.as_fd())?.port();
     context
@@ -487,7 +487,7 @@ fn loopback_of(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// Loopback for a socket that takes both families is IPv4's: that is where most look first.
+/// The loopback address for an unspecified one. A socket of both families gets IPv4's, where most clients look first.
 fn on_loopback(target: &OwnedFd, unspecified: IpAddr) -> Result<IpAddr, Errno> {
     if unspecified.is_ipv4() {
         return Ok(Ipv4Addr::LOCALHOST.into());
@@ -499,7 +499,7 @@ fn on_loopback(target: &OwnedFd, unspecified: IpAddr) -> Result<IpAddr, Errno> {
     })
 }
 
-/// `listen`, of a socket of any family: what is bound may, if its port is granted.
+/// `listen` on a socket of any family: a bound socket may listen, if its port is granted.
 pub fn listen(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     let target = context.socket(registers.int(0))?;
@@ -531,14 +531,14 @@ pub fn listen(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Value(0))
 }
 
-/// Tells of a port that is listened on, as it would be granted: 0 where the kernel chose it.
+/// Reports a port that is listened on, as it would be granted: 0 if the kernel chose it.
 fn let_listen(context: &NotifyContext<'_>, acl: &Cleared, address: SocketAddr) {
     let was_chosen = context.judge.made(|made| made.chosen_ports.contains(&address.port()));
     let granted = SocketAddr::new(address.ip(), if was_chosen { 0 } else { address.port() });
     acl.let_pass(Kind::Listen, &granted.to_string(), &address.to_string());
 }
 
-/// What can't be is looked at once more.
+/// Checks once more that the socket listens on loopback, which can't be otherwise.
 fn end_unless_on_loopback(target: &OwnedFd) -> Result<(), Errno> {
     let bound = socket::local_address(target.as_fd())?;
     if bound.ip().to_canonical().is_loopback() {
@@ -548,8 +548,8 @@ fn end_unless_on_loopback(target: &OwnedFd) -> Result<(), Errno> {
     Err(REFUSED)
 }
 
-/// That a socket listens on loopback, on a port that is granted. It has to have been bound there: what is only connected
-/// has an address that another thread can take away, and one that isn't bound would get any port of any address.
+/// Requires that a socket listens on loopback, on a granted port. It must have been bound there: a merely connected
+/// socket has an address that another thread can take away, and an unbound one would get any port of any address.
 fn bind_to_listen(context: &NotifyContext<'_>, acl: &Cleared, target: &OwnedFd, domain: i32) -> Result<(), Errno> {
     if socket::kind(target.as_fd())? != libc::SOCK_STREAM {
         return Ok(());
@@ -573,7 +573,7 @@ fn bind_to_listen(context: &NotifyContext<'_>, acl: &Cleared, target: &OwnedFd, 
     Err(REFUSED)
 }
 
-/// Takes note of a socket that was bound to a loopback address, which it keeps, and may listen.
+/// Records a socket that was bound to a loopback address, which it keeps, so that it may listen.
 fn note_bound(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<(), Errno> {
     let number = socket::number(target.as_fd())?;
     context
@@ -582,7 +582,7 @@ fn note_bound(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<(), Errno
     Ok(())
 }
 
-/// Whether the run itself listens there, and still does.
+/// Whether the run itself listens on this address, and still does.
 fn is_own(context: &NotifyContext<'_>, address: SocketAddr) -> bool {
     let is_noted = |number: u64| context.judge.made(|made| made.listeners.get(&number) == Some(&address));
     let has_any = context
@@ -598,15 +598,15 @@ fn listens_beside(context: &NotifyContext<'_>, port: u16) -> bool {
         .made(|made| made.listeners.values().any(|address| address.port() == port))
 }
 
-/// A socket that the filter doesn't let through by itself: one that never sends, one that has to be made for the run
-/// because no copy could be taken of its own, or one that is never used.
+/// Creates a socket that the filter doesn't let through by itself: one that never sends, one that is created for the
+/// run because its own couldn't be copied, or one that is never used.
 pub fn socket(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     const FLAGS: i32 = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     let registers = context.caller().registers;
     let (domain, kind, protocol) = (registers.int(0), registers.int(1), registers.int(2));
     let made = match making(context, domain, kind & !FLAGS, protocol) {
         Making::No => return refuse(context, domain, kind),
-        // What a kernel without MPTCP says; programs go on with TCP.
+        // The error of a kernel without MPTCP; programs fall back to TCP.
         Making::Unknown => return Err(Errno(libc::EPROTONOSUPPORT)),
         Making::Whole => socket::open(domain, kind & !libc::SOCK_CLOEXEC, protocol)?,
         Making::StandIn => socket::open(libc::AF_UNIX, kind & !libc::SOCK_CLOEXEC, 0)?,
@@ -627,17 +627,17 @@ pub fn socket(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Descriptor(made, on_execute))
 }
 
-/// What is made where a socket is asked for.
+/// The kind of socket to create.
 enum Making {
-    /// What was asked for.
+    /// The requested socket.
     Whole,
-    /// The same, that never sends.
+    /// The requested socket, shut down so that it never sends.
     Mute,
-    /// A unix stream that is never connected, and tells what for.
+    /// A unix stream that is never connected; its `connect` and `bind` show what it is for.
     StandIn,
-    /// Nothing.
+    /// None.
     No,
-    /// Nothing, as if the kernel didn't know it.
+    /// None, as if the kernel didn't support it.
     Unknown,
 }
 
@@ -662,7 +662,7 @@ fn making(context: &NotifyContext<'_>, domain: i32, kind: i32, protocol: i32) ->
     }
 }
 
-/// A socket that the policy has no place for.
+/// Refuses a socket that no policy allows.
 fn refuse(context: &NotifyContext<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
     let is_internet = domain == libc::AF_INET || domain == libc::AF_INET6;
     let is_plain = [libc::SOCK_STREAM, libc::SOCK_DGRAM].contains(&(kind & 0xf));
@@ -679,7 +679,7 @@ fn refuse(context: &NotifyContext<'_>, domain: i32, kind: i32) -> Result<Answer,
     Err(Errno(libc::EPERM))
 }
 
-/// What a caller may reach: what its run may, and every inner run that it is in.
+/// The network access of a caller: what its run and every nested run that it is in allow.
 pub struct Cleared {
     shared: Arc<Shared>,
     /// Granted for this connection alone.
@@ -714,7 +714,7 @@ impl Cleared {
         self.policies().all(|policy| policy.reach == NetworkPolicy::Everything)
     }
 
-    /// Port 0 is one that the kernel chooses.
+    /// Whether a port may be listened on. Port 0 stands for one that the kernel chooses.
     fn may_listen(&self, port: u16) -> bool {
         let grants = |policy: &Policy| {
             policy.reach == NetworkPolicy::Everything || policy.listen.iter().any(|grant| grant.port == port)
@@ -722,7 +722,7 @@ impl Cleared {
         self.every(grants, |opened| opened.may_listen(port))
     }
 
-    /// Whether all policies grant something; of the run's own counts what was granted on answers too.
+    /// Whether all policies grant something; for the run's own policy, approved grants count too.
     fn every(&self, grants: impl Fn(&Policy) -> bool, is_opened: impl Fn(&ApprovedGrants) -> bool) -> bool {
         let mut policies = self.policies();
         let own = policies.next().is_some_and(&grants) || self.is_opened(is_opened);
@@ -734,7 +734,7 @@ impl Cleared {
         is(&self.once) || approvals.is_some_and(|approvals| is(&approvals.opened()))
     }
 
-    /// What may be spoken with a host by what was granted on answers.
+    /// The protocol check for a host by the approved grants.
     fn opened_speech(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
         let approvals = self.shared.approvals.as_deref();
         let lasting = approvals.and_then(|approvals| approvals.opened().name(name, port));
@@ -765,7 +765,7 @@ impl NetworkAcl for Cleared {
     fn may_be_asked_for(&self, name: &Name) -> bool {
         let mut policies = self.policies();
         let asks = policies.next().is_some_and(|policy| policy.asks == Asks::All);
-        // That one is in the hosts file, and no grant of a name means it.
+        // `localhost` is in the hosts file, and no grant of a name covers it.
         let is_askable = asks && name.as_str() != "localhost";
         is_askable && self.shared.approvals.is_some() && policies.all(|policy| policy.reach.knows(name))
     }

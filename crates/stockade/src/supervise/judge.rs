@@ -1,4 +1,4 @@
-//! Verdicts: what the policy says to an access to a pinned object, and what the run has made counts for.
+//! Verdicts: the policy's decision on an access to a pinned object, which considers what the run itself has made.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,16 +21,16 @@ use crate::real_path::is_absence;
 use crate::report::{COPIED, Reason};
 use stockade_sys::file;
 
-/// What is to happen.
+/// The decision on an access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Landlock grants it too.
+    /// Allowed, and Landlock grants it too.
     Static,
-    /// The supervisor does it.
+    /// Allowed: the supervisor acts on behalf of the target.
     OnBehalf,
-    /// The same, for what was granted on an answer.
+    /// Allowed on behalf of the target because of an approval.
     Approved,
-    /// None does.
+    /// Not allowed.
     Refused(Reason),
 }
 
@@ -39,12 +39,12 @@ impl Verdict {
         matches!(self, Verdict::Refused(_))
     }
 
-    /// Whether it is refused and no grant would help.
+    /// Whether the access is refused and no grant would help.
     pub fn is_closed(&self) -> bool {
         matches!(self, Verdict::Refused(reason) if !reason.is_open())
     }
 
-    /// Both must be allowed; static only if both are.
+    /// Combines two verdicts: both must allow; the result is static only if both are.
     pub fn and(self, other: Verdict) -> Verdict {
         match (self, other) {
             (Verdict::Refused(reason), _) | (_, Verdict::Refused(reason)) => Verdict::Refused(reason),
@@ -54,7 +54,7 @@ impl Verdict {
         }
     }
 
-    /// The same where a file that is written by a rename alone isn't written, or is by one.
+    /// Allows the file that only a rename may write, for accesses that don't write it or that are such a rename.
     fn but_for_renames(self) -> Verdict {
         match self {
             Verdict::Refused(Reason::Never(reason)) if reason == RENAMED => Verdict::OnBehalf,
@@ -63,21 +63,21 @@ impl Verdict {
     }
 }
 
-/// Why it isn't written otherwise.
+/// The reason to refuse any other write to such a file.
 const RENAMED: &str = "git's HEAD and its index are written to another name, and renamed";
 
-/// Judges by one policy.
+/// Judges accesses by one policy.
 pub struct Judge<'a> {
     pub run_policy: &'a RunPolicy,
     pub worker_fds: &'a WorkerFds,
     pub caller: &'a Caller<'a>,
     pub indexes: &'a Indexes,
-    /// What was granted on answers: until the run ends, and for this call alone.
+    /// The approved grants: those until the run ends, and those of this call alone.
     pub opened: Option<(&'a Approvals, &'a ApprovedGrants)>,
 }
 
 impl Judge<'_> {
-    /// Access to an object that exists. `access` is READ, WRITE or both.
+    /// Judges access to an existing object. `access` is READ, WRITE or both.
     pub fn object(&self, access: Access, object: &Pinned) -> Verdict {
         if !object.has_name() {
             return self.nameless(access, object);
@@ -101,12 +101,12 @@ impl Judge<'_> {
         verdict.and(self.by_other_names(access, object.number()))
     }
 
-    /// What is closed by one name is closed by all.
+    /// Judges a file by the denied name that it may have: a file denied by one name is denied by all.
     pub fn by_other_names(&self, access: Access, file: Number) -> Verdict {
         let Some(name) = self.run_policy.closed_name(file) else {
             return Verdict::OnBehalf;
         };
-        // One kind after the other: that nothing grants the one doesn't hide that the other is closed.
+        // One access at a time, so that a missing grant for one doesn't hide that the other is denied.
         let denied = access
             .iter()
             .map(|one| self.name(one, &name))
@@ -114,9 +114,9 @@ impl Judge<'_> {
         denied.unwrap_or(Verdict::OnBehalf)
     }
 
-    /// Reading a link's text, which is reading the link. One that nothing grants may be read all the same where it leads, by
-    /// these steps, to what may be read or to a directory above a grant: the run knows such paths, and programs spell them
-    /// without links.
+    /// Judges reading a link's text, which is reading the link. A link that isn't granted may still be read if it
+    /// leads, by these steps, to something readable or to a directory above a grant: the run knows such paths, and
+    /// programs spell them without links.
     pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> Verdict {
         match self.object(Access::READ, link) {
             Verdict::Refused(Reason::NotGranted | Reason::Incapable(_))
@@ -141,7 +141,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Access to the entry at a place: making it, or removing and replacing it.
+    /// Judges access to the entry at a place: creating it, or removing and replacing it.
     pub fn place(&self, access: Access, place: &Place) -> Verdict {
         if !place.parent.has_name() {
             return Verdict::Refused(Reason::NotGranted);
@@ -163,7 +163,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Making an entry where there's none. A new repository is the run's own, unless it lies in another's `.git`, or where git
+    /// Judges creating an entry. A new repository is the run's own, unless it lies in another's `.git`, or where git
     /// may take it for a submodule of another's.
     pub fn new_entry(&self, place: &Place) -> Verdict {
         let name = place.name();
@@ -174,7 +174,7 @@ impl Judge<'_> {
                     && self.is_granted(Access::WRITE, name)
                     && !self.may_be_submodule(name) =>
             {
-                // There's no directory yet, and one that was another's is still that.
+                // The directory doesn't exist yet; a name that was another's directory still counts as that.
                 self.for_maker(Access::WRITE, name, &|directory| {
                     !self.run_policy.made().was_anothers(directory)
                 })
@@ -183,19 +183,19 @@ impl Judge<'_> {
         }
     }
 
-    /// Writing by a rename what is written in no other way.
+    /// Judges a rename that writes a file which only a rename may write.
     pub fn git_renamed(&self, place: &Place) -> Verdict {
         self.place(Access::CHANGE, place).but_for_renames()
     }
 
-    /// Setting the times of an object, or a mode that leaves it readable.
+    /// Judges setting an object's times, or a mode that leaves it readable.
     pub fn attributes(&self, object: &Pinned) -> Verdict {
         self.object(Access::WRITE, object).but_for_renames()
     }
 
-    /// Whether git goes elsewhere by it, in a repository that the run didn't make. Without a `HEAD` a directory above, or the work
-    /// tree itself, may be the repository; and an index has submodules where no repository may be. Linked work trees lose theirs
-    /// when they are removed.
+    /// Whether only a rename may write the file, which leads git elsewhere in a repository that the run didn't make.
+    /// Without `HEAD` git may use a directory above, or the work tree itself, as the repository; and an index lists
+    /// submodules where no repository may be. Linked work trees lose theirs when they are removed.
     fn is_renamed_alone(&self, access: Access, name: &Path) -> bool {
         let closed = match Renamed::of(name) {
             Some(Renamed::Head | Renamed::Index) => Access::CHANGE,
@@ -205,7 +205,7 @@ impl Judge<'_> {
         access.intersects(closed) && !self.is_of_own_repository(name)
     }
 
-    /// Making the lock of a git configuration where there's none.
+    /// Judges creating the lock of a git configuration.
     pub fn new_git_lock(&self, place: &Place) -> Verdict {
         match self.new_entry(place) {
             Verdict::Refused(Reason::Denied(denial))
@@ -217,14 +217,14 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether it is the lock of a git configuration that the run made, and may write as it may what is around the `.git`.
+    /// Whether this is a git configuration's lock that the run made, and may access as it may access `.git`'s parent.
     fn is_own_git_lock(&self, access: Access, name: &Path, found: Identity) -> bool {
         git_config::is_lock(name)
             && self.run_policy.made().git_locks.contains_key(&found)
             && self.is_open_but_for_git(access, name)
     }
 
-    /// Whether a name in a `.git` is granted, and closed for no other reason than that.
+    /// Whether a name in a `.git` is granted, and denied only for being there.
     pub fn is_open_but_for_git(&self, access: Access, name: &Path) -> bool {
         let above = |directory: &Path| Some(directory) == name.parent();
         let is_open = |bit: Access| {
@@ -234,7 +234,7 @@ impl Judge<'_> {
         bits.all(|bit| !access.contains(bit) || is_open(bit))
     }
 
-    /// Access to whatever has this name.
+    /// Judges access to a name.
     pub fn name(&self, access: Access, name: &Path) -> Verdict {
         if self.run_policy.run_config.is_in_scratch(name) {
             return Verdict::Static;
@@ -257,7 +257,7 @@ impl Judge<'_> {
         verdict
     }
 
-    /// Cutting away what a file holds, which is deleting. Scratch directory and cache are the run's own.
+    /// Judges truncating a file, which counts as deleting. The scratch directory and the cache are the run's own.
     pub fn cutting(&self, object: &Pinned) -> Verdict {
         match self.incapable(Access::DELETE) {
             Some(capability) if object.has_name() && !self.run_policy.run_config.is_private(object.name()) => {
@@ -288,18 +288,18 @@ impl Judge<'_> {
         }
     }
 
-    /// For what the run may have made: it is refused what is closed for another reason than its name.
+    /// Judges something that the run may have made: only denials with a reason other than the name apply.
     fn for_maker(&self, access: Access, name: &Path, made: &dyn Fn(&Path) -> bool) -> Verdict {
         let denial = || self.run_policy.matcher().denial_for_maker(access, name, made);
         let noted = || std::mem::replace(&mut self.run_policy.made().uses_own, true);
-        // Asked again once it is noted: a link that is made meanwhile claims its target first, and looks for the note then.
+        // Decided again once `uses_own` is set: a link made meanwhile claims its target first and then checks the flag.
         match denial().or_else(|| if noted() { None } else { denial() }) {
             Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
             None => Verdict::OnBehalf,
         }
     }
 
-    /// The capability that the run lacks for this.
+    /// The capability for this access, if the run lacks it.
     fn incapable(&self, bit: Access) -> Option<Capabilities> {
         let capability = match bit {
             Access::READ => Capabilities::READ,
@@ -310,7 +310,7 @@ impl Judge<'_> {
         (!self.run_policy.run_config.policy.capabilities.contains(capability)).then_some(capability)
     }
 
-    /// Whether something was granted on an answer.
+    /// Whether one of the approved grants matches.
     pub fn is_opened(&self, is: impl Fn(&ApprovedGrants) -> bool) -> bool {
         self.opened
             .is_some_and(|(approvals, once)| is(once) || is(&approvals.opened()))
@@ -325,24 +325,24 @@ impl Judge<'_> {
         grants.filter(move |grant| grant.access.contains(bit) && grant.covers(name))
     }
 
-    /// `/dev`, and writing to `/proc` and `/sys`, are only granted by name, never by a tree above.
+    /// Whether a grant lies inside `/dev`, `/proc` or `/sys`: `/dev`, and writing to the others, need such a grant.
     fn is_granted_inside(&self, bit: Access, name: &Path) -> bool {
         self.grants(bit, name)
             .any(|grant| APART.iter().any(|apart| grant.path.starts_with(apart)))
     }
 
-    /// A `.git` that this run made isn't guarded, nor what it made in one.
+    /// Whether the run made the `.git`, or a directory in it, that the name lies in: then it isn't guarded.
     fn is_of_own_repository(&self, name: &Path) -> bool {
         git_directories(name).iter().any(|directory| self.has_made(directory))
     }
 
-    /// Whether a `.git` would be in a repository that the run didn't make, in a directory that it didn't make or of which the index
-    /// has something: git goes into submodules from the top, and obeys what is there (git-status(1)). Or in another's directory
-    /// that was moved.
+    /// Whether git may take a `.git` for a submodule's: in a repository that the run didn't make, in a directory that
+    /// the run didn't make or that the index has an entry for, or in another's directory that was moved. Git enters
+    /// submodules from the top, and obeys what it finds there (git-status(1)).
     fn may_be_submodule(&self, git: &Path) -> bool {
         let directory = git.parent().unwrap_or(git);
         let is_made = self.has_made(directory);
-        // It may go back to where there is one around it.
+        // It may be moved back to where there is a repository around it.
         let may_return = !is_made && self.run_policy.made().has_carried(directory);
         may_return
             || self
@@ -350,14 +350,14 @@ impl Judge<'_> {
                 .any(|repository| !is_made || submodules::has_tracked(&repository, directory))
     }
 
-    /// Whether a directory of this name would fill a place where an index has a submodule or a directory: those places in it are
-    /// asked for.
+    /// Whether a directory of this name would fill a place where an index has a submodule or a directory.
+    /// `is_repository` is called for those places in it.
     pub fn fills_submodule(&self, directory: &Path, is_repository: &dyn Fn(&Path) -> bool) -> bool {
         self.repositories_around(directory)
             .any(|repository| self.indexes.have_place(&repository, directory, is_repository))
     }
 
-    /// The `.git` of each directory above, where there is one that the run didn't make, or none can be looked for.
+    /// The `.git` of each directory above, if one is there that the run didn't make, or if that can't be checked.
     fn repositories_around(&self, directory: &Path) -> impl Iterator<Item = PathBuf> {
         let above = directory.ancestors().skip(1).map(|above| above.join(".git"));
         let is_there = |git: &PathBuf| match git.symlink_metadata() {
@@ -367,7 +367,7 @@ impl Judge<'_> {
         above.filter(is_there)
     }
 
-    /// Whether this run made the directory, and not in the place of another. Nothing of the run renames meanwhile.
+    /// Whether this run made the directory, and not in the place of another's. The run can't rename meanwhile.
     fn has_made(&self, directory: &Path) -> bool {
         let made = self.run_policy.made();
         !made.directories.is_empty()
@@ -388,7 +388,7 @@ impl Judge<'_> {
         }
     }
 
-    /// A deleted file, a pipe, a memory file: the caller opens anew what it already holds, no wider than it holds it.
+    /// Judges a deleted file, a pipe or a memory file: the caller may reopen it with the access that it already has.
     fn nameless(&self, access: Access, object: &Pinned) -> Verdict {
         match self.held(object) {
             Some((_, held)) if held.contains(access) => Verdict::OnBehalf,
@@ -396,8 +396,8 @@ impl Judge<'_> {
         }
     }
 
-    /// The very file that the caller's descriptor refers to, if it still is this object, and what it was opened for.
-    /// Asked of a copy: another thread may have put something else at the number meanwhile.
+    /// The open file that the caller's descriptor refers to, if it is still this object, and its access mode. Both come
+    /// from a copy: another thread may have put something else at the number meanwhile.
     pub fn held(&self, object: &Pinned) -> Option<(OwnedFd, Access)> {
         let copy = self.caller.same_file(object.through_descriptor()?).ok()?;
         if Identity::of(copy.as_fd()).ok()? != object.identity() {
@@ -414,7 +414,7 @@ impl Judge<'_> {
         Some((copy, access))
     }
 
-    /// The base's devices, the run's terminals, and what is granted below `/dev` by name.
+    /// Judges devices: those of the base, the run's terminals, and those granted by a path below `/dev`.
     fn device(&self, access: Access, object: &Pinned) -> Verdict {
         let name = object.name();
         if self
@@ -448,8 +448,8 @@ impl Judge<'_> {
             && Terminal::of(object.as_fd()).is_some_and(|terminal| self.run_policy.made().terminals.contains(&terminal))
     }
 
-    /// Whether a program may be started. Landlock decides, by trees. What is closed for reading is refused here: to all but
-    /// a thread that puts another name in its place when this one has been judged.
+    /// Whether a program may be executed. Landlock decides, by trees. The supervisor refuses programs that are denied
+    /// for reading, except to a thread that swaps the name after it was judged.
     pub fn executes(&self, object: &Pinned) -> bool {
         let run_config = &self.run_policy.run_config;
         !object.has_name()
@@ -458,7 +458,7 @@ impl Judge<'_> {
             || self.is_granted(Access::EXECUTE, object.name())
     }
 
-    /// The denial that closes a program for reading, if one does.
+    /// The denial of reading a program, if there is one.
     pub fn closed_program(&self, object: &Pinned) -> Option<Reason> {
         if !object.has_name() || self.run_policy.run_config.is_private(object.name()) {
             return None;
@@ -469,14 +469,14 @@ impl Judge<'_> {
         }
     }
 
-    /// The denial that closes a name, if one does.
+    /// The denial of a name, if there is one.
     pub fn denial(&self, name: &Path) -> Option<Reason> {
         let access = Access::WRITING;
         let denial = self.run_policy.matcher().denial(access, name, false)?;
         Some(Reason::Denied(Box::new(denial.met_at(name))))
     }
 
-    /// That nothing is brought into a `.git` from outside but by writing it: through a link git would write elsewhere.
+    /// Judges bringing something from outside into a `.git`: only writing is allowed: git would write through a link.
     pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
         let is_git_itself = git_directories(new).as_slice() == [new];
         let comes_from_outside = old.is_none_or(|old| !is_in_git_directory(old));
@@ -501,13 +501,13 @@ impl Judge<'_> {
         Verdict::Refused(reason)
     }
 
-    /// That what comes to be called `new` holds nothing, and leads to nothing, that could not be made there.
+    /// Judges whether what gets the name `new` contains, or leads to, something that couldn't be created there.
     pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> Verdict {
         let run_config = &self.run_policy.run_config;
         if run_config.is_in_cache(new) {
             return Verdict::Static;
         }
-        // No denial holds in the scratch directory.
+        // No denial applies in the scratch directory.
         if let Arrival::Directory(old) = arrival
             && run_config.is_in_scratch(old) != run_config.is_in_scratch(new)
         {
@@ -519,8 +519,8 @@ impl Judge<'_> {
         }
     }
 
-    /// That a directory's mode, owner and access list may change: not where Stockade or the user's programs are to find
-    /// what is closed below it.
+    /// Judges changing a directory's mode, owner or access list: refused where Stockade or the user's programs look for
+    /// something denied below it.
     pub fn keeping(&self, directory: &Path) -> Verdict {
         match self.run_policy.matcher().built_in_below(directory) {
             Some(denial) if !self.run_policy.run_config.is_private(directory) => {
@@ -530,8 +530,8 @@ impl Judge<'_> {
         }
     }
 
-    /// That a name in the cache is neither moved out nor given to what is outside: by another name a later run could change
-    /// what is closed to it.
+    /// Judges moving or linking between the cache and the outside: by another name a later run could change what it is
+    /// denied.
     pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> Verdict {
         let run_config = &self.run_policy.run_config;
         match old.is_some_and(|old| run_config.is_in_cache(old)) == run_config.is_in_cache(new) {
@@ -542,7 +542,7 @@ impl Judge<'_> {
         }
     }
 
-    /// That moving `old` to `new` opens nothing that was closed.
+    /// Judges whether moving `old` to `new` would open something denied.
     pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
         if self.run_policy.run_config.is_private(old) {
             return Verdict::Static;
@@ -555,7 +555,7 @@ impl Judge<'_> {
     }
 }
 
-/// The kernel's own file systems count where they belong. Mounted elsewhere they would be taken for plain files.
+/// Refuses the kernel's own file systems where they are mounted elsewhere: they would be taken for plain files.
 fn kernels_elsewhere(access: Access, system: FileSystem, name: &Path) -> Option<Verdict> {
     let is_out_of_place = match system {
         FileSystem::Process => !name.starts_with("/proc"),
@@ -567,10 +567,10 @@ fn kernels_elsewhere(access: Access, system: FileSystem, name: &Path) -> Option<
     )))
 }
 
-/// Trees of the kernel's own.
+/// The trees of the kernel's own file systems.
 const APART: [&str; 3] = ["/dev", "/proc", "/sys"];
 
-/// Whether a grant of a tree above doesn't reach here.
+/// Whether a grant of a tree above doesn't apply here.
 fn is_apart(bit: Access, name: &Path) -> bool {
     let is_listing = name == Path::new("/dev") || name == Path::new("/dev/pts");
     match bit {
@@ -579,15 +579,15 @@ fn is_apart(bit: Access, name: &Path) -> bool {
     }
 }
 
-/// What makes pseudo-terminals.
+/// Whether this is a device that creates pseudo-terminals.
 pub fn is_terminal_multiplexer(name: &Path) -> bool {
     name == Path::new("/dev/ptmx") || name == Path::new("/dev/pts/ptmx")
 }
 
-/// An access that was refused becomes an error number.
+/// The errno of a refused access.
 pub const CLOSED: Errno = Errno(libc::EACCES);
 
-/// Whether a component is a shared memory object's: directly in `/dev/shm`.
+/// Whether a name is a shared memory object's: directly in `/dev/shm`.
 pub fn is_shared_memory(name: &Path) -> bool {
     name.parent() == Some(Path::new("/dev/shm")) && name.file_name() != Some(OsStr::new(""))
 }

@@ -1,5 +1,5 @@
-//! The bound of a user's processes (RLIMIT_NPROC), which is a soft limit of the run: a run may lower it, and raise it to what it
-//! was again. The launcher moves it as the user's other processes become more (`launch/room.rs`).
+//! The limit on a user's processes (RLIMIT_NPROC), which is a soft limit of the run: a run may lower it, and raise it
+//! to its old value. The launcher adjusts it as the user's other processes become more (`launch/room.rs`).
 
 use std::sync::atomic::Ordering;
 
@@ -22,13 +22,13 @@ pub fn prlimit(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let is_set = registers.word(1) == libc::RLIMIT_NPROC && registers.long(2) != 0;
     let own = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
     match registers.int(0) {
-        // A thread's number means its process.
+        // A thread id means its process.
         process if is_set && [0, own, context.caller().thread].contains(&process) => lower(context, 2, Some(3)),
         _ => process_calls::of_process(context, 0),
     }
 }
 
-/// Sets it for the waiting process, and writes what it was.
+/// Sets the limit for the waiting process, and writes the old one.
 fn lower(context: &NotifyContext<'_>, new: usize, old: Option<usize>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     let own = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;

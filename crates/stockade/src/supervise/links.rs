@@ -1,4 +1,4 @@
-//! `readlink` and `readlinkat`, which Landlock doesn't know. What isn't a link answers as ever: `stat` tells as much.
+//! `readlink` and `readlinkat`, which Landlock doesn't cover. Other objects get the usual error: `stat` tells as much.
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::AsFd;
@@ -26,7 +26,7 @@ pub fn readlinkat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     read(context, context.caller().registers.int(0), 1)
 }
 
-/// The path, the buffer and its size are in registers from `first` on.
+/// Reads a link. The path, the buffer and its size are in registers from `first` on.
 fn read(context: &NotifyContext<'_>, directory: i32, first: usize) -> Result<Answer, Errno> {
     let (caller, registers) = (context.caller(), context.caller().registers);
     let size = usize::try_from(registers.int(first + 2)).unwrap_or(0);
@@ -59,8 +59,8 @@ fn read(context: &NotifyContext<'_>, directory: i32, first: usize) -> Result<Ans
     Ok(Answer::Value(text.len() as i64))
 }
 
-/// The error of a path that leads to a directory, or to nothing, without a link on the way: compilers ask so of each directory
-/// above each file that they include. On the root's own mount alone: on procfs a name may mean another object for the caller.
+/// The error of a path without links that leads to a directory or to nothing: compilers ask for each directory above
+/// each file that they include. Only on the root's own mount: on procfs a name may mean another object for the caller.
 fn at_once(context: &NotifyContext<'_>, path: &Alleged) -> Option<Errno> {
     if !path.bytes().starts_with(b"/") {
         return None;
@@ -77,7 +77,7 @@ fn at_once(context: &NotifyContext<'_>, path: &Alleged) -> Option<Errno> {
     }
 }
 
-/// The text of a link, as the caller would read it: `/proc/self` and `/proc/thread-self` would tell of us.
+/// The text of a link as the caller would read it: `/proc/self` and `/proc/thread-self` would name the supervisor.
 pub fn text(context: &NotifyContext<'_>, link: &Pinned) -> Result<Vec<u8>, Errno> {
     if link.file_system() == FileSystem::Process {
         let caller = context.caller();
@@ -99,7 +99,7 @@ fn verdict(context: &NotifyContext<'_>, link: &Pinned, text: &[u8]) -> Verdict {
     }
 }
 
-/// What a link with this text leads to, and what that leads to if it is one too: as far as there's something.
+/// The objects that a link with this text leads to, one link after the other, as far as they exist.
 fn steps(context: &NotifyContext<'_>, link: &Pinned, text: &[u8]) -> Vec<Pinned> {
     let next = |link: &Path, text: &[u8]| {
         let path = link.parent()?.join(OsStr::from_bytes(text));

@@ -22,12 +22,12 @@ const MFD_NOEXEC_SEAL: u32 = 8;
 const MFD_EXEC: u32 = 16;
 const HUGE_SIZES: u32 = 0x3f << 26;
 
-/// What the kernel gives a file that it seals against execution.
+/// The mode that the kernel gives to a file sealed against execution.
 const UNEXECUTABLE_MODE: u32 = 0o666;
 
 const NEVER_EXECUTED: &str = "a memory file can't be executed where executing is limited";
 
-/// Makes a memory file that can't be executed: Landlock has no say in what has no path.
+/// Creates a memory file that can't be executed: Landlock doesn't judge files without a path.
 pub fn create(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     const LONGEST: usize = 250;
     let registers = context.caller().registers;
@@ -53,7 +53,7 @@ pub fn create(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Descriptor(made, on_execute))
 }
 
-/// A run that may execute everything may execute a memory file too.
+/// Whether the run may execute everything, and so a memory file too.
 fn may_execute_everything(context: &NotifyContext<'_>) -> bool {
     context
         .judge
@@ -61,8 +61,8 @@ fn may_execute_everything(context: &NotifyContext<'_>) -> bool {
         .all(|run_policy| plan::executes(&run_policy.run_config.policy, "/"))
 }
 
-/// A memory file without execute permission, for good: sealed by the kernel, and by [`refuse_to_make_executable`] where
-/// the kernel can't (before Linux 6.3). The supervisor's copy is closed when it executes a program.
+/// Creates a memory file without execute permission, for good: sealed by the kernel, and by
+/// [`refuse_to_make_executable`] before Linux 6.3. The supervisor's copy is closed when it executes a program.
 pub fn make_unexecutable(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
     match file::memory_file(name, flags | MFD_NOEXEC_SEAL | MFD_CLOEXEC) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) && flags & MFD_NOEXEC_SEAL == 0 => {
@@ -84,13 +84,13 @@ pub fn make_unexecutable(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
 /// A change of a file's permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permissions {
-    /// Its mode will be this.
+    /// The new mode.
     Mode(u32),
-    /// An access list, which sets the mode too. The kernel lets it set what it has sealed (measured on Linux 6.18).
+    /// An access list, which sets the mode too. The kernel lets it change a sealed mode (measured on Linux 6.18).
     List,
 }
 
-/// A memory file stays without execute permission. What has a name, or had one, is Landlock's.
+/// Keeps a memory file without execute permission. Files that have or had a name are left to Landlock.
 pub fn refuse_to_make_executable(
     context: &NotifyContext<'_>,
     object: &Pinned,
@@ -104,7 +104,7 @@ pub fn refuse_to_make_executable(
     Err(context.never(&Attempt::on(Kind::Execute, name), name, NEVER_EXECUTED))
 }
 
-/// Every name that a run has in `/dev/shm` is removed at its end, so there are only as many as are kept in mind.
+/// Limits the run's names in `/dev/shm` to as many as are recorded, since all are removed at its end.
 pub fn refuse_one_more_name(context: &NotifyContext<'_>) -> Result<(), Errno> {
     match context.shared().made().has_all_shared_names() {
         true => Err(Errno(libc::ENOSPC)),
@@ -112,7 +112,7 @@ pub fn refuse_one_more_name(context: &NotifyContext<'_>) -> Result<(), Errno> {
     }
 }
 
-/// A new file in `/dev/shm` is the run's, and so is whatever name it is given there.
+/// Records a new file in `/dev/shm` as the run's own, under any name that it gets there.
 pub fn note_shared(context: &NotifyContext<'_>, made: &OwnedFd, name: &Path) -> Result<(), Errno> {
     let identity = Identity::of(made.as_fd())?;
     context.judge.note_made(|made| {

@@ -1,4 +1,4 @@
-//! Mode, owner and times. Landlock covers none of them, so each is done on the pinned object, path or descriptor alike.
+//! Mode, owner and times. Landlock covers none of them, so the supervisor changes them on the pinned object.
 
 use std::os::fd::AsFd;
 
@@ -15,14 +15,14 @@ use crate::policy::Access;
 use crate::report::Kind;
 use stockade_sys::file;
 
-/// Refused metadata answers what a file of somebody else's does.
+/// The errno of a refused metadata change, as for another user's file.
 const NOT_YOURS: Errno = Errno(libc::EPERM);
 
-/// How a call names its object.
+/// The way in which a call names its object.
 pub enum Subject {
-    /// A path, a link in its last place followed or not.
+    /// A path; says whether a final link is followed.
     Path(i32, Alleged, Last),
-    /// A path which, if it is empty, means the descriptor.
+    /// A path, or the descriptor if the path is empty.
     PathOrDescriptor(i32, Alleged, Last),
     /// A descriptor.
     Descriptor(i32),
@@ -54,7 +54,7 @@ impl Subject {
         } else {
             Last::Follow
         };
-        // From Linux 6.11 no path at all counts as an empty one.
+        // From Linux 6.11 on a null path counts as an empty one.
         if flags & libc::AT_EMPTY_PATH != 0 && address == 0 {
             return Ok(Subject::PathOrDescriptor(directory, Alleged::empty(), last));
         }
@@ -66,7 +66,7 @@ impl Subject {
         })
     }
 
-    /// Whether the run sees a file of its own in this one's place.
+    /// Whether the run sees a synthetic file in this one's place.
     pub fn is_served(&self, context: &NotifyContext<'_>) -> bool {
         match self {
             Subject::Path(_, path, _) => super::synthetic_files::names(context, path).is_some(),
@@ -94,7 +94,7 @@ impl Subject {
         Ok(object)
     }
 
-    /// The object, if the run may write it. Never a device: its mode is the machine's.
+    /// The object, if the run may write it. Never a device, whose mode is the machine's.
     pub fn writable(&self, context: &NotifyContext<'_>) -> Result<Pinned, Errno> {
         self.changeable(context, |judge, object| judge.object(Access::WRITE, object))
     }
@@ -116,8 +116,8 @@ impl Subject {
     }
 }
 
-/// The object, if the run may write it and who may use it is the run's to say. The directories above what is closed by
-/// name stay as they are: without its own configuration Stockade would enforce less, and others could put theirs there.
+/// The object, if the run may write it and decide who uses it. Directories above paths denied by name stay as they are:
+/// without its own configuration Stockade would enforce less, and others could put theirs there.
 pub fn shareable(context: &NotifyContext<'_>, subject: &Subject) -> Result<Pinned, Errno> {
     kept(context, subject, subject.writable(context)?)
 }
@@ -157,7 +157,7 @@ pub fn fchmodat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
 }
 
 fn change_mode(context: &NotifyContext<'_>, subject: &Subject, mode: u32) -> Result<Answer, Errno> {
-    // What its owner can read stays what it is to git.
+    // A file that its owner can read stays the same to git.
     let object = match mode & libc::S_IRUSR {
         0 => subject.writable(context)?,
         _ => subject.changeable(context, |judge, object| judge.attributes(object))?,
@@ -253,7 +253,7 @@ fn read_microseconds(context: &NotifyContext<'_>, address: u64) -> Result<Times,
     })
 }
 
-/// The two times at an address, `None` for "now".
+/// Reads the two times at an address; `None` means "now".
 fn read_pair<const N: usize>(
     context: &NotifyContext<'_>,
     address: u64,
@@ -283,7 +283,7 @@ fn change_times(context: &NotifyContext<'_>, subject: &Subject, times: Times) ->
     Ok(Answer::Value(0))
 }
 
-/// `file_setattr`: immutable, append-only and their like are the machine's affair.
+/// `file_setattr`, which is refused: immutable, append-only and similar flags are the machine's.
 pub fn file_setattr(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let attempt = Attempt::on(Kind::Metadata, b"");
     Err(context.never(&attempt, b"file_setattr", "no run changes file attributes"))

@@ -1,11 +1,11 @@
 //! The supervisor: it answers the calls that the run's filter hands over (seccomp_unotify(2)).
 //!
-//! It only narrows inside what Landlock allows, or acts on behalf of the run for what the policy grants. Its threads
+//! It only narrows what Landlock allows, or acts on behalf of the run for what the policy grants. Its threads
 //! ("workers") live in the launcher's process, outside the confinement, without Linux capabilities, each with a umask,
-//! a directory and descriptors of its own. Any error is a refusal.
+//! a working directory and descriptors of its own. Any error is a refusal.
 //!
-//! One call goes: [`caller`] reads what is alleged → [`resolve`] pins an object → [`judge`] decides on the kernel's name
-//! for it → the call is done on the pinned object (`open`, `entries`, `metadata`, …) → [`answer`].
+//! The steps of a call: [`caller`] reads the allegation → [`resolve`] pins an object → [`judge`] decides on the
+//! kernel's name for it → the call is made on the pinned object (`open`, `dirents`, `metadata`, …) → [`answer`].
 
 mod access;
 mod answer;

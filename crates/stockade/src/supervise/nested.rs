@@ -1,7 +1,7 @@
-//! The other end of the connection by which a run inside the run asks to be narrowed ([`stockade_sys::outer`]).
+//! The supervisor's end of the connection on which a nested run asks to be narrowed ([`stockade_sys::outer`]).
 //!
-//! What arrives is an allegation of a program of the run. It is bounded and parsed strictly, and whatever it says can only
-//! take from what is below the one who says it.
+//! A request is an allegation by a program of the run. It is bounded and parsed strictly, and can only take access from
+//! processes below the one that sends it.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -25,10 +25,10 @@ use stockade_sys::{notify, outer};
 
 /// The largest request.
 const LARGEST: usize = 4 * 1024 * 1024;
-/// How long one may take to arrive.
+/// The time that a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A brief as it travels. What the outer side knows better it makes out by itself.
+/// A run configuration in wire form; fields that the outer supervisor derives are left out.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
@@ -44,7 +44,7 @@ struct Request {
 #[derive(Serialize, Deserialize)]
 struct Named(#[serde(with = "path_bytes")] PathBuf);
 
-/// The bytes to send for a brief.
+/// The bytes to send for a run configuration.
 pub fn request(run_config: RunConfig) -> Vec<u8> {
     let request = Request {
         policy: run_config.policy,
@@ -57,12 +57,12 @@ pub fn request(run_config: RunConfig) -> Vec<u8> {
     serde_json::to_vec(&request).expect("numbers and strings")
 }
 
-/// The largest account of what an inner run was refused, and how long its launcher waits for it.
+/// The largest account of a nested run's refusals, and the time that its launcher waits for it.
 const LARGEST_ACCOUNT: usize = 4 * 1024 * 1024;
 const WAITS: Duration = Duration::from_secs(2);
 
-/// What an inner run was refused by its own policy, and did towards its end, as it travels to its launcher: with times since
-/// the inner run's start.
+/// A nested run's refusals by its own policy, and its last activity, in wire form for its launcher: with times since
+/// the nested run's start.
 #[derive(Serialize, Deserialize)]
 struct Account {
     refusals: Vec<Counted>,
@@ -96,13 +96,13 @@ impl Account {
     }
 }
 
-/// What the outer run's supervisor told of a run.
+/// The outer supervisor's account of a run.
 pub struct Told {
     pub refusals: Refusals,
     pub timeline: Timeline,
 }
 
-/// Hears what the outer run's supervisor tells once it was told that the run is over; `None` where it tells nothing.
+/// Receives the outer supervisor's account once it was told that the run is over; `None` if it sends none.
 pub fn told(connection: OwnedFd) -> Option<Told> {
     let bytes = receive(
         &mut UnixStream::from(connection),
@@ -116,10 +116,10 @@ pub fn told(connection: OwnedFd) -> Option<Told> {
     })
 }
 
-/// The connection that an inner run's launcher or warden asks for: the end of a pair takes the socket's place. A thread
-/// of its own hears what comes.
+/// Makes the connection that a nested run's launcher or warden asks for: one end of a socket pair takes the socket's
+/// place, and a thread of its own reads from the other.
 ///
-/// Where opens aren't seen they couldn't be narrowed: then there's no connection, and no inner run.
+/// Opens that the supervisor doesn't see couldn't be narrowed: then there is no connection, and no nested run.
 pub fn connect(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     const REFUSED: Errno = Errno(libc::EAGAIN);
     let shared = context.shared();
@@ -160,7 +160,7 @@ fn is_reasonable_glob(glob: &str) -> bool {
     glob.len() <= LONGEST && glob.matches('{').count() <= MOST_BRACES
 }
 
-/// One connection. It keeps its place until it is closed.
+/// One connection. It counts among the connected ones until it is closed.
 struct Connection {
     shared: Arc<Shared>,
     stream: UnixStream,
@@ -174,7 +174,7 @@ impl Connection {
         })
     }
 
-    /// Hears the request and the goodbye. A warden that ends without one may leave orphans, so its label stays.
+    /// Receives the request and the goodbye. A warden that ends without one may leave orphans, so its nested run stays.
     fn serve(mut self, nest_request: NestRequest, keepers: [i32; 2]) {
         let Some(number) = self.grant(nest_request) else {
             return;
@@ -188,7 +188,7 @@ impl Connection {
         if matches!(said, Ok(outer::GOODBYE))
             && let Some(nested_run) = self.shared.nested_runs.remove(number)
         {
-            // A launcher that is gone, or doesn't read, hears nothing.
+            // A launcher that has ended, or doesn't read, receives nothing.
             let _ = self.tell(&nested_run);
         }
     }
@@ -219,7 +219,7 @@ impl Connection {
             scratch_executes: request.scratch_executes,
             terminals: request.terminals.into_iter().map(|path| path.0).collect(),
             starts: request.starts,
-            // The outer run's count.
+            // The outer run counts them.
             most_processes: None,
             kept: None,
         };
@@ -229,7 +229,7 @@ impl Connection {
     }
 }
 
-/// A length, and so many bytes, in time.
+/// Receives a length and that many bytes before the deadline.
 fn receive(stream: &mut UnixStream, largest: usize, deadline: Instant) -> Option<Vec<u8>> {
     let mut length = [0; 4];
     fill(stream, &mut length, deadline)?;
@@ -238,7 +238,7 @@ fn receive(stream: &mut UnixStream, largest: usize, deadline: Instant) -> Option
     if length > largest {
         return None;
     }
-    // Memory grows with what has come, not with what was announced.
+    // Memory grows with the received bytes, not with the announced length.
     while bytes.len() < length {
         const PIECE: usize = 64 * 1024;
         let start = bytes.len();

@@ -1,8 +1,8 @@
-//! Runs inside the run. Each has a label: the process below which everything is narrowed, and to what.
+//! Nested runs. Each names the process below which everything is narrowed, and the policy.
 //!
-//! A process is below an inner warden as long as that lives, since the warden collects its orphans. One that was killed
-//! leaves orphans that nothing tells from the outer run's processes but their filters: a filter is never taken off, and
-//! the inner run has one more than its warden had. So its label stays, and applies to whatever may have been below it.
+//! A process is below a nested run's warden as long as the warden lives, since the warden adopts orphans. The orphans
+//! of a killed warden differ from the outer run's processes only by their filters: a filter is never removed, and the
+//! nested run has one more than its warden had. So it stays listed, and applies to all that may have been below it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -16,37 +16,37 @@ use super::worker_fds::WorkerFds;
 use crate::mutex::lock;
 use crate::report::{Reason, Refusal, Refusals};
 
-/// Inner runs at once, whether or not they have asked for anything yet.
+/// Most nested runs at once, whether or not they have sent a request yet.
 const MOST: usize = 64;
-/// Inner runs one inside the other.
+/// Most levels of nesting.
 const DEEPEST: usize = 8;
 
-/// In the place of a process id: of no process.
+/// A process id that no process has.
 const NOBODY: i32 = -1;
 
-/// One inner run.
+/// One nested run.
 pub struct NestedRun {
     number: usize,
     warden: Ancestor,
-    /// Filters on the warden; what is below has more.
+    /// The number of filters on the warden; processes below it have more.
     filters: u32,
-    /// The labels that the warden itself is under.
+    /// The numbers of the nested runs that the warden itself is in.
     above: Vec<usize>,
-    /// What the run may do.
+    /// The run's policy.
     pub run_policy: RunPolicy,
-    /// When it began, since the outer run's start.
+    /// The start of the run, since the outer run's start.
     begun: Duration,
-    /// What it was refused by its own policy.
+    /// The refusals by its own policy.
     refusals: Mutex<Refusals>,
 }
 
 impl NestedRun {
-    /// What tells it from others.
+    /// The number that identifies it.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// A reason of its own policy's.
+    /// The reason of a refusal by its own policy.
     pub fn refuses(&self, reason: Reason) -> Reason {
         Reason::Inside {
             run: self.number,
@@ -54,17 +54,17 @@ impl NestedRun {
         }
     }
 
-    /// When it began, since the outer run's start.
+    /// The start of the run, since the outer run's start.
     pub fn begun(&self) -> Duration {
         self.begun
     }
 
-    /// What it was refused by its own policy.
+    /// The refusals by its own policy.
     pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
         lock(&self.refusals)
     }
 
-    /// The process that everything of the inner run is below.
+    /// The process that all of the nested run's processes are below.
     pub fn warden(&self) -> i32 {
         self.warden.process
     }
@@ -83,7 +83,7 @@ pub struct NestRequest {
 }
 
 impl NestRequest {
-    /// `None` where it can't be told for sure, or is too deep already.
+    /// Returns `None` if this can't be determined for sure, or if the nesting is too deep already.
     pub fn new(worker_fds: &WorkerFds, caller: &Caller<'_>, nested_runs: &Applying) -> Option<NestRequest> {
         let process = caller.thread_group()?;
         let found = procfs::look(worker_fds, process)?;
@@ -100,19 +100,19 @@ impl NestRequest {
     }
 }
 
-/// The labels of a run.
+/// The nested runs of a run.
 #[derive(Default)]
 pub struct Labels {
     list: Mutex<Vec<Arc<NestedRun>>>,
-    /// How many there are: a run without inner ones pays for nothing else.
+    /// The number of nested runs: a run without any pays for reading this alone.
     count: AtomicUsize,
-    /// Inner wardens that are connected.
+    /// The number of connected wardens.
     connected: AtomicUsize,
     numbers: AtomicUsize,
 }
 
 impl Labels {
-    /// Takes a place among the connected ones, if there is one.
+    /// Counts one more connection, if there is room for it.
     pub fn connect(&self) -> bool {
         let has_room = self.connected.fetch_add(1, Ordering::Relaxed) < MOST;
         if !has_room {
@@ -121,12 +121,12 @@ impl Labels {
         has_room
     }
 
-    /// Gives the place back.
+    /// Counts one connection less.
     pub fn disconnect(&self) {
         self.connected.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Narrows everything below the nest request from now on; the label's number, if there was room for one more.
+    /// Narrows everything below the requester from now on. Returns the nested run's number, if there was room for it.
     pub fn add(&self, nest_request: NestRequest, run_config: RunConfig, begun: Duration) -> Option<usize> {
         let mut list = lock(&self.list);
         if list.len() >= MOST {
@@ -146,7 +146,7 @@ impl Labels {
         Some(number)
     }
 
-    /// Once no process is left below; the label.
+    /// Removes and returns a nested run, once no process is left below it.
     pub fn remove(&self, number: usize) -> Option<Arc<NestedRun>> {
         let mut list = lock(&self.list);
         let index = list.iter().position(|nested_run| nested_run.number == number)?;
@@ -155,7 +155,7 @@ impl Labels {
         Some(nested_run)
     }
 
-    /// Takes note of what an inner run's own policy refused.
+    /// Records a refusal by a nested run's own policy.
     pub fn note(&self, number: usize, refusal: Refusal) {
         let all = self.all();
         if let Some(nested_run) = all.iter().find(|nested_run| nested_run.number == number) {
@@ -164,7 +164,7 @@ impl Labels {
         }
     }
 
-    /// All of them.
+    /// All nested runs.
     pub fn all(&self) -> Vec<Arc<NestedRun>> {
         if self.count.load(Ordering::SeqCst) == 0 {
             return Vec::new();
@@ -172,7 +172,7 @@ impl Labels {
         lock(&self.list).clone()
     }
 
-    /// Those that apply to a caller; all where it can't be told.
+    /// The nested runs that apply to a caller; all of them if that can't be determined.
     pub fn of(&self, worker_fds: &WorkerFds, caller: &Caller<'_>) -> Applying {
         let all = self.all();
         if all.is_empty() {
@@ -190,19 +190,19 @@ impl Labels {
     }
 }
 
-/// The labels that apply to one caller.
+/// The nested runs that apply to one caller.
 #[derive(Clone)]
 pub struct Applying {
-    /// The outermost needn't be first.
+    /// The nested runs; the outermost needn't be first.
     pub list: Vec<Arc<NestedRun>>,
-    /// The process below which everything is that the caller may see and signal.
+    /// The process at the top of the subtree that the caller may see and signal.
     pub top: i32,
-    /// Whether these are exactly the labels of the caller.
+    /// Whether these are exactly the nested runs that the caller is in.
     pub is_certain: bool,
 }
 
 impl Applying {
-    /// The number of the innermost label, where it is sure which those are.
+    /// The number of the innermost nested run, if that is certain.
     pub fn innermost(&self) -> Option<usize> {
         self.list
             .first()
@@ -251,14 +251,14 @@ impl Applying {
 /// Whether a caller was below a warden that has ended.
 enum Held {
     No,
-    /// By way of an inner run in its run.
+    /// Through a nested run inside that run.
     Surely,
     Perhaps,
 }
 
 impl NestedRun {
-    /// `living`: the labels of inner wardens that the caller is below. An orphan goes to a process that was above its
-    /// inner warden already, so a process below another one was never below this, unless that was.
+    /// `living`: the nested runs with a living warden that the caller is below. An orphan's new parent was above its
+    /// warden already, so a process below another warden was never below this one, unless that warden was.
     fn may_have_held(&self, living: &[Arc<NestedRun>], caller: &Caller<'_>) -> Held {
         if living.iter().any(|nested_run| nested_run.above.contains(&self.number)) {
             return Held::Surely;

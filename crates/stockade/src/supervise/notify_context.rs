@@ -1,4 +1,4 @@
-//! One call on a worker's context: who asks, who judges, and what becomes of a call that isn't answered here.
+//! One call as a worker handles it: the caller, the policies, and the deferral of a call that isn't answered here.
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,22 +16,22 @@ use crate::report::Refusal;
 use stockade_sys::file;
 use stockade_sys::notify::Notification;
 
-/// One call on a worker's context.
+/// One call as a worker handles it.
 pub struct NotifyContext<'a> {
     pub worker: &'a Worker,
     pub judge: PolicyStack<'a>,
     pub notification: &'a Notification,
-    /// Where it is made.
+    /// The kind of thread that handles the call.
     pub(super) place: Cell<Place>,
-    /// Where it goes.
+    /// The deferral, if the call isn't answered here.
     pub(super) deferral: Cell<Option<Deferral>>,
 }
 
-/// What is to become of a call that isn't answered here.
+/// The next step for a call that isn't answered here.
 pub enum Deferral {
-    /// Somebody is asked about this.
+    /// The approver is asked about this refusal.
     Ask(Box<Refusal>),
-    /// It is made beyond the workers' domain.
+    /// The retry thread makes the call.
     RetryThread,
 }
 
@@ -48,19 +48,19 @@ impl<'a> NotifyContext<'a> {
         self.judge.shared
     }
 
-    /// What was granted for this call alone.
+    /// The grants of this call alone.
     pub fn once(&self) -> &'a ApprovedGrants {
         &self.judge.call_grants.once
     }
 
-    /// Leaves a call that is refused here to somebody else. The first reason counts.
+    /// Defers a call that is refused here. The first deferral counts.
     pub fn divert(&self, deferral: Deferral) {
         let first = self.deferral.take();
         self.deferral.set(Some(first.unwrap_or(deferral)));
     }
 
-    /// Goes where what was granted can be reached: the first time by handing the call over, which `errno` stands for
-    /// meanwhile, and there by confining the thread before anything is done.
+    /// Prepares for an approved access. On a worker: queues a retry and returns `errno`. On the retry thread: enters
+    /// the widened Landlock domain before anything is done.
     pub fn reach_what_was_granted(&self, errno: Errno) -> Result<(), Errno> {
         match self.place.get() {
             Place::Worker => {
@@ -76,13 +76,13 @@ impl<'a> NotifyContext<'a> {
         }
     }
 
-    /// The relay, and where its visitors are announced.
+    /// The relay, and the control socket on which pending connections are announced.
     pub fn network(&self) -> Option<(&'a Network, BorrowedFd<'a>)> {
         let network = self.shared().network.as_deref()?;
         Some((network, self.worker_fds().bell.as_ref()?.as_fd()))
     }
 
-    /// Hands the call to a thread of its own, because it may take long: the other calls go on.
+    /// Hands the call to a thread of its own, because it may take long, so that the other calls go on.
     pub fn later(
         &self,
         task: impl FnOnce(&NotifyContext<'_>) -> Result<Answer, Errno> + Send + 'static,
@@ -100,8 +100,8 @@ impl<'a> NotifyContext<'a> {
         Ok(Answer::Later)
     }
 
-    /// The mode to make something with, so that it gets the caller's umask: this thread takes it on, or, where the
-    /// umask isn't this thread's own, the bits are taken away here. What our own umask takes away then stays away.
+    /// The mode to create something with under the caller's umask: this thread adopts the umask or, if its umask is
+    /// shared, the bits are cleared here. Then the bits of the supervisor's own umask are cleared as well.
     pub fn mode_under_umask(&self, mode: u32) -> u32 {
         let differ = self.shared().umasks_differ.load(Ordering::Relaxed);
         let umask = if differ {

@@ -18,10 +18,10 @@ use crate::report::Kind;
 use stockade_sys::file::{self, OpenHow};
 use stockade_sys::notify::OnExecute;
 
-/// How often a file may appear or vanish while it is opened before we give up.
+/// How many times an open is tried while the file appears or vanishes.
 const MOST_TRIES: usize = 16;
 
-/// What open(2) knows and ignores nothing of; other bits are dropped, as the kernel does.
+/// The flags that open(2) knows; other bits are dropped, as in the kernel.
 const KNOWN: i32 = libc::O_ACCMODE
     | libc::O_CREAT
     | libc::O_EXCL
@@ -41,13 +41,13 @@ const KNOWN: i32 = libc::O_ACCMODE
     | libc::O_PATH
     | libc::O_TMPFILE;
 
-/// `O_LARGEFILE` is 0 in 64-bit libraries; the kernel's bit is this.
+/// `O_LARGEFILE` is 0 in 64-bit libraries; this is the kernel's bit.
 const LARGE_FILE: i32 = 0o100_000;
 
-/// What only concerns finding or making the file, not the descriptor.
+/// Flags that only concern finding or creating the file, not the descriptor.
 const FINDING: i32 = libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
 
-/// One open.
+/// The arguments of one open.
 struct Open {
     directory: i32,
     path: Alleged,
@@ -128,8 +128,8 @@ pub fn openat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let (flags, mode, resolve) = (word(0), word(1), word(2));
     check_strictly(flags, mode, resolve)?;
     refuse_directory_to_create(flags as i32)?;
-    // No supervisor can install such a descriptor (seccomp_unotify(2) takes none), and flags in memory may change. Programs
-    // use openat(2) instead, as before Linux 5.6; the filter lets it through.
+    // No supervisor can install such a descriptor (seccomp_unotify(2) takes none), and flags in memory may change.
+    // Programs fall back to openat(2), as before Linux 5.6; the filter lets it through.
     if flags as i32 & libc::O_PATH != 0 {
         return Err(Errno(libc::ENOSYS));
     }
@@ -144,7 +144,7 @@ pub fn openat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     .run(context)
 }
 
-/// A directory is made by mkdir(2) alone; the kernel says so before anything else.
+/// Refuses to create a directory, which mkdir(2) alone does; the kernel checks this first.
 fn refuse_directory_to_create(flags: i32) -> Result<(), Errno> {
     let both = libc::O_CREAT | libc::O_DIRECTORY;
     if flags & both == both && flags & libc::O_PATH == 0 {
@@ -153,7 +153,7 @@ fn refuse_directory_to_create(flags: i32) -> Result<(), Errno> {
     Ok(())
 }
 
-/// A later kernel's structure counts where what this one doesn't know of is zero.
+/// Accepts a later kernel's structure if all fields that aren't known here are zero.
 pub fn refuse_unknown_fields(
     context: &NotifyContext<'_>,
     address: u64,
@@ -172,7 +172,7 @@ pub fn refuse_unknown_fields(
     Ok(())
 }
 
-/// openat2(2) refuses what open(2) ignores.
+/// Refuses what openat2(2) refuses and open(2) ignores.
 fn check_strictly(flags: u64, mode: u64, resolve: u64) -> Result<(), Errno> {
     const ALL: u64 = libc::RESOLVE_NO_XDEV
         | libc::RESOLVE_NO_MAGICLINKS
@@ -191,7 +191,7 @@ fn check_strictly(flags: u64, mode: u64, resolve: u64) -> Result<(), Errno> {
     if is_wrong { Err(Errno(libc::EINVAL)) } else { Ok(()) }
 }
 
-/// What `O_PATH` goes with.
+/// The flags that may accompany `O_PATH`.
 const PATH_FLAGS: i32 = libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_PATH | libc::O_CLOEXEC;
 
 /// `O_TMPFILE`, which includes the bit of `O_DIRECTORY`.
@@ -226,8 +226,8 @@ impl Open {
         Err(Errno(libc::EAGAIN))
     }
 
-    /// The files by which programs find names, where the run finds them through the relay, and the run's script. What is
-    /// served holds nothing that the run may not know, so the text of the path will do.
+    /// Opens a synthetic file: one that programs resolve names with, if the run does so through the relay, or the run's
+    /// script. It contains nothing that the run may not know, so comparing the path's text is enough.
     fn served(&self, context: &NotifyContext<'_>) -> Result<Option<Answer>, Errno> {
         let is_read = self.access() == Access::READ && !self.creates() && !self.has(libc::O_PATH | libc::O_DIRECTORY);
         let content = is_read.then(|| synthetic_files::content(context, &self.path)).flatten();
@@ -242,7 +242,7 @@ impl Open {
         }
     }
 
-    /// The usual way of making a file: nothing is at its place. `None` where something is.
+    /// Creates a file where nothing exists, which is the usual case; `None` if something does.
     fn create_where_none_is(&self, context: &NotifyContext<'_>) -> Result<Option<Answer>, Errno> {
         let place = self.request(context).place()?;
         if !place.is_named() {
@@ -257,8 +257,8 @@ impl Open {
         }
     }
 
-    /// A path that was continued before is so again, without another look. Landlock judges it in any case; only a
-    /// refusal, should somebody have changed what is there, would go without a note.
+    /// Continues the open of a path that was continued before, without another check. Landlock judges it in any case;
+    /// only a refusal, should somebody have changed what is there, isn't noted.
     fn known_static(&self, context: &NotifyContext<'_>) -> Option<Answer> {
         let is_told = context.shared().tells_all();
         let is_known =
@@ -361,8 +361,8 @@ impl Open {
         self.on_behalf(context, object)
     }
 
-    /// `/dev/stdout` and its like: what the caller holds already it gets once more, the very same open file. That is no
-    /// more than it has, also where the file has a name that nothing grants.
+    /// Reopens what the caller already holds, as `/dev/stdout` does: it gets the very same open file. That is no more
+    /// than it has, even if the file has a name that nothing grants.
     fn held_already(
         &self,
         context: &NotifyContext<'_>,
@@ -378,7 +378,7 @@ impl Open {
         Some(Answer::Descriptor(held, self.on_execute()))
     }
 
-    /// What the kernel says before it looks at permissions.
+    /// The errors that the kernel returns before it checks permissions.
     fn refuse_kind(&self, object: &Pinned) -> Result<(), Errno> {
         if self.creates() {
             if self.has(libc::O_EXCL) {
@@ -401,7 +401,7 @@ impl Open {
         Ok(())
     }
 
-    /// Opens the pinned object anew.
+    /// Reopens the pinned object.
     fn on_behalf(&self, context: &NotifyContext<'_>, object: Pinned) -> Result<Answer, Errno> {
         if is_nameless(self.flags) {
             return self.nameless(context, &object);
@@ -413,7 +413,7 @@ impl Open {
         }
         let opened = context.worker_fds().reopen(object.as_fd(), flags & !libc::O_TRUNC)?;
         terminals::note_master(context, &object, opened.as_fd());
-        // For a run that may not delete, the file was empty a moment ago; by now it may hold something.
+        // For a run that may not delete, the file was empty when it was judged; by now it may hold something.
         if self.has(libc::O_TRUNC) && object.is_regular() && !context.judge.cutting(&object).is_refused() {
             return Ok(Answer::Depending(
                 opened,
@@ -424,7 +424,7 @@ impl Open {
         Ok(Answer::Descriptor(opened, self.on_execute()))
     }
 
-    /// `O_TMPFILE` in a pinned directory.
+    /// Creates an `O_TMPFILE` file in a pinned directory.
     fn nameless(&self, context: &NotifyContext<'_>, directory: &Pinned) -> Result<Answer, Errno> {
         refuse_set_user_id(context, self.mode, self.path.bytes())?;
         let mode = context.mode_under_umask(self.mode);
@@ -438,7 +438,7 @@ impl Open {
         Ok(Answer::Descriptor(opened, self.on_execute()))
     }
 
-    /// Makes a file that wasn't there; `None` where it is there now.
+    /// Creates a file that didn't exist; `None` if it exists now.
     fn create(&self, context: &NotifyContext<'_>) -> Result<Option<Answer>, Errno> {
         self.create_at(context, self.request(context).place_to_create(self.last())?)
     }
@@ -446,7 +446,7 @@ impl Open {
     fn create_at(&self, context: &NotifyContext<'_>, place: Place) -> Result<Option<Answer>, Errno> {
         context.caller().confirm()?;
         if place.component().to_bytes().ends_with(b"/") {
-            // Where a dangling link names a directory.
+            // A dangling link names a directory.
             return Err(Errno(libc::EISDIR));
         }
         let attempt = Attempt::without(Kind::Create, self.path.bytes());
@@ -496,7 +496,7 @@ impl Open {
     }
 }
 
-/// A program that takes on another's identity, left behind for somebody outside to start.
+/// Refuses set-user-ID and set-group-ID programs, which could be left behind for somebody outside to start.
 pub fn refuse_set_user_id(context: &NotifyContext<'_>, mode: u32, asked: &[u8]) -> Result<(), Errno> {
     if mode & (libc::S_ISUID | libc::S_ISGID) == 0 {
         return Ok(());

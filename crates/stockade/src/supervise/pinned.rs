@@ -1,5 +1,5 @@
-//! Objects that the supervisor has pinned with a descriptor of its own. Decisions are made on these and on the names
-//! that the kernel has for them, never on what was asked.
+//! Objects that the supervisor has pinned with a descriptor of its own. Decisions are made on them and on the kernel's
+//! names for them, never on the path that was asked for.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,7 +17,7 @@ pub struct Pinned {
     name: PathBuf,
     status: Entry,
     system: FileSystem,
-    /// The descriptor of the caller's that it was reached through, if it was.
+    /// The caller's descriptor through which the object was reached, if any.
     through: Option<i32>,
 }
 
@@ -26,14 +26,14 @@ pub struct Pinned {
 pub enum FileSystem {
     /// procfs, wherever it is mounted.
     Process,
-    /// Another one by which the kernel shows and changes its own state.
+    /// Another file system through which the kernel shows and changes its own state.
     Kernel,
-    /// One that holds files.
+    /// A file system that holds files.
     Ordinary,
 }
 
 impl FileSystem {
-    /// Those of the kernel's own have no block device, so others needn't be asked.
+    /// Determines the kind. The kernel's own file systems have no block device, so others needn't be queried.
     pub fn of(object: BorrowedFd<'_>, status: &Entry) -> Result<FileSystem, Errno> {
         // linux/magic.h.
         const PROC: i64 = 0x9fa0;
@@ -57,7 +57,7 @@ impl FileSystem {
     }
 }
 
-/// Which object it is: device, inode and birth. An inode's number means another object once the first is gone.
+/// Identifies an object by device, inode and birth time: an inode number is reused once its object is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity {
     device: (u32, u32),
@@ -79,15 +79,15 @@ impl Identity {
         }
     }
 
-    /// Of an open object.
+    /// The identity of an open object.
     pub fn of(object: BorrowedFd<'_>) -> Result<Identity, Errno> {
         Ok(Identity::new(&file::entry_status(object, c"")?))
     }
 
-    /// Of whatever is at an absolute path now, a last link not followed.
+    /// The identity of the object now at an absolute path; a final link isn't followed.
     pub fn at(path: &Path) -> Option<Identity> {
         let path = CString::new(path.as_os_str().as_encoded_bytes()).ok()?;
-        // The path is absolute: the directory isn't looked at.
+        // The path is absolute, so the directory is ignored.
         let nowhere = std::io::stderr();
         file::entry_status(nowhere.as_fd(), &path)
             .ok()
@@ -96,7 +96,7 @@ impl Identity {
 }
 
 impl Pinned {
-    /// Takes over a descriptor and asks the kernel what it is.
+    /// Takes over a descriptor and asks the kernel for the object's name and status.
     pub fn new(worker_fds: &WorkerFds, descriptor: OwnedFd) -> Result<Pinned, Errno> {
         let name = PathBuf::from(OsString::from_vec(worker_fds.name_of(descriptor.as_fd())?));
         let status = Entry::new(&file::entry_status(descriptor.as_fd(), c"")?);
@@ -110,35 +110,35 @@ impl Pinned {
         })
     }
 
-    /// As [`Pinned::new`], for what the caller's own descriptor refers to.
+    /// As [`Pinned::new`], for the object that the caller's own descriptor refers to.
     pub fn through(worker_fds: &WorkerFds, descriptor: OwnedFd, number: i32) -> Result<Pinned, Errno> {
         let mut pinned = Pinned::new(worker_fds, descriptor)?;
         pinned.through = Some(number);
         Ok(pinned)
     }
 
-    /// The kernel's name: an absolute path where [`Pinned::has_name`].
+    /// The kernel's name for the object: an absolute path if [`Pinned::has_name`].
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// Whether the object is reachable by its name: not a deleted file, a pipe or something else without a place.
+    /// Whether the object is reachable by its name, unlike a deleted file, a pipe or another object without a place.
     pub fn has_name(&self) -> bool {
         const DELETED: &[u8] = b" (deleted)";
         let bytes = self.name.as_os_str().as_encoded_bytes();
         if !bytes.starts_with(b"/") || self.links() == 0 {
             return false;
         }
-        // The kernel's mark for a removed name, unless a file is really called so.
+        // The kernel's mark for a removed name, unless a file really has this name.
         !bytes.ends_with(DELETED) || Identity::at(&self.name) == Some(self.identity())
     }
 
-    /// What it is on. Names don't tell: `/proc` may be mounted anywhere.
+    /// The kind of its file system. The name doesn't tell: `/proc` may be mounted anywhere.
     pub fn file_system(&self) -> FileSystem {
         self.system
     }
 
-    /// Which object it is.
+    /// The object's identity.
     pub fn identity(&self) -> Identity {
         self.status.identity()
     }
@@ -153,7 +153,7 @@ impl Pinned {
         self.is_regular() && self.links() > 1
     }
 
-    /// Whether the name that it was opened by is gone, and it has another.
+    /// Whether the name by which the object was opened is gone, and it has another.
     pub fn has_lost_its_name(&self) -> bool {
         self.is_regular() && self.links() > 0 && !self.has_name()
     }
@@ -162,7 +162,7 @@ impl Pinned {
         self.through
     }
 
-    /// Bytes, when it was pinned.
+    /// The length in bytes when it was pinned.
     pub fn length(&self) -> u64 {
         self.status.size
     }
@@ -171,7 +171,7 @@ impl Pinned {
         self.status.device
     }
 
-    /// How many names it had when it was pinned.
+    /// The number of names that it had when it was pinned.
     fn links(&self) -> u32 {
         self.status.links
     }
@@ -200,7 +200,7 @@ impl Pinned {
         self.kind() == libc::S_IFREG
     }
 
-    /// Whether it was made by `memfd_create`. A removed file that was called so counts too.
+    /// Whether it was created by `memfd_create`. A removed file with such a name counts too.
     pub fn is_memory_file(&self) -> bool {
         self.is_regular() && self.links() == 0 && self.name.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
     }
@@ -209,7 +209,7 @@ impl Pinned {
         matches!(self.kind(), libc::S_IFCHR | libc::S_IFBLK)
     }
 
-    /// A path by which calls that take no descriptor reach it.
+    /// A path by which calls that take no descriptor reach the object.
     pub fn path(&self) -> CString {
         WorkerFds::path_to(self.descriptor.as_fd())
     }
@@ -221,14 +221,14 @@ impl AsFd for Pinned {
     }
 }
 
-/// What a look at a place found. It may be another by now.
+/// The entry found at a place. Another one may be there by now.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     identity: Identity,
     mode: u32,
     links: u32,
     size: u64,
-    /// Which device it is, if it is one.
+    /// The device number, if it is a device.
     device: u64,
 }
 
@@ -257,7 +257,7 @@ impl Entry {
         self.identity.device.0 != 0
     }
 
-    /// Whether it has hard links beside this name.
+    /// Whether it has hard links besides this name.
     pub fn has_other_names(&self) -> bool {
         !self.is_directory() && self.links > 1
     }
@@ -275,7 +275,7 @@ impl Entry {
     }
 }
 
-/// A place in a directory: the directory pinned, and one component, not yet followed.
+/// A place in a directory: the pinned directory, and one component that isn't followed yet.
 #[derive(Debug)]
 pub struct Place {
     /// The directory.
@@ -285,7 +285,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The component may end with slashes, which the kernel judges.
+    /// Creates a place. The component may end with slashes, which are left to the kernel.
     pub fn new(parent: Pinned, component: CString) -> Place {
         let name = match without_slashes(component.as_bytes()) {
             b"" | b"." => parent.name().to_path_buf(),
@@ -299,12 +299,12 @@ impl Place {
         }
     }
 
-    /// For the kernel, below the parent.
+    /// The component below the parent, for system calls.
     pub fn component(&self) -> &CStr {
         &self.component
     }
 
-    /// Removes what was made here, if it still is what this descriptor holds.
+    /// Removes the entry created here, if it is still the object of this descriptor.
     pub fn undo(&self, made: BorrowedFd<'_>) {
         let made = Identity::of(made).ok();
         if made.is_some() && made == self.look().map(|found| found.identity()) {
@@ -322,12 +322,12 @@ impl Place {
         &self.name
     }
 
-    /// What is there now, links not followed.
+    /// The entry that is there now; links aren't followed.
     pub fn look(&self) -> Option<Entry> {
         self.entry().ok()
     }
 
-    /// The same, or why nothing can be seen.
+    /// The entry that is there now, or the error of the lookup.
     pub fn entry(&self) -> Result<Entry, Errno> {
         let name = CString::new(without_slashes(self.component.as_bytes())).expect("part of a C string");
         let status = file::entry_status(self.parent.as_fd(), &name)?;

@@ -1,5 +1,5 @@
-//! All who judge one call: the run's policy, and those of the inner runs that the caller is in. What one of them refuses
-//! is refused, so an inner run never has more than the outer one.
+//! The policies that judge one call: the run's, and those of the nested runs that the caller is in. A refusal by one of
+//! them is final, so a nested run never has more access than the outer one.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -17,18 +17,18 @@ use super::worker_fds::WorkerFds;
 use crate::policy::{Access, Arrival, Capabilities, Renamed};
 use crate::report::Reason;
 
-/// The judges of one call.
+/// The policies that judge one call.
 pub struct PolicyStack<'a> {
     pub shared: &'a Shared,
     pub worker_fds: &'a WorkerFds,
     pub caller: &'a Caller<'a>,
     pub nested_runs: &'a Applying,
-    /// What this call may do beyond the policies.
+    /// The grants of this call beyond the policies.
     pub call_grants: &'a CallGrants,
 }
 
 impl PolicyStack<'_> {
-    /// The policies that count, the run's first.
+    /// The policies that apply, the run's first.
     pub fn realms(&self) -> impl Iterator<Item = &RunPolicy> {
         std::iter::once(&self.shared.run).chain(self.nested_runs.list.iter().map(|nested_run| &nested_run.run_policy))
     }
@@ -43,7 +43,7 @@ impl PolicyStack<'_> {
         }
     }
 
-    /// The run's own judge, who knows what was granted on answers.
+    /// The run's own judge, which considers approved grants.
     fn own_judge(&self) -> Judge<'_> {
         Judge {
             opened: self
@@ -55,7 +55,7 @@ impl PolicyStack<'_> {
         }
     }
 
-    /// What all of them say.
+    /// The combined verdict of all policies.
     pub fn all(&self, ask: impl Fn(&Judge<'_>) -> Verdict) -> Verdict {
         let outer = ask(&self.own_judge());
         self.nested_runs.list.iter().fold(outer, |verdict, nested_run| {
@@ -67,12 +67,12 @@ impl PolicyStack<'_> {
         })
     }
 
-    /// Access to an object that exists. `access` is READ, WRITE or both.
+    /// Judges access to an existing object. `access` is READ, WRITE or both.
     pub fn object(&self, access: Access, object: &Pinned) -> Verdict {
         self.all(|judge| judge.object(access, object))
     }
 
-    /// Whether the list of processes may be had in place of `/proc`: nothing grants that one, and nothing else closes it.
+    /// Whether the process list may replace `/proc`: no policy refuses that for another reason than a missing grant.
     pub fn lists_processes(&self, proc: &Pinned) -> bool {
         let verdict = self.all(|judge| match judge.object(Access::READ, proc) {
             Verdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => Verdict::OnBehalf,
@@ -81,45 +81,45 @@ impl PolicyStack<'_> {
         !verdict.is_refused()
     }
 
-    /// Reading the text of a link, which leads by these steps.
+    /// Judges reading the text of a link, which leads by these steps.
     pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> Verdict {
         self.all(|judge| judge.link_text(link, steps))
     }
 
-    /// Cutting away what a file holds.
+    /// Judges truncating a file.
     pub fn cutting(&self, object: &Pinned) -> Verdict {
         self.all(|judge| judge.cutting(object))
     }
 
-    /// Whether a name is in the scratch directory of one of them.
+    /// Whether a name is in the scratch directory of one of the runs.
     pub fn is_in_a_scratch(&self, name: &Path) -> bool {
         self.realms()
             .any(|run_policy| run_policy.run_config.is_in_scratch(name))
     }
 
-    /// Access to the entry at a place.
+    /// Judges access to the entry at a place.
     pub fn place(&self, access: Access, place: &Place) -> Verdict {
         self.all(|judge| judge.place(access, place))
     }
 
-    /// Making an entry where there's none.
+    /// Judges creating an entry.
     pub fn new_entry(&self, place: &Place) -> Verdict {
         self.all(|judge| judge.new_entry(place))
     }
 
-    /// The same for the lock of a git configuration.
+    /// Judges creating the lock of a git configuration.
     pub fn new_git_lock(&self, place: &Place) -> Verdict {
         self.all(|judge| judge.new_git_lock(place))
     }
 
-    /// Whether this is a file of a repository that one of the runs didn't make, which is written by a rename alone, and may be.
+    /// Whether a rename, and nothing else, may write this file of a repository that one of the runs didn't make.
     pub fn renames_into_anothers(&self, place: &Place) -> bool {
         Renamed::of(place.name()).is_some()
             && self.place(Access::CHANGE, place).is_refused()
             && !self.all(|judge| judge.git_renamed(place)).is_refused()
     }
 
-    /// Whether none of the runs may do this with what has a name, the caller's and all others that are going on.
+    /// Whether none of the active runs, the caller's and all others, has this access to a name.
     pub fn is_closed_to_all(&self, access: Access, name: &Path) -> bool {
         let nested_runs = self.shared.nested_runs.all();
         let inner = nested_runs.iter().map(|nested_run| &nested_run.run_policy);
@@ -127,7 +127,7 @@ impl PolicyStack<'_> {
         realms.all(|run_policy| self.judge(run_policy).name(access, name).is_refused())
     }
 
-    /// Whether a directory of this name would fill a place where the index of another's repository has a submodule or a directory.
+    /// Whether a directory of this name would fill a submodule's or directory's place in another repository's index.
     pub fn fills_submodule(&self, directory: &Path, is_repository: &dyn Fn(&Path) -> bool) -> bool {
         let mut realms = self
             .realms()
@@ -135,38 +135,38 @@ impl PolicyStack<'_> {
         realms.any(|run_policy| self.judge(run_policy).fills_submodule(directory, is_repository))
     }
 
-    /// Whether a git configuration may be written but for what it is.
+    /// Whether a git configuration is refused only for being one.
     pub fn is_guarded_as_git_config(&self, place: &Place) -> bool {
         let is_open = |run_policy: &RunPolicy| self.judge(run_policy).is_open_but_for_git(Access::CHANGE, place.name());
         self.place(Access::CHANGE, place).is_refused() && self.realms().all(is_open)
     }
 
-    /// That nothing is brought into a `.git` from outside but by writing it.
+    /// Judges bringing something from outside into a `.git`, where only writing is allowed.
     pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
         self.all(|judge| judge.bringing(old, new))
     }
 
-    /// That what comes to be called `new` holds nothing, and leads to nothing, that could not be made there.
+    /// Judges whether what gets the name `new` contains, or leads to, something that couldn't be created there.
     pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> Verdict {
         self.all(|judge| judge.filling(arrival, new))
     }
 
-    /// That a directory's mode, owner and access list may change.
+    /// Judges changing a directory's mode, owner and access list.
     pub fn keeping(&self, directory: &Path) -> Verdict {
         self.all(|judge| judge.keeping(directory))
     }
 
-    /// That nothing gets a name in a cache and one outside.
+    /// Judges moving or linking between a cache and the outside.
     pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> Verdict {
         self.all(|judge| judge.keeping_apart(old, new))
     }
 
-    /// That moving `old` to `new` opens nothing that was closed.
+    /// Judges whether moving `old` to `new` would open something denied.
     pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
         self.all(|judge| judge.moving(old, new))
     }
 
-    /// Why a program may not be started, if it mayn't.
+    /// The reason why a program may not be executed, if it may not.
     pub fn refuses_to_execute(&self, object: &Pinned) -> Option<Reason> {
         let verdict = self.all(|judge| match (judge.closed_program(object), judge.executes(object)) {
             (Some(reason), _) => Verdict::Refused(reason),
@@ -179,14 +179,14 @@ impl PolicyStack<'_> {
         }
     }
 
-    /// Why the run may not do such a thing at all, if it mayn't.
+    /// The reason why the run lacks a capability, if it does.
     pub fn incapable(&self, capability: Capabilities) -> Option<Reason> {
         self.unless(capability, |run_policy| {
             run_policy.run_config.policy.capabilities.contains(capability)
         })
     }
 
-    /// Why a process may not execute one more program, if it mayn't.
+    /// The reason why a process may not execute one more program, if it may not.
     pub fn refuses_to_start(&self, process: i32) -> Option<Reason> {
         self.unless(Capabilities::EXECUTE, |run_policy| run_policy.may_start(process))
     }
@@ -195,7 +195,7 @@ impl PolicyStack<'_> {
         self.refusing(Reason::Incapable(capability), may)
     }
 
-    /// The reason with which something is refused where not every run may do it: the run's own, or that of an inner one.
+    /// The reason of a refusal, unless every run may do it: the run's own, or that of a nested run.
     pub fn refusing(&self, reason: Reason, may: impl Fn(&RunPolicy) -> bool) -> Option<Reason> {
         if !may(&self.shared.run) {
             return Some(reason);
@@ -208,22 +208,22 @@ impl PolicyStack<'_> {
         inner.map(|nested_run| nested_run.refuses(reason))
     }
 
-    /// What a descriptor of the caller's was opened for.
+    /// The open file that a descriptor of the caller's refers to, and its access mode.
     pub fn held(&self, object: &Pinned) -> Option<(OwnedFd, Access)> {
         self.judge(&self.shared.run).held(object)
     }
 
-    /// For opens that no realm refuses and Landlock grants by all their policies.
+    /// The proof for an open that no policy refuses, if Landlock grants it by all policies.
     pub fn may_open(&self, access: RegisterAccess) -> Option<MayContinue> {
         self.each(|run_policy| MayContinue::open(run_policy.run_config.supervision, access))
     }
 
-    /// The same for changes of directories.
+    /// The same proof for a change of directories.
     pub fn may_change(&self, change: Change) -> Option<MayContinue> {
         self.each(|run_policy| MayContinue::change(run_policy.run_config.supervision, change))
     }
 
-    /// The last proof, if there's one of each.
+    /// The last proof, if every policy has one.
     fn each(&self, prove: impl Fn(&RunPolicy) -> Option<MayContinue>) -> Option<MayContinue> {
         let mut proof = None;
         for run_policy in self.realms() {
@@ -232,7 +232,7 @@ impl PolicyStack<'_> {
         proof
     }
 
-    /// The realm whose remembered paths are this caller's: the innermost one's. `None` where that can't be told.
+    /// The policy whose remembered paths apply to the caller: the innermost one's. `None` if that isn't certain.
     pub fn innermost(&self) -> Option<&RunPolicy> {
         let innermost = self
             .nested_runs
@@ -242,28 +242,28 @@ impl PolicyStack<'_> {
         self.nested_runs.is_certain.then_some(innermost)
     }
 
-    /// Whether the caller is in the run itself, and in none inside it.
+    /// Whether the caller is in the run itself, and in no nested run.
     pub fn is_in_no_inner_run(&self) -> bool {
         self.nested_runs.is_certain && self.nested_runs.list.is_empty()
     }
 
-    /// Whether all count something as made by their own run.
+    /// Whether all policies count something as made by their own run.
     pub fn made(&self, is_among: impl Fn(&Made) -> bool) -> bool {
         self.realms().all(|run_policy| is_among(&run_policy.made()))
     }
 
-    /// Takes note of what the caller made: it is that of its run, and of those around it.
+    /// Records something that the caller made: it belongs to its run, and to those around it.
     pub fn note_made(&self, note: impl Fn(&mut MutexGuard<'_, Made>)) {
         self.realms().for_each(|run_policy| note(&mut run_policy.made()));
     }
 
-    /// Forgets it, in every policy of the stack.
+    /// Forgets an object in all runs.
     pub fn forget(&self, identity: Identity) {
         self.in_all_runs(|made| made.forget(identity));
     }
 
-    /// Takes note in all runs that what had a name has it no more, unless the run made it; and of the name that it has now, if
-    /// it was moved.
+    /// Records in all runs that an object lost its name, unless the run made the object; and its new name, if it was
+    /// moved.
     pub fn vacate(&self, name: &Path, identity: Identity, now: Option<&Path>) {
         self.in_all_runs(|made| {
             if let Some(now) = now {
@@ -281,7 +281,7 @@ impl PolicyStack<'_> {
         }
     }
 
-    /// The lowest of a limit.
+    /// The lowest value of a limit among the policies.
     pub fn lowest(&self, limit: impl Fn(&RunPolicy) -> Option<u64>) -> Option<u64> {
         self.realms().filter_map(limit).min()
     }

@@ -1,5 +1,5 @@
-//! Calls that act on other processes by number, calls that no run may make, and new processes where they are counted.
-//! All are decided by registers alone.
+//! Calls that act on other processes by number, calls that no run may make, and new processes if they are counted.
+//! Registers alone decide all of them.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::policy::Capabilities;
 use crate::processes::{TOO_MANY_PROCESSES, threads_below};
 use crate::report::{Kind, Reason};
 
-/// A signal to a process of the run, or to whom Landlock's scope lets it pass.
+/// A signal to a process of the run, or to several, where Landlock's scope decides which it reaches.
 pub fn kill(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     let process = registers.int(0);
@@ -24,14 +24,14 @@ pub fn kill(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Continue(MayContinue::registers_decided(&registers)))
 }
 
-/// Limits and scheduling of the thread in this register: the caller, or its process.
+/// Limits and scheduling of the thread in this register, which must be the caller or its process.
 pub fn of_process(context: &NotifyContext<'_>, index: usize) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     require_own(context, registers.int(index))?;
     Ok(Answer::Continue(MayContinue::registers_decided(&registers)))
 }
 
-/// `setpriority` and `ioprio_set`: of single processes alone, since a group or a user reaches beyond the run.
+/// `setpriority` and `ioprio_set`: for single processes alone, since a group or a user extends beyond the run.
 pub fn priority(context: &NotifyContext<'_>, of_a_process: i32) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     if registers.int(0) != of_a_process {
@@ -40,9 +40,9 @@ pub fn priority(context: &NotifyContext<'_>, of_a_process: i32) -> Result<Answer
     of_process(context, 1)
 }
 
-/// Landlock doesn't cover these calls, and a number may mean another process by the time of the call, also one of another
-/// thread of the caller's process: a caller that isn't scheduled gives it all the time to end. The caller's own number and its
-/// process's stay theirs until the call returns.
+/// Requires the caller's own number. Landlock doesn't cover these calls, and by the time of the call a number may mean
+/// another process, even that of another thread of the caller's process: a caller that isn't scheduled gives it time to
+/// end. The caller's own number and its process's stay theirs until the call returns.
 fn require_own(context: &NotifyContext<'_>, thread: i32) -> Result<(), Errno> {
     let caller = context.caller();
     let process = caller.process();
@@ -70,13 +70,13 @@ fn require_run(context: &NotifyContext<'_>, process: i32, kind: Kind) -> Result<
     Err(foreign(context, kind, &format!("process {process}")))
 }
 
-/// Refuses what is of no process of the run.
+/// Refuses a target that isn't a process of the run.
 pub fn foreign(context: &NotifyContext<'_>, kind: Kind, target: &str) -> Errno {
     let reason = "the process isn't part of the run";
     context.never(&Attempt::on(kind, b""), target.as_bytes(), reason)
 }
 
-/// From the first `umask` on each process may have one of its own.
+/// Records that umasks differ: from the first `umask` on each process may have its own.
 pub fn umask(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     context.shared().umasks_differ.store(true, Ordering::Relaxed);
     Ok(Answer::Continue(MayContinue::registers_decided(
@@ -84,7 +84,7 @@ pub fn umask(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     )))
 }
 
-/// A call that the policy refuses whatever its arguments are.
+/// Refuses a call whatever its arguments are.
 pub fn refuse(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Err(refused(context, Kind::Syscall, "no profile allows this system call"))
 }
@@ -93,7 +93,7 @@ fn refused(context: &NotifyContext<'_>, kind: Kind, reason: &'static str) -> Err
     context.never(&Attempt::without(kind, b""), context.call_name().as_bytes(), reason)
 }
 
-/// `clone`, by which threads are made as well: they count like processes, and SPAWN isn't about them.
+/// `clone`, which also makes threads: they count like processes, but SPAWN doesn't cover them.
 pub fn clone(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     if context.caller().registers.int(0) & libc::CLONE_THREAD == 0 {
         fork(context)
@@ -102,7 +102,7 @@ pub fn clone(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     }
 }
 
-/// A new process, where their number is limited, in the run or in one inside it.
+/// A new process, counted if the run or a nested run limits their number.
 pub fn fork(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     if let Some(reason) = context.judge.incapable(Capabilities::SPAWN) {
         context.note(&Attempt::without(Kind::Spawn, b""), b"process", reason);
@@ -126,8 +126,8 @@ fn counted(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Err(Errno(libc::EAGAIN))
 }
 
-/// Whether one more may live below a warden. Those that were let go a moment ago may not be seen yet, so near the limit
-/// we wait until they are. Far from it the tree isn't looked at for each one.
+/// Whether one more process may live below a warden. Processes that were just allowed may not be visible yet, so near
+/// the limit this waits until they are. Far from it the tree isn't walked for each one.
 fn has_room(warden: i32, run_policy: &RunPolicy) -> bool {
     const TRIES: u32 = 40;
     let Some(limit) = run_policy.run_config.policy.limits.processes else {

@@ -1,8 +1,8 @@
-//! The list of processes: what a run sees where it opens `/proc` as a directory.
+//! The process list: what a run sees when it opens `/proc` as a directory.
 //!
-//! procfs lists all of the machine's, and `getdents64` isn't handed over. So a directory of Stockade's own is handed over
-//! in its place. It has an empty directory for each process below the caller's warden, is brought up to date whenever it is
-//! opened, and holds names alone: a path that is relative to it is relative to `/proc` (`resolve`).
+//! procfs lists all processes of the machine, and `getdents64` isn't handed over. So the supervisor opens a directory
+//! of its own instead. It has an empty directory for each process below the caller's warden, is updated at each open,
+//! and provides names alone: a path relative to it is relative to `/proc` (`resolve`).
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -21,29 +21,29 @@ use crate::processes::below;
 use stockade_sys::file::{self, OpenHow};
 use stockade_sys::notify::OnExecute;
 
-/// Where they are: in memory, and in the workers' domain.
+/// The place of the lists: in memory, and in the workers' domain.
 const PLACE: &str = "/dev/shm";
 
-/// Entries of `/proc` that every process has in its list.
+/// Entries of `/proc` that every list has.
 const OWN: [&str; 2] = ["self", "thread-self"];
 
-/// The lists of a run and of those inside it.
+/// The process lists of a run and of its nested runs.
 #[derive(Default)]
 pub struct ProcessLists {
-    /// By the warden above the processes. Every path that doesn't begin with a slash waits for it, so it is held shortly.
+    /// The lists by warden. Every lookup of a path without a leading slash waits for the lock, so it is held briefly.
     lists: Mutex<HashMap<i32, List>>,
-    /// Held while one is brought up to date.
+    /// Held while a list is updated.
     turn: Mutex<()>,
 }
 
-/// One of these directories.
+/// One process list.
 struct List {
     path: PathBuf,
     identity: Identity,
 }
 
-/// Opens the list in place of `/proc`, if that is what is opened and no policy closes it. Where none can be made, the open is
-/// judged as any.
+/// Opens the list in place of `/proc`, if `/proc` is opened and no policy denies it. If no list can be made, the open
+/// is judged as usual.
 pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Option<Answer> {
     if !stands_in_for(context, object) {
         return None;
@@ -57,19 +57,19 @@ pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute
     Some(Answer::Descriptor(opened, on_execute))
 }
 
-/// Whether the list would be opened in this one's place.
+/// Whether the list would be opened in this object's place.
 pub fn stands_in_for(context: &NotifyContext<'_>, object: &Pinned) -> bool {
     let is_meant = object.name() == Path::new("/proc") && object.file_system() == FileSystem::Process;
     is_meant && context.judge.lists_processes(object)
 }
 
 impl ProcessLists {
-    /// Whether none was opened yet.
+    /// Whether no list was opened yet.
     pub fn is_empty(&self) -> bool {
         lock(&self.lists).is_empty()
     }
 
-    /// Whether a directory is one of them.
+    /// Whether a directory is one of the lists.
     pub fn contains(&self, directory: BorrowedFd<'_>) -> bool {
         let lists = lock(&self.lists);
         !lists.is_empty() && {
@@ -81,7 +81,7 @@ impl ProcessLists {
     fn open(&self, worker_fds: &WorkerFds, top: i32, caller: i32) -> io::Result<OwnedFd> {
         let _turn = lock(&self.turn);
         let list = self.of(worker_fds, top)?;
-        // Where the kernel doesn't tell children there's the caller at least.
+        // If the kernel doesn't list children, the list has the caller at least.
         update(&list, below(top)?.into_iter().chain([caller]))?;
         Ok(list)
     }
@@ -91,7 +91,7 @@ impl ProcessLists {
         if let Some(list) = lists.get(&top).and_then(|list| list.open(worker_fds)) {
             return Ok(list);
         }
-        // Those of inner runs that are over.
+        // Remove the lists of nested runs that are over.
         lists.retain(|top, list| Path::new("/proc").join(top.to_string()).exists() || list.remove());
         let made = List::make()?;
         let list = made.open(worker_fds).ok_or(io::ErrorKind::NotFound)?;
@@ -99,7 +99,7 @@ impl ProcessLists {
         Ok(list)
     }
 
-    /// Removes them, when the run is over.
+    /// Removes all lists, when the run is over.
     pub fn clear(&self) {
         for (_, list) in lock(&self.lists).drain() {
             list.remove();
@@ -117,7 +117,7 @@ impl List {
         Ok(List { path, identity })
     }
 
-    /// `None` where something else has its name by now: a run may write `/dev/shm` by a grant.
+    /// Returns `None` if another object has its name by now: a run may write `/dev/shm` by a grant.
     fn open(&self, worker_fds: &WorkerFds) -> Option<OwnedFd> {
         let path = CString::new(self.path.as_os_str().as_encoded_bytes()).ok()?;
         let how = OpenHow::existing(libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW);
@@ -125,7 +125,7 @@ impl List {
         (Identity::of(list.as_fd()).ok() == Some(self.identity)).then_some(list)
     }
 
-    /// Always false: it isn't kept.
+    /// Removes the directory. Always returns false: the list isn't kept.
     fn remove(&self) -> bool {
         if Identity::at(&self.path) == Some(self.identity) {
             let _ = fs::remove_dir_all(&self.path);
@@ -134,7 +134,7 @@ impl List {
     }
 }
 
-/// Makes the entries of those that have begun since, and removes those of others.
+/// Creates the entries of new processes, and removes those of ended ones.
 fn update(list: &OwnedFd, processes: impl Iterator<Item = i32>) -> io::Result<()> {
     let mut missing: HashSet<String> = processes.map(|process| process.to_string()).collect();
     let path = WorkerFds::path_to(list.as_fd());

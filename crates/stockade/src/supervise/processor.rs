@@ -1,8 +1,8 @@
-//! Keeps a worker on its processor for the moment in which it hands a descriptor over.
+//! Keeps a worker on its processor for the moment in which it hands over a descriptor.
 //!
-//! The target takes the descriptor itself and wakes the worker for it (`SECCOMP_IOCTL_NOTIF_ADDFD`). With an idle processor
-//! beside, the kernel wakes the worker there, and the answer takes the target along. Waking a processor that sleeps costs
-//! more than all else that the worker does.
+//! The target installs the descriptor itself and wakes the worker (`SECCOMP_IOCTL_NOTIF_ADDFD`). If another processor
+//! is idle, the kernel wakes the worker there, and the answer moves the target there too. Waking a sleeping processor
+//! costs more than everything else that the worker does.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,28 +11,28 @@ use nix::unistd::Pid;
 
 const THIS_THREAD: Pid = Pid::from_raw(0);
 
-/// Whether the kernel or a filter around this process refused it once. Each refusal may be logged.
+/// Whether pinning was refused once, by the kernel or a filter around this process. Each refusal may be logged.
 static IS_REFUSED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// The processors that this thread may use, where there is a choice.
+    /// The processors that this thread may use, if there are several.
     static ALL: Option<CpuSet> = choice();
 }
 
-/// `None` too where the machine has more processors than the set knows.
+/// Returns `None` also if the machine has more processors than the set can hold.
 fn choice() -> Option<CpuSet> {
     let all = sched_getaffinity(THIS_THREAD).ok()?;
     let known = (0..CpuSet::count()).filter(|processor| all.is_set(*processor) == Ok(true));
     (known.count() > 1).then_some(all)
 }
 
-/// Does something that sleeps for a moment, and has the thread wake where it is. Where that can't be, it is only slower.
+/// Runs a task that sleeps for a moment, and has the thread wake on the same processor. A failure only slows it down.
 pub fn stay<T>(task: impl FnOnce() -> T) -> T {
     let _staying = ALL.with(|all| all.and_then(Staying::begin));
     task()
 }
 
-/// The thread stays where it is, and has these processors again with the value's end.
+/// Keeps the thread on its processor; dropping it restores these processors.
 struct Staying(CpuSet);
 
 impl Staying {
@@ -48,7 +48,7 @@ impl Staying {
 
 impl Drop for Staying {
     fn drop(&mut self) {
-        // The processors of a container may be others by now: then all that it has.
+        // A container's processors may have changed by now: then use all that it has.
         if sched_setaffinity(THIS_THREAD, &self.0).is_err() {
             let mut any = CpuSet::new();
             for processor in 0..CpuSet::count() {

@@ -1,5 +1,5 @@
-//! What the run may see of `/proc`: the caller's own entries, those of the run's other processes, and of everybody
-//! else's nothing.
+//! The run's view of `/proc`: the caller's own entries, those of the run's other processes, and nothing of any other
+//! process.
 
 use std::path::{Component, Path};
 
@@ -13,8 +13,8 @@ pub fn is_of_a_process(name: &Path) -> bool {
     process_of(name).is_some()
 }
 
-/// Whether a name on procfs may mean another object for another reader: an entry of a process, or anything of a mount
-/// whose names say nothing.
+/// Whether a name on procfs may mean another object for another reader: an entry of a process, or any name of a mount
+/// outside `/proc`.
 pub fn is_personal(name: &Path) -> bool {
     is_of_a_process(name) || !name.starts_with("/proc")
 }
@@ -35,7 +35,7 @@ fn thread_of(name: &Path) -> Option<i32> {
     parts.next()?.as_os_str().to_str()?.parse().ok()
 }
 
-/// A directory of magic links that are the caller's own.
+/// A directory of the caller's own magic links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnDirectory {
     /// `/proc/N` or `/proc/N/task/M`: `cwd`, `exe`, `root`.
@@ -52,7 +52,7 @@ impl OwnDirectory {
     }
 }
 
-/// Which of the process's directories this is; `None` for anybody else's.
+/// Which of the process's directories this is; `None` for another process's.
 pub fn own_directory(name: &[u8], process: i32) -> Option<OwnDirectory> {
     use std::os::unix::ffi::OsStrExt;
     let name = Path::new(std::ffi::OsStr::from_bytes(name));
@@ -71,7 +71,7 @@ pub fn own_directory(name: &[u8], process: i32) -> Option<OwnDirectory> {
     })
 }
 
-/// Refuses entries of processes outside the run. For other names there's nothing to refuse here.
+/// Refuses entries of processes outside the run; other names aren't refused here.
 pub fn refuse_foreign(worker_fds: &WorkerFds, caller: &Caller<'_>, name: &Path) -> Result<(), Errno> {
     match process_of(name) {
         Some(process) if process != caller.process() && !is_below(worker_fds, caller.top, process) => {
@@ -81,7 +81,7 @@ pub fn refuse_foreign(worker_fds: &WorkerFds, caller: &Caller<'_>, name: &Path) 
     }
 }
 
-/// How many generations are looked at.
+/// Most generations that are read.
 const DEEPEST: usize = 4096;
 
 /// Whether a process or thread is below a warden, and so part of its run.
@@ -93,23 +93,23 @@ fn parent_of(worker_fds: &WorkerFds, process: i32) -> Option<i32> {
     stat_field(worker_fds, process, 4)
 }
 
-/// A process that another one descends from. Its start tells it from a later one of the same number.
+/// An ancestor of a process. The start time distinguishes it from a later process with the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ancestor {
     pub process: i32,
     pub started: u64,
 }
 
-/// What proc_pid_stat(5) says of a process.
+/// Fields of proc_pid_stat(5) of a process.
 pub struct Found {
     parent: i32,
-    /// When it started.
+    /// The start time.
     pub started: u64,
-    /// Whether it has begun to end: its children go to somebody else next.
+    /// Whether it has begun to exit: its children get another parent next.
     pub is_exiting: bool,
 }
 
-/// Looks at a process.
+/// Reads the fields of a process.
 pub fn look(worker_fds: &WorkerFds, process: i32) -> Option<Found> {
     const EXITING: u64 = 4;
     let text = worker_fds.read_proc(&format!("{process}/stat")).ok()?;
@@ -122,8 +122,7 @@ pub fn look(worker_fds: &WorkerFds, process: i32) -> Option<Found> {
     })
 }
 
-/// The processes that a waiting thread descends from, up to the run's warden, the nearest first. `None` where that
-/// can't be told.
+/// The ancestors of a waiting thread, up to the run's warden, the nearest first. `None` if they can't be determined.
 pub fn ancestry(worker_fds: &WorkerFds, thread: i32) -> Option<Vec<Ancestor>> {
     let steps = climb_surely(worker_fds, thread, worker_fds.warden)?;
     let ancestors = steps.iter().skip(1).map(|(process, found)| Ancestor {
@@ -133,7 +132,7 @@ pub fn ancestry(worker_fds: &WorkerFds, thread: i32) -> Option<Vec<Ancestor>> {
     Some(ancestors.collect())
 }
 
-/// A process that ends on the way has us begin again, if it isn't the process itself.
+/// Climbs to the top, again if a process on the way ends, unless that is the process itself.
 fn climb_surely(worker_fds: &WorkerFds, process: i32, top: i32) -> Option<Vec<(i32, Found)>> {
     const TRIES: usize = 16;
     for _ in 0..TRIES {
@@ -146,19 +145,19 @@ fn climb_surely(worker_fds: &WorkerFds, process: i32, top: i32) -> Option<Vec<(i
     None
 }
 
-/// What climbing came to.
+/// The result of climbing.
 enum Climb {
-    /// At the top, by these processes.
+    /// The top was reached, by these processes.
     Arrived(Vec<(i32, Found)>),
-    /// At the end of all processes: it isn't below.
+    /// The end of all processes was reached: the process isn't below the top.
     Elsewhere,
-    /// Somebody on the way ended.
+    /// A process on the way ended.
     Changed,
 }
 
-/// A number may have become another process's between two looks. So all is looked at again from the top down: at the last
-/// look the thread, which waits, still has the parent that it had at the first, which therefore was alive all the time
-/// between; so what was read of that parent was its own, and so on upwards.
+/// A number may be reused by another process between two reads. So all are read again from the top down: at the last
+/// read the thread, which waits, still has the parent that it had at the first, so that parent was alive all the time
+/// between, and what was read of it was its own; and so on upwards.
 fn climb(worker_fds: &WorkerFds, lowest: i32, top: i32) -> Climb {
     let mut steps: Vec<(i32, Found)> = Vec::new();
     let mut process = lowest;
@@ -185,13 +184,13 @@ fn climb(worker_fds: &WorkerFds, lowest: i32, top: i32) -> Climb {
     Climb::Arrived(steps)
 }
 
-/// A field of proc_pid_stat(5), counted from 1; none before the fourth.
+/// A field of proc_pid_stat(5), counted from 1; only from the fourth on.
 pub fn stat_field<T: std::str::FromStr>(worker_fds: &WorkerFds, process: i32, field: usize) -> Option<T> {
     let text = worker_fds.read_proc(&format!("{process}/stat")).ok()?;
     StatFields::of(text.as_bytes())?.get(field)
 }
 
-/// What may be done with an entry of a process that is in the run.
+/// Whether an entry of a process in the run may be accessed.
 pub fn allows(name: &Path, is_own: bool, writes: bool) -> bool {
     let entry = name.file_name().unwrap_or_default();
     let of_thread = thread_of(name).is_some();

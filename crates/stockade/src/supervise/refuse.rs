@@ -1,4 +1,4 @@
-//! Taking note of what is refused.
+//! Enforcing verdicts, and recording refusals.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -13,17 +13,17 @@ use crate::audit::{Record, Seen};
 use crate::fault;
 use crate::report::{Kind, Reason, Refusal};
 
-/// What was refused to whom.
+/// An attempted access, for the record of its refusal.
 pub struct Attempt<'a> {
     pub kind: Kind,
-    /// As the target put it; empty where it named nothing.
+    /// The path as the target gave it; empty if it gave none.
     pub asked: &'a [u8],
     pub exists: bool,
     pub is_directory: bool,
 }
 
 impl<'a> Attempt<'a> {
-    /// Something with what is there, and isn't a directory as far as it matters.
+    /// An attempt on something that exists, and isn't a directory as far as it matters.
     pub fn on(kind: Kind, asked: &'a [u8]) -> Self {
         Attempt {
             kind,
@@ -33,7 +33,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Something with an object that was found.
+    /// An attempt on an object that was found.
     pub fn with(kind: Kind, asked: &'a [u8], object: &Pinned) -> Self {
         Attempt {
             is_directory: object.is_directory(),
@@ -41,7 +41,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Something that needs nothing to be there.
+    /// An attempt that needs nothing to exist.
     pub fn without(kind: Kind, asked: &'a [u8]) -> Self {
         Attempt {
             exists: false,
@@ -51,7 +51,7 @@ impl<'a> Attempt<'a> {
 }
 
 impl NotifyContext<'_> {
-    /// Answers `errno` where the verdict is a refusal, and takes note of it. `Ok` tells whether Landlock grants it too.
+    /// Returns `errno` if the verdict is a refusal, and records it. `Ok` says whether Landlock grants the access too.
     pub fn enforce(
         &self,
         verdict: Verdict,
@@ -81,7 +81,7 @@ impl NotifyContext<'_> {
         }
     }
 
-    /// Refuses, or queues a question: the asking thread gives the call's answer then.
+    /// Refuses the call, or defers it with a question: the prompt queue answers it then.
     pub fn refuse(&self, refusal: Refusal) {
         let mut refusal = self.shared().with_reason(refusal);
         let approvals = self.shared().approvals.as_deref().filter(|_| !self.only_looks());
@@ -97,7 +97,7 @@ impl NotifyContext<'_> {
         self.shared().note(refusal);
     }
 
-    /// Calls that look whether something could be done: programs ask for much that they never do.
+    /// Whether the call only checks if something could be done: programs check much that they never do.
     fn only_looks(&self) -> bool {
         #[cfg(target_arch = "x86_64")]
         const ACCESS: i64 = libc::SYS_access;
@@ -112,7 +112,7 @@ impl NotifyContext<'_> {
         looking.contains(&i64::from(self.notification.number))
     }
 
-    /// Takes note of an allowed access, and tells of it where somebody wants to hear of all.
+    /// Records an allowed access, and reports it if all accesses are to be reported.
     pub fn tell_allowed(&self, attempt: &Attempt<'_>, target: &Path) {
         if !self.only_looks() && !attempt.is_directory {
             hearing::note_got(
@@ -129,13 +129,13 @@ impl NotifyContext<'_> {
         }
     }
 
-    /// Takes note of what no grant opens, and answers `EPERM`.
+    /// Records a refusal that no grant can lift, and returns `EPERM`.
     pub fn never(&self, attempt: &Attempt<'_>, target: &[u8], reason: &'static str) -> Errno {
         self.note(attempt, target, Reason::Never(reason.into()));
         Errno(libc::EPERM)
     }
 
-    /// Takes note of a refusal.
+    /// Records a refusal.
     pub fn note(&self, attempt: &Attempt<'_>, target: &[u8], reason: Reason) {
         self.shared().note(self.refusal(attempt, target, reason));
     }

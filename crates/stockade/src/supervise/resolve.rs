@@ -1,8 +1,8 @@
-//! From an alleged path to a pinned object. The kernel walks; where it would take our own `/proc` entries for the
-//! caller's, we walk component by component.
+//! Resolves an alleged path to a pinned object. The kernel walks the path; where it would take the supervisor's own
+//! `/proc` entries for the caller's, the path is walked component by component.
 //!
-//! Never rewrite the text of a path: a link of the target's that leads to `/proc/self` would then lead to the
-//! supervisor's own entries.
+//! Never rewrite the text of a path: a link of the target's to `/proc/self` would then lead to the supervisor's own
+//! entries.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString, OsStr};
@@ -17,25 +17,25 @@ use super::procfs;
 use super::worker_fds::WorkerFds;
 use stockade_sys::file::{self, OpenHow};
 
-/// The kernel's own bound on links in one path.
+/// The kernel's limit on links in one path.
 pub const MOST_LINKS: usize = 40;
 
-/// What happens to a link in the last place.
+/// The treatment of a link in the last place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Last {
     /// It is followed.
     Follow,
-    /// It is meant itself.
+    /// It isn't followed.
     Keep,
 }
 
-/// A path with what it is relative to.
+/// A path and the directory that it is relative to.
 pub struct Request<'a> {
     caller: &'a Caller<'a>,
     worker_fds: &'a WorkerFds,
     directory: i32,
     path: &'a Alleged,
-    /// `RESOLVE_*`, as openat2(2) was asked.
+    /// The `RESOLVE_*` flags of openat2(2).
     restrictions: u64,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// With the restrictions of openat2(2).
+    /// Adds the restrictions of openat2(2).
     pub fn restricted(mut self, restrictions: u64) -> Self {
         self.restrictions = restrictions;
         self
@@ -66,7 +66,7 @@ impl<'a> Request<'a> {
         self.object_at(base.as_fd(), self.path.text(), last)
     }
 
-    /// The object itself where the path is empty (`AT_EMPTY_PATH`), else as [`Request::object`].
+    /// The descriptor's own object if the path is empty (`AT_EMPTY_PATH`), else as [`Request::object`].
     pub fn object_or_descriptor(&self, last: Last) -> Result<Pinned, Errno> {
         if !self.path.bytes().is_empty() {
             return self.object(last);
@@ -99,7 +99,7 @@ impl<'a> Request<'a> {
         Ok(Place::new(parent, component))
     }
 
-    /// Where a file would be made: links in the last place are followed to where they dangle.
+    /// The place where a file would be created: links in the last place are followed to where they dangle.
     pub fn place_to_create(&self, last: Last) -> Result<Place, Errno> {
         let base = self.base()?;
         let mut path = self.path.text().to_owned();
@@ -115,7 +115,7 @@ impl<'a> Request<'a> {
             if is_absolute && self.restrictions & libc::RESOLVE_BENEATH != 0 {
                 return Err(Errno(libc::EXDEV));
             }
-            // From the start again: the restrictions are about all of the way.
+            // From the start again: the restrictions apply to the whole path.
             path = match is_absolute {
                 true => text,
                 false => CString::new([split(path.to_bytes()).0, text.to_bytes()].concat())
@@ -126,13 +126,13 @@ impl<'a> Request<'a> {
         Err(Errno(libc::ELOOP))
     }
 
-    /// Whether the path is relative to a list of processes: the kernel would look for it there, and not in `/proc`.
+    /// Whether the path is relative to a process list: the kernel would look it up there, and not in `/proc`.
     pub fn begins_at_process_list(&self) -> bool {
         let is_relative = !self.path.bytes().starts_with(b"/");
         is_relative && !self.worker_fds.process_lists.is_empty() && matches!(self.base(), Ok(Base::Ours(_)))
     }
 
-    /// Where the path starts.
+    /// The directory where the path starts.
     fn base(&self) -> Result<Base<'a>, Errno> {
         let confined = libc::RESOLVE_IN_ROOT | libc::RESOLVE_BENEATH;
         if self.path.bytes().starts_with(b"/") && self.restrictions & libc::RESOLVE_BENEATH != 0 {
@@ -145,7 +145,7 @@ impl<'a> Request<'a> {
             libc::AT_FDCWD => self.caller.own_entry("cwd")?,
             number => self.caller.descriptor(number)?,
         };
-        // What stands for `/proc` has names alone.
+        // A process list has names alone, so paths below it are looked up in `/proc`.
         Ok(match self.worker_fds.process_lists.contains(own.as_fd()) {
             true => Base::Ours(self.worker_fds.proc.as_fd()),
             false => Base::Own(own),
@@ -159,7 +159,7 @@ impl<'a> Request<'a> {
             }
             Err(errno) if self.met_no_link(base, path, errno) => Err(errno),
             other if self.restrictions & !libc::RESOLVE_NO_MAGICLINKS != 0 => match other {
-                // Beneath a directory of `/proc` by restricted ways: no program needs it.
+                // A restricted lookup below a directory of `/proc`: no program needs it.
                 Ok(_) => Err(Errno(libc::EACCES)),
                 Err(errno) => Err(errno),
             },
@@ -167,8 +167,8 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Whether an error says what the caller would have met too: only a link can have led to our own `/proc` entries,
-    /// where other descriptors are missing than in the caller's.
+    /// Whether the caller would have met the same error: only a link can have led to the supervisor's own `/proc`
+    /// entries, where other descriptors are missing than in the caller's.
     fn met_no_link(&self, base: BorrowedFd<'_>, path: &CStr, errno: Errno) -> bool {
         let how = OpenHow {
             flags: (libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
@@ -179,7 +179,7 @@ impl<'a> Request<'a> {
         errno != Errno(libc::ELOOP) && without_links.is_err_and(|error| Errno::from(error) == errno)
     }
 
-    /// In one call. Magic links lead to where they would lead us, so none is followed.
+    /// Resolves in one call. Magic links would lead where they lead for the supervisor, so none is followed.
     fn by_kernel(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
         let keep = if last == Last::Keep { libc::O_NOFOLLOW } else { 0 };
         let how = OpenHow {
@@ -191,7 +191,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Where a path starts.
+/// The directory where a path starts.
 enum Base<'a> {
     Ours(BorrowedFd<'a>),
     Own(OwnedFd),
@@ -206,7 +206,7 @@ impl AsFd for Base<'_> {
     }
 }
 
-/// The parent's part and the last component with the slashes behind it.
+/// Splits a path into the parent and the last component with its trailing slashes.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     let end = without_slashes(path).len();
     if end == 0 {
@@ -219,7 +219,7 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
     (&path[..start], &path[start..])
 }
 
-/// The text of the link in a place, `None` where there's no link.
+/// The text of the link at a place; `None` if there is no link.
 pub fn link_at(place: &Place) -> Result<Option<CString>, Errno> {
     let mut buffer = [0; 4096];
     match file::read_link(place.parent.as_fd(), place.component(), &mut buffer) {
@@ -231,7 +231,7 @@ pub fn link_at(place: &Place) -> Result<Option<CString>, Errno> {
     }
 }
 
-/// A walk by hand.
+/// A walk component by component.
 struct Walk<'a> {
     request: &'a Request<'a>,
     current: OwnedFd,
@@ -300,7 +300,7 @@ impl<'a> Walk<'a> {
         if self.is_in_proc(next.as_fd())? {
             let directory = self.request.worker_fds.name_of(self.current.as_fd())?;
             if !directory.starts_with(b"/proc") {
-                // Links of a second mount lead to our own entries.
+                // Links of a second mount lead to the supervisor's own entries.
                 return Err(Errno(libc::EACCES));
             }
             if procfs::is_of_a_process(Path::new(OsStr::from_bytes(&directory))) {
@@ -311,7 +311,7 @@ impl<'a> Walk<'a> {
         Ok(Step::On)
     }
 
-    /// `self` and `thread-self` in the top of `/proc` are the caller's, not the worker's.
+    /// The name to open: `self` and `thread-self` at the top of `/proc` mean the caller's, not the worker's.
     fn own_name(&mut self, component: &[u8]) -> Result<CString, Errno> {
         let is_own = matches!(component, b"self" | b"thread-self")
             && self.is_in_proc(self.current.as_fd())?
@@ -350,7 +350,7 @@ impl<'a> Walk<'a> {
         Ok(self.request.worker_fds.name_of(self.current.as_fd())? == b"/proc")
     }
 
-    /// An ordinary link: its text takes the component's place.
+    /// Follows an ordinary link: its text takes the component's place.
     fn follow(&mut self, link: BorrowedFd<'_>) -> Result<(), Errno> {
         let mut buffer = [0; 4096];
         let length = file::read_link(link, c"", &mut buffer)?;
@@ -368,7 +368,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A magic link leads to an object, not to a name. Only those of the caller's own process are followed.
+    /// Follows a magic link, which leads to an object, not to a name. It must be one of the caller's own process.
     fn follow_magic(&mut self, directory: &[u8], text: &CStr, is_last: bool) -> Result<Step, Errno> {
         if self.request.restrictions & libc::RESOLVE_NO_MAGICLINKS != 0 {
             return Err(Errno(libc::ELOOP));

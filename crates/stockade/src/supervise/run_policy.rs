@@ -1,4 +1,4 @@
-//! One policy that counts for a caller: the run's, or that of a run inside it, with what was made under it.
+//! One policy that applies to a caller: the run's or a nested run's, with what was made under it.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -9,20 +9,20 @@ use super::shared::{Counter, Made, RunConfig};
 use crate::mutex::lock;
 use crate::policy::{Capabilities, Closed, Matcher};
 
-/// A brief and what belongs to it alone.
+/// A run configuration and the state that belongs to it alone.
 pub struct RunPolicy {
-    /// The run's brief.
+    /// The run's configuration.
     pub run_config: RunConfig,
     closed: OnceLock<Closed>,
     made: Mutex<Made>,
     statics: Mutex<HashSet<Vec<u8>>>,
     hard_links: Mutex<HardLinks>,
-    /// One fork at a time is counted.
+    /// The count of forks; they are counted one at a time.
     pub forking: Mutex<Counter>,
     starting: Mutex<Starting>,
 }
 
-/// Who started the command, and how often it was executed.
+/// The process that started the command, and the number of programs that it executed.
 #[derive(Default)]
 struct Starting {
     process: Option<i32>,
@@ -62,17 +62,17 @@ impl RunPolicy {
         Matcher::with(policy, self.closed.get_or_init(|| Closed::compile(policy)))
     }
 
-    /// What was made below, inner runs included, and may be used for that reason.
+    /// Objects made under this policy, also in nested runs, that may be used for that reason.
     pub fn made(&self) -> MutexGuard<'_, Made> {
         lock(&self.made)
     }
 
-    /// The closed name of a file that has several.
+    /// The denied name of a file that has several.
     pub fn closed_name(&self, file: Number) -> Option<PathBuf> {
         lock(&self.hard_links).closed_name(&self.run_config.policy, &self.matcher(), file)
     }
 
-    /// Absolute paths whose opening was continued.
+    /// Absolute paths whose opens were continued.
     pub fn statics(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
         lock(&self.statics)
     }

@@ -1,4 +1,4 @@
-//! What all workers of a run share: the policy, what the run has made, what was refused.
+//! State that all workers of a run share: the policy, the objects that the run has made, the refusals.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
@@ -28,25 +28,25 @@ use crate::plan::Supervision;
 use crate::policy::{Mode, Policy};
 use crate::report::{Faults, Reason, Refusal, Refusals};
 
-/// Everything about a run that its supervisor has to know.
+/// The configuration of a run, as its supervisor needs it.
 pub struct RunConfig {
-    /// What the run may do.
+    /// The run's policy.
     pub policy: Policy,
-    /// What may be left to the kernel.
+    /// The checks that may be left to the kernel.
     pub supervision: Supervision,
-    /// The run's own directory.
+    /// The run's own scratch directory.
     pub scratch: Option<PathBuf>,
-    /// What it keeps for later runs of its kind.
+    /// The directory that it keeps for later runs of its kind.
     pub cache: Option<PathBuf>,
     /// Whether programs may be started from the scratch directory.
     pub scratch_executes: bool,
     /// The terminals that the run was given.
     pub terminals: Vec<PathBuf>,
-    /// Calls of `execve(2)` that the command itself takes.
+    /// The number of `execve(2)` calls that the command itself takes.
     pub starts: u32,
-    /// The highest soft limit of its user's processes that it had, where the launcher moves that.
+    /// The highest soft limit on its user's processes that the run has had, if the launcher adjusts the limit.
     pub most_processes: Option<Arc<AtomicU64>>,
-    /// What it leaves free where it writes.
+    /// The space that the run leaves free where it writes.
     pub kept: Option<SpaceReserve>,
 }
 
@@ -59,12 +59,12 @@ impl RunConfig {
         self.cache.as_ref().is_some_and(|cache| name.starts_with(cache))
     }
 
-    /// Whether a name is in a directory that the run has to itself: no denial holds there.
+    /// Whether a name is in a directory that the run has to itself: no denial applies there.
     pub fn is_private(&self, name: &Path) -> bool {
         self.is_in_scratch(name) || self.is_in_cache(name)
     }
 
-    /// A refusal with its reason: where nothing grants what the run couldn't do anywhere, that.
+    /// Replaces a missing grant, as the reason of a refusal, by a missing capability or the mode `manual` behind it.
     pub fn policy_reason(&self, mut refusal: Refusal) -> Refusal {
         let held = self.policy.capabilities;
         if refusal.reason == Reason::NotGranted
@@ -79,130 +79,130 @@ impl RunConfig {
     }
 }
 
-/// Who takes part in a run besides those who serve it.
+/// The parties to a run besides its supervisor.
 #[derive(Default)]
 pub struct Aides {
-    /// Who is asked for more.
+    /// The approver, if the run has one.
     pub asking: Option<Asking>,
-    /// Who is told what happens, and by which id of the run.
+    /// The observer that events are reported to, and the run's id there.
     pub observer: Option<(String, Arc<dyn Observer>)>,
     /// The script that the run is for, as it was read.
     pub script: Option<Script>,
 }
 
-/// Shared by the workers, and by the launcher, who reads what was refused.
+/// Shared by the workers and by the launcher, which reads the refusals.
 pub struct Shared {
     /// The run's own policy.
     pub run: RunPolicy,
-    /// Those of runs inside it.
+    /// The nested runs.
     pub nested_runs: Labels,
-    /// The directories that are handed over in place of `/proc`.
+    /// The process lists, which are opened in place of `/proc`.
     pub process_lists: Arc<ProcessLists>,
-    /// The resolver and the relay, where hosts are named.
+    /// The resolver and the relay, if the policy names hosts.
     pub network: Option<Arc<Network>>,
-    /// What may be granted while it lives, where somebody can be asked.
+    /// The approvals, if the run has an approver.
     pub approvals: Option<Arc<Approvals>>,
     observer: Option<(String, Arc<dyn Observer>)>,
     /// The script that the run is for, as it was read.
     pub script: Option<Script>,
-    /// Processes that have begun to look for hosts, where none is named.
+    /// Processes that have begun to look up hosts, if none is named.
     resolving: Mutex<HashSet<i32>>,
     /// The run's start.
     pub started: Instant,
     refusals: Mutex<Refusals>,
-    /// What the run wrote to its standard error.
+    /// The text that the run wrote to its standard error, and its calls.
     heard: Mutex<Heard>,
-    /// Mistakes of our own.
+    /// Faults of the supervisor itself.
     pub faults: Arc<Faults>,
-    /// A renaming call holds it alone, all others hold it together: what was judged by its name still has it when it is
-    /// acted on.
+    /// A renaming call takes it exclusively, all others share it: an object judged by its name still has the name when
+    /// it is acted on.
     pub names: RwLock<()>,
-    /// Whether a process of the run has set its umask. Until then all have the one that the run began with.
+    /// Whether a process of the run has set its umask. Until then all have the one that the run started with.
     pub umasks_differ: AtomicBool,
-    /// Workers that wait for a notification.
+    /// The number of workers that wait for a notification.
     pub waiting: AtomicUsize,
     /// Held by the worker that receives the next notification.
     pub turn: Mutex<()>,
-    /// Workers in all.
+    /// The number of workers.
     pub workers: AtomicUsize,
-    /// Calls since another was found waiting.
+    /// The number of calls since another one was found waiting.
     pub calls_alone: AtomicUsize,
-    /// Threads that each wait for one slow call.
+    /// The number of threads that each wait for one slow call.
     pub slow: AtomicUsize,
     replays: Mutex<HashMap<i32, Replay>>,
-    /// Indexes of git's that were read.
+    /// Git indexes that were read.
     pub indexes: Indexes,
 }
 
-/// What the run has made and may use for that reason.
+/// Objects that the run has made and may use for that reason.
 #[derive(Debug, Default)]
 pub struct Made {
     /// Unix sockets bound to a path.
     pub sockets: HashSet<Identity>,
-    /// Directories: a `.git` among them isn't guarded, nor what would be for its name in one.
+    /// Directories: a `.git` among them isn't guarded, nor is an entry in one that would be guarded for its name.
     pub directories: HashSet<Identity>,
-    /// Locks of a `.git/config`, to be written and removed again.
+    /// Locks of a `.git/config`, which the run may write and remove again.
     pub git_locks: HashMap<Identity, PathBuf>,
     /// Symbolic links.
     pub links: HashSet<Identity>,
-    /// Names that directories and links had which the run didn't make, before it moved or removed them, with the first that
-    /// had each. What the run makes there instead is guarded as they were. So is what a link in such a place leads to.
+    /// Names that directories and links of others had before the run moved or removed them, each with its first object.
+    /// What the run makes there instead is guarded as they were. So is the target of a link at such a place.
     vacated: BTreeMap<PathBuf, Option<Identity>>,
-    /// Directories of others that it has moved.
+    /// Directories of others that the run has moved.
     carried: HashSet<Identity>,
-    /// Whether it has written, in a directory of its own, what would be guarded elsewhere.
+    /// Whether the run has written, in a directory of its own, what would be guarded elsewhere.
     pub uses_own: bool,
     /// Files in `/dev/shm`.
     pub shared_memory: HashSet<Identity>,
     /// System V shared memory and semaphores.
     pub system_v: Objects,
-    /// The names that they have there, to be removed at the end. Kept for the whole run in the outermost one.
+    /// The names of these files, to be removed at the end. Kept for the whole run in the outermost one.
     shared_names: HashMap<PathBuf, Identity>,
     /// Pseudo-terminals.
     pub terminals: HashSet<Terminal>,
-    /// Sockets that listen, by the number that the kernel's tables have for them, and where.
+    /// Listening sockets and their addresses, by the number that the kernel's tables have for them.
     pub listeners: HashMap<u64, SocketAddr>,
     /// Sockets that were bound to loopback and may listen, by number.
     pub bound: HashSet<u64>,
-    /// Ports that the kernel chose for it to listen on.
+    /// Ports that the kernel chose for the run to listen on.
     pub chosen_ports: HashSet<u16>,
 }
 
 impl Made {
-    /// Things of one kind that are kept in mind; what comes later counts as anybody's.
+    /// Most objects of one kind that are recorded; later ones count as anybody's.
     pub const MOST: usize = 16_384;
-    /// Names that are kept; once there are as many, every name may have been another's.
+    /// Most names that are recorded; beyond that every name may have been another's.
     const MOST_VACATED: usize = 65_536;
-    /// An environment or a repository has many.
+    /// Most directories that are recorded: an environment or a repository has many.
     pub const MOST_DIRECTORIES: usize = 262_144;
 
-    /// The names of its files in `/dev/shm`.
+    /// The names of the run's files in `/dev/shm`.
     pub fn shared_files(&self) -> Vec<PathBuf> {
         self.shared_names.keys().cloned().collect()
     }
 
-    /// Takes note that something which had this name has it no more.
+    /// Records that an object lost this name, unless the run made it.
     pub fn vacate(&mut self, name: &Path, identity: Identity) {
         if !self.has_made(identity) {
             self.claim(name, Some(identity));
         }
     }
 
-    /// Takes note that a directory has another name now.
+    /// Records that a directory has another name now, unless the run made it.
     pub fn carry(&mut self, identity: Identity) {
         if !self.has_made(identity) {
             Made::keep(&mut self.carried, identity, Made::MOST_VACATED);
         }
     }
 
-    /// Whether a directory, or one that it is in, is another's and was moved.
+    /// Whether a directory, or one above it, is another's and was moved.
     pub fn has_carried(&self, directory: &Path) -> bool {
         let is_carried = |above| Identity::at(above).is_none_or(|identity| self.carried.contains(&identity));
         let is_full = self.carried.len() >= Made::MOST_VACATED;
         is_full || !self.carried.is_empty() && directory.ancestors().any(is_carried)
     }
 
-    /// Takes note that a name stands for what the run didn't make.
+    /// Records that a name belongs to something that the run didn't make.
     pub fn claim(&mut self, name: &Path, identity: Option<Identity>) {
         if self.vacated.len() < Made::MOST_VACATED {
             self.vacated.entry(name.to_path_buf()).or_insert(identity);
@@ -214,7 +214,7 @@ impl Made {
         self.directories.contains(&identity) || self.links.contains(&identity)
     }
 
-    /// Takes note of a move: what was another's below the old name is so below the new one.
+    /// Records a move: names below the old one that were another's are so below the new one.
     pub fn move_vacated(&mut self, old: &Path, new: &Path) {
         let below = self.vacated.range(old.to_path_buf()..);
         let below = below.map_while(|(name, had)| Some((new.join(name.strip_prefix(old).ok()?), *had)));
@@ -223,13 +223,13 @@ impl Made {
         }
     }
 
-    /// Whether this name, or one above it, was that of something which the run didn't make.
+    /// Whether this name, or one above it, was that of something that the run didn't make.
     pub fn was_anothers(&self, name: &Path) -> bool {
         let is_full = self.vacated.len() >= Made::MOST_VACATED;
         is_full || !self.vacated.is_empty() && name.ancestors().any(|above| self.vacated.contains_key(above))
     }
 
-    /// Whether something else than `moved` had this name, or one above or below it, and the run didn't make it.
+    /// Whether something other than `moved`, which the run didn't make, had this name, or one above or below it.
     pub fn is_anothers(&self, name: &Path, moved: Option<Identity>) -> bool {
         if moved.is_some() && self.vacated.get(name).is_some_and(|had| *had == moved) {
             return false;
@@ -238,14 +238,14 @@ impl Made {
         self.was_anothers(name) || from_here.next().is_some_and(|(below, _)| below.starts_with(name))
     }
 
-    /// Keeps one in mind, where there's room.
+    /// Records an object, if there is room.
     pub fn keep<T: Eq + Hash>(kept: &mut HashSet<T>, made: T, most: usize) {
         if kept.len() < most {
             kept.insert(made);
         }
     }
 
-    /// What is gone isn't kept: its number will mean another object one day.
+    /// Forgets an object that is gone: its number will mean another object one day.
     pub fn forget(&mut self, identity: Identity) {
         self.sockets.remove(&identity);
         self.directories.remove(&identity);
@@ -254,12 +254,12 @@ impl Made {
         self.shared_memory.remove(&identity);
     }
 
-    /// Whether one more name in `/dev/shm` is too many.
+    /// Whether one more name in `/dev/shm` would be too many.
     pub fn has_all_shared_names(&self) -> bool {
         self.shared_names.len() >= Made::MOST
     }
 
-    /// Takes note of what a name in `/dev/shm` stands for now.
+    /// Records which object a name in `/dev/shm` has now.
     pub fn look_at_shared_name(&mut self, name: &Path) {
         match Identity::at(name).filter(|identity| self.shared_memory.contains(identity)) {
             Some(identity) => self.shared_names.insert(name.to_path_buf(), identity),
@@ -267,7 +267,7 @@ impl Made {
         };
     }
 
-    /// Removes what the run left in `/dev/shm`, of System V's, and locks that would keep others from writing.
+    /// Removes what the run left in `/dev/shm` and of System V objects, and locks that would keep others from writing.
     pub fn clear_shared_memory(&mut self) {
         self.system_v.clear();
         for (identity, name) in self.git_locks.drain() {
@@ -283,30 +283,30 @@ impl Made {
     }
 }
 
-/// The result of a call whose answer came too late: a signal interrupted the target, which then asks again.
+/// The result of a call whose answer came too late: a signal interrupted the target, which then repeats the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replay {
     /// The call's number and registers.
     pub call: (i32, [u64; 6]),
-    /// What to answer.
+    /// The result to answer with.
     pub result: Result<i64, i32>,
 }
 
-/// How long a look at the tree may not show what was let go.
+/// How long a count of the tree may miss a process that was allowed.
 const SHOWS_AFTER: Duration = Duration::from_millis(20);
 
 /// Counts the processes and threads of a run as they are made.
 #[derive(Default)]
 pub struct Counter {
-    /// When processes were let go that a look at the tree may not show yet.
+    /// The times at which processes were allowed that a count of the tree may miss.
     expected: Vec<Instant>,
-    /// How many may be made before the tree is looked at again.
+    /// The number of processes that may be made before the tree is counted again.
     free: u64,
 }
 
 impl Counter {
-    /// Lets one more go without a look, where the last one found much room. What a look misses, because its parent
-    /// ends meanwhile, is found by the next, and that comes after half of the room at the latest.
+    /// Allows one more without a count, if the last one found much room. A process that a count misses, because its
+    /// parent ends meanwhile, is found by the next one, which comes after half of the room at the latest.
     pub fn knows_room(&mut self) -> bool {
         let knows = self.free > 0;
         if knows {
@@ -321,7 +321,7 @@ impl Counter {
         self.expected.push(Instant::now());
     }
 
-    /// Lets one more go, if there's room beside those alive and those expected.
+    /// Allows one more, if there is room besides those alive and those expected.
     pub fn expect_one_more(&mut self, alive: u64, limit: u64) -> bool {
         self.expected.retain(|since| since.elapsed() < SHOWS_AFTER);
         let taken = alive + self.expected.len() as u64;
@@ -362,7 +362,7 @@ impl Shared {
         }
     }
 
-    /// What the run made, inner runs included.
+    /// Objects that the run made, nested runs included.
     pub fn made(&self) -> MutexGuard<'_, Made> {
         self.run.made()
     }
@@ -375,12 +375,12 @@ impl Shared {
         lock(&self.refusals)
     }
 
-    /// A refusal with the run's own reason.
+    /// Replaces the reason of a refusal by the one behind it in the run's own policy.
     pub fn with_reason(&self, refusal: Refusal) -> Refusal {
         self.run.run_config.policy_reason(refusal)
     }
 
-    /// Takes note of a refusal, and tells of the first of its kind.
+    /// Records a refusal, and reports the first of its kind.
     pub fn note(&self, refusal: Refusal) {
         let refusal = self.with_reason(refusal);
         if let Reason::Inside { run, reason } = &refusal.reason {
@@ -400,8 +400,8 @@ impl Shared {
         }
     }
 
-    /// Takes note of what a program only told that it was refused, where nothing is noted of the same thing yet. That is no
-    /// event, so the audit trail has none of it.
+    /// Records a refusal that only the program's own text tells of, if none is recorded for the same target yet. It is
+    /// no event, so the audit trail doesn't contain it.
     pub fn note_told(&self, refusal: Refusal) {
         let refusal = self.with_reason(refusal);
         let mut refusals = self.refusals();
@@ -414,27 +414,27 @@ impl Shared {
         }
     }
 
-    /// Tells the observer, if there's one.
+    /// Reports a record to the observer, if there is one.
     pub fn tell(&self, record: impl FnOnce() -> Record) {
         if let Some((run, observer)) = &self.observer {
             observer.note(run, record());
         }
     }
 
-    /// Whether allowed accesses are told of.
+    /// Whether allowed accesses are reported.
     pub fn tells_all(&self) -> bool {
         self.observer
             .as_ref()
             .is_some_and(|(_, observer)| observer.wants_allowed())
     }
 
-    /// Has a grant kept for later runs; whether somebody does.
+    /// Has the observer keep a grant for later runs; returns whether it did.
     pub fn keep_grant(&self, words: &[OsString], request: &EscalationRequest, answer: &Answer) -> bool {
         let observer = self.observer.as_ref().map(|(_, observer)| observer);
         observer.is_some_and(|observer| observer.keep_grant(words, request, answer))
     }
 
-    /// A process asks where names are found: from now on it sees the run's own hosts file.
+    /// Records that a process looks up hosts: from now on it sees the run's own hosts file.
     pub fn note_resolving(&self, process: i32) {
         let mut resolving = lock(&self.resolving);
         if resolving.len() < Made::MOST {
@@ -456,8 +456,8 @@ impl Shared {
         self.workers.load(Ordering::Relaxed) <= self.waiting.load(Ordering::Relaxed) + 1
     }
 
-    /// Whether it is worth a system call to see if another call waits. A run that makes one call after the other, as most
-    /// do, has one worker and is looked at now and then.
+    /// Whether checking for another waiting call is worth a system call. A run that makes one call after the other, as
+    /// most do, has one worker and is checked now and then.
     pub fn is_time_to_look(&self) -> bool {
         const AT_FIRST: usize = 8;
         const THEN_EACH: usize = 16;
@@ -470,14 +470,14 @@ impl Shared {
 
     pub fn remember(&self, thread: i32, replay: Replay) {
         let mut replays = lock(&self.replays);
-        // Threads that were killed never ask again.
+        // Threads that were killed never repeat their call.
         if replays.len() >= 256 {
             replays.clear();
         }
         replays.insert(thread, replay);
     }
 
-    /// The result of the same call of the same thread, if it was done and never heard.
+    /// The result of the same call of the same thread, if it was done and the answer was never received.
     pub fn recall(&self, thread: i32, call: (i32, [u64; 6])) -> Option<Result<i64, i32>> {
         let mut replays = lock(&self.replays);
         if replays.is_empty() {

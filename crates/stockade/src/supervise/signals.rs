@@ -1,13 +1,13 @@
-//! Signals where Landlock doesn't keep them in the run (before ABI 6, Linux 6.12).
+//! Signals where Landlock doesn't confine them to the run (before ABI 6, Linux 6.12).
 //!
-//! A number may mean another process by the time of a call, so the kernel makes only those that are for the caller's own
-//! process, whose number stays its own while it waits. Every other signal is sent from here: the process is pinned (a
-//! pidfd), then shown to be below the caller's warden, then asked for once more. Of a group, or of all, those of the run
-//! are meant. So the program that gets a signal reads the launcher's process id in `si_pid`.
+//! A number may mean another process by the time of a call, so the kernel continues only calls to the caller's own
+//! process, whose number stays its own while it waits. The supervisor sends every other signal: it pins the process (a
+//! pidfd), shows that it is below the caller's warden, and checks that it still exists. A group, or all processes,
+//! means those of the run. So the program that gets a signal reads the launcher's process id in `si_pid`.
 //!
-//! What else sends signals: events of files (`events`) and orphaned process groups (`groups`) are judged too; timers and
-//! the death of a parent signal the process that asks; the end of a child signals its parent, which for an orphan is the
-//! warden, and then always with SIGCHLD; terminals signal their own session.
+//! Other sources of signals: events of files (`events`) and orphaned process groups (`groups`) are judged too; timers
+//! and the death of a parent signal the process that asks; the end of a child signals its parent, which for an orphan
+//! is the warden, and then always with SIGCHLD; terminals signal their own session.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -25,7 +25,7 @@ use crate::report::Kind;
 use stockade_sys::other::{self, SignalInfo};
 use stockade_sys::process;
 
-/// Whether signals are sent from here.
+/// Whether the supervisor sends the signals.
 pub fn are_judged(context: &NotifyContext<'_>) -> bool {
     context.shared().run.run_config.supervision.landlock_abi < LANDLOCK_SCOPE_ABI
 }
@@ -45,7 +45,7 @@ pub fn kill(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
             to_many(context, signal, |found| found.group == group)
         }
         ..0 => match to_many(context, signal, |found| found.group == -target) {
-            // Somebody else's: 0 only asks.
+            // A group outside the run: signal 0 only checks.
             Err(Errno(libc::ESRCH)) if process::signal(target, 0).is_ok() => Err(process_calls::foreign(
                 context,
                 Kind::Signal,
@@ -67,7 +67,7 @@ pub fn to_thread(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     }
     let own = own(context)?;
     if is_thread_of(context, own, thread) {
-        // By both numbers: the kernel looks whether the thread is still the process's.
+        // By both numbers: the kernel checks that the thread still belongs to the process.
         context.caller().confirm()?;
         process::signal_thread(own, thread, signal)?;
         return Ok(Answer::Value(0));
@@ -75,8 +75,8 @@ pub fn to_thread(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     to_process(context, thread, signal, None)
 }
 
-/// `tgkill`, and `rt_tgsigqueueinfo` with the address of what goes with it. Another process's thread can't be pinned, so
-/// the signal is for all of that process.
+/// `tgkill`, and `rt_tgsigqueueinfo` with the address of its information. Another process's thread can't be pinned, so
+/// the signal goes to the whole process.
 pub fn to_thread_of(context: &NotifyContext<'_>, signal: usize, info: Option<usize>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     let (target, thread) = (registers.int(0), registers.int(1));
@@ -104,7 +104,7 @@ pub fn queue(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     to_process(context, target, registers.int(1), Some(&info))
 }
 
-/// `pidfd_send_signal`. The descriptor may name another process at any time, so only its number is taken from it.
+/// `pidfd_send_signal`. The descriptor may name another process at any time, so only the process id is read from it.
 pub fn by_descriptor(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     if registers.word(3) != 0 {
@@ -115,7 +115,7 @@ pub fn by_descriptor(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         Ok(text) => numbered(&text),
         Err(_) => return Err(Errno(libc::EBADF)),
     };
-    // A directory of `/proc` names a process too.
+    // A directory of `/proc` identifies a process too.
     let target = target.or_else(|| {
         let link = format!("{}/fd/{number}", context.caller().thread);
         let name = context.worker_fds().read_proc_link(&link).ok()?;
@@ -133,13 +133,13 @@ pub fn by_descriptor(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     to_process(context, target, registers.int(1), info.as_ref())
 }
 
-/// What the kernel says of a pidfd: -1 where the process was collected, or is in no namespace of ours.
+/// The process id of a pidfd: -1 if the process was collected, or isn't in the supervisor's namespace.
 fn numbered(text: &str) -> Option<i32> {
     let line = text.lines().find_map(|line| line.strip_prefix("Pid:"))?;
     line.trim().parse().ok()
 }
 
-/// The caller's process, surely: the caller still waits.
+/// The caller's process, which is certain: the caller still waits.
 fn own(context: &NotifyContext<'_>) -> Result<i32, Errno> {
     let process = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
     context.caller().confirm()?;
@@ -155,7 +155,7 @@ fn is_thread_of(context: &NotifyContext<'_>, process: i32, thread: i32) -> bool 
     context.worker_fds().read_proc(&path).is_ok()
 }
 
-/// Longer information is the kernel's own; shorter there is none.
+/// Reads the information. Longer information is the kernel's own; a shorter form doesn't exist.
 fn read_info(context: &NotifyContext<'_>, index: usize) -> Result<SignalInfo, Errno> {
     let mut info = SignalInfo([0; 128]);
     context
@@ -164,20 +164,20 @@ fn read_info(context: &NotifyContext<'_>, index: usize) -> Result<SignalInfo, Er
     Ok(info)
 }
 
-/// A process of the run that no other one can take the place of.
+/// A pinned process of the run, whose place no other one can take.
 struct Held {
     process: i32,
     group: i32,
     descriptor: OwnedFd,
 }
 
-/// Why there is none.
+/// The reason why a process isn't pinned.
 enum Unheld {
     Gone,
     Foreign,
 }
 
-/// Pins a process by its number, or that of one of its threads.
+/// Pins a process by its number, or by that of one of its threads.
 fn hold(context: &NotifyContext<'_>, number: i32) -> Result<Held, Unheld> {
     let worker_fds = context.worker_fds();
     let text = worker_fds
@@ -189,7 +189,7 @@ fn hold(context: &NotifyContext<'_>, number: i32) -> Result<Held, Unheld> {
     let is_ours = procfs::is_below(worker_fds, context.caller().top, process)
         && (number == process || is_thread_of(context, process, number));
     let group = group_of(context, process);
-    // It wasn't collected, so all of that was said of this one.
+    // It wasn't collected meanwhile, so everything that was read is about this process.
     other::signal_process(descriptor.as_fd(), 0, None).map_err(|_| Unheld::Gone)?;
     match group {
         Some(group) if is_ours => Ok(Held {
@@ -224,8 +224,8 @@ fn to_process(
     Ok(Answer::Value(0))
 }
 
-/// To those of the run that are meant. The kernel would stop the clock for it; here a process that was started meanwhile
-/// is met by another round. The caller's own process is last: it may end by it.
+/// Signals all processes of the run that match. The kernel would do this atomically; here another round reaches
+/// processes that were started meanwhile. The caller's own process is last, since the signal may end it.
 fn to_many(context: &NotifyContext<'_>, signal: i32, is_meant: impl Fn(&Held) -> bool) -> Result<Answer, Errno> {
     const ROUNDS: usize = 4;
     let own = own(context)?;
@@ -250,7 +250,7 @@ fn to_many(context: &NotifyContext<'_>, signal: i32, is_meant: impl Fn(&Held) ->
             }
             context.caller().confirm()?;
             let sent = other::signal_process(held.descriptor.as_fd(), signal, None);
-            // One that gets it is success.
+            // One process that gets the signal counts as success.
             result = result.or(sent.map_err(Errno::from));
         }
         if !is_new {

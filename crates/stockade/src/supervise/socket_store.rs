@@ -1,5 +1,5 @@
-//! Sockets that were made for the run, where a container's filter refuses pidfd_getfd(2): then the supervisor has no
-//! other way to the target's own socket than to have made it.
+//! Sockets that the supervisor made for the run because a container's filter refuses pidfd_getfd(2): then it has no
+//! other way to the target's own socket.
 //!
 //! A copy is kept until the socket is connected or listens; while it lives, the other side sees no end of the stream.
 
@@ -13,10 +13,10 @@ use super::notify_context::NotifyContext;
 use crate::mutex::lock;
 use stockade_sys::{file, socket};
 
-/// Copies that are kept at once; the oldest goes first, and can't be connected any more.
+/// Most copies kept at once; the oldest is dropped first, and its socket can't be connected any more.
 const MOST: usize = 256;
 
-/// The copies, by the sockets' numbers.
+/// The copies, by socket number.
 #[derive(Default)]
 pub struct SocketStore(Mutex<Stored>);
 
@@ -56,7 +56,7 @@ impl SocketStore {
 }
 
 impl NotifyContext<'_> {
-    /// The very socket that a descriptor of the caller's refers to.
+    /// The socket that a descriptor of the caller's refers to.
     pub fn socket(&self, number: i32) -> Result<OwnedFd, Errno> {
         let refused = match self.caller().same_file(number) {
             Err(Errno(libc::EPERM | libc::ENOSYS)) => Errno(libc::EPERM),
@@ -65,12 +65,12 @@ impl NotifyContext<'_> {
         self.worker_fds().kept.copy(self.socket_number(number)?).ok_or(refused)
     }
 
-    /// Keeps a copy of a socket that is about to be the caller's, where it couldn't be had otherwise.
+    /// Keeps a copy of a socket that is about to be the caller's and couldn't be taken from it.
     pub fn keep_socket(&self, made: &OwnedFd) -> Result<(), Errno> {
         Ok(self.worker_fds().kept.keep(made)?)
     }
 
-    /// Lets the copy go.
+    /// Drops the copy.
     pub fn release_socket(&self, number: i32) {
         if !self.worker_fds().kept.is_empty()
             && let Ok(number) = self.socket_number(number)

@@ -1,5 +1,5 @@
-//! `connect` and `bind`, on the target's own socket. The address is read once; what is done with it is decided on that
-//! copy, and nothing is ever continued.
+//! `connect` and `bind`, on the target's own socket. The address is read once, decisions are made on that copy, and no
+//! call is ever continued.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -21,14 +21,14 @@ use stockade_sys::{confine, outer, socket};
 
 /// `sizeof(struct sockaddr_storage)`.
 const LONGEST: usize = 128;
-/// Where the path starts in `struct sockaddr_un`, and how long it may be.
+/// The offset of the path in `struct sockaddr_un`, and its largest length.
 const PATH_AT: usize = 2;
 const LONGEST_PATH: usize = 108;
 
-/// Why names that no directory holds are never connected or bound.
+/// Why abstract names, which no directory holds, are never connected or bound.
 const ABSTRACT: &str = "abstract unix sockets are closed";
 
-/// An address as the target's memory held it.
+/// An address as read from the target's memory.
 struct Address(Vec<u8>);
 
 impl Address {
@@ -48,7 +48,7 @@ impl Address {
         Some(i32::from(u16::from_ne_bytes(bytes)))
     }
 
-    /// The path of a unix address; `None` for abstract names and for none at all.
+    /// The path of a unix address; `None` for an abstract name or an empty address.
     fn path(&self) -> Result<Option<Alleged>, Errno> {
         let bytes = &self.0[PATH_AT..];
         if bytes.len() > LONGEST_PATH {
@@ -116,13 +116,13 @@ fn connect_unix(context: &NotifyContext<'_>, socket: OwnedFd, address: &Address)
     })
 }
 
-/// The run's own sockets, and those that are granted by name. A directory that may be written opens none.
+/// Allows the run's own sockets, and those granted by name. Write access to a directory doesn't open its sockets.
 fn verdict(judge: &Judge<'_>, object: &Pinned) -> Verdict {
     let run_policy = judge.run_policy;
     if run_policy.made().sockets.contains(&object.identity()) {
         return Verdict::OnBehalf;
     }
-    // Named one by one even an agent's that lies among secrets.
+    // A grant of this exact path allows even an agent's socket that lies among secrets.
     let grants = &run_policy.run_config.policy.sockets;
     if grants.iter().any(|grant| grant.path == object.name()) {
         return Verdict::OnBehalf;
@@ -156,7 +156,7 @@ pub fn bind(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         libc::AF_UNIX => {}
         domain @ (libc::AF_INET | libc::AF_INET6) => return internet::bind(context, &socket, domain, &address.0),
         _ => {
-            // The route side of netlink.
+            // Netlink's route sockets.
             socket::bind(socket.as_fd(), &address.0)?;
             return Ok(Answer::Value(0));
         }
@@ -186,10 +186,10 @@ pub fn bind(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Value(0))
 }
 
-/// Binds in the pinned directory. The address that the socket has from then on is the text that it was bound by, so
-/// that has to be the target's own.
+/// Binds in the pinned directory. The socket's address is from then on the text by which it was bound, so that has to
+/// be the target's own.
 fn bind_at(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Result<(), Errno> {
-    // The mode of a socket is its umask's affair alone.
+    // The mode of a socket depends on the umask alone.
     context.mode_under_umask(0o777);
     let as_given = match context.worker_fds().isolation {
         Isolation::Own => bind_as_given(context, socket, place, address),
@@ -205,7 +205,7 @@ fn bind_at(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place, a
     Ok(())
 }
 
-/// On a thread that can make sockets nowhere but below the pinned directory: the path may lead elsewhere by now. It
+/// Binds on a thread that can make sockets only below the pinned directory: the path may lead elsewhere by now. It
 /// starts from the target's own directory.
 fn bind_as_given(
     context: &NotifyContext<'_>,
@@ -233,7 +233,7 @@ fn bind_as_given(
     }
 }
 
-/// In the directory itself: the worker goes there, since an address has room for a short path only.
+/// Binds in the directory itself: the worker changes to it, since an address has room for a short path only.
 fn bind_by_name(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place) -> Result<(), Errno> {
     match context.worker_fds().isolation {
         Isolation::Own => {

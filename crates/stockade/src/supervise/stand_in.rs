@@ -1,8 +1,8 @@
-//! Runs without network: what they would reach is told, and refused.
+//! Runs without network: what they try to reach is reported, and refused.
 //!
-//! Such a run gets a unix stream where it asks for TCP. No address of the internet is anything to it, so the run is where it
-//! was without one; but `connect` and `bind` say which host and port it wanted. Names are asked of a nameserver that knows
-//! none: the stream is replaced by one end of a pair then, and no other process can get in between.
+//! Such a run gets a unix stream when it asks for TCP. Internet addresses mean nothing to that socket, so the run
+//! reaches no more than without one; but `connect` and `bind` show which host and port it wanted. Lookups go to a
+//! nameserver that knows no names: then one end of a pair replaces the stream, and no other process can get in between.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -20,45 +20,45 @@ use crate::report::{Kind, Part, Reason};
 use crate::{fault, plan};
 use stockade_sys::{file, notify};
 
-/// Slow calls beside which no nameserver begins: the run's other ones need theirs.
+/// Most slow calls beside which a nameserver is started: the run's other slow calls need the rest.
 const MOST_NAMESERVERS: usize = 64;
 
-/// Whether an address of this family is one that a run without network gives to a stand-in.
+/// Whether an address of this family means a stand-in, because the run has no network.
 pub fn is_meant(context: &NotifyContext<'_>, family: Option<i32>) -> bool {
     matches!(family, Some(libc::AF_INET | libc::AF_INET6)) && is_needed(context)
 }
 
-/// Whether the run, or a run inside it that the caller is in, has no network.
+/// Whether the run, or a nested run that the caller is in, has no network.
 pub fn is_needed(context: &NotifyContext<'_>) -> bool {
     refusing(context, Reason::NotGranted).is_some()
 }
 
-/// The reason of the run that has none.
+/// The refusal's reason from the run that has no network.
 pub fn refusing(context: &NotifyContext<'_>, reason: Reason) -> Option<Reason> {
     context
         .judge
         .refusing(reason, |run_policy| plan::has_network(&run_policy.run_config.policy))
 }
 
-/// `connect` of a stand-in to an address of the internet, which nothing grants.
+/// `connect` of a stand-in to an internet address, which nothing grants.
 pub fn connect(context: &NotifyContext<'_>, target: &OwnedFd, bytes: &[u8]) -> Result<Answer, Errno> {
     let address = internet::parse(bytes)?;
     if address == SocketAddr::new(NAMESERVER.into(), NAMES_PORT) {
         return ask_for_names(context, target);
     }
-    // Programs try both addresses of this machine, and one grant is for both.
+    // Programs try both addresses of this machine, and one grant covers both.
     let wanted = match address.ip().is_loopback() {
         true => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()),
         false => address,
     };
     let reason = network::why_closed(address.ip());
     let reason = refusing(context, reason.clone()).unwrap_or(reason);
-    // This asks no question: a run whose caller can be asked for hosts has sockets.
+    // No question is asked: a run whose approver can be asked for hosts has sockets.
     Cleared::of(context).refuse(Kind::Connect, &wanted.to_string(), &address.to_string(), reason);
     Err(REFUSED)
 }
 
-/// `bind` of a stand-in: a server's port.
+/// `bind` of a stand-in to a server's port.
 pub fn bind(context: &NotifyContext<'_>, bytes: &[u8]) -> Result<Answer, Errno> {
     let given = internet::parse(bytes)?;
     let wanted = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), given.port());
@@ -75,7 +75,7 @@ fn not_granted(context: &NotifyContext<'_>) -> Reason {
     refusing(context, Reason::NotGranted).unwrap_or(Reason::NotGranted)
 }
 
-/// Gives the run a connection to a nameserver of its own, which lives as long as that is used.
+/// Gives the run a connection to a nameserver of its own, which lives as long as it is used.
 fn ask_for_names(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<Answer, Errno> {
     if context.shared().slow.load(Ordering::Relaxed) >= MOST_NAMESERVERS {
         return Err(Errno(libc::EAGAIN));
@@ -101,15 +101,15 @@ fn ask_for_names(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<Answer
             faults.note(Part::Names, &fault);
         }
         if !was_asked {
-            // Who finds that it is no TCP says no name.
+            // A client that notices that this isn't TCP sends no name.
             acl.refuse(Kind::Connect, "internet", "internet", reason);
         }
     })?;
     Ok(Answer::Value(0))
 }
 
-/// What is served in place of a file by which names are found. The machine's hosts file is one like others, until a process
-/// has opened what C libraries open before it to find a host.
+/// The content served in place of a file that programs resolve names with. The machine's hosts file stays as it is
+/// until a process has opened the files that C libraries open first to find a host.
 pub fn file(context: &NotifyContext<'_>, path: &Alleged) -> Option<String> {
     if !network::is_about_names(path.bytes()) || !is_needed(context) {
         return None;

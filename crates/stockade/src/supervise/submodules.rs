@@ -1,6 +1,6 @@
-//! Submodules of repositories that the run didn't make. From the top of a repository git goes into what its index calls a
-//! submodule where a repository is, and starts what is configured there (`core.fsmonitor`, say). So nothing of the run's comes to
-//! be a repository there, and nothing where a repository is comes to be a submodule.
+//! Submodules of repositories that the run didn't make. From the top of a repository git enters a path that its index
+//! lists as a submodule, if a repository is there, and starts what is configured there (`core.fsmonitor`, say). So the
+//! run can't put a repository at such a path, nor make a path with a repository a submodule.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -23,19 +23,19 @@ use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
 const LONGEST_CONFIG: u64 = 1 << 20;
-/// Of a `.git` file.
+/// The longest `.git` file.
 const LONGEST_PATH: u64 = 8192;
 
 /// A git directory.
 #[derive(Debug)]
 pub struct Repository {
     directory: PathBuf,
-    /// Of a linked work tree, what it shares with others.
+    /// The directory that a linked work tree shares with others.
     common: PathBuf,
 }
 
 impl Repository {
-    /// By its git directory.
+    /// The repository with this git directory.
     pub fn of_directory(directory: &Path) -> Repository {
         let above = directory.parent();
         let is_linked = !is_git(directory) && above.and_then(Path::file_name).is_some_and(|name| name == "worktrees");
@@ -46,7 +46,7 @@ impl Repository {
         }
     }
 
-    /// By a `.git`, which is its directory or leads there.
+    /// The repository of a `.git`, which is its directory or leads there.
     fn of_dot_git(path: &Path) -> io::Result<Repository> {
         if fs::metadata(path)?.is_dir() {
             return Ok(Repository::of_directory(path));
@@ -68,14 +68,14 @@ impl Repository {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The directory that its files belong to, where that lies around it.
+    /// The directory that its files belong to, if that lies around it.
     fn work_tree(&self) -> Option<&Path> {
         let is_around = is_git(&self.directory) && !may_name_work_tree(&self.config()?);
         self.directory.parent().filter(|_| is_around)
     }
 
-    /// A file as an index, and whether it has a name. A split one with what it has in another file, which is written as it is
-    /// itself.
+    /// Reads a file as an index, and whether it has a name. A split index is read with its shared part in another file,
+    /// which is written in the same way.
     fn read(&self, file: &mut File, name: Option<&Path>) -> Option<Index> {
         let hash = object_name_length(&self.config()?)?;
         let index = Index::read(file, hash, name).ok()??;
@@ -87,8 +87,8 @@ impl Repository {
         shared.shared.is_none().then(|| index.with(shared))
     }
 
-    /// Whether git goes into no repository by a new index, or a part of one, that it didn't go into by the old one, but those
-    /// that it made itself for submodules. In linked work trees and in submodules there is no new one.
+    /// Whether a new index, or a part of one, leads git into no repository that the old one didn't, except those that
+    /// git itself made for submodules. In linked work trees and in submodules no new one is accepted.
     pub fn takes(&self, judges: &PolicyStack<'_>, kind: Renamed, before: Option<&mut File>, now: &mut File) -> bool {
         let Some(now) = self
             .read(now, None)
@@ -112,8 +112,8 @@ impl Repository {
             })
     }
 
-    /// Whether a directory is no repository, or its `.git` is a file that leads to one of this repository's `modules`, and that
-    /// no run may write.
+    /// Whether a directory is no repository, or its `.git` is a file that leads to one of this repository's `modules`
+    /// and that no run may write.
     fn is_none_or_own(&self, judges: &PolicyStack<'_>, directory: &Path) -> bool {
         let dot_git = directory.join(".git");
         match dot_git.symlink_metadata() {
@@ -133,7 +133,7 @@ fn is_git(directory: &Path) -> bool {
         .is_some_and(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// A short text.
+/// Reads a short file.
 fn text(path: &Path) -> io::Result<Vec<u8>> {
     let found = fs::metadata(path)?;
     match found.is_file() && found.len() <= LONGEST_PATH {
@@ -142,7 +142,7 @@ fn text(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A file as it was.
+/// Identifies the state of a file.
 type Stamp = (u64, u64, u64, i64, i64);
 
 fn stamp(found: &Metadata) -> Stamp {
@@ -155,18 +155,18 @@ fn stamp(found: &Metadata) -> Stamp {
     )
 }
 
-/// What was read at a stamp; `None` isn't understood.
+/// The index read at a stamp; `None` if it couldn't be parsed.
 type Known = (Stamp, Option<Arc<Index>>);
 
-/// Indexes that were read, until they change.
+/// A cache of indexes, each valid until its file changes.
 #[derive(Default)]
 pub struct Indexes(Mutex<HashMap<PathBuf, Known>>);
 
 impl Indexes {
     const MOST: usize = 64;
 
-    /// Whether a repository's index has a submodule, or a directory, that a `.git` below this one would be in, at one of these names.
-    /// So it is where that can't be told.
+    /// Whether a repository's index has a submodule, or a directory, at a path below this one where there is a
+    /// repository. The answer is yes if that can't be determined.
     pub fn have_place(&self, dot_git: &Path, directory: &Path, is_repository: impl Fn(&Path) -> bool) -> bool {
         let (repository, path, file) = match index_of(dot_git) {
             Ok(found) => found,
@@ -190,8 +190,8 @@ impl Indexes {
             return index;
         }
         let index = repository.read(&mut file, None).map(Arc::new);
-        // What a split one has in another file changes without it. One that has just been written may be written again in the same
-        // tick of the clock.
+        // The shared part of a split index changes without it. A file that was just written may be written again within
+        // the same tick of the clock.
         let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(found.ctime().unsigned_abs());
         let is_settled = changed + Duration::from_secs(2) < SystemTime::now();
         if is_settled && index.as_ref().is_none_or(|index| index.shared.is_none()) {
@@ -205,8 +205,8 @@ impl Indexes {
     }
 }
 
-/// Whether a repository's index has what a `.git` in this directory would be that of, or around, or beside. So it has where that
-/// can't be told.
+/// Whether a repository's index has an entry that a `.git` in this directory would belong to, surround, or lie beside.
+/// The answer is yes if that can't be determined.
 pub fn has_tracked(dot_git: &Path, directory: &Path) -> bool {
     let (repository, _, mut file) = match index_of(dot_git) {
         Ok(found) => found,
@@ -220,20 +220,20 @@ pub fn has_tracked(dot_git: &Path, directory: &Path) -> bool {
     index.is_none_or(|index| index.has_name || index.links().any(|link| directory.starts_with(work_tree.join(link))))
 }
 
-/// The index of the repository that a `.git` is, or leads to; else whether there may be something in one.
+/// The index of the repository that a `.git` is, or leads to; otherwise whether there may be entries.
 fn index_of(dot_git: &Path) -> Result<(Repository, PathBuf, File), bool> {
-    // Where there's none, git takes it for none either.
+    // If there is no repository, git finds none either.
     let repository = Repository::of_dot_git(dot_git).map_err(|error| !is_absence(&error))?;
     let path = repository.directory.join("index");
     match File::open(&path) {
         Ok(file) => Ok((repository, path, file)),
-        // A run may remove that of a linked work tree.
+        // A run may remove the index of a linked work tree.
         Err(error) => Err(!is_absence(&error) || repository.directory != repository.common),
     }
 }
 
-/// That no directory with a repository comes to be where an index has a submodule, or a directory. The answer is that of another
-/// file system.
+/// Refuses to move a directory with a repository to where an index has a submodule, or a directory, with the errno of
+/// another file system.
 pub fn refuse_move(
     context: &NotifyContext<'_>,
     (old, moved): (&Place, Option<Entry>),

@@ -1,5 +1,5 @@
-//! Files that the run sees in place of the machine's: those by which programs find names, and the script that it is
-//! for, as it was when somebody read it.
+//! Synthetic files, which the run sees in place of the machine's: those that programs resolve names with, and the
+//! script that the run is for, as it was when it was read.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -16,7 +16,7 @@ use super::stand_in;
 use crate::mutex::lock;
 use stockade_sys::file;
 
-/// A script as it was read. Its interpreter finds it by its path, and by then somebody may have put another one there.
+/// A script as it was read. Its interpreter opens it by its path, where somebody may have put another one by then.
 #[derive(Debug)]
 pub struct Script {
     path: PathBuf,
@@ -32,17 +32,17 @@ struct Opens {
     count: u32,
 }
 
-/// How often the first process that opens a script, its interpreter, is given it as it was read. Others have the file.
+/// How often the first process that opens a script, its interpreter, gets the text as it was read. Others get the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServedTo {
-    /// As often as it opens it before it runs it. Afterwards there is the file: scripts hold locks on it.
+    /// As often as the interpreter opens it before running it. Afterwards it gets the file: scripts hold locks on it.
     First(u32),
     /// Always.
     All,
 }
 
 impl Script {
-    /// A script at its real path, which is how its interpreter will be given it.
+    /// A script at its real path, by which its interpreter will open it.
     pub fn new(path: PathBuf, text: Arc<[u8]>, to_whom: ServedTo) -> Script {
         Script {
             path,
@@ -67,7 +67,7 @@ impl Script {
     }
 }
 
-/// What is served in place of a file; `None` for all that are the machine's own.
+/// The content served in place of a file; `None` for the machine's own files.
 pub fn content<'a>(context: &'a NotifyContext<'_>, path: &Alleged) -> Option<Cow<'a, [u8]>> {
     let script = context
         .shared()
@@ -80,7 +80,7 @@ pub fn content<'a>(context: &'a NotifyContext<'_>, path: &Alleged) -> Option<Cow
     }
 }
 
-/// The text of a file by which names are found; `None` where no hosts are named.
+/// The text of a file that programs resolve names with; `None` if no hosts are named.
 pub fn names(context: &NotifyContext<'_>, path: &Alleged) -> Option<String> {
     let Some(network) = context.shared().network.as_deref() else {
         return stand_in::file(context, path);
@@ -91,8 +91,8 @@ pub fn names(context: &NotifyContext<'_>, path: &Alleged) -> Option<String> {
     is_served.then_some(text)
 }
 
-/// Where no names are granted, and hosts may be asked for, the machine's own hosts file is one like others, until a process has opened what C
-/// libraries open before it to find a host.
+/// Whether the process looks up hosts. If no names are granted but hosts may be asked for, the machine's hosts file
+/// stays as it is until a process has opened the files that C libraries open first to find a host.
 pub fn is_looking_for_hosts(context: &NotifyContext<'_>, path: &Alleged) -> bool {
     let process = context.caller().process();
     if path.bytes() == b"/etc/hosts" {
@@ -102,7 +102,7 @@ pub fn is_looking_for_hosts(context: &NotifyContext<'_>, path: &Alleged) -> bool
     true
 }
 
-/// A file without a name that holds this text, and can't be changed.
+/// A file without a name that contains this text and can't be changed.
 pub fn file(context: &NotifyContext<'_>, text: &[u8]) -> Result<OwnedFd, Errno> {
     context.caller().confirm()?;
     let made = make_unexecutable(c"stockade", MFD_ALLOW_SEALING)?;

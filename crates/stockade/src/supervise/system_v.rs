@@ -1,9 +1,9 @@
-//! System V shared memory and semaphores (sysvipc(7)), for programs such as PostgreSQL, where the policy lets files be
+//! System V shared memory and semaphores (sysvipc(7)), for programs such as PostgreSQL, if the policy lets files be
 //! written.
 //!
-//! A run has objects of its own, as in a namespace. The supervisor makes each one without a key and keeps the run's keys
-//! itself: so no key of the run's leads to an object of others, and none of theirs to one of the run's. Whether an id is the
-//! run's is decided by registers alone. The supervisor removes what is left at the end.
+//! A run has objects of its own, as in a namespace. The supervisor makes each one without a key and keeps the run's
+//! keys itself: no key of the run leads to another's object, and no key of others to the run's. Registers alone decide
+//! whether an id is the run's. The supervisor removes what is left at the end.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::policy::{Access, Grant};
 use crate::report::{Kind as RefusalKind, Reason};
 use stockade_sys::system_v::{self, Kind};
 
-/// Objects of a run at a time. The kernel has room for 4,096 segments.
+/// Most objects of a run at a time. The kernel has room for 4,096 segments.
 const MOST: usize = 256;
 
 // linux/shm.h.
@@ -24,8 +24,8 @@ const SHM_NORESERVE: i32 = 0o10000;
 const SHM_LOCK: i32 = 11;
 const SHM_UNLOCK: i32 = 12;
 
-/// Commands of shmctl(2) and semctl(2) that ask for an object by its place in the kernel's table, or change whose it is, aren't
-/// among these.
+/// Allowed commands of shmctl(2) and semctl(2); none of them names an object by its place in the kernel's table, or
+/// changes its owner.
 const ON_MEMORY: [i32; 3] = [libc::IPC_STAT, SHM_LOCK, SHM_UNLOCK];
 const ON_SEMAPHORES: [i32; 8] = [
     libc::IPC_STAT,
@@ -44,9 +44,9 @@ pub struct Objects(HashMap<(Kind, i32), Object>);
 
 #[derive(Debug)]
 struct Object {
-    /// The run's key for it; `IPC_PRIVATE` is none.
+    /// The run's key for the object; `IPC_PRIVATE` means none.
     key: i32,
-    /// Bytes, or semaphores.
+    /// The number of bytes, or of semaphores.
     size: usize,
 }
 
@@ -58,13 +58,13 @@ impl Objects {
         Some((*id, object.size))
     }
 
-    /// Bytes of its shared memory, attached or not, and touched or not.
+    /// The bytes of the run's shared memory, attached or not, and touched or not.
     pub fn memory(&self) -> u64 {
         let sizes = self.0.iter().filter(|((kind, _), _)| *kind == Kind::Memory);
         sizes.map(|(_, object)| object.size as u64).sum()
     }
 
-    /// Removes them all.
+    /// Removes all objects.
     pub fn clear(&mut self) {
         for ((kind, id), _) in self.0.drain() {
             let _ = system_v::remove(kind, id);
@@ -104,7 +104,7 @@ pub fn get(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
     if made.system_v.0.len() >= MOST {
         return Err(Errno(libc::ENOSPC));
     }
-    // Other users have no part in it.
+    // Other users get no access to it.
     let id = system_v::make(kind, size, flags & (known | 0o700))?;
     made.system_v.0.insert((kind, id), Object { key, size });
     Ok(Answer::Value(i64::from(id)))
@@ -116,7 +116,7 @@ pub fn act(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
     Ok(continued(context))
 }
 
-/// `shmdt` gives back memory of the caller's own.
+/// `shmdt`, which detaches memory of the caller's own.
 pub fn detach(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     require_use(context)?;
     Ok(continued(context))
@@ -147,7 +147,7 @@ fn continued(context: &NotifyContext<'_>) -> Answer {
     Answer::Continue(MayContinue::registers_decided(&context.caller().registers))
 }
 
-/// A run that writes no files has no use for it.
+/// Refuses runs that write no files, which have no use for these calls, and nested runs.
 fn require_use(context: &NotifyContext<'_>) -> Result<(), Errno> {
     let is_written = |grant: &Grant| grant.is_chosen() && grant.access.contains(Access::WRITE);
     let writes = |run_policy: &RunPolicy| run_policy.run_config.policy.grants.iter().any(is_written);

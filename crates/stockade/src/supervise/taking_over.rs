@@ -1,5 +1,5 @@
-//! That nothing which the run made comes to be where something of another's was, if it may hold what is guarded elsewhere:
-//! a directory with git hooks of the run's own, say, in the place of the user's.
+//! Keeps what the run made from taking the place of something of another's, if it may contain what is guarded
+//! elsewhere: a directory with git hooks of the run's own, say, in the place of the user's.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +15,7 @@ use super::shared::Made;
 use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
-/// A directory or link has lost its name, and has another one where it was moved.
+/// Records that a directory or link has lost its name, and the new name if it was moved.
 pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<Entry>, now: Option<&Place>) {
     if let Some(found) = found.filter(|found| found.is_directory() || found.is_symlink()) {
         context
@@ -24,8 +24,8 @@ pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<Entry>, 
     }
 }
 
-/// That no directory which may hold what is guarded elsewhere comes to be where one was that the run didn't make, nor a link
-/// that leads to one. The answer is that of another file system, as of a move across the border of a closed tree.
+/// Refuses a directory that may contain what is guarded elsewhere in the place of one that the run didn't make, and a
+/// link that leads to one. The errno is that of another file system, as for a move across the border of a denied tree.
 pub fn refuse_move(
     context: &NotifyContext<'_>,
     (old, moved): (&Place, Option<Entry>),
@@ -50,8 +50,8 @@ pub fn refuse_move(
     Ok(())
 }
 
-/// That no link comes to be where something was that the run didn't make, if it leads to a directory that may hold what is
-/// guarded elsewhere. What it leads to counts as another's from then on, so that nothing such comes there later.
+/// Refuses a link in the place of something that the run didn't make, if it leads to a directory that may contain what
+/// is guarded elsewhere. Its target counts as another's from then on, so that no such directory can get there later.
 pub fn refuse_link(
     context: &NotifyContext<'_>,
     text: &[u8],
@@ -90,7 +90,7 @@ fn note(context: &NotifyContext<'_>, new: &Place, asked: &[u8], reason: &'static
     context.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));
 }
 
-/// Where a link in this directory leads, and whether to a directory. By way of another link it may lead anywhere: to the top.
+/// The target of a link in this directory, and whether it is a directory. Through another link it may be anywhere: `/`.
 fn target_of(directory: &Path, text: &[u8]) -> (PathBuf, bool) {
     let anywhere = (PathBuf::from("/"), true);
     let (mut at, mut is_directory) = (directory.to_path_buf(), true);

@@ -1,4 +1,4 @@
-//! Terminals: `/dev/tty` is the caller's, and a pseudo-terminal that the run made is the run's.
+//! Terminals: `/dev/tty` means the caller's, and a pseudo-terminal that the run made is the run's.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -15,7 +15,7 @@ use crate::report::Kind;
 use stockade_sys::notify::OnExecute;
 use stockade_sys::{confine, file, terminal};
 
-/// Whether this is "the terminal of the process that opens it".
+/// Whether this is `/dev/tty`, the terminal of the process that opens it.
 pub fn is_own_terminal_device(object: &Pinned) -> bool {
     const TTY: u64 = libc::makedev(5, 0);
     object.is_device() && object.device() == TTY
@@ -30,7 +30,7 @@ pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) 
     if device == 0 {
         return Err(Errno(libc::ENXIO));
     }
-    // As new_encode_dev() in linux/kdev_t.h packs it.
+    // Unpacks new_encode_dev() of linux/kdev_t.h.
     let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
     let path = terminal_path(major, minor);
     let path = CString::new(path).expect("no NUL");
@@ -50,7 +50,7 @@ pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) 
     }
     let flags = flags & !(libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC);
     let opened = context.worker_fds().reopen(object.as_fd(), flags);
-    // By its own name it may be another user's, as after su(1); `/dev/tty` doesn't ask whose it is.
+    // By its own name it may be another user's, as after su(1); `/dev/tty` ignores the owner.
     let opened = match opened {
         Err(error) if error.raw_os_error() == Some(libc::EACCES) => given(object.device(), flags).ok_or(error)?,
         opened => opened?,
@@ -58,7 +58,7 @@ pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) 
     Ok(Answer::Descriptor(opened, on_execute))
 }
 
-/// A terminal that this process was given, for what it was opened for.
+/// A terminal among this process's standard streams, if it was opened for this access.
 fn given(device: u64, flags: i32) -> Option<OwnedFd> {
     const AS_IT_IS: i32 = libc::O_ACCMODE | libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_LARGEFILE | libc::O_NOFOLLOW;
     let is_it = |file: &OwnedFd| {
@@ -70,7 +70,7 @@ fn given(device: u64, flags: i32) -> Option<OwnedFd> {
     streams.find(is_it).filter(|_| flags & !AS_IT_IS == 0)
 }
 
-/// Slaves of pseudo-terminals (Documentation/admin-guide/devices.txt).
+/// The major numbers of pseudo-terminal slaves (Documentation/admin-guide/devices.txt).
 const UNIX98_MAJORS: std::ops::Range<u32> = 136..144;
 
 fn terminal_path(major: u32, minor: u32) -> String {
@@ -85,8 +85,8 @@ fn terminal_path(major: u32, minor: u32) -> String {
     }
 }
 
-/// `ioctl(TIOCSWINSZ)`: the size of a pseudo-terminal that the run made, or of the other end of one. The caller's own would
-/// stay so when the run is over.
+/// `ioctl(TIOCSWINSZ)`: sets the size of a pseudo-terminal that the run made, by either end. The caller's own terminal
+/// would keep the size when the run is over.
 pub fn set_size(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     let mut size = [0; size_of::<libc::winsize>()];
@@ -107,7 +107,7 @@ pub fn set_size(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Value(0))
 }
 
-/// The maker of a pseudo-terminal may open its other end.
+/// Records a pseudo-terminal that the run made, so that it may open the other end.
 pub fn note_master(context: &NotifyContext<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
     if object.is_device()
         && is_terminal_multiplexer(object.name())
@@ -119,7 +119,7 @@ pub fn note_master(context: &NotifyContext<'_>, object: &Pinned, opened: Borrowe
     }
 }
 
-/// A pseudo-terminal's other end. Its number is used again once it is closed; the time at which the kernel made its
+/// The other end of a pseudo-terminal. Its number is reused once it is closed; the time at which the kernel made its
 /// entry tells the two apart, since no process of a run can change the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Terminal {
@@ -128,7 +128,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Of an open entry in `/dev/pts`.
+    /// The terminal of an open entry in `/dev/pts`.
     pub fn of(entry: BorrowedFd<'_>) -> Option<Terminal> {
         let status = file::entry_status(entry, c"").ok()?;
         Some(Terminal {
@@ -137,7 +137,7 @@ impl Terminal {
         })
     }
 
-    /// The one behind a master that was just opened.
+    /// The terminal behind a master that was just opened.
     fn behind(master: BorrowedFd<'_>) -> Option<Terminal> {
         let number = file::terminal_number(master).ok()?;
         let path = CString::new(format!("/dev/pts/{number}")).expect("no NUL");

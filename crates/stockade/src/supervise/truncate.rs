@@ -1,5 +1,5 @@
-//! What takes away what a file holds: `ftruncate` and `fallocate` of a run that may not delete, and the question whether
-//! a length would.
+//! Calls that remove a file's content: `ftruncate` and `fallocate` of a run that may not delete, and the check whether
+//! a length would remove some.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -17,8 +17,8 @@ use crate::report::Kind;
 use stockade_sys::file;
 use stockade_sys::limits::limit_of;
 
-/// `ftruncate`, of a run that may not delete: what a file holds isn't cut away. It is done on a copy of the very
-/// descriptor, since another thread may put another file at its number.
+/// `ftruncate` of a run that may not delete: it can't cut a file's content. The supervisor makes the call on a copy of
+/// the descriptor, since another thread may put another file at its number.
 pub fn cut(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     let (number, length) = (registers.int(0), registers.long(1) as i64);
@@ -33,8 +33,8 @@ pub fn cut(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Value(0))
 }
 
-/// `fallocate` in the modes that take away what a file holds, of a run that may not delete, and of much. It is done on a copy of the
-/// very descriptor, where that leaves enough.
+/// `fallocate` in the modes that remove a file's content, of a run that may not delete, and of large sizes. The
+/// supervisor makes the call on a copy of the descriptor, if that leaves enough space.
 pub fn allocate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let registers = context.caller().registers;
     let mode = FallocateFlags::from_bits(registers.int(1)).ok_or(Errno(libc::EOPNOTSUPP))?;
@@ -47,7 +47,7 @@ pub fn allocate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         context.note(&Attempt::on(Kind::Delete, b""), target, reason);
         return Err(Errno(libc::EPERM));
     }
-    // Where no descriptor can be taken over, programs write.
+    // If no descriptor can be taken over, programs write instead.
     let file = context
         .caller()
         .same_file(registers.int(0))
@@ -94,8 +94,8 @@ pub fn allocate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     Ok(Answer::Value(0))
 }
 
-/// Memory is taken by the caller itself, in its name. A descriptor may name another file by then, of a disk, so more is refused than
-/// is a loss there; programs write then.
+/// The caller itself allocates memory, so that it is charged for it. Its descriptor may name another file by then, on a
+/// disk, so sizes that would be a loss there are refused; programs write then.
 fn of_memory(length: i64, registers: &Registers) -> Result<Answer, Errno> {
     const MOST: i64 = 16 << 20;
     match length <= MOST {
@@ -109,10 +109,10 @@ fn is_of_memory(file: &OwnedFd) -> nix::Result<bool> {
     Ok([TMPFS_MAGIC, HUGETLBFS_MAGIC].contains(&kind))
 }
 
-/// Modes that leave a file its length.
+/// Modes that don't make a file longer.
 const SAME_SIZE: FallocateFlags = FallocateFlags::FALLOC_FL_KEEP_SIZE.union(FallocateFlags::FALLOC_FL_COLLAPSE_RANGE);
 
-/// Modes by which a file comes to no more space.
+/// Modes by which a file takes no more space.
 const TAKING_NO_SPACE: FallocateFlags = FallocateFlags::FALLOC_FL_PUNCH_HOLE
     .union(FallocateFlags::FALLOC_FL_COLLAPSE_RANGE)
     .union(FallocateFlags::FALLOC_FL_INSERT_RANGE);
@@ -120,7 +120,7 @@ const TAKING_NO_SPACE: FallocateFlags = FallocateFlags::FALLOC_FL_PUNCH_HOLE
 /// `PUNCH_HOLE`, `COLLAPSE_RANGE`, `ZERO_RANGE` and `WRITE_ZEROES` of fallocate(2).
 const TAKING_AWAY: i32 = 0x2 | 0x8 | 0x10 | 0x80;
 
-/// That a file keeps what it holds, where the run may not delete.
+/// Refuses to cut a file's content, if the run may not delete.
 pub fn refuse_to_cut(context: &NotifyContext<'_>, object: &Pinned, length: i64, asked: &[u8]) -> Result<(), Errno> {
     if u64::try_from(length).is_ok_and(|length| length >= object.length()) {
         return Ok(());
@@ -131,7 +131,7 @@ pub fn refuse_to_cut(context: &NotifyContext<'_>, object: &Pinned, length: i64, 
         .map(drop)
 }
 
-/// The limit on a file's size is the target's, and this thread has none.
+/// Refuses lengths beyond the target's limit on a file's size, which doesn't apply to this thread.
 pub fn refuse_to_grow(context: &NotifyContext<'_>, length: i64) -> Result<(), Errno> {
     let largest = context
         .judge

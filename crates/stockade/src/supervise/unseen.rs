@@ -1,5 +1,5 @@
-//! Reads that the kernel refused by itself (`--trace fast`), as far as a program tells of them on its standard error: each path
-//! that it names is tried against the policy. That grants nothing; it is what a report can say of them.
+//! Reads that the kernel refused by itself (`--trace fast`), as far as a program mentions them on its standard error:
+//! each path that it names is judged by the policy. That grants nothing; it is for the report alone.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -13,10 +13,10 @@ use super::resolve::{Last, Request};
 use crate::policy::Access;
 use crate::report::{Kind, Reason, Refusal, refused_paths};
 
-/// Paths of one line that are tried.
+/// Most paths of one line that are judged.
 const MOST: usize = 16;
 
-/// Takes note of what the caller's last line names and nothing lets it read.
+/// Records the paths in the caller's last line that it may not read.
 pub fn note(context: &NotifyContext<'_>) {
     let Some((line, at)) = context.shared().heard().last_line(context.caller().process()) else {
         return;
@@ -37,7 +37,7 @@ pub fn note(context: &NotifyContext<'_>) {
     }
 }
 
-/// As if the open had been judged, right before the line began.
+/// The refusal as if the open had been judged, right before the line began.
 fn refusal(
     context: &NotifyContext<'_>,
     attempt: &Attempt<'_>,

@@ -1,7 +1,7 @@
-//! The threads that serve a run, and how they come and go.
+//! The threads that serve a run, and when they start and end.
 //!
-//! Every further thread that waits makes each answer slower, so a run starts with one. Another comes when a call is found
-//! waiting while no worker is free for it.
+//! Every further waiting thread makes each answer slower, so a run starts with one. Another is started when a call
+//! waits while no worker is free for it.
 
 use std::cell::Cell;
 use std::io;
@@ -32,20 +32,20 @@ use stockade_sys::file;
 use stockade_sys::notify::{self, Notification, OnExecute};
 use stockade_sys::wire::{self, Message};
 
-/// As many as can run at once, and one for a call that waits in the kernel.
+/// Most workers: as many as can run at once, and one for a call that waits in the kernel.
 fn most_workers() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| thread::available_parallelism().map_or(2, |count| count.get() + 1))
 }
 
-/// Slow calls at once: more are refused, so that no target fills the machine with our threads.
+/// Most slow calls at once: more are refused, so that no target fills the machine with the supervisor's threads.
 const MOST_SLOW: usize = 512;
 
-/// Counts a slow call while it lasts.
+/// Counts a slow call until it is dropped.
 pub(super) struct Slow(Arc<Shared>);
 
 impl Slow {
-    /// `None` where there are too many.
+    /// Returns `None` if there are too many.
     pub(super) fn begin(shared: &Arc<Shared>) -> Option<Slow> {
         let slow = Slow(Arc::clone(shared));
         (shared.slow.fetch_add(1, Ordering::Relaxed) < MOST_SLOW).then_some(slow)
@@ -58,10 +58,10 @@ impl Drop for Slow {
     }
 }
 
-/// Deep enough for paths of the kernel's longest; only what is used is paged in.
+/// Deep enough for the kernel's longest paths; only the used part is paged in.
 pub(super) const STACK: usize = 512 * 1024;
 
-/// Answers until no process of the run is left. An error is a panic between two calls, for which the run is ended.
+/// Serves until no process of the run is left. An error is a panic between two calls, for which the run is ended.
 pub(super) fn serve(shared: &Arc<Shared>, worker_fds: &Arc<WorkerFds>) -> Result<(), Fault> {
     shared.workers.fetch_add(1, Ordering::Relaxed);
     let worker = Worker {
@@ -76,7 +76,7 @@ pub(super) fn serve(shared: &Arc<Shared>, worker_fds: &Arc<WorkerFds>) -> Result
     served
 }
 
-/// One thread that serves.
+/// One serving thread.
 #[derive(Clone)]
 pub struct Worker {
     pub shared: Arc<Shared>,
@@ -84,7 +84,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Receives and answers one notification; `false` once there'll be no more.
+    /// Receives and answers one notification; returns `false` once there will be no more.
     fn next(&self) -> bool {
         self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         let received = self.receive();
@@ -96,14 +96,14 @@ impl Worker {
             }
             Err(error) => match error.raw_os_error() {
                 Some(libc::EINTR) => true,
-                // The caller was killed before it was heard, or no process is left.
+                // The caller was killed before its notification was received, or no process is left.
                 Some(libc::ENOENT) => !self.worker_fds.is_abandoned(),
                 _ => false,
             },
         }
     }
 
-    /// Does something for a call. Where that panics, the call is refused, so that no target waits for ever.
+    /// Runs a task for a call. If it panics, the call is refused, so that no target waits for ever.
     pub(super) fn attempt(&self, notification: &Notification, task: impl FnOnce(&Worker)) {
         if let Err(fault) = fault::contain(|| task(self)) {
             self.shared.faults.note(Part::Worker, &fault);
@@ -111,7 +111,7 @@ impl Worker {
         }
     }
 
-    /// Ends the run: a worker panicked between two calls, and it isn't known whether another would do better.
+    /// Ends the run: a worker panicked between two calls, and another might do no better.
     fn end_run(&self, fault: &Fault) {
         self.shared.faults.note(Part::Supervisor, fault);
         let order = Message::new(Order::Kill as u32, 0, 0);
@@ -120,7 +120,7 @@ impl Worker {
 
     fn receive(&self) -> io::Result<Notification> {
         fault::point("receiving", || "");
-        // One worker at a time, so that the notification that was seen is there to be received.
+        // One worker at a time, so that the notification that was polled is there to be received.
         let _turn = lock(&self.shared.turn);
         if !self.worker_fds.receiving_ends && !self.worker_fds.wait()? {
             return Err(io::Error::from_raw_os_error(libc::ENOENT));
@@ -148,7 +148,7 @@ impl Worker {
         if is_heard {
             self.work(notification, &nested_runs, CallGrants::default(), |context| {
                 let heard = hear();
-                // The text goes on, whatever can be made of it.
+                // The write continues, whatever comes of this.
                 if let Err(fault) = fault::contain(|| unseen::note(context)) {
                     self.shared.faults.note(Part::Worker, &fault);
                 }
@@ -160,7 +160,7 @@ impl Worker {
         self.work(notification, &nested_runs, CallGrants::default(), dispatch::dispatch);
     }
 
-    /// Does one call at a context of its own, and answers it, unless somebody else will.
+    /// Handles one call in a context of its own, and answers it, unless it is deferred.
     pub(super) fn work(
         &self,
         notification: &Notification,
@@ -199,7 +199,7 @@ impl Worker {
         }
     }
 
-    /// The same on a thread of its own, which shares this one's descriptors, so that what `task` owns is closed once.
+    /// Does the same on a thread of its own, which shares this one's descriptors, so that `task`'s are closed once.
     pub(super) fn work_apart(
         &self,
         (notification, nested_runs): (Notification, Applying),
@@ -219,7 +219,7 @@ impl Worker {
         })
     }
 
-    /// Hands a refused call to the asking thread, or makes it where what was granted can be reached.
+    /// Hands a refused call to the prompt queue, or to the retry thread.
     fn defer(
         &self,
         (notification, nested_runs): (&Notification, &Applying),
@@ -227,7 +227,7 @@ impl Worker {
         deferral: Deferral,
         errno: i32,
     ) {
-        // It begins anew, where every call does.
+        // The call is handled again from the start, on a worker.
         let call_grants = CallGrants {
             place: Place::Worker,
             ..call_grants
@@ -264,7 +264,7 @@ impl Worker {
         }
     }
 
-    /// Gives the answer, once the run isn't held still.
+    /// Sends the answer, once the run isn't stopped.
     pub fn answer(&self, notification: &Notification, answer: Result<Answer, Errno>) {
         if let Some(approvals) = &self.shared.approvals {
             approvals.wait_for_hold();
@@ -272,7 +272,7 @@ impl Worker {
         self.answer_now(notification, answer);
     }
 
-    /// Gives the answer. For the one who holds the run still.
+    /// Sends the answer even while the run is stopped, for the prompt queue.
     pub fn answer_now(&self, notification: &Notification, answer: Result<Answer, Errno>) {
         let listener = self.worker_fds.listener.as_fd();
         let id = notification.id;
@@ -295,7 +295,7 @@ impl Worker {
         }
     }
 
-    /// Hands a descriptor over and closes our copy: the target's number for it.
+    /// Installs a descriptor in the target and closes the supervisor's copy; returns the target's number for it.
     fn inject(
         &self,
         notification: &Notification,
@@ -305,7 +305,7 @@ impl Worker {
     ) -> Result<i64, i32> {
         let listener = self.worker_fds.listener.as_fd();
         let hand_over = || notify::inject(listener, notification.id, descriptor.as_fd(), on_execute);
-        // Beside other workers that are at work no processor is idle.
+        // While other workers are at work, no processor is idle.
         let injected = match self.shared.is_one_at_work() {
             true => processor::stay(hand_over),
             false => hand_over(),
@@ -335,7 +335,7 @@ impl Worker {
         }
     }
 
-    /// Starts another worker where a call waits and no worker is free for it.
+    /// Starts another worker if a call waits and no worker is free for it.
     fn call_for_help(&self) {
         let is_enough = || self.shared.workers.load(Ordering::Relaxed) >= most_workers();
         if !self.shared.is_busy() || is_enough() || !self.shared.is_time_to_look() || !self.worker_fds.has_more() {
@@ -345,7 +345,7 @@ impl Worker {
         let (shared, worker_fds) = (Arc::clone(&self.shared), Arc::clone(&self.worker_fds));
         let (ready, is_ready) = sync_channel(1);
         let spawned = spawn(move || {
-            // Until then it has copies of what this thread is about to hand over.
+            // Until then it has copies of descriptors that this thread is about to hand over.
             if worker_fds.isolation.begin_another(&mut worker_fds.numbers()).is_ok() {
                 let _ = ready.send(());
                 let _ = serve(&shared, &worker_fds);
@@ -357,7 +357,7 @@ impl Worker {
     }
 }
 
-/// A thread that inherits what this one gave up.
+/// Starts a thread that inherits the confinement of this one.
 pub(super) fn spawn(task: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new()
         .name("stockade-worker".into())
@@ -366,7 +366,7 @@ pub(super) fn spawn(task: impl FnOnce() + Send + 'static) -> io::Result<()> {
         .map(drop)
 }
 
-/// The target's table may be full; everything else is a target that is gone.
+/// The errno of a failed injection: the target's table is full; any other error means that the target is gone.
 fn errno_of_injection(error: &io::Error) -> i32 {
     match error.raw_os_error() {
         Some(errno @ (libc::EMFILE | libc::ENFILE)) => errno,

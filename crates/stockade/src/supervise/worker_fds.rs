@@ -14,19 +14,19 @@ use crate::processes::{looks, status_field};
 use stockade_sys::file::{self, OpenHow};
 use stockade_sys::{notify, other};
 
-/// What workers share with the rest of the launcher's process.
+/// The resources that workers share with the rest of the launcher's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
-    /// Nothing: descriptors, directory and umask are their own.
+    /// None: descriptors, working directory and umask are their own.
     Own,
-    /// All of it: a container's filter refuses unshare(2).
+    /// All: a container's filter refuses unshare(2).
     Shared,
 }
 
 impl Isolation {
-    /// Stops sharing, where that is allowed.
+    /// Stops sharing, if that is allowed.
     pub fn begin() -> io::Result<Isolation> {
-        // What is kept for want of copies is kept for all workers.
+        // Sockets that are kept because they can't be copied are kept for all workers.
         if !other::takes_descriptors() {
             return Ok(Isolation::Shared);
         }
@@ -37,7 +37,7 @@ impl Isolation {
         })
     }
 
-    /// The same for another thread, which closes all but these.
+    /// Stops sharing on another thread, which closes all descriptors but these.
     pub fn begin_another(self, kept: &mut [RawFd]) -> io::Result<()> {
         if self == Isolation::Own {
             file::stop_sharing()?;
@@ -45,7 +45,7 @@ impl Isolation {
         self.close_all_but(kept)
     }
 
-    /// The same for a thread that goes on sharing the descriptors of the one that started it.
+    /// Stops sharing the directory on a thread that goes on sharing the descriptors of the one that started it.
     pub fn leave_directory(self) -> io::Result<()> {
         match self {
             Isolation::Own => file::stop_sharing_directory(),
@@ -53,7 +53,7 @@ impl Isolation {
         }
     }
 
-    /// Closes all descriptors but these, where they are the thread's own.
+    /// Closes all descriptors but these, if they are the thread's own.
     pub fn close_all_but(self, kept: &mut [RawFd]) -> io::Result<()> {
         match self {
             Isolation::Own => file::close_all_but(kept),
@@ -62,35 +62,35 @@ impl Isolation {
     }
 }
 
-/// What a worker keeps open. Each has its copies under the same numbers.
+/// The descriptors that a worker keeps open. Each worker has its copies under the same numbers.
 pub struct WorkerFds {
-    /// Where notifications come from.
+    /// The seccomp listener, which notifications are received from.
     pub listener: OwnedFd,
     /// `/proc`.
     pub proc: OwnedFd,
     /// `/`.
     pub root: OwnedFd,
-    /// Where visitors of the relay are announced, where there is one.
+    /// The relay's control socket, on which pending connections are announced, if there is a relay.
     pub bell: Option<OwnedFd>,
-    /// The workers' ruleset, where more may be granted later.
+    /// The workers' ruleset, if more may be granted later.
     pub domain: Option<OwnedFd>,
-    /// Where the warden takes orders.
+    /// The socket on which the warden takes orders.
     pub orders: OwnedFd,
-    /// The sockets that were made for the run, where its own can't be taken.
+    /// The sockets that were made for the run, if its own can't be taken.
     pub kept: SocketStore,
-    /// The directories that are handed over in place of `/proc`.
+    /// The process lists, which are opened in place of `/proc`.
     pub process_lists: Arc<ProcessLists>,
-    /// Whether the workers have descriptors, directory and umask of their own.
+    /// Whether the workers have descriptors, a working directory and a umask of their own.
     pub isolation: Isolation,
-    /// The umask that the run began with.
+    /// The umask that the run started with.
     pub umask: u32,
     /// Whether receiving ends when no process of the run is left, as polling does.
     pub receiving_ends: bool,
     /// Whether a signal interrupts a call that waits for its answer (before Linux 5.19).
     pub is_interruptible: bool,
-    /// The process that everything of the run is below.
+    /// The process that all processes of the run are below.
     pub warden: i32,
-    /// The session that the run was begun in.
+    /// The session that the run was started in.
     pub session: i32,
 }
 
@@ -129,7 +129,7 @@ impl WorkerFds {
         Ok(worker_fds)
     }
 
-    /// The numbers to keep.
+    /// The descriptor numbers to keep open.
     pub fn numbers(&self) -> Vec<RawFd> {
         let always = [&self.listener, &self.proc, &self.root, &self.orders];
         always
@@ -140,7 +140,7 @@ impl WorkerFds {
             .collect()
     }
 
-    /// Waits until there's a notification; `false` once no process of the run is left.
+    /// Waits for a notification; returns `false` once no process of the run is left.
     pub fn wait(&self) -> io::Result<bool> {
         self.poll(PollTimeout::NONE)
             .map(|events| events.contains(PollFlags::POLLIN))
@@ -189,12 +189,12 @@ impl WorkerFds {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// A path by which calls that take no descriptor reach a pinned object.
+    /// A path for calls that take no descriptor, which leads to a pinned object.
     pub fn path_to(descriptor: BorrowedFd<'_>) -> CString {
         CString::new(format!("/proc/thread-self/fd/{}", descriptor.as_raw_fd())).expect("no NUL")
     }
 
-    /// Opens a pinned object anew, with these flags.
+    /// Reopens a pinned object with these flags.
     pub fn reopen(&self, descriptor: BorrowedFd<'_>, flags: i32) -> io::Result<OwnedFd> {
         let path = CString::new(format!("thread-self/fd/{}", descriptor.as_raw_fd())).expect("no NUL");
         let how = OpenHow::existing(flags | libc::O_NOCTTY);
@@ -202,10 +202,10 @@ impl WorkerFds {
     }
 }
 
-/// Where it can't be read, no other process is let in.
+/// The umask if it can't be read: others get no access.
 const CLOSED_UMASK: u32 = 0o077;
 
-/// The umask that a status tells.
+/// The umask in the text of a `status` file.
 pub fn umask_in(status: &str) -> u32 {
     status_field(status, "Umask:", 8).map_or(CLOSED_UMASK, |mask| mask as u32)
 }

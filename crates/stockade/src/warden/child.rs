@@ -1,8 +1,8 @@
-//! From the fork to the exec: the target takes its own powers away, step by step, then becomes the program.
+//! From the fork to the exec: the target drops its own privileges, step by step, then executes the program.
 //!
-//! This code runs in memory that it shares with the warden (`sys::spawn::run_until_exec`), in a process
-//! whose host may have had threads: system calls only, no allocation, no lock, no formatting. A failure is
-//! (step, errno); the launcher phrases it.
+//! This code runs in memory that it shares with the warden (`stockade_sys::spawn::run_until_exec`), in a process whose
+//! host may have had threads: system calls only, no allocation, no lock, no formatting. A failure is (step, errno); the
+//! launcher phrases it.
 
 use std::ffi::CString;
 use std::io;
@@ -18,25 +18,25 @@ use stockade_sys::signals::{self, SignalSet};
 use stockade_sys::spawn::Signpost;
 use stockade_sys::wire::{self, Message};
 
-/// The steps of a launch, in their order. The number travels; the launcher has the words.
+/// The steps of a launch, in order. The number is sent; the launcher has the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Step {
-    /// The warden: collecting orphans.
+    /// The warden: becoming the subreaper.
     Subreaper = 1,
-    /// The warden: giving up new privileges.
+    /// The warden: setting `no_new_privs`.
     NoNewPrivs,
     /// The warden: dropping Linux capabilities.
     Capabilities,
     /// The warden: its Landlock domain with the signal scope.
     SignalDomain,
-    /// The warden, where no scope holds signals: the list of its children.
+    /// The warden, without a signal scope: the list of its children.
     Children,
-    /// The warden of a run inside a run: having the outer supervisor narrow this one.
+    /// The warden of a nested run: having the outer supervisor narrow this one.
     Outer,
-    /// The warden: starting the target's process.
+    /// The warden: creating the target's process.
     Fork,
-    /// The warden: ending with the launcher until it watches. The target: ending with the warden.
+    /// The warden: dying with the launcher until it watches the socket. The target: dying with the warden.
     DeathSignal,
     /// The target: its control group.
     ControlGroup,
@@ -46,15 +46,15 @@ pub enum Step {
     Directory,
     /// The target: standard input, output and error.
     Streams,
-    /// The target: reading its own `/proc` entries.
+    /// The target: granting its own `/proc` entries.
     OwnProc,
     /// The target: its Landlock domain.
     Landlock,
     /// The target: its seccomp filter.
     Seccomp,
-    /// The target: the same, and handing over the filter's listener.
+    /// The target: its seccomp filter, and handing over the filter's listener.
     Listener,
-    /// The target: closing what it shouldn't inherit.
+    /// The target: closing the descriptors that it must not inherit.
     Descriptors,
     /// The warden: leaving the launcher's session.
     Session,
@@ -94,7 +94,7 @@ impl Step {
         .find(|step| *step as i32 == number)
     }
 
-    /// What the step does, to follow "could not".
+    /// The step's text, to follow "could not".
     pub fn describe(self) -> &'static str {
         match self {
             Step::Subreaper => "become the collector of orphaned processes",
@@ -126,9 +126,9 @@ impl Step {
 pub struct ResourceLimit {
     /// `RLIMIT_…`.
     pub resource: u32,
-    /// What the program meets first.
+    /// The soft limit, which the program meets first.
     pub soft: u64,
-    /// What it can't raise the soft limit above.
+    /// The hard limit, up to which the program can raise the soft one.
     pub hard: u64,
 }
 
@@ -142,7 +142,7 @@ pub struct ExecSpec {
     pub environment: PointerArray,
     /// Its working directory, opened with `O_PATH`.
     pub directory: RawFd,
-    /// What becomes descriptors 0, 1 and 2; -1 is closed.
+    /// The descriptors that become 0, 1 and 2; -1 is closed.
     pub streams: [RawFd; 3],
     /// The Landlock ruleset.
     pub ruleset: RawFd,
@@ -150,7 +150,7 @@ pub struct ExecSpec {
     pub own_proc_rights: u64,
     /// The seccomp program.
     pub filter: Vec<Instruction>,
-    /// Where the filter's listener goes, -1 where there's no supervisor.
+    /// The socket that the filter's listener is sent to, -1 without a supervisor.
     pub listener_socket: RawFd,
     /// Resource limits.
     pub limits: Vec<ResourceLimit>,
@@ -158,41 +158,41 @@ pub struct ExecSpec {
     pub control_group: RawFd,
     /// Signals that stay ignored, as the caller had them.
     pub ignored_signals: u64,
-    /// The signal mask to give back.
+    /// The signal mask to restore.
     pub signal_mask: SignalSet,
-    /// How the caller is scheduled, where the launcher goes before others: its children have nothing of it, and no nice value.
+    /// The caller's scheduling, where the launcher has precedence: its children get neither that nor a nice value.
     pub scheduling: Option<Scheduling>,
 }
 
-/// What the warden hands to the new process, and where that leaves its failure.
+/// The new process's argument, and where it leaves its failure.
 pub struct Birth<'a> {
-    /// What to become.
+    /// The program to execute and its confinement.
     pub exec_spec: &'a ExecSpec,
     /// The warden's process id.
     pub warden: i32,
-    /// Whether the warden has left the launcher's session.
+    /// Signals whether the warden has left the launcher's session.
     pub apart: &'a Signpost,
     /// The step that failed and its errno.
     pub failure: Option<(Step, i32)>,
 }
 
-/// The new process's main function. Never answers where it succeeds.
+/// The new process's main function. Never returns if it succeeds.
 pub fn begin(birth: &mut Birth<'_>) -> i32 {
-    // What ends the process within the steps leaves this behind.
+    // The result if something ends the process within the steps.
     birth.failure = Some((Step::Unfinished, libc::ECANCELED));
     let (step, error) = become_program(birth);
     birth.failure = Some((step, error.raw_os_error().unwrap_or(libc::EIO)));
     127
 }
 
-/// Confines the calling process and executes the program; returns only where a step failed.
+/// Confines the calling process and executes the program; returns only if a step failed.
 fn become_program(birth: &mut Birth<'_>) -> (Step, io::Error) {
     if let Err(failure) = confine_self(birth) {
         return failure;
     }
     let exec_spec = birth.exec_spec;
     birth.failure = None;
-    // Signals that came meanwhile act on the target now, with default actions.
+    // Signals that arrived meanwhile act on the target now, with default actions.
     if let Err(error) = exec_spec.signal_mask.set() {
         return (Step::Descriptors, error);
     }
@@ -206,14 +206,14 @@ fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     let exec_spec = birth.exec_spec;
     fault::point("target", || "");
 
-    // First, so that a warden killed from here on takes the target along. Exec keeps it: nothing is set-user-ID.
+    // First, so that killing the warden from here on kills the target too. Exec keeps it: nothing is set-user-ID.
     confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
-    // One that was killed before sends no signal.
+    // A warden that was killed before sends no signal.
     if process::parent() != birth.warden {
         return Err((Step::DeathSignal, io::Error::from_raw_os_error(libc::ESRCH)));
     }
 
-    // As far as it may be had: a run without it is confined all the same.
+    // As far as permitted: a run without it is confined all the same.
     if let Some(scheduling) = &exec_spec.scheduling {
         scheduling.take();
     }
@@ -227,14 +227,14 @@ fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     confine::change_directory(exec_spec.directory).map_err(at(Step::Directory))?;
     place_streams(exec_spec.streams).map_err(at(Step::Streams))?;
 
-    // Only now is there a process whose /proc entries these are.
+    // Its `/proc` entries exist only from now on.
     if exec_spec.own_proc_rights != 0 {
         confine::grant_own_proc(exec_spec.ruleset, exec_spec.own_proc_rights).map_err(at(Step::OwnProc))?;
     }
 
     signals::reset_dispositions(exec_spec.ignored_signals);
     confine::landlock_restrict_self(exec_spec.ruleset).map_err(at(Step::Landlock))?;
-    // After Landlock, whose calls the filter allows but has no need to see.
+    // After Landlock, whose calls the filter allows but needn't see.
     if exec_spec.listener_socket < 0 {
         confine::install_filter(&exec_spec.filter).map_err(at(Step::Seccomp))?;
     } else {
@@ -242,22 +242,22 @@ fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     }
     // Last, since the ruleset's descriptor is among them.
     confine::close_from(3).map_err(at(Step::Descriptors))?;
-    // Nothing of the run begins while one signal to the launcher's process group could end launcher and warden.
+    // Nothing of the run starts while one signal to the launcher's process group could kill both launcher and warden.
     if !birth.apart.follow() {
         return Err((Step::Session, io::Error::from_raw_os_error(libc::EPERM)));
     }
     Ok(())
 }
 
-/// Installs the filter and sends its listener to the supervisor. From here on mediated calls wait for it.
+/// Installs the filter and sends its listener to the supervisor. From here on mediated calls wait for the supervisor.
 fn hand_over_listener(exec_spec: &ExecSpec) -> io::Result<()> {
     let listener = notify::install_filter(&exec_spec.filter)?;
     let message = Message::new(News::Listener as u32, 0, 0);
     wire::send_with(exec_spec.listener_socket, &message, listener.as_raw_fd())
 }
 
-/// Puts the three streams on 0, 1 and 2. Sources at 0 to 2 that are needed later are moved out of the way by
-/// the launcher, so a plain sequence is right.
+/// Puts the three streams on 0, 1 and 2. The launcher moves sources at 0 to 2 that are needed later out of the way, so
+/// copying them in order is right.
 fn place_streams(streams: [RawFd; 3]) -> io::Result<()> {
     for (number, source) in (0..).zip(streams) {
         if source < 0 {

@@ -1,4 +1,4 @@
-//! The fork of the warden, from whichever thread it is to inherit.
+//! The fork of the warden, from the thread whose Landlock domain it inherits.
 
 use std::convert::Infallible;
 use std::io;
@@ -12,10 +12,10 @@ use stockade_sys::wire::Message;
 pub struct Spawned {
     /// Its process id.
     pub warden: i32,
-    /// What it already said.
+    /// A message that it already sent.
     pub news: Option<Message>,
-    /// Dropped once the warden's first news was heard. Until then what it starts ends with the thread that forked it, which
-    /// therefore waits.
+    /// Dropped once the warden's first message has arrived. Until then the warden's children end with the thread that
+    /// forked it, which therefore waits.
     pub hold: Option<Sender<Infallible>>,
 }
 
@@ -29,7 +29,7 @@ pub fn spawn(spec: &WardenSpec) -> io::Result<Spawned> {
             let _ends_here = ExitOnDrop;
             super::serve(spec)
         }
-        // The process stays a zombie until it is collected, so its number stays its own.
+        // The process stays a zombie until it is collected, so its id isn't reused.
         Forked::Parent(warden) => Ok(Spawned {
             warden,
             news: None,

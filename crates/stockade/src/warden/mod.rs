@@ -1,19 +1,19 @@
-//! The warden: the process between the launcher and the target. It exists so that the whole tree ends.
+//! The warden: the process between the launcher and the target. It exists so that the whole process tree ends.
 //!
-//! *Why a process of its own.* It is the subreaper, so every orphan of the run stays below it, and it lives in
-//! a Landlock domain that scopes signals, with the target in a domain nested inside: `kill(-1)` from here
-//! reaches exactly the run, and the target can't signal the warden. A parent-death signal would not do: it
-//! isn't inherited. It is in a session of its own: a signal to the launcher's process group, or all of its session,
-//! would kill both at once otherwise, and leave what had left the group. The target stays in the launcher's, so keys and
-//! job control reach it.
+//! *Why a process of its own.* It is the subreaper, so every orphan of the run stays below it, and it lives in a
+//! Landlock domain that scopes signals, with the target in a nested domain: `kill(-1)` from here reaches exactly the
+//! run, and the target can't signal the warden. A parent-death signal would not do: it isn't inherited. The warden has
+//! a session of its own: otherwise a signal to the launcher's process group, or its whole session, would kill both at
+//! once, and leave the processes that had left the group. The target stays in the launcher's session, so keys and job
+//! control reach it.
 //!
-//! *When it ends.* When the target has ended, when it is told to end the run, or when the launcher's end of
-//! the socket closes, which the kernel does however the launcher dies. It always kills and collects the rest
-//! of the tree first.
+//! *When it ends.* When the target has ended, when it is ordered to end the run, or when the launcher's end of the
+//! socket closes, which the kernel does however the launcher dies. It always kills and collects the rest of the tree
+//! first.
 //!
-//! It is a fork of a program that may have had threads, and it never executes: everything here is child-safe
-//! (system calls only, no allocation). A panic in it or in the target's first steps ends the process at once
-//! (`sys::process::ExitOnDrop`, and before that the binary's panic hook), so the run fails or ends. All signals are blocked in it, so no key at a terminal stops it.
+//! It is a fork of a program that may have had threads, and never executes: all code here is child-safe (system calls, no
+//! allocation). A panic in it or in the target's first steps ends the process at once (`process::ExitOnDrop`, and before that
+//! the binary's panic hook), so the run fails or ends. All signals are blocked in it, so no key at a terminal stops it.
 
 mod child;
 mod fork;
@@ -33,7 +33,7 @@ use stockade_sys::spawn::{self, ChildStack, Signpost};
 use stockade_sys::wire::{self, Message};
 use stockade_sys::{confine, outer, signals, title};
 
-/// What the warden tells the launcher. `first` and `second` of the message in brackets.
+/// Messages from the warden to the launcher. `first` and `second` of the message in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum News {
@@ -43,18 +43,18 @@ pub enum News {
     Failed,
     /// The program was stopped by a signal [signal].
     Stopped,
-    /// It goes on.
+    /// The program was continued.
     Continued,
     /// The program has ended, and so has the whole tree [-, wait status].
     Ended,
     /// The target sends its filter's listener along [-, -].
     Listener,
-    /// The warden of a run inside a run sends its connection to the outer supervisor along, which tells there what it refused
-    /// [-, -].
+    /// The warden of a nested run sends along its connection to the outer supervisor, which reports there what it
+    /// refused [-, -].
     Outer,
 }
 
-/// What the launcher tells the warden.
+/// Messages from the launcher to the warden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Order {
@@ -68,17 +68,17 @@ pub enum Order {
 
 /// Everything the warden needs, made before the fork.
 pub struct WardenSpec {
-    /// The process that this is forked from.
+    /// The process that forks the warden.
     pub launcher: i32,
     /// The warden's end of the socket.
     pub socket: RawFd,
     /// The ruleset that scopes signals; `None` before Landlock ABI 6.
     pub signal_ruleset: Option<RawFd>,
-    /// The ruleset of the supervisor's workers; `None` where there's none. The warden is born inside it.
+    /// The ruleset of the supervisor's workers; `None` without a supervisor. The warden starts inside it.
     pub workers_ruleset: Option<RawFd>,
-    /// What the outer run's supervisor is asked, where it supervises this run too.
+    /// The request to the outer run's supervisor, if it supervises this run too.
     pub outer_request: Option<Vec<u8>>,
-    /// Where visitors of the relay are announced, where hosts are named. The workers' alone.
+    /// The control socket by which workers announce connections to the relay, where hosts are named. The workers' alone.
     pub bell: Option<RawFd>,
     /// Whether the launcher holds Linux capabilities.
     pub holds_capabilities: bool,
@@ -88,8 +88,8 @@ pub struct WardenSpec {
     pub stack: ChildStack,
 }
 
-/// Its name and command line. Nothing of the launcher's, which names the program too: `pkill stockade` and `pkill -f
-/// program` would end both at once.
+/// The warden's process name and command line. They contain nothing of the launcher's, which names the program too:
+/// `pkill stockade` and `pkill -f program` would kill both at once.
 const NAME: &CStr = c"sandbox-warden";
 
 /// The warden's main function.
@@ -105,11 +105,11 @@ pub fn serve(spec: &WardenSpec) -> ! {
 }
 
 fn tell(socket: RawFd, news: News, first: i32, second: i32) {
-    // A launcher that is gone hears nothing; the closed socket is noticed where it is waited on.
+    // If the launcher is gone, the closed socket is noticed where the warden waits on it.
     let _ = wire::send(socket, &Message::new(news as u32, first, second));
 }
 
-/// What the warden has begun.
+/// The target that the warden has started.
 struct Begun {
     target: i32,
     reach: KillScope,
@@ -117,11 +117,11 @@ struct Begun {
     outer: Option<OwnedFd>,
 }
 
-/// By which the warden signals what is below it.
+/// How the warden signals the processes below it.
 enum KillScope {
     /// All at once.
     Domain(SignalDomain),
-    /// Its children and all below them, one after the other, until there are none.
+    /// Its children and all below them, one after the other, until none is left.
     Children(Children),
 }
 
@@ -133,7 +133,7 @@ impl KillScope {
         }
     }
 
-    /// One round of ending it.
+    /// One round of killing the tree.
     fn kill(&self, round: usize) {
         match self {
             KillScope::Domain(domain) => domain.signal_all(libc::SIGKILL),
@@ -146,11 +146,11 @@ impl KillScope {
     }
 }
 
-/// Confines the warden and starts the target, or answers the step that failed.
+/// Confines the warden and starts the target; the error is the step that failed.
 fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
     fault::point("warden", || "begin");
     let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
-    // Until there is a target. It would wait for ever for an answer to its first calls, and so would this.
+    // Until there is a target. It would wait for ever for the answer to its first calls, and so would the warden.
     confine::parent_death_signal(libc::SIGKILL).map_err(at(Step::DeathSignal))?;
     if process::parent() != spec.launcher {
         process::exit_now(1);
@@ -164,7 +164,7 @@ fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
         Some(ruleset) => KillScope::Domain(SignalDomain::enter(ruleset).map_err(at(Step::SignalDomain))?),
         None => KillScope::Children(Children::open().map_err(at(Step::Children))?),
     };
-    // Before there is a process to be narrowed, and after the last step that leaves the warden narrower.
+    // Before there is a process to be narrowed, and after the last step that narrows the warden.
     let outer = match &spec.outer_request {
         Some(request) => Some(ask_outer(request).map_err(at(Step::Outer))?),
         None => None,
@@ -178,8 +178,8 @@ fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
     };
     let mut first_steps = FirstSteps::default();
     let meanwhile = |target: i32, is_first: bool| match is_first {
-        // Once there is a target in the launcher's session, and before it executes anything. From then on this doesn't die with
-        // the launcher: what the target starts until the socket is watched would be left to itself.
+        // Once the target exists in the launcher's session, and before it executes anything. From then on the warden
+        // doesn't die with the launcher: what the target starts until the socket is watched would be left running.
         true => {
             let _ = confine::parent_death_signal(LAUNCHER_IS_GONE);
             apart.point(process::begin_session().is_ok());
@@ -191,8 +191,8 @@ fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
     if let Some(signal) = first_steps.stopped {
         let _ = process::signal(target, signal);
     }
-    // The launcher's thread that this was forked from may end before the run does. Should its user have stopped this, it goes on by
-    // that; nothing else comes of it. A run around this one refuses it.
+    // The launcher's thread that forked the warden may end before the run does. If its user has stopped the warden, the
+    // signal lets it go on; it has no other effect. An outer run refuses it.
     confine::parent_death_signal(libc::SIGCONT)
         .or_else(|_| confine::parent_death_signal(0))
         .map_err(at(Step::DeathSignal))?;
@@ -205,17 +205,17 @@ fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
     }
 }
 
-/// By which the warden hears, with all signals blocked, that the thread that forked it has ended. No kernel sends it otherwise
-/// (signal(7)).
+/// The signal that tells the warden, with all signals blocked, that the thread that forked it has ended. No kernel
+/// sends it otherwise (signal(7)).
 const LAUNCHER_IS_GONE: i32 = libc::SIGSTKFLT;
 
-/// What came meanwhile to a target that takes long to become the program.
+/// The signals that arrived before a slow target has executed the program.
 #[derive(Default)]
 struct FirstSteps {
-    /// The signal that stopped it, which it gets again as the program: stopped before that it would keep the warden from
-    /// watching.
+    /// The signal that stopped it, sent again once it is the program: a target stopped before that would keep the
+    /// warden from watching.
     stopped: Option<i32>,
-    /// Whether it was ended by an order.
+    /// Whether the warden killed it.
     is_ended: bool,
 }
 
@@ -237,7 +237,7 @@ impl FirstSteps {
         }
     }
 
-    /// Whether the order is why it didn't become the program: that is an end, not a failure.
+    /// Whether that kill is why it didn't execute the program: that is an end, not a failure.
     fn explain(&self, (step, _): &(Step, i32)) -> bool {
         self.is_ended && *step == Step::Unfinished
     }
@@ -249,14 +249,14 @@ fn ask_outer(request: &[u8]) -> std::io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Tells the outer supervisor that no process is left below. Never said, that supervisor goes on narrowing what may be left.
+/// Tells the outer supervisor that no process is left below. Without that it goes on narrowing what may be left.
 fn say_goodbye(outer: Option<&OwnedFd>) {
     if let Some(socket) = outer {
         let _ = outer::send_all(socket, &[outer::GOODBYE]);
     }
 }
 
-/// Takes one order; `false` ends the run, and so does anything that isn't an order.
+/// Obeys one order; `false` ends the run, and so does anything that isn't an order.
 fn obey(socket: RawFd, target: i32, reach: &KillScope) -> bool {
     let Ok(Some(message)) = wire::receive(socket) else {
         return false;
@@ -283,20 +283,20 @@ fn close_all_but(first: RawFd, mut kept: [Option<RawFd>; 2]) {
     let _ = confine::close_from(next as u32);
 }
 
-/// How many descendants are collected before the socket is looked at again: where each process starts the next and
-/// ends, there's always one more to collect.
+/// How many descendants are collected before the socket is polled again: where each process forks the next and exits,
+/// there is always one more to collect.
 const COLLECTED_AT_ONCE: usize = 64;
-/// The same once the run is to end. What has ended lies in front of what is to be killed, and holds places for more.
+/// The same once the run is to end. Zombies stand before the processes to kill, and hold places for more.
 const COLLECTED_AT_LAST: usize = 1 << 16;
 
-/// What a round of collecting left.
+/// The descendants that are left after a round of collecting.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
     /// No descendant.
     None,
     /// Descendants that live.
     Living,
-    /// Perhaps more that have ended.
+    /// Perhaps more zombies.
     More,
 }
 
@@ -312,7 +312,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Lets go of everything but the sockets, so that a closed pipe is closed for its reader.
+    /// Closes everything but the sockets, so that a closed pipe is closed for its reader.
     fn new(socket: RawFd, begun: Begun) -> Self {
         const SOCKET: RawFd = 3;
         let Begun { target, reach, outer } = begun;
@@ -341,7 +341,7 @@ impl Watch {
         }
     }
 
-    /// Watches until the run is over, ends what is left of it and says so.
+    /// Watches until the run is over, kills what is left of it and reports the end.
     fn run(mut self) -> i32 {
         fault::point("warden", || "watch");
         self.until_over();
@@ -378,8 +378,8 @@ impl Watch {
 
     /// Kills and collects until no descendant is left.
     fn end_tree(&mut self) {
-        // One round is enough with the scope: a fork under way is undone by the pending signal. Without it,
-        // each round meets what the last one missed; the pause lets processes that are being torn down go.
+        // One round is enough with the scope: the pending signal undoes a fork under way. Without it, each round
+        // catches what the last one missed; the pause lets dying processes exit.
         for round in 1.. {
             self.reach.kill(round);
             match self.collect(self.reach.is_whole(), COLLECTED_AT_LAST) {
@@ -390,7 +390,7 @@ impl Watch {
         }
     }
 
-    /// Collects ended descendants, a bounded number, and notes what happened to the target.
+    /// Collects zombies, a bounded number, and notes what happened to the target.
     fn collect(&mut self, block: bool, most: usize) -> Left {
         for _ in 0..most {
             match process::wait_any(block) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 
-/// A state directory of one test's own.
+/// The state directory of one test.
 struct State(tempfile::TempDir);
 
 impl State {
@@ -23,7 +23,7 @@ impl State {
         self.path().join(name)
     }
 
-    /// SQL of somebody who may write the file.
+    /// Runs SQL as an attacker who may write the file.
     fn tamper(&self, sql: &str) {
         let connection = rusqlite::Connection::open(self.file("audit.db")).unwrap();
         connection.execute_batch(sql).unwrap();
@@ -39,7 +39,7 @@ fn entry(number: u64) -> Entry {
     }
 }
 
-/// A trail of so many rows, closed, its log emptied.
+/// A trail with this many rows, closed, its log emptied.
 fn trail(rows: u64) -> State {
     let state = State::new();
     let entries: Vec<Entry> = (1..=rows).map(entry).collect();

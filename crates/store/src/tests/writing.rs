@@ -93,11 +93,11 @@ fn a_broken_database_is_said_once_and_left_as_it_is() {
 
 #[test]
 fn a_locked_database_holds_no_run_up_for_long() {
-    // On a busy machine one note may be slow for another reason.
+    // On a busy machine one record may be slow for another reason.
     assert!((0..5).any(|_| !is_held_up()));
 }
 
-/// Whether a note waits for the database, which is locked for a second at least.
+/// Whether adding a record waits for the database, which is locked for a second at least.
 fn is_held_up() -> bool {
     let state = trail(1);
     let other = rusqlite::Connection::open(state.file("audit.db")).unwrap();

@@ -1,33 +1,33 @@
-//! Programs whose options take secrets without saying so.
+//! Programs with options whose names don't reveal that they take secrets.
 
-/// What a program's options mean.
+/// The options of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Client {
     pub name: &'static str,
-    /// Letters of options whose value is secret.
+    /// Option letters with a secret value.
     pub letters: &'static str,
-    /// Letters that may stand before them in one word.
+    /// Option letters that may precede them in one word.
     pub before: &'static str,
-    /// Whole options, with their dashes, whose value is secret.
+    /// Whole options, with their dashes, that have a secret value.
     pub options: &'static [&'static str],
-    /// Words of its own behind which the next one is secret.
+    /// Subcommand words after which the next word is secret.
     pub words: &'static [&'static str],
-    /// Words of its own, or its name, behind which every word that isn't an option is.
+    /// Subcommand words, or the program's name, after which every word that isn't an option is secret.
     pub rest: &'static [&'static str],
-    /// How a letter's value is given.
+    /// The position of a letter's value.
     pub value: Value,
 }
 
-/// Where the value of a letter stands.
+/// The position of an option letter's value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// In the same word or in the next.
+    /// In the same word or the next.
     SameOrNext,
-    /// In the same word alone: without it, the program asks.
+    /// In the same word only: without it, the program prompts.
     Same,
 }
 
-/// The program of this name.
+/// The program with this name.
 pub(super) fn find(name: &str) -> Option<&'static Client> {
     CLIENTS.iter().find(|client| client.name == name)
 }
@@ -44,7 +44,7 @@ const fn letters(name: &'static str, letters: &'static str) -> Client {
     }
 }
 
-/// `-p` asks; what follows it is a database, or an archive.
+/// A bare `-p` prompts; the next word is a database or an archive.
 const fn attached(name: &'static str) -> Client {
     Client {
         value: Value::Same,
@@ -204,7 +204,7 @@ const CLIENTS: &[Client] = &[
     ),
     // `docker login -p SECRET`; elsewhere their `-p` is a port.
     letters("login", "pt"),
-    // Started by one of the above, or before one: their own options are others.
+    // Started by one of the above, or in front of one: their options differ.
     letters("ssh", ""),
     letters("scp", ""),
     letters("sftp", ""),

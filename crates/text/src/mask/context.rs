@@ -1,22 +1,22 @@
-//! What the words of a command say of the next one.
+//! The meaning of the next word of a command, as its earlier words determine it.
 
 use super::clients::{self, Client, Value};
 use super::{MASK, pairs};
 
-/// What the words so far say.
+/// The state after the words so far.
 #[derive(Default)]
 pub(super) struct Context {
     next: Next,
-    /// Whether `set` came before: each secret name has its value behind it.
+    /// Whether `set` came before: the value follows each secret name.
     sets: bool,
-    /// Whether `machine` came before, as in netrc(5): `password` has its value behind it.
+    /// Whether `machine` came before, as in netrc(5): the value follows `password`.
     names_machine: bool,
-    /// Whether every word that isn't an option is secret from here on.
+    /// Whether every further word that isn't an option is secret.
     takes_the_rest: bool,
     client: Option<&'static Client>,
 }
 
-/// What the next word is.
+/// The kind of the next word.
 #[derive(Default, PartialEq, Eq)]
 enum Next {
     #[default]
@@ -25,27 +25,27 @@ enum Next {
     Secret,
     /// `Name: value`.
     Header,
-    /// `config` came before: a name, and its value behind it.
+    /// `config` came before: a name, then its value.
     Setting,
-    /// A secret name came before: `=`, and its value behind it; or, in quotes, the value itself, as in SQL.
+    /// A secret name came before: `=`, then its value; or, in quotes, the value itself, as in SQL.
     Equals,
-    /// `IDENTIFIED` came before, and then `BY`.
+    /// `IDENTIFIED` came before; `BY` follows.
     By,
 }
 
 impl Context {
-    /// What stands between two words, and may end a command.
+    /// Takes the text between two words, which may end a command.
     pub(super) fn pass(&mut self, between: &str) {
         if between.contains([';', '|', '&', '(', ')', '\n']) {
             *self = Context {
-                // An entry of netrc(5) has lines.
+                // An entry of netrc(5) may span lines.
                 names_machine: self.names_machine && !between.contains([';', '|', '&', '(', ')']),
                 ..Context::default()
             };
         }
     }
 
-    /// A word, and the same without quotes around it; masked by itself by `otherwise`.
+    /// Masks a word; `bare` is the word without its quotes. `otherwise` masks a word without context.
     pub(super) fn word(&mut self, word: &str, bare: &str, otherwise: impl Fn(&str) -> String) -> String {
         if word.is_empty() {
             return String::new();
@@ -113,7 +113,7 @@ impl Context {
         }
     }
 
-    /// `-pSECRET`, or `-p` before a secret, or `--user=SECRET`, of the program that is called.
+    /// `-pSECRET`, or `-p` before a secret, or `--user=SECRET`, of the current program.
     fn option_of_client(&mut self, word: &str) -> Option<String> {
         let client = self.client?;
         if client.options.contains(&word) {
@@ -142,7 +142,7 @@ impl Context {
     }
 }
 
-/// What a word says of the next by itself.
+/// The kind of the next word that a word alone determines.
 fn next(bare: &str) -> Option<Next> {
     match bare {
         "-H" | "--header" => Some(Next::Header),
@@ -154,7 +154,7 @@ fn next(bare: &str) -> Option<Next> {
     }
 }
 
-/// A header whose name says that its value is secret, with or without quotes around it.
+/// A header whose name marks its value as secret, with or without quotes around it.
 fn header(word: &str) -> Option<String> {
     let (name, value) = word.split_once(':')?;
     let bare = name.trim_start_matches(['"', '\'', '\\', '$']);
@@ -171,12 +171,12 @@ fn header(word: &str) -> Option<String> {
     Some(format!("{name}:{blank}{MASK}{closing}"))
 }
 
-/// `--token`, before its value. `--password-file` and its like name places.
+/// `--token`, before its value. `--password-file` and similar options name places.
 fn is_secret_option(word: &str) -> bool {
     let Some(name) = word.strip_prefix('-') else {
         return false;
     };
     let name = name.strip_prefix('-').unwrap_or(name);
-    // One letter is no name, and one dash before a word is how some programs write long options.
+    // One letter is no name; some programs write long options with one dash.
     (name.len() > 2 || name == "pw") && pairs::is_name(name) && !name.starts_with("no-") && pairs::names_secret(name)
 }

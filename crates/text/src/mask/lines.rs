@@ -1,8 +1,8 @@
-//! Command lines, each with a secret that mustn't be kept, and harmless ones that stay as they are.
+//! Command lines with a secret that must be masked, and harmless ones that stay unchanged.
 
 use super::{text, words};
 
-/// In each of them `S3` begins what is secret, up to the end of its letters.
+/// In each line `S3` begins the secret, which extends to the end of its letters.
 const SECRET: &[&[&str]] = &[
     &["curl", "-u", "ada:S3cret", "https://x"],
     &["curl", "-uada:S3cret"],
@@ -142,7 +142,7 @@ const SECRET: &[&[&str]] = &[
     &["/opt/oracle/bin/expdp", "ada/S3cret", "full=y"],
     &["pdftotext", "-upw", "S3cret", "x.pdf"],
     &["sh", "-c", "echo machine host login ada password S3cret >x"],
-    // Texts within texts.
+    // Nested commands.
     &["sh", "-c", "curl -uu:S3cret https://x"],
     &["sh", "-c", "curl -H 'x-auth-token:S3cret' https://x"],
     &["sh", "-c", "curl -H \"X-Api-Key:S3cret\" https://x"],
@@ -265,9 +265,9 @@ fn no_secret_of_a_command_line_is_kept() {
         if masked.iter().any(|word| word.contains("S3")) {
             kept += &format!("{line:?}\n    {masked:?}\n");
         }
-        // What isn't secret stays: the program, to begin with.
+        // Other words stay, the program first of all.
         assert_eq!(masked[0], line[0]);
-        // The same as one text, as `asked` and `reason` have it.
+        // The same as one text, the form of `asked` and `reason`.
         if !line.iter().any(|word| word.contains(char::is_whitespace)) {
             let masked = text(&line.join(" "));
             if masked.contains("S3") && !line.concat().contains("\"") {
@@ -291,7 +291,7 @@ fn harmless_command_lines_are_kept_as_they_are() {
     assert!(changed.is_empty(), "{changed}");
 }
 
-/// Whatever a run says: the time grows with the text.
+/// With any input, the time is linear in the text's length.
 #[test]
 fn masking_takes_a_time_in_proportion_to_the_text() {
     for part in [

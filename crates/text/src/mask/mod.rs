@@ -1,9 +1,9 @@
-//! Secrets in texts, masked before anybody keeps them.
+//! Masks secrets in texts before they are stored.
 //!
-//! Pure: text in, text out, in time that grows with the text and no faster. It looks for what says of itself that it is
-//! secret: options and variables by their names, headers, the user's part of URLs, and tokens by their shape. A text of
-//! several words is read as a shell would split it, to a few levels of quotes. What looks like nothing (a password as a
-//! bare argument of an unknown program) isn't found; masking too much costs less than masking too little.
+//! Pure: text in, text out, in time linear in the text's length. It recognises secrets by names and shapes:
+//! options and variables by their names, headers, the user's part of URLs, and tokens by their shape. A text of
+//! several words is split as a shell would split it, to a few levels of quotes. A secret without a mark (a password as
+//! a bare argument of an unknown program) isn't found; masking too much costs less than masking too little.
 
 mod clients;
 mod context;
@@ -24,13 +24,13 @@ use pieces::{Piece, Quotes};
 use shapes::holds_token;
 pub use variables::looks_secret;
 
-/// What stands in a secret's place.
+/// The replacement of a secret.
 pub const MASK: &str = "***";
 
-/// Texts within texts (`sh -c "sh -c '…'"`): below this, quotes are letters.
+/// The depth limit of nested texts (`sh -c "sh -c '…'"`): below it, quotes are ordinary letters.
 const DEEPEST: usize = 4;
 
-/// Masks every text of a JSON value. A list of texts is read as the words of a command line.
+/// Masks every text of a JSON value. A list of texts is treated as the words of a command line.
 pub fn json(value: &mut Value) {
     match value {
         Value::String(text) => mask_in_place(text),
@@ -45,31 +45,31 @@ pub fn json(value: &mut Value) {
 }
 
 fn mask_in_place(text: &mut String) {
-    // Most texts of a trail are paths and names: nothing in them begins a secret.
+    // Most texts of a trail are paths and names, in which no secret can begin.
     if text.bytes().any(|byte| b"=:@ -_".contains(&byte)) || shapes::may_hold(text) {
         *text = self::text(text);
     }
 }
 
-/// Masks what is secret in a text of any kind: a sentence, a shell command, a URL.
+/// Masks the secrets in a text of any kind: a sentence, a shell command, a URL.
 pub fn text(text: &str) -> String {
     let masked = pairs::mask(&shapes::mask(text), pairs::Extent::Text);
     commands(&masked, DEEPEST)
 }
 
-/// Whether a variable's value, under a harmless name, holds something that would be masked. A path may look like a token.
+/// Whether a variable's value, under a harmless name, holds something to mask. A path may look like a token.
 pub fn holds_secret(text: &str) -> bool {
     holds_token(text) || commands(&pairs::mask(text, pairs::Extent::Text), DEEPEST) != text
 }
 
-/// Masks what is secret in the words of a command line.
+/// Masks the secrets in the words of a command line.
 pub fn words(words: &[String]) -> Vec<String> {
     let mut context = Context::default();
     let one = |word: &str| commands(&pairs::mask(&shapes::mask(word), pairs::Extent::Word), DEEPEST);
     words.iter().map(|word| context.word(word, word, one)).collect()
 }
 
-/// The options of the commands in a text, its blanks and quotes kept.
+/// Masks the secrets in a text's commands by their context; blanks and quotes are kept.
 fn commands(text: &str, depth: usize) -> String {
     // One word, or words without an option or a setting among them.
     if !text.contains(char::is_whitespace) {
@@ -87,7 +87,7 @@ fn commands(text: &str, depth: usize) -> String {
             Piece::Word(word) => {
                 let (before, bare, after) = pieces::unquoted(word);
                 let inner = |word: &str| {
-                    // Each level is below the last one, or a word of nested ones would be read without end.
+                    // Each level is deeper than the last, or nested words would be parsed without end.
                     if depth == 0 {
                         return word.to_string();
                     }

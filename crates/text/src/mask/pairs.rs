@@ -1,13 +1,13 @@
-//! `NAME=value` and `Name: value`, where the name says that the value is secret.
+//! `NAME=value` and `Name: value`, where the name marks the value as secret.
 
 use super::{MASK, looks_secret};
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// One word of a command line: where it begins with a name, the value is all the rest.
+    /// One word of a command line: if it begins with a name, the value is the whole rest.
     Word,
-    /// Anything: a value ends where a shell or a URL would end it.
+    /// Any text: a value ends where a shell or a URL would end it.
     Text,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn mask(text: &str, extent: Extent) -> String {
     masked
 }
 
-/// Whether it can be the name of an option, a variable, a header or a field.
+/// Whether the text can be the name of an option, a variable, a header or a field.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_part_of_name)
 }
@@ -40,7 +40,7 @@ fn is_part_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.".contains(c)
 }
 
-/// Whether a name, of an option, a variable, a header or a field, says that its value is secret.
+/// Whether the name of an option, a variable, a header or a field marks its value as secret.
 pub(super) fn names_secret(name: &str) -> bool {
     const SHORT: [&str; 9] = [
         "sig",
@@ -73,7 +73,7 @@ pub(super) fn names_secret(name: &str) -> bool {
     const PLACES: [&str; 10] = [
         "_file", "_stdin", "_path", "_dir", "_name", "_jar", "_type", "_format", "_size", "_length",
     ];
-    // No name that anybody chose is longer, and all of it is looked at.
+    // Real names aren't longer, and the whole name is scanned.
     const LONGEST: usize = 128;
     if name.len() > LONGEST {
         return false;
@@ -89,17 +89,17 @@ pub(super) fn names_secret(name: &str) -> bool {
         || looks_secret(name.as_ref())
 }
 
-/// A name before a sign.
+/// A name before a `=` or `:`.
 struct Name<'t> {
     text: &'t str,
     start: usize,
-    /// Whether blanks stand between it and the sign.
+    /// Whether blanks separate it from the sign.
     is_apart: bool,
-    /// Whether it is in quotes of its own, as in JSON.
+    /// Whether it is in its own quotes, as in JSON.
     is_quoted: bool,
 }
 
-/// The secret name before the sign at `at`, behind the sign before.
+/// The secret name before the sign at `at`; it begins at `floor` or later.
 fn name_before(text: &str, floor: usize, at: usize) -> Option<Name<'_>> {
     let whole = &text[floor..at];
     let before = whole.trim_end_matches([' ', '\t']);
@@ -115,7 +115,7 @@ fn name_before(text: &str, floor: usize, at: usize) -> Option<Name<'_>> {
     })
 }
 
-/// Where the value behind the sign at `at` starts and ends.
+/// The start and end of the value after the sign at `at`.
 fn value_at(text: &str, at: usize, name: &Name<'_>, extent: Extent) -> Option<(usize, usize)> {
     let after = &text[at + 1..];
     let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
@@ -129,7 +129,7 @@ fn value_at(text: &str, at: usize, name: &Name<'_>, extent: Extent) -> Option<(u
     if !is_assigned && !name.is_quoted && !is_said(after, name) {
         return None;
     }
-    // `NAME= command` sets nothing; `name = value` has blanks on both sides.
+    // `NAME= command` assigns nothing; `name = value` has blanks on both sides.
     let start = at + 1 + if is_assigned && !name.is_apart { 0 } else { blanks };
     let quote = text[..name.start].chars().next_back().filter(|c| "\"'".contains(*c));
     let sign = match (is_assigned, name.is_quoted) {
@@ -140,7 +140,7 @@ fn value_at(text: &str, at: usize, name: &Name<'_>, extent: Extent) -> Option<(u
     (length > 0).then_some((start + opening, start + opening + length))
 }
 
-/// Whether a colon is a field's or a header's and not a part of a name (`image:tag`, `crate::token`).
+/// Whether a colon ends a field's or header's name and isn't part of a name (`image:tag`, `crate::token`).
 fn is_said(after: &str, name: &Name<'_>) -> bool {
     let lower = name.text.to_ascii_lowercase();
     !name.is_apart
@@ -155,11 +155,11 @@ fn is_said(after: &str, name: &Name<'_>) -> bool {
 enum Sign {
     /// The value is a word.
     Assigns,
-    /// The value is the rest of the line, as a header's is.
+    /// The value is the rest of the line, as in a header.
     Says,
 }
 
-/// Where a value starts behind its quotes, and how long it is.
+/// The length of the opening quote, and of the value after it.
 fn value(text: &str, sign: Sign, outside: Option<char>) -> (usize, usize) {
     for (quote, closing) in [("\\\"", '"'), ("\"", '"'), ("'", '\'')] {
         if let Some(rest) = text.strip_prefix(quote) {
@@ -170,7 +170,7 @@ fn value(text: &str, sign: Sign, outside: Option<char>) -> (usize, usize) {
         }
     }
     let length = match (sign, outside) {
-        // The whole header stands in quotes, `'Authorization: Bearer …'`.
+        // The whole header is in quotes, `'Authorization: Bearer …'`.
         (Sign::Says, Some(closing)) => text.find([closing, '\n', '\r']),
         (Sign::Says, None) => text.find(['\n', '\r']),
         (Sign::Assigns, _) => text.find(|c: char| c.is_whitespace() || "&;|\"'`)#,}".contains(c)),
@@ -178,7 +178,7 @@ fn value(text: &str, sign: Sign, outside: Option<char>) -> (usize, usize) {
     (0, length.unwrap_or(text.len()))
 }
 
-/// Where the text in quotes ends; in quotes that are escaped themselves, at the backslash.
+/// The end of the quoted text; if the quotes are escaped themselves, at the backslash.
 fn end_of_quoted(value: &str, quote: char, is_escaped_itself: bool) -> Option<usize> {
     let mut backslash = None;
     for (at, c) in value.char_indices() {

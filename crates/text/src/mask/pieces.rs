@@ -1,6 +1,6 @@
-//! A text, split as a shell splits it: words, and what is between them.
+//! Splits a text as a shell does: into words and the parts between them.
 
-/// A part of a text. All of them together are the text.
+/// A part of a text. Concatenated, they are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
     /// A word with its quotes.
@@ -9,19 +9,19 @@ pub(super) enum Piece<'t> {
     Between(&'t str),
 }
 
-/// What quotes are.
+/// The treatment of quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quotes {
-    /// What is between two of them is of one word. One that is alone is a letter: an apostrophe.
+    /// The text between two of them belongs to one word. An unpaired one is a letter: an apostrophe.
     Hold,
-    /// Letters.
+    /// Quotes are ordinary letters.
     AreLetters,
 }
 
 /// The pieces, in order.
 pub(super) fn of(text: &str, quotes: Quotes) -> impl Iterator<Item = Piece<'_>> {
     let mut at = 0;
-    // Where the last quote of each kind stands: behind it none is closed, and it isn't looked for again.
+    // The last quote of each kind: after it none is closed, so the search can stop.
     let lasts = match quotes {
         Quotes::Hold => [text.rfind('\''), text.rfind('"')],
         Quotes::AreLetters => [None, None],
@@ -71,7 +71,7 @@ fn end_of_word(text: &str, start: usize, lasts: [Option<usize>; 2]) -> usize {
     text.len()
 }
 
-/// A word without the quotes around all of it, and these.
+/// A word without the quotes around all of it, and those quotes.
 pub(super) fn unquoted(word: &str) -> (&str, &str, &str) {
     for quote in ["\\\"", "\\'", "\"", "'", "$'"] {
         let closing = quote.trim_start_matches('$');

@@ -1,27 +1,27 @@
-//! Secrets by their shape: well-known tokens, private keys, the user's part of a URL.
+//! Recognises secrets by their shape: well-known tokens, private keys, the user's part of a URL.
 
 use std::sync::LazyLock;
 
 use super::MASK;
 
-/// The table of tokens, read when the first text is masked: a run that records nothing never does.
+/// The token table, parsed when the first text is masked: a run that records nothing never needs it.
 static TOKENS: LazyLock<[Vec<Token>; 128]> = LazyLock::new(|| table(include_str!("tokens.txt")));
 
-/// The first part of a web token is no longer. What is looked at from each place is bounded, so that the time stays in
-/// proportion to the text.
+/// The longest first part of a web token. The scan from each position is bounded, so that the time stays linear in
+/// the text's length.
 const LONGEST: usize = 1024;
 
-/// A kind of token.
+/// A token format.
 #[derive(Debug)]
 struct Token {
     prefix: &'static str,
     least: usize,
     is_part: fn(u8) -> bool,
-    /// Its beginning also ends common words (`task-`, `mask-`): this one begins a word.
+    /// Its prefix also ends common words (`task-`, `mask-`): the token must begin a word.
     is_at_start: bool,
 }
 
-/// By the first letter.
+/// Indexes the token formats by first letter.
 fn table(text: &'static str) -> [Vec<Token>; 128] {
     let mut table = [const { Vec::new() }; 128];
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -52,10 +52,10 @@ fn kind_of(kind: &str) -> fn(u8) -> bool {
 
 const KEY: &str = "-----BEGIN";
 
-/// Letters and digits in a row that any token without a separator has at least.
+/// The shortest run of letters and digits in any token without a separator.
 const SHORTEST: usize = 16;
 
-/// Whether a text without any separator may still hold one.
+/// Whether a text without any separator may still hold a token.
 pub(super) fn may_hold(text: &str) -> bool {
     let longest = text
         .bytes()
@@ -67,8 +67,8 @@ pub(super) fn may_hold(text: &str) -> bool {
     longest.is_none()
 }
 
-/// Whether a text holds one: a user's name in a URL is none, a password beside it is. A part of a path is none either, nor a
-/// public key or certificate.
+/// Whether a text holds a token: a user's name in a URL is none, a password beside it is. A part of a path, a public
+/// key or a certificate is none either.
 pub fn holds_token(text: &str) -> bool {
     text.char_indices().any(|(at, _)| {
         let here = &text[at..];
@@ -85,7 +85,7 @@ pub fn holds_token(text: &str) -> bool {
     })
 }
 
-/// Masks them.
+/// Masks the tokens.
 pub(super) fn mask(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
@@ -103,7 +103,7 @@ pub(super) fn mask(text: &str) -> String {
     masked
 }
 
-/// How many bytes to keep, and how many to mask behind them, of a secret that begins here.
+/// For a secret that begins here: the bytes to keep, and the bytes to mask after them.
 fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
     let here = &text[at..];
     match here.as_bytes()[0] {
@@ -119,7 +119,7 @@ fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// `HEX-us12`, a key of Mailchimp's, and `M….….…`, a bot's of Discord's: words that begin as any other.
+/// `HEX-us12`, a Mailchimp key, and `M….….…`, a Discord bot token: neither has a recognisable prefix.
 fn without_prefix(text: &str, at: usize) -> Option<usize> {
     if text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_' || c == '.') {
         return None;
@@ -145,7 +145,7 @@ fn without_prefix(text: &str, at: usize) -> Option<usize> {
     (is_bots && dots == [true, true] && third >= 27).then_some(second + 1 + third)
 }
 
-/// What follows the scheme of a header: `Bearer …` (RFC 6750), `Basic …` (RFC 7617). Words of a sentence have no digits.
+/// Credentials after a header's scheme: `Bearer …` (RFC 6750), `Basic …` (RFC 7617). Prose words have no digits.
 fn of_scheme(text: &str, at: usize) -> Option<(usize, usize)> {
     const LEAST: usize = 16;
     let here = &text[at..];
@@ -170,13 +170,13 @@ fn prefixed(text: &str, at: usize) -> Option<usize> {
         .find_map(|token| length(here, token.prefix.len(), token.least, token.is_part))
 }
 
-/// The length of a prefix and at least so many characters of a token.
+/// The length of a prefix and its token characters, if there are at least `least`.
 fn length(text: &str, prefix: usize, least: usize, is_part: impl Fn(u8) -> bool) -> Option<usize> {
     let rest = text.bytes().skip(prefix).take_while(|byte| is_part(*byte)).count();
     (rest >= least).then_some(prefix + rest)
 }
 
-/// `123456789:AA…`, from the colon on: what a bot of Telegram is known by.
+/// `123456789:AA…`, from the colon on: a Telegram bot token.
 fn bot_token(text: &str, at: usize) -> Option<usize> {
     let digits = text[..at].bytes().rev().take(8).take_while(u8::is_ascii_digit).count();
     let secret = &text[at + 1..];
@@ -184,7 +184,7 @@ fn bot_token(text: &str, at: usize) -> Option<usize> {
     is_one.then(|| length(secret, 0, 35, kind_of("w"))).flatten()
 }
 
-/// `eyJ….eyJ….…`: a JSON web token; its two first parts are objects in base64.
+/// `eyJ….eyJ….…`: a JSON web token; its first two parts are objects in base64.
 fn web_token(text: &str) -> Option<usize> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte);
     if !text.starts_with("eyJ") {
@@ -197,7 +197,7 @@ fn web_token(text: &str) -> Option<usize> {
     Some(text.bytes().take_while(|byte| is_part(*byte) || *byte == b'.').count())
 }
 
-/// A private key in PEM: to its end mark, or all the rest.
+/// A private key in PEM: up to its end mark, or the whole rest.
 fn key_length(text: &str) -> usize {
     const END: &str = "-----END";
     let Some(end) = text.find(END) else {
@@ -208,9 +208,9 @@ fn key_length(text: &str) -> usize {
     end + END.len() + closing
 }
 
-/// The length of `user:password` in front of a URL's host.
+/// The length of `user:password` before a URL's host.
 fn user_of_url(rest: &str) -> Option<usize> {
-    // Up to the next URL: so nothing is looked at twice.
+    // Up to the next URL, so that nothing is scanned twice.
     let rest = &rest[..rest.find("://").unwrap_or(rest.len())];
     let is_end = |c: char| c.is_whitespace() || "\"'`<>".contains(c);
     let whole = &rest[..rest.find(is_end).unwrap_or(rest.len())];

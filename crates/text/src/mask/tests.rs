@@ -149,7 +149,7 @@ fn masking_a_masked_text_changes_nothing() {
     }
 }
 
-/// A word may hold a blank also where quotes are letters: behind a backslash.
+/// A word may also contain a blank where quotes are ordinary letters: after a backslash.
 #[test]
 fn a_blank_behind_a_backslash_is_not_read_without_end() {
     for line in [
@@ -171,7 +171,7 @@ proptest::proptest! {
     }
 }
 
-/// The formats that the plug-ins of `detect-secrets` 1.5 know by their shape.
+/// The formats that the plug-ins of `detect-secrets` 1.5 recognise by shape.
 #[test]
 fn the_token_formats_of_a_well_kept_set_are_masked() {
     let letters = |count: usize| {

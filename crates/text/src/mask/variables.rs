@@ -1,8 +1,8 @@
-//! Variables that hold secrets.
+//! Recognises variables that hold secrets.
 
 use std::ffi::OsStr;
 
-/// Whether a variable's name says that it holds a secret.
+/// Whether a variable's name marks its value as secret.
 pub fn looks_secret(name: &OsStr) -> bool {
     const SECRET_WORDS: &[&str] = &[
         "TOKEN",
@@ -57,7 +57,7 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "PRIVKEY",
         "PRIVATEKEY",
     ];
-    // Of words with `PASS` or `PHRASE` in them, these say nothing of a secret.
+    // Words with `PASS` or `PHRASE` in them that mark no secret.
     const ORDINARY_PARTS: &[&str] = &[
         "ASKPASS",
         "BYPASS",
@@ -70,7 +70,7 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "PASSTHR",
         "PARAPHRAS",
     ];
-    // Sockets that act for the user; reaching them is a grant of its own.
+    // Sockets that act for the user; access to them is a grant of its own.
     const SOCKETS: &[&str] = &[
         "SSH_AUTH_SOCK",
         "SSH_AGENT_PID",
@@ -84,7 +84,7 @@ pub fn looks_secret(name: &OsStr) -> bool {
         "SSHPASS",
         "POSTGRES_URL",
     ];
-    // What a log-in says of itself (pam_systemd(8)).
+    // A log-in session's own variables (pam_systemd(8)).
     const HARMLESS: &[&str] = &[
         "XDG_SESSION_ID",
         "XDG_SESSION_TYPE",
@@ -98,7 +98,7 @@ pub fn looks_secret(name: &OsStr) -> bool {
     }
     // `PWD` is the working directory, `DB_PWD` a password.
     let is_secret = |word: &str| SECRET_WORDS.contains(&word) || word == "PWD" && name != "PWD";
-    // A tokenizer's are words.
+    // A tokenizer's tokens are words.
     let without_words = name.replace("TOKENIZ", "");
     SOCKETS.contains(&name.as_str())
         || name.split('_').any(is_secret)

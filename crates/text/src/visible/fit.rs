@@ -1,11 +1,11 @@
-//! How much room a visible text takes on a terminal.
+//! Fits visible texts into terminal columns.
 
 use unicode_width::UnicodeWidthChar;
 
-/// What a row begins with that goes on with the line above. No line of ours begins so.
+/// The beginning of a continuation row. No line of Stockade's begins like this.
 pub const GOES_ON: &str = "  | ";
 
-/// Columns that a visible text takes at most: terminals differ in how wide an ambiguous character is.
+/// The most columns that a visible text takes: terminals differ on the width of ambiguous characters.
 pub fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
@@ -14,8 +14,8 @@ fn width(c: char) -> usize {
     if c.is_ascii() { 1 } else { c.width_cjk().unwrap_or(2) }
 }
 
-/// The line, broken before the terminal would: then the next row would begin with whatever stands there. Rows take at
-/// most so many columns, where that is enough for [`GOES_ON`] and a character.
+/// Breaks the line before the terminal does: otherwise the next row could begin with any part of it. Rows have at most
+/// `most` columns, if that is enough for [`GOES_ON`] and a character.
 pub fn broken(line: &str, most: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let mut used = 0;
@@ -31,7 +31,7 @@ pub fn broken(line: &str, most: usize) -> String {
     text
 }
 
-/// Words with commas between them, in rows of so many columns that end behind a word.
+/// Words separated by commas, in rows of at most `most` columns that end after a word.
 pub fn listed(words: &[String], most: usize) -> String {
     let mut text = String::new();
     let mut used = 0;
@@ -47,8 +47,8 @@ pub fn listed(words: &[String], most: usize) -> String {
     text
 }
 
-/// Cut in the middle to so many columns: the two ends of a path tell most. Its name keeps the directory that it is in, where
-/// both have room.
+/// Cuts the text in the middle to `most` columns: the ends of a path tell most. The file name keeps its directory if
+/// both fit.
 pub fn shortened(text: &str, most: usize) -> String {
     const CUT: &str = "…";
     if columns(text) <= most {
@@ -70,7 +70,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     format!("{start}{CUT}{end}")
 }
 
-/// As many as there is room for.
+/// The longest prefix that fits.
 fn from(text: impl Iterator<Item = char>, room: usize) -> String {
     let mut used = 0;
     text.take_while(|c| {

@@ -1,9 +1,9 @@
-//! Texts as a person sees them on a terminal, for every text that Stockade didn't write itself.
+//! Escapes every text that Stockade didn't write itself for display on a terminal.
 //!
-//! A character stays only where every terminal shows it by itself: something in one or two columns, left to right, that
-//! leaves its neighbours as they are. It is decided by what Unicode says of the character, so what a later version adds
-//! is escaped until it is known. Nothing is normalised: a name with a combining mark is another name than the one with
-//! the composed letter, and the two look different here. Letters of other scripts that look alike stay.
+//! A character is kept only if every terminal shows it by itself: in one or two columns, left to right, without
+//! changing its neighbours. Unicode's properties of the character decide, so characters from later versions
+//! are escaped until they are known. Nothing is normalised: a name with a combining mark is another name than the one
+//! with the composed letter, and the two look different here. Similar letters of other scripts are kept.
 
 pub mod fit;
 #[doc(hidden)]
@@ -19,8 +19,8 @@ use icu_properties::CodePointMapData;
 use icu_properties::props::{BidiClass, GeneralCategory, GeneralCategoryGroup, GraphemeClusterBreak};
 use unicode_width::UnicodeWidthChar;
 
-/// The text with everything else spelled out as `\u{…}`. Of blanks one stays between two words: more of them, and those
-/// at either end, could fill a line, so that what follows looks like one of ours.
+/// The text with all other characters as `\u{…}`. A single blank between two words is kept: more of them, and those
+/// at either end, could fill a line, so that the following text looks like a line of Stockade's.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let is_blank_alone = || !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
     if text.chars().all(is_visible) && is_blank_alone() {
@@ -39,7 +39,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same with all blanks, for a text that is put together of ours and of texts that are visible already.
+/// The same but keeps all blanks, for a text composed of Stockade's own and of already visible texts.
 pub fn visible_but_for_blanks(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_visible) {
         return Cow::Borrowed(text);
@@ -49,8 +49,8 @@ pub fn visible_but_for_blanks(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// JSON, as `serde_json` writes it, with what a terminal wouldn't show by itself as JSON's own escapes (RFC 8259, section 7):
-/// the same values to a program.
+/// JSON from `serde_json`, with characters that a terminal wouldn't show by themselves as JSON escapes (RFC 8259, section 7):
+/// programs parse the same values.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii() && c != '\u{7f}' || is_visible(c);
     if json.chars().all(is_plain) {
@@ -77,7 +77,7 @@ fn push(shown: &mut String, c: char) {
     }
 }
 
-/// Whether a terminal shows the character by itself, or it is the blank of ASCII.
+/// Whether a terminal shows the character by itself, or it is the ASCII space.
 pub fn is_visible(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
@@ -85,10 +85,10 @@ pub fn is_visible(c: char) -> bool {
     has_shape(c) && is_left_to_right(c) && stands_alone(c) && has_known_width(c)
 }
 
-/// Letters, digits, punctuation and symbols: neither marks nor blanks, controls or what isn't assigned.
+/// Whether it is a letter, digit, punctuation or symbol: no mark, blank, control or unassigned character.
 fn has_shape(c: char) -> bool {
-    // Symbols and letters in name; nothing is drawn: Braille's blank, a music note's head, two of Egyptian, and what
-    // stands for an object that isn't there.
+    // Symbols and letters by category that draw nothing: Braille's blank, a music note's head, two of Egyptian, and the
+    // object replacement character.
     const EMPTY: [char; 5] = ['\u{2800}', '\u{1d159}', '\u{13441}', '\u{13442}', '\u{fffc}'];
     let category = CodePointMapData::<GeneralCategory>::new().get(c);
     let shapes = [
@@ -100,7 +100,7 @@ fn has_shape(c: char) -> bool {
     shapes.iter().any(|group| group.contains(category)) && !EMPTY.contains(&c)
 }
 
-/// Neither of the other direction, nor something that says which direction is meant.
+/// Whether it is neither right-to-left nor a directional control.
 fn is_left_to_right(c: char) -> bool {
     matches!(
         CodePointMapData::<BidiClass>::new().get(c),
@@ -113,7 +113,7 @@ fn is_left_to_right(c: char) -> bool {
     )
 }
 
-/// Whether it makes no common shape with its neighbours (UAX #29): no mark, no part of a syllable or of a flag.
+/// Whether it forms no cluster with its neighbours (UAX #29): no mark, no part of a syllable or of a flag.
 fn stands_alone(c: char) -> bool {
     matches!(
         CodePointMapData::<GraphemeClusterBreak>::new().get(c),
@@ -121,14 +121,14 @@ fn stands_alone(c: char) -> bool {
     )
 }
 
-/// Whether terminals give it one or two columns, those that take ambiguous characters for wide ones among them.
+/// Whether terminals give it one or two columns, including those that treat ambiguous characters as wide.
 fn has_known_width(c: char) -> bool {
     matches!((c.width(), c.width_cjk()), (Some(1 | 2), Some(1 | 2)))
 }
 
-/// Whether a character shows nothing of its own or changes how its neighbours are shown: controls, and what Unicode calls
-/// default-ignorable (DerivedCoreProperties.txt), the blank Hangul letters and variation selectors among them. No name
-/// or description of a configuration needs one; marks and right-to-left letters may be meant there.
+/// Whether a character shows nothing itself or changes the display of its neighbours: controls, and Unicode's
+/// default-ignorable ones (DerivedCoreProperties.txt), including the blank Hangul letters and variation selectors. No
+/// name or description in a configuration needs one; marks and right-to-left letters may be intended there.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -1,6 +1,6 @@
-//! For tests of what shows texts.
+//! Test data for code that displays texts.
 
-/// Characters that pad, hide, combine or turn; and some that don't.
+/// Characters that pad, hide, combine or change direction; and some that don't.
 pub const ODD: &[char] = &[
     ' ',
     ' ',

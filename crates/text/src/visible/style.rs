@@ -1,6 +1,6 @@
-//! How a text of Stockade's stands out on a terminal: bold, and a few colours where they are wanted.
+//! Styles for Stockade's texts on a terminal: bold, and a few colours if wanted.
 
-/// What a terminal shows.
+/// The styles that a terminal supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
     /// Text alone: `TERM` is `dumb` or missing.
@@ -11,21 +11,21 @@ pub enum Ink {
     Coloured,
 }
 
-/// What a text is.
+/// The role of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// The access that is asked for.
+    /// The access asked for.
     Asked,
-    /// What should be known before a yes.
+    /// A warning before a yes.
     Careful,
-    /// A yes, afterwards.
+    /// The line after a yes.
     Granted,
-    /// A no, afterwards.
+    /// The line after a no.
     Refused,
 }
 
 impl Ink {
-    /// As the caller's variables say (<https://no-color.org>).
+    /// Chosen by the caller's environment variables (<https://no-color.org>).
     pub fn here() -> Ink {
         let set = |name| std::env::var(name).unwrap_or_default();
         Ink::of(&set("TERM"), &set("NO_COLOR"))
@@ -40,7 +40,7 @@ impl Ink {
         }
     }
 
-    /// The text in this style (ECMA-48, SGR), each row by itself.
+    /// The text in this style (ECMA-48, SGR), each row styled separately.
     pub fn styled(self, style: Style, text: &str) -> String {
         let parameters = match (self, style) {
             (Ink::Plain, _) | (Ink::Bold, Style::Granted | Style::Refused) => return text.to_string(),

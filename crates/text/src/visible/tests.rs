@@ -1,11 +1,11 @@
-//! What reaches a terminal, and what it makes of it.
+//! The output to a terminal, and the terminal's rendering.
 
 use proptest::prelude::*;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::*;
 
-/// Every character that there is.
+/// Every Unicode character.
 fn all() -> impl Iterator<Item = char> {
     '\0'..=char::MAX
 }
@@ -97,7 +97,7 @@ proptest! {
         prop_assert!(visible_but_for_blanks(&text).chars().all(is_visible));
     }
 
-    /// By whole texts, as terminals with clusters count: no character changes what another takes.
+    /// Checked on whole texts, as terminals with clusters count: no character changes the width of another.
     #[test]
     fn what_is_shown_takes_as_many_columns_as_its_characters(text in odd_text()) {
         let shown = visible(&text);

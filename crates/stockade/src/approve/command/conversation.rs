@@ -1,4 +1,4 @@
-//! The process that is asked: what it is told, what it says, how it ends.
+//! The process that answers: its input, output and end.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,10 +15,10 @@ use nix::unistd::Pid;
 use super::reply;
 use stockade_sys::{other, signals};
 
-/// One question to a command. Its process group ends with the value, unless the command ended by itself.
+/// One question to a command. Dropping it kills the process group, unless the command has ended by itself.
 pub(super) struct Conversation {
     child: Child,
-    /// Readable once it has ended.
+    /// Its pidfd, readable once the process has ended.
     ended: Option<OwnedFd>,
     unsaid: Vec<u8>,
     input: Option<File>,
@@ -27,18 +27,18 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Starts the command, to be told `input`.
+    /// Starts the command, with `input` to be written to it.
     pub fn begin(mut command: Command, input: Vec<u8>) -> io::Result<Conversation> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // A group of its own, which ends as one.
+            // A process group of its own, which can be killed as one.
             .process_group(0);
         signals::unblock_in(&mut command);
         let mut child = command.spawn()?;
         let input_end = child.stdin.take().map(OwnedFd::from);
         let output_end = child.stdout.take().map(OwnedFd::from);
-        // Where there is no descriptor for a process, its end is noticed a little later.
+        // Without pidfds, its end is noticed a little later.
         let process = i32::try_from(child.id()).map_err(io::Error::other);
         let ended = process.and_then(other::process_descriptor).ok();
         let mut conversation = Conversation {
@@ -54,22 +54,22 @@ impl Conversation {
         Ok(conversation)
     }
 
-    /// How it ended, once it has.
+    /// The exit status, once it has ended.
     pub fn status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
-    /// What it has said so far.
+    /// The output so far.
     pub fn heard(&self) -> &[u8] {
         &self.heard
     }
 
-    /// Whether that is more than an answer may have.
+    /// Whether the output exceeds an answer's limit.
     pub fn says_too_much(&self) -> bool {
         self.heard.len() > reply::LONGEST
     }
 
-    /// Waits a little, and moves what can be moved.
+    /// Waits for `time` at most, and moves all available bytes.
     pub fn go_on(&mut self, time: Duration) {
         let streams = [
             (self.input.as_ref().map(AsFd::as_fd), PollFlags::POLLOUT),
@@ -86,7 +86,7 @@ impl Conversation {
         self.hear();
     }
 
-    /// Goes on with the request. A command that doesn't read it is its own affair.
+    /// Writes more of the request. A command may leave it unread.
     fn say(&mut self) {
         let Some(input) = &mut self.input else {
             return;
@@ -101,7 +101,7 @@ impl Conversation {
         }
     }
 
-    /// Reads what is there, to the first byte too many.
+    /// Reads all available output, up to the first byte too many.
     pub fn hear(&mut self) {
         let mut buffer = [0; 16 * 1024];
         while let Some(output) = &mut self.output {
@@ -120,7 +120,7 @@ impl Conversation {
 
 impl Drop for Conversation {
     fn drop(&mut self) {
-        // Until it is collected no other process has its number.
+        // Until the process is reaped, its pid can't be reused.
         if matches!(self.child.try_wait(), Ok(None)) {
             if let Ok(group) = i32::try_from(self.child.id()) {
                 let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);

@@ -1,7 +1,7 @@
 //! A program that answers: the request as JSON on its standard input, the answer as JSON on its standard output.
 //!
-//! It is the person's own, and runs outside every confinement. Still its answer is an allegation: whatever isn't a
-//! whole answer within the time is a no.
+//! It is the user's own, and runs outside every confinement. Its answer is still an allegation: anything but a
+//! complete answer within the time is a no.
 
 mod conversation;
 
@@ -16,9 +16,9 @@ use crate::unconfined::{self, Caller};
 use conversation::Conversation;
 
 const SHELL: &str = "/bin/sh";
-/// How often patience is looked at.
+/// Interval at which the deadline is checked.
 const SLICE: Duration = Duration::from_millis(100);
-/// Characters of the command that a message quotes.
+/// Characters of the command in a message.
 const QUOTED: usize = 200;
 
 /// Asks a shell command: `/bin/sh -c TEXT`, once for each question.
@@ -31,8 +31,8 @@ pub struct CommandApprover {
 }
 
 impl CommandApprover {
-    /// With the text of the command. The files that its words name are found now, as `PATH` and `HOME` are; names are
-    /// looked for in `/`, where it runs, and entries of `PATH` that aren't absolute don't count.
+    /// An approver with the text of the command. Resolves the files that its words name now, as `PATH` and `HOME` are;
+    /// relative names are looked up in `/`, where it runs, and relative entries of `PATH` are ignored.
     pub fn new(text: impl Into<String>) -> CommandApprover {
         let text = text.into();
         let caller = Caller::of_process();
@@ -48,7 +48,7 @@ impl CommandApprover {
         }
     }
 
-    /// A file of the caller's directory that a word of the text names by a path from there, where it isn't started.
+    /// A file that a word of the text names relative to the caller's directory, where the command doesn't run.
     pub fn relative_file(text: &str) -> Option<PathBuf> {
         let here = std::env::current_dir().ok()?;
         let words = unconfined::split(text).into_iter();
@@ -107,7 +107,7 @@ impl Approver for CommandApprover {
                 Err(error) => return self.no(format_args!("is lost: {error}")),
             }
         };
-        // What it said last; processes that it left behind aren't waited for.
+        // Its last output; processes that it left behind aren't waited for.
         conversation.hear();
         if conversation.says_too_much() {
             return self.no("says too much");

@@ -1,4 +1,4 @@
-//! One question, from the run's side.
+//! The run's side of one question.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,14 +13,14 @@ use super::directory::Directory;
 use super::stream::{Heard, Stream};
 use crate::approve::{Answer, Deadline, EscalationRequest, question, reply};
 
-/// How often patience is looked at.
+/// Interval at which the deadline is checked.
 const SLICE: Duration = Duration::from_millis(100);
-/// How often somebody is looked for.
+/// Interval of the search for watchers.
 const ROUND: Duration = Duration::from_millis(200);
-/// Who says no where an answer can't be used.
+/// The answerer of a no where an answer can't be used.
 const US: &str = "stockade";
 
-/// Asks all who watch, and answers with the first answer.
+/// Asks all watchers and returns the first answer.
 pub(super) fn ask(state: &Path, waiting: Waiting, request: &EscalationRequest, deadline: &Deadline) -> Answer {
     if question::line(request).is_none() {
         return Answer::no(US).because("the question is too long to be asked");
@@ -50,17 +50,17 @@ pub(super) fn ask(state: &Path, waiting: Waiting, request: &EscalationRequest, d
     })
 }
 
-/// Who was asked.
+/// The watchers that were asked.
 #[derive(Default)]
 struct Asked {
-    /// All watchers that were ever asked, by the names of their sockets.
+    /// All watchers ever asked, by socket name.
     names: BTreeSet<OsString>,
-    /// Those that haven't answered.
+    /// The connections without an answer yet.
     streams: Vec<Stream>,
 }
 
 impl Asked {
-    /// Asks those who weren't asked yet. Who comes late has less time.
+    /// Asks new watchers. Late ones have less time.
     fn look_for_watchers(&mut self, state: &Path, request: &EscalationRequest, left: Duration) {
         let Ok(directory) = Directory::open(state) else {
             return;
@@ -83,7 +83,7 @@ impl Asked {
             let stream = connected.and_then(|socket| Stream::new(socket, reply::LONGEST));
             if let Ok(mut stream) = stream {
                 self.names.insert(name);
-                // A watcher that is gone at once was asked all the same.
+                // A watcher that is gone at once still counts as asked.
                 if stream.say(&line).is_ok() {
                     self.streams.push(stream);
                 }
@@ -91,14 +91,14 @@ impl Asked {
         }
     }
 
-    /// Waits a little; the first answer.
+    /// Waits for `time` at most; returns the first answer.
     fn listen(&mut self, request: &EscalationRequest, time: Duration) -> Option<Answer> {
         let mut waiting: Vec<PollFd<'_>> = self
             .streams
             .iter()
             .map(|stream| PollFd::new(stream.as_fd(), stream.interest()))
             .collect();
-        // One millisecond at least: what is left may be less.
+        // At least one millisecond, as the rest may be less.
         let time = PollTimeout::try_from(time.max(Duration::from_millis(1))).unwrap_or(PollTimeout::ZERO);
         let _ = poll(&mut waiting, time);
         let mut answer = None;
@@ -108,7 +108,7 @@ impl Asked {
             }
             let heard = match stream.send() {
                 Ok(()) => stream.hear(),
-                // It may have answered before it went.
+                // It may have answered before it closed.
                 Err(_) => Some(stream.hear())
                     .filter(|heard| *heard != Heard::Nothing)
                     .unwrap_or(Heard::End),

@@ -1,8 +1,8 @@
-//! The directory of the watchers' sockets, and the way to a socket whose path is long.
+//! The directory of the watchers' sockets, and access to sockets with long paths.
 //!
-//! A socket's address has 108 bytes (unix(7)), a state directory's path may have more. So the directory is opened, and
-//! its sockets are reached through the descriptor: `/proc/thread-self/fd/N/NAME`. (Not `self`: a thread may have
-//! descriptors of its own.)
+//! A socket's address has 108 bytes (unix(7)), and a state directory's path may be longer. So the directory is opened,
+//! and its sockets are addressed through the descriptor: `/proc/thread-self/fd/N/NAME`. (Not `self`: a thread may have
+//! its own descriptor table.)
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder};
@@ -21,31 +21,31 @@ use super::place;
 use crate::profile::visible;
 use stockade_sys::{random, socket};
 
-/// How the name of a socket ends that somebody listens on.
+/// The name suffix of a listening socket.
 const READY: &[u8] = b".sock";
-/// How it ends until then.
+/// The name suffix before it listens.
 const UNREADY: &[u8] = b".new";
-/// A watcher that hasn't begun to listen after this time has died.
+/// A watcher that isn't listening after this time has died.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
 /// The directory can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// It isn't there, or can't be made or opened.
+    /// It is missing, or can't be created or opened.
     #[error("can't use the directory `{}`", visible(&path.to_string_lossy()))]
     System {
-        /// Which.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Somebody else could answer in the user's place.
+    /// Another user could answer in this user's place.
     #[error("the directory `{}` isn't yours alone", visible(&.0.to_string_lossy()))]
     NotOurs(PathBuf),
 }
 
 impl DirectoryError {
-    /// What to do about it.
+    /// The remedy.
     pub fn hint(&self) -> Option<String> {
         match self {
             DirectoryError::System { .. } => None,
@@ -54,7 +54,7 @@ impl DirectoryError {
     }
 }
 
-/// The directory: the user's, no link, closed to everybody else.
+/// The directory: owned by the user, not a symbolic link, closed to all others.
 #[derive(Debug)]
 pub(super) struct Directory {
     handle: OwnedFd,
@@ -62,7 +62,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Opens it, and makes it where it is missing.
+    /// Opens the directory, and creates it if it is missing.
     pub fn make(state: &Path) -> Result<Directory, DirectoryError> {
         let path = place(state);
         let failed = |source| DirectoryError::System {
@@ -81,7 +81,7 @@ impl Directory {
         Directory::open(state)
     }
 
-    /// Opens it.
+    /// Opens the directory.
     pub fn open(state: &Path) -> Result<Directory, DirectoryError> {
         let path = place(state);
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
@@ -100,12 +100,12 @@ impl Directory {
         Ok(Directory { handle, path })
     }
 
-    /// Where an entry is, for people.
+    /// The path of an entry, for display.
     pub fn path_of(&self, name: &OsStr) -> PathBuf {
         self.path.join(name)
     }
 
-    /// The names of the sockets that somebody listens on, or did.
+    /// The names of the sockets that a watcher listens on, or did.
     pub fn sockets(&self) -> Vec<OsString> {
         self.entries(READY)
     }
@@ -124,10 +124,10 @@ impl Directory {
         names
     }
 
-    /// Connects to a watcher of the same user. The name of one that has died is removed.
+    /// Connects to a watcher of the same user. Removes the name of one that has died.
     pub fn connect(&self, name: &OsStr) -> io::Result<UnixStream> {
         let made = socket::open(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
-        // Without blocking: a watcher that is stopped and has a full queue is none.
+        // Non-blocking: a stopped watcher with a full queue counts as none.
         if let Err(error) = socket::connect(made.as_fd(), &address(&self.entry(name))?) {
             if error.kind() == io::ErrorKind::ConnectionRefused {
                 self.remove(name);
@@ -140,8 +140,8 @@ impl Directory {
         Ok(UnixStream::from(made))
     }
 
-    /// Listens under a name of its own, which has its ending only once connections are taken: until then they would be
-    /// refused, and the one that is refused removes the name.
+    /// Listens under a new name, which gets its suffix only once connections are accepted: before, they would be
+    /// refused, and the refused client removes the name.
     pub fn listen(&self) -> io::Result<(UnixListener, OsString)> {
         self.remove_abandoned();
         let stem = format!(
@@ -157,7 +157,7 @@ impl Directory {
         Ok((listener, name(READY)))
     }
 
-    /// Removes what watchers left that were killed before they took connections.
+    /// Removes the sockets of watchers that were killed before they listened.
     fn remove_abandoned(&self) {
         for name in self.entries(UNREADY) {
             let changed = fs::symlink_metadata(self.entry(&name)).and_then(|status| status.modified());
@@ -168,7 +168,7 @@ impl Directory {
         }
     }
 
-    /// Removes an entry; that it is gone already is no error.
+    /// Removes an entry; a missing one is no error.
     pub fn remove(&self, name: &OsStr) {
         let _ = fs::remove_file(self.entry(name));
     }
@@ -178,12 +178,12 @@ impl Directory {
     }
 }
 
-/// Whether the other side of a connection belongs to the user who asks.
+/// Whether the peer of a connection belongs to the same user.
 pub(super) fn is_same_user(stream: impl AsFd) -> io::Result<bool> {
     Ok(socket::peer_user(stream.as_fd())? == nix::unistd::geteuid().as_raw())
 }
 
-/// The bytes that the kernel takes for a path (unix(7)).
+/// The kernel's address bytes for a path (unix(7)).
 fn address(path: &Path) -> io::Result<Vec<u8>> {
     const LONGEST: usize = 107;
     let path = path.as_os_str().as_bytes();

@@ -1,9 +1,9 @@
-//! Questions that go to another terminal, where `stockade approvals` runs.
+//! Questions to another terminal, where `stockade approvals` runs.
 //!
 //! The watcher is the server: it listens on a unix socket in the state directory, which is closed to every run. The run
 //! connects, sends the request as one line of JSON, and waits for one line with the answer. There is no process in
-//! between: when the watcher ends, however it does, the kernel closes the connection, and that is a no. When the run
-//! needs no answer any more it closes the connection, and the question disappears at the watcher.
+//! between: however the watcher ends, the kernel closes the connection, and that is a no. When the run no longer
+//! needs an answer, it closes the connection, and the question disappears at the watcher.
 
 mod asking;
 mod directory;
@@ -19,16 +19,16 @@ pub use watcher::{News, Question, WatchError, Watcher};
 use super::{Answer, Approver, Deadline, EscalationRequest};
 use directory::Directory;
 
-/// What a run does where no `stockade approvals` is watching.
+/// The policy of a run while no `stockade approvals` is watching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
-    /// The question is refused at once.
+    /// Refuses the question at once.
     OnlyWatched,
-    /// It waits for somebody to come, as long as there is patience.
+    /// Waits for a watcher, until the deadline.
     ForSomebody,
 }
 
-/// Asks those who watch with `stockade approvals`. With several watchers all are asked, and the first answer counts.
+/// Asks the `stockade approvals` watchers. All of them are asked, and the first answer counts.
 #[derive(Debug, Clone)]
 pub struct SocketApprover {
     state: PathBuf,
@@ -44,7 +44,7 @@ impl SocketApprover {
         }
     }
 
-    /// Whether somebody watches.
+    /// Whether there is a watcher.
     pub fn is_watched(&self) -> bool {
         let directory = Directory::open(&self.state);
         directory.is_ok_and(|directory| directory.sockets().iter().any(|name| directory.connect(name).is_ok()))
@@ -62,7 +62,7 @@ impl Approver for SocketApprover {
     }
 }
 
-/// Where the sockets are, below the state directory.
+/// The directory of the sockets, below the state directory.
 fn place(state: &Path) -> PathBuf {
     state.join("approvals")
 }

@@ -1,4 +1,4 @@
-//! One connection: lines both ways, without blocking, each bounded.
+//! One connection: bounded lines both ways, without blocking.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -12,20 +12,20 @@ pub(super) struct Stream {
     socket: UnixStream,
     unsent: Vec<u8>,
     heard: Vec<u8>,
-    /// Bytes of the longest line that is read.
+    /// The longest line in bytes that is read.
     longest: usize,
 }
 
-/// What came in.
+/// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// Nothing whole yet.
+    /// No complete line yet.
     Nothing,
-    /// A line, without its end.
+    /// A line, without its line end.
     Line(Vec<u8>),
-    /// More than a line may have.
+    /// More bytes than a line may have.
     TooMuch,
-    /// The other side is gone.
+    /// The peer has closed the connection.
     End,
 }
 
@@ -40,13 +40,13 @@ impl Stream {
         })
     }
 
-    /// Sends bytes, or as many as find room; the rest follows with [`Stream::send`].
+    /// Sends as many bytes as fit; the rest follows with [`Stream::send`].
     pub fn say(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.unsent.extend_from_slice(bytes);
         self.send()
     }
 
-    /// Goes on sending.
+    /// Sends pending bytes.
     pub fn send(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
             match self.socket.write(&self.unsent) {
@@ -59,12 +59,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Whether all was sent.
+    /// Whether all bytes were sent.
     pub fn has_sent(&self) -> bool {
         self.unsent.is_empty()
     }
 
-    /// Reads what is there. What follows a line is rubbish, for each side says one.
+    /// Reads all available bytes. Bytes after the line are dropped, because each side sends only one.
     pub fn hear(&mut self) -> Heard {
         let mut buffer = [0; 16 * 1024];
         loop {
@@ -89,7 +89,7 @@ impl Stream {
         }
     }
 
-    /// What to wait for.
+    /// The events to poll for.
     pub fn interest(&self) -> PollFlags {
         match self.has_sent() {
             true => PollFlags::POLLIN,

@@ -1,6 +1,6 @@
-//! The watcher's side: it listens, collects what is asked, and sends the answers.
+//! The watcher's side: it listens, collects questions and sends the answers.
 //!
-//! One thread does it all, without blocking. Nothing here decides or prints.
+//! One thread does all of it, without blocking. Nothing here decides or prints.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,31 +15,31 @@ use super::directory::{Directory, DirectoryError, is_same_user};
 use super::stream::{Heard, Stream};
 use crate::approve::{Answer, Choice, EscalationRequest, question, reply};
 
-/// Connections at once; one more is closed, which is a no.
+/// Concurrent connections; a further one is closed, which is a no.
 const CONNECTIONS: usize = 512;
-/// A run sends its question at once.
+/// The time in which a run must send its question.
 const SAYS_WITHIN: Duration = Duration::from_secs(5);
-/// How much longer than its patience a run may keep a question open.
+/// How long past its deadline a run may keep a question open.
 const LATE: Duration = Duration::from_secs(2);
 
-/// No run can be served.
+/// The reason that a watcher can't serve or answer.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// The place for the socket can't be used.
+    /// The socket's directory can't be used.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// The socket can't be made.
+    /// The socket can't be created.
     #[error("can't listen in `{}`", .path.display())]
     Listen {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// An answer to more than was asked.
+    /// The answer grants more than was asked.
     #[error("that can't be answered: {0}")]
     Unfit(String),
-    /// The question isn't open any more.
+    /// The question is no longer open.
     #[error("this answer isn't needed any more")]
     Gone,
 }
@@ -47,24 +47,24 @@ pub enum WatchError {
 /// A question that waits for an answer.
 #[derive(Debug)]
 pub struct Question {
-    /// Its number at this watcher, from 1 on.
+    /// Its number at this watcher, counted from 1.
     pub number: u32,
-    /// What is asked. Texts in it come from the confined program.
+    /// The request. Its texts come from the confined program.
     pub request: EscalationRequest,
-    /// When the run stops waiting.
+    /// The time at which the run stops waiting.
     pub deadline: Instant,
 }
 
-/// What has changed.
+/// A change among the questions.
 #[derive(Debug)]
 pub enum News {
-    /// A question came.
+    /// A question arrived.
     Came(u32),
-    /// A question isn't asked any more: somebody else answered, time is over, or the program doesn't wait.
+    /// A question is no longer open: another watcher answered, its time is over, or the program doesn't wait.
     Gone(Box<Question>),
 }
 
-/// Somebody who watches. Runs find it as long as the value lives; what still waits then is refused.
+/// A watcher. Runs find it as long as the value lives; questions open at its end are refused.
 #[derive(Debug)]
 pub struct Watcher {
     directory: Directory,
@@ -82,10 +82,10 @@ struct Connection {
 }
 
 impl Watcher {
-    /// Begins to watch for the runs with this state directory (`$XDG_STATE_HOME/stockade`).
+    /// Starts to watch for the runs with this state directory (`$XDG_STATE_HOME/stockade`).
     ///
     /// # Errors
-    /// The directory can't be made or isn't the user's alone; the socket can't be made there.
+    /// The directory can't be created or isn't the user's alone; the socket can't be created there.
     pub fn begin(state: &Path) -> Result<Watcher, WatchError> {
         let directory = Directory::make(state)?;
         let failed = |source| WatchError::Listen {
@@ -104,7 +104,7 @@ impl Watcher {
         Ok(watcher)
     }
 
-    /// The socket, for who has to remove it where the value can't be dropped.
+    /// The socket, for callers that have to remove it when the value can't be dropped.
     pub fn path(&self) -> PathBuf {
         self.directory.path_of(&self.name)
     }
@@ -120,7 +120,7 @@ impl Watcher {
         let _ = poll(&mut waiting, PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO));
     }
 
-    /// Takes in what has arrived.
+    /// Reads all available input.
     pub fn hear(&mut self) -> Vec<News> {
         self.accept();
         let mut news = Vec::new();
@@ -137,7 +137,7 @@ impl Watcher {
     }
 
     fn accept(&mut self) {
-        // So many in one go: there may always be more.
+        // A bounded number, because there may always be more.
         for _ in 0..CONNECTIONS {
             let Ok((socket, _)) = self.listener.accept() else {
                 return;
@@ -153,27 +153,27 @@ impl Watcher {
         }
     }
 
-    /// What waits for an answer, in the order in which it came.
+    /// The open questions, in order of arrival.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
         self.connections
             .iter()
             .filter_map(|connection| connection.question.as_ref())
     }
 
-    /// One of them.
+    /// One open question.
     pub fn question(&self, number: u32) -> Option<&Question> {
         self.questions().find(|question| question.number == number)
     }
 
-    /// Whether somebody has connected who hasn't said a word yet.
+    /// Whether a client has connected that hasn't sent its question yet.
     pub fn expects_more(&self) -> bool {
         self.connections.iter().any(|connection| connection.question.is_none())
     }
 
-    /// Answers a question, which is gone then.
+    /// Answers a question and removes it.
     ///
     /// # Errors
-    /// It answers more than was asked; the question isn't open any more.
+    /// The answer grants more than was asked; the question is no longer open.
     pub fn answer(&mut self, number: u32, answer: &Answer) -> Result<Question, WatchError> {
         let has_number = |connection: &Connection| {
             let question = connection.question.as_ref();
@@ -187,7 +187,7 @@ impl Watcher {
         }
         let line = reply::line(request, answer);
         let mut connection = self.connections.remove(at);
-        // An answer is short, and nothing was sent on this connection before: there is room for it.
+        // An answer is short, and nothing was sent on this connection before, so it fits the buffer.
         match connection.stream.say(&line) {
             Ok(()) if connection.stream.has_sent() => connection.question.ok_or(WatchError::Gone),
             _ => Err(WatchError::Gone),
@@ -196,7 +196,7 @@ impl Watcher {
 }
 
 impl Connection {
-    /// Takes in what has arrived; whether the connection stays.
+    /// Reads all available input; returns whether the connection stays.
     fn hear(&mut self, last: &mut u32, news: &mut Vec<News>) -> bool {
         match (self.stream.hear(), &self.question) {
             (Heard::Nothing, None) => self.since.elapsed() < SAYS_WITHIN,

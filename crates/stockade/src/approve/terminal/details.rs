@@ -1,4 +1,4 @@
-//! What the answer `details` shows: the whole evidence.
+//! The output of the answer `details`: the whole evidence.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use crate::profile::visible;
 use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit::{broken, shortened};
 
-/// Of each text from the program: a command line may fill hundreds of screens.
+/// The limit for each text from the program: a command line may fill hundreds of screens.
 const MOST_COLUMNS: usize = 600;
 
-/// All of it, one line each, with what the answers mean below. No row begins with a text from the program.
+/// All evidence, one line each, followed by the meanings of the answers. No row begins with a text from the program.
 pub fn details(request: &EscalationRequest, offer: &Offer, width: usize) -> String {
     let evidence = &request.evidence;
     let mut text = String::new();
@@ -49,7 +49,7 @@ pub fn details(request: &EscalationRequest, offer: &Offer, width: usize) -> Stri
     text.lines().map(|line| broken(line, width) + "\n").collect()
 }
 
-/// What is granted on which answer; not shortened.
+/// The grant of each answer; not shortened.
 fn meanings(request: &EscalationRequest, offer: &Offer) -> String {
     let mut text = String::new();
     for word in &offer.words {

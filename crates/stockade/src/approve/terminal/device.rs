@@ -1,4 +1,4 @@
-//! The controlling terminal: reading and writing that never wait longer than they may.
+//! The controlling terminal: reads and writes with bounded waits.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,27 +14,27 @@ use super::unanswered::Unanswered;
 use crate::approve::Deadline;
 use stockade_sys::terminal;
 
-/// How often it is looked whether somebody still waits for the answer.
+/// Interval at which the deadline is checked.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// How long nothing must arrive, so that nothing more is expected: longer than a terminal takes to answer a query, over a
-/// network too.
+/// The silence after which no more input is expected: longer than a terminal takes to answer a query, even over a
+/// network.
 const QUIET: Duration = Duration::from_millis(150);
 
-/// How long quiet is waited for.
+/// The longest wait for silence.
 const LOUD: Duration = Duration::from_secs(2);
 
 /// The kernel's line buffer holds no longer line.
 const LONGEST_LINE: usize = 4096;
 
-/// The terminal, by a descriptor of Stockade's own: nothing that a run does to its standard streams concerns it.
+/// The terminal, by a descriptor of Stockade's own, independent of what a run does to its standard streams.
 #[derive(Debug)]
 pub struct Device {
     file: File,
 }
 
 impl Device {
-    /// Opens it. Without waiting in reads and writes: a target can stop the terminal's output (tcflow(3)).
+    /// Opens it. Non-blocking, because a target can stop the terminal's output (tcflow(3)).
     pub fn open() -> io::Result<Device> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
@@ -44,44 +44,44 @@ impl Device {
         Ok(Device { file })
     }
 
-    /// The process group in the foreground.
+    /// The foreground process group.
     pub fn foreground(&self) -> io::Result<i32> {
         Ok(tcgetpgrp(&self.file)?.as_raw())
     }
 
-    /// Puts a process group into the foreground. From the background SIGTTOU must be blocked.
+    /// Makes a process group the foreground group. From the background SIGTTOU must be blocked.
     pub fn set_foreground(&self, group: i32) -> io::Result<()> {
         Ok(tcsetpgrp(&self.file, Pid::from_raw(group))?)
     }
 
-    /// Its mode.
+    /// The terminal's mode.
     pub fn mode(&self) -> io::Result<libc::termios> {
         terminal::mode(self.as_fd())
     }
 
-    /// Changes its mode.
+    /// Sets the terminal's mode.
     pub fn set_mode(&self, mode: &libc::termios) -> io::Result<()> {
         terminal::set_mode(self.as_fd(), mode)
     }
 
-    /// Columns and rows, 80 and 24 where the terminal doesn't tell.
+    /// Columns and rows; 80 and 24 if the terminal doesn't report them.
     pub fn size(&self) -> (usize, usize) {
         let (columns, rows) = terminal::size(self.as_fd()).unwrap_or_default();
         let known = |size: u16, otherwise| if size == 0 { otherwise } else { usize::from(size) };
         (known(columns, 80), known(rows, 24))
     }
 
-    /// Lets output go on that tcflow(3) stopped.
+    /// Resumes output that tcflow(3) stopped.
     pub fn resume_output(&self) {
         let _ = tcflow(&self.file, FlowArg::TCOON);
     }
 
-    /// Throws away what was typed and not read.
+    /// Discards unread input.
     pub fn forget_input(&self) {
         let _ = tcflush(&self.file, FlushArg::TCIFLUSH);
     }
 
-    /// Throws away what arrives until nothing does, or for two seconds.
+    /// Discards input until none arrives, or for two seconds.
     pub fn drain(&self, deadline: &Deadline) -> Result<(), Unanswered> {
         let end = Instant::now() + LOUD;
         loop {
@@ -95,7 +95,7 @@ impl Device {
         }
     }
 
-    /// Waits for a line, or for what ended it.
+    /// Waits for a line, or for the input that ended it.
     pub fn read_line(&self, deadline: &Deadline) -> Result<Vec<u8>, Unanswered> {
         loop {
             let left = left_of(deadline)?;
@@ -125,7 +125,7 @@ impl Device {
     }
 
     fn is_ready(&self, events: PollFlags, time: Duration) -> Result<bool, Unanswered> {
-        // At least 1: the last fraction of a millisecond isn't waited for by turning round and round.
+        // At least 1: otherwise the last fraction of a millisecond would be a busy loop.
         let milliseconds = u16::try_from(time.as_millis()).unwrap_or(u16::MAX).max(1);
         let mut polled = [PollFd::new(self.as_fd(), events)];
         match poll(&mut polled, PollTimeout::from(milliseconds)) {
@@ -140,8 +140,8 @@ impl Device {
         Ok(found.intersects(events))
     }
 
-    /// What is there: a line of it where keys make lines. `None` where nothing is. A terminal that hung up reads as an
-    /// empty line does, but has no mode any more.
+    /// The available input: one line of it in canonical mode; `None` if there is none. A terminal that hung up reads as
+    /// an empty line does, but has no mode any more.
     fn take(&self) -> Result<Option<Vec<u8>>, Unanswered> {
         let mut bytes = vec![0; LONGEST_LINE];
         match (&self.file).read(&mut bytes) {

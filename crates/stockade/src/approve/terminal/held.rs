@@ -1,4 +1,4 @@
-//! The terminal in Stockade's hands while a question is open; whatever happens then, it is given back as it was.
+//! Stockade's hold on the terminal while a question is open; it is always restored to its former state.
 
 use nix::errno::Errno;
 use nix::sys::signal::killpg;
@@ -9,24 +9,24 @@ use super::mode;
 use super::unanswered::Unanswered;
 use crate::approve::Deadline;
 
-/// Whether no process is left in it: the run has ended, and its last group was in the foreground. 0 is a group that this
-/// process can't see (pid_namespaces(7)), so it can't be told.
+/// Whether the group has no process: the run has ended, and its last group was in the foreground. 0 is a group that this
+/// process can't see (pid_namespaces(7)), so its state is unknown.
 fn is_empty(group: i32) -> bool {
     group > 0 && killpg(Pid::from_raw(group), None) == Err(Errno::ESRCH)
 }
 
-/// It is Stockade's: in the foreground, and in a mode of Stockade's. Dropping it gives it back.
+/// The hold: Stockade in the foreground, the terminal in a mode of Stockade's. Dropping it restores both.
 pub struct Held<'t> {
     device: &'t Device,
     before: libc::termios,
-    /// The process group that was in the foreground, where it was another.
+    /// The process group that was in the foreground, if it was another.
     displaced: Option<i32>,
     erase: u8,
 }
 
 impl<'t> Held<'t> {
-    /// Takes it, where it may be taken: from a process group of the run, which is stopped. Never from raw mode, in which
-    /// whatever arrives is meant for the program that reads it.
+    /// Takes the terminal if that is allowed: from a process group of the run, which is stopped. Never from raw mode, in
+    /// which all input is meant for the program that reads it.
     pub fn take(device: &'t Device, erase: u8, owns: &dyn Fn(i32) -> bool) -> Result<Held<'t>, Unanswered> {
         let before = device.mode().map_err(|_| Unanswered::Gone)?;
         if !mode::makes_lines(&before) {
@@ -51,13 +51,13 @@ impl<'t> Held<'t> {
         })
     }
 
-    /// The process group that keys reach once the terminal is given back.
+    /// The process group that keys reach once the terminal is released.
     pub fn foreground(&self) -> i32 {
         self.displaced.unwrap_or_else(|| getpgrp().as_raw())
     }
 
-    /// Throws away what was typed, or answered by the terminal, until it is quiet. What is written first takes part: the
-    /// terminal may answer that too.
+    /// Writes `first`, and discards input typed, or sent by the terminal, until it is quiet: the terminal may answer
+    /// `first` too.
     pub fn quieten(&self, first: &str, deadline: &Deadline) -> Result<(), Unanswered> {
         let hushed = mode::hushed(&self.before);
         self.device.set_mode(&hushed).map_err(|_| Unanswered::Gone)?;
@@ -66,7 +66,7 @@ impl<'t> Held<'t> {
         self.device.drain(deadline)?;
         let listening = mode::listening(&self.before, self.erase);
         self.device.set_mode(&listening).map_err(|_| Unanswered::Gone)?;
-        // Once more: a line that was begun in one mode isn't finished in the other.
+        // Again: a line begun in one mode can't be finished in the other.
         self.device.forget_input();
         Ok(())
     }
@@ -74,11 +74,11 @@ impl<'t> Held<'t> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        // What was typed for the question isn't the program's: not as input, and with the mode restored not as a signal.
+        // Input for the question isn't the program's: not as input, and once the mode is restored not as a signal.
         self.device.forget_input();
         let _ = self.device.set_mode(&self.before);
         if let Some(group) = self.displaced {
-            // It may have ended meanwhile.
+            // The group may have ended meanwhile.
             let _ = self.device.set_foreground(group);
         }
     }

@@ -1,18 +1,18 @@
-//! What was typed, and nothing of what wasn't: a terminal types too, when a program has asked it something.
+//! Separates typed input from the terminal's own: a terminal sends input too, when a program has queried it.
 //!
-//! Its answers are escape sequences with letters inside (`ESC ] 11 ; rgb:ffff/… ESC \`). A line with one, or with any other
-//! control character, says nothing, and is asked for again.
+//! Its answers are escape sequences with letters inside (`ESC ] 11 ; rgb:ffff/… ESC \`). A line with one, or with any
+//! other control character, is unclear and is asked for again.
 
 /// One line of input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// Plain text; empty where only Enter was pressed.
+    /// Plain text; empty for a bare Enter.
     Text(String),
-    /// Nothing that a person means.
+    /// A line with control characters.
     Unclear,
     /// Ctrl-C.
     Interrupt,
-    /// Ctrl-D, Ctrl-Z or Ctrl-\: enough.
+    /// Ctrl-D, Ctrl-Z or Ctrl-\: breaks off.
     Broken,
 }
 
@@ -20,7 +20,7 @@ const CTRL_C: u8 = 3;
 const CTRL_BACKSLASH: u8 = 0x1c;
 
 impl Line {
-    /// Of the bytes that one read gave. Without a line end, one of the keys that break off ended it.
+    /// Parses the bytes of one read. Without a line end, a break key ended it.
     pub fn of(bytes: &[u8]) -> Line {
         if bytes.ends_with(&[CTRL_C]) {
             return Line::Interrupt;

@@ -1,9 +1,9 @@
-//! The approver at the terminal: six lines on `/dev/tty`, a word and Enter. Once answered, one line of them is left.
+//! The approver at the terminal: six lines on `/dev/tty`, a word and Enter. After the answer, one of the lines remains.
 //!
 //! The program shares this terminal. It may have typed ahead (a terminal answers queries, letters included), left half an
-//! escape sequence, hidden the text, taken the foreground. So every process of the run is stopped before anything is
-//! asked; what was typed before is thrown away, what was left is undone, keys are no signals while the question is open,
-//! and afterwards everything is as it was. In raw mode nothing is asked. Standard streams are never touched.
+//! escape sequence, hidden the text or taken the foreground. So every process of the run is stopped before a question;
+//! earlier input is discarded, the screen's state is reset, keys send no signals while the question is open,
+//! and afterwards everything is restored. In raw mode nothing is asked. Standard streams are never touched.
 
 mod details;
 mod device;
@@ -40,28 +40,28 @@ use stockade_text::visible::style::{Ink, Style};
 pub use unanswered::NoTerminal;
 use unanswered::Unanswered;
 
-/// Columns of a name in the line that stays.
+/// The fewest columns of a name in the closing line.
 const LEAST_NAME: usize = 24;
 
-/// The last line is for the person alone: the run goes on without waiting for it to be shown.
+/// The closing line is for the person alone: the run goes on without waiting for its display.
 const AFTERWARDS: Duration = Duration::from_millis(500);
 
 /// Asks on the controlling terminal.
 ///
-/// The caller has stopped every process of the run before, lets it go on afterwards, and has blocked SIGTTOU and
-/// SIGTTIN at least in the thread that calls.
+/// The caller has stopped every process of the run before, resumes it afterwards, and has blocked SIGTTOU and
+/// SIGTTIN at least in the calling thread.
 pub struct Terminal {
     device: Device,
-    /// Whether a process group is one of the run's, all of it.
+    /// Whether a process group belongs entirely to the run.
     owns: Box<dyn Fn(i32) -> bool + Send + Sync>,
     screen: Screen,
     ink: Ink,
-    /// The key that erases, as it was before the run could change it.
+    /// The erase key, as it was before the run could change it.
     erase: u8,
-    /// Columns before the run, which can tell the terminal any number. In a question of too many, the terminal would
+    /// Columns before the run, which can set the terminal to any size. With more, the terminal would
     /// break rows where the run wants it.
     columns: usize,
-    /// One question at a time, and when the last one ended that a person hadn't answered.
+    /// One question at a time; the value is the end of the last one that a person hadn't answered.
     asking: Mutex<Option<Instant>>,
 }
 
@@ -74,15 +74,15 @@ impl std::fmt::Debug for Terminal {
 }
 
 impl Terminal {
-    /// The controlling terminal, if a person can be asked there now. Opened before the run starts, which could keep it
-    /// from being opened.
+    /// The controlling terminal, if a person can be asked there now. Opened before the run starts, which could
+    /// prevent that.
     ///
-    /// `owns` says whether a process group consists of the run's processes alone: from such a one, and from no other,
-    /// the foreground is taken while a question is open. It is asked on the thread that calls [`Approver::ask`].
+    /// `owns` says whether a process group consists of the run's processes alone: only from such a group is the
+    /// foreground taken while a question is open. It is called on the thread that calls [`Approver::ask`].
     ///
     /// # Errors
     ///
-    /// Where there is none, where Stockade is in its background, and where it is in raw mode.
+    /// There is no terminal, Stockade is in its background, or it is in raw mode.
     pub fn open(owns: Box<dyn Fn(i32) -> bool + Send + Sync>) -> Result<Terminal, NoTerminal> {
         let device = Device::open().map_err(NoTerminal::None)?;
         let before = device.mode().map_err(NoTerminal::None)?;
@@ -143,13 +143,13 @@ impl Terminal {
         drop(held);
         if said == Ok(Reply::Interrupt) {
             deadline.interrupt();
-            // As the key does where nothing is asked.
+            // As the key does when nothing is asked.
             let _ = killpg(Pid::from_raw(group), Signal::SIGINT);
         }
         said.map(Reply::answer)
     }
 
-    /// Question and answers, until one is clear.
+    /// Asks until an answer is clear.
     fn converse(
         &self,
         asking: &mut Asking<'_>,
@@ -185,13 +185,13 @@ impl Terminal {
                 Said::Details => (asking.details)(),
                 Said::Unclear => asking.unclear.clone(),
             };
-            // The rest of what only looked like a line, and what was typed ahead.
+            // Discards the rest of an apparent line, and input typed ahead.
             let taken_away = asking.page.taken_away();
             asking.held.quieten(&taken_away, deadline)?;
         }
     }
 
-    /// What stays on the screen: one line, in which names give way to words.
+    /// The closing line that remains on the screen; its names are shortened first.
     fn closing_line(&self, request: &EscalationRequest, said: &Reply, width: usize) -> String {
         let is_yes = matches!(said, Reply::Answer(Choice::Yes { .. }, _));
         let style = if is_yes { Style::Granted } else { Style::Refused };
@@ -232,7 +232,7 @@ struct Asking<'a> {
     unclear: String,
 }
 
-/// What a person did.
+/// The person's reply.
 #[derive(Debug, PartialEq, Eq)]
 enum Reply {
     Answer(Choice, Option<String>),
@@ -254,13 +254,13 @@ impl Reply {
     }
 }
 
-/// What is left of the time, begun ones counted.
+/// The remaining seconds, rounded up.
 fn seconds(deadline: &Deadline) -> u64 {
     deadline.left().unwrap_or_default().as_secs_f64().ceil() as u64
 }
 
-/// A line that was typed while nothing of the run had gone on. The look comes after the line: what was typed to a question
-/// that the run has drawn is no answer to ours.
+/// Reads a line, valid only if no process of the run has run meanwhile. That is checked after the line: input typed for a
+/// question that the run has drawn is no answer to Stockade's.
 fn read_while_held(device: &Device, deadline: &Deadline) -> Result<Vec<u8>, Unanswered> {
     let line = device.read_line(deadline)?;
     if deadline.is_broken() {

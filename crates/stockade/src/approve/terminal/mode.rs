@@ -1,7 +1,7 @@
-//! The terminal's modes while a question is open. Pure.
+//! The terminal modes while a question is open. Pure.
 //!
-//! They are made from nothing, but for the line's speed and form: whatever the target set (upper case for lower, another
-//! key that erases, external processing) mustn't change what a person sees or says.
+//! They are built from scratch, except for the line's speed and format: no setting of the target (upper case for lower,
+//! another erase key, external processing) may change what a person sees or enters.
 
 use libc::termios;
 
@@ -15,12 +15,12 @@ const CTRL_Z: u8 = 0x1a;
 /// `_POSIX_VDISABLE`: no key.
 const NO_KEY: u8 = 0;
 
-/// Whether keys make lines in this mode. Otherwise a program reads them one by one.
+/// Whether the mode is canonical. Otherwise a program reads single keys.
 pub fn makes_lines(mode: &termios) -> bool {
     mode.c_lflag & libc::ICANON != 0
 }
 
-/// The key that erases, if it is one that no letter or digit is.
+/// The erase key, if it isn't a letter or digit.
 pub fn erase_key(mode: &termios) -> u8 {
     const DELETE: u8 = 0x7f;
     let key = mode.c_cc[libc::VERASE];
@@ -31,18 +31,18 @@ pub fn erase_key(mode: &termios) -> u8 {
     }
 }
 
-/// Nothing is shown and no key means anything: what arrives is thrown away.
+/// No echo and no special keys: all input is discarded.
 pub fn hushed(before: &termios) -> termios {
     let mut mode = plain(before);
     mode.c_cc[libc::VMIN] = 1;
     mode
 }
 
-/// A line can be typed. No key is a signal: they would reach the foreground group, the stopped target too. Those
-/// that usually are end the line at once.
+/// A mode for typing a line. No key sends a signal: signals would reach the foreground group, the stopped target too.
+/// The usual signal keys end the line at once.
 pub fn listening(before: &termios, erase: u8) -> termios {
     let mut mode = plain(before);
-    // ECHOCTL: an escape sequence that is typed, or sent by the terminal, is shown and not carried out.
+    // ECHOCTL: an escape sequence that is typed, or sent by the terminal, is shown and not executed.
     mode.c_lflag = libc::ICANON | libc::ECHO | libc::ECHOE | libc::ECHOK | libc::ECHOKE | libc::ECHOCTL | libc::IEXTEN;
     mode.c_iflag |= libc::ICRNL;
     mode.c_cc[libc::VEOF] = CTRL_D;
@@ -54,8 +54,8 @@ pub fn listening(before: &termios, erase: u8) -> termios {
     mode
 }
 
-/// Output is lines; input is bytes. A break is ignored: with BRKINT it would be a signal, ISIG or not. Without IXON, output
-/// that Ctrl-S stopped goes on.
+/// Output is lines; input is bytes. A break is ignored: with BRKINT it would send a signal, ISIG or not. Without IXON,
+/// output that Ctrl-S stopped resumes.
 fn plain(before: &termios) -> termios {
     let mut mode = *before;
     mode.c_iflag = libc::IGNBRK | (before.c_iflag & libc::IUTF8);
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use stockade_sys::terminal;
 
-    /// As a hostile program might leave it.
+    /// A mode as a hostile program might leave it.
     fn strange() -> termios {
         let pair = nix::pty::openpty(None, None).unwrap();
         let mut mode = terminal::mode(pair.slave.as_fd()).unwrap();

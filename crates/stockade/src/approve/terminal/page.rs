@@ -1,20 +1,20 @@
-//! What a question takes of the screen, so that it can be taken away again.
+//! The screen area that a question takes, so that it can be erased again.
 
 use super::screen::Screen;
 use stockade_text::visible::fit;
 
-/// The rows of a question that are written.
+/// The written rows of a question.
 pub struct Page {
     screen: Screen,
     width: usize,
-    /// Rows above the cursor's.
+    /// Rows above the cursor.
     rows: usize,
-    /// Columns of the last row before anything is typed.
+    /// Columns used in the last row before any input.
     used: usize,
 }
 
 impl Page {
-    /// None yet. Rows have at most so many columns.
+    /// An empty page whose rows have at most `width` columns.
     pub fn new(screen: Screen, width: usize) -> Page {
         Page {
             screen,
@@ -24,14 +24,14 @@ impl Page {
         }
     }
 
-    /// Counts a text, whose rows fit; the text.
+    /// Counts a text, whose rows fit, and returns it.
     pub fn adds<'t>(&mut self, text: &'t str) -> &'t str {
         self.rows += text.matches('\n').count();
         self.used = fit::columns(text.rsplit('\n').next().unwrap_or(text));
         text
     }
 
-    /// Counts what was typed behind it, and the line end.
+    /// Counts the input typed after it, and the line end.
     pub fn adds_typed(&mut self, typed: &[u8]) {
         let typed = String::from_utf8_lossy(typed);
         let shown = typed.trim_end_matches('\n').chars();
@@ -42,7 +42,7 @@ impl Page {
         self.rows += (self.used + fit::columns(&shown)).div_ceil(self.width).max(1);
     }
 
-    /// What takes all of it away; where the terminal obeys nothing it stays, and the next row begins.
+    /// Returns the sequence that erases the page; on a plain terminal it stays, and the next row begins.
     pub fn taken_away(&mut self) -> String {
         let rows = std::mem::take(&mut self.rows);
         match self.screen {

@@ -1,8 +1,8 @@
-//! The question: six lines that tell who wants what, and what exactly would be granted.
+//! The question: six lines with the program, the access, and the exact grant.
 //!
-//! What comes from the program is quoted, so that nothing in it moves the terminal. No row on the screen begins with it:
-//! each line begins with a word of ours, and where one goes on in the next row, that begins with [`fit::GOES_ON`]. What
-//! tells who and what is shortened; what would be granted never is: where it doesn't fit on the screen, the question
+//! Texts from the program are quoted, so that nothing in them moves the cursor. No row on the screen begins with one:
+//! each line begins with a word of Stockade's, and a continuation row begins with [`fit::GOES_ON`]. The lines on
+//! program and access are shortened; the grant never is: if it doesn't fit on the screen, the question
 //! isn't asked.
 
 use super::unanswered::Unanswered;
@@ -14,24 +14,24 @@ use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit::{self, columns, shortened};
 use stockade_text::visible::style::{Ink, Style};
 
-/// The target can tell its terminal any size. A question of more columns in all isn't asked, whatever the size: on a
+/// The target can set its terminal to any size. A question of more columns in all isn't asked, whatever the size: on a
 /// screen of 80 columns and 24 rows its beginning would be gone.
 const MOST_COLUMNS: usize = 1500;
 
-/// Columns of a line that tells who and what. On a narrower terminal it has more rows, and its names stay as they are.
+/// Columns of a line on program or access. A narrower terminal shows it in more rows, its names unchanged.
 const LINE: usize = 80;
 
-/// Columns that a shortened text has in any case.
+/// The fewest columns of a shortened text.
 const LEAST: usize = 16;
 
-/// The row before the question, and one that says that a line was no answer.
+/// The row before the question, and the one that says that a line was no answer.
 const OTHER_ROWS: usize = 2;
 
-/// On a narrower one a question has too many rows. Of a wider one no more is used: where the target has told its terminal
-/// a larger size than there is, the terminal would break the lines where the target wants it.
+/// On a narrower terminal a question has too many rows. Of a wider one no more is used: if the target has set a larger
+/// size than the real one, the terminal would break the lines where the target wants it.
 const WIDTHS: std::ops::RangeInclusive<usize> = 20..=80;
 
-/// The columns that rows may have; `None` where they are too few.
+/// The columns of a row; `None` if they are too few.
 pub fn width(size: (usize, usize)) -> Option<usize> {
     (size.0 >= *WIDTHS.start()).then(|| size.0.min(*WIDTHS.end()))
 }
@@ -59,7 +59,7 @@ pub fn question(
     Ok(shown.collect())
 }
 
-/// The offered answers and the time that is left, in rows that fit.
+/// The offered answers and the time left, in rows that fit.
 pub fn prompt(offer: &Offer, seconds: u64, width: usize) -> String {
     let mut words = offer.shown();
     if let Some(last) = words.last_mut() {
@@ -68,7 +68,7 @@ pub fn prompt(offer: &Offer, seconds: u64, width: usize) -> String {
     fit::listed(&words, width)
 }
 
-/// What would be granted, never shortened.
+/// The grant, never shortened.
 pub fn granted(requested: &Requested) -> String {
     match requested {
         Requested::Grants(grants) => {
@@ -130,7 +130,7 @@ pub fn refused(request: &EscalationRequest, reason: Option<&str>) -> (String, St
     (format!("stockade: refused to {} ", verb(evidence.access)), name)
 }
 
-/// As asked → as resolved.
+/// The target as named → as resolved.
 fn what(request: &EscalationRequest, most: usize) -> String {
     const TARGET: &str = "  target: ";
     const ARROW: &str = " → ";
@@ -142,13 +142,13 @@ fn what(request: &EscalationRequest, most: usize) -> String {
     }
     let asked = quoted(evidence.asked.as_ref());
     let room = room.saturating_sub(columns(ARROW));
-    // Where both are long each has half; otherwise the short one leaves its room to the other.
+    // If both are long, each has half; otherwise the short one leaves its space to the other.
     let asked = shortened(&asked, (room / 2).max(room.saturating_sub(columns(&target))));
     let target = shortened(&target, room.saturating_sub(columns(&asked)));
     format!("{TARGET}{asked}{ARROW}{target}")
 }
 
-/// What it wants to do.
+/// The verb for an access.
 pub fn verb(access: Kind) -> &'static str {
     match access {
         Kind::Read => "read",

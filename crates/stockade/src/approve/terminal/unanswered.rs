@@ -1,23 +1,23 @@
-//! Why a terminal gave no answer.
+//! The reasons that a terminal gives no answer.
 
 use std::io;
 
-/// Why no question can be asked at a terminal.
+/// The reason that no question can be asked at a terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum NoTerminal {
-    /// There is none.
+    /// There is no terminal.
     #[error("can't ask at a terminal: `/dev/tty` can't be opened")]
     None(#[source] io::Error),
-    /// It is somebody else's turn.
+    /// Another process group is in the foreground.
     #[error("can't ask at the terminal: Stockade is in the background")]
     Background,
-    /// Keys don't make lines in it.
+    /// Its mode isn't canonical.
     #[error("can't ask at the terminal: it is in raw mode")]
     Raw,
 }
 
 impl NoTerminal {
-    /// What to do about it.
+    /// The remedy.
     pub fn hint(&self) -> &'static str {
         match self {
             NoTerminal::None(_) => "start it from a terminal, or choose another approver with `--ask`",
@@ -27,7 +27,7 @@ impl NoTerminal {
     }
 }
 
-/// Why a question had no answer. Each is a no.
+/// The reason that a question had no answer. Each is a no.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
     #[error("the terminal is in raw mode, so nothing can be asked there")]
@@ -47,13 +47,13 @@ pub enum Unanswered {
 }
 
 impl Unanswered {
-    /// What the prompt ends with, where one is open.
+    /// The end of the prompt, where one is open.
     pub fn ending(&self) -> Option<&'static str> {
         match self {
             Unanswered::Late => Some("stockade: no answer: refused"),
             Unanswered::Withdrawn => Some("stockade: the answer isn't needed any more: refused"),
             Unanswered::WentOn => Some("stockade: the program went on while the question was open: refused"),
-            // What was there is said nowhere: the prompt isn't open, or it wouldn't be seen.
+            // Not reported: the prompt isn't open, or the message wouldn't be seen.
             Unanswered::Raw | Unanswered::Background | Unanswered::TooLong | Unanswered::Gone => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Layouts of files as the tools make them, built in scratch directories.
+//! Layouts of files as the tools create them, built in scratch directories.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,7 +14,7 @@ mod python;
 mod scripts;
 mod search_path;
 
-/// A machine of its own: a home, a root below it, and a `PATH` of `home/bin` and the system's.
+/// A simulated machine: a home, a root below it, and a `PATH` of `home/bin` and the system's.
 struct Machine {
     base: PathBuf,
     variables: Vec<(&'static str, OsString)>,
@@ -103,7 +103,7 @@ impl Machine {
         self.try_find(argv).unwrap_or_else(|error| panic!("{argv:?}: {error}"))
     }
 
-    /// What is granted, below the scratch directory, `r` or `x` first.
+    /// The granted paths below the scratch directory, prefixed with `r` or `x`.
     fn grants(&self, argv: &[&str]) -> Vec<String> {
         let describe = |part: Belongs| {
             let access = if part.access == Access::Read { "r" } else { "x" };

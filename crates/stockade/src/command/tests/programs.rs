@@ -1,4 +1,4 @@
-//! What is a program and what is not.
+//! Which files are programs.
 
 use super::*;
 use crate::command::installation::Installation;
@@ -140,7 +140,7 @@ fn a_link_that_takes_the_name_of_a_program_meanwhile_opens_nothing() {
         others: None,
     };
     let mut installation = Installation::new(&request);
-    // The kernel's name of a file is what `real` is, so there was one.
+    // `real` is the kernel's path of a file, so the file existed.
     installation.add_program(&tool, &tool, false);
     assert_eq!(installation.belongs, []);
     let elsewhere = machine.path("home/private/doc");

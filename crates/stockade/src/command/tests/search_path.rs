@@ -1,4 +1,4 @@
-//! What comes along because the search path names it.
+//! The installations added for the search path.
 
 use super::python::pyenv;
 use super::*;
@@ -74,7 +74,7 @@ fn what_is_no_installation_stays_closed() {
     assert!(machine.find(&["/bin/sh"]).search_path.is_empty());
 }
 
-/// `~/.local/bin` holds what `pipx`, `uv tool` and installers put there, each by itself.
+/// `~/.local/bin` contains programs of `pipx`, `uv tool` and installers, each added separately.
 #[test]
 fn programs_of_many_origins_come_along_one_by_one() {
     let machine = machine(&["home/.local/bin", "home/bin"], &["home/work/root"]);

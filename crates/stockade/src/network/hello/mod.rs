@@ -1,33 +1,33 @@
-//! The first bytes of a TLS client, read for the name of the server it asks for.
+//! Parses the first bytes of a TLS client for the server name that it asks for (SNI).
 //!
-//! A reader of our own, because only this much of TLS is needed and it must be strict: what two readers could
-//! understand differently isn't a hello here. It decides nothing, keeps nothing, and never looks behind the hello; what
-//! follows (early data, for instance) is the relay's to pass on. Sources: RFC 8446, 4.1.2 and 5.1; RFC 6066, 3;
+//! Stockade has its own parser because only this much of TLS is needed and it must be strict: anything that two parsers
+//! could understand differently isn't a hello here. It decides nothing, keeps nothing and never looks past the hello;
+//! the relay passes on what follows (early data, for instance). Sources: RFC 8446, 4.1.2 and 5.1; RFC 6066, 3;
 //! RFC 9849 for encrypted hellos.
 
 use std::ops::RangeInclusive;
 
 use crate::profile::Name;
 
-/// A hello that isn't complete in so many bytes is none: 64 KiB of message and as much for the headers of its records.
+/// A hello that isn't complete in this many bytes is rejected: 64 KiB of message and as much for its record headers.
 pub const LONGEST: usize = 128 * 1024;
 
-/// What a client's first bytes are.
+/// The classification of a client's first bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hello {
-    /// The beginning of one. Never said of [`LONGEST`] bytes or more, so a buffer of that size always has room.
+    /// The beginning of a hello. Never returned for [`LONGEST`] bytes or more: a buffer of that size always has room.
     Incomplete,
-    /// It names the server.
+    /// A hello that names the server.
     Names(Name),
-    /// It names none (no SNI), or something that isn't a DNS name, such as an address.
+    /// A hello without a name (no SNI), or with one that isn't a DNS name, such as an address.
     Unnamed,
-    /// It holds an encrypted hello (or what Chrome sends in place of one), so the name in sight may not be the one meant.
+    /// It holds an encrypted hello (or what Chrome sends in its place), so the visible name may not be the one meant.
     Hidden,
-    /// It isn't the hello of a TLS client, or one that could be read in two ways.
+    /// Not the hello of a TLS client, or one that could be read in two ways.
     NotTls,
 }
 
-/// Reads all bytes that a client has sent so far. Once the answer isn't [`Hello::Incomplete`], more bytes don't change it.
+/// Parses all bytes that a client has sent. Once the result isn't [`Hello::Incomplete`], more bytes don't change it.
 pub fn read(bytes: &[u8]) -> Hello {
     let known = &bytes[..bytes.len().min(LONGEST)];
     match join_records(known).and_then(|message| read_message(&message)) {
@@ -42,10 +42,10 @@ const CLIENT_HELLO: u16 = 1;
 const SERVER_NAME: u16 = 0;
 const HOST_NAME: u16 = 0;
 const ENCRYPTED_CLIENT_HELLO: u16 = 0xfe0d;
-/// The draft before it, which hid the name alone.
+/// The draft before it (ESNI), which hid the name alone.
 const ENCRYPTED_SERVER_NAME: u16 = 0xffce;
 
-/// SSL 3.0 to TLS 1.3; the numbers mean nothing any more but stand in every hello.
+/// SSL 3.0 to TLS 1.3; the numbers mean nothing any more but every hello carries one.
 const MINOR_VERSIONS: RangeInclusive<u16> = 0..=4;
 /// A handshake record may not be empty.
 const RECORD_LENGTHS: RangeInclusive<u16> = 1..=1 << 14;
@@ -53,17 +53,17 @@ const RECORD_LENGTHS: RangeInclusive<u16> = 1..=1 << 14;
 const SHORTEST_MESSAGE: u16 = 2 + 32 + 1 + 4 + 2;
 /// Type and length.
 const MESSAGE_HEADER: usize = 4;
-/// Real clients send up to twenty-five; a bound keeps the search for doubles cheap.
+/// Real clients send up to twenty-five; the bound keeps the search for duplicates cheap.
 const MOST_EXTENSIONS: usize = 100;
 
-/// Why reading ended early.
+/// The reason that parsing ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
     Incomplete,
     NotTls,
 }
 
-/// The handshake message out of the records it is split over, as far as it has come.
+/// Reassembles the handshake message from its records, as far as it has arrived.
 fn join_records(bytes: &[u8]) -> Result<Vec<u8>, Stop> {
     let mut records = Reader {
         bytes,
@@ -79,7 +79,7 @@ fn join_records(bytes: &[u8]) -> Result<Vec<u8>, Stop> {
         let fragment = records.part(length)?;
         message.extend_from_slice(fragment.bytes);
         let missing = length - fragment.bytes.len();
-        // Nothing may share the hello's last record: keys may change after it.
+        // The hello's last record may hold nothing else: keys may change after it.
         if message_length(&message).is_some_and(|whole| message.len() + missing > whole) {
             return Err(Stop::NotTls);
         }
@@ -98,20 +98,20 @@ fn read_version(reader: &mut Reader<'_>) -> Result<(), Stop> {
     reader.byte(MINOR_VERSIONS).map(|_| ())
 }
 
-/// The length that a message gives itself, its header included.
+/// The length that a message declares, its header included.
 fn message_length(message: &[u8]) -> Option<usize> {
     let &[_, high, middle, low] = message.first_chunk::<MESSAGE_HEADER>()?;
     Some(MESSAGE_HEADER + u32::from_be_bytes([0, high, middle, low]) as usize)
 }
 
-/// Reads the message as far as it has come, so that nonsense is told before the end is there.
+/// Parses the message as far as it has arrived, so that invalid input is rejected before the end is there.
 fn read_message(message: &[u8]) -> Result<Hello, Stop> {
     let mut reader = Reader {
         bytes: message,
         left: usize::MAX,
     };
     reader.byte(CLIENT_HELLO..=CLIENT_HELLO)?;
-    // Of the three bytes of the length, the first: the message is shorter than 64 KiB.
+    // The first of the three length bytes is zero: the message is shorter than 64 KiB.
     reader.byte(0..=0)?;
     let length = reader.pair(SHORTEST_MESSAGE..=u16::MAX)?;
     let mut body = reader.part(length)?;
@@ -130,7 +130,7 @@ fn read_message(message: &[u8]) -> Result<Hello, Stop> {
 }
 
 fn read_extensions(body: &mut Reader<'_>) -> Result<Hello, Stop> {
-    // Before TLS 1.3 the whole block may be missing.
+    // Before TLS 1.3 the whole extensions block may be missing.
     if body.left == 0 {
         return Ok(Hello::Unnamed);
     }
@@ -161,7 +161,7 @@ fn read_extensions(body: &mut Reader<'_>) -> Result<Hello, Stop> {
     Ok(hello)
 }
 
-/// A list by its form, but of one name: there is one type of name, and each type may stand there once.
+/// A list by its format, but of one name: there is one name type, and each type may occur once.
 fn read_server_name(extension: &mut Reader<'_>) -> Result<Hello, Stop> {
     let list = extension.left.checked_sub(2).ok_or(Stop::NotTls)? as u16;
     extension.pair(list..=list)?;
@@ -176,12 +176,12 @@ fn read_server_name(extension: &mut Reader<'_>) -> Result<Hello, Stop> {
     Ok(Name::from_wire(name).map_or(Hello::Unnamed, Hello::Names))
 }
 
-/// A stretch of known length, of which perhaps only the beginning has come. What the length rules out is
-/// [`Stop::NotTls`] even when the bytes aren't there yet.
+/// A part of known length, perhaps with only its beginning received. Bytes that the length rules out are
+/// [`Stop::NotTls`] even before they arrive.
 struct Reader<'a> {
-    /// What has come, at most `left` bytes.
+    /// The bytes received, at most `left`.
     bytes: &'a [u8],
-    /// How long the stretch is from here.
+    /// The length of the part from here.
     left: usize,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Splits off a stretch, as far as it has come.
+    /// Splits off a part, as far as it has arrived.
     fn part(&mut self, length: usize) -> Result<Reader<'a>, Stop> {
         self.left = self.left.checked_sub(length).ok_or(Stop::NotTls)?;
         let (bytes, rest) = self.bytes.split_at(length.min(self.bytes.len()));
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A 16-bit number. Its first byte alone may show that it isn't in the range.
+    /// Reads a 16-bit number. Its first byte alone may show that it isn't in the range.
     fn pair(&mut self, allowed: RangeInclusive<u16>) -> Result<usize, Stop> {
         let high = self.byte(allowed.start() >> 8..=allowed.end() >> 8)?;
         let low = self.byte(0..=255)?;

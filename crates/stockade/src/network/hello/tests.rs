@@ -1,4 +1,4 @@
-//! A hello is read the same however it is cut, and what isn't one is told early.
+//! A hello is parsed the same however it is split, and anything else is rejected early.
 
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn names(text: &str) -> Hello {
     Hello::Names(Name::from_wire(text.as_bytes()).unwrap())
 }
 
-/// A length of 16 bits and what it measures.
+/// A 16-bit length and the bytes that it measures.
 fn measured(bytes: &[u8]) -> Vec<u8> {
     [&u16::try_from(bytes.len()).unwrap().to_be_bytes()[..], bytes].concat()
 }
@@ -55,7 +55,7 @@ fn server_name(name: &[u8]) -> Vec<u8> {
     extension(SERVER_NAME, &measured(&[&[0], &measured(name)[..]].concat()))
 }
 
-/// A message up to its extensions.
+/// A message before its extensions.
 fn beginning() -> Vec<u8> {
     [&[3, 3][..], &[7; 32], &[2, 8, 9], &[0, 4, 0x13, 1, 0x13, 2], &[1, 0]].concat()
 }
@@ -64,7 +64,7 @@ fn message(body: &[u8]) -> Vec<u8> {
     [&[1, 0], &measured(body)[..]].concat()
 }
 
-/// One record of each length, the rest in as few as hold it.
+/// One record of each length, then as few as hold the rest.
 fn records(message: &[u8], lengths: &[usize]) -> Vec<u8> {
     let mut stream = Vec::new();
     let mut rest = message;
@@ -82,13 +82,13 @@ fn hello(extensions: &[Vec<u8>]) -> Vec<u8> {
     records(&message(&[beginning(), measured(&extensions.concat())].concat()), &[])
 }
 
-/// The answer, and that it is given for the first time with the last byte.
+/// Parses the bytes, and checks that the result is known with the last byte and not before.
 fn read_at_last(bytes: &[u8]) -> Hello {
     assert_eq!(answered_after(bytes), bytes.len(), "{bytes:x?}");
     read(bytes)
 }
 
-/// How many bytes it took until the answer was clear.
+/// The number of bytes after which the result is known.
 fn answered_after(bytes: &[u8]) -> usize {
     (0..=bytes.len())
         .find(|&length| read(&bytes[..length]) != Hello::Incomplete)
@@ -265,7 +265,7 @@ fn a_long_hello_is_read_and_an_endless_one_is_none() {
     let longest = hello(&[server_name(b"a.example"), padding(0xffff - fixed)]);
     assert_eq!(read(&longest), names("a.example"));
     assert_eq!(read(&longest[..longest.len() - 1]), Hello::Incomplete);
-    // Single bytes in records of their own would need more than we keep.
+    // One-byte records would need more than the limit.
     let message = message(&[beginning(), measured(&padding(0xff00))].concat());
     let endless = records(&message, &vec![1; message.len()]);
     assert_eq!(read(&endless[..LONGEST - 1]), Hello::Incomplete);
@@ -273,7 +273,7 @@ fn a_long_hello_is_read_and_an_endless_one_is_none() {
     assert_eq!(read(&endless), Hello::NotTls);
 }
 
-/// A good hello with some bytes changed.
+/// A valid hello with some bytes changed.
 fn changed() -> impl Strategy<Value = Vec<u8>> {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3);
     let base = prop::sample::select(vec![OPENSSL, OPENSSL12, NODE]);

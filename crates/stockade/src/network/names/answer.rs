@@ -1,5 +1,5 @@
-//! The run's nameserver as a function: bytes of a query in, bytes of an answer out. Nothing is ever forwarded: only
-//! addresses are told, and those are the ones that the caller makes up. The bytes come from the run and may be anything.
+//! The run's nameserver as a function: query bytes in, answer bytes out. Nothing is ever forwarded: it returns only
+//! addresses, and those are the caller's synthetic ones. The bytes come from the run and may be anything.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use hickory_proto::serialize::binary::{BinDecodable, BinDecoder};
 
 use crate::profile::Name;
 
-/// What we could receive by datagram, if we did; every answer to EDNS says such a number (RFC 6891, section 6.2.5).
+/// The datagram size that answers to EDNS must advertise (RFC 6891, section 6.2.5), though none is received.
 const LARGEST_DATAGRAM: u16 = 1232;
 
-/// The longest lifetime that every resolver reads as positive (RFC 2181, section 8).
+/// The longest TTL that every resolver reads as positive (RFC 2181, section 8).
 const LONGEST_TTL_SECONDS: u64 = i32::MAX as u64;
 
-/// Which addresses are asked for.
+/// The address family asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
     /// A
@@ -25,21 +25,21 @@ pub enum Family {
     V6,
 }
 
-/// What the run is told about a name.
+/// The answer to the run for a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     /// Its address, of the family asked for.
     Address(IpAddr, Duration),
     /// It exists, but not in this family.
     NoData,
-    /// It doesn't exist, or isn't for this run.
+    /// It doesn't exist, or this run may not resolve it.
     NoSuchName,
-    /// It isn't known just now.
+    /// It can't be resolved just now.
     Failed,
 }
 
-/// Answers one message. `ask` is called at most once, with names of hosts only. `None`: nothing that has an answer (not
-/// even a header, or itself an answer).
+/// Answers one message. `ask` is called at most once, with host names only. `None` if the message gets no answer (it
+/// lacks a header, or is itself an answer).
 pub fn answer(query: &[u8], ask: &mut dyn FnMut(&Name, Family) -> Reply) -> Option<Vec<u8>> {
     let mut decoder = BinDecoder::new(query);
     let header = Header::read(&mut decoder).ok()?;
@@ -51,7 +51,7 @@ pub fn answer(query: &[u8], ask: &mut dyn FnMut(&Name, Family) -> Reply) -> Opti
     response.to_vec().ok()
 }
 
-/// Fills in what there is to say and returns how it went.
+/// Fills in the answer and returns its response code.
 fn respond(
     header: &Header,
     decoder: &mut BinDecoder<'_>,
@@ -89,7 +89,7 @@ fn answer_question(
     let Some(name) = host_name(&question.name) else {
         return ResponseCode::NXDomain;
     };
-    // Other types are asked for as an address, only to learn whether there is such a name.
+    // Queries of other types call `ask` for an address, only to learn whether the name exists.
     let family = if question.query_type == RecordType::AAAA {
         Family::V6
     } else {
@@ -106,7 +106,7 @@ fn answer_question(
     }
 }
 
-/// `None` where another type or another family was asked for.
+/// `None` for another record type or another family.
 fn record(question: &Query, address: IpAddr, ttl: Duration) -> Option<Record> {
     let data = match (question.query_type, address) {
         (RecordType::A, IpAddr::V4(address)) => RData::A(rdata::A(address)),
@@ -117,8 +117,8 @@ fn record(question: &Query, address: IpAddr, ttl: Duration) -> Option<Record> {
     Some(Record::from_rdata(question.name.clone(), ttl_seconds, data))
 }
 
-/// A name that a host may have. Not those of addresses (`….in-addr.arpa`): they aren't granted, and programs that look
-/// up who they talk to would fill the report with them. A label with a dot in it is one label, never two.
+/// A valid host name. Names of addresses (`….in-addr.arpa`) are excluded: they aren't granted, and programs that look
+/// up their peers would fill the report with them. A label with a dot in it is one label, never two.
 fn host_name(name: &WireName) -> Option<Name> {
     let labels: Vec<&[u8]> = name.iter().collect();
     if labels.iter().any(|label| label.contains(&b'.')) {
@@ -129,7 +129,7 @@ fn host_name(name: &WireName) -> Option<Name> {
     (!is_below("in-addr.arpa") && !is_below("ip6.arpa")).then_some(name)
 }
 
-/// The EDNS part of a query, which stands among the additional records. The other records say nothing to us.
+/// The query's EDNS record, which is among the additional records. The other records are ignored.
 fn extensions(header: &Header, decoder: &mut BinDecoder<'_>) -> Result<Option<Edns>, ResponseCode> {
     let op_code = header.metadata.op_code;
     let mut read = |count: u16, is_additional| {
@@ -143,7 +143,7 @@ fn extensions(header: &Header, decoder: &mut BinDecoder<'_>) -> Result<Option<Ed
     read(header.counts.additionals, true)
 }
 
-/// Our side of EDNS: version 0, no options, the DO bit as it came (RFC 3225, section 3).
+/// The EDNS record of the answer: version 0, no options, the DO bit as received (RFC 3225, section 3).
 fn echo(extensions: &Edns) -> Edns {
     let mut echo = Edns::new();
     echo.set_max_payload(LARGEST_DATAGRAM);
@@ -151,7 +151,7 @@ fn echo(extensions: &Edns) -> Edns {
     echo
 }
 
-/// Says that recursion is available: Go takes an empty answer without it for a server that knows nothing.
+/// Sets RA: Go treats an empty answer without it as one from a server that knows nothing.
 fn blank(query: &Metadata) -> Message {
     let mut response = Message::response(query.id, query.op_code);
     response.metadata = Metadata::response_from_request(query);

@@ -1,5 +1,5 @@
-//! The addresses of one name in one family: nameserver after nameserver until one answers, and from alias to alias
-//! (CNAME) until there are addresses.
+//! Resolves the addresses of one name in one family: tries nameserver after nameserver until one answers, and follows
+//! aliases (CNAME) until there are addresses.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -11,13 +11,13 @@ use super::exchange::Nameserver;
 use super::machine::Machine;
 use super::outcome::{Missing, Outcome};
 
-/// Aliases of aliases: unbound follows 11, dnsmasq 10, a few are enough.
+/// The limit on alias chains: unbound follows 11, dnsmasq 10, a few are enough.
 const MOST_ALIASES: usize = 8;
 
-/// Far more than anybody tries to connect to.
+/// Far more than any program tries to connect to.
 const MOST_ADDRESSES: usize = 64;
 
-/// Whom to ask, and until when, all aliases and attempts together.
+/// The nameservers to ask, and the deadline for all aliases and attempts together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search<'a> {
     pub machine: &'a Machine,
@@ -39,13 +39,13 @@ impl Search<'_> {
             };
             match chain.follow(&answer, family) {
                 Step::Ended(outcome) => return outcome,
-                // Each time at least one alias further, so that this ends.
+                // Each round follows at least one more alias, so this loop ends.
                 Step::AskAgain => {}
             }
         }
     }
 
-    /// The first answer that says something about the name; other answers ("I failed", "I won't") are as good as none.
+    /// The first definite answer about the name; other answers (SERVFAIL, REFUSED) count as none.
     fn ask(&self, query: &Query) -> Option<Message> {
         for _ in 0..self.machine.attempts {
             for address in &self.machine.nameservers {
@@ -67,7 +67,7 @@ impl Search<'_> {
         None
     }
 
-    /// How long one nameserver has: as the machine says, but so that each is asked once in the time there is.
+    /// The time for one nameserver: the machine's timeout, shortened so that each is asked once before the deadline.
     fn deadline(&self) -> Duration {
         let servers = u32::try_from(self.machine.nameservers.len()).unwrap_or(u32::MAX);
         self.machine
@@ -83,17 +83,17 @@ fn is_definite(answer: &Message) -> bool {
     )
 }
 
-/// Aliases followed so far.
+/// The aliases followed so far.
 struct Chain {
     end: WireName,
     aliases: usize,
-    /// The shortest lifetime on the way.
+    /// The shortest TTL of the chain.
     ttl_seconds: u32,
 }
 
 enum Step {
     Ended(Outcome),
-    /// The aliases lead out of this answer.
+    /// The answer ends with an alias whose target it lacks.
     AskAgain,
 }
 
@@ -118,8 +118,8 @@ impl Chain {
         self.nothing(answer, self.end != asked)
     }
 
-    /// No addresses at the end. "No such name" is said of the last alias (RFC 6604). A server that stopped at an alias
-    /// without saying that it ends there (SOA, RFC 2308) knows nothing about it.
+    /// The outcome if there are no addresses at the end. NXDOMAIN refers to the last alias (RFC 6604). A server that
+    /// stops at an alias without a negative answer for its target (SOA, RFC 2308) knows nothing about it.
     fn nothing(&self, answer: &Message, is_alias: bool) -> Step {
         let lifetime = lifetime_of_nothing(answer);
         let ttl_seconds = lifetime.unwrap_or(0).min(self.ttl_seconds);
@@ -132,8 +132,8 @@ impl Chain {
         }
     }
 
-    /// The addresses that the answer has for the end of the chain. An IPv4 address in the form of an IPv6 one comes out
-    /// as IPv4, so that it is judged as what it is.
+    /// The answer's addresses for the end of the chain. An IPv4-mapped IPv6 address becomes IPv4, so that it is judged
+    /// as IPv4.
     fn addresses(&mut self, answer: &Message, family: RecordType) -> Vec<IpAddr> {
         let mut addresses = Vec::new();
         for record in self
@@ -163,7 +163,7 @@ impl Chain {
     }
 }
 
-/// RFC 2308, section 5: the shorter of the SOA's own lifetime and its last field, in seconds.
+/// The TTL of a negative answer (RFC 2308, section 5): the lesser of the SOA's own TTL and its last field, in seconds.
 fn lifetime_of_nothing(answer: &Message) -> Option<u32> {
     answer.authorities.iter().find_map(|record| match &record.data {
         RData::SOA(soa) => Some(record.ttl.min(soa.minimum)),

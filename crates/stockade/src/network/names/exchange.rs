@@ -1,5 +1,5 @@
-//! One question put to one nameserver: what goes out, what counts as its answer. A host that can send us datagrams must not
-//! be able to answer in the nameserver's place, so a fresh socket (a random port), a random id and the echoed question
+//! One query to one nameserver, and the check of its answer. A host that can send datagrams here must not be able to
+//! answer in the nameserver's place, so a fresh socket (a random port), a random id and the echoed question
 //! are all compared (RFC 5452).
 
 use std::io::{self, ErrorKind};
@@ -12,12 +12,12 @@ use super::frame;
 use super::machine::Carrier;
 use stockade_sys::random;
 
-/// The largest answer that we ask for by datagram, small enough never to be cut into fragments (DNS flag day 2020).
+/// The largest answer requested by datagram, small enough never to be fragmented (DNS flag day 2020).
 const LARGEST_ANSWER: u16 = 1232;
-/// What is received at most: some servers send more than they were asked for.
+/// The receive buffer: some servers send more than was asked for.
 const LARGEST_DATAGRAM: usize = 4096;
 
-/// A nameserver, and until when its answer is waited for.
+/// A nameserver and the deadline for its answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Nameserver {
     pub address: SocketAddr,
@@ -26,7 +26,7 @@ pub(super) struct Nameserver {
 }
 
 impl Nameserver {
-    /// The answer to a question, whatever it says. Servers from before EDNS are asked again without it (RFC 6891,
+    /// The answer to a query, whatever its code. A server older than EDNS is asked again without it (RFC 6891,
     /// section 6.2.2).
     pub fn ask(&self, query: &Query) -> io::Result<Message> {
         let answer = self.exchange(&request(query, Some(extensions()))?)?;
@@ -46,15 +46,15 @@ impl Nameserver {
         self.exchange_stream(request)
     }
 
-    /// The first datagram that is an answer. What else arrives is passed over, not an error: it may be somebody's
-    /// attempt to be faster than the nameserver.
+    /// The first datagram that is an answer. Others are skipped without an error: one may be an attempt to answer
+    /// faster than the nameserver.
     fn exchange_datagrams(&self, request: &Message) -> io::Result<Message> {
         let any: IpAddr = match self.address {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
         let socket = UdpSocket::bind((any, 0))?;
-        // Connected: the kernel drops what others than this server send, and tells us when there's no listener.
+        // Connected: the kernel drops datagrams from other addresses, and reports when there's no listener.
         socket.connect(self.address)?;
         socket.send(&encoded(request)?)?;
         let mut bytes = [0; LARGEST_DATAGRAM];
@@ -84,7 +84,7 @@ impl Nameserver {
     }
 }
 
-/// With an unpredictable id. `Message::query` would choose one too, but see [`random`] for how.
+/// A query with an unpredictable id. `Message::query` would choose one too, but see [`random`] for how.
 fn request(query: &Query, extensions: Option<Edns>) -> io::Result<Message> {
     let mut request = Message::new(random::number()?, MessageType::Query, OpCode::Query);
     request.metadata.recursion_desired = true;
@@ -103,7 +103,7 @@ fn encoded(message: &Message) -> io::Result<Vec<u8>> {
     message.to_vec().map_err(io::Error::other)
 }
 
-/// Whether a message answers our request. A server that can't read a request need not repeat its question.
+/// Whether a message answers the request. A server that can't parse a request need not repeat its question.
 fn is_answer(answer: &Message, request: &Message) -> bool {
     let is_unreadable = answer.queries.is_empty() && answer.metadata.response_code == ResponseCode::FormErr;
     answer.metadata.id == request.metadata.id

@@ -1,4 +1,4 @@
-//! The files about names as the run sees them, in place of the machine's: whatever asks, asks the run's own nameserver.
+//! The name-resolution files that the run sees instead of the machine's: every lookup goes to the run's own nameserver.
 
 use std::fmt::Write;
 use std::net::Ipv4Addr;
@@ -7,14 +7,14 @@ use super::machine::Machine;
 use super::synthetic::NAMESERVER;
 use crate::profile::Name;
 
-/// What each file says of itself.
+/// The first line of each file.
 const HEAD: &str = "# Written by Stockade for this run.\n";
 
-/// Where names are asked first: in `hosts`, then by DNS. Nothing else could answer in a run.
+/// Lookup order: `hosts`, then DNS. Nothing else could answer in a run.
 const HOSTS_LINE: &str = "hosts: files dns";
 
-/// resolv.conf(5). `use-vc` because a run's datagrams are never sent; timeout and attempts because the machine's may be
-/// shorter than our own search for an answer.
+/// resolv.conf(5). `use-vc` because a run's datagrams are never sent; timeout and attempts because the machine's may
+/// be shorter than a lookup by Stockade.
 pub fn resolv_conf(machine: &Machine) -> String {
     let mut text = format!("{HEAD}nameserver {NAMESERVER}\n");
     if !machine.search.is_empty() {
@@ -24,7 +24,7 @@ pub fn resolv_conf(machine: &Machine) -> String {
     text
 }
 
-/// hosts(5): the local machine, and the names with their addresses, for programs that ask by datagram alone (musl).
+/// hosts(5): the local machine, and the names with their addresses, for programs that use UDP alone (musl).
 pub fn hosts<'a>(names: impl Iterator<Item = (&'a Name, Ipv4Addr)>) -> String {
     let mut text = format!("{HEAD}127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n");
     for (name, address) in names {
@@ -33,7 +33,7 @@ pub fn hosts<'a>(names: impl Iterator<Item = (&'a Name, Ipv4Addr)>) -> String {
     text
 }
 
-/// nsswitch.conf(5) with its `hosts:` line replaced, all else (users, groups, services) as it was.
+/// nsswitch.conf(5) with its `hosts:` line replaced; all others (users, groups, services) are unchanged.
 pub fn nsswitch(original: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for line in original.lines() {
@@ -49,7 +49,7 @@ pub fn nsswitch(original: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// As glibc finds the database: after spaces, up to a space or a colon.
+/// Finds the database as glibc does: after spaces, up to a space or a colon.
 fn is_hosts_line(line: &str) -> bool {
     let database = line
         .trim_start()

@@ -1,15 +1,15 @@
-//! DNS messages on a stream: each with its length in two bytes before it (RFC 1035, section 4.2.2).
+//! DNS messages on a stream: each is preceded by its length in two bytes (RFC 1035, section 4.2.2).
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// A stream whose other side isn't waited for without end.
+/// A stream with timeouts on the peer.
 pub trait Stream: Read + Write {
-    /// How long the next read may take.
+    /// Limits the time of the next read.
     fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()>;
-    /// How long the next write may take.
+    /// Limits the time of the next write.
     fn set_write_timeout(&self, time: Option<Duration>) -> io::Result<()>;
 }
 
@@ -33,7 +33,7 @@ impl Stream for UnixStream {
     }
 }
 
-/// The next message. `None` when the other side ended where a message would have begun.
+/// The next message. `None` if the peer ended at a message boundary.
 pub(super) fn read(stream: &mut impl Stream, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 2];
     if fill(stream, &mut length[..1], deadline)? == Filled::Nothing {
@@ -45,14 +45,14 @@ pub(super) fn read(stream: &mut impl Stream, deadline: Instant) -> io::Result<Op
     Ok(Some(message))
 }
 
-/// In one write: some resolvers take a length without its message for a broken one (RFC 7766, section 8).
+/// Writes a message at once: some resolvers take a length without its message for a broken one (RFC 7766, section 8).
 pub(super) fn write(stream: &mut impl Stream, message: &[u8], deadline: Duration) -> io::Result<()> {
     let length = u16::try_from(message.len()).map_err(io::Error::other)?;
     stream.set_write_timeout(Some(deadline))?;
     stream.write_all(&[&length.to_be_bytes()[..], message].concat())
 }
 
-/// Until a deadline; an error when it has passed. Never zero, which sockets take for "no timeout".
+/// The time until a deadline; an error when it has passed. Never zero, which sockets take for "no timeout".
 pub(super) fn remaining(deadline: Instant) -> io::Result<Duration> {
     let remaining = deadline.saturating_duration_since(Instant::now());
     if remaining.is_zero() {

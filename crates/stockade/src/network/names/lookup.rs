@@ -1,5 +1,5 @@
-//! Real addresses of names, asked for outside the run: of the machine's hosts file, then of its nameservers. Answers
-//! are what strangers say; who connects judges every address by itself.
+//! Resolves names outside the run: from the machine's hosts file, then from its nameservers. Answers are untrusted;
+//! the connecting code checks every address itself.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
@@ -17,24 +17,24 @@ use crate::fault;
 use crate::mutex::lock;
 use crate::profile::Name;
 
-/// All nameservers, attempts and aliases of one lookup together.
+/// The limit on one lookup: all nameservers, attempts and aliases together.
 const LONGEST_LOOKUP: Duration = Duration::from_secs(10);
 
-/// What a hosts file says holds until it changes, which programs should notice soon.
+/// The TTL of hosts file entries. They hold until the file changes, which programs should notice soon.
 const LISTED: Duration = Duration::from_secs(10);
 
-/// Resolves as the machine does. One for a run, shared by all who resolve in it.
+/// Resolves as the machine does. One for each run, shared by all its lookups.
 #[derive(Debug)]
 pub struct Resolver {
     source: Source,
     cache: Cache,
-    /// As what `cache` holds was asked for.
+    /// The configuration that the cached answers come from.
     asked: Mutex<Arc<Machine>>,
     pub(super) longest_lookup: Duration,
 }
 
 impl Resolver {
-    /// Nothing is read or asked yet but what `source` already did.
+    /// A resolver; reads and sends nothing beyond what `source` already has.
     pub fn new(source: Source) -> Resolver {
         let asked = Mutex::new(source.current());
         Resolver {
@@ -45,31 +45,31 @@ impl Resolver {
         }
     }
 
-    /// What is known without asking anybody: never waits for the network or for somebody else's lookup, and opens no
-    /// file, so a confined thread may ask.
+    /// The answer known without a query: never waits for the network or for another thread's lookup, and opens no
+    /// file, so a confined thread may call it.
     pub fn cached(&self, name: &Name) -> Option<Result<Found, Missing>> {
         let machine = self.source.known();
         machine.listed(name).map(listed).or_else(|| self.cache.fresh(name))
     }
 
-    /// The addresses of a name, which is taken as it is: the search list is applied by those who ask. Waits for
+    /// The addresses of a name, which is taken as fully qualified: clients apply the search list. Waits for
     /// nameservers, ten seconds at most.
     pub fn lookup(&self, name: &Name) -> Result<Found, Missing> {
         let machine = self.machine();
         if let Some(addresses) = machine.listed(name) {
             return listed(addresses);
         }
-        // A little more than the asker has, so that its answer is never missed by a hair.
+        // A little longer than the lookup itself, so that its result is never missed by a hair.
         let deadline = self.longest_lookup + Duration::from_secs(1);
         self.cache.answer(name, deadline, || self.ask(&machine, name))
     }
 
-    /// The machine as it was known last, for threads that can't read its files.
+    /// The configuration as last read, for threads that can't read the machine's files.
     pub fn known(&self) -> Arc<Machine> {
         self.source.known()
     }
 
-    /// The machine as it is now. Answers from before a change are forgotten: other nameservers may know other names.
+    /// The current configuration. A change clears the cache: other nameservers may know other names.
     pub fn machine(&self) -> Arc<Machine> {
         let machine = self.source.current();
         let mut asked = lock(&self.asked);
@@ -99,7 +99,7 @@ impl Resolver {
     }
 }
 
-/// At the same time where there may be another thread, else one after the other.
+/// Asks for both at the same time if a thread can be spawned, else one after the other.
 fn both_families(search: &Search<'_>, name: &WireName) -> Outcome {
     thread::scope(|scope| {
         let ask_v6 = || search.addresses(name, RecordType::AAAA);
@@ -126,7 +126,7 @@ fn listed(addresses: &[IpAddr]) -> Result<Found, Missing> {
     })
 }
 
-/// Fully qualified. `None` is for names that are none in DNS, which `Name` doesn't allow.
+/// The fully qualified name. `None` for names that are invalid in DNS, which `Name` doesn't allow.
 fn on_the_wire(name: &Name) -> Option<WireName> {
     let mut wire = WireName::from_ascii(name.as_str()).ok()?;
     wire.set_fqdn(true);

@@ -1,5 +1,5 @@
-//! How the machine itself finds the addresses of names: its nameservers and the names that it lists itself. Only the
-//! texts are read here; who reads the files and when is in `source`.
+//! The machine's resolver configuration: its nameservers and the names that it lists itself. This module only parses
+//! the texts; `source` reads the files.
 
 use std::collections::HashMap;
 use std::fs;
@@ -19,37 +19,37 @@ const MOST_DOTS: u32 = 15;
 const LONGEST_TIMEOUT_SECONDS: u32 = 30;
 const MOST_ATTEMPTS: u32 = 5;
 
-/// What `localhost` and all below it is, whatever any file says (RFC 6761, section 6.3).
+/// The addresses of `localhost` and all names below it, whatever any file says (RFC 6761, section 6.3).
 const LOCALHOST: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
-/// What carries questions to a nameserver.
+/// The transport of queries to a nameserver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carrier {
-    /// UDP, and TCP where an answer doesn't fit.
+    /// UDP, and TCP if an answer doesn't fit.
     Datagrams,
-    /// TCP alone, where the machine says `options use-vc`.
+    /// TCP alone, if the machine sets `options use-vc`.
     Streams,
 }
 
-/// The machine's own way to resolve names.
+/// The machine's resolver configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
-    /// At least one, in the order in which they are asked.
+    /// The nameservers, at least one, in the order of queries.
     pub(super) nameservers: Vec<SocketAddr>,
     pub(super) carrier: Carrier,
-    /// How long one nameserver has for its answer, and how often each is asked.
+    /// The time for one nameserver's answer, and the number of times each is asked.
     pub(super) timeout: Duration,
     pub(super) attempts: u32,
-    /// Not where the machine says `options no-aaaa`.
+    /// False if the machine sets `options no-aaaa`.
     pub(super) wants_ipv6: bool,
-    /// What programs add to names with fewer dots than `ndots`.
+    /// The domains that programs append to names with fewer dots than `ndots`.
     pub(super) search: Vec<String>,
     pub(super) ndots: u32,
     hosts: HashMap<Name, Vec<IpAddr>>,
 }
 
 impl Machine {
-    /// Reads resolv.conf(5) and hosts(5) as glibc does: what it can't read is as if it weren't there.
+    /// Parses resolv.conf(5) and hosts(5) as glibc does: parts that can't be parsed are ignored.
     pub fn parse(resolv_conf: &str, hosts: &str) -> Machine {
         let (config, _unreadable) = Config::parse_with_errors(resolv_conf.as_bytes());
         Machine {
@@ -72,14 +72,14 @@ impl Machine {
         }
     }
 
-    /// The same machine, but with one nameserver that somebody named.
+    /// The same configuration with one given nameserver.
     pub(super) fn asking(mut self, nameserver: SocketAddr) -> Machine {
         self.nameservers = vec![nameserver];
         self.carrier = Carrier::Datagrams;
         self
     }
 
-    /// The addresses of a name that no nameserver needs to be asked for. Never an empty list.
+    /// The addresses of a name that needs no query. Never an empty list.
     pub(super) fn listed(&self, name: &Name) -> Option<&[IpAddr]> {
         if name.as_str() == "localhost" || name.as_str().ends_with(".localhost") {
             return Some(&LOCALHOST);
@@ -88,7 +88,7 @@ impl Machine {
     }
 }
 
-/// The first few, as glibc takes them; the local machine where there is none (resolv.conf(5)).
+/// The first few, as in glibc; the local machine if there is none (resolv.conf(5)).
 fn nameservers(config: &Config) -> Vec<SocketAddr> {
     let named = config.nameservers.iter().filter_map(nameserver);
     let mut nameservers: Vec<SocketAddr> = named.take(MOST_NAMESERVERS).collect();
@@ -117,13 +117,13 @@ fn interface(scope: &str) -> Option<u32> {
     })
 }
 
-/// A domain that can be written into another resolv.conf(5) without becoming something else there.
+/// Whether a domain can be copied into another resolv.conf(5) without changing its meaning there.
 fn is_plain(domain: &str) -> bool {
     domain.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// hosts(5): an address and its names a line. A name's addresses add up over lines. Addresses with a scope can't be
-/// told apart from others without it and are left out.
+/// Parses hosts(5): an address and its names on each line. A name's addresses accumulate over lines. Scoped addresses
+/// can't be told apart from unscoped ones and are left out.
 fn listed(hosts: &str) -> HashMap<Name, Vec<IpAddr>> {
     let mut listed: HashMap<Name, Vec<IpAddr>> = HashMap::new();
     for line in hosts.lines() {

@@ -1,4 +1,4 @@
-//! Names of the network: what the machine answers to them, and what the run is told.
+//! Name resolution: the machine's answers, and the answers that the run gets.
 
 mod answer;
 mod cache;

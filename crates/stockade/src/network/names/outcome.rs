@@ -1,13 +1,13 @@
-//! What became of a lookup, and for how long that holds.
+//! The result of a lookup, and its lifetime.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// A record's own lifetime is kept to, within these. An hour: a run is seldom longer, and a changed host should be
-/// found in it. A second: addresses with lifetime 0 would otherwise be asked for again by every connect.
+/// The bounds on a record's own TTL. An hour: a run is seldom longer, and a changed host should be
+/// found within it. A second: otherwise every connect would look up addresses with TTL 0 again.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST_FOUND: Duration = Duration::from_secs(60 * 60);
-/// People make a name and try again.
+/// Users create a name and try again.
 const LONGEST_MISSING: Duration = Duration::from_secs(60);
 
 /// The addresses of a name.
@@ -15,18 +15,18 @@ const LONGEST_MISSING: Duration = Duration::from_secs(60);
 pub struct Found {
     /// Never empty; IPv4 first, in the order of the answer.
     pub addresses: Vec<IpAddr>,
-    /// For how long they hold from now on.
+    /// The time for which they hold from now on.
     pub ttl: Duration,
 }
 
-/// Why there is no address.
+/// The reason that there is no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
-    /// Nothing has this name.
+    /// The name doesn't exist.
     NoSuchName,
-    /// The name exists, but no address belongs to it.
+    /// The name exists, but has no address.
     NoAddresses,
-    /// No server answered, or not sensibly.
+    /// No server gave a valid answer.
     Failed,
 }
 
@@ -54,7 +54,7 @@ impl Outcome {
         }
     }
 
-    /// Remembered for the shortest time: the next attempt may well succeed.
+    /// A failure, cached for the shortest time: the next attempt may well succeed.
     pub fn failed() -> Outcome {
         Outcome {
             result: Err(Missing::Failed),
@@ -62,7 +62,7 @@ impl Outcome {
         }
     }
 
-    /// What the answers for IPv4 and IPv6 say together. Either family's addresses are enough.
+    /// Joins the answers for IPv4 and IPv6. Either family's addresses are enough.
     pub fn joined(v4: Outcome, v6: Outcome) -> Outcome {
         let lifetime = v4.lifetime.min(v6.lifetime);
         match (v4.result, v6.result) {
@@ -91,7 +91,7 @@ impl Outcome {
     }
 }
 
-/// One family's addresses. Where the other's question failed, they are asked for again soon.
+/// One family's addresses. If the other query failed, they are looked up again soon.
 fn half(addresses: Vec<IpAddr>, lifetime: Duration, why: Missing) -> Outcome {
     let longest = if why == Missing::Failed {
         LONGEST_MISSING
@@ -104,8 +104,8 @@ fn half(addresses: Vec<IpAddr>, lifetime: Duration, why: Missing) -> Outcome {
     }
 }
 
-/// A name that doesn't exist has neither family (RFC 8020). Servers that say so for one family and not for the other
-/// are broken; then it exists.
+/// A name that doesn't exist has neither family (RFC 8020). A server that says NXDOMAIN for one family and not for the
+/// other is broken; the name then exists.
 fn both(one: Missing, other: Missing) -> Missing {
     match (one, other) {
         (Missing::NoSuchName, Missing::NoSuchName | Missing::Failed) => Missing::NoSuchName,

@@ -1,5 +1,5 @@
-//! The run's nameserver on one connection (RFC 7766): query after query until the other side ends, falls silent or has
-//! asked enough.
+//! The run's nameserver on one connection (RFC 7766): serves query after query until the client ends, falls silent or
+//! reaches the limit.
 
 use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
@@ -8,27 +8,27 @@ use super::answer::{Family, Reply, answer};
 use super::frame::{self, Stream};
 use crate::profile::Name;
 
-/// What a connection may cost us.
+/// The limits of a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryLimits {
-    /// How long a whole query may be in coming, and an answer in being taken.
+    /// The time for a whole query to arrive, and for an answer to be read.
     pub idle: Duration,
-    /// After so many the other side has to connect again.
+    /// The number of queries after which the client has to reconnect.
     pub queries: usize,
 }
 
 impl QueryLimits {
-    /// For a run. Resolvers ask at once and again on another connection, so one that is silent only takes room.
+    /// The limits for a run. Resolvers ask at once and again on another connection, so a silent one only takes room.
     pub const USUAL: QueryLimits = QueryLimits {
         idle: Duration::from_secs(3),
         queries: 1000,
     };
 }
 
-/// Answers queries, one after the other in the order in which they came, until the connection ends. What isn't a query
-/// ends it too. `ask` is as for [`answer`]; while it waits, so do the queries behind.
+/// Answers queries in the order in which they arrive, until the connection ends. A message that isn't a query
+/// ends it too. `ask` is as for [`answer`]; while it waits, later queries wait too.
 ///
-/// An error says why a connection was given up; no one acts on it.
+/// The error says why a connection was given up; no caller acts on it.
 pub fn serve<S: Stream>(
     mut stream: S,
     deadline: QueryLimits,
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn single_bytes_do_not_keep_a_connection_open() {
         let (mut client, server) = served(QUICK);
-        // Each comes well within the time that a whole query has.
+        // Each byte arrives well within the time for a whole query.
         let mut is_open = |byte: &u8| {
             thread::sleep(QUICK.idle / 5);
             !server.is_finished() && client.write_all(&[*byte]).is_ok()

@@ -1,5 +1,5 @@
-//! The machine's files about names, read again when they changed: a laptop that joins another network, a VPN that
-//! comes up, must not leave a long run with nameservers that can't be reached any more.
+//! The machine's resolver files, read again when they change: when a laptop joins another network or a VPN comes up, a
+//! long run must not be left with unreachable nameservers.
 
 use std::fs::{self, Metadata};
 use std::net::SocketAddr;
@@ -11,12 +11,12 @@ use std::time::SystemTime;
 use super::machine::Machine;
 use crate::mutex::lock;
 
-/// Where the machine's way to resolve names comes from.
+/// The source of the machine's resolver configuration.
 #[derive(Debug)]
 pub struct Source {
     resolv_conf: PathBuf,
     hosts: PathBuf,
-    /// Asked in place of the nameservers of resolv.conf.
+    /// Replaces the nameservers of resolv.conf.
     nameserver: Option<SocketAddr>,
     held: Mutex<Held>,
 }
@@ -27,11 +27,11 @@ struct Held {
     machine: Arc<Machine>,
 }
 
-/// By what a changed file is told: modified when, how long, which inode. `None`: there is no such file.
+/// Detects a change: modification time, length, inode. `None`: there is no such file.
 type Stamp = Option<(SystemTime, u64, u64)>;
 
 impl Source {
-    /// The machine's own files; the nameserver, where one is given, in place of those that they name.
+    /// The machine's own files; `nameserver`, if given, replaces those that they name.
     pub fn new(nameserver: Option<SocketAddr>) -> Source {
         Source::at(Path::new("/etc/resolv.conf"), Path::new("/etc/hosts"), nameserver)
     }
@@ -46,7 +46,7 @@ impl Source {
         }
     }
 
-    /// As the files are now. The same `Arc` for as long as they don't change.
+    /// The files' current content. The same `Arc` for as long as they don't change.
     pub fn current(&self) -> Arc<Machine> {
         let mut held = lock(&self.held);
         if held.stamps != [stamp(&self.resolv_conf), stamp(&self.hosts)] {
@@ -55,13 +55,13 @@ impl Source {
         held.machine.clone()
     }
 
-    /// As the files were when somebody who may read them looked last. Opens nothing.
+    /// The files' content as of the last read by a thread that may read them. Opens nothing.
     pub fn known(&self) -> Arc<Machine> {
         let held = lock(&self.held);
         held.machine.clone()
     }
 
-    /// A machine without files.
+    /// A configuration without files.
     #[cfg(test)]
     pub(super) fn unchanging(machine: Machine) -> Source {
         let source = Source::at(Path::new(""), Path::new(""), None);
@@ -71,7 +71,7 @@ impl Source {
 }
 
 impl Held {
-    /// The stamps are taken first: a file that changes between the two is then read once more, not missed.
+    /// The stamps are taken first: a file that changes in between is then read again, not missed.
     fn read(resolv_conf: &Path, hosts: &Path, nameserver: Option<SocketAddr>) -> Held {
         let stamps = [stamp(resolv_conf), stamp(hosts)];
         let mut machine = Machine::parse(&text(resolv_conf), &text(hosts));
@@ -90,7 +90,7 @@ fn stamp(file: &Path) -> Stamp {
     fs::metadata(file).ok().and_then(of)
 }
 
-/// A missing file is an empty one, as for every resolver.
+/// A missing file counts as empty, as in every resolver.
 fn text(file: &Path) -> String {
     let bytes = fs::read(file).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()

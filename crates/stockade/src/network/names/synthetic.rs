@@ -1,5 +1,5 @@
-//! Addresses that stand for names inside one run. They lead nowhere: a connect to one is looked up here, and only the
-//! name that comes out of it is ever judged or resolved outside.
+//! Synthetic addresses that stand for names inside one run. They aren't routed: a connect to one is looked up here, and
+//! only the resulting name is ever judged or resolved outside.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -8,25 +8,25 @@ use std::sync::Mutex;
 use crate::mutex::lock;
 use crate::profile::Name;
 
-/// The run's nameserver. No name ever gets this address.
+/// The address of the run's nameserver, which no name ever gets.
 pub const NAMESERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 
-/// 198.18.0.0/15: for benchmarks between test networks (RFC 2544), so that no real host has such an address.
+/// 198.18.0.0/15: for benchmarks between test networks (RFC 2544), so no real host has such an address.
 const V4_NETWORK: u32 = u32::from_be_bytes([198, 18, 0, 0]);
 const V4_HOST_BITS: u32 = 17;
 
-/// A unique local prefix (RFC 4193), the same for every run so that its addresses can be told by sight.
+/// A unique local prefix (RFC 4193), the same for every run so that its addresses can be recognised.
 const V6_NETWORK: u128 = 0xfd73_746f_636b_u128 << V6_HOST_BITS;
 const V6_HOST_BITS: u32 = 80;
 
-/// The first name gets 198.18.1.0: all below is for services such as the nameserver.
+/// The first name gets 198.18.1.0: the addresses below are for services such as the nameserver.
 const FIRST_HOST: u32 = 256;
 
-/// A run that asks for one name after another would otherwise take our memory; with this many, `FIRST_HOST` added,
+/// Limits the memory that a run can take with ever new names; with this many, `FIRST_HOST` added,
 /// the IPv4 range is far from used up.
 const MOST_NAMES: usize = 16_384;
 
-/// The names of one run and their addresses. What was allotted stays: programs keep addresses for as long as they like.
+/// The names of one run and their addresses. Allotments are permanent: programs keep addresses as long as they like.
 #[derive(Debug, Default)]
 pub struct Synthetic {
     allotted: Mutex<Allotted>,
@@ -39,12 +39,12 @@ struct Allotted {
 }
 
 impl Synthetic {
-    /// None allotted yet.
+    /// An empty map.
     pub fn new() -> Synthetic {
         Synthetic::default()
     }
 
-    /// A name's two addresses, allotted when it is asked for first. `None` when there are too many names.
+    /// A name's two addresses, allotted at its first lookup. `None` if there are too many names.
     pub fn addresses(&self, name: &Name) -> Option<(Ipv4Addr, Ipv6Addr)> {
         let mut allotted = lock(&self.allotted);
         let host = match allotted.hosts.get(name) {
@@ -63,7 +63,7 @@ impl Synthetic {
         allotted.names.get(usize::try_from(index).ok()?).cloned()
     }
 
-    /// Whether an address is of the ranges kept for this, allotted or not. IPv4-mapped is its IPv4.
+    /// Whether an address is in the synthetic ranges, allotted or not. An IPv4-mapped one counts as its IPv4 address.
     pub fn is_synthetic(address: IpAddr) -> bool {
         host_of(address).is_some()
     }
@@ -81,7 +81,7 @@ impl Allotted {
     }
 }
 
-/// The host part of an address of ours.
+/// The host part of a synthetic address.
 fn host_of(address: IpAddr) -> Option<u128> {
     match address.to_canonical() {
         IpAddr::V4(address) => {

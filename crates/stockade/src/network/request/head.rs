@@ -1,6 +1,6 @@
-//! What a request's head says of its host and its end.
+//! Extracts the host and the body length from a request's head.
 //!
-//! `httparse` takes the head apart; here stands what it leaves to others: which fields there may be, and how often.
+//! `httparse` parses the head; this module checks what it leaves to its caller: which fields may occur, and how often.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -13,24 +13,24 @@ pub(super) struct Head {
     pub(super) host: Host,
     pub(super) port: Option<u16>,
     pub(super) body: Body,
-    /// It asks to go on as a WebSocket, and has no body.
+    /// It asks to switch to a WebSocket, and has no body.
     pub(super) websocket: bool,
 }
 
-/// Where a request ends.
+/// The end of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
-    /// After so many bytes, perhaps none.
+    /// After a number of bytes, perhaps 0.
     Counted {
         length: u64,
-        /// A server that takes up the offer of HTTP/2 too early could read the body as HTTP/2.
+        /// A server that takes up the HTTP/2 offer too early could parse the body as HTTP/2.
         may_be_http2: bool,
     },
     /// After chunks and a trailer.
     Chunked,
 }
 
-/// What a request offers to go on as.
+/// The protocol that a request offers to switch to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Upgrade {
     Nothing,
@@ -45,7 +45,7 @@ const BAD_HOST: Reason = "`Host` isn't a name or an address, with or without a p
 const BAD_UPGRADE: Reason = "`Upgrade` asks for something else than a WebSocket";
 
 impl Head {
-    /// Reads a complete head whose lines have been checked.
+    /// Parses a complete head whose lines have been checked.
     pub(super) fn read(bytes: &[u8]) -> Checked<Head> {
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut request = httparse::Request::new(&mut fields);
@@ -74,7 +74,7 @@ impl Head {
     }
 }
 
-/// A trailer may not bring what the head must say.
+/// A trailer may not contain fields that belong in the head.
 pub(super) fn check_trailer(bytes: &[u8]) -> Checked<()> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let parsed = httparse::parse_headers(bytes, &mut fields);
@@ -93,9 +93,9 @@ pub(super) fn check_trailer(bytes: &[u8]) -> Checked<()> {
     Ok(())
 }
 
-/// The fields that decide about host and end. `Connection` may not name them: a proxy behind us would drop them.
+/// The fields that determine the host and the end. `Connection` may not name them: the next proxy would drop them.
 const FRAMING: [&str; 3] = ["host", "content-length", "transfer-encoding"];
-/// Those that decide how the connection goes on.
+/// The fields that determine the protocol after this request.
 const HOP: [&str; 2] = ["connection", "upgrade"];
 
 pub(super) fn complete(parsed: httparse::Result<usize>, bytes: &[u8]) -> Checked<()> {
@@ -113,7 +113,7 @@ fn reason_of(error: httparse::Error) -> Reason {
     }
 }
 
-/// A head's fields.
+/// The fields of a head.
 pub(super) struct Fields<'h>(pub(super) &'h [httparse::Header<'h>]);
 
 impl<'h> Fields<'h> {
@@ -122,7 +122,7 @@ impl<'h> Fields<'h> {
         self.0.iter().filter(of_name).map(|field| field.value)
     }
 
-    /// The value of a field that may stand there once.
+    /// The value of a field that may occur once.
     pub(super) fn only(&self, name: &str, several: Reason) -> Checked<Option<&'h [u8]>> {
         let mut values = self.all(name);
         let value = values.next();
@@ -150,7 +150,7 @@ impl<'h> Fields<'h> {
         let upgrade = match self.only("upgrade", BAD_UPGRADE)? {
             None => return Ok(Upgrade::Nothing),
             Some(value) if value.eq_ignore_ascii_case(b"websocket") => Upgrade::WebSocket,
-            // Java offers it in every request. No answer need be watched: HTTP/2 begins with a preface, which is
+            // Java offers it in every request. The reply needn't be watched: HTTP/2 begins with a preface, which is
             // refused wherever a server could look for it.
             Some(b"h2c") => Upgrade::Http2,
             Some(_) => return Err(BAD_UPGRADE),
@@ -180,7 +180,7 @@ impl<'h> Fields<'h> {
     }
 }
 
-/// Eighteen digits at most: below 2⁶³ and every signed number that a server might count with.
+/// Eighteen digits at most: below 2⁶³ and within every signed number that a server might use.
 fn read_length(value: &[u8]) -> Option<u64> {
     read_digits(value).filter(|_| value.len() <= 18)?.parse().ok()
 }
@@ -190,7 +190,7 @@ fn read_digits(value: &[u8]) -> Option<&str> {
     str::from_utf8(value).ok().filter(|_| plain)
 }
 
-/// `host`, `host:port`, `[v6]`, `[v6]:port`. Other ways to write an address are no names either, so they fail.
+/// `host`, `host:port`, `[v6]`, `[v6]:port`. Other notations of an address aren't names either, so they fail.
 fn read_host(text: &str) -> Checked<(Host, Option<u16>)> {
     let end = text.rfind(']').map_or(0, |bracket| bracket + 1);
     let (host, port) = match text[end..].split_once(':') {

@@ -1,31 +1,31 @@
 //! The lines of a head or a trailer, up to the empty line that ends it.
 //!
-//! Checks what parsers are lenient about, byte by byte as they come, so that the first bad byte is told at once: line
-//! ends other than CR LF, folded lines, control characters.
+//! Checks byte by byte, as they arrive, the points on which parsers are lenient, so that the first bad byte is rejected
+//! at once: line ends other than CR LF, folded lines, control characters.
 
 use super::Reason;
 
-/// The longest head or trailer, and more than a chunk's line may have.
+/// The longest head or trailer, and more than a chunk-size line may have.
 pub const LONGEST: usize = 64 * 1024;
 
-/// What the lines are.
+/// The kind of section that the lines belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     /// A request line and fields.
     Request,
     /// A status line and fields.
     Reply,
-    /// Fields alone, perhaps none.
+    /// Fields alone, perhaps 0.
     Trailer,
 }
 
-/// How far a section has been looked at; every byte is looked at once, however slowly they come.
+/// The scan position in a section; every byte is scanned once, however slowly they arrive.
 #[derive(Debug)]
 pub(super) struct Lines {
     section: Section,
-    /// Bytes looked at.
+    /// Bytes scanned.
     seen: usize,
-    /// Where the line begins that isn't complete.
+    /// The start of the incomplete line.
     line: usize,
 }
 
@@ -38,7 +38,7 @@ impl Lines {
         }
     }
 
-    /// The section's length with its empty line, once it is there. `bytes` begin with the section in every call.
+    /// The section's length with its empty line, once it is complete. `bytes` begin with the section in every call.
     pub(super) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, Reason> {
         while self.seen < bytes.len().min(LONGEST) {
             let at = self.seen;
@@ -67,7 +67,7 @@ impl Lines {
     fn check_beginning(&self, byte: u8) -> Result<(), Reason> {
         match (byte, self.section) {
             (b' ' | b'\t', _) => Err("a line of a head is folded"),
-            // Some servers pass over empty lines before a request, some don't.
+            // Some servers skip empty lines before a request, some don't.
             (b'\r', Section::Request | Section::Reply) if self.line == 0 => Err("an empty line stands before a head"),
             (b'\r' | b'!'..=b'~', _) => Ok(()),
             (_, Section::Request | Section::Reply) if self.line == 0 => Err(OTHER_PROTOCOL),
@@ -75,7 +75,7 @@ impl Lines {
         }
     }
 
-    /// Tells other protocols before they wait for an answer.
+    /// Rejects other protocols early, before their client waits for an answer.
     fn check_first(&self, line: &[u8]) -> Result<(), Reason> {
         let one = |version: &[u8]| version == b"HTTP/1.1" || version == b"HTTP/1.0";
         let good = match self.section {

@@ -1,10 +1,10 @@
-//! The client's side of an HTTP/1 connection, followed so that the host of every request is known before a byte of the
+//! Follows the client's side of an HTTP/1 connection, so that the host of every request is known before a byte of the
 //! request is passed on.
 //!
-//! It decides where each request begins and ends, and nothing else: whether a host is granted is for the caller. A
-//! target may write its requests so that we and the server disagree on where one ends, and hide a second one in the
-//! gap. So whatever two readers could understand differently is refused, though the standard may allow it. Bodies are
-//! counted, never looked at. Sources: RFC 9110, RFC 9112; RFC 6455, 4 for WebSocket.
+//! It decides where each request begins and ends, and nothing else: the caller decides whether a host is granted. A
+//! target may write its requests so that Stockade and the server disagree on where one ends, and hide a second one in
+//! the gap. Anything that two parsers could understand differently is therefore refused, though the standard may allow
+//! it. Bodies are counted, never parsed. Sources: RFC 9110, RFC 9112; RFC 6455, 4 for WebSocket.
 
 mod head;
 mod lines;
@@ -22,10 +22,10 @@ pub use self::reply::{Reply, read_reply};
 #[cfg(test)]
 use lines::LONGEST;
 
-/// Why something is refused, in words that complete "refused because".
+/// The reason for a refusal, in words that complete "refused because".
 pub type Reason = &'static str;
 
-/// What a request's `Host` says.
+/// The host in a request's `Host`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Host {
     /// A name.
@@ -34,41 +34,41 @@ pub enum Host {
     Address(IpAddr),
 }
 
-/// What to do with the bytes at hand.
+/// The next action for the bytes at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Read more: a head, a chunk's line or a trailer isn't complete. Never said of [`lines::LONGEST`] bytes or more.
+    /// A head, a chunk-size line or a trailer isn't complete. Never returned for [`lines::LONGEST`] bytes or more.
     NeedMore,
-    /// The next `n` bytes of the stream may be passed on, also those that haven't been read yet (splice them).
+    /// Pass on the next `n` bytes of the stream, including those that haven't been read yet (splice them).
     Pass(u64),
-    /// The first `length` bytes are a head. It may be passed on if this host is granted; if not, the connection ends.
+    /// The first `length` bytes are a head. Pass it on if this host is granted; if not, end the connection.
     Head {
-        /// Up to and with the empty line.
+        /// The length, including the empty line.
         length: usize,
-        /// Whom it is for.
+        /// The host that it names.
         host: Host,
         /// The port in `Host`, where one is written.
         port: Option<u16>,
     },
-    /// The same, but it asks to go on as a WebSocket. It is always a connection's first request, so that the server's
-    /// answer is the first thing that the server says: read that with [`read_reply`] from its first byte.
+    /// The same, but it asks to switch to a WebSocket. It is always a connection's first request, so that the server's
+    /// reply is the first thing that the server sends: read that with [`read_reply`] from its first byte.
     Upgrade {
-        /// Up to and with the empty line.
+        /// The length, including the empty line.
         length: usize,
-        /// Whom it is for.
+        /// The host that it names.
         host: Host,
         /// The port in `Host`, where one is written.
         port: Option<u16>,
     },
-    /// Pass on nothing until [`Requests::answered`] has been told the answer to the upgrade.
+    /// Pass on nothing until [`Requests::answered`] has been given the reply to the upgrade.
     AwaitReply,
-    /// It is a WebSocket now: all that follows may be passed on.
+    /// It is a WebSocket now: pass on everything that follows.
     Unchecked,
     /// Pass on nothing more, and end the connection.
     Refused(Reason),
 }
 
-/// Where one connection stands, client to server.
+/// The state of one connection, client to server.
 #[derive(Debug)]
 pub struct Requests {
     state: State,
@@ -88,11 +88,11 @@ enum State {
     Refused(Reason),
 }
 
-/// What stops a request.
+/// The result of a check; the error is the reason for a refusal.
 type Checked<T> = Result<T, Reason>;
 
 impl Requests {
-    /// A connection's beginning.
+    /// The state at a connection's beginning.
     pub fn new() -> Requests {
         Requests {
             state: State::Head(Lines::new(Section::Request)),
@@ -100,9 +100,9 @@ impl Requests {
         }
     }
 
-    /// Looks at the bytes that haven't been passed on yet, from the first. Each step but `NeedMore` and `AwaitReply`
-    /// takes it as done: the next call must begin behind what this one named. After `NeedMore` the same bytes come
-    /// again, and more.
+    /// Examines the bytes that aren't passed on yet, from the first. Every step except `NeedMore` and `AwaitReply`
+    /// is assumed to be carried out: the next call must begin after the bytes that it named. After `NeedMore`, pass the
+    /// same bytes again, and more.
     pub fn step(&mut self, bytes: &[u8]) -> Step {
         self.advance(bytes).unwrap_or_else(|reason| {
             self.state = State::Refused(reason);
@@ -132,7 +132,7 @@ impl Requests {
         }
     }
 
-    /// Takes the server's answer to an upgrade.
+    /// Takes the server's reply to an upgrade.
     pub fn answered(&mut self, reply: Reply) {
         if !matches!(self.state, State::AwaitReply) {
             return;
@@ -155,7 +155,7 @@ impl Requests {
         let length = bytes.len();
         let first = !std::mem::replace(&mut self.begun, true);
         if websocket {
-            // Behind other answers, which we don't follow, a 101 may be part of a page that the target had echoed.
+            // After other replies, which aren't parsed, a 101 may be part of a page that the target had echoed.
             if !first {
                 return Err("a WebSocket is asked for on a connection that was used before");
             }
@@ -175,8 +175,8 @@ impl Requests {
         Step::Pass(length)
     }
 
-    /// A chunk's line and its data in one step. Extensions are refused: clients don't send them, and servers disagree on
-    /// where one ends.
+    /// Parses a chunk-size line; the step covers line and data. Extensions are refused: clients don't send them, and
+    /// servers disagree on where one ends.
     fn chunk_size(&mut self, bytes: &[u8]) -> Checked<Step> {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         if digits > MOST_CHUNK_DIGITS {
@@ -235,9 +235,9 @@ fn begins_http2(bytes: &[u8], length: u64) -> Checked<bool> {
     }
 }
 
-/// As much of what every HTTP/2 client sends first as no HTTP/1 request begins with (RFC 9113, 3.4).
+/// The part of the HTTP/2 client preface that no HTTP/1 request begins with (RFC 9113, 3.4).
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
-/// Sixty bits: no reader takes such a size for a negative one.
+/// Sixty bits: no parser takes such a size for a negative one.
 const MOST_CHUNK_DIGITS: usize = 15;
 const BAD_CHUNK_SIZE: Reason = "a chunk's size isn't a plain hexadecimal number";
 

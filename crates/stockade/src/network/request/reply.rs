@@ -1,4 +1,4 @@
-//! The server's answer to a request for a WebSocket: the first thing that it says on the connection.
+//! The server's reply to a WebSocket upgrade: the first bytes that it sends on the connection.
 
 use super::{
     Checked, Reason,
@@ -6,21 +6,20 @@ use super::{
     lines::{LONGEST, Lines, Section},
 };
 
-/// What the server answers.
+/// The server's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// Its head isn't complete. Never said of [`LONGEST`] bytes or more.
+    /// The head isn't complete. Never returned for [`LONGEST`] bytes or more.
     Incomplete,
-    /// It goes on as a WebSocket.
+    /// The connection becomes a WebSocket.
     WebSocket,
-    /// It goes on as HTTP/1, with whatever answer.
+    /// The connection stays HTTP/1, whatever the status.
     Stays,
-    /// It isn't HTTP/1, or goes on as something that wasn't asked for.
+    /// It isn't HTTP/1, or switches to a protocol that wasn't asked for.
     Refused(Reason),
 }
 
-/// Reads the server's bytes from the first of the connection. Answers that announce another (1xx but 101) are passed
-/// over.
+/// Parses the server's bytes from the first of the connection. Interim replies (1xx except 101) are skipped.
 pub fn read_reply(bytes: &[u8]) -> Reply {
     match find_final(bytes) {
         Ok(Reply::Incomplete) if bytes.len() >= LONGEST => Reply::Refused("the server's answer is too long"),
@@ -41,7 +40,7 @@ fn find_final(bytes: &[u8]) -> Checked<Reply> {
     Ok(Reply::Incomplete)
 }
 
-/// `None` for an answer that announces another.
+/// `None` for an interim reply.
 fn read_head(bytes: &[u8]) -> Checked<Option<Reply>> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut response = httparse::Response::new(&mut fields);

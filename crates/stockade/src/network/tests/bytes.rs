@@ -1,4 +1,4 @@
-//! What one side sends the other side gets, and how it ends.
+//! Each side's bytes reach the other side, and the connection ends correctly.
 
 use std::io::ErrorKind;
 use std::net::Shutdown;
@@ -9,7 +9,7 @@ use super::*;
 
 const MIB: usize = 1 << 20;
 
-/// Bytes that tell where they are: a lost, doubled or moved piece changes them.
+/// Bytes that depend on their position: a lost, doubled or moved piece changes them.
 fn pattern(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let next = || {
@@ -87,7 +87,7 @@ fn an_end_is_no_reset() {
     assert_eq!(rest(&client), b"answer");
 }
 
-/// Fills the way to somebody who doesn't read; how much went in.
+/// Fills the connection to a peer that doesn't read; returns the bytes written.
 fn stuff(mut stream: &TcpStream) -> usize {
     stream.set_nonblocking(true).unwrap();
     let piece = [7; 64 * 1024];
@@ -113,7 +113,7 @@ fn a_slow_reader_holds_its_writer_up_and_loses_nothing() {
     let (client, server) = relay.joined();
     let sent = stuff(&client);
     assert!(sent < 64 * MIB, "{sent} bytes are somewhere");
-    // The other way isn't held up, and neither is anybody else.
+    // The other direction isn't held up, and neither is another connection.
     check_way(&server, &client, b"meanwhile");
     let (other, of_other) = relay.joined();
     check_way(&other, &of_other, b"beside");
@@ -131,7 +131,7 @@ fn a_client_that_goes_while_its_bytes_are_held_up_is_a_reset_at_once() {
     assert_eq!(poll(&mut polled, PollTimeout::from(5000_u16)), Ok(1), "not told");
 }
 
-/// What a server said before it went is still heard, also by a client that goes on talking.
+/// A server's last bytes are still delivered, even to a client that goes on sending.
 #[test]
 fn an_early_answer_is_heard_before_the_reset() {
     const ANSWER: &[u8] = b"HTTP/1.1 413 Too much\r\nContent-Length: 0\r\n\r\n";

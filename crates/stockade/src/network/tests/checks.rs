@@ -1,4 +1,4 @@
-//! Ports 443 and 80 where no port was granted: TLS and HTTP that name granted hosts, and nothing else.
+//! Ports 443 and 80 under grants without a port: TLS and HTTP that name granted hosts, and nothing else.
 
 use std::net::Shutdown;
 
@@ -57,7 +57,7 @@ fn say(mut stream: &TcpStream, text: impl AsRef<[u8]>) {
     stream.write_all(text.as_ref()).unwrap();
 }
 
-/// What a side got until its connection ended in whatever way.
+/// The bytes that a side got until its connection ended, however it ended.
 fn whatever(mut stream: &TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
@@ -67,7 +67,7 @@ fn whatever(mut stream: &TcpStream) -> Vec<u8> {
 #[test]
 fn tls_that_names_a_granted_host_passes() {
     let relay = Running::new();
-    // Also another granted host than the one that was looked up: connections are shared so.
+    // Also with a granted host other than the one looked up: connections are shared that way.
     for name in ["api.test", "cdn.test"] {
         let (client, server) = on_tls(&relay);
         let hello = hello(Some(name));
@@ -169,7 +169,7 @@ fn a_request_to_another_host_gets_403_and_reaches_no_one() {
     assert_eq!(relay.refusals(), refused("other.test:80", "api.test:80"));
 }
 
-/// The kernel resets a connection that is closed with bytes unread, and the answer would be lost with them.
+/// The kernel resets a connection that is closed with bytes unread, and the reply would be lost with them.
 #[test]
 fn the_403_is_heard_also_by_a_client_that_sends_much() {
     let relay = Running::new();
@@ -263,7 +263,7 @@ fn what_follows_an_upgrade_waits_for_the_answer() {
     let (client, server) = on_http(&relay);
     say(&client, format!("{UPGRADE}{OTHER}"));
     assert_eq!(next(&server, UPGRADE.len()), UPGRADE.as_bytes());
-    // It stays HTTP, so what follows is a request.
+    // It stays HTTP, so the next bytes are a request.
     say(&server, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     assert_eq!(whatever(&server), b"");
     whatever(&client);

@@ -1,4 +1,4 @@
-//! Hosts that the relay finds and connects to by itself, as it does for sockets that don't block.
+//! Hosts that the relay resolves and connects to itself, as it does for non-blocking sockets.
 
 use super::nameserver::Nameserver;
 use super::*;
@@ -12,7 +12,7 @@ fn listener() -> (TcpListener, u16) {
     (listener, port)
 }
 
-/// The next who comes, or a failure after a while.
+/// The next accepted connection, or a failure after a while.
 fn accepted(listener: &TcpListener) -> TcpStream {
     listener.set_nonblocking(true).unwrap();
     let mut stream = None;
@@ -30,7 +30,7 @@ fn a_name_is_looked_up_and_its_address_connected_to() {
     let nameserver = Nameserver::knowing("api.test", HERE);
     let relay = Running::asking(Some(nameserver.address), &[LOOPBACK]);
     let (listener, port) = listener();
-    // The second finds the answer known.
+    // The second lookup is answered from the cache.
     for _ in 0..2 {
         let client = relay.visit(to("api.test", port, ProtocolCheck::Anything), None);
         (&client).write_all(b"early").unwrap();
@@ -86,7 +86,7 @@ fn a_server_that_is_down_and_a_name_that_is_none_are_resets() {
 
 #[test]
 fn dead_addresses_are_passed_over() {
-    // Several, so that numbers of descriptors are used again.
+    // Several, so that descriptor numbers are reused.
     const MOSTLY_DEAD: &[[u8; 4]] = &[
         [127, 0, 0, 2],
         [127, 0, 0, 3],
@@ -116,7 +116,7 @@ fn many_who_want_one_name_at_once_all_get_it() {
     servers.iter().for_each(|server| assert_eq!(next(server, 1), b"x"));
 }
 
-/// A query for an IPv4 address with its length before it, as on a stream.
+/// A query for an IPv4 address, preceded by its length, as on a stream.
 fn query(name: &str) -> Vec<u8> {
     let mut query = vec![0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
     for label in name.split('.') {
@@ -156,7 +156,7 @@ fn names_are_told_as_synthetic_addresses_and_only_granted_ones_are_asked_for() {
     assert!(nameserver.asked.lock().unwrap().iter().all(|name| name == "api.test"));
 }
 
-/// As a program does that looks up many names at once, on a connection each, and ends each with its answer.
+/// Like a program that looks up many names at once, on a connection each, and ends each after its answer.
 #[test]
 fn two_hundred_who_ask_for_names_at_once_are_all_answered() {
     let nameserver = Nameserver::knowing("api.test", HERE);

@@ -1,10 +1,10 @@
-//! Many connections, none of which leaves anything behind; and the relay's own end.
+//! Many connections, none of which leaks anything; and the relay's own end.
 
 use std::net::Shutdown;
 
 use super::*;
 
-/// Pipes that the relay keeps for the next who needs one, two descriptors each.
+/// Pipes that the relay keeps for reuse, two descriptors each.
 const KEPT: usize = 2 * 16;
 
 #[test]
@@ -42,7 +42,7 @@ fn two_thousand_connections_one_after_the_other() {
     eventually("all are closed", || relay.descriptors() <= before + KEPT);
 }
 
-/// Each connection in turn leaves a pipe with something in it.
+/// Each connection in turn ends with bytes in its pipe.
 #[test]
 fn connections_that_end_with_bytes_under_way_leave_no_pipes_behind() {
     let relay = Running::new();
@@ -70,7 +70,7 @@ fn the_relay_sleeps_while_nothing_happens() {
     let (full, _of_full) = relay.joined();
     full.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
     while (&full).write_all(&[1; 64 * 1024]).is_ok() {}
-    // What was announced is remembered for as long as strangers may wait.
+    // Announcements are kept for as long as unannounced connections may wait.
     thread::sleep(Duration::from_secs(3));
     let before = relay.wakes();
     thread::sleep(Duration::from_secs(1));

@@ -21,13 +21,13 @@ use crate::profile::Name;
 use crate::report::{Kind, Reason};
 use stockade_sys::{file, socket};
 
-/// Longer than anything here takes: a test that waits so long has failed.
+/// Longer than anything here takes: a test that waits this long has failed.
 const LONG: Duration = Duration::from_secs(20);
 
 /// The names that every pending connection may reach, on every port.
 const GRANTED: [&str; 2] = ["api.test", "cdn.test"];
 
-/// A relay that runs, with descriptors of its own as in a run.
+/// A running relay, with descriptors of its own as in a run.
 struct Running {
     network: Arc<Network>,
     bell: Option<OwnedFd>,
@@ -37,7 +37,7 @@ struct Running {
     addresses: Vec<IpAddr>,
 }
 
-/// One refusal: kind, target, what was asked for, why.
+/// One refusal: kind, target, the name asked for, reason.
 type Refused = (Kind, String, String, Reason);
 
 impl Running {
@@ -45,7 +45,7 @@ impl Running {
         Running::asking(None, &[])
     }
 
-    /// Asks this nameserver; these addresses are granted as such.
+    /// Uses this nameserver; these addresses are granted as such.
     fn asking(nameserver: Option<SocketAddr>, addresses: &[IpAddr]) -> Running {
         let (relay, doors, bell) = Relay::open().unwrap();
         let network = Arc::new(Network::new(Source::new(nameserver), doors));
@@ -83,7 +83,7 @@ impl Running {
         })
     }
 
-    /// Says that somebody comes from this address.
+    /// Announces a connection from this address.
     fn announce(&self, from: SocketAddr, purpose: Purpose, host: Option<TcpStream>) {
         let pending = PendingConnection {
             purpose,
@@ -95,14 +95,14 @@ impl Running {
         self.network.expect(bell, from, pending, host).unwrap();
     }
 
-    /// Connects to the relay and is announced.
+    /// Connects to the relay and announces the connection.
     fn visit(&self, purpose: Purpose, host: Option<TcpStream>) -> TcpStream {
         let client = patient(TcpStream::connect(self.network.doors.v4).unwrap());
         self.announce(client.local_addr().unwrap(), purpose, host);
         client
     }
 
-    /// A client and the server that it gets to, on a port where anything may be spoken.
+    /// A client and the server that it is connected to, on a port without protocol checks.
     fn joined(&self) -> (TcpStream, TcpStream) {
         self.joined_on(5000, ProtocolCheck::Anything)
     }
@@ -112,14 +112,14 @@ impl Running {
         (self.visit(to("api.test", port, speech), Some(host)), server)
     }
 
-    /// How many descriptors the relay has.
+    /// The number of the relay's open descriptors.
     fn descriptors(&self) -> usize {
         fs::read_dir(format!("/proc/self/task/{}/fd", self.task))
             .unwrap()
             .count()
     }
 
-    /// How often the relay's thread was woken so far.
+    /// The number of wake-ups of the relay's thread so far.
     fn wakes(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/self/task/{}/status", self.task)).unwrap();
         let count = |field: &str| -> u64 {
@@ -153,7 +153,7 @@ impl Drop for Running {
     }
 }
 
-/// The relay's own event counter is the last that it opens before it serves.
+/// The relay's own eventfd is the last descriptor that it opens before it serves.
 fn has_begun(task: i32) -> bool {
     let descriptors = fs::read_dir(format!("/proc/self/task/{task}/fd")).unwrap();
     descriptors
@@ -191,7 +191,7 @@ fn to(name: &str, port: u16, speech: ProtocolCheck) -> Purpose {
     Purpose::Host(Destination { name, port, speech })
 }
 
-/// Two ends of one connection.
+/// Both ends of one connection.
 fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -199,7 +199,7 @@ fn pair() -> (TcpStream, TcpStream) {
     (near, patient(far))
 }
 
-/// With time limits, so that a test that hangs says so.
+/// Sets timeouts, so that a hanging test fails.
 fn patient(stream: TcpStream) -> TcpStream {
     stream.set_read_timeout(Some(LONG)).unwrap();
     stream.set_write_timeout(Some(LONG)).unwrap();
@@ -222,20 +222,20 @@ fn rest(mut stream: &TcpStream) -> Vec<u8> {
     bytes
 }
 
-/// Reads exactly so many bytes.
+/// Reads exactly `count` bytes.
 fn next(mut stream: &TcpStream, count: usize) -> Vec<u8> {
     let mut bytes = vec![0; count];
     stream.read_exact(&mut bytes).unwrap();
     bytes
 }
 
-/// Sends something and sees that it arrives and nothing else.
+/// Sends text and checks that it arrives and nothing else.
 fn check_way(mut from: &TcpStream, to: &TcpStream, text: &[u8]) {
     from.write_all(text).unwrap();
     assert_eq!(next(to, text.len()), text);
 }
 
-/// That a read fails with a reset; what came before it.
+/// Checks that a read fails with a reset; returns the bytes before it.
 fn until_reset(mut stream: &TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     let error = stream.read_to_end(&mut bytes).unwrap_err();

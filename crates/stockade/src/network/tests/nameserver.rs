@@ -1,4 +1,4 @@
-//! A nameserver by datagram that knows IPv4 addresses alone.
+//! A nameserver over UDP that knows IPv4 addresses alone.
 
 use std::net::UdpSocket;
 
@@ -12,7 +12,7 @@ pub struct Nameserver {
 }
 
 impl Nameserver {
-    /// Ends with the tests.
+    /// Starts a thread that ends with the tests.
     pub fn knowing(name: &'static str, addresses: &'static [[u8; 4]]) -> Nameserver {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = socket.local_addr().unwrap();
@@ -43,7 +43,7 @@ fn read(query: &[u8]) -> (&[u8], String) {
     (&query[..at + 5], labels.join("."))
 }
 
-/// `None`: there is no such name.
+/// The answer; NXDOMAIN if nothing is known.
 fn answer(question: &[u8], known: Option<&[[u8; 4]]>) -> Vec<u8> {
     const A: [u8; 2] = [0, 1];
     let is_v4 = question[question.len() - 4..][..2] == A;

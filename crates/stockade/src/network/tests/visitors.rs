@@ -1,8 +1,8 @@
-//! Who is served: whom somebody announced, with what was announced for it.
+//! Which connections are served: the announced ones, for their announced purpose.
 
 use super::*;
 
-/// A client at an address of our choice.
+/// A client at a chosen address.
 fn from_address(from: SocketAddr, door: SocketAddr) -> TcpStream {
     let made = socket::open(libc::AF_INET, libc::SOCK_STREAM, 0).unwrap();
     socket::bind(made.as_fd(), &socket::bytes(from)).unwrap();
@@ -10,7 +10,7 @@ fn from_address(from: SocketAddr, door: SocketAddr) -> TcpStream {
     patient(TcpStream::from(made))
 }
 
-/// At an address that the kernel gives to none by itself, so that no other test takes the port.
+/// An address that the kernel assigns to no socket by itself, so that no other test takes the port.
 fn free_address() -> SocketAddr {
     let own = Ipv4Addr::new(127, 0, 77, 1);
     TcpListener::bind((own, 0)).unwrap().local_addr().unwrap()
@@ -95,7 +95,7 @@ fn one_address_after_the_other_gets_its_own_host() {
         let (host, server) = pair();
         relay.announce(from, to("api.test", 5000, ProtocolCheck::Anything), Some(host));
         check_way(&client, &server, &[round]);
-        // Without a reset the address would be kept for a minute.
+        // Without a reset the kernel would keep the address for a minute.
         reset(client);
         until_reset(&server);
     }
@@ -107,7 +107,7 @@ fn an_announcement_before_the_connection_is_kept() {
     let from = free_address();
     let (host, server) = pair();
     relay.announce(from, to("api.test", 5000, ProtocolCheck::Anything), Some(host));
-    // Only time shows that it isn't forgotten.
+    // Only waiting shows that it isn't forgotten.
     thread::sleep(Duration::from_millis(300));
     let client = from_address(from, relay.network.doors.v4);
     check_way(&client, &server, b"x");

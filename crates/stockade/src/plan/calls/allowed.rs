@@ -1,13 +1,13 @@
-//! Calls that every run may make, whatever their arguments are.
+//! Calls that every run may make, with any arguments.
 //!
-//! They work on what the run already holds, or Landlock and the kernel's own rules for unprivileged processes judge
-//! them. Sorted by their numbers on x86-64.
+//! They act on objects that the run already has, or Landlock and the kernel's own rules for unprivileged processes
+//! judge them. Sorted by their numbers on x86-64.
 
 use super::{NONE, Row};
 
-/// In this list, and not among the refused, where its neighbours are: four numbers behind which x86-64 has nothing
-/// (`set_thread_area`, `epoll_ctl_old`, `epoll_wait_old`, `vserver`). The kernel itself answers `ENOSYS` to them, and a
-/// longer range of equal answers is a shorter filter.
+/// Includes four numbers that x86-64 doesn't use (`set_thread_area`, `epoll_ctl_old`, `epoll_wait_old`, `vserver`),
+/// because their neighbours are here and not among the refused. The kernel itself answers `ENOSYS` to them, and a
+/// longer range of equal answers makes a shorter filter.
 pub(super) const CALLS: &[Row] = &[
     ("read", 0, 63),
     ("close", 3, 57),

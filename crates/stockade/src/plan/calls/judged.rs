@@ -1,11 +1,11 @@
-//! Calls whose answer depends on their registers or on the run's posture, and the rule for each.
+//! Calls whose answer depends on their registers or the run's posture, and the rule for each.
 //!
 //! Sorted by their numbers on x86-64.
 
 use super::rule::Rule;
 use super::{NONE, Row};
 
-/// No profile can add one of these: allowing it whole would lift the part of it that is refused.
+/// No profile can add one of these: allowing all of it would allow the part that is refused.
 pub(super) const CALLS: &[(Row, Rule)] = &[
     (("write", 1, 64), Rule::Say),
     (("open", 2, NONE), Rule::Open),

@@ -1,9 +1,9 @@
-//! The system calls Stockade knows, and what a run may do with each of them in ring 1.
+//! The system calls that Stockade knows, and what a run may do with each of them in ring 1.
 //!
 //! Every call that x86-64 or aarch64 has up to number 469 is in one of three lists: always allowed, always refused, or
-//! judged by its registers and by the run's [`Posture`]. [`table`] puts the lists together for the assembler of
-//! [`super::filter`]. A number that stands nowhere is unknown and answered `ENOSYS`, so that a program falls back to an
-//! older call; a call that is known and refused answers `EPERM`.
+//! judged by its registers and the run's [`Posture`]. [`table`] combines the lists for the assembler of
+//! [`super::filter`]. An unlisted number is unknown and answered `ENOSYS`, so that a program falls back to an older
+//! call; a known call that is refused answers `EPERM`.
 
 mod allowed;
 mod judged;
@@ -25,37 +25,37 @@ pub const UNKNOWN: Action = errno(libc::ENOSYS);
 /// A call's name and its numbers on x86-64 and aarch64.
 type Row = (&'static str, u16, u16);
 
-/// In the place of a number: the architecture lacks the call.
+/// In place of a number: the architecture lacks the call.
 const NONE: u16 = u16::MAX;
 
-/// What a run's plan asks of the filter.
+/// The plan's requirements for the filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posture {
-    /// Calls that only a supervisor could judge.
+    /// The treatment of calls that only a supervisor could judge.
     pub unjudged: Unjudged,
     /// The sockets that the run may make.
     pub sockets: Sockets,
-    /// Who makes them.
+    /// Who creates them.
     pub maker: Maker,
-    /// Whether files without a name may be executed.
+    /// Whether files without a path may be executed.
     pub memfds: Memfds,
-    /// Who keeps the run from truncating what it can't write.
+    /// Who keeps the run from truncating files that it can't write.
     pub truncation: Truncation,
-    /// Who keeps signals in the run.
+    /// Who confines signals to the run.
     pub signals: Signals,
-    /// What is seen of opens that only read.
+    /// What the supervisor sees of read-only opens.
     pub trace: Trace,
     /// Whether new processes are counted.
     pub spawning: Spawning,
-    /// Whether files that are held open may be cut.
+    /// Whether files held open may be truncated.
     pub cutting: Cutting,
-    /// Whether space may be taken without writing.
+    /// Whether space may be allocated without writing.
     pub allocating: Allocating,
     /// Further calls, by number, that the profile adds.
     pub extra: Vec<u32>,
 }
 
-/// What the supervisor sees of opens that only read.
+/// What the supervisor sees of read-only opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trace {
@@ -65,49 +65,49 @@ pub enum Trace {
     Fast,
 }
 
-/// Whether the supervisor counts processes and threads as they are made.
+/// Whether the supervisor counts processes and threads as they are created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spawning {
-    /// No limit on them.
+    /// There is no limit on them.
     Free,
-    /// There is one.
+    /// There is a limit.
     Counted,
-    /// None may be made; threads may.
+    /// No process may be created; threads may.
     Refused,
 }
 
-/// Whether a program may take space on a file system without writing there, gigabytes in a moment.
+/// Whether a program may allocate space on a file system without writing, gigabytes in a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocating {
     /// It may.
     Free,
-    /// A few pages of it; more where the supervisor finds that enough is left.
+    /// A few pages; more if the supervisor finds that enough stays free.
     Watched,
-    /// Disk space is limited, and looking at it can't be quick enough: the call isn't supported, so programs write.
+    /// Disk space is limited, and sampling can't be quick enough: the call isn't supported, so programs write.
     Refused,
 }
 
-/// Whether a file that is held open may be cut.
+/// Whether a file held open may be truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cutting {
-    /// A descriptor that was opened to write may.
+    /// Through a descriptor opened for writing.
     Free,
-    /// Never to less than it has.
+    /// Never to less than its size.
     Refused,
 }
 
-/// What happens to calls that neither Landlock nor their registers can judge: metadata by path or descriptor, extended
+/// The treatment of calls that neither Landlock nor their registers can judge: metadata by path or descriptor, extended
 /// attributes, watches, the scheduling of other processes, and, whatever [`Sockets`] says, addresses in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unjudged {
-    /// They couldn't be judged, so they are refused.
+    /// They are refused, since nobody could judge them.
     Refused,
-    /// They are allowed: somebody accepted that nothing judges them.
+    /// They are allowed: the user accepted that nothing judges them.
     Allowed,
-    /// The supervisor judges them, and sees whatever else may be refused.
+    /// The supervisor judges them, and sees all other calls that may be refused.
     Supervised,
-    /// The outer run's supervisor judges them. Its filter shows it what every supervised run's does; the rest is
-    /// refused here.
+    /// The outer run's supervisor judges them. Its filter shows it the same calls as every supervised run's; the rest
+    /// is refused here.
     Outside,
 }
 
@@ -116,28 +116,28 @@ pub enum Unjudged {
 pub enum Sockets {
     /// Unix streams that stay inside the run: pairs, and sockets that can be neither connected nor bound.
     None,
-    /// TCP to named hosts, Unix streams, and the route side of netlink, which lists interfaces. Datagram sockets that
-    /// never send come from the supervisor.
+    /// TCP to named hosts, Unix streams, and the route side of netlink, which lists interfaces. The supervisor provides
+    /// datagram sockets that never send.
     Hosts,
     /// TCP, UDP, Unix sockets, and the route side of netlink.
     All,
 }
 
-/// Who makes the sockets of a supervised run.
+/// Who creates the sockets of a supervised run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Maker {
     /// The run. The supervisor takes copies of them (pidfd_getfd(2)).
     Run,
-    /// The supervisor, since a container's filter keeps it from taking copies.
+    /// The supervisor, because a container's filter keeps it from taking copies.
     Supervisor,
 }
 
-/// What a file made by `memfd_create` may be. Landlock has no say: it has no path.
+/// The kinds of files that `memfd_create` may create. Landlock can't judge them, since they have no path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memfds {
     /// Any kind.
     Executable,
-    /// Only those that can't be executed, sealed with `MFD_NOEXEC_SEAL` (Linux 6.3); none where access lists are open.
+    /// Only non-executable ones, sealed with `MFD_NOEXEC_SEAL` (Linux 6.3); none if access lists are allowed.
     Sealed,
 }
 
@@ -146,29 +146,29 @@ pub enum Memfds {
 pub enum Truncation {
     /// Landlock, from ABI 3.
     Landlock,
-    /// The filter: no `truncate`, and no `O_TRUNC` without write access. Opening to write is Landlock's in every ABI.
+    /// The filter: no `truncate`, and no `O_TRUNC` without write access. Landlock judges opens for writing in every ABI.
     Filter,
 }
 
-/// Who keeps the run's signals from the processes of others.
+/// Who keeps the run's signals from other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signals {
-    /// Landlock's scope (ABI 6), also signals that the kernel sends later on the run's behalf.
+    /// Landlock's scope (ABI 6), also for signals that the kernel sends later on the run's behalf.
     Landlock,
-    /// The supervisor, which sends each one itself; without one, none is.
+    /// The supervisor, which sends each signal itself; without one, none is sent.
     Supervisor,
 }
 
-/// Why a posture has no table.
+/// The reason why a posture has no table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum CallsError {
-    /// The call's limits are what other promises rest on.
+    /// Other promises depend on refusing the call.
     #[error("`{name}` can't be added: other limits rest on refusing it")]
     NeverAdded {
         /// The call.
         name: &'static str,
     },
-    /// Nothing is known of this number, so neither is what it would open.
+    /// The number is unknown, and so is what it would open.
     #[error("{number} isn't the number of a system call that Stockade knows")]
     Unknown {
         /// The number.
@@ -186,7 +186,7 @@ pub fn table(posture: &Posture, architecture: Architecture) -> Result<Table, Cal
     for row in allowed::CALLS {
         set(&mut table, row, architecture, &rule::ALLOWED);
     }
-    // Refused either way; the supervisor takes note of it.
+    // Refused either way; the supervisor records it.
     let refused = match posture.unjudged {
         Unjudged::Supervised => &rule::SEEN,
         Unjudged::Refused | Unjudged::Allowed | Unjudged::Outside => &rule::REFUSED,
@@ -203,14 +203,14 @@ pub fn table(posture: &Posture, architecture: Architecture) -> Result<Table, Cal
     Ok(table)
 }
 
-/// Puts a verdict where the architecture has the call.
+/// Sets a verdict if the architecture has the call.
 fn set(table: &mut Table, row: &Row, architecture: Architecture, verdict: &'static Verdict) {
     if let Some(number) = column(row, architecture) {
         table.set(number, verdict);
     }
 }
 
-/// The call of this number, if a profile may add it (or needn't: it is allowed anyway).
+/// The call with this number, if a profile may add it (or needn't: it is allowed anyway).
 fn addable(number: u32, architecture: Architecture) -> Result<&'static Row, CallsError> {
     let row = row(number, architecture).ok_or(CallsError::Unknown { number })?;
     let mut calls = refused::CALLS.iter().chain(allowed::CALLS);
@@ -236,7 +236,7 @@ pub fn number(name: &str, architecture: Architecture) -> Option<u32> {
         .map(u32::from)
 }
 
-/// The call of a number.
+/// The call with a number.
 fn row(number: u32, architecture: Architecture) -> Option<&'static Row> {
     rows().find(|row| column(row, architecture).map(u32::from) == Some(number))
 }
@@ -260,7 +260,7 @@ fn column(row: &Row, architecture: Architecture) -> Option<u16> {
     (number != NONE).then_some(number)
 }
 
-/// The answer with one of libc's error numbers.
+/// An answer with one of libc's error numbers.
 const fn errno(number: i32) -> Action {
     Action::Errno(number as u16)
 }

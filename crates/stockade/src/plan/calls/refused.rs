@@ -1,11 +1,11 @@
-//! Calls that are refused with `EPERM`, whatever their arguments are.
+//! Calls that are refused with `EPERM`, with any arguments.
 //!
-//! Most of them need privileges that a run never has; refusing them here keeps the kernel's code behind them out of
-//! reach. Sorted by their numbers on x86-64.
+//! Most of them need privileges that a run never has; refusing them here makes the kernel's code behind them
+//! unreachable. Sorted by their numbers on x86-64.
 
 use super::{NONE, Row};
 
-/// Calls that a profile may add: they reach other processes of the run, or objects that the run has no names for.
+/// Calls that a profile may add: they reach other processes of the run, or objects without a name in the run.
 pub(super) const CALLS: &[Row] = &[
     ("shmget", 29, 194),
     ("shmat", 30, 196),
@@ -34,7 +34,7 @@ pub(super) const CALLS: &[Row] = &[
     ("mq_notify", 244, 184),
     ("mq_getsetattr", 245, 185),
     ("migrate_pages", 256, 238),
-    // A pipe would hold huge pages, each for the 4 kB of it that the call names: memory that isn't counted.
+    // A pipe would keep huge pages, each for the 4 kB that the call names: memory that isn't counted.
     ("vmsplice", 278, 75),
     ("move_pages", 279, 239),
     ("perf_event_open", 298, 241),
@@ -48,11 +48,11 @@ pub(super) const CALLS: &[Row] = &[
     ("listmount", 458, 458),
 ];
 
-/// Calls that no profile can add: they get round a promise (`io_uring` acts without system calls, handles and
-/// descriptors of others come without a path, namespaces and mounts change what paths mean) or change the machine.
+/// Calls that no profile can add: they circumvent a promise (`io_uring` acts without system calls, others' handles and
+/// descriptors come without a path, namespaces and mounts change the meaning of paths) or change the machine.
 ///
-/// Among them are numbers behind which x86-64 has nothing (`create_module`, `getpmsg`, …), because their neighbours
-/// are here, and a longer range of equal answers is a shorter filter.
+/// Includes numbers that x86-64 doesn't use (`create_module`, `getpmsg`, …), because their neighbours are here, and a
+/// longer range of equal answers makes a shorter filter.
 pub(super) const FOR_GOOD: &[Row] = &[
     ("uselib", 134, NONE),
     ("vhangup", 153, 58),

@@ -1,12 +1,12 @@
-//! The allow-lists of the calls that are many calls in one: `ioctl`, `fcntl`, `prctl` and `arch_prctl`.
+//! The allow-lists of calls that multiplex many requests: `ioctl`, `fcntl`, `prctl` and `arch_prctl`.
 //!
-//! Whatever isn't listed gets the answer of an object or a kernel that doesn't know the request. The numbers are those
-//! of the kernel's headers, the same on x86-64 and aarch64; libc lacks many of them.
+//! Unlisted requests get the answer of an object or a kernel that doesn't know them. The numbers are those of the
+//! kernel's headers, the same on x86-64 and aarch64; libc lacks many of them.
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
 use super::{Sockets, errno};
 
-/// The verdict on `ioctl`. Interfaces are for those who can talk through them.
+/// The verdict on `ioctl`. Interface requests are for runs with a network.
 pub(super) fn ioctl(sockets: Sockets) -> &'static Verdict {
     match sockets {
         Sockets::None => &LOCAL_IOCTL,
@@ -14,7 +14,7 @@ pub(super) fn ioctl(sockets: Sockets) -> &'static Verdict {
     }
 }
 
-/// What the supervisor sees of it: the size of a terminal, and what may signal the owner of a file.
+/// The requests that the supervisor sees: the size of a terminal, and those that may signal a file's owner.
 pub(super) fn seen_ioctl(sockets: Sockets) -> &'static Verdict {
     match sockets {
         Sockets::None => &SEEN_LOCAL_IOCTL,
@@ -32,13 +32,13 @@ const NETWORK: Case = Case {
     then: Action::Allow,
 };
 
-/// `TIOCSWINSZ`: the caller's terminal would have another size when the run is over.
+/// `TIOCSWINSZ`: would change the size of the caller's terminal for good.
 const SIZE: Case = Case {
     when: &[Condition::low(1, Test::Equals(0x5414))],
     then: Action::Notify,
 };
 
-/// Turns `O_ASYNC` on, as `F_SETFL` does. Without a supervisor there is no look at the owner, and it isn't listed.
+/// Turns `O_ASYNC` on, like `F_SETFL`. Without a supervisor nobody checks the owner, and it isn't listed.
 const ASYNCHRONOUS_BY_IOCTL: Case = Case {
     when: &[Condition::low(1, Test::Equals(FIOASYNC))],
     then: Action::Notify,
@@ -66,8 +66,8 @@ static SEEN_NETWORK_IOCTL: Verdict = Verdict {
     otherwise: errno(libc::ENOTTY),
 };
 
-/// Never `TIOCSTI` and `TIOCLINUX` (they type into the terminal), `TIOCCONS`, `TIOCSETD`, `TIOCEXCL` (no other could
-/// open the user's terminal any more), `FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION`, and nothing of a
+/// Never `TIOCSTI` and `TIOCLINUX` (they type into the terminal), `TIOCCONS`, `TIOCSETD`, `TIOCEXCL` (nobody else could
+/// open the user's terminal any more), `FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION`, and none of a
 /// single file system or device.
 #[rustfmt::skip]
 const FILES_AND_TERMINALS: &[u32] = &[
@@ -91,7 +91,7 @@ const FILES_AND_TERMINALS: &[u32] = &[
     0x4004_9409, 0x4020_940d, 0xc018_9436, // FICLONE FICLONERANGE FIDEDUPERANGE
 ];
 
-/// Reading the interfaces' names and addresses, and marks and times of a socket.
+/// Reads the interfaces' names and addresses, and a socket's mark and timestamps.
 #[rustfmt::skip]
 const INTERFACES: &[u32] = &[
     0x8905, 0x8906, // SIOCATMARK SIOCGSTAMP
@@ -100,9 +100,9 @@ const INTERFACES: &[u32] = &[
     0x8927, 0x8933, // SIOCGIFHWADDR GIFINDEX
 ];
 
-/// Never `F_NOTIFY`, which watches a directory, and `F_SETLEASE`, which holds up the next opener of the file: the supervisor,
-/// and programs outside. 12 to 14 and 1029 are commands of 32-bit calls and of the kernel
-/// itself, which answers `EINVAL` to them.
+/// Never `F_NOTIFY`, which watches a directory, and `F_SETLEASE`, which blocks the next opener of the file: the
+/// supervisor, and programs outside. 12 to 14 and 1029 are commands of 32-bit calls and of the kernel itself, which
+/// answers `EINVAL` to them.
 const FCNTL_COMMANDS: &[u32] = &[
     0, 1, 2, 3, 4, // F_DUPFD GETFD SETFD GETFL SETFL
     5, 6, 7, // F_GETLK SETLK SETLKW
@@ -118,13 +118,13 @@ const FCNTL_COMMANDS: &[u32] = &[
 
 const F_SETSIG: u32 = 10;
 
-/// SIGCONT as an argument: the kernel would send it one day, also while the run is stopped because a question is open at
-/// its terminal. The kernel takes no signal with a bit of the upper half.
+/// SIGCONT as an argument: the kernel would send it later, also while the run is stopped for a question at its
+/// terminal. The kernel accepts no signal with a bit of the upper half.
 const fn continues(argument: u8) -> Condition {
     Condition::low(argument, Test::Equals(libc::SIGCONT as u32))
 }
 
-/// SIGKILL too: a stopped process dies of it, and with it the last tie of another one's group, which the kernel then lets go on.
+/// SIGKILL too: it kills a stopped process, which may orphan another one's process group, which the kernel then lets go on.
 const CONTINUES_BY_A_FILE: Case = Case {
     when: &[
         Condition::low(1, Test::Equals(F_SETSIG)),
@@ -143,13 +143,13 @@ pub(super) static FCNTL: Verdict = Verdict {
     otherwise: errno(libc::EINVAL),
 };
 
-/// The signal of a file's events, whose owner may be outside.
+/// Sets the signal of a file's events, whose owner may be outside.
 const SIGNAL_OF_EVENTS: Case = Case {
     when: &[Condition::low(1, Test::Equals(F_SETSIG))],
     then: Action::Notify,
 };
 
-/// Signals for a file's events, to its owner.
+/// Sends signals for a file's events to its owner.
 const ASYNCHRONOUS: Case = Case {
     when: &[
         Condition::low(1, Test::Equals(F_SETFL)),
@@ -158,7 +158,7 @@ const ASYNCHRONOUS: Case = Case {
     then: Action::Notify,
 };
 
-/// Without a look at the owner, which a caller may have named outside.
+/// Refused, since nobody checks the owner, which a caller may have set outside.
 const NEVER_ASYNCHRONOUS: Case = Case {
     then: errno(libc::EPERM),
     ..ASYNCHRONOUS
@@ -166,13 +166,13 @@ const NEVER_ASYNCHRONOUS: Case = Case {
 
 const F_SETFL: u32 = 4;
 
-/// Which processes a file's events signal. Of a number in a register the supervisor can tell whether it is the caller's
-/// own; a structure in memory may name another one by the time of the call.
+/// Sets the processes that get a file's signals. The supervisor can check that a number in a register is one of the
+/// caller's own processes; a structure in memory may change by the time of the call.
 const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
 
-/// By the next `O_ASYNC` a terminal without an owner would take its foreground group, or the thread that sets the flag: the
-/// supervisor's.
+/// Removes the owner. With the next `O_ASYNC` a terminal without an owner would take its foreground group, or the
+/// thread that sets the flag: the supervisor's.
 const DISOWNING: Case = Case {
     when: &[
         Condition::low(1, Test::Equals(F_SETOWN)),
@@ -181,13 +181,13 @@ const DISOWNING: Case = Case {
     then: errno(libc::EPERM),
 };
 
-/// By a structure in memory, which may name none too.
+/// Sets the owner by a structure in memory, which may also remove it.
 const OWNING_BY_MEMORY: Case = Case {
     when: &[Condition::low(1, Test::Equals(F_SETOWN_EX))],
     then: errno(libc::EPERM),
 };
 
-/// With a supervisor, where Landlock keeps in signals to owners that the run named, but not to those that its caller did.
+/// With a supervisor, if Landlock confines signals to owners that the run set, but not to those that its caller set.
 pub(super) static WATCHED_FCNTL: Verdict = Verdict {
     cases: &[
         CONTINUES_BY_A_FILE,
@@ -200,7 +200,7 @@ pub(super) static WATCHED_FCNTL: Verdict = Verdict {
     otherwise: errno(libc::EINVAL),
 };
 
-/// With a supervisor, where Landlock keeps no signals in.
+/// With a supervisor, if Landlock doesn't confine signals.
 pub(super) static SEEN_FCNTL: Verdict = Verdict {
     cases: &[
         CONTINUES_BY_A_FILE,
@@ -216,14 +216,14 @@ pub(super) static SEEN_FCNTL: Verdict = Verdict {
     otherwise: errno(libc::EINVAL),
 };
 
-/// A process that isn't dumpable can't be read by the supervisor, who has to know what it asks.
+/// The supervisor can't read a process that isn't dumpable, and must know the call's arguments.
 const PR_SET_DUMPABLE: u32 = 4;
 
 const PR_SET_PDEATHSIG: u32 = 1;
 
-/// Never `PR_SET_SECCOMP` (seccomp(2) does it, where the flags are seen), `PR_SET_MM`, `PR_SCHED_CORE`,
+/// Never `PR_SET_SECCOMP` (seccomp(2) does it, with visible flags), `PR_SET_MM`, `PR_SCHED_CORE`,
 /// `PR_SET_SYSCALL_USER_DISPATCH`. Those in parentheses are of other processors or long gone: the kernel answers
-/// `EINVAL` to them, and they make one range of two.
+/// `EINVAL` to them, and they join two ranges.
 #[rustfmt::skip]
 const PRCTL_OPTIONS: &[u32] = &[
     1, 2, 3, // PR_SET_PDEATHSIG GET_PDEATHSIG GET_DUMPABLE
@@ -262,7 +262,7 @@ pub(super) static PRCTL: Verdict = Verdict {
     otherwise: errno(libc::EINVAL),
 };
 
-/// Thread registers, processor features and shadow stacks of the caller itself.
+/// The caller's own thread registers, processor features and shadow stacks.
 #[rustfmt::skip]
 const ARCH_PRCTL_OPTIONS: &[u32] = &[
     0x1001, 0x1002, 0x1003, 0x1004, // ARCH_SET_GS SET_FS GET_FS GET_GS

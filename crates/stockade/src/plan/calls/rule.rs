@@ -1,7 +1,7 @@
 //! The rules for calls that are judged by their registers.
 //!
 //! A register can't change between the check and the call, so nothing here looks at memory. `int` arguments are tested
-//! by their low 32 bits, which is all that the kernel reads of them.
+//! by their low 32 bits, all that the kernel reads of them.
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
 use super::{
@@ -9,7 +9,7 @@ use super::{
     sockets,
 };
 
-/// What decides about a call.
+/// The rule that decides about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     Accept,
@@ -64,16 +64,16 @@ impl Rule {
     pub(super) fn verdict(self, posture: &Posture) -> &'static Verdict {
         match posture.unjudged {
             Unjudged::Supervised => self.supervised(posture).unwrap_or_else(|| self.alone(posture)),
-            // What is seen of sockets depends on the outer run's policy.
+            // The visible sockets depend on the outer run's policy.
             Unjudged::Outside if self == Self::Socket => sockets::streams(posture.sockets),
-            // The outer run may be allowed to, and then its supervisor isn't asked.
+            // The outer run may be allowed to, and then its supervisor isn't notified.
             Unjudged::Outside if self.is_refused_to(posture) => self.alone(posture),
             Unjudged::Outside => self.supervised(posture).unwrap_or_else(|| self.alone(posture)),
             Unjudged::Refused | Unjudged::Allowed => self.alone(posture),
         }
     }
 
-    /// What the supervisor has to see; `None` for what the registers decide with it as without.
+    /// The verdict if the supervisor must see the call; `None` if the registers decide with or without it.
     fn supervised(self, posture: &Posture) -> Option<&'static Verdict> {
         Some(match self {
             Self::Metadata
@@ -88,7 +88,7 @@ impl Rule {
             | Self::Peer
             | Self::Truncate
             | Self::Umask => &SEEN,
-            // The outer run's supervisor hears, or no supervisor.
+            // The outer run's supervisor collects the texts, or nobody does.
             Self::Say if posture.unjudged == Unjudged::Outside => return None,
             Self::Say => &HEARD,
             Self::Ask => &ASK,
@@ -112,7 +112,7 @@ impl Rule {
             Self::SetSocketOption if posture.unjudged == Unjudged::Supervised && posture.sockets == Sockets::None => {
                 &sockets::STAND_IN_OPTIONS
             }
-            // Also where all may be executed: a run inside this one may be narrower.
+            // Also if all may be executed: a nested run may be narrower.
             Self::MemfdCreate => &SEEN_MEMFD,
             Self::Fork | Self::Clone => match (posture.spawning, self) {
                 (Spawning::Free, _) => return None,
@@ -150,7 +150,7 @@ impl Rule {
         })
     }
 
-    /// Whether a run without SPAWN or DELETE is kept from it.
+    /// Whether it is refused to a run without SPAWN or DELETE.
     fn is_refused_to(self, posture: &Posture) -> bool {
         match self {
             Self::Fork | Self::Clone => posture.spawning == Spawning::Refused,
@@ -162,7 +162,7 @@ impl Rule {
     /// The verdict without a supervisor.
     fn alone(self, posture: &Posture) -> &'static Verdict {
         match self {
-            // As every program has it: no kernel restricts it.
+            // Every program may: no kernel restricts it.
             Self::LinkText => &ALLOWED,
             // Landlock judges them.
             Self::Ask
@@ -187,7 +187,7 @@ impl Rule {
                 (Allocating::Refused, _) => &NOT_SUPPORTED,
             },
             Self::Metadata | Self::Group => unjudged(posture, &REFUSED),
-            // What a file system without attributes answers: `ls -l` and `cp -a` go on without a word.
+            // The answer of a file system without attributes: `ls -l` and `cp -a` go on silently.
             Self::AttributeRead => unjudged(posture, &NOT_SUPPORTED),
             Self::Scheduling => unjudged(posture, &SELF_ONLY),
             Self::Priority => unjudged(posture, &PRIORITY),
@@ -204,7 +204,7 @@ impl Rule {
             Self::Ioctl => requests::ioctl(posture.sockets),
             Self::MemfdCreate => match posture.memfds {
                 Memfds::Executable => &ALLOWED,
-                // An access list gives execute permission back to a sealed file, and here lists are the run's to set.
+                // An access list makes a sealed file executable again, and here the run may set lists.
                 Memfds::Sealed if posture.unjudged == Unjudged::Allowed => &REFUSED,
                 Memfds::Sealed => &SEALED_MEMFD,
             },
@@ -230,7 +230,7 @@ impl Rule {
     }
 }
 
-/// The verdict on opens: whether those that only read are seen.
+/// The verdict on opens: whether read-only ones are seen.
 fn traced(posture: &Posture, exact: &'static Verdict, fast: &'static Verdict) -> &'static Verdict {
     match posture.trace {
         Trace::Exact => exact,
@@ -238,7 +238,7 @@ fn traced(posture: &Posture, exact: &'static Verdict, fast: &'static Verdict) ->
     }
 }
 
-/// The verdict where only a supervisor could judge.
+/// The verdict if only a supervisor could judge.
 fn unjudged(posture: &Posture, refused: &'static Verdict) -> &'static Verdict {
     match posture.unjudged {
         Unjudged::Refused | Unjudged::Supervised | Unjudged::Outside => refused,
@@ -246,7 +246,7 @@ fn unjudged(posture: &Posture, refused: &'static Verdict) -> &'static Verdict {
     }
 }
 
-/// The verdict where Landlock doesn't know truncation.
+/// The verdict if Landlock doesn't know truncation.
 fn untruncated(posture: &Posture, refused: &'static Verdict) -> &'static Verdict {
     match posture.truncation {
         Truncation::Landlock => &ALLOWED,
@@ -267,8 +267,8 @@ static UNKNOWN: Verdict = Verdict::always(super::UNKNOWN);
 /// `CLONE_NEWTIME` is 0x80, which `clone` takes for a part of the exit signal.
 const CLONE_NAMESPACES: u32 = 0x7e02_0000;
 
-/// The signal that the parent gets when the child ends is the low byte of the flags. SIGCONT would let a stopped parent go
-/// on, and the run is stopped while a question is open at its terminal.
+/// The low byte of the flags is the signal that the parent gets when the child exits. SIGCONT would let a stopped
+/// parent go on, and the run is stopped while a question is open at its terminal.
 const CONTINUES_PARENT: Case = Case {
     when: &[Condition::low(
         0,
@@ -291,7 +291,7 @@ static CLONE: Verdict = Verdict {
     otherwise: EPERM,
 };
 
-/// A thread may always be made.
+/// A thread may always be created.
 const THREAD: Case = Case {
     when: &[
         Condition::low(0, Test::NoBit(CLONE_NAMESPACES)),
@@ -301,13 +301,13 @@ const THREAD: Case = Case {
     then: Action::Allow,
 };
 
-/// Threads alone.
+/// Allows threads alone.
 static THREADS: Verdict = Verdict {
     cases: &[THREAD],
     otherwise: EPERM,
 };
 
-/// `fallocate` with none of `PUNCH_HOLE`, `COLLAPSE_RANGE`, `ZERO_RANGE` and `WRITE_ZEROES`: nothing is taken away.
+/// `fallocate` with none of `PUNCH_HOLE`, `COLLAPSE_RANGE`, `ZERO_RANGE` and `WRITE_ZEROES`: it removes nothing.
 const KEEPING: Condition = Condition::low(1, Test::NoBit(0x2 | 0x8 | 0x10 | 0x80));
 
 static ALLOCATE: Verdict = Verdict {
@@ -329,7 +329,7 @@ static SEEN_ALLOCATE: Verdict = Verdict {
 /// `fallocate` of less than 16 KiB: hardly quicker than writing them.
 const FEW_PAGES: [Condition; 2] = [Condition::low(3, Test::NoBit(!0x3fff)), Condition::short(3)];
 
-/// `fallocate` of few pages, which may also have to take nothing away.
+/// `fallocate` of few pages, with an optional condition that it removes nothing.
 macro_rules! small_allocate {
     ($name:ident, $keeping:ident, $otherwise:expr) => {
         static $name: Verdict = Verdict {
@@ -353,7 +353,7 @@ macro_rules! small_allocate {
 small_allocate!(SMALL_ALLOCATE, SMALL_KEEPING_ALLOCATE, errno(libc::EOPNOTSUPP));
 small_allocate!(SEEN_LARGE_ALLOCATE, SEEN_LARGE_OR_CUTTING_ALLOCATE, Action::Notify);
 
-/// `CLONE_FS | CLONE_FILES | CLONE_SYSVSEM`: what a process may stop sharing without a new namespace.
+/// `CLONE_FS | CLONE_FILES | CLONE_SYSVSEM`: a process may unshare these without a new namespace.
 const UNSHARED: u32 = 0x0004_0600;
 
 static UNSHARE: Verdict = Verdict {
@@ -364,8 +364,8 @@ static UNSHARE: Verdict = Verdict {
     otherwise: EPERM,
 };
 
-/// The `pid` of calls that may act on the calling thread alone, which is 0. Threads can't name each other by number
-/// here: the filter can't know which numbers are the run's own.
+/// The `pid` of calls that may act on the calling thread alone, which is 0. Threads can't name each other by id here:
+/// the filter can't know which ids belong to the run.
 const SELF: Condition = Condition::low(0, Test::Equals(0));
 
 static SELF_ONLY: Verdict = Verdict {
@@ -406,7 +406,7 @@ static SEALED_MEMFD: Verdict = Verdict {
 };
 
 /// Character and block devices both have this bit of `S_IFMT`; regular files, FIFOs and sockets don't, and the kernel
-/// makes nothing else.
+/// creates nothing else.
 const DEVICE: Test = Test::AnyBit(libc::S_IFCHR);
 
 static MKNOD: Verdict = Verdict {
@@ -425,7 +425,7 @@ static MKNODAT: Verdict = Verdict {
     otherwise: Action::Allow,
 };
 
-/// `O_TRUNC` without write access: the kernel truncates all the same, and Landlock before ABI 3 only asks for reading.
+/// `O_TRUNC` without write access: the kernel truncates all the same, and Landlock before ABI 3 only requires the right to read.
 const TRUNCATING_READ: Test = Test::Masked {
     mask: (libc::O_TRUNC | libc::O_ACCMODE) as u32,
     value: libc::O_TRUNC as u32,
@@ -447,8 +447,8 @@ static OPENAT: Verdict = Verdict {
     otherwise: Action::Allow,
 };
 
-/// `PER_LINUX32`, `UNAME26` and `ADDR_NO_RANDOMIZE` (debuggers and `setarch`), alone or together, change what the run
-/// sees of itself and nothing else. Never `READ_IMPLIES_EXEC` or `MMAP_PAGE_ZERO`.
+/// `PER_LINUX32`, `UNAME26` and `ADDR_NO_RANDOMIZE` (debuggers and `setarch`), alone or together, change only what the
+/// run sees of itself. Never `READ_IMPLIES_EXEC` or `MMAP_PAGE_ZERO`.
 const HARMLESS_PERSONALITY: u32 = 0x8 | 0x2_0000 | 0x4_0000;
 
 static PERSONALITY: Verdict = Verdict {
@@ -457,7 +457,7 @@ static PERSONALITY: Verdict = Verdict {
             when: &[Condition::low(0, Test::NoBit(!HARMLESS_PERSONALITY))],
             then: Action::Allow,
         },
-        // Asks what it is now.
+        // Queries the current one.
         Case {
             when: &[Condition::low(0, Test::Equals(0xffff_ffff))],
             then: Action::Allow,
@@ -470,10 +470,10 @@ const SECCOMP_SET_MODE_FILTER: u32 = 1;
 const SECCOMP_GET_ACTION_AVAIL: u32 = 2;
 const SECCOMP_GET_NOTIF_SIZES: u32 = 3;
 
-/// A process that holds a listener answers for its children, with `CONTINUE` among the answers.
+/// The holder of a listener answers for its children, and may answer `CONTINUE`.
 const SECCOMP_FILTER_FLAG_NEW_LISTENER: u32 = 8;
 
-/// Further filters only narrow; strict mode isn't needed by anything.
+/// Further filters only narrow; no program needs strict mode.
 static SECCOMP: Verdict = Verdict {
     cases: &[
         Case {
@@ -494,7 +494,7 @@ static SECCOMP: Verdict = Verdict {
     otherwise: EPERM,
 };
 
-/// Every case of a verdict that the supervisor doesn't have to see, and then what it does.
+/// Every case of a verdict that the supervisor needn't see, then the supervisor's action.
 macro_rules! seen_unless {
     ($name:ident, $doc:literal, $($when:expr),+) => {
         #[doc = $doc]
@@ -505,7 +505,7 @@ macro_rules! seen_unless {
     };
 }
 
-/// A descriptor that only names a file: to reach the content it is opened again.
+/// A descriptor that only names a file: reading the content takes another open.
 const NAMES_ONLY: Test = Test::AnyBit(libc::O_PATH as u32);
 
 /// Neither writes nor creates.
@@ -552,7 +552,7 @@ seen_unless!(
     &[Condition::low(1, Test::AnyBit(MFD_NOEXEC_SEAL))]
 );
 
-/// The bound of the user's processes, which is a soft limit where a supervisor keeps the run from raising it.
+/// The bound on the user's processes, which is a soft limit if a supervisor keeps the run from raising it.
 const OF_PROCESSES: Test = Test::Equals(libc::RLIMIT_NPROC);
 
 /// `prlimit64`.
@@ -595,9 +595,8 @@ static SEEN_MKNODAT: Verdict = Verdict {
     otherwise: Action::Notify,
 };
 
-/// What is written to standard error is kept for the report. Not what is written to standard output: a signal may
-/// interrupt a call that is handed over, which a write to a file or pipe with room never is, and not every program tries
-/// again.
+/// Writes to standard error are kept for the report. Not those to standard output: a signal may interrupt a call that
+/// is handed over, which never happens to a write to a file or a pipe with room, and not every program retries.
 static HEARD: Verdict = Verdict {
     cases: &[Case {
         when: &[Condition::low(0, Test::Equals(2))],

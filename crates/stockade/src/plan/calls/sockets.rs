@@ -1,7 +1,7 @@
-//! The rules for making, setting and sending through sockets.
+//! The rules for creating, setting and sending through sockets.
 //!
-//! Addresses are in memory, so a filter can only say what kinds of sockets there are. Datagrams name their receiver in
-//! every message, hence a run without network gets streams alone, of pairs too.
+//! Addresses are in memory, so a filter can only restrict the kinds of sockets. Datagrams name their receiver in every
+//! message, so a run without network gets streams alone, also as pairs.
 
 use super::super::filter::{Action, Case, Condition, Test, Verdict};
 use super::rule::EPERM;
@@ -11,7 +11,7 @@ const AF_UNIX: u32 = libc::AF_UNIX as u32;
 const AF_NETLINK: u32 = libc::AF_NETLINK as u32;
 const INTERNET: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32];
 
-/// What the kernel takes for the type, beside `SOCK_CLOEXEC` and `SOCK_NONBLOCK`.
+/// The bits that the kernel reads as the type, without `SOCK_CLOEXEC` and `SOCK_NONBLOCK`.
 const TYPE_MASK: u32 = 0xf;
 
 const STREAM: Test = Test::Masked {
@@ -23,13 +23,13 @@ const DATAGRAM: Test = Test::Masked {
     value: libc::SOCK_DGRAM as u32,
 };
 
-/// `SOCK_STREAM` (1) or `SOCK_SEQPACKET` (5). Not `SOCK_RAW` (3), of which a Unix socket makes a datagram one.
+/// `SOCK_STREAM` (1) or `SOCK_SEQPACKET` (5). Not `SOCK_RAW` (3), which as a Unix socket is a datagram one.
 const CONNECTED: Test = Test::Masked {
     mask: TYPE_MASK & !4,
     value: 1,
 };
 
-/// `SOCK_DGRAM` (2) or `SOCK_RAW` (3), which are the same to netlink.
+/// `SOCK_DGRAM` (2) or `SOCK_RAW` (3), which are equivalent for netlink.
 const NETLINK_TYPE: Test = Test::Masked {
     mask: TYPE_MASK & !1,
     value: 2,
@@ -44,8 +44,8 @@ pub(super) fn socket(sockets: Sockets) -> &'static Verdict {
     }
 }
 
-/// The verdict on `socket` under a supervisor, who takes note of refusals. Unix sockets are streams, so that every
-/// peer is named in a `connect`.
+/// The verdict on `socket` under a supervisor, which records refusals. Unix sockets are streams, so that every peer is
+/// named in a `connect`.
 pub(super) fn seen(sockets: Sockets, maker: Maker) -> &'static Verdict {
     match (maker, sockets) {
         (Maker::Supervisor, _) => &super::rule::SEEN,
@@ -55,7 +55,7 @@ pub(super) fn seen(sockets: Sockets, maker: Maker) -> &'static Verdict {
     }
 }
 
-/// The same under the supervisor of an outer run.
+/// The verdict on `socket` under the supervisor of an outer run.
 pub(super) fn streams(sockets: Sockets) -> &'static Verdict {
     match sockets {
         Sockets::None | Sockets::Hosts => &UNIX_STREAM,
@@ -127,7 +127,7 @@ static UNIX_STREAM: Verdict = Verdict {
     otherwise: EPERM,
 };
 
-/// Neither MPTCP, SCTP and UDP-Lite, which the rules for TCP and UDP don't reach, nor ping and raw sockets; of netlink
+/// Neither MPTCP, SCTP and UDP-Lite, which the rules for TCP and UDP don't cover, nor ping and raw sockets; of netlink
 /// only the route protocol (0).
 static NETWORK: Verdict = Verdict {
     cases: &[ANY_UNIX, TCP, UDP, ROUTE],
@@ -154,8 +154,8 @@ static SEEN_UNIX_STREAM: Verdict = Verdict {
     otherwise: Action::Notify,
 };
 
-/// `MSG_FASTOPEN` connects while it sends, past every check of `connect`. The answer is the kernel's own where the
-/// feature is off, so programs connect first and send then.
+/// `MSG_FASTOPEN` connects while it sends, past every check of `connect`. The answer is the kernel's own when the
+/// feature is off, so programs then connect first and send.
 const FAST_OPEN: Test = Test::AnyBit(0x2000_0000);
 
 /// `sendto` and `sendmmsg`: the flags are argument 3.
@@ -176,8 +176,8 @@ pub(super) static SEND_MESSAGE: Verdict = Verdict {
     otherwise: Action::Allow,
 };
 
-/// `SOL_SOCKET`. No filters (`SO_ATTACH_*`), no marks, no other device. What can only be read is listed where it makes
-/// one range of two: the kernel refuses to set it.
+/// `SOL_SOCKET`. No filters (`SO_ATTACH_*`), no marks, no other device. Read-only options are listed if they join two
+/// ranges: the kernel refuses to set them.
 const SOCKET_OPTIONS: &[u32] = &[
     2, 3, 4, 5, 6, 7, 8, // SO_REUSEADDR (TYPE ERROR) DONTROUTE BROADCAST SNDBUF RCVBUF
     9, 10, 11, 12, 13, 14, // SO_KEEPALIVE OOBINLINE NO_CHECK PRIORITY LINGER BSDCOMPAT
@@ -212,8 +212,8 @@ const IP_OPTIONS: &[u32] = &[
     49, 50, 51, // IP_MULTICAST_ALL UNICAST_IF LOCAL_PORT_RANGE
 ];
 
-/// The same without multicast's memberships, which are announced to the local network, and without the choice of a port
-/// (`IP_LOCAL_PORT_RANGE`), which is the kernel's. Java sets how multicast is sent and received on each datagram socket.
+/// The same without multicast memberships, which are announced to the local network, and without the choice of a port
+/// (`IP_LOCAL_PORT_RANGE`), which is the kernel's. Java sets multicast sending and receiving options on each datagram socket.
 const IP_OPTIONS_OF_STREAMS: &[u32] = &[
     1, 2, // IP_TOS TTL
     6, 7, 8, 9, 10, 11, // IP_RECVOPTS RETOPTS PKTINFO (PKTOPTIONS) MTU_DISCOVER RECVERR
@@ -222,7 +222,7 @@ const IP_OPTIONS_OF_STREAMS: &[u32] = &[
     33, 34, 49, // IP_MULTICAST_TTL LOOP ALL
 ];
 
-/// As [`IP_OPTIONS_OF_STREAMS`].
+/// Like [`IP_OPTIONS_OF_STREAMS`].
 const IPV6_OPTIONS_OF_STREAMS: &[u32] = &[
     16, 18, 19, // IPV6_UNICAST_HOPS MULTICAST_HOPS LOOP
     23, 24, 25, 26, // IPV6_MTU_DISCOVER MTU RECVERR V6ONLY
@@ -259,7 +259,7 @@ const LEVELS_OF_TCP: &[u32] = &[libc::IPPROTO_TCP as u32, libc::IPPROTO_IPV6 as 
 
 const UNIX_OPTION: Case = level!(libc::SOL_SOCKET, SOCKET_OPTIONS);
 
-/// Success, and nothing happens.
+/// Success without effect.
 const DONE: Action = errno(0);
 
 static UNIX_OPTIONS: Verdict = Verdict {
@@ -267,7 +267,7 @@ static UNIX_OPTIONS: Verdict = Verdict {
     otherwise: errno(libc::ENOPROTOOPT),
 };
 
-/// Programs set a TCP socket up before they say what for; on what stands in for it that does nothing.
+/// Programs set a TCP socket up before they connect it; on the stand-in these options have no effect.
 pub(super) static STAND_IN_OPTIONS: Verdict = Verdict {
     cases: &[
         Case {

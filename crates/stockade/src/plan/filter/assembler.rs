@@ -1,7 +1,7 @@
 //! Emits classic BPF from its end to its start.
 //!
-//! Jumps only lead forward, so a writer that goes backwards knows every target already when it emits a jump, and never has
-//! to come back to patch one. An address here is an index into the reversed program: how many instructions follow.
+//! Jumps only lead forward, so an assembler that goes backwards knows every target when it emits a jump, and never
+//! patches one. An address here is an index into the reversed program: the number of instructions that follow.
 //! Comparisons reach 255 instructions; a target farther away gets a stand-in within reach, an unconditional jump or a
 //! copy of the return.
 
@@ -17,14 +17,14 @@ const AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
 const ANY_BIT: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
 const RETURN: u16 = 0x06; // BPF_RET | BPF_K
 
-/// Where `struct seccomp_data` holds the call number.
+/// The offset of the call number in `struct seccomp_data`.
 const NUMBER: u32 = 0;
-/// Where it holds the architecture word.
+/// The offset of the architecture word.
 const ARCHITECTURE: u32 = 4;
-/// Where it holds the first argument, low half first on both architectures.
+/// The offset of the first argument, low half first on both architectures.
 const ARGUMENTS: u32 = 16;
 
-/// How far a comparison can skip.
+/// The longest skip of a comparison.
 const REACH: usize = u8::MAX as usize;
 
 /// The most single values that are compared one after the other before the search splits them.
@@ -33,12 +33,12 @@ const REACH: usize = u8::MAX as usize;
 /// shorter programs; but the kernel runs the program once for every number it knows when it installs it.
 const LONGEST_CHAIN: usize = 4;
 
-/// Where a comparison leads.
+/// The target of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    /// The filter is done.
+    /// The filter returns this action.
     Answer(Action),
-    /// It goes on at this address.
+    /// The filter goes on at this address.
     At(usize),
 }
 
@@ -60,7 +60,7 @@ impl Range {
 pub(super) struct Assembler {
     /// The instructions, last one first.
     reversed: Vec<Instruction>,
-    /// The returns and stand-in jumps emitted so far: what they stand for, and where they are.
+    /// The returns and stand-in jumps emitted so far: their targets and positions.
     placed: Vec<(Target, usize)>,
     /// The verdicts emitted so far, so that calls with the same one share its code.
     verdicts: Vec<(&'static Verdict, Target)>,
@@ -169,7 +169,7 @@ impl Assembler {
         self.then(LOAD, offset, next)
     }
 
-    /// Emits an instruction that goes on with the one behind it.
+    /// Emits an instruction that continues with `next`.
     fn then(&mut self, code: u16, k: u32, next: Target) -> Target {
         if next != Target::At(self.reversed.len().wrapping_sub(1)) {
             self.place(next);
@@ -196,7 +196,7 @@ impl Assembler {
         }
     }
 
-    /// Emits a return or a jump right here.
+    /// Emits a return or a jump at this point.
     fn place(&mut self, target: Target) -> usize {
         let here = self.reversed.len();
         let (code, k) = match target {
@@ -214,7 +214,7 @@ impl Assembler {
     }
 }
 
-/// Where `struct seccomp_data` holds what a condition looks at.
+/// The offset in `struct seccomp_data` of the word that a condition tests.
 fn offset(condition: Condition) -> u32 {
     let half = match condition.half {
         Half::Low => 0,
@@ -223,13 +223,13 @@ fn offset(condition: Condition) -> u32 {
     ARGUMENTS + 8 * u32::from(condition.argument) + half
 }
 
-/// Whether each condition, in order, has to load its word, or the accumulator holds it whichever way led there.
+/// Whether each condition, in order, must load its word, or the accumulator holds it on every path there.
 fn loads(cases: &[Case]) -> Vec<bool> {
     let mut loads = Vec::with_capacity(16);
     let mut entering = None;
     for case in cases {
         let mut held = entering;
-        // What the accumulator holds wherever this case is left for the next; different words count as none.
+        // The word in the accumulator on every exit to the next case; different words count as none.
         let mut leaving = None;
         for (index, condition) in case.when.iter().enumerate() {
             let word = Some(offset(*condition));
@@ -246,7 +246,7 @@ fn loads(cases: &[Case]) -> Vec<bool> {
     loads
 }
 
-/// The ranges of a set of values: in it and between them.
+/// The ranges of a set's values and the gaps between them.
 fn membership(values: &[u32], yes: Target, no: Target) -> Vec<Range> {
     let mut values = values.to_vec();
     values.sort_unstable();
@@ -266,7 +266,7 @@ fn membership(values: &[u32], yes: Target, no: Target) -> Vec<Range> {
     ranges
 }
 
-/// Where all but a few single values of these ranges lead, if they lead to one place.
+/// The target of all but a few single values of these ranges, if it is one.
 fn surroundings(ranges: &[Range]) -> Option<Target> {
     let base = ranges.iter().find(|range| !range.is_single()).or(ranges.first())?.then;
     let mut others = ranges.iter().filter(|range| range.then != base);

@@ -1,9 +1,9 @@
-//! What a program and what a verdict answer, each computed in the plainest way, for tests.
+//! The answers of a program and of a verdict, each computed in the simplest way, for tests.
 
 use super::{Action, Condition, Half, Instruction, Test, Verdict};
 
-/// What a program returns for a call, run as the kernel would; `None` if it is malformed: an unknown instruction, a
-/// load or a jump out of bounds.
+/// A program's return value for a call, run as in the kernel; `None` if it is malformed: an unknown instruction, a load
+/// or a jump out of bounds.
 pub(crate) fn evaluate(program: &[Instruction], audit: u32, number: u32, arguments: [u64; 6]) -> Option<u32> {
     let mut words = vec![number, audit, 0, 0];
     for argument in arguments {
@@ -38,7 +38,7 @@ pub(crate) fn evaluate(program: &[Instruction], audit: u32, number: u32, argumen
     }
 }
 
-/// What a verdict says, read as it is written.
+/// A verdict's answer, by its definition.
 pub(crate) fn decide(verdict: &Verdict, arguments: [u64; 6]) -> Action {
     let applies = |when: &[Condition]| when.iter().all(|condition| holds(*condition, arguments));
     verdict

@@ -1,11 +1,11 @@
-//! The seccomp filter as data: what is answered to which system call, and the program that answers it.
+//! The seccomp filter as data: the answer to each system call, and the program that returns it.
 //!
-//! A [`Table`] gives every known call number a [`Verdict`]: cases that look at the call's registers, tried in order,
-//! and what is answered when none applies. [`assemble`] turns it into one classic BPF program: foreign architectures
-//! are killed, numbers are found by a search, numbers that aren't listed get the caller's answer for unknown calls.
+//! A [`Table`] gives every known call number a [`Verdict`]: cases that test the call's registers, tried in order, and
+//! the answer if none applies. [`assemble`] compiles it to one classic BPF program: foreign architectures are killed,
+//! numbers are found by a search, unlisted numbers get the caller's answer for unknown calls.
 //!
-//! One short program matters: the kernel takes about half a microsecond for each instruction when it installs it, and
-//! pays its base price again for every further filter. Pure: nothing here asks or changes the system.
+//! One short program matters: the kernel takes about half a microsecond per instruction when it installs it, and a
+//! fixed cost for every further filter. Pure: nothing here queries or changes the system.
 
 mod assembler;
 #[cfg(test)]
@@ -21,22 +21,22 @@ pub(crate) use interpreter::{decide, evaluate};
 use stockade_sys::confine::Instruction;
 use thiserror::Error;
 
-/// The most instructions that the kernel takes in one program (`BPF_MAXINSNS`).
+/// The kernel's limit on a program's instructions (`BPF_MAXINSNS`).
 const MOST_INSTRUCTIONS: usize = 4096;
 
 /// `__X32_SYSCALL_BIT`: marks a call that came through the x32 interface, under the architecture word of x86-64.
 const X32_BIT: u32 = 0x4000_0000;
 
-/// What the kernel does with a call.
+/// The kernel's action for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// The call goes on.
+    /// The call is made.
     Allow,
     /// The call isn't made and answers this error number; 0 answers success.
     Errno(u16),
     /// The whole process ends with `SIGSYS`.
     Kill,
-    /// The call waits for the answer of the holder of the filter's listener.
+    /// The call waits for the answer from the filter's listener.
     Notify,
 }
 
@@ -53,7 +53,7 @@ impl Action {
     }
 }
 
-/// A question about one half of an argument.
+/// A test of one half of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
     /// It is this value.
@@ -66,14 +66,14 @@ pub enum Test {
     NoBit(u32),
     /// The bits of `mask` are exactly those of `value`.
     Masked {
-        /// The bits that are looked at.
+        /// The bits to test.
         mask: u32,
-        /// What they must be.
+        /// Their required values.
         value: u32,
     },
 }
 
-/// Which half of a 64-bit argument is looked at.
+/// The half of a 64-bit argument that is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Half {
     Low,
@@ -108,7 +108,7 @@ impl Condition {
     ///
     /// # Panics
     ///
-    /// As [`Condition::low`].
+    /// As for [`Condition::low`].
     #[must_use]
     pub const fn short(argument: u8) -> Self {
         assert!(argument < 6, "a system call has six arguments");
@@ -120,12 +120,12 @@ impl Condition {
     }
 }
 
-/// An answer for those calls whose arguments meet all the conditions.
+/// An answer for calls whose arguments meet all the conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Case {
     /// All of these must hold.
     pub when: &'static [Condition],
-    /// The answer then.
+    /// The answer in that case.
     pub then: Action,
 }
 
@@ -139,7 +139,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The same answer whatever the arguments are.
+    /// The same answer for all arguments.
     #[must_use]
     pub const fn always(action: Action) -> Self {
         Self {
@@ -151,8 +151,8 @@ impl Verdict {
 
 /// The verdict for each known call number.
 ///
-/// A vector by number and not a map: the numbers are dense, and it is built anew for each launch. Verdicts are statics,
-/// so that calls with the same one are seen to share it.
+/// A vector by number and not a map: the numbers are dense, and it is built for each launch. Verdicts are statics, so
+/// that calls with the same one can be seen to share it.
 #[derive(Debug, Clone, Default)]
 pub struct Table(Vec<Option<&'static Verdict>>);
 
@@ -169,7 +169,7 @@ impl Table {
         *self.0.get(usize::try_from(number).ok()?)?
     }
 
-    /// Gives a number its verdict.
+    /// Sets a number's verdict.
     pub fn set(&mut self, number: u16, verdict: &'static Verdict) {
         let index = usize::from(number);
         if index >= self.0.len() {
@@ -211,25 +211,25 @@ impl Architecture {
     }
 }
 
-/// Why a table can't become a program.
+/// The reason why a table can't be compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum FilterError {
-    /// The kernel would refuse it.
+    /// The kernel would refuse the program.
     #[error("the system call filter needs {instructions} instructions, and the kernel takes {MOST_INSTRUCTIONS}")]
     TooLong {
-        /// How many instructions it would need.
+        /// The number of instructions it would need.
         instructions: usize,
     },
 }
 
-/// Compiles a table; numbers that aren't in it are answered `unknown`.
+/// Compiles a table; numbers that aren't in it get the answer `unknown`.
 ///
 /// Calls of another architecture are killed, and on x86-64 those with the x32 bit too. Number -1, which a tracer sets
 /// to skip a call, is answered as unknown, not killed.
 ///
 /// # Errors
 ///
-/// The program would be longer than the kernel takes.
+/// The program would exceed the kernel's limit.
 pub fn assemble(table: &Table, architecture: Architecture, unknown: Action) -> Result<Vec<Instruction>, FilterError> {
     let mut assembler = Assembler::new();
     let ranges = ranges(&mut assembler, table, architecture, unknown);
@@ -243,7 +243,7 @@ pub fn assemble(table: &Table, architecture: Architecture, unknown: Action) -> R
     Ok(program)
 }
 
-/// Lets through what a supervisor would be asked about: an outer filter asks it, which counts more.
+/// Allows calls that a supervisor would be asked about: an outer filter asks it, and its answer takes precedence.
 pub fn leave_to_outer(program: &mut [Instruction]) {
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
     for instruction in program {
@@ -253,7 +253,7 @@ pub fn leave_to_outer(program: &mut [Instruction]) {
     }
 }
 
-/// Covers all the numbers with ranges of one answer each, after emitting the verdicts that look at arguments.
+/// Covers all numbers with ranges of one answer each, after emitting the verdicts that test arguments.
 fn ranges(assembler: &mut Assembler, table: &Table, architecture: Architecture, unknown: Action) -> Vec<Range> {
     let unknown = Target::Answer(unknown);
     let mut ranges = Vec::with_capacity(160);

@@ -1,6 +1,6 @@
 //! The filter's table compiled a second time, by `seccompiler`, which shares no code with the assembler here.
 //!
-//! It knows one answer for what matches and one for what doesn't, so the question is only: allowed or not?
+//! It has one answer for a match and one for no match, so the question is only: allowed or not?
 
 use std::collections::BTreeMap;
 
@@ -34,8 +34,8 @@ const ARGUMENTS_OF_INTEREST: [u32; 16] = [
     0x2000_0000,
 ];
 
-/// Compiles the verdict on one number; `None` if `seccompiler` has no words for it. (All the numbers together need more
-/// instructions than the kernel takes.)
+/// Compiles the verdict on one number; `None` if `seccompiler` can't express it. (All the numbers together need more
+/// instructions than the kernel's limit.)
 fn compile(table: &Table, number: u32, arch: TargetArch) -> Option<Vec<Instruction>> {
     let alternatives = table.get(number).map_or(Some(None), expressed)?;
     let rules: BTreeMap<_, _> = alternatives
@@ -53,7 +53,7 @@ fn compile(table: &Table, number: u32, arch: TargetArch) -> Option<Vec<Instructi
     Some(program.iter().map(copy).collect())
 }
 
-/// The rules that allow a call: `Some(None)` if none does, `None` if `seccompiler` has no words for it.
+/// The rules that allow a call: `Some(None)` if none does, `None` if `seccompiler` can't express it.
 fn expressed(verdict: &Verdict) -> Option<Option<Vec<SeccompRule>>> {
     match (verdict.cases, verdict.otherwise) {
         ([], Action::Allow) => Some(Some(Vec::new())),
@@ -86,7 +86,7 @@ fn expressed(verdict: &Verdict) -> Option<Option<Vec<SeccompRule>>> {
     }
 }
 
-/// Whether a case refuses some of what a later one allows: `seccompiler` has alternatives and no order among them.
+/// Whether a case refuses part of what a later one allows: `seccompiler` has alternatives without an order.
 fn is_exception(case: &Case) -> bool {
     let tests: Vec<Test> = case.when.iter().map(|condition| condition.test).collect();
     case.then != Action::Allow && !matches!(tests[..], [Test::Equals(_)])
@@ -96,7 +96,7 @@ fn masked(argument: u8, mask: u64, value: u64) -> SeccompCondition {
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(mask), value).unwrap()
 }
 
-/// One rule for each way in which all the conditions can hold.
+/// One rule for each combination that meets all the conditions.
 fn alternatives(when: &[Condition]) -> Vec<SeccompRule> {
     let mut ways = vec![Vec::new()];
     for condition in when {

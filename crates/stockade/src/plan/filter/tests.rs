@@ -1,4 +1,4 @@
-//! Programs must answer what their tables say, whatever the numbers and arguments are.
+//! Programs must return their tables' answers for all numbers and arguments.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ const UNKNOWN: Action = Action::Errno(38);
 
 const ARCHITECTURES: [Architecture; 2] = [Architecture::X86_64, Architecture::Aarch64];
 
-/// Answers and tests of every kind; arguments are shared between cases in every way that spares a load.
+/// Answers and tests of every kind; cases share arguments in every way that saves a load.
 static VERDICTS: [Verdict; 10] = [
     Verdict::always(Action::Allow),
     Verdict::always(Action::Errno(1)),
@@ -184,7 +184,7 @@ fn program_of(verdicts: Vec<&'static Verdict>) -> Vec<Instruction> {
     assemble(&table_of(verdicts), Architecture::X86_64, UNKNOWN).unwrap()
 }
 
-/// Members that no other verdict has, spread so that each needs a comparison.
+/// Members unique to one verdict, spread so that each needs a comparison.
 fn members(of: u32) -> &'static [u32] {
     (0..6).map(|member| of * 100 + member * 2).collect::<Vec<_>>().leak()
 }

@@ -1,4 +1,4 @@
-//! Grants and denials: each line has a witness, a path that one side opens and the other doesn't.
+//! Compares grants and denials: each line has a witness, a path that one side opens and the other doesn't.
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,12 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Whether a path shows that `wide` allows an access that `narrow` refuses.
+    /// Whether `wide` allows an access to the path that `narrow` refuses.
     fn differ_at(&self, access: Access, path: &Path) -> bool {
         self.allowing.decide(access, path).is_allowed() && !self.refusing.decide(access, path).is_allowed()
     }
 
-    /// The accesses of which one of the paths shows it.
+    /// The accesses for which one of the paths is a witness.
     fn witnessed(&self, access: Access, paths: &[PathBuf]) -> Access {
         let shown = access
             .iter()
@@ -29,7 +29,7 @@ impl Pair<'_> {
     }
 }
 
-/// Grants and denials. Equal ones need no look, and compiling the denials costs the most.
+/// Compares grants and denials. Equal ones are skipped, since compiling the denials costs the most.
 pub(super) fn compare(narrow: &Policy, wide: &Policy, powers: &mut Vec<Power>) {
     if narrow.grants == wide.grants && narrow.denials == wide.denials {
         return;
@@ -54,7 +54,7 @@ fn grants(pair: &Pair<'_>, powers: &mut Vec<Power>) {
         }
     }
     for (index, (access, grant)) in more.iter().enumerate() {
-        // One of the same side says it already; of two that say the same, the first counts.
+        // Another line of the same side covers it; of two equal ones, the first counts.
         let is_said = more.iter().enumerate().any(|(other, (said, wider))| {
             let is_other = other < index || other > index && !(encloses(grant, wider) && access.contains(*said));
             is_other && encloses(wider, grant) && said.contains(*access)
@@ -66,7 +66,7 @@ fn grants(pair: &Pair<'_>, powers: &mut Vec<Power>) {
     }
 }
 
-/// Writing and starting programs come with reading, so reading is said alone.
+/// Writing and executing imply reading, so reading is listed only alone.
 fn kinds(access: Access) -> impl Iterator<Item = PowerKind> {
     let alone = access == Access::READ;
     [
@@ -78,18 +78,18 @@ fn kinds(access: Access) -> impl Iterator<Item = PowerKind> {
     .filter_map(|(is_there, kind)| is_there.then_some(kind))
 }
 
-/// What the grants open in all of what one of the other side covers.
+/// The accesses that the other side's grants open in all of the paths that a grant covers.
 fn covered(grant: &Grant, grants: &[Grant]) -> Access {
     let wider = grants.iter().filter(|other| encloses(other, grant));
     wider.fold(Access::empty(), |access, other| access | other.access)
 }
 
-/// Whether `wider` covers all that `grant` does.
+/// Whether `wider` covers everything that `grant` does.
 fn encloses(wider: &Grant, grant: &Grant) -> bool {
     wider.covers(&grant.path) && (wider.extent == Extent::Subtree || grant.extent == Extent::Single)
 }
 
-/// Paths that a grant covers, of every kind that the two policies tell apart.
+/// Paths that a grant covers, of every kind that the two policies distinguish.
 fn inside(grant: &Grant, pair: &Pair<'_>) -> Vec<PathBuf> {
     let mut paths = samples_of(grant);
     let named = pair.narrow.grants.iter().chain(&pair.wide.grants);
@@ -106,7 +106,7 @@ fn denials(pair: &Pair<'_>, powers: &mut Vec<Power>) {
         }
         let shown = match denial.samples(&pair.wide.grants) {
             Samples::Paths(paths) => pair.witnessed(denial.access, &paths),
-            // A pattern that no path can be made of is said rather than passed over.
+            // A pattern without sample paths is listed rather than skipped.
             Samples::Unknown => denial.access,
         };
         if !shown.is_empty() {
@@ -119,7 +119,7 @@ fn denials(pair: &Pair<'_>, powers: &mut Vec<Power>) {
     }
 }
 
-/// As a profile would write it, but for places, which are absolute.
+/// In the form of a profile, except that fixed paths are absolute.
 fn closed_text(target: &Target) -> String {
     match target {
         Target::Path(path) => path.display().to_string(),

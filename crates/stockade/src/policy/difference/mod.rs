@@ -1,7 +1,7 @@
-//! What one policy allows and another doesn't: the two ways in which a profile can change.
+//! The differences between two policies: the accesses that one allows and the other doesn't.
 //!
-//! A grant that a wider one of the other side covers is no difference, and neither is one that leaves nothing open
-//! besides: each line about files has a *witness*, a path that one side opens and the other doesn't.
+//! A grant that a wider one of the other side covers is no difference, and neither is one that opens nothing more: each
+//! line about files has a *witness*, a path that one side opens and the other doesn't.
 
 mod files;
 mod network;
@@ -12,52 +12,52 @@ use std::fmt;
 use super::{Policy, environment};
 use crate::profile::{Limits, Origin, Pass, Profile, duration_text, size_text};
 
-/// A profile with what it means for one run. Two that are compared belong to the same root, home and command.
+/// A profile with its policy for one run. Two that are compared belong to the same root, home and command.
 #[derive(Debug, Clone, Copy)]
 pub struct Meaning<'a> {
     /// The profile.
     pub profile: &'a Profile,
-    /// What it allows.
+    /// The policy it resolves to.
     pub policy: &'a Policy,
 }
 
-/// What the second of two profiles allows and the first doesn't, and the other way round.
+/// The differences between two profiles, in both directions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Differences {
-    /// What the second allows besides.
+    /// The powers that only the second has.
     pub widens: Vec<Power>,
-    /// What the second doesn't allow any more.
+    /// The powers that only the first has.
     pub narrows: Vec<Power>,
 }
 
 impl Differences {
-    /// Whether both allow the same.
+    /// Whether both profiles allow the same.
     pub fn are_none(&self) -> bool {
         self.widens.is_empty() && self.narrows.is_empty()
     }
 }
 
-/// Something that one side may and the other may not.
+/// A power that one side has and the other lacks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Power {
-    /// Of what kind it is.
+    /// The kind of power.
     pub kind: PowerKind,
-    /// What it is to, as a text.
+    /// The target, as text.
     pub target: String,
-    /// The line that gives it; for [`PowerKind::Undenied`] the line that takes it from the other side.
+    /// The line that grants it; for [`PowerKind::Undenied`] the other side's line that denies it.
     pub origin: Option<Origin>,
 }
 
-/// The kinds of powers, in the order in which they are listed.
+/// The kinds of powers, in listing order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PowerKind {
     /// Reading a tree or file.
     Read,
-    /// Changing it.
+    /// Changing a tree or file.
     Write,
-    /// Starting its programs.
+    /// Executing its programs.
     Exec,
-    /// What a denial of the other side closes.
+    /// Access to paths that a denial of the other side closes.
     Undenied,
     /// Every host, or sockets at all.
     Network,
@@ -110,7 +110,7 @@ pub fn differences(a: Meaning<'_>, b: Meaning<'_>) -> Differences {
     }
 }
 
-/// What `wide` allows and `narrow` doesn't.
+/// The powers that `wide` has and `narrow` lacks.
 fn beyond(narrow: Meaning<'_>, wide: Meaning<'_>) -> Vec<Power> {
     let mut powers = Vec::new();
     files::compare(narrow.policy, wide.policy, &mut powers);

@@ -1,4 +1,4 @@
-//! Hosts, ports, unix sockets and models.
+//! Compares hosts, ports, unix sockets and models.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub(super) fn compare(narrow: Meaning<'_>, wide: Meaning<'_>, powers: &mut Vec<P
     }
 }
 
-/// A run that reaches everything may listen anywhere, whatever its list says.
+/// A run that may reach every host may listen anywhere, whatever its list says.
 fn listen(narrow: &Policy, wide: &Policy, powers: &mut Vec<Power>) {
     if narrow.reach == NetworkPolicy::Everything {
         return;
@@ -54,7 +54,7 @@ fn listen(narrow: &Policy, wide: &Policy, powers: &mut Vec<Power>) {
     }
 }
 
-/// A directory opens what lies in it, but for sockets of special power.
+/// A directory opens the sockets in it, except the powerful ones.
 fn opens_socket(policy: &Policy, path: &Path) -> bool {
     policy.sockets.iter().any(|grant| grant.path == path)
         || !is_powerful_socket(path) && policy.sockets.iter().any(|grant| path.starts_with(&grant.path))

@@ -1,21 +1,21 @@
-//! Paths that stand for what a grant covers or a denial closes, so that two policies can be compared by asking both.
+//! Sample paths for grants and denials, so that two policies can be compared by evaluating both on them.
 
 use std::path::{Path, PathBuf};
 
 use crate::policy::{Denial, Extent, Grant, Target};
 
-/// A name that no rule mentions: what a rule says of it, it says of any.
+/// A name that no rule mentions: a rule that matches it matches any name.
 const ANY: &str = "stockade-any-name";
 
-/// Paths that a denial closes where it is the only one.
+/// Paths that a denial closes, taken alone.
 pub(super) enum Samples {
-    /// These, also none.
+    /// These, possibly none.
     Paths(Vec<PathBuf>),
-    /// No path is made of it.
+    /// No path can be derived from the pattern.
     Unknown,
 }
 
-/// Paths that a grant covers: itself, what is in it, and what is deeper.
+/// Paths that a grant covers: itself, a child, and a deeper one.
 pub(super) fn samples_of(grant: &Grant) -> Vec<PathBuf> {
     let mut paths = vec![grant.path.clone()];
     if grant.extent == Extent::Subtree {
@@ -26,7 +26,7 @@ pub(super) fn samples_of(grant: &Grant) -> Vec<PathBuf> {
 }
 
 impl Denial {
-    /// Paths that it closes in what the grants cover.
+    /// Paths that the denial closes among those that the grants cover.
     pub(super) fn samples(&self, grants: &[Grant]) -> Samples {
         let named: Vec<PathBuf> = match &self.target {
             Target::Path(path) => closing(path, grants),
@@ -47,7 +47,7 @@ impl Denial {
     }
 }
 
-/// A closed path, what is in it, and what the grants name there.
+/// A closed path, a path in it, and the grants' paths there.
 fn closing(path: &Path, grants: &[Grant]) -> Vec<PathBuf> {
     let named = grants.iter().map(|grant| grant.path.clone());
     let inside = named.filter(|named| named.starts_with(path));
@@ -57,7 +57,7 @@ fn closing(path: &Path, grants: &[Grant]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Paths that match a glob, relative to where it applies. `**/` is nothing or a directory.
+/// Paths that match a glob, relative to its directory. `**/` becomes nothing or a directory.
 fn examples(glob: &str) -> Vec<PathBuf> {
     let mut texts = alternatives(glob);
     if let Some(rest) = glob.strip_prefix("**/") {
@@ -67,7 +67,7 @@ fn examples(glob: &str) -> Vec<PathBuf> {
     texts.iter().map(plain).map(PathBuf::from).collect()
 }
 
-/// `a{b,c}d` as `abd` and `acd`.
+/// Expands `a{b,c}d` to `abd` and `acd`.
 fn alternatives(glob: &str) -> Vec<String> {
     let braces = glob
         .split_once('{')
@@ -80,7 +80,7 @@ fn alternatives(glob: &str) -> Vec<String> {
     choices.split(',').flat_map(with_ends).collect()
 }
 
-/// Whether no path is made of it: classes of characters, and braces in braces.
+/// Whether no path can be derived from it: character classes, and nested braces.
 fn is_intricate(glob: &str) -> bool {
     let depth = glob.bytes().scan(0_i32, |depth, byte| {
         *depth += i32::from(byte == b'{') - i32::from(byte == b'}');

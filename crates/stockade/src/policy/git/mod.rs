@@ -1,12 +1,11 @@
-//! What of a `.git` is guarded: all but the files that everyday commands write. Looks at names alone.
+//! The guarded part of a `.git`: everything except the files that everyday commands write. Looks at names alone.
 //!
-//! Hooks, configuration and attributes are programs to the host's git, and `commondir`, `gitdir`, `alternates` and a
-//! `.git` *file* lead it to other ones. So what may be written is listed, and whatever isn't in the list is guarded.
-//! `worktrees/NAME` and `modules/NAME` are such directories too. Source: gitrepository-layout(5), and git 2.47 under
-//! strace.
+//! The host's git executes hooks, configuration and attributes, and `commondir`, `gitdir`, `alternates` and a `.git`
+//! *file* redirect it. So this module lists the files that may be written, and guards everything else. `worktrees/NAME`
+//! and `modules/NAME` are git directories too. Source: gitrepository-layout(5), and git 2.47 under strace.
 //!
-//! `.git` and guarded names are recognised in any case, since a file system may not tell them apart. What is allowed
-//! has to be spelled as git spells it.
+//! `.git` and guarded names match in any case, since a file system may not distinguish them. Allowed names have to be
+//! spelled as git spells them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,40 +16,40 @@ pub fn is_guarded(path: &Path) -> bool {
     Role::of(path).is_guarded()
 }
 
-/// The same for a run that made some directories itself: what is in a `.git` among them is the run's own.
+/// The same for a run that made some directories itself: it owns the content of a `.git` among them.
 pub(super) fn is_guarded_from_maker(path: &Path, made: &dyn Fn(&Path) -> bool) -> bool {
     is_guarded(path) && !git_directories(path).iter().any(|directory| made(directory))
 }
 
-/// Whether the path lies in a `.git` or is one.
+/// Whether the path is a `.git` or lies in one.
 pub fn is_in_git_directory(path: &Path) -> bool {
     Role::of(path) != Role::Outside
 }
 
-/// The configuration of a repository whose lock this is: git writes there first, and renames it.
+/// Returns the repository configuration that this lock belongs to: git writes the lock first, and renames it.
 pub fn git_config_of_lock(path: &Path) -> Option<PathBuf> {
-    // Asked at every open: the name first, since few are called so.
+    // Called at every open, so check the name first: few files have it.
     let above = path
         .parent()
         .filter(|_| path.file_name().is_some_and(|name| name == "config.lock"))?;
     (Role::of(above) == Role::Repository).then(|| above.join("config"))
 }
 
-/// A file of a repository by which git goes elsewhere: it is written to another name, and renamed.
+/// A file of a repository that redirects git: it is written under another name, and renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Renamed {
-    /// `HEAD` of a `.git`: without one that git understands it takes a directory above for the repository.
+    /// `HEAD` of a `.git`: without a `HEAD` that git accepts, it takes a directory above for the repository.
     Head,
     /// An index, which leads to submodules.
     Index,
-    /// That of a linked work tree, or of a submodule.
+    /// The index of a linked work tree, or of a submodule.
     OthersIndex,
-    /// What a split index has in another file.
+    /// The shared file of a split index.
     SharedIndex,
 }
 
 impl Renamed {
-    /// Whether a path is one, by its name.
+    /// Returns the kind of file by its name.
     pub fn of(path: &Path) -> Option<Renamed> {
         let name = path.file_name()?;
         let renamed = match name.as_bytes() {
@@ -77,13 +76,13 @@ impl Renamed {
     }
 }
 
-/// Whether a path is a directory in `modules`, which no command of a run's writes: a submodule's, or one above.
+/// Whether a path is a directory in `modules`, which no command of a run writes: a submodule's, or one above it.
 pub fn is_module(path: &Path) -> bool {
     Role::of(path) == Role::Modules { named: true }
 }
 
-/// The directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that one.
-/// Empty outside of any. Where a run made one of these, what is in it is the run's own.
+/// Returns the directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that
+/// one. Empty outside of any. Where a run made one of these, it owns the content.
 pub fn git_directories(path: &Path) -> Vec<PathBuf> {
     let depth = |above: &&Path| above.components().any(|part| is_git(part.as_os_str()));
     let mut directories: Vec<_> = path.ancestors().take_while(depth).map(Path::to_path_buf).collect();
@@ -94,14 +93,14 @@ pub fn git_directories(path: &Path) -> Vec<PathBuf> {
     directories
 }
 
-/// Whether a directory can be moved without changing what is guarded in it, and without taking the place of
-/// something that git trusts.
+/// Whether a directory can be moved without changing which of its entries are guarded, and without replacing something
+/// that git trusts.
 pub(super) fn may_move(old: &Path, new: &Path) -> bool {
     let (old, new) = (Role::of(old), Role::of(new));
     old == new && matches!(old, Role::Outside | Role::Open(_) | Role::Guarded)
 }
 
-/// What a path is to git.
+/// The meaning of a path to git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// Not in a `.git`.
@@ -112,9 +111,9 @@ enum Role {
     Worktrees(Ambiguity),
     /// `worktrees/NAME`, the git directory of a linked work tree.
     Worktree(Ambiguity),
-    /// `modules`, or some names below it. A submodule's name has slashes as often as not, so each may be its end.
+    /// `modules`, or some names below it. A submodule's name often contains slashes, so each component may be its end.
     Modules { named: bool },
-    /// `refs`. Git takes no directory without it for a repository.
+    /// `refs`. Git accepts no directory without it as a repository.
     Refs,
     /// `objects`.
     Objects(Ambiguity),
@@ -122,16 +121,16 @@ enum Role {
     ObjectsInfo(Ambiguity),
     /// `info`.
     Info(Ambiguity),
-    /// Something that commands write, and what is in it.
+    /// An entry that commands write, and everything in it.
     Open(Ambiguity),
-    /// Something else, and what is in it.
+    /// Any other entry, and everything in it.
     Guarded,
 }
 
-/// Whether the names passed so far have a second reading.
+/// Whether the components so far have a second reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ambiguity {
-    /// They haven't.
+    /// They don't.
     None,
     /// Below `modules`: `modules/a/refs/hooks` is a branch's directory, or the hooks of a submodule `a/refs`.
     Submodule,
@@ -156,7 +155,7 @@ impl Role {
             Role::Outside if is_git(name) => Role::Repository,
             Role::Outside => Role::Outside,
             Role::Guarded => Role::Guarded,
-            // There's no repository in a place like this.
+            // No repository lies in such a place.
             _ if is_git(name) => Role::Guarded,
             Role::Repository if name == "refs" => Role::Refs,
             Role::Repository => entry(name, Ambiguity::None),
@@ -173,14 +172,14 @@ impl Role {
     }
 }
 
-/// A name in a git directory.
+/// The role of a name in a git directory.
 fn entry(name: &OsStr, ambiguity: Ambiguity) -> Role {
     if name == "objects" {
         Role::Objects(ambiguity)
     } else if name == "worktrees" {
         Role::Worktrees(ambiguity)
     } else if is(name, "modules") {
-        // In a submodule it may be the last part of a name.
+        // In a submodule it may be the last component of a name.
         let named = ambiguity == Ambiguity::Submodule;
         Role::Modules { named }
     } else if is(name, "info") {
@@ -192,7 +191,7 @@ fn entry(name: &OsStr, ambiguity: Ambiguity) -> Role {
     }
 }
 
-/// A name below `modules`: one more part of a submodule's name, or an entry of its git directory.
+/// The role of a name below `modules`: another component of a submodule's name, or an entry of its git directory.
 fn module(name: &OsStr, named: bool) -> Role {
     match entry(name, Ambiguity::Submodule) {
         role if named && role != Role::Guarded => role,
@@ -201,7 +200,7 @@ fn module(name: &OsStr, named: bool) -> Role {
     }
 }
 
-/// A name in a directory that commands write.
+/// The role of a name in a directory that commands write.
 fn below_open(name: &OsStr, ambiguity: Ambiguity) -> Role {
     match ambiguity {
         Ambiguity::Submodule if is_trusted(name) => Role::Guarded,
@@ -209,7 +208,7 @@ fn below_open(name: &OsStr, ambiguity: Ambiguity) -> Role {
     }
 }
 
-/// Directories of a git directory that are open with all they hold.
+/// Directories of a git directory that are open with everything in them.
 const DIRECTORIES: &[&str] = &[
     "refs",
     "reftable",
@@ -221,7 +220,7 @@ const DIRECTORIES: &[&str] = &[
     "NOTES_MERGE_WORKTREE",
 ];
 
-/// Files that are written in place or by way of their `.lock`.
+/// Files that are written in place or through their `.lock`.
 const FILES: &[&str] = &[
     "packed-refs",
     "index",
@@ -249,7 +248,7 @@ const FILES: &[&str] = &[
     "gc.log",
 ];
 
-/// How temporary names begin, and names of which there are many.
+/// Prefixes of temporary names, and of names of which there are many.
 const PREFIXES: &[&str] = &[
     "BISECT_",
     "index.stash.",
@@ -261,13 +260,13 @@ const PREFIXES: &[&str] = &[
     "tmp_",
 ];
 
-/// What `objects/info` may hold. Never `alternates` or `http-alternates`.
+/// Prefixes allowed in `objects/info`. Never `alternates` or `http-alternates`.
 const OBJECTS_INFO: &[&str] = &["packs", "commit-graph", "tmp_"];
 
-/// What `info` may hold besides `refs`, the list for dumb servers: the files that become it.
+/// Prefixes allowed in `info` besides `refs`, the list for dumb servers: the temporary files that become it.
 const INFO: &[&str] = &["refs_"];
 
-/// What git trusts: names that stay closed wherever a submodule's git directory may begin.
+/// Names that git trusts: they stay closed wherever a submodule's git directory may start.
 const TRUSTED: &[&str] = &["hooks", "config", "config.worktree", "info", "commondir", "gitdir"];
 
 fn is_trusted(name: &OsStr) -> bool {

@@ -1,6 +1,6 @@
-//! What git 2.47 wrote in a repository that was there before, under strace: commit, rebase in all forms, stash, merge
-//! and its conflicts, cherry-pick, revert, bisect, fetch, pull, push, tag, notes, gc, repack, worktree, submodules,
-//! `am`, and a split index.
+//! The files that git 2.47 wrote in an existing repository, under strace: commit, rebase in all forms, stash, merge and
+//! its conflicts, cherry-pick, revert, bisect, fetch, pull, push, tag, notes, gc, repack, worktree, submodules, `am`,
+//! and a split index.
 
 use super::*;
 
@@ -65,7 +65,7 @@ const WRITTEN: &[&str] = &[
     "sharedindex_Ab3dEf",
 ];
 
-/// In all of them: what git executes, or what leads it elsewhere. Some of it in disguise.
+/// In all of them: files that git executes, or that redirect it. Some under a disguised name.
 const GUARDED: &[&str] = &[
     "config",
     "config.lock",
@@ -210,7 +210,7 @@ fn the_directories_of_a_path_begin_with_the_first_git() {
     assert_eq!(names("/w/src"), Vec::<String>::new());
 }
 
-/// A hole that a run could climb through: delete the empty `objects/info`, make it anew, and own what is in it.
+/// An escape otherwise: delete the empty `objects/info`, create it anew, and own its content.
 #[test]
 fn no_guarded_file_lies_in_a_directory_that_the_run_may_make_anew() {
     for name in GUARDED.iter().filter(|name| !name.is_empty()) {

@@ -1,4 +1,4 @@
-//! Where git goes by itself: `HEAD`, and the submodules of an index (gitformat-index(5)).
+//! Files that redirect git: `HEAD`, and the submodules of an index (gitformat-index(5)).
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -6,16 +6,16 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The kind of an entry that is a submodule.
+/// The mode of a submodule's entry.
 const SUBMODULE: u32 = 0o160_000;
-/// A path may be as long as the kernel's, and a tree's is that of a directory.
+/// The longest path: the kernel's limit. A tree's path is that of a directory.
 const LONGEST_PATH: usize = 4096;
-/// Bytes of links that are kept; an index with more isn't read further.
+/// The most bytes of links to keep; an index with more isn't parsed further.
 const MOST_BYTES: usize = 1 << 22;
-/// SHA-1 and SHA-256, in bytes.
+/// The lengths of SHA-1 and SHA-256, in bytes.
 const HASHES: [usize; 2] = [20, 32];
 
-/// Whether git takes this for what a repository's `HEAD` holds: a branch, or an object (gitrepository-layout(5)).
+/// Whether git accepts the text as a repository's `HEAD`: a branch, or an object (gitrepository-layout(5)).
 pub fn is_head(text: &[u8]) -> bool {
     let text = text.trim_ascii_end();
     let is_object = HASHES.map(|length| 2 * length).contains(&text.len()) && text.iter().all(u8::is_ascii_hexdigit);
@@ -32,7 +32,7 @@ pub fn may_name_work_tree(config: &str) -> bool {
         .any(|line| key(line).starts_with("worktree") || key(line).starts_with("path"))
 }
 
-/// The length of an object's name in a repository of this configuration, in bytes. `None` for one that isn't understood.
+/// The length of an object's name in a repository of this configuration, in bytes. `None` if it can't be parsed.
 pub fn object_name_length(config: &str) -> Option<usize> {
     let is_extensions = |header: &str| header.to_ascii_lowercase().starts_with("[extensions");
     let mut length = Some(HASHES[0]);
@@ -41,7 +41,7 @@ pub fn object_name_length(config: &str) -> Option<usize> {
         if line.starts_with('[') {
             is_here = is_extensions(line);
         }
-        // A key may stand behind its header.
+        // A key may follow its header on the same line.
         let key = line.rsplit(']').next().unwrap_or_default().trim_start();
         if !is_here || !key.to_ascii_lowercase().starts_with("objectformat") {
             continue;
@@ -55,7 +55,7 @@ pub fn object_name_length(config: &str) -> Option<usize> {
     length
 }
 
-/// A place that git goes into where a directory is there.
+/// A path that git enters if a directory is there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Link {
     /// A submodule, by its path.
@@ -64,21 +64,21 @@ enum Link {
     Tree(Vec<u8>, Vec<u8>),
 }
 
-/// What an index leads to.
+/// The parts of an index that lead git elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
     links: BTreeSet<Link>,
-    /// Directories that have something in it, but for those of a sparse index; a part, where they are too many.
+    /// Directories that contain an entry, except those of a sparse index; incomplete if there are too many.
     directories: BTreeSet<Vec<u8>>,
-    /// Of a split index, what the name of the other file has behind `sharedindex.`.
+    /// For a split index, the part of the other file's name after `sharedindex.`.
     pub shared: Option<String>,
-    /// Whether it has an entry of the name that was asked for, or one below.
+    /// Whether it has an entry of the requested name, or one below it.
     pub has_name: bool,
 }
 
 impl Index {
-    /// Reads one of a repository whose objects have names of so many bytes, and looks for a name. `None` where it isn't
-    /// understood.
+    /// Parses the index of a repository with object names of this length, and looks for a name. `None` if it can't be
+    /// parsed.
     ///
     /// # Errors
     /// Reading fails.
@@ -111,7 +111,7 @@ impl Index {
         }
     }
 
-    /// The same with what the other file of a split index leads to.
+    /// Adds the links of the other file of a split index.
     pub fn with(mut self, shared: Index) -> Index {
         self.links.extend(shared.links);
         self.directories.extend(shared.directories);
@@ -119,7 +119,7 @@ impl Index {
         self
     }
 
-    /// The submodules that git goes into by this one, and not by the one before. `None` where that can't be told, since a
+    /// The submodules that git enters by this index, and not by the previous one. `None` if that is unknown, since a
     /// sparse index has another tree.
     pub fn submodules_beyond(&self, before: Option<&Index>) -> Option<Vec<PathBuf>> {
         let is_new = |link: &&Link| before.is_none_or(|before| !before.links.contains(link));
@@ -130,12 +130,12 @@ impl Index {
         self.links.iter().filter(is_new).map(path).collect()
     }
 
-    /// Its submodules, and what may hold more of them.
+    /// The submodules, and the trees that may hold more of them.
     pub fn links(&self) -> impl Iterator<Item = &Path> {
         self.links.iter().map(Link::path)
     }
 
-    /// Those that are a directory or in it, and the directories of which it has something: from there.
+    /// The links at or below a directory, and the directories with entries there: paths relative to it.
     pub fn places(&self, directory: &Path) -> impl Iterator<Item = &Path> {
         let bytes = directory.as_os_str().as_bytes();
         let directories = self.directories.range(bytes.to_vec()..);
@@ -164,15 +164,15 @@ struct Reader<'a, R> {
     input: io::Take<R>,
     /// The length of an object's name, in bytes.
     hash: usize,
-    /// Of the whole file, in bytes.
+    /// The length of the whole file, in bytes.
     length: u64,
-    /// Where the entries begin, and whether their path needs none before it.
+    /// Where the entries start, and whether each one's path needs no previous one.
     starts: Vec<(u32, bool)>,
-    /// Where the last one ends.
+    /// Where the last entry ends.
     end: u64,
-    /// Where an extension says so.
+    /// The position of the extension that gives the end.
     end_told_at: Option<u64>,
-    /// What is looked for.
+    /// The name to look for.
     name: Option<&'a [u8]>,
     /// Bytes of links that may still be kept.
     left: usize,
@@ -180,8 +180,8 @@ struct Reader<'a, R> {
     index: Index,
 }
 
-/// Where git looks for what says where the entries end, if that is there: in the last bytes before the checksum, whatever they belong
-/// to.
+/// The position of the end-of-entries extension where git looks for it, if present: in the last bytes before the
+/// checksum, whatever they belong to.
 fn claimed_end<F: Read + Seek>(file: &mut F, length: u64, hash: usize) -> io::Result<Option<u64>> {
     let behind = (8 + 4 + 2 * hash) as u64;
     let Some(place) = length.checked_sub(behind) else {
@@ -193,7 +193,7 @@ fn claimed_end<F: Read + Seek>(file: &mut F, length: u64, hash: usize) -> io::Re
     Ok((name == *b"EOIE").then_some(place))
 }
 
-/// Whether a path leads down and nowhere else. Git takes what an index has as it is.
+/// Whether a path only descends. Git takes the paths of an index as they are.
 fn is_plain(path: &[u8]) -> bool {
     let path = path.strip_suffix(b"/").unwrap_or(path);
     let mut parts = path.split(|byte| *byte == b'/');
@@ -241,7 +241,7 @@ impl<R: BufRead> Reader<'_, R> {
         self.length - self.input.limit()
     }
 
-    /// Reads one entry. `path` is the one before, and this one afterwards.
+    /// Parses one entry. `path` is that of the previous entry, and afterwards that of this one.
     fn entry(&mut self, version: u32, path: &mut Vec<u8>) -> io::Result<()> {
         let start = u32::try_from(self.position()).map_err(|_| malformed())?;
         // Times, device and inode; owner and size.
@@ -263,7 +263,7 @@ impl<R: BufRead> Reader<'_, R> {
         let rest = self.name.and_then(|name| path.strip_prefix(name));
         self.index.has_name |= rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')));
         self.keep_directories(path);
-        // Git reads a path to its first NUL. One of a split index that has none stands for that of an entry elsewhere.
+        // Git reads a path up to its first NUL. In a split index an entry without a path replaces one of the other file.
         if !matches!(kind, SUBMODULE | libc::S_IFDIR) {
             return Ok(());
         }
@@ -278,7 +278,7 @@ impl<R: BufRead> Reader<'_, R> {
         Ok(())
     }
 
-    /// Those that a path is in. The next one is in the same as a rule.
+    /// Keeps the directories above a path. Usually the next entry has the same ones.
     fn keep_directories(&mut self, path: &[u8]) {
         let mut path = path;
         while let Some(end) = path.iter().rposition(|byte| *byte == b'/') {
@@ -294,14 +294,14 @@ impl<R: BufRead> Reader<'_, R> {
         }
     }
 
-    /// The length of a path that isn't too long to be in the flags.
+    /// The length of a path, if it is short enough for the flags.
     fn length_in(flags: u16) -> Option<usize> {
         const MASK: u16 = 0xfff;
         let length = flags & MASK;
         (length != MASK).then_some(usize::from(length))
     }
 
-    /// A path to its NUL.
+    /// Reads a path up to its NUL.
     fn text(&mut self) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
         self.input
@@ -319,7 +319,7 @@ impl<R: BufRead> Reader<'_, R> {
             }
             None => {
                 *path = self.text()?;
-                // The first NUL of the padding is read.
+                // The first NUL of the padding is already consumed.
                 let end = fixed + path.len();
                 return self.padding(7 - end % 8);
             }
@@ -334,8 +334,8 @@ impl<R: BufRead> Reader<'_, R> {
         }
     }
 
-    /// Of a path that has its beginning from the one before: how much of that one's end it lacks, and what comes after. Answers how
-    /// much it has from there.
+    /// Reads a path compressed against the previous one: how many bytes to cut from that one's end, and the bytes to
+    /// append. Returns the number of bytes kept from it.
     fn compressed_path(&mut self, flags: u16, path: &mut Vec<u8>) -> io::Result<usize> {
         let mut lacks: usize = 0;
         loop {
@@ -363,8 +363,8 @@ impl<R: BufRead> Reader<'_, R> {
         Ok(kept)
     }
 
-    /// What comes behind the entries, up to the checksum. A split index has more entries in another file (`link`). Where git
-    /// reads by several threads it goes by what is said of the entries' end (`EOIE`) and of their blocks (`IEOT`).
+    /// Parses the extensions, up to the checksum. A split index has more entries in another file (`link`). When git
+    /// reads with several threads, it relies on extensions for the entries' end (`EOIE`) and blocks (`IEOT`).
     fn extensions(&mut self) -> io::Result<()> {
         while self.input.limit() > self.hash as u64 {
             let start = self.position();
@@ -400,7 +400,7 @@ impl<R: BufRead> Reader<'_, R> {
         }
     }
 
-    /// Where blocks of entries begin, and how many are in each: those that were read, in their order.
+    /// Checks the start and the number of entries of each block against the entries that were read, in order.
     fn blocks(&mut self, length: u64) -> io::Result<()> {
         let mut next = 0;
         self.number()?;

@@ -73,7 +73,7 @@ fn read(bytes: &[u8], hash: usize) -> Option<Index> {
     Index::read(&mut Cursor::new(bytes), hash, None).unwrap()
 }
 
-/// Whether there is a submodule more, or something that isn't understood.
+/// Whether a submodule was added, or the index can't be parsed.
 fn leads_on(hash: usize, old: Option<&[u8]>, new: &[u8]) -> bool {
     let old = old.and_then(|old| read(old, hash));
     let beyond = read(new, hash).and_then(|new| new.submodules_beyond(old.as_ref()));
@@ -109,7 +109,7 @@ fn a_submodule_that_was_not_there_leads_on() {
             ));
             assert!(leads_on(hash, Some(&plain), &of(&[(TREE, "d/")])));
             assert!(!leads_on(hash, Some(&of(&[(TREE, "d/")])), &of(&[(TREE, "d/")])));
-            // A mode that git takes for a submodule's all the same.
+            // A mode that git also takes for a submodule.
             assert!(leads_on(hash, Some(&plain), &of(&[(SUBMODULE | 0o755, "sub")])));
         }
     }
@@ -147,7 +147,7 @@ fn places_are_those_of_submodules_and_of_directories() {
     assert_eq!(below("").len(), 6);
 }
 
-/// Git takes entries from where these say, if it has several threads.
+/// With several threads git locates the entries by these extensions.
 #[test]
 fn extensions_that_say_where_entries_are_say_it_right() {
     let of = |version: u32, name: &[u8; 4], text: &[u32]| {
@@ -161,7 +161,7 @@ fn extensions_that_say_where_entries_are_say_it_right() {
     };
     let checksum = [0xcdcd_cdcd; 5];
     let end = |at: u32| [&[at], checksum.as_slice()].concat();
-    // They are at 12, 76 and 148, and end at 212.
+    // The entries are at 12, 76 and 148, and end at 212.
     for version in [2, 3] {
         assert!(of(version, b"EOIE", &end(212)));
         assert!(!of(version, b"EOIE", &end(204)));
@@ -181,11 +181,11 @@ fn extensions_that_say_where_entries_are_say_it_right() {
             assert!(!of(version, b"IEOT", wrong), "{wrong:?}");
         }
     }
-    // In another extension, where git looks for it.
+    // Inside another extension, where git looks for it.
     let hidden = [&[u32::from_be_bytes(*b"EOIE"), 24], end(212).as_slice()].concat();
     assert!(!of(2, b"AAAA", &hidden) && !of(2, b"AAAA", &[&[7], hidden.as_slice()].concat()));
     assert!(of(2, b"AAAA", &[hidden.as_slice(), &[7]].concat()));
-    // `ab` has its first letter from `a`, and would be `b` at the beginning of a block.
+    // `ab` takes its first letter from `a`, and would be `b` at the start of a block.
     let length = 62 + 1 + 2;
     assert!(of(4, b"IEOT", &[1, 12, 2, 12 + 2 * length, 1]));
     assert!(!of(4, b"IEOT", &[1, 12, 1, 12 + length, 2]));
@@ -195,16 +195,16 @@ fn extensions_that_say_where_entries_are_say_it_right() {
 fn what_is_not_understood_leads_on() {
     let plain = made(2, 20, &[(FILE, "a")]).bytes();
     assert!(!leads_on(20, Some(&plain), &plain));
-    // Cut behind the entries the rest is as long as a checksum, which git looks at.
+    // Cut there, the rest is as long as a checksum, which git verifies.
     const BEHIND_ENTRIES: usize = 12 + 64 + 20;
     for length in (0..plain.len()).filter(|length| *length != BEHIND_ENTRIES) {
         assert!(leads_on(20, Some(&plain), &plain[..length]), "{length}");
     }
     assert!(leads_on(20, Some(&plain), &[plain.as_slice(), b"x"].concat()));
-    // The other kind of repository.
+    // A repository with the other hash.
     assert!(leads_on(20, None, &made(2, 32, &[(FILE, "a")]).bytes()));
     assert!(leads_on(32, None, &plain));
-    // What git would read as another path.
+    // Paths that git would read differently.
     assert!(leads_on(20, None, &made(2, 20, &[(SUBMODULE, "a\0b")]).bytes()));
     assert!(leads_on(20, None, &made(2, 20, &[(SUBMODULE, "")]).bytes()));
     for path in ["x/../d", "./d", "/d", "d//e", "d/.git/e", "..", "d/.GIT"] {

@@ -65,7 +65,7 @@ impl Globs {
     }
 }
 
-/// The absolute globs that a pattern is.
+/// The absolute globs of a pattern.
 fn absolute(pattern: &str, entries: &[Entry]) -> Vec<String> {
     let Some(rest) = pattern.strip_prefix("~/") else {
         return vec![format!("/{}", pattern.trim_start_matches('/'))];

@@ -159,7 +159,7 @@ proptest! {
         }
     }
 
-    /// The other direction: what is closed under the new name, by a denial with components, was closed under the old.
+    /// The other direction: a path closed under the new name, by a denial with components, was closed under the old.
     #[test]
     fn a_move_that_fills_nothing_brings_nothing_to_a_closed_name(
         denials in any_denials(),
@@ -231,7 +231,7 @@ fn a_directory_moves_where_what_is_closed_in_it_stays_closed() {
         (glob("/w", "{a/b,c}"), "/v/a", "/v/d", false),
         (glob("/w", "[a-c]/d"), "/w/a", "/w/b", false),
         (glob("/w", "[a-c]/d"), "/w/a", "/w/x", true),
-        // A class that is negated matches the separator too.
+        // A negated class matches the separator too.
         (glob("/w", "a[!b]c"), "/w/a", "/w/d", true),
         (glob("/w", "a[+-9]c"), "/w/a", "/w/d", true),
         (path("/w/a/b"), "/w/a", "/w/c", true),
@@ -260,7 +260,7 @@ fn nothing_arrives_above_a_closed_name_that_could_not_be_made_there() {
         (glob("/w", "*/vendor/**"), "/w/x", "/w/web", false, true),
         (glob("/", "**/.config/gh/**"), "/w/x", "/w/.config", true, true),
         (glob("/", "**/.config/gh/**"), "/w/x", "/w/y", false, false),
-        // At any depth below a place: a link may lead to anything in any case, and a directory is copied in.
+        // At any depth below a directory: a link may lead to anything anyway, and a directory could be copied in.
         (glob("/w", "**/secrets/**"), "/v/x", "/w/x", true, false),
         (glob("/w", "**/secrets/**"), "/w/x", "/w/y/x", false, false),
         (glob("/", "**/secrets/**"), "/v/x", "/w/x", false, false),
@@ -277,7 +277,7 @@ fn nothing_arrives_above_a_closed_name_that_could_not_be_made_there() {
     }
 }
 
-/// Shipped denials with a place, those of the machine too: no directory and no link arrives above one.
+/// Shipped anchored denials, including the machine's: no directory and no link may arrive above one.
 #[test]
 fn nothing_arrives_above_any_place_that_is_closed_by_name() {
     let names: Vec<PathBuf> = LISTS.into_iter().flat_map(listed::paths_of_machine).collect();
@@ -345,7 +345,7 @@ fn where_all_of_the_new_place_is_closed_nothing_opens() {
     }
 }
 
-/// The supervisor's threads ask the same compiled denials.
+/// The supervisor's threads share the same compiled denials.
 #[test]
 fn compiled_denials_are_shared_between_threads() {
     let policy = policy(
@@ -375,7 +375,7 @@ fn a_glob_that_is_none_closes_everything() {
     assert!(matcher.decide(Access::EXECUTE, Path::new("/w")).is_allowed());
 }
 
-/// It compiles by itself, and not in a set.
+/// It compiles alone, and not in a set.
 #[test]
 fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_are() {
     let deep = format!("{}x{}", "{".repeat(2000), "}".repeat(2000));
@@ -390,7 +390,7 @@ fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_ar
     assert!(!matcher.decide(Access::WRITE, Path::new("/w/b/c")).is_allowed());
 }
 
-/// What a project says of tool calls is somebody's decision, and no run's.
+/// A project's rules on tool calls are for a person to set, never for a run.
 #[test]
 fn a_project_s_configuration_is_read_and_never_written() {
     let denials = vec![listed_denial(List::Guarded, &[])];

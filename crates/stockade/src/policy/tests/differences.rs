@@ -1,4 +1,4 @@
-//! What the comparison of two profiles says, and its laws.
+//! The comparison of two profiles, and its laws.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::{any_path, any_policy, grant, policy};
 use crate::command::Command;
 use crate::profile::{Catalog, Profile};
 
-/// A profile with these lines, and what it means for a run in `/r` by somebody at home in `/h`.
+/// A profile with these lines, and its policy for a run in `/r` with the home `/h`.
 fn meaning(lines: &str) -> (Profile, Policy) {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("mine.toml");
@@ -172,7 +172,7 @@ fn everything_that_is_no_file_is_compared_too() {
     );
 }
 
-/// Both policies under a profile that says nothing.
+/// Both policies under an empty profile.
 fn of_policies(a: &Policy, b: &Policy) -> Differences {
     let (profile, _) = shipped("minimal");
     let meaning = |policy| Meaning {
@@ -190,7 +190,7 @@ fn plain_policy() -> impl Strategy<Value = Policy> {
     })
 }
 
-/// What the grants of both name, and names in it, known to the rules and not.
+/// The paths of both policies' grants, and names in them, known to the rules and unknown.
 fn probes(a: &Policy, b: &Policy) -> Vec<PathBuf> {
     const NAMES: [&str; 9] = ["a", "b", "ab", ".env", ".envs", "x.pem", "y.pem", "secrets", "new"];
     let mut last: Vec<PathBuf> = a
@@ -207,7 +207,7 @@ fn probes(a: &Policy, b: &Policy) -> Vec<PathBuf> {
     paths
 }
 
-/// Whether the second allows an access to one of the paths that the first refuses.
+/// Whether the second policy allows an access to one of the paths that the first refuses.
 fn gains<P: AsRef<Path>>(a: &Policy, b: &Policy, paths: &[P]) -> bool {
     let (refusing, allowing) = (Matcher::new(a), Matcher::new(b));
     let is_gained = |one: Access, path: &P| {

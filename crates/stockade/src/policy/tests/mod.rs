@@ -1,4 +1,4 @@
-//! What policies decide, and the laws of their intersection.
+//! The decisions of policies, and the laws of their intersection.
 
 mod denials;
 mod differences;
@@ -166,7 +166,7 @@ pub(super) fn any_policy() -> impl Strategy<Value = Policy> {
         .prop_map(|(grants, denials)| policy(grants, denials))
 }
 
-/// Every access of the probes with what a policy says to it.
+/// Every access to the probes with the policy's decision.
 fn answers(policy: &Policy, probes: &[String]) -> Vec<(String, Access, bool)> {
     let matcher = Matcher::new(policy);
     probes

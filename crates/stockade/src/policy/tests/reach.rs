@@ -1,4 +1,4 @@
-//! Which hosts a reach opens, and the laws of its intersection.
+//! The hosts that a network policy opens, and the laws of its intersection.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -233,7 +233,7 @@ fn any_names() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(any_labels(), 12)
 }
 
-/// What a reach says to every probe.
+/// The network policy's answers for every probe.
 fn answers(reach: &NetworkPolicy, names: &[String]) -> Vec<Option<ProtocolCheck>> {
     let names = names
         .iter()
@@ -284,7 +284,7 @@ proptest! {
     }
 }
 
-/// What a profile with these lines means for a run with these flags; the models are two.
+/// The policy of a profile with these lines for a run with these flags; there are two models.
 fn resolved(lines: &str, additions: &Additions) -> Policy {
     let dir = tempfile::tempdir().unwrap();
     let head = "version = 1\nname = \"mine\"\ndescription = \"d\"\n";
@@ -313,7 +313,7 @@ fn resolved(lines: &str, additions: &Additions) -> Policy {
     )
 }
 
-/// The reach of a policy in a line: its patterns, the ports, and the key of the models.
+/// The network policy in one line: its patterns, the ports, and the models' key.
 fn network(policy: &Policy) -> String {
     let reach = match &policy.reach {
         NetworkPolicy::Nothing => "nothing".into(),

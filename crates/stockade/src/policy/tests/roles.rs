@@ -1,4 +1,4 @@
-//! The laws of roles: whatever capabilities, mode and scope say, they take away and never add.
+//! The laws of roles: capabilities, mode and scope only take away and never add.
 
 use std::path::{Path, PathBuf};
 

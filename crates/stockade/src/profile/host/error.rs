@@ -1,16 +1,16 @@
-//! What is wrong with a host pattern.
+//! Errors of host patterns.
 
-/// The forms that a pattern has, for hints.
+/// The accepted forms of a pattern, for hints.
 pub(super) const FORMS: &str = "write a name (`api.github.com`), `*.github.com`, `api.*`, an address or a range \
      (`10.0.0.0/8`), with `:PORT` where it isn't 80 or 443";
 
-/// Why a text isn't a host pattern, and what would be right.
+/// The reason that a text isn't a host pattern, and a correction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct HostError {
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
-    /// What to write instead.
+    /// The suggested correction.
     pub hint: String,
 }
 
@@ -20,7 +20,7 @@ impl HostError {
     }
 }
 
-/// An error on its way: there is none without a hint.
+/// An error that still needs its hint.
 pub(super) struct Unhinted(String);
 
 impl Unhinted {

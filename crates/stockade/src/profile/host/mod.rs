@@ -1,7 +1,7 @@
-//! A host pattern: which host, and which of its ports. Parsed once, where the profile or the flag is read.
+//! A host pattern: the host and its ports. Parsed once, with the profile or the flag.
 //!
-//! Names are compared as lower-case ASCII labels and addresses as numbers, never as text. The library that browsers'
-//! rules come from (the URL Standard, section 3.5) tells both apart, so that `0x7f.1` is no name.
+//! Names are compared as lowercase ASCII labels and addresses as numbers, never as text. The library with the browsers'
+//! rules (the URL Standard, section 3.5) distinguishes the two, so `0x7f.1` is no name.
 
 mod error;
 mod ports;
@@ -18,19 +18,19 @@ use super::error::excerpt;
 pub use error::HostError;
 pub use ports::Ports;
 
-/// A DNS name has at most 253 characters (RFC 1035, section 2.3.4, less the lengths and the root's).
+/// A DNS name has at most 253 characters (RFC 1035, section 2.3.4, minus the length bytes and the root's).
 const LONGEST_NAME: usize = 253;
 
-/// A name with brackets, wildcards and a list of ports; international ones are longer before they are encoded.
+/// A name with brackets, wildcards and a list of ports; international names are longer before encoding.
 const LONGEST_PATTERN: usize = 2048;
 
-/// A host's name: lower-case ASCII labels (international ones as `xn--…`), no last dot.
+/// A host name: lowercase ASCII labels (international ones as `xn--…`), no trailing dot.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(String);
 
 impl Name {
-    /// As people write it: any case, a last dot, international. `None`: not a name (also: an address in any numeric
-    /// form).
+    /// Parses a name as people write it: any case, trailing dot, international. `None` if it is no name (or an address
+    /// in any numeric form).
     pub fn parse(text: &str) -> Option<Name> {
         match parse_host(text)? {
             url::Host::Domain(domain) => Name::from_wire(domain.as_bytes()),
@@ -38,8 +38,8 @@ impl Name {
         }
     }
 
-    /// As it stands in protocols (DNS, SNI, `Host`): ASCII only, any case, one last dot allowed, labels of letters,
-    /// digits, `-` and `_`; 1 to 63 characters a label, 253 in all; the last label isn't a number.
+    /// Parses a name from a protocol (DNS, SNI, `Host`): ASCII only, any case, one trailing dot allowed, labels of
+    /// letters, digits, `-` and `_`; 1 to 63 characters per label, 253 in all; the last label isn't a number.
     pub fn from_wire(bytes: &[u8]) -> Option<Name> {
         let bytes = bytes.strip_suffix(b".").unwrap_or(bytes);
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
@@ -65,7 +65,7 @@ impl Name {
             .is_some_and(|above| above.ends_with('.'))
     }
 
-    /// Whether the name's first labels are these, and there is at least one more.
+    /// Whether these are the name's first labels, and at least one more follows.
     pub fn begins_with(&self, labels: &str) -> bool {
         self.0.strip_prefix(labels).is_some_and(|rest| rest.starts_with('.'))
     }
@@ -77,13 +77,13 @@ impl fmt::Display for Name {
     }
 }
 
-/// A label that makes a name one of the forms of an IPv4 address (URL Standard, "ends in a number").
+/// Whether a label makes a name one of the forms of an IPv4 address (URL Standard, "ends in a number").
 fn is_number(label: &[u8]) -> bool {
     let hexadecimal = label.strip_prefix(b"0x").or_else(|| label.strip_prefix(b"0X"));
     label.iter().all(u8::is_ascii_digit) || hexadecimal.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// A name or an address in any form; `%` escapes are a URL's and no host's.
+/// Parses a name or an address in any form; `%` escapes belong to URLs, not hosts.
 fn parse_host(text: &str) -> Option<url::Host> {
     if text.contains('%') || text.len() > LONGEST_PATTERN {
         return None;
@@ -91,27 +91,27 @@ fn parse_host(text: &str) -> Option<url::Host> {
     url::Host::parse(text).ok()
 }
 
-/// Which hosts a pattern means.
+/// The hosts that a pattern matches.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Host {
     /// The host of this name.
     Exact(Name),
     /// `*.github.com`: every name below it, at any depth.
     Subdomains(Name),
-    /// `api.*`: every name whose first labels are these, and that has at least one more.
+    /// `api.*`: every name that starts with these labels and has at least one more.
     Prefix(String),
-    /// What a prefix and a domain both mean. It is never written; it comes of two policies that meet.
+    /// The intersection of a prefix and a domain. Never written; it results from the meet of two policies.
     Both(String, Name),
     /// `*`: every name.
     Any,
-    /// An address or a range of them. One address is a range with all bits fixed.
+    /// An address or an address range. A single address is a range with all bits fixed.
     Network(IpNet),
     /// `localhost`: `127.0.0.1` and `::1`.
     Localhost,
 }
 
 impl Host {
-    /// Whether it means the host of this name.
+    /// Whether the pattern matches the host of this name.
     pub fn has_name(&self, name: &Name) -> bool {
         match self {
             Host::Exact(exact) => name == exact,
@@ -123,13 +123,13 @@ impl Host {
         }
     }
 
-    /// Whether it means addresses and not names.
+    /// Whether the pattern matches addresses and not names.
     pub fn is_address(&self) -> bool {
         matches!(self, Host::Network(_) | Host::Localhost)
     }
 }
 
-/// Which host and which of its ports.
+/// A host and its ports.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostPattern {
     /// The host.
@@ -139,10 +139,10 @@ pub struct HostPattern {
 }
 
 impl HostPattern {
-    /// Reads a pattern as people write it.
+    /// Parses a pattern as people write it.
     ///
     /// # Errors
-    /// What is wrong with it, and what would be right.
+    /// The error says what is wrong and how to correct it.
     pub fn parse(text: &str) -> Result<HostPattern, HostError> {
         if text.len() > LONGEST_PATTERN {
             let message = format!("this host pattern is longer than {LONGEST_PATTERN} bytes");
@@ -151,7 +151,7 @@ impl HostPattern {
         HostPattern::read(text)
     }
 
-    /// The same of any length: what two lists of ports have in common may be longer than what anybody writes.
+    /// The same without a length limit: the intersection of two lists of ports may be longer than any written one.
     fn read(text: &str) -> Result<HostPattern, HostError> {
         refuse_other_things(text)?;
         let (host, ports) = split_ports(text)?;
@@ -164,7 +164,7 @@ impl HostPattern {
         Ok(HostPattern { host, ports })
     }
 
-    /// The pattern of one address and port, as it would be granted.
+    /// The pattern that grants one address and port.
     pub fn of_address(address: IpAddr, port: u16) -> HostPattern {
         let address = address.to_canonical();
         HostPattern {
@@ -177,7 +177,7 @@ impl HostPattern {
         }
     }
 
-    /// The same, or `localhost` where it is one of the addresses that this stands for.
+    /// The same, or `localhost` if it is one of localhost's addresses.
     pub fn localhost_for_its_addresses(self) -> HostPattern {
         match &self.host {
             Host::Network(network)
@@ -193,7 +193,7 @@ impl HostPattern {
     }
 }
 
-/// Whether an address is what `localhost` stands for.
+/// Whether an address is one of localhost's.
 pub fn is_localhost(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => address == std::net::Ipv4Addr::LOCALHOST,
@@ -201,7 +201,7 @@ pub fn is_localhost(address: IpAddr) -> bool {
     }
 }
 
-/// What people paste in place of a host.
+/// Rejects things that people paste in place of a host.
 fn refuse_other_things(text: &str) -> Result<(), HostError> {
     if text.is_empty() {
         return Err(HostError::saying("this host pattern is empty").hint(error::FORMS));
@@ -226,7 +226,7 @@ fn refuse_other_things(text: &str) -> Result<(), HostError> {
     Ok(())
 }
 
-/// The host, without the brackets of an address, and the ports behind the colon.
+/// Splits off the host, without the brackets of an address, from the ports after the colon.
 fn split_ports(text: &str) -> Result<(&str, Option<&str>), HostError> {
     if let Some(rest) = text.strip_prefix('[') {
         let bracketed = || HostError::saying(format!("the brackets of `{}` don't fit", excerpt(text)));
@@ -248,7 +248,7 @@ fn split_ports(text: &str) -> Result<(&str, Option<&str>), HostError> {
     }
 }
 
-/// A host without its ports. `whole` is the pattern as written, for messages.
+/// Parses a host without its ports. `whole` is the pattern as written, for messages.
 fn parse_place(whole: &str, text: &str) -> Result<Host, HostError> {
     let stranger = || HostError::saying(format!("`{}` isn't a host pattern", excerpt(whole)));
     if text == "*" {
@@ -271,7 +271,7 @@ fn parse_place(whole: &str, text: &str) -> Result<Host, HostError> {
     }
 }
 
-/// A wildcard stands for whole labels, at one end.
+/// A wildcard replaces whole labels, at one end.
 fn parse_wildcard(whole: &str, text: &str) -> Result<Host, HostError> {
     let misplaced = || {
         let message = format!(
@@ -303,7 +303,7 @@ fn parse_wildcard(whole: &str, text: &str) -> Result<Host, HostError> {
     })
 }
 
-/// An IPv6 address, or a range of either family.
+/// Parses an IPv6 address, or a range of either family.
 fn parse_network(whole: &str, text: &str) -> Result<IpNet, HostError> {
     let stranger = || {
         HostError::saying(format!(
@@ -345,14 +345,14 @@ fn parse_network(whole: &str, text: &str) -> Result<IpNet, HostError> {
     Ok(canonical(network))
 }
 
-/// Whether what stands behind the last colon of an IPv6 address could be a port: what is before it is an address too.
+/// Whether the digits after an IPv6 address's last colon could be a port: the part before it is an address too.
 fn is_ambiguous(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(address, port)| {
         address.parse::<std::net::Ipv6Addr>().is_ok() && port.parse::<u16>().is_ok() && text.parse::<IpAddr>().is_ok()
     })
 }
 
-/// A range of IPv4 addresses that is written as IPv6 (`::ffff:10.0.0.0/104`) is a range of IPv4 addresses.
+/// Normalizes a range of IPv4 addresses written as IPv6 (`::ffff:10.0.0.0/104`) to a range of IPv4 addresses.
 fn canonical(network: IpNet) -> IpNet {
     const MAPPED: u8 = 96;
     if let IpNet::V6(six) = network
@@ -382,7 +382,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// As it would be written; what is read from it is the same pattern.
+/// Formats as it would be written; parsing the result gives the same pattern.
 impl fmt::Display for HostPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let HostPattern { host, ports } = self;
@@ -409,7 +409,7 @@ impl Serialize for HostPattern {
     }
 }
 
-/// Also reads what comes of two policies that met.
+/// Also parses patterns that result from the meet of two policies.
 impl<'de> Deserialize<'de> for HostPattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;

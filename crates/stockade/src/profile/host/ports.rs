@@ -11,28 +11,28 @@ pub const HTTP: u16 = 80;
 /// The port of HTTP over TLS.
 pub const HTTPS: u16 = 443;
 
-/// Which ports of a host.
+/// The ports of a host.
 ///
-/// Without a number only the protocol of the port is let through, and every request has to name a granted host.
+/// Without a number only the port's own protocol is allowed, and every request has to name a granted host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Ports {
-    /// No port was written: 80 with HTTP and 443 with TLS.
+    /// No port written: 80 with HTTP and 443 with TLS.
     Web,
-    /// `:http`: 80 with HTTP alone.
+    /// `:http`: 80 with HTTP only.
     Http,
-    /// `:https`: 443 with TLS alone.
+    /// `:https`: 443 with TLS only.
     Https,
-    /// These, with any protocol: in order, apart from each other, none 0.
+    /// These, with any protocol: sorted, not adjacent, without 0.
     These(Vec<RangeInclusive<u16>>),
 }
 
 impl Ports {
-    /// One port by its number.
+    /// A single port by its number.
     pub fn one(port: u16) -> Ports {
         Ports::These(vec![port..=port])
     }
 
-    /// What stands behind the colon: `443`, `8000-9000`, `80,443`, `*`, `https`.
+    /// Parses the part after the colon: `443`, `8000-9000`, `80,443`, `*`, `https`.
     pub(super) fn parse(text: &str) -> Result<Ports, HostError> {
         match text {
             "*" => return Ok(Ports::These(vec![1..=u16::MAX])),
@@ -54,12 +54,12 @@ impl Ports {
         }
     }
 
-    /// Whether anything may be spoken on them.
+    /// Whether any protocol is allowed on them.
     pub fn are_named(&self) -> bool {
         matches!(self, Ports::These(_))
     }
 
-    /// The ports that are in both, with what may be spoken according to both; `None` where there are none.
+    /// The intersection of both, with the protocols that both allow; `None` if it is empty.
     pub fn meet(&self, other: &Ports) -> Option<Ports> {
         match (self, other) {
             (Ports::These(ours), Ports::These(theirs)) => {
@@ -97,7 +97,7 @@ impl Ports {
     }
 }
 
-/// Ranges have no order of their own.
+/// Needed because ranges don't implement `Ord`.
 impl Ord for Ports {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.rank(), self.ends()).cmp(&(other.rank(), other.ends()))
@@ -110,7 +110,7 @@ impl PartialOrd for Ports {
     }
 }
 
-/// `443` or `8000-9000`.
+/// Parses `443` or `8000-9000`.
 fn range(text: &str) -> Result<RangeInclusive<u16>, HostError> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -132,7 +132,7 @@ fn range(text: &str) -> Result<RangeInclusive<u16>, HostError> {
     }
 }
 
-/// The same ports in order, with no two ranges that touch.
+/// Sorts the ports and merges ranges that touch.
 fn joined(mut ranges: Vec<RangeInclusive<u16>>) -> Vec<RangeInclusive<u16>> {
     ranges.sort_by_key(|range| (*range.start(), *range.end()));
     let mut joined: Vec<RangeInclusive<u16>> = Vec::with_capacity(ranges.len());

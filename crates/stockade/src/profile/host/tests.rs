@@ -1,4 +1,4 @@
-//! Which patterns are read, what they mean, and what is said of the others.
+//! The accepted patterns, their meaning, and the errors of the others.
 
 use proptest::prelude::*;
 

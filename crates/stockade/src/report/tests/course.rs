@@ -1,4 +1,4 @@
-//! What a program does after a refusal, and what it says then: whether it lived with it.
+//! What a program does and writes after a refusal: whether it coped with it.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn is_blamed(run: Run) -> bool {
 fn a_program_that_got_something_new_afterwards_lived_with_it() {
     let refused = || python().tries(Kind::Read, "/srv/cache");
     assert!(is_blamed(refused()));
-    // A traceback shows the source again.
+    // A traceback reads the source again.
     assert!(is_blamed(refused().gets(Kind::Read, "/srv/tool.py")));
     assert!(!is_blamed(refused().gets(Kind::Read, "/srv/data.csv")));
     let told = |text: &str| refused().gets(Kind::Read, "/srv/data.csv").says(text);
@@ -131,7 +131,7 @@ fn a_crash_comes_right_after_its_cause() {
     other.clock += Duration::from_micros(50);
     other.calls.push((other.clock, FIRST));
     assert!(!is_blamed(other));
-    // What a child said isn't what its parent broke down of.
+    // A child's text isn't why its parent crashed.
     let child = python().of(FIRST + 1).tries(Kind::Read, "/srv/model");
     let child = child.says("cat: /srv/model: Permission denied\n").of(FIRST).goes_on();
     assert!(!is_blamed(child.signalled("SIGABRT")));

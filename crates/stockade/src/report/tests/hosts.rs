@@ -1,4 +1,4 @@
-//! Refused hosts: which explain a failure, and what would allow them.
+//! Refused hosts: which explain a failure, and which grants would allow them.
 
 use super::*;
 

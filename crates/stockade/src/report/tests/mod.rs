@@ -1,4 +1,4 @@
-//! What a report says of refusals: which explain a failure, in which order, and what is suggested.
+//! How a report judges refusals: which explain a failure, in which order, and which grants it suggests.
 
 mod course;
 mod hosts;
@@ -21,7 +21,7 @@ const HOME: &str = "/home/ada";
 const FIRST: i32 = 4711;
 const ROOT: &str = "/home/ada/project";
 
-/// A run that was refused things. By default it fails with exit code 1 after 100 ms.
+/// A run with refusals. By default it fails with exit code 1 after 100 ms.
 struct Run {
     report: Report,
     policy: Policy,
@@ -87,7 +87,7 @@ fn resolved(profile: &str, command: &str) -> Policy {
     )
 }
 
-/// A refusal of something that is there and that nothing grants.
+/// A refusal of something that exists and that nothing grants.
 pub(super) fn refusal(kind: Kind, target: impl AsRef<[u8]>) -> Refusal {
     Refusal {
         kind,
@@ -153,13 +153,13 @@ impl Run {
         self
     }
 
-    /// What comes next is of this process.
+    /// The following events belong to this process.
     fn of(mut self, process: i32) -> Self {
         self.process = process;
         self
     }
 
-    /// The program says something, and may go on.
+    /// The program writes a text, and may go on.
     fn says(mut self, text: &str) -> Self {
         self.clock += Duration::from_micros(50);
         self.said.push(Said {
@@ -172,7 +172,7 @@ impl Run {
         self
     }
 
-    /// The program is allowed something.
+    /// The program is allowed an access.
     fn gets(mut self, kind: Kind, target: &str) -> Self {
         self.clock += Duration::from_micros(50);
         self.calls.push((self.clock, self.process));
@@ -186,7 +186,7 @@ impl Run {
         self
     }
 
-    /// The program gets on with other things.
+    /// The program goes on with other work.
     fn goes_on(mut self) -> Self {
         for _ in 0..50 {
             self.clock += Duration::from_micros(50);
@@ -195,7 +195,7 @@ impl Run {
         self
     }
 
-    /// The program that the next refusals are of.
+    /// The program of the next refusals.
     fn by(mut self, program: &'static str) -> Self {
         self.program = program;
         self
@@ -225,7 +225,7 @@ impl Run {
         })
     }
 
-    /// Looks for a file that isn't there.
+    /// Looks for a missing file.
     fn misses(self, target: &str) -> Self {
         self.refused(Refusal {
             exists: false,
@@ -257,7 +257,7 @@ impl Run {
     }
 }
 
-/// The shipped profiles by their grants alone.
+/// The shipped profiles, by their grants alone.
 struct Resolved;
 
 static LADDER: LazyLock<[Policy; 6]> = LazyLock::new(|| {

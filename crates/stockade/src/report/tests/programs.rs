@@ -1,8 +1,8 @@
-//! Programs as they are: what they try at their start, and what they fail on.
+//! Real programs: what they try at their start, and what they fail on.
 
 use super::*;
 
-/// What Python tries before the first line of a script, each name in many directories.
+/// The files that Python tries before the first line of a script, each name in many directories.
 fn python_starts(mut run: Run) -> Run {
     for index in 0..100 {
         run = run
@@ -41,7 +41,7 @@ fn python_that_fails_on_a_bug_of_its_own_is_not_explained() {
     assert_eq!(explaining(&report), [""; 0]);
     assert_eq!(report.status, Status::Completed);
     assert_eq!(report.suggestion, None);
-    // Settings that were read long ago, and an error about something else.
+    // Settings read long before, and an error about something else.
     let begun = run(&["python3", "fetch.py"]).tries(Kind::Read, "/data/settings.toml");
     let report = begun.goes_on().judged();
     assert_eq!(explaining(&report), [""; 0]);
@@ -329,7 +329,7 @@ fn a_name_that_a_program_makes_up_is_granted_by_its_directory() {
     assert_eq!(suggested(&named, python, "/srv/o/tmpfile"), "--write /srv/o/tmpfile");
 }
 
-/// A run whose caller has two variables that it doesn't.
+/// A run without two of its caller's variables.
 struct Two([String; 2]);
 
 impl Withheld for Two {

@@ -1,4 +1,4 @@
-//! What holds for every suggestion and every text.
+//! Properties of every suggestion and every text.
 
 use proptest::prelude::*;
 
@@ -232,7 +232,7 @@ proptest! {
                 _ => Access::READ | Access::WRITE,
             };
             let path = Path::new(&pair[1]);
-            // What a commit writes in a `.git` is open, and a grant of it opens no more.
+            // The files that a commit writes in a `.git` are open, and a grant of it opens no more.
             let asked = if path.ends_with(".git") { path.join("index") } else { path.to_path_buf() };
             prop_assert!(matcher.denial(access, &asked, false).is_none(), "{pair:?}");
             prop_assert!(!["/", "/etc", HOME].contains(&path.to_str().unwrap()), "{pair:?}");

@@ -1,4 +1,4 @@
-//! The bounded list of what the supervisor saw.
+//! The bounded list of refusals.
 
 use super::*;
 

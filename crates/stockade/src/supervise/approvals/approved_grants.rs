@@ -1,4 +1,4 @@
-//! What was granted on answers, and what one call may do for that reason.
+//! Grants given by approvals, and the extra grants of a single call.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::policy::{self, Access, Extent, HostGrant, NetworkPolicy, Policy, Prot
 use crate::profile::{Name, Origin};
 use crate::report::{Flag, Grant, PathGrant};
 
-/// Grants beside those of the policy. A denial of the policy's closes them all the same.
+/// Grants in addition to the policy's. The policy's denials override them as well.
 #[derive(Debug, Clone)]
 pub struct ApprovedGrants {
     paths: Vec<policy::Grant>,
@@ -29,7 +29,7 @@ impl Default for ApprovedGrants {
 }
 
 impl ApprovedGrants {
-    /// Adds one. `by` says on whose answer.
+    /// Adds one grant. `by` names the approver.
     pub fn add(&mut self, grant: &Grant, extent: Extent, by: &str) {
         let origin = Origin::Approval(by.to_string());
         match grant {
@@ -60,7 +60,7 @@ impl ApprovedGrants {
         }
     }
 
-    /// Adds what a profile grants here.
+    /// Adds the grants of a profile, resolved for this run.
     pub fn add_profile(&mut self, granted: &Policy) {
         let chosen = granted.grants.iter().filter(|grant| grant.is_chosen());
         self.paths.extend(chosen.cloned());
@@ -74,62 +74,62 @@ impl ApprovedGrants {
         }
     }
 
-    /// Whether an access to what has this name is granted.
+    /// Whether this access to this path is granted.
     pub fn path(&self, access: Access, name: &Path) -> bool {
         let mut paths = self.paths.iter();
         paths.any(|grant| grant.access.contains(access) && grant.covers(name))
     }
 
-    /// Whether this very socket is.
+    /// Whether this socket is granted; the path must be equal.
     pub fn socket(&self, name: &Path) -> bool {
         self.sockets.iter().any(|socket| socket == name)
     }
 
-    /// Whether a name may be known.
+    /// Whether this host name may be resolved.
     pub fn knows(&self, name: &Name) -> bool {
         self.reach.knows(name)
     }
 
-    /// Whether a host may be reached, and what may be spoken there.
+    /// The protocol check for this host and port if they may be reached.
     pub fn name(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
         self.reach.name(name, port)
     }
 
-    /// Whether an address may be reached as one.
+    /// Whether this address may be reached by its number.
     pub fn address(&self, address: IpAddr, port: u16) -> bool {
         self.reach.address(address, port)
     }
 
-    /// Whether a port may be listened on.
+    /// Whether this port may be listened on.
     pub fn may_listen(&self, port: u16) -> bool {
         self.reach == NetworkPolicy::Everything || self.listen.contains(&port)
     }
 
-    /// The paths with what is granted there.
+    /// The granted paths with their access.
     pub fn paths(&self) -> impl Iterator<Item = (Access, PathBuf)> {
         self.paths.iter().map(|grant| (grant.access, grant.path.clone()))
     }
 }
 
-/// What one call may do beyond the policy, and where it is made.
+/// What one call may do beyond the policy, and on which thread it is handled.
 #[derive(Debug, Clone, Default)]
 pub struct CallGrants {
     /// Granted for this call alone.
     pub once: ApprovedGrants,
-    /// What was answered for it.
+    /// The questions already answered for this call.
     pub answered: Vec<Key>,
-    /// Where it is made.
+    /// The kind of thread that handles the call.
     pub place: Place,
 }
 
-/// Where a call is made.
+/// The kind of thread that handles a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Place {
-    /// In the workers' domain.
+    /// A worker, in the workers' Landlock domain.
     #[default]
     Worker,
-    /// On a thread of its own outside it, which has only read so far.
+    /// A retry thread that hasn't entered a Landlock domain yet and has only read so far.
     RetryThread,
-    /// On a thread that is confined to the workers' domain and what was granted.
+    /// A thread confined to the workers' domain widened by the approved grants.
     Confined,
 }

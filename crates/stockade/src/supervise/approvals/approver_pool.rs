@@ -1,5 +1,5 @@
-//! Threads for the approver: outside of every confinement, with the descriptors of the launcher's process,
-//! since an approver opens terminals and sockets and starts programs.
+//! Threads that call the approver. They are unconfined and share the launcher's descriptors, since an approver opens
+//! terminals and sockets and starts programs.
 
 use std::io;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::fault;
 use crate::report::{Faults, Part};
 use stockade_sys::confine;
 
-/// One question on its way to the approver.
+/// One question to put to the approver.
 pub struct PromptJob {
-    /// The prompt queue's number for it.
+    /// The prompt queue's number for the question.
     pub number: usize,
     pub request: EscalationRequest,
     pub deadline: Deadline,
-    /// Where the answer goes.
+    /// The channel on which the answer is sent.
     pub reply: Sender<Message>,
 }
 
@@ -28,12 +28,12 @@ impl PromptJob {
     }
 }
 
-/// The hold on the asker. Without one it ends.
+/// The sending end of the pool. The pool ends when the last clone is dropped.
 #[derive(Clone)]
 pub struct ApproverPool(Sender<PromptJob>);
 
 impl ApproverPool {
-    /// Starts it from a thread of the launcher's on which all signals are blocked.
+    /// Starts the pool from a thread of the launcher on which all signals are blocked.
     pub fn start(
         approver: Arc<dyn Approver>,
         faults: Arc<Faults>,
@@ -46,7 +46,7 @@ impl ApproverPool {
         Ok(ApproverPool(sender))
     }
 
-    /// Sends it out.
+    /// Hands a job to the pool; answers with silence if the pool has ended.
     pub fn send(&self, job: PromptJob) {
         if let Err(unsent) = self.0.send(job) {
             unsent.0.reply(Answer::silence("there is no thread that asks"));
@@ -54,7 +54,7 @@ impl ApproverPool {
     }
 }
 
-/// A thread for each question: one that never comes back holds no other up.
+/// Starts a thread for each question, so that one that never returns doesn't hold up the others.
 fn serve(errands: &Receiver<PromptJob>, approver: &Arc<dyn Approver>, faults: &Arc<Faults>, holds_capabilities: bool) {
     if confine::drop_capabilities(holds_capabilities).is_err() {
         return;
@@ -72,7 +72,7 @@ fn serve(errands: &Receiver<PromptJob>, approver: &Arc<dyn Approver>, faults: &A
     }
 }
 
-/// An approver that panics has given no answer.
+/// Asks the approver. A panic counts as no answer.
 fn ask(job: &PromptJob, approver: &dyn Approver, faults: &Faults) {
     let asked = fault::contain(|| {
         fault::point("asker", || &job.request.evidence.target);

@@ -1,4 +1,4 @@
-//! From an answer to what it grants. What doesn't fit the question is a no.
+//! Turns an answer into a grant. An answer that doesn't fit the question counts as a no.
 
 use super::approved_grants::ApprovedGrants;
 use super::writing::{Offered, What, words};
@@ -9,13 +9,13 @@ use crate::policy::{self, Policy};
 use crate::report::{Declined, Flag, Grant, PathGrant, Refusal, path_of};
 use crate::supervise::shared::Shared;
 
-/// What an answer comes to.
+/// The outcome of an answer.
 pub enum Decision {
     Yes(Box<Granting>),
     No(Declined),
 }
 
-/// What is granted.
+/// A grant or profile and how long it lasts.
 pub struct Granting {
     lifetime: Lifetime,
     subject: Subject,
@@ -26,7 +26,7 @@ enum Subject {
     Profile(String, Box<Policy>),
 }
 
-/// Reads an answer against its question.
+/// Checks an answer against its question.
 pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, answer: &Answer) -> Decision {
     let (lifetime, extent) = match &answer.choice {
         Choice::Yes { lifetime, extent } => (*lifetime, extent),
@@ -46,12 +46,12 @@ pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, a
     let subject = match extent {
         approve::Extent::Requested => match &offered.what {
             What::Grant(grant) => Some(Subject::Grant(grant.clone())),
-            // Only who types its name gets it.
+            // `trusted` is granted only if the approver typed its name.
             What::Profile(name) if name != Requested::TYPED => profile(asking, name),
             What::Profile(_) => None,
         },
         approve::Extent::Wider => offered.wider.clone().map(Subject::Grant),
-        // Any other may not even allow what was asked for, and then it would be asked again and again.
+        // Another profile might not even allow what was asked for, and the question would come again and again.
         approve::Extent::Profile(name) => match &offered.what {
             What::Profile(requested) if name == requested || name == Requested::TYPED => profile(asking, name),
             What::Profile(_) | What::Grant(_) => None,
@@ -74,7 +74,7 @@ fn profile(asking: &Asking, name: &str) -> Option<Subject> {
     Some(Subject::Profile(name.to_string(), Box::new(policy)))
 }
 
-/// One access needs nothing wider.
+/// A wider grant or a profile lasts for the session at least: one access needs nothing wider.
 fn lasting(lifetime: Lifetime, subject: &Subject, extent: &approve::Extent) -> Lifetime {
     let is_wide = *extent == approve::Extent::Wider || matches!(subject, Subject::Profile(..));
     if is_wide && lifetime == Lifetime::Once {
@@ -84,7 +84,7 @@ fn lasting(lifetime: Lifetime, subject: &Subject, extent: &approve::Extent) -> L
     }
 }
 
-/// A yes to a file is none to a directory that the run puts in its place.
+/// A yes to a file doesn't extend to a directory that the run puts in its place.
 fn extent(grant: &Grant, refusal: Option<&Refusal>) -> policy::Extent {
     let is_file = |refusal: &Refusal| !refusal.is_directory && !matches!(&*refusal.syscall, "mkdir" | "mkdirat");
     let is_itself = |refusal: &Refusal| match grant {
@@ -98,12 +98,12 @@ fn extent(grant: &Grant, refusal: Option<&Refusal>) -> policy::Extent {
 }
 
 impl Granting {
-    /// Whether it lasts beyond the call.
+    /// Whether the grant outlasts the call.
     pub fn lasts(&self) -> bool {
         self.lifetime != Lifetime::Once
     }
 
-    /// Opens what lasts, and has it remembered where it is for always: the lifetime that came of it.
+    /// Adds a lasting grant, and stores it if it is for always. Returns the lifetime that was achieved.
     pub fn open(
         &self,
         approvals: &Approvals,
@@ -128,7 +128,7 @@ impl Granting {
         if kept { Lifetime::Always } else { Lifetime::Session }
     }
 
-    /// Opens, for one call, exactly what it asked for.
+    /// Adds, for one call, exactly what it asked for.
     pub fn for_one(&self, refusal: &Refusal, once: &mut ApprovedGrants, by: &str) {
         if self.lasts() {
             return;
@@ -148,7 +148,7 @@ impl Granting {
         }
     }
 
-    /// The same as data.
+    /// The grant as data for records and reports.
     pub fn requested(&self) -> Requested {
         match &self.subject {
             Subject::Grant(grant) => Requested::Grants(vec![words(grant)]),

@@ -1,7 +1,7 @@
-//! The run held still, while a question is open where it has its terminal.
+//! Stops the whole run while a question is open on the terminal that the run uses.
 //!
-//! Nothing of it goes on meanwhile: its threads are stopped, and no call is answered, also not one that had come before, so
-//! that a thread which has run since is one that let itself go on.
+//! All of the run's threads are stopped and no call is answered, not even one that had arrived before. So a thread that
+//! has run since was resumed by the run itself.
 
 use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::mutex::lock;
 use crate::supervise::worker_fds::WorkerFds;
 use crate::warden::{Look, Pause};
 
-/// Answers are given while it is open.
+/// Calls are answered only while the gate is open.
 #[derive(Debug, Default)]
 pub struct Gate {
     is_closed: Mutex<bool>,
@@ -19,7 +19,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Waits while it is closed.
+    /// Waits while the gate is closed.
     pub fn pass(&self) {
         let closed = lock(&self.is_closed);
         drop(
@@ -35,7 +35,7 @@ impl Gate {
     }
 }
 
-/// A closed gate, which opens with the value's end.
+/// Keeps the gate closed until it is dropped.
 struct Closed(Arc<Approvals>);
 
 impl Closed {
@@ -51,36 +51,36 @@ impl Drop for Closed {
     }
 }
 
-/// The run held still. Dropping it lets all of it go on.
+/// The stopped run. Dropping it resumes the run.
 pub struct Hold {
     pause: Pause,
     _closed: Closed,
 }
 
 impl Hold {
-    /// Stops all of the run; an error says why it can't be.
+    /// Stops the whole run; an error says why that isn't possible.
     pub fn begin(worker_fds: &WorkerFds, approvals: &Arc<Approvals>) -> Result<Hold, &'static str> {
         if worker_fds.is_interruptible {
-            // Stopping the run would take the very call back that is asked about.
+            // Stopping the run would cancel the very call that is asked about.
             return Err("before Linux 5.19 nothing can be asked where the run has its terminal");
         }
         let closed = Closed::new(approvals);
         let Some(pause) = Pause::begin(worker_fds.warden, Some(worker_fds.orders.as_fd())) else {
             return Err("the run's processes can't be held still, so nothing is asked where they have their terminal");
         };
-        // Once it is held: nothing sets another one then.
+        // Checked after the stop: no further timer can be set then.
         if pause.has_alarm() {
             return Err("a timer of the run would let it go on, so nothing is asked where it has its terminal");
         }
         Ok(Hold { pause, _closed: closed })
     }
 
-    /// Whether nothing of the run has run since.
+    /// Whether nothing of the run has run since the stop.
     pub fn is_unbroken(&self) -> bool {
         self.pause.is_unbroken()
     }
 
-    /// The same question for the asking thread.
+    /// A handle with which the approver's thread makes the same check.
     pub fn look(&self) -> Look {
         self.pause.look()
     }

@@ -1,4 +1,4 @@
-//! What was asked and answered, so that no question is asked twice, or without end.
+//! Questions and answers of a run, so that nothing is asked twice and the number of questions is bounded.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -6,26 +6,26 @@ use std::time::{Duration, Instant};
 use super::question::{Group, Key};
 use crate::report::{Declined, Escalated, Escalation, Refusal};
 
-/// Questions of one run.
+/// Most questions in one run.
 const MOST: usize = 50;
-/// Questions within [`RATE_TIME`].
+/// Most questions within [`RATE_TIME`].
 const MOST_AT_ONCE: usize = 20;
 const RATE_TIME: Duration = Duration::from_secs(60);
-/// After so many a no in one directory, or to one host, it is no to the rest of it.
+/// After this many refusals in one directory, or for one host, the rest of it is refused without asking.
 const STRIKES: usize = 2;
-/// After so many questions in a row without an answer, no more are asked.
+/// After this many questions in a row without an answer, no more are asked.
 const SILENCES: usize = 3;
-/// Refused targets that are kept in mind.
+/// Most refused targets that are remembered.
 const MOST_REFUSED: usize = 4096;
 
-/// What a refused access is to a person.
+/// How a refused access is to be handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Considered {
-    /// Nothing to be asked about.
+    /// No question can be asked about it.
     Plain,
-    /// A question.
+    /// It becomes a question.
     Ask,
-    /// Answered already.
+    /// It was declined already.
     Refused(Declined),
 }
 
@@ -44,7 +44,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Whether an access is still to be asked about.
+    /// Says whether an access is still to be asked about.
     pub fn consider(&self, refusal: &Refusal) -> Considered {
         if let Some(declined) = &self.ended {
             return Considered::Refused(declined.clone());
@@ -61,7 +61,7 @@ impl Log {
         }
     }
 
-    /// Counts one more question; an error where there were too many, and from then on none is asked.
+    /// Counts one more question. Over a limit it returns an error, and from then on nothing is asked.
     pub fn count(&mut self) -> Result<usize, Declined> {
         let now = Instant::now();
         while self.recent.front().is_some_and(|time| now - *time > RATE_TIME) {
@@ -87,7 +87,7 @@ impl Log {
         Ok(self.asked)
     }
 
-    /// Takes note of a yes; one that lasts isn't asked for again.
+    /// Records a yes; one that lasts isn't asked for again.
     pub fn grant(&mut self, key: &Key, group: &Group, lasts: bool) {
         self.silences = 0;
         *self.yeses.entry(group.clone()).or_default() += 1;
@@ -96,17 +96,17 @@ impl Log {
         }
     }
 
-    /// How many yeses there were to questions of this group.
+    /// The number of yeses to questions of this group.
     pub fn granted_beside(&self, group: &Group) -> usize {
         self.yeses.get(group).copied().unwrap_or_default()
     }
 
-    /// Whether a yes that lasts was given.
+    /// Whether a lasting yes was given.
     pub fn has_granted(&self, key: &Key) -> bool {
         self.granted.contains(key)
     }
 
-    /// Takes note of a no.
+    /// Records a no.
     pub fn refuse(&mut self, refusal: &Refusal, declined: Declined) {
         if self.refused.len() >= MOST_REFUSED {
             let full = Declined {
@@ -119,12 +119,12 @@ impl Log {
         *self.strikes.entry(Group::of(refusal)).or_default() += 1;
     }
 
-    /// Nothing is asked any more.
+    /// Ends all asking.
     pub fn end(&mut self, declined: Declined) {
         self.ended.get_or_insert(declined);
     }
 
-    /// No answer came.
+    /// Records that a question got no answer.
     pub fn hear_nothing(&mut self) {
         self.silences += 1;
         if self.silences >= SILENCES {
@@ -135,7 +135,7 @@ impl Log {
         }
     }
 
-    /// Somebody did.
+    /// Records that a question got an answer.
     pub fn hear_something(&mut self) {
         self.silences = 0;
     }
@@ -145,7 +145,7 @@ impl Log {
         self.answered.push(answered);
     }
 
-    /// What was asked, for the report.
+    /// The questions and answers, for the report.
     pub fn escalation(&self) -> Option<Escalation> {
         (!self.answered.is_empty()).then(|| Escalation {
             requests: self.answered.clone(),
@@ -154,7 +154,7 @@ impl Log {
     }
 }
 
-/// Asking once more would have the same answer, and the same end.
+/// The refusal of a call that still fails after a yes: asking again would end in the same way.
 pub fn not_opened() -> Declined {
     Declined {
         by: Some("Stockade".into()),

@@ -1,13 +1,13 @@
-//! What a run is granted while it lives: a refused call becomes a question, and a yes lets it be made after all.
+//! Approvals while a run is alive: a refused call becomes a question, and a yes lets the call be made after all.
 //!
-//! The worker that refuses a call doesn't answer it but hands it over as a [`Question`]. The **prompt queue**, a thread of the
-//! run's, keeps the questions: one at a time of each directory or host, no target twice, only so many in all. The
-//! **asker**, outside of every confinement, lends its threads to the approver. On a yes the call begins anew, as if it
-//! had just come: it is read, resolved and judged again, now with what was granted. On a no, a time-out or any error it
-//! gets the answer that it would have got at once.
+//! The worker that refuses a call doesn't answer it but hands it over as a [`Question`]. The **prompt queue**, a thread
+//! of the run's, keeps the questions: one open at a time for each directory or host, no target twice, a limited number
+//! in all. The **approver pool**, which is unconfined, calls the approver on its threads. On a yes the call is handled
+//! again from the start: it is read, resolved and judged again, now with the new grant. On a no, a time-out or any
+//! error the call gets the answer that it would have got at once.
 //!
-//! The workers' Landlock domain doesn't reach what was granted later. Such calls are made **beyond** it, by a thread
-//! that reads and judges them and then confines itself to that domain and what was granted.
+//! The workers' Landlock domain doesn't include later grants. A **retry thread** makes such calls: it reads and judges
+//! the call and then confines itself to that domain widened by the grants.
 
 mod approved_grants;
 mod approver_pool;
@@ -38,15 +38,15 @@ use crate::report::{self, Escalation, Refusal, Setting};
 use hold::Gate;
 use log::Log;
 
-/// Who is asked, and what has to be known for it.
+/// The approver and the facts that questions need.
 pub struct Asking {
-    /// Who is asked.
+    /// The approver.
     pub approver: Arc<dyn Approver>,
     /// How long one question may stay open.
     pub timeout: Duration,
-    /// What is asked for.
+    /// The unit of a question: a grant or a profile.
     pub unit: Unit,
-    /// How long a grant may last.
+    /// The lifetimes that a grant may have.
     pub lifetimes: Vec<Lifetime>,
     /// The run's id.
     pub run: String,
@@ -56,17 +56,17 @@ pub struct Asking {
     pub home: Option<PathBuf>,
     /// The agent that the run acts for.
     pub agent: Option<String>,
-    /// The hash of the script that runs, where one is run as such.
+    /// The hash of the script, if the run is started for a script.
     pub script: Option<String>,
     /// The shipped profiles, for [`Unit::Profile`].
     pub profiles: Box<dyn Profiles>,
 }
 
-/// The shipped profiles in the circumstances of a run.
+/// The shipped profiles, resolved for a run.
 pub trait Profiles: Send + Sync {
-    /// The lowest that allows this as well as what the run has; never `trusted`.
+    /// The lowest profile that allows this access and all that the run has; never `trusted`.
     fn lowest(&self, refusal: &Refusal) -> Option<String>;
-    /// What one would grant here.
+    /// The policy that a profile would grant here.
     fn policy(&self, name: &str) -> Option<Policy>;
 }
 
@@ -81,7 +81,7 @@ pub struct Approvals {
     gate: Gate,
 }
 
-/// How long the run has waited for answers.
+/// The time that the run has waited for answers.
 #[derive(Debug, Default)]
 struct Clock {
     waited: Duration,
@@ -101,17 +101,17 @@ impl Approvals {
         }
     }
 
-    /// Who is asked.
+    /// The approver.
     pub fn approver(&self) -> Arc<dyn Approver> {
         Arc::clone(&self.asking.approver)
     }
 
-    /// What was granted until the run ends.
+    /// The grants that last until the run ends.
     pub fn opened(&self) -> RwLockReadGuard<'_, ApprovedGrants> {
         self.opened.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a refused access is to a person.
+    /// How a refused access is to be handled.
     pub fn consider(&self, refusal: &Refusal, policy: &Policy) -> Considered {
         let setting = Setting {
             policy,
@@ -124,7 +124,7 @@ impl Approvals {
         self.log().consider(refusal)
     }
 
-    /// Hands a question to the prompt queue; gives it back where there's none.
+    /// Hands a question to the prompt queue; returns it if there is no queue.
     pub fn ask(&self, question: Box<Question>) -> Result<(), Box<Question>> {
         let prompt_queue = lock(&self.prompt_queue);
         let Some(prompt_queue) = prompt_queue.as_ref() else {
@@ -138,7 +138,7 @@ impl Approvals {
             })
     }
 
-    /// Has a call made beyond the workers' domain; whether somebody does.
+    /// Queues a call for the retry thread; returns whether that was possible.
     pub fn go_beyond(&self, job: Job) -> bool {
         let beyond = lock(&self.beyond);
         beyond.as_ref().is_some_and(|beyond| beyond.send(job).is_ok())
@@ -150,12 +150,12 @@ impl Approvals {
         *lock(&self.beyond) = Some(beyond);
     }
 
-    /// Waits while no call may be answered, because the run is held still.
+    /// Waits while the run is stopped and no call may be answered.
     pub fn wait_for_hold(&self) {
         self.gate.pass();
     }
 
-    /// No process of the run is left.
+    /// Ends asking and retrying: no process of the run is left.
     pub fn close(&self) {
         if let Some(prompt_queue) = lock(&self.prompt_queue).take() {
             let _ = prompt_queue.send(Message::Over);
@@ -163,13 +163,13 @@ impl Approvals {
         lock(&self.beyond).take();
     }
 
-    /// How long questions have been open: no part of the run's time.
+    /// The time that questions have been open; it doesn't count as the run's time.
     pub fn waited(&self) -> Duration {
         let clock = lock(&self.clock);
         clock.waited + clock.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// What was asked, for the report; `None` where nothing was.
+    /// The questions and answers, for the report; `None` if nothing was asked.
     pub fn escalation(&self) -> Option<Escalation> {
         self.log().escalation()
     }

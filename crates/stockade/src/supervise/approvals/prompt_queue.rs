@@ -1,5 +1,5 @@
-//! The prompt queue: the thread that keeps a run's questions. It asks one at a time of each group, hears the answers, and looks
-//! after those who wait: a signal takes a call back, and none waits longer than was said.
+//! The prompt queue: the thread that keeps a run's questions. It asks one at a time per group, receives the answers,
+//! and checks on waiting calls: a signal takes a call back, and none waits longer than the timeout.
 
 use std::collections::VecDeque;
 use std::io;
@@ -26,11 +26,11 @@ use decision::Decision;
 use stockade_sys::notify::Notification;
 use writing::Offered;
 
-/// How often those who wait are looked after.
+/// The interval at which waiting calls are checked.
 const SLICE: Duration = Duration::from_millis(50);
-/// What an approver may take beyond its time before it is given up.
+/// The time that an approver may take beyond its timeout before it is given up.
 const GRACE: Duration = Duration::from_secs(2);
-/// Calls that wait at once: more are refused.
+/// Most calls that wait at once; further ones are refused.
 const MOST_WAITING: usize = 256;
 
 /// The prompt queue of one run.
@@ -42,17 +42,17 @@ pub struct PromptQueue {
     replies: Sender<Message>,
     open: Vec<Open>,
     waiting: VecDeque<Question>,
-    /// What was heard while only one answer was waited for.
+    /// Messages received while waiting for one particular answer.
     early: VecDeque<Message>,
-    /// The run held still, while a question is open where it has its terminal.
+    /// The stopped run, while a question is open on its terminal.
     hold: Option<Hold>,
-    /// Calls that are refused once it isn't.
+    /// Calls to refuse once the run is resumed.
     held_back: Vec<(Notification, i32)>,
-    /// All calls that still wait for their answer here, with the one that a panic leaves them.
+    /// All calls that still wait for an answer here, with the errno that they get if the thread panics.
     owed: Vec<(Notification, i32)>,
 }
 
-/// A question that somebody is asked.
+/// A question that the approver has been asked.
 struct Open {
     number: usize,
     group: Group,
@@ -61,12 +61,12 @@ struct Open {
     offered: Offered,
     deadline: Deadline,
     begun: Instant,
-    /// The calls that wait for it.
+    /// The calls that wait for its answer.
     calls: Vec<Question>,
 }
 
 impl PromptQueue {
-    /// Starts it from a worker; the answer is where questions go.
+    /// Starts the queue's thread with a worker; returns the channel for questions.
     pub fn start(
         worker: Worker,
         approvals: Arc<Approvals>,
@@ -105,7 +105,7 @@ impl PromptQueue {
         self.approvals.count_time(false);
     }
 
-    /// Hears one message and does what is due; `false` once the run is over.
+    /// Receives one message and does what is due; returns `false` once the run is over.
     fn go_round(&mut self) -> bool {
         match self.hear() {
             Ok(Message::Question(question)) => self.take(*question),
@@ -119,7 +119,7 @@ impl PromptQueue {
         true
     }
 
-    /// After a panic: withdraws every question and refuses every call that waits.
+    /// After a panic: withdraws every question and refuses every waiting call.
     fn start_over(&mut self, fault: &Fault) {
         self.shared().faults.note(Part::Questions, fault);
         for open in std::mem::take(&mut self.open) {
@@ -140,7 +140,7 @@ impl PromptQueue {
         self.approvals.count_time(false);
     }
 
-    /// A call was answered, or will be by another thread.
+    /// Forgets a call that was answered, or that another thread will answer.
     fn settle(&mut self, notification: &Notification) {
         self.owed.retain(|(owed, _)| owed.id != notification.id);
     }
@@ -173,7 +173,7 @@ impl PromptQueue {
             return;
         }
         if self.approvals.log().has_granted(&key) {
-            // Judged before the yes, perhaps.
+            // It may have been judged before the yes.
             question.call_grants.answered.push(key);
             self.go_on(question);
             return;
@@ -187,11 +187,11 @@ impl PromptQueue {
         }
     }
 
-    /// Asks what may be asked now.
+    /// Asks all questions that may be asked now.
     fn ask_next(&mut self) {
         let in_place = self.approvals.asking.approver.manner() == Manner::InPlace;
         if self.open.is_empty() && self.is_broken() {
-            // The next question needs another.
+            // The next question needs a new stop.
             self.let_go();
         }
         let mut index = 0;
@@ -257,7 +257,7 @@ impl PromptQueue {
         });
     }
 
-    /// Stops all of the run; an error says why it can't be.
+    /// Stops the whole run; an error says why that isn't possible.
     fn hold_still(&mut self) -> Result<(), &'static str> {
         if self.hold.is_none() {
             self.hold = Some(Hold::begin(&self.worker.worker_fds, &self.approvals)?);
@@ -269,7 +269,7 @@ impl PromptQueue {
         self.hold.as_ref().is_some_and(|hold| !hold.is_unbroken())
     }
 
-    /// Lets the run go on.
+    /// Resumes the run.
     fn let_go(&mut self) {
         if self.hold.take().is_some() {
             for (notification, errno) in std::mem::take(&mut self.held_back) {
@@ -278,7 +278,7 @@ impl PromptQueue {
         }
     }
 
-    /// Refuses a call, once the run isn't held still.
+    /// Refuses a call: at once, or when the run is resumed.
     fn reply(&mut self, notification: Notification, errno: i32) {
         if self.hold.is_some() {
             self.held_back.push((notification, errno));
@@ -293,7 +293,7 @@ impl PromptQueue {
     }
 
     fn answered(&mut self, number: usize, answer: &Answer) {
-        // One that was given up is past being answered.
+        // The answer to a question that was given up comes too late.
         let Some(at) = self.open.iter().position(|open| open.number == number) else {
             return;
         };
@@ -302,8 +302,8 @@ impl PromptQueue {
             self.give_way(open, answer);
             return;
         }
-        // After the answer was read and before anything is granted. The run stays held in between, so what it did not do by
-        // now it does only after the answer was carried out.
+        // Checked after the answer was read and before anything is granted. The run stays stopped in between: what it
+        // hasn't done by now it does only after the answer was carried out.
         if self.is_broken() {
             self.break_off(open);
         } else {
@@ -311,7 +311,7 @@ impl PromptQueue {
         }
     }
 
-    /// Ctrl-C, which ends the run once it goes on: nothing more is asked of those that wait.
+    /// Handles Ctrl-C, which ends the run when it is resumed: the waiting calls are declined without asking.
     fn give_way(&mut self, open: Open, answer: &Answer) {
         self.close(open, answer);
         for question in std::mem::take(&mut self.waiting) {
@@ -325,14 +325,14 @@ impl PromptQueue {
         }
     }
 
-    /// Whatever is answered now may be to a question that the run has drawn.
+    /// Gives up a question because the run was resumed: the answer may be to a question that the run has drawn.
     fn break_off(&mut self, open: Open) {
         open.deadline.break_off();
         self.close(open, &Answer::silence("the run went on while the question was open"));
     }
 
-    /// Waits until the asking thread has given the terminal back, while the run is held: it may end the moment it goes on, and
-    /// Stockade with it.
+    /// Waits, with the run still stopped, until the approver's thread has given the terminal back: the run may end the
+    /// moment it is resumed, and Stockade with it.
     fn wait_for_terminal(&mut self, number: usize) {
         let end = Instant::now() + GRACE;
         while self.hold.is_some() {
@@ -345,12 +345,12 @@ impl PromptQueue {
         }
     }
 
-    /// Carries an answer out.
+    /// Carries out an answer.
     fn close(&mut self, open: Open, answer: &Answer) {
         open.deadline.withdraw();
         let decision = decision::decide(&self.approvals.asking, &open.request, &open.offered, answer);
         let answer = match &decision {
-            // What doesn't fit the question was no answer to it.
+            // An answer that doesn't fit the question counts as none.
             Decision::No(declined) if matches!(answer.choice, Choice::Yes { .. }) => {
                 &Answer::silence(declined.to_string())
             }
@@ -409,7 +409,7 @@ impl PromptQueue {
             granting.for_one(&question.refusal, &mut question.call_grants.once, &answer.by);
             self.go_on(question);
         }
-        // One call is one call. What lasts may be wide enough for the others; if it isn't, they come back.
+        // A yes for one call covers one call. A lasting one may cover the others; if it doesn't, they come back.
         self.waiting.extend(calls);
         for question in std::mem::take(&mut self.waiting) {
             if granting.lasts() && Group::of(&question.refusal) == open.group {
@@ -437,7 +437,7 @@ impl PromptQueue {
         }
     }
 
-    /// Makes the call anew, in the workers' domain; what that doesn't reach goes beyond it by itself.
+    /// Handles the call again on a thread in the workers' domain, which passes it to the retry thread if needed.
     fn go_on(&mut self, question: Question) {
         let notification = question.notification;
         let call = (notification, question.nested_runs);
@@ -454,11 +454,11 @@ impl PromptQueue {
         self.reply(question.notification, question.errno);
     }
 
-    /// Lets go of calls that were interrupted, and of questions that took too long.
+    /// Drops calls that were interrupted, and closes questions that took too long.
     fn look_after(&mut self) {
         let interrupted = self.interrupted();
         let is_broken = !self.open.is_empty() && self.is_broken();
-        // Looked at last. Ctrl-C is a signal too, which is said before it is sent, and the answer is on its way.
+        // Checked last. Ctrl-C is a signal too, which is announced before it is sent, and its answer is on its way.
         let gives_way = self.open.iter().any(|open| open.deadline.is_interrupted());
         if !gives_way {
             self.let_interrupted_go(interrupted);
@@ -491,7 +491,7 @@ impl PromptQueue {
         }
     }
 
-    /// Calls that wait although a signal has interrupted them.
+    /// Waiting calls that a signal has interrupted.
     fn interrupted(&self) -> Vec<Notification> {
         let open = self.open.iter().flat_map(|open| &open.calls);
         let calls = self.waiting.iter().chain(open).map(|question| question.notification);
@@ -512,7 +512,7 @@ impl PromptQueue {
     }
 }
 
-/// Looked at by the one who asks.
+/// The check that the approver's thread makes while it asks.
 fn is_still_held(hold: &Hold) -> impl Fn() -> bool + Send + Sync + 'static {
     let look = hold.look();
     move || look.is_unbroken()

@@ -1,4 +1,4 @@
-//! A call that waits for an answer, and what it has in common with others.
+//! A call that waits for an approval, and the keys by which such calls are grouped.
 
 use std::path::Path;
 
@@ -8,21 +8,21 @@ use crate::report::{Kind, Refusal};
 use crate::supervise::nested_runs::Applying;
 use stockade_sys::notify::Notification;
 
-/// A call that waits.
+/// A call that waits for an approval.
 pub struct Question {
     /// The call.
     pub notification: Notification,
-    /// The inner runs that the caller is in.
+    /// The nested runs that the caller is in.
     pub nested_runs: Applying,
-    /// What it may do already.
+    /// The grants that the call already has.
     pub call_grants: CallGrants,
-    /// What was refused.
+    /// The refused access.
     pub refusal: Refusal,
-    /// What it is answered on a no.
+    /// The errno of the call on a no.
     pub errno: i32,
 }
 
-/// What the prompt queue hears.
+/// A message to the prompt queue.
 pub enum Message {
     /// A call that waits.
     Question(Box<Question>),
@@ -32,7 +32,7 @@ pub enum Message {
     Over,
 }
 
-/// A power that is granted as one, whichever call asks for it.
+/// A kind of access that is granted as one, whichever call asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Power {
     Read,
@@ -56,7 +56,7 @@ impl Power {
     }
 }
 
-/// Questions of the same key have one answer.
+/// Questions with the same key share one answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key(Power, Vec<u8>);
 
@@ -66,8 +66,8 @@ impl Key {
     }
 }
 
-/// Questions of the same group (a directory, a host) are asked one after the other: the answer to one may be wide enough
-/// for the others.
+/// Questions of the same group (a directory, a host) are asked one after the other: the answer to one may be wide
+/// enough for the others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Group(Power, Vec<u8>);
 

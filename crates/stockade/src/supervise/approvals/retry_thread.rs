@@ -1,8 +1,8 @@
-//! Calls for what was granted on an answer, which the workers' domain doesn't reach.
+//! Retries of calls whose approved grants lie outside the workers' Landlock domain.
 //!
-//! The thread here was started before the first worker confined itself, and does nothing but start others: one for each
-//! call. That one reads, resolves and judges unconfined, since Landlock would keep a thread of another domain from
-//! reading the target's memory, and confines itself before the first effect.
+//! The retry thread is started before the first worker confines itself, and only starts one further thread per call.
+//! That thread reads, resolves and judges the call unconfined, since Landlock would keep a thread of another domain
+//! from reading the target's memory, and confines itself before the first effect.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -19,9 +19,9 @@ use crate::supervise::notify_context::NotifyContext;
 use crate::supervise::worker::{Slow, Worker, spawn};
 use stockade_sys::notify::Notification;
 
-/// One call.
+/// One call to retry.
 pub struct Job {
-    /// What answers it.
+    /// The worker that answers the call.
     pub worker: Worker,
     pub notification: Notification,
     pub nested_runs: Applying,
@@ -29,17 +29,17 @@ pub struct Job {
 }
 
 impl Job {
-    /// Gives up on it.
+    /// Answers the call with an error.
     pub fn refuse(&self, errno: i32) {
         self.worker.answer(&self.notification, Err(Errno(errno)));
     }
 }
 
-/// The thread that starts others.
+/// The thread that starts a thread for each call.
 pub struct RetryThread;
 
 impl RetryThread {
-    /// Starts it from a worker that isn't confined yet. It ends with the last sender.
+    /// Starts the thread from a worker that isn't confined yet. It ends with the last sender.
     pub fn start() -> io::Result<Sender<Job>> {
         let (sender, jobs) = channel();
         thread::Builder::new()
@@ -57,7 +57,7 @@ fn serve(jobs: &Receiver<Job>) {
     }
 }
 
-/// Starts the thread of one call.
+/// Starts the thread for one call.
 fn start(worker: &Worker, job: Job) {
     let Some(slow) = Slow::begin(&worker.shared) else {
         job.refuse(libc::EAGAIN);
@@ -74,7 +74,7 @@ fn start(worker: &Worker, job: Job) {
     }
 }
 
-/// Makes one call on a thread of its own.
+/// Handles one call on a thread of its own.
 fn make(mut job: Job) {
     fault::point("beyond", || "");
     let worker_fds = &job.worker.worker_fds;
@@ -87,9 +87,9 @@ fn make(mut job: Job) {
         .work(&job.notification, &job.nested_runs, job.call_grants, dispatch::dispatch);
 }
 
-/// Confines the thread of a call to the workers' domain and what was granted.
+/// Confines the thread of a call to the workers' domain widened by the approved grants.
 pub fn confine(context: &NotifyContext<'_>) -> Result<(), Errno> {
-    // For whatever is still refused: from here on it can't be read.
+    // For the note of a later refusal: from here on the program can't be read.
     let _ = context.caller().program();
     let worker_fds = context.worker_fds();
     let domain = worker_fds.domain.as_ref().ok_or(Errno(libc::EPERM))?;

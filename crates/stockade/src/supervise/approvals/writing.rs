@@ -1,25 +1,25 @@
-//! The question as data: what is offered, and the request that says so.
+//! The question as data: the offered grants and the request for the approver.
 
 use super::Asking;
 use crate::approve::{EscalationRequest, Evidence, Lifetime, Requested, Unit, VERSION};
 use crate::report::{self, Grant, Kind, Reason, Refusal, Setting};
 use crate::supervise::shared::Shared;
 
-/// What is offered for a yes.
+/// The grants offered for a yes.
 pub struct Offered {
-    /// What is requested.
+    /// The requested grant or profile.
     pub what: What,
-    /// What the answer `wider` grants.
+    /// The grant that the answer `wider` gives.
     pub wider: Option<Grant>,
 }
 
-/// What is requested.
+/// A requested grant or profile.
 pub enum What {
     Grant(Grant),
     Profile(String),
 }
 
-/// What to offer for a refused access; `None` where nothing sensible would allow it.
+/// The offer for a refused access; `None` if nothing sensible would allow it.
 pub fn offered(asking: &Asking, shared: &Shared, refusal: &Refusal) -> Option<Offered> {
     let setting = Setting {
         policy: &shared.run.run_config.policy,
@@ -37,7 +37,7 @@ pub fn offered(asking: &Asking, shared: &Shared, refusal: &Refusal) -> Option<Of
     Some(Offered { what, wider })
 }
 
-/// The request.
+/// Builds the request for the approver.
 pub fn request(
     asking: &Asking,
     shared: &Shared,
@@ -93,13 +93,13 @@ pub fn request(
     }
 }
 
-/// The words of a flag, for people and programs to read.
+/// The words of a grant's flag, as text.
 pub fn words(grant: &Grant) -> Vec<String> {
     let words = grant.words();
     words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// What a person should know before a yes.
+/// A warning that a person should see before a yes.
 fn warning(refusal: &Refusal) -> Option<String> {
     match refusal.kind {
         Kind::Socket => Some("whatever listens on this socket acts with your powers, outside the sandbox".into()),

@@ -1,11 +1,11 @@
-//! What `/proc` shows of the threads of a run: whether they are held, and whether they have run since.
+//! The threads of a run in `/proc`: whether they are held, and whether they have run since.
 
 use std::collections::HashSet;
 use std::fs;
 
 use crate::processes::{StatFields, below, looks, status_field};
 
-/// Generations that are climbed: more than a process limit leaves room for.
+/// Most ancestors to walk up: more than a process limit allows.
 const DEEPEST: usize = 1 << 16;
 
 const STOP: u64 = 1 << (libc::SIGSTOP - 1);
@@ -31,7 +31,7 @@ impl Task {
         })
     }
 
-    /// Whether it is stopped, has ended, or waits in the kernel (for an answer of ours, mostly) and stops when it returns.
+    /// Whether it is stopped, has ended, or waits in the kernel (mostly for the supervisor's answer) and stops when it returns.
     pub fn is_held(self) -> bool {
         matches!(self.state, 'T' | 't' | 'Z' | 'X') || self.is_about_to_stop
     }
@@ -71,8 +71,8 @@ pub fn is_below(top: i32, pid: i32) -> bool {
     above.take(DEEPEST).any(|pid| pid == top)
 }
 
-/// Every living thread below a process, held, with how often it has left a processor: a thread that has run since has left
-/// one once more, or is on one, or waits for one.
+/// Every living thread below a process, held, with its count of context switches: a thread that has run since has
+/// switched once more, or is on a processor, or waits for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held(HashSet<HeldThread>);
 
@@ -85,7 +85,7 @@ struct HeldThread {
 }
 
 impl Held {
-    /// `None` where one isn't held, or can't be looked at.
+    /// Returns `None` if a thread isn't held, or can't be looked at.
     pub fn below(top: i32) -> Option<Held> {
         let mut held = HashSet::new();
         for process in below(top).ok()? {
@@ -99,11 +99,11 @@ impl Held {
 }
 
 impl HeldThread {
-    /// Nothing where it has ended: that it had not is in an earlier look.
+    /// Returns `Some(None)` if it has ended: that it hadn't is in an earlier look.
     fn read(process: i32, thread: i32) -> Option<Option<HeldThread>> {
         let place = format!("/proc/{process}/task/{thread}");
         let started = StatFields::of(&looks::read(&format!("{place}/stat")).ok()?)?.get(22)?;
-        // One text, written from its top to its end: the state is older than the counts.
+        // One text, written from top to bottom: the state is older than the counts.
         let status = looks::text(&format!("{place}/status"))?;
         let state = status.lines().find_map(|line| line.strip_prefix("State:\t"))?;
         match state.chars().next()? {

@@ -1,8 +1,8 @@
-//! Holding a run's processes still while a person is asked at the terminal that they read from and write to.
+//! Stops a run's processes while a person answers a prompt on the terminal that the processes read from and write to.
 //!
-//! A process that runs on could draw over the question, or take its answer, so nothing is asked unless all of them are held.
-//! They may be many, and in each other's way on purpose: processes that make others and end, that let each other go on,
-//! that have one thread in a call which waits for us and others beside it.
+//! A process that runs on could draw over the prompt, or take its answer, so nothing is asked unless all of them are
+//! held. They may be many, and work against being stopped: processes that fork and exit, that send each other SIGCONT,
+//! that have one thread in a call which waits for the supervisor and others beside it.
 
 mod look;
 #[cfg(test)]
@@ -20,34 +20,34 @@ use look::{Held, identity, tasks};
 use stockade_sys::wire::{self, Message};
 use stockade_sys::{other, process};
 
-/// A process by its number and the time of its start, since numbers are used again.
+/// A process: its id and its start time, since ids are reused.
 type Process = (i32, u64);
 
-/// How long processes may take to stop, on a busy machine too. A run that takes longer does so on purpose.
+/// How long processes may take to stop, also on a busy machine. A run that takes longer resists on purpose.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long nothing must change until the run counts as held: what was on its way back to the processor has left it then.
+/// How long nothing must change until the run counts as held: threads on their way back to a processor have left it.
 const SETTLED: Duration = Duration::from_millis(5);
 
-/// How many orders a warden gets that obeys none of them: fewer than its socket holds, since the next would wait for it.
+/// How many orders a warden gets without obeying one: fewer than its socket holds, since the next send would block.
 const ORDERS: usize = 128;
 
-/// How many pauses there are in this process, and how many have begun.
+/// How many pauses this process holds, and how many have begun.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
-/// The processes of a run, stopped. Dropping it lets them go on.
+/// The stopped processes of a run. Dropping it lets them go on.
 ///
-/// SIGSTOP isn't for good: the kernel itself lets processes go on, for a timer, a child's end, a terminal's hang-up or a
-/// process group that lost its last parent. So it is looked at whether anything has run since ([`Pause::is_unbroken`]).
+/// SIGSTOP isn't final: the kernel itself lets processes go on, for a timer, a child's end, a terminal's hang-up or an
+/// orphaned process group. So [`Pause::is_unbroken`] checks whether anything has run since.
 pub struct Pause {
     warden: i32,
-    /// Those that somebody else had stopped before.
+    /// The processes that were stopped before.
     before: HashSet<Process>,
-    /// The way to the warden, which stops all at once. It lets all go on at once too, so where some had been stopped before
-    /// there's none.
+    /// The socket to the warden, which stops all processes at once. It also lets all of them go on at once, so it is
+    /// `None` where some had been stopped before.
     orders: Option<OwnedFd>,
-    /// How many orders it got.
+    /// How many orders the warden got.
     ordered: usize,
     /// All threads, once they were held.
     held: Option<Held>,
@@ -55,8 +55,8 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Stops every thread below a warden, parents before their children as far as there's time; `None`, with all of them going
-    /// on, where they can't be held. `orders` leads to the warden.
+    /// Stops every thread below a warden, parents before their children as far as time allows; returns `None`, with all
+    /// of them going on, if they can't be held. `orders` is the socket to the warden.
     pub fn begin(warden: i32, orders: Option<BorrowedFd<'_>>) -> Option<Pause> {
         let before = below(warden).ok()?.into_iter().filter(|process| is_stopped(*process));
         let mut pause = Pause::new(warden, before.filter_map(identity).collect(), orders);
@@ -81,11 +81,11 @@ impl Pause {
         pause.held.is_some().then_some(pause)
     }
 
-    /// Stops every process once its parent is stopped; `None`, with all of them going on, where one takes longer than that. A
-    /// parent that waits for a child would otherwise hear that it was stopped, and a shell would take its job for one that the
-    /// user has put aside.
+    /// Stops every process once its parent is stopped; returns `None`, with all of them going on, if one takes longer
+    /// than `patience`. A parent that waits for a child would otherwise learn that it was stopped, and a shell would
+    /// take its job for one that the user suspended.
     pub fn begin_in_order(warden: i32, patience: Duration) -> Option<Pause> {
-        // What another holds it would let go on.
+        // This pause would let go on what another pause holds.
         if UNDER_WAY.load(SeqCst) > 0 {
             return None;
         }
@@ -120,7 +120,7 @@ impl Pause {
         }
     }
 
-    /// With nothing stopped yet.
+    /// A pause that has stopped nothing yet.
     fn new(warden: i32, before: HashSet<Process>, orders: Option<BorrowedFd<'_>>) -> Pause {
         UNDER_WAY.fetch_add(1, SeqCst);
         BEGUN.fetch_add(1, SeqCst);
@@ -152,7 +152,7 @@ impl Pause {
         self.look().is_unbroken()
     }
 
-    /// The same question for another thread.
+    /// The same check for another thread.
     pub fn look(&self) -> Look {
         Look {
             warden: self.warden,
@@ -160,13 +160,13 @@ impl Pause {
         }
     }
 
-    /// Whether the kernel was asked to let some of them go on, or to end one, at a time to come. Where it doesn't show
-    /// timers (built without `CONFIG_CHECKPOINT_RESTORE`) there are none to see.
+    /// Whether a timer is to let one of them go on, or kill one, later. A kernel that doesn't show timers (built
+    /// without `CONFIG_CHECKPOINT_RESTORE`) has none to report.
     pub fn has_alarm(&self) -> bool {
         below(self.warden).map_or(true, |found| found.into_iter().any(timers::has_alarm))
     }
 
-    /// Stops a process where it runs; whether it did. Then it is ours, also where it had been stopped before.
+    /// Stops a process if it runs; returns true if it did. The pause then owns it, also if it had been stopped before.
     fn stop_process(&mut self, pid: i32) -> bool {
         let mut running = tasks(pid);
         running.retain(|task| !task.is_held());
@@ -179,15 +179,15 @@ impl Pause {
         !running.is_empty()
     }
 
-    /// Stops what is found running; whether there was any. `None` where that can't be told.
+    /// Stops the processes that run; returns true if there were any, `None` if that can't be told.
     fn stop_whatever_runs(&mut self) -> Option<bool> {
         let is_running = |pid: &i32| tasks(*pid).iter().any(|task| !task.is_held());
         let running: Vec<i32> = below(self.warden).ok()?.into_iter().filter(is_running).collect();
         if running.is_empty() {
             return Some(false);
         }
-        // One call reaches all processes, those that are being made too. Of a process it takes one thread, which may be
-        // the one that waits for us and hears of nothing.
+        // One call reaches all processes, also those being created. Of each process it takes one thread, which may be
+        // the one that waits for the supervisor and doesn't see the signal.
         if self.ordered < ORDERS {
             self.ordered += usize::from(self.order(libc::SIGSTOP));
         }
@@ -197,9 +197,9 @@ impl Pause {
         Some(true)
     }
 
-    /// Children first: who waits for a child would otherwise hear that it was stopped.
+    /// Children first: a parent that waits for a child would otherwise learn that it was stopped.
     fn let_go_on(&self) {
-        // Nothing else would.
+        // Nothing else would let them go on.
         let deadline = Instant::now() + PATIENCE;
         let mut found = below(self.warden);
         while found.is_err() && Instant::now() < deadline {
@@ -223,7 +223,7 @@ impl Pause {
         }
     }
 
-    /// Has the warden signal all of them, when its turn comes.
+    /// Orders the warden to signal all of them, once it is scheduled.
     fn order(&self, signal: i32) -> bool {
         let order = Message::new(Order::SignalAll as u32, signal, 0);
         self.orders
@@ -231,8 +231,8 @@ impl Pause {
             .is_some_and(|orders| wire::send(orders.as_raw_fd(), &order).is_ok())
     }
 
-    /// Stops a process by one of its threads, if it still is one of the run: its number may be another's since it was listed.
-    /// The thread is pinned before that is looked at, so the signal goes to it or to none. Linux before 6.9 pins no threads.
+    /// Stops a process by one of its threads, if it still belongs to the run: its id may have been reused since it was listed.
+    /// The thread's pidfd is opened before that check, so the signal reaches it or none. Linux before 6.9 has no thread pidfds.
     fn stop(&self, pid: i32, thread: i32) {
         let pinned = other::thread_descriptor(thread);
         if !look::is_below(self.warden, pid) || look::Task::read(pid, thread).is_none() {
@@ -245,7 +245,7 @@ impl Pause {
     }
 }
 
-/// How a run was held.
+/// The state in which a run was held.
 pub struct Look {
     warden: i32,
     held: Option<Held>,
@@ -263,7 +263,7 @@ fn is_stopped(process: i32) -> bool {
     !tasks.is_empty() && tasks.iter().all(|task| task.state == 'T')
 }
 
-/// Waits until a process is held; whether it was by then.
+/// Waits until a process is held; returns true if it was by the deadline.
 fn is_held_by(deadline: Instant, process: i32) -> bool {
     while tasks(process).iter().any(|task| !task.is_held()) {
         if Instant::now() >= deadline {

@@ -34,7 +34,7 @@ fn everything_below_stops_and_goes_on_and_what_was_stopped_before_stays_so() {
         let further = found.get(1).map(|pid| children(*pid).unwrap()).unwrap_or_default();
         if let ([held, free], [below_it]) = (&found[..], &further[..])
             && state(*held as u32) == 'T'
-            // Not while it waits, as after a `vfork`, for its child to become another program: it couldn't stop.
+            // Not while it waits in `vfork` for its child to execute a program: it couldn't stop.
             && state(*free as u32) == 'S'
         {
             break [*held, *free, *below_it].map(|pid| pid as u32);
@@ -91,7 +91,7 @@ fn who_waits_for_a_child_does_not_hear_that_it_was_stopped() {
     assert!(shell.wait().unwrap().success());
 }
 
-/// Four processes that let each other go on, after what a script does first.
+/// Four processes that send each other SIGCONT, after the commands of `first`.
 fn storm(first: &str) -> Child {
     use std::os::unix::process::CommandExt;
     let script = "for _ in range(4):\n  \
@@ -133,7 +133,7 @@ fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
     }
     assert!(begun.elapsed() < Duration::from_secs(30));
     if let Some(pause) = Pause::begin(shell.id() as i32, None) {
-        // Only time shows that they stay so.
+        // Only time shows that they stay stopped.
         std::thread::sleep(Duration::from_millis(50));
         for pid in below(shell.id() as i32).unwrap() {
             assert!(tasks(pid).iter().all(|task| task.is_held()), "{:?}", tasks(pid));
@@ -143,7 +143,7 @@ fn processes_that_let_each_other_go_on_are_held_or_nothing_is() {
     end(shell);
 }
 
-/// What a warden got, which hasn't looked yet.
+/// The orders that a warden received and hasn't read yet.
 fn orders(socket: &impl AsRawFd) -> Vec<i32> {
     let socket = socket.as_raw_fd();
     let is_there = || wire::wait_readable([socket, -1], 0).unwrap() != 0;
@@ -158,7 +158,7 @@ fn a_warden_that_obeys_late_leaves_nothing_stopped() {
     let obeyed_late = loop {
         drop(Pause::begin(shell.id() as i32, Some(launcher.as_fd())));
         let orders = orders(&warden);
-        // None where each was stopped one after the other.
+        // None if each process was stopped in order, one after the other.
         if !orders.is_empty() {
             break orders;
         }
@@ -185,8 +185,8 @@ fn no_order_lets_go_on_what_was_stopped_before() {
     assert_eq!(orders, Vec::<i32>::new());
 }
 
-/// Ways in which the kernel lets a stopped process go on, as Python sees them. Each prints the number of the process that
-/// goes on; `end` is killed, and a byte is written to standard input, after all were stopped.
+/// Ways in which the kernel lets a stopped process go on, as Python code. Each prints the id of the process that goes
+/// on; once all are stopped, `end` is killed and a byte is written to standard input.
 const WAYS: &str = r"
 import ctypes, fcntl, os, signal, struct, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -226,13 +226,13 @@ def by_input():
     say(os.getpid())
 ";
 
-/// What has run is found, also once it is stopped again.
+/// A process that has run is found, also once it is stopped again.
 fn is_seen(way: &str, has_alarm: bool) {
     use std::io::Write;
     use std::os::unix::process::CommandExt;
     let script = format!("{WAYS}\n{way}()");
     let mut shell = Command::new("sh")
-        // The shell stays: its end would orphan its process group, and what is stopped in that would be hung up.
+        // The shell stays: its exit would orphan its process group, and stopped processes in that would get SIGHUP.
         .args(["-c", "python3 -I -c \"$0\"; exec sleep 60", &script])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -283,7 +283,7 @@ fn a_run_that_cant_be_looked_at_isnt_taken_for_held() {
     let run = shell.id() as i32;
     while below(run).unwrap().is_empty() {}
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
-    // None is left, as once somebody has the launcher hold many.
+    // No descriptor is left, as when the launcher is made to hold many.
     setrlimit(Resource::RLIMIT_NOFILE, 0, hard).unwrap();
     let held = [
         Pause::begin(run, None).is_some(),

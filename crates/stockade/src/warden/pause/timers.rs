@@ -1,10 +1,10 @@
-//! POSIX timers that would undo a stop. What `timer_create(2)` is given lies in memory, so no filter can refuse it; the
-//! kernel lists what was made.
+//! POSIX timers that would undo a stop. The arguments of `timer_create(2)` lie in memory, so no filter can refuse them;
+//! the kernel lists the timers that exist.
 
 use std::fs;
 
-/// Whether a process has a timer that sends SIGCONT, or SIGKILL, with which a process group may lose its last parent. One
-/// that isn't set yet counts: nothing tells.
+/// Whether a process has a timer that sends SIGCONT, or SIGKILL, which may orphan a process group. A timer that isn't
+/// set counts too: the kernel doesn't show the difference.
 pub fn has_alarm(pid: i32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/timers")).is_ok_and(|timers| lists_alarm(&timers))
 }

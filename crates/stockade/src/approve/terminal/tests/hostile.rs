@@ -1,4 +1,4 @@
-//! A program that tries to answer for the person.
+//! A program that tries to answer in place of the person.
 
 use super::scene::Scene;
 use super::stage::Stage;
@@ -19,7 +19,7 @@ fn what_was_typed_before_answers_nothing() {
     assert_eq!(stage.outcome().answer.choice, session);
 }
 
-/// The terminal answers what the program asked it before it was stopped: some answers are there, some come while
+/// The terminal answers the program's queries from before it was stopped: some answers are there, some arrive while
 /// the terminal is drained, some later.
 #[test]
 fn what_the_terminal_answers_changes_nothing() {

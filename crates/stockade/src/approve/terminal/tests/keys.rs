@@ -37,7 +37,7 @@ fn other_words_reach_the_asking_thread_too() {
     assert_eq!(answered("n\r"), Choice::No { all: false });
 }
 
-/// On a terminal that obeys, whatever was typed in between.
+/// On a terminal that executes escape sequences, whatever was typed in between.
 #[test]
 fn an_answered_question_shrinks_to_one_line() {
     let scene = Scene {
@@ -107,7 +107,7 @@ fn what_is_typed_behind_a_wrong_word_is_thrown_away() {
     assert_eq!(stage.outcome().answer.choice, Choice::No { all: false });
 }
 
-/// Nothing is granted, and the key is the signal that it is at other times.
+/// Nothing is granted, and the key sends its usual signal.
 #[test]
 fn ctrl_c_is_a_no_and_ends_what_is_in_the_foreground() {
     let mut stage = Stage::new(&Scene::new());
@@ -133,7 +133,7 @@ fn the_foreground_is_taken_from_the_run_and_given_back() {
     };
     let mut stage = Stage::new(&scene);
     stage.awaits(PROMPT);
-    // `n` erased, in the mode that the run had set.
+    // `n` erased, by the erase key that the run had set.
     stage.types("no none\r");
     let outcome = stage.outcome();
     assert_eq!(outcome.answer.reason.as_deref(), Some("none"));

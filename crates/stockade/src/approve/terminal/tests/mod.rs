@@ -1,4 +1,4 @@
-//! The words, the question, and both through a real pseudo-terminal.
+//! The words, the question, and both on a real pseudo-terminal.
 
 mod hostile;
 mod keys;

@@ -1,4 +1,4 @@
-//! What a program left in the terminal, on a terminal that draws: tmux.
+//! A program's leftovers on a terminal that draws: tmux.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,7 +24,7 @@ impl Pane {
             place: tempfile::tempdir().unwrap(),
         };
         let supervisor = supervisor(scene, &pane.outcome());
-        // tmux sets TERM itself. The pane is a session of its own with a terminal already: neither sh nor setsid.
+        // tmux sets TERM itself. The pane is already a session of its own with a terminal: neither sh nor setsid.
         let words = supervisor.get_args().skip(3).map(|word| word.to_str().unwrap());
         let line = format!(
             "exec env TERM={} {} >/dev/null 2>&1",
@@ -49,7 +49,7 @@ impl Pane {
         command
     }
 
-    /// With escape sequences for what is drawn otherwise than plainly.
+    /// The screen, with escape sequences where the style isn't plain.
     fn screen(&self) -> String {
         let shown = self.tmux(&["capture-pane", "-p", "-e"]).output().unwrap();
         String::from_utf8_lossy(&shown.stdout).into_owned()
@@ -102,7 +102,7 @@ fn what_a_program_left_neither_swallows_nor_hides_the_question() {
         ] {
             assert!(screen.contains(part), "{left:?}: {screen}");
         }
-        // No sequence but the one with which tmux ends what was drawn before, and what is asked for in bold.
+        // No sequence except those with which tmux ends the earlier style, and those of the question in bold.
         let question = &screen[screen.find("stockade: ").unwrap()..];
         let ours = ["\x1b[1m", "\x1b[0m", "\x1b[39m", "\x1b[49m"];
         let plain = ours

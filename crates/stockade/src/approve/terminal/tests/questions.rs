@@ -1,4 +1,4 @@
-//! What a person sees.
+//! The question as a person sees it.
 
 use super::super::details::details;
 use super::super::question::{prompt, question, width};
@@ -161,7 +161,7 @@ fn names_keep_their_directory_at_forty_columns() {
 fn what_does_not_fit_on_the_screen_is_not_asked() {
     let mut request = request();
     request.requested = grants(&["--read", &format!("/{}", "x".repeat(2000))]);
-    // However large the program says that the terminal is.
+    // Whatever size the program sets for the terminal.
     for size in [SIZE, (80, 60000), (60000, 60000)] {
         assert_eq!(asked(&request, size), Err(Unanswered::TooLong));
     }
@@ -199,7 +199,7 @@ fn details_are_the_whole_evidence() {
     ");
 }
 
-/// The rows of a terminal that breaks lines, where ambiguous characters are wide or not.
+/// The rows of a terminal that wraps lines, with ambiguous characters wide or narrow.
 fn rows(text: &str, width: usize, columns: impl Fn(char) -> usize) -> Vec<String> {
     let mut rows = Vec::new();
     for line in text.lines() {
@@ -217,7 +217,7 @@ fn rows(text: &str, width: usize, columns: impl Fn(char) -> usize) -> Vec<String
     rows
 }
 
-/// A request of which everything is the program's, but for what it wants.
+/// A request whose texts all come from the program, except for the access.
 fn hostile(texts: &[String]) -> EscalationRequest {
     let text = |at: usize| texts[at % texts.len()].clone();
     let mut request = request();

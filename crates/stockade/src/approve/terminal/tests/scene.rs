@@ -1,22 +1,22 @@
-//! What a supervisor finds at the terminal, and what comes of it.
+//! The run context that a supervisor finds at the terminal, and its outcome.
 
 use serde::{Deserialize, Serialize};
 
 use super::request;
 use crate::approve::{Answer, EscalationRequest};
 
-/// What the supervisor finds, and does.
+/// The state that the supervisor finds, and its parameters.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Scene {
     pub request: EscalationRequest,
     pub patience_ms: u64,
-    /// When the answer isn't needed any more.
+    /// The time after which the answer is no longer needed.
     pub withdrawn_after_ms: Option<u64>,
-    /// What the program has written to the terminal.
+    /// The program's output left on the terminal.
     pub left: String,
-    /// How the program has set the terminal.
+    /// The mode in which the program left the terminal.
     pub mode: Mode,
-    /// Who is in the foreground.
+    /// The foreground process group.
     pub foreground: Foreground,
     pub term: String,
     /// Whether `NO_COLOR` is set.
@@ -26,18 +26,18 @@ pub struct Scene {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     Ordinary,
-    /// Keys one by one.
+    /// Single keys.
     Raw,
-    /// Lines, but nothing else as usual.
+    /// Lines, with all other settings unusual.
     Strange,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Foreground {
     Stockade,
-    /// A group of the run's.
+    /// A group of the run.
     Run,
-    /// A group of somebody else's.
+    /// A group of another program.
     Stranger,
     /// A group that has ended.
     None,
@@ -58,12 +58,12 @@ impl Scene {
     }
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub answer: Answer,
     pub is_mode_as_before: bool,
     pub is_foreground_as_before: bool,
-    /// Whether the other processes at the terminal, in the foreground group and beside it, live.
+    /// Whether the other processes at the terminal, in the foreground group and beside it, are alive.
     pub do_others_live: bool,
 }

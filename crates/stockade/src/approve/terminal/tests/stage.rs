@@ -1,5 +1,5 @@
-//! A terminal with somebody at the keys, and a supervisor that asks there: this test program once more, in a session of
-//! its own (`setsid -c`), since only a session of one's own can have a controlling terminal.
+//! A terminal with a simulated person, and a supervisor that asks there: this test program once more, in a session of
+//! its own (`setsid -c`), since only a process in such a session can have a controlling terminal.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -24,12 +24,12 @@ use stockade_sys::signals::SignalSet;
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_secs(20);
 
-/// The variables that tell the supervisor its scene and where its outcome goes.
+/// The variables that pass the supervisor its scene and the file for its outcome.
 const SCENE: &str = "STOCKADE_TEST_SCENE";
 const OUTCOME: &str = "STOCKADE_TEST_OUTCOME";
 
-/// The supervisor's command line. A hang-up doesn't end it, as it doesn't end Stockade while it asks. Ctrl-C does, also
-/// where the tests' caller ignores it, as shells without job control do in the background.
+/// The supervisor's command line. A hang-up doesn't end it, as it doesn't end Stockade while it asks. Ctrl-C does, even
+/// if the tests' caller ignores it, as shells without job control do in the background.
 pub fn supervisor(scene: &Scene, outcome: &Path) -> Command {
     let mut command = Command::new("sh");
     command
@@ -49,7 +49,7 @@ pub fn supervisor(scene: &Scene, outcome: &Path) -> Command {
     command
 }
 
-/// Passes the scene on.
+/// Passes the scene.
 pub fn set_scene(command: &mut Command, scene: &Scene, outcome: &Path) {
     let no_color = if scene.is_colourless { "1" } else { "" };
     command
@@ -59,7 +59,7 @@ pub fn set_scene(command: &mut Command, scene: &Scene, outcome: &Path) {
     command.env(SCENE, serde_json::to_string(scene).unwrap());
 }
 
-/// Waits for what came of it.
+/// Waits for the outcome.
 pub fn outcome(file: &Path) -> Outcome {
     let end = Instant::now() + LONG;
     loop {
@@ -71,8 +71,8 @@ pub fn outcome(file: &Path) -> Outcome {
     }
 }
 
-/// A pseudo-terminal: the person's side and the programs'. Neither is inherited, by no other test's programs either: a
-/// terminal hangs up when the last copy of its first side is closed.
+/// A pseudo-terminal: the master and the slave. Neither is inherited, not even by other tests' programs: a
+/// terminal hangs up when the last copy of its master is closed.
 fn pair() -> (File, File) {
     let flags = OFlag::O_RDWR | OFlag::O_NOCTTY;
     let master = posix_openpt(flags | OFlag::O_CLOEXEC).unwrap();
@@ -84,7 +84,7 @@ fn pair() -> (File, File) {
     (File::from(OwnedFd::from(master)), slave)
 }
 
-/// The person's side of the terminal.
+/// The master side of the terminal.
 pub struct Stage {
     master: Option<File>,
     supervisor: Option<Child>,
@@ -94,7 +94,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// With these keys typed before anything runs.
+    /// A stage with these keys typed before anything runs.
     pub fn with_keys(scene: &Scene, keys: &str) -> Stage {
         let place = tempfile::tempdir().unwrap();
         let (mut master, slave) = pair();
@@ -114,7 +114,7 @@ impl Stage {
         Stage::with_keys(scene, "")
     }
 
-    /// Waits until this is on the terminal, behind what was waited for before.
+    /// Waits until this text is on the terminal, after the text waited for before.
     pub fn awaits(&mut self, text: &str) {
         let end = Instant::now() + LONG;
         loop {
@@ -132,7 +132,7 @@ impl Stage {
         master.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// The cable is pulled.
+    /// Simulates a hang-up.
     pub fn hangs_up(&mut self) {
         self.master = None;
     }
@@ -141,7 +141,7 @@ impl Stage {
         outcome(&self.place.path().join("outcome"))
     }
 
-    /// All that has been on the terminal by now.
+    /// All output on the terminal so far.
     pub fn said(&mut self) -> &str {
         self.listen();
         &self.said
@@ -175,13 +175,13 @@ impl Drop for Stage {
     }
 }
 
-/// Not a test: the other program of those in `keys`, `hostile` and `multiplexer`.
+/// Not a test: the second program of those in `keys`, `hostile` and `multiplexer`.
 #[test]
 #[ignore = "started by other tests, on a terminal of its own"]
 fn supervises() {
     let Ok(scene) = std::env::var(SCENE) else { return };
     let scene: Scene = serde_json::from_str(&scene).unwrap();
-    // Before signals are blocked, which it would inherit.
+    // Before signals are blocked, because it would inherit that.
     let mut beside = Command::new("sleep").arg("20").stdin(Stdio::null()).spawn().unwrap();
     SignalSet::full().block().unwrap();
     let group = Arc::new(AtomicI32::new(0));

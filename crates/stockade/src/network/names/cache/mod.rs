@@ -1,4 +1,4 @@
-//! Answers that are still fresh, and questions that are under way, so that many who ask for one name at once ask once.
+//! Fresh answers and pending lookups, so that concurrent lookups of one name send one query.
 
 use std::collections::HashMap;
 use std::collections::hash_map;
@@ -9,7 +9,7 @@ use super::outcome::{Found, Missing, Outcome};
 use crate::mutex::lock;
 use crate::profile::Name;
 
-/// More than any honest run asks for; about a megabyte.
+/// More than any honest run looks up; about a megabyte.
 const MOST_NAMES: usize = 4096;
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct Known {
     until: Instant,
 }
 
-/// A question under way: empty until its asker knows.
+/// A pending lookup: empty until its result is known.
 #[derive(Debug, Default)]
 struct Question {
     outcome: Mutex<Option<Outcome>>,
@@ -37,7 +37,7 @@ struct Question {
 }
 
 impl Cache {
-    /// A fresh answer, if there is one.
+    /// The cached answer, if it is still fresh.
     pub fn fresh(&self, name: &Name) -> Option<Result<Found, Missing>> {
         match self.entries().get(name)? {
             Entry::Known(known) => known.told(Instant::now()),
@@ -45,8 +45,8 @@ impl Cache {
         }
     }
 
-    /// The fresh answer, or that of somebody who is already asking, or what `ask` finds out. Waits for somebody else's
-    /// answer at most for `deadline`.
+    /// The fresh answer, or the result of a pending lookup, or else the result of `ask`. Waits for another thread's
+    /// lookup at most for `deadline`.
     pub fn answer(&self, name: &Name, deadline: Duration, ask: impl FnOnce() -> Outcome) -> Result<Found, Missing> {
         let question = match self.place(name) {
             Place::Known(result) => return result,
@@ -63,7 +63,7 @@ impl Cache {
         asker.outcome.told(asker.outcome.lifetime)
     }
 
-    /// Forgets every answer, also those that are still under way.
+    /// Drops every answer, including those still pending.
     pub fn clear(&self) {
         self.entries().clear();
     }
@@ -95,7 +95,7 @@ enum Place {
     Ours(Arc<Question>),
 }
 
-/// The one that asks outside. Its end, however it comes, answers those who wait: a panic must not leave them waiting.
+/// The thread that runs the lookup. Dropping it always answers the waiters: a panic must not leave them waiting.
 struct Resolving<'a> {
     cache: &'a Cache,
     name: &'a Name,
@@ -111,7 +111,7 @@ impl Drop for Resolving<'_> {
             until,
         };
         if let hash_map::Entry::Occupied(mut entry) = self.cache.entries().entry(self.name.clone()) {
-            // Not after `clear`: the question was then put to nameservers that no longer count.
+            // Not after `clear`: the query then went to nameservers that no longer count.
             let is_ours = matches!(entry.get(), Entry::Asked(asked) if Arc::ptr_eq(asked, &self.question));
             if is_ours {
                 entry.insert(Entry::Known(known));
@@ -139,14 +139,14 @@ impl Question {
 }
 
 impl Known {
-    /// `None` when it is no longer fresh.
+    /// `None` if it is no longer fresh.
     fn told(&self, now: Instant) -> Option<Result<Found, Missing>> {
         let remaining = self.until.saturating_duration_since(now);
         (!remaining.is_zero()).then(|| self.outcome.told(remaining))
     }
 }
 
-/// Drops what is no longer fresh and, if that isn't enough, what would be stale first. Questions under way stay; there
+/// Drops stale answers and, if that isn't enough, those that expire first. Pending lookups stay; there
 /// are never more of them than threads.
 fn make_room(entries: &mut HashMap<Name, Entry>) {
     if entries.len() < MOST_NAMES {

@@ -1,4 +1,4 @@
-//! One question for many, and room for new answers.
+//! One query for many lookups, and room for new answers.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -19,7 +19,7 @@ fn soa(minimum: u32) -> Record {
     )
 }
 
-/// `a0` is an alias of `a1` and so on; the last has the address. As many aliases an answer as said.
+/// `a0` is an alias of `a1` and so on; the last has the address. Each answer has `in_one_answer` aliases.
 fn aliases(asked: &Asked, last: usize, in_one_answer: usize) -> Message {
     let first: usize = asked
         .name

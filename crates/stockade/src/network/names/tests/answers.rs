@@ -1,4 +1,4 @@
-//! What the run's nameserver says to honest and to hostile queries.
+//! The answers of the run's nameserver to honest and to hostile queries.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -48,7 +48,7 @@ fn code(query: &Message) -> ResponseCode {
     answered(query).metadata.response_code
 }
 
-/// The code and the one address, if any.
+/// The response code and the one address, if any.
 fn told(name: &str, query_type: RecordType) -> (ResponseCode, Option<IpAddr>) {
     let response = answered(&query_for(name, query_type));
     assert!(response.answers.len() <= 1);
@@ -226,7 +226,7 @@ fn the_bits_about_signatures_change_nothing() {
     assert_eq!(answered(&query).answers.len(), 1);
 }
 
-/// Whatever is answered can be read, is of the query and fits a stream.
+/// Checks that every answer can be parsed, matches the query and fits a stream.
 fn check(bytes: &[u8]) {
     let Some(response) = answer(bytes, &mut ask) else {
         return;

@@ -1,4 +1,4 @@
-//! Whom a lookup asks, in which order, for how long, and what it remembers.
+//! The servers that a lookup asks, their order, its timeouts, and the cache.
 
 use std::fs;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -14,10 +14,10 @@ use crate::network::names::lookup::Resolver;
 use crate::network::names::outcome::Missing;
 use crate::network::names::source::Source;
 
-/// Where a test waits for a timeout. Long enough for a busy machine's honest answers.
+/// The timeout for tests that wait for one. Long enough for honest answers on a busy machine.
 const SHORT: Duration = Duration::from_millis(300);
 
-/// Longer than anything takes but what hangs.
+/// Longer than anything takes unless it hangs.
 const LONG: Duration = Duration::from_secs(30);
 
 #[test]
@@ -96,7 +96,7 @@ fn a_server_that_is_down_is_followed_by_the_next_at_once() {
     let good = FakeServer::saying(|asked| asked.addresses(&["192.0.2.1"]));
     let mut machine = machine(&[&good]);
     machine.nameservers.insert(0, down);
-    // Somebody who waits for an answer of the first has no time left for the next.
+    // A lookup that waits for an answer of the first has no time left for the next.
     machine.timeout = LONG;
     let mut resolver = resolver(machine);
     resolver.longest_lookup = LONG;
@@ -166,7 +166,7 @@ fn answers_are_forgotten_when_the_machines_files_change() {
     let name = named("a.example");
     assert!(resolver.lookup(&name).is_ok() && resolver.cached(&name).is_some());
     fs::write(&resolv_conf, "nameserver 10.0.0.1").unwrap();
-    // A question for a known name opens no file.
+    // Looking up a cached name opens no file.
     assert!(resolver.cached(&name).is_some());
     assert!(resolver.lookup(&name).is_ok() && server.log().len() == 4);
     fs::write(&hosts, "10.0.0.5 a.example").unwrap();

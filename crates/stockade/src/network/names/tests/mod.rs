@@ -1,4 +1,4 @@
-//! Lookups against nameservers that are slow, broken or lie, and answers to queries that are.
+//! Lookups from nameservers that are slow, broken or lie, and answers to such queries.
 
 mod aliases;
 mod answers;
@@ -13,7 +13,7 @@ use super::outcome::Missing;
 use super::source::Source;
 use crate::profile::Name;
 
-/// Asks the servers, in this order, with the timeout of a usual machine.
+/// A configuration with these servers, in this order, and the timeout of a usual machine.
 fn machine(servers: &[&FakeServer]) -> Machine {
     let mut machine = Machine::parse("", "10.0.0.5 db.internal");
     machine.nameservers = servers.iter().map(|server| server.address).collect();

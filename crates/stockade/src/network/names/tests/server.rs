@@ -1,4 +1,4 @@
-//! A nameserver on loopback for tests, by datagram and by stream on one port. A script says what it sends.
+//! A nameserver on loopback for tests, over UDP and TCP on one port. A script determines its answers.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use hickory_proto::rr::{Name as WireName, RData, Record, RecordType, rdata};
 use crate::network::names::frame;
 use crate::network::names::machine::Carrier;
 
-/// One question, as it arrived.
+/// One query, as it arrived.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub name: String,
@@ -20,7 +20,7 @@ pub(super) struct Asked {
     pub carrier: Carrier,
     pub request: Message,
     pub client: SocketAddr,
-    /// How often the same was asked before.
+    /// The number of times that the same was asked before.
     pub before: usize,
 }
 
@@ -33,7 +33,7 @@ impl Asked {
         reply
     }
 
-    /// The addresses of the family asked for, under the name asked for.
+    /// A reply with the addresses of the family asked for, under the name asked for.
     pub fn addresses(&self, addresses: &[&str]) -> Message {
         let mut reply = self.reply(ResponseCode::NoError);
         let records = addresses.iter().map(|address| record(&self.name, 300, address));
@@ -42,7 +42,7 @@ impl Asked {
     }
 }
 
-/// An address, or (with a last dot) an alias.
+/// An address record, or (with a trailing dot) an alias.
 pub(super) fn record(name: &str, ttl_seconds: u32, data: &str) -> Record {
     let data = match data.parse() {
         Ok(address) => RData::from(std::net::IpAddr::to_owned(&address)),
@@ -71,7 +71,7 @@ impl FakeServer {
         FakeServer::sending(move |asked| vec![script(asked).to_vec().unwrap()])
     }
 
-    /// Sends any bytes any number of times.
+    /// Sends any number of arbitrary messages for each question.
     pub fn sending(script: impl Fn(&Asked) -> Vec<Vec<u8>> + Send + Sync + 'static) -> FakeServer {
         let (socket, listener) = same_port();
         let address = socket.local_addr().unwrap();
@@ -109,7 +109,7 @@ impl Drop for FakeServer {
     }
 }
 
-/// The kernel chooses a free port for one of them; the other may find it taken.
+/// The kernel chooses a free port for one of them; it may be taken for the other.
 fn same_port() -> (UdpSocket, TcpListener) {
     loop {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

@@ -1,4 +1,4 @@
-//! What counts as a nameserver's answer to a question, and what doesn't.
+//! Which messages count as a nameserver's answer to a query, and which don't.
 
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -52,7 +52,7 @@ fn a_server_from_before_edns_is_asked_without_it() {
     assert_eq!(look_up_at(&server, "a.example").unwrap(), ["192.0.2.1"]);
 }
 
-/// What somebody who isn't the nameserver might send in its place, or the nameserver to somebody else.
+/// Messages that an attacker might send in the nameserver's place, or the nameserver to another client.
 fn spoofed(asked: &Asked) -> Vec<Vec<u8>> {
     let wrong = asked.addresses(&["192.0.2.66", "2001:db8::66"]);
     let mut other_id = wrong.clone();

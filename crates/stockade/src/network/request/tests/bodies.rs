@@ -1,4 +1,4 @@
-//! Where one request ends and the next begins.
+//! The boundary between one request and the next.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Heads: which host, and which aren't heads at all.
+//! Heads: their hosts, and bytes that aren't heads at all.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Every request's host is told before the request, and what two servers could read differently is refused.
+//! Every request's host is returned before the request, and input that two servers could parse differently is refused.
 
 use super::*;
 
@@ -7,7 +7,7 @@ mod heads;
 mod properties;
 mod upgrades;
 
-/// What a relay does that grants every host: the steps but `NeedMore`, and how many bytes were passed on.
+/// The behaviour of a relay that grants every host: its steps except `NeedMore`, and the bytes passed on.
 #[derive(Debug, PartialEq, Eq)]
 struct Relayed {
     steps: Vec<Step>,
@@ -46,7 +46,7 @@ fn relay(stream: &[u8], pieces: &[usize]) -> Relayed {
     relayed
 }
 
-/// The same bytes at once and one by one.
+/// The steps for these bytes, the same at once and one by one.
 fn steps(stream: impl AsRef<[u8]>) -> Vec<Step> {
     let stream = stream.as_ref();
     let at_once = relay(stream, &[]);

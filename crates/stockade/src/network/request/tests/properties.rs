@@ -1,4 +1,4 @@
-//! Cut, changed and random streams.
+//! Split, changed and random streams.
 
 use proptest::prelude::*;
 

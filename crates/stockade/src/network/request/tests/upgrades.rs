@@ -1,4 +1,4 @@
-//! Ways to leave HTTP/1.
+//! Protocol switches away from HTTP/1.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What runs are promised to be refused, and what they are promised to be able to do, asked of the assembled programs.
+//! Promises about refused and allowed calls, checked on the assembled programs.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ mod sockets;
 
 const ARCHITECTURES: [Architecture; 2] = [Architecture::X86_64, Architecture::Aarch64];
 
-/// As profiles without a supervisor have it.
+/// The posture of profiles without a supervisor.
 fn strict() -> Posture {
     Posture {
         unjudged: Unjudged::Refused,
@@ -39,7 +39,7 @@ fn strict() -> Posture {
     }
 }
 
-/// As profiles that allow nearly everything have it.
+/// The posture of profiles that allow nearly everything.
 fn open() -> Posture {
     Posture {
         unjudged: Unjudged::Allowed,
@@ -49,7 +49,7 @@ fn open() -> Posture {
     }
 }
 
-/// Asks the programs of both architectures, which must agree where both have the call.
+/// Runs the programs of both architectures, which must agree if both have the call.
 #[track_caller]
 fn answer(posture: &Posture, call: &str, arguments: &[u64]) -> u32 {
     let mut padded = [0; 6];
@@ -77,7 +77,7 @@ fn assert_answer(posture: &Posture, call: &str, arguments: &[u64], action: Actio
     );
 }
 
-/// Asks with several upper halves of every argument.
+/// Checks with several upper halves of every argument.
 #[track_caller]
 fn assert_int_answer(posture: &Posture, call: &str, arguments: &[u64], action: Action) {
     for high in [0, 1, 1 << 31, u64::from(u32::MAX)] {

@@ -1,4 +1,4 @@
-//! The lists against libc's numbers, and against themselves.
+//! Checks the lists against libc's numbers, and against each other.
 
 use std::collections::BTreeSet;
 
@@ -80,12 +80,12 @@ fn no_call_that_libc_knows_is_missing_or_has_another_number() {
 
 #[test]
 fn every_number_up_to_469_is_classified() {
-    // The kernel's tables have holes; nothing was ever behind them.
+    // The kernel's tables have holes that were never used.
     let holes = |architecture| match architecture {
         Architecture::X86_64 => 337..=423,
         Architecture::Aarch64 => 295..=423,
     };
-    // aarch64: sixteen numbers for calls of single architectures.
+    // aarch64: sixteen numbers reserved for calls of single architectures.
     let reserved = |architecture, number| architecture == Architecture::Aarch64 && (244..=259).contains(&number);
     for architecture in ARCHITECTURES {
         let table = table(&strict(), architecture).unwrap();

@@ -1,4 +1,4 @@
-//! What is promised of all the other calls, one test for each promise, named after it.
+//! Promises about all other calls, one test for each promise, named after it.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn processes_and_threads_are_made_with_flags_that_fit_in_32_bits() {
     }
 }
 
-/// The kernel would let a stopped run go on.
+/// It would let a stopped run go on.
 #[test]
 fn nothing_has_the_kernel_send_sigcont_later() {
     const F_SETSIG: u64 = 10;
@@ -132,7 +132,7 @@ fn limits_of_other_processes_are_out_of_reach() {
     }
 }
 
-/// The bound of the user's processes is a soft limit of a run that has a supervisor.
+/// The bound on the user's processes is a soft limit in a run with a supervisor.
 #[test]
 fn the_supervisor_sees_that_the_bound_of_processes_is_set() {
     let [processes, files] = each![libc::RLIMIT_NPROC, libc::RLIMIT_NOFILE];
@@ -213,7 +213,7 @@ fn only_harmless_personalities_are_taken() {
     for persona in [0, 0x8, 0x2_0000, 0x2_0008, 0x4_0000, 0x4_0008, 0xffff_ffff] {
         assert_allowed(&strict(), "personality", &[persona]);
     }
-    // READ_IMPLIES_EXEC, MMAP_PAGE_ZERO, ADDR_COMPAT_LAYOUT, other systems'.
+    // READ_IMPLIES_EXEC, MMAP_PAGE_ZERO, ADDR_COMPAT_LAYOUT, other systems' personalities.
     for persona in [0x40_0000, 0x10_0000, 0x20_0000, 0x1, 0x44_0000, 0xffff_fffe] {
         assert_refused(&open(), "personality", &[persona]);
     }
@@ -325,7 +325,7 @@ fn signals_are_the_supervisors_where_landlock_does_not_keep_them_in() {
     assert_answer(&older, "fcntl", &[3, F_SETOWN, 7], Action::Notify);
     assert_allowed(&older, "fcntl", &[3, libc::F_GETFL as u64]);
     assert_allowed(&newer, "fcntl", &[3, F_SETOWN, 7]);
-    // Once a file has an owner it keeps one.
+    // A file that has an owner keeps one.
     for none in [0, 1 << 32] {
         assert_answer(&newer, "fcntl", &[3, F_SETOWN, none], errno(libc::EPERM));
         assert_answer(&older, "fcntl", &[3, F_SETOWN, none], Action::Notify);

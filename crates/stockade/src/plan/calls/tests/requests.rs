@@ -1,4 +1,4 @@
-//! What is promised of `ioctl`, `fcntl`, `prctl` and `arch_prctl`, one test for each promise, named after it.
+//! Promises about `ioctl`, `fcntl`, `prctl` and `arch_prctl`, one test for each promise, named after it.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is promised of sockets, one test for each promise, named after it.
+//! Promises about sockets, one test for each promise, named after it.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn a_run_without_network_makes_only_unix_streams() {
         for kind in [stream, seqpacket] {
             assert_allowed(&posture, call, &[unix, kind | flags, 0]);
         }
-        // The kernel makes a datagram socket of a raw Unix one.
+        // The kernel makes a raw Unix socket a datagram one.
         for kind in [datagram, raw, 4, 6, 9, 13] {
             assert_refused(&posture, call, &[unix, kind, 0]);
         }
