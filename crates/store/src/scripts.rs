@@ -131,7 +131,7 @@ impl ScriptStore {
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// Stores a script; replaces the row for the same hash, except for its first time.
+    /// Stores a script; replaces the row for the same hash.
     ///
     /// # Errors
     /// It can't be written.

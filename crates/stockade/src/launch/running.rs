@@ -539,7 +539,7 @@ impl Running {
                 self.next_held_walk = Instant::now() + growth.took * share;
                 // A run that is to end writes nothing more until then.
                 if let Some(held) = held.filter(|_| grown > limit) {
-                    held.call_grants();
+                    held.leave_stopped();
                 }
             }
         }

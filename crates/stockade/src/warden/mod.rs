@@ -33,24 +33,24 @@ use stockade_sys::spawn::{self, ChildStack, Signpost};
 use stockade_sys::wire::{self, Message};
 use stockade_sys::{confine, outer, signals, title};
 
-/// Messages from the warden to the launcher. `first` and `second` of the message in brackets.
+/// Messages from the warden to the launcher. `first` and `second` of the message in parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum News {
-    /// The program runs [pid].
+    /// The program runs (pid).
     Started = 1,
-    /// It could not be started [step, errno]; nothing runs.
+    /// It could not be started (step, errno); nothing runs.
     Failed,
-    /// The program was stopped by a signal [signal].
+    /// The program was stopped by a signal (signal).
     Stopped,
     /// The program was continued.
     Continued,
-    /// The program has ended, and so has the whole tree [-, wait status].
+    /// The program has ended, and so has the whole tree (-, wait status).
     Ended,
-    /// The target sends its filter's listener along [-, -].
+    /// The target sends its filter's listener along (-, -).
     Listener,
     /// The warden of a nested run sends along its connection to the outer supervisor, which reports there what it
-    /// refused [-, -].
+    /// refused (-, -).
     Outer,
 }
 
@@ -112,7 +112,7 @@ fn tell(socket: RawFd, news: News, first: i32, second: i32) {
 /// The target that the warden has started.
 struct Begun {
     target: i32,
-    reach: KillScope,
+    scope: KillScope,
     /// The connection to the outer run's supervisor.
     outer: Option<OwnedFd>,
 }
@@ -160,7 +160,7 @@ fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
     confine::become_subreaper().map_err(at(Step::Subreaper))?;
     confine::no_new_privs().map_err(at(Step::NoNewPrivs))?;
     confine::drop_capabilities(spec.holds_capabilities).map_err(at(Step::Capabilities))?;
-    let reach = match spec.signal_ruleset {
+    let scope = match spec.signal_ruleset {
         Some(ruleset) => KillScope::Domain(SignalDomain::enter(ruleset).map_err(at(Step::SignalDomain))?),
         None => KillScope::Children(Children::open().map_err(at(Step::Children))?),
     };
@@ -184,7 +184,7 @@ fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
             let _ = confine::parent_death_signal(LAUNCHER_IS_GONE);
             apart.point(process::begin_session().is_ok());
         }
-        false => first_steps.look(spec.socket, target, &reach),
+        false => first_steps.look(spec.socket, target, &scope),
     };
     let target = spawn::run_until_exec(&spec.stack, child::begin, &mut birth, meanwhile).map_err(at(Step::Fork))?;
     let failure = birth.failure.filter(|failure| !first_steps.explain(failure));
@@ -201,7 +201,7 @@ fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
             say_goodbye(outer.as_ref());
             Err(failure)
         }
-        None => Ok(Begun { target, reach, outer }),
+        None => Ok(Begun { target, scope, outer }),
     }
 }
 
@@ -220,7 +220,7 @@ struct FirstSteps {
 }
 
 impl FirstSteps {
-    fn look(&mut self, socket: RawFd, target: i32, reach: &KillScope) {
+    fn look(&mut self, socket: RawFd, target: i32, scope: &KillScope) {
         if let Some(signal) = process::stopped_by(target) {
             self.stopped = Some(signal);
             let _ = process::signal(target, libc::SIGCONT);
@@ -230,7 +230,7 @@ impl FirstSteps {
             let _ = process::signal(target, libc::SIGKILL);
         }
         while !self.is_ended && wire::wait_readable([socket, -1], 0).is_ok_and(|ready| ready != 0) {
-            if !obey(socket, target, reach) {
+            if !obey(socket, target, scope) {
                 self.is_ended = true;
                 let _ = process::signal(target, libc::SIGKILL);
             }
@@ -257,7 +257,7 @@ fn say_goodbye(outer: Option<&OwnedFd>) {
 }
 
 /// Obeys one order; `false` ends the run, and so does anything that isn't an order.
-fn obey(socket: RawFd, target: i32, reach: &KillScope) -> bool {
+fn obey(socket: RawFd, target: i32, scope: &KillScope) -> bool {
     let Ok(Some(message)) = wire::receive(socket) else {
         return false;
     };
@@ -266,7 +266,7 @@ fn obey(socket: RawFd, target: i32, reach: &KillScope) -> bool {
         return true;
     }
     if message.kind == Order::SignalAll as u32 {
-        reach.signal(message.first);
+        scope.signal(message.first);
         return true;
     }
     false
@@ -305,7 +305,7 @@ struct Watch {
     socket: RawFd,
     signals: Option<OwnedFd>,
     target: i32,
-    reach: KillScope,
+    scope: KillScope,
     outer: Option<OwnedFd>,
     /// The target's wait status, once it has ended.
     ended: Option<i32>,
@@ -315,7 +315,7 @@ impl Watch {
     /// Closes everything but the sockets, so that a closed pipe is closed for its reader.
     fn new(socket: RawFd, begun: Begun) -> Self {
         const SOCKET: RawFd = 3;
-        let Begun { target, reach, outer } = begun;
+        let Begun { target, scope, outer } = begun;
         tell(socket, News::Started, target, 0);
         // Inside another run its filter refuses the second half, and that run's warden is there.
         let _ = title::rename(NAME);
@@ -324,7 +324,7 @@ impl Watch {
             Err(_) => socket,
         };
         if socket == SOCKET {
-            let children = match &reach {
+            let children = match &scope {
                 KillScope::Children(children) => Some(children.as_raw_fd()),
                 KillScope::Domain(_) => None,
             };
@@ -335,7 +335,7 @@ impl Watch {
             socket,
             signals: SignalSet::of(&[libc::SIGCHLD]).descriptor(true).ok(),
             target,
-            reach,
+            scope,
             outer,
             ended: None,
         }
@@ -370,7 +370,7 @@ impl Watch {
                 return;
             };
             while children >= 0 && signals::next_signal(children).is_some() {}
-            if ready & 1 != 0 && !obey(self.socket, self.target, &self.reach) {
+            if ready & 1 != 0 && !obey(self.socket, self.target, &self.scope) {
                 return;
             }
         }
@@ -381,8 +381,8 @@ impl Watch {
         // One round is enough with the scope: the pending signal undoes a fork under way. Without it, each round
         // catches what the last one missed; the pause lets dying processes exit.
         for round in 1.. {
-            self.reach.kill(round);
-            match self.collect(self.reach.is_whole(), COLLECTED_AT_LAST) {
+            self.scope.kill(round);
+            match self.collect(self.scope.is_whole(), COLLECTED_AT_LAST) {
                 Left::None => return,
                 Left::Living => drop(wire::wait_readable([-1, -1], 1)),
                 Left::More => {}

@@ -137,7 +137,7 @@ impl Pause {
     }
 
     /// Leaves all of them stopped, to be killed.
-    pub fn call_grants(mut self) {
+    pub fn leave_stopped(mut self) {
         self.is_left = true;
     }
 

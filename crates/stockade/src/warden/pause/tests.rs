@@ -55,7 +55,7 @@ fn everything_below_stops_and_goes_on_and_what_was_stopped_before_stays_so() {
         }
         assert_eq!(state(held), 'T');
     }
-    Pause::begin_in_order(run, PATIENCE).unwrap().call_grants();
+    Pause::begin_in_order(run, PATIENCE).unwrap().leave_stopped();
     assert_eq!([free, below_it].map(state), ['T'; 2]);
     for pid in [held, below_it, free, shell.id()] {
         let _ = process::signal(pid as i32, libc::SIGKILL);
