@@ -4,8 +4,8 @@ use super::SHELL;
 use super::glob::{CommandGlob, Place, Work};
 use super::layout::Layout;
 use super::rules::CompiledRule;
-use super::shell::{self, Fitness, Part, Plain};
 use stockade::profile::Origin;
+use stockade_shell::{self as shell, Fitness, Part, Plain};
 
 /// A plain line, and what is known of its commands.
 pub(super) struct Examined<'l> {

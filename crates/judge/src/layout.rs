@@ -1,12 +1,12 @@
 //! Where the words, operators and redirections of a plain line stand, so that a glob of an allow rule spells what it
 //! has to spell.
 //!
-//! Only for texts that `shell::read` took as plain. It is read here once more, and where that gives other words than the
+//! Only for texts that `stockade_shell::read` took as plain. It is read here once more, and where that gives other words than the
 //! reader's, no glob matches.
 
 use std::ops::Range;
 
-use super::shell::Part;
+use stockade_shell::Part;
 
 /// The places in a text.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -41,7 +41,7 @@ pub fn fitness(words: &[String]) -> Fitness {
 }
 
 /// Whether the tables know a command, by its base name.
-pub(super) fn has_table(name: &str) -> bool {
+pub(crate) fn has_table(name: &str) -> bool {
     table::row(name, "").is_some()
 }
 

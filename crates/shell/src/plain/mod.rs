@@ -1,24 +1,12 @@
-//! Reading command lines: what a line does, as far as that can be told without running anything.
-//!
-//! `read` says whether a line is **plain** (simple commands of literal words, joined by operators), and takes it apart.
-//! Two readers must agree on it; what they don't agree on isn't plain. `seen` is the opposite, for deny rules: every
-//! command that a line could start, however well hidden. `fitness` says whether the options of a command are among those
-//! that do no more than the command's name promises. Nothing here runs a command or opens a file.
+//! Lines of simple commands: what they are taken apart into.
 
-#[cfg(test)]
-mod corpora_tests;
-mod fitness;
 mod grammar;
 mod normalise;
 mod read;
 mod scan;
-mod seen;
 
-pub use fitness::{Fitness, fitness, subject};
 pub use normalise::normalise;
 pub use read::read;
-pub(super) use seen::ANYTHING;
-pub use seen::{could_name, seen};
 
 use std::ops::Range;
 

@@ -56,7 +56,7 @@ pub fn seen(text: &str) -> Vec<Vec<String>> {
 }
 
 /// Stands among the commands of a line that could start anything.
-pub(crate) const ANYTHING: [&str; 2] = ["*", "*"];
+pub const ANYTHING: [&str; 2] = ["*", "*"];
 
 /// Whether the first word of a command, as `seen` gives it, could be `name` when the shell is done with it.
 #[must_use]

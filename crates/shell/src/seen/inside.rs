@@ -2,7 +2,7 @@
 
 use super::names::{EVALUATING, INTERPRETERS, SHELLS, STARTERS, WRAPPERS};
 use super::{MOST_WORDS, Seer};
-use crate::shell::fitness::has_table;
+use crate::fitness::has_table;
 
 impl Seer {
     /// Keeps a command and all that it could start.

@@ -1,0 +1,14 @@
+//! Reading shell text: what a line does, as far as that can be told without running anything.
+//!
+//! `read` says whether a line is **plain** (simple commands of literal words, joined by operators), and takes it apart.
+//! Two readers must agree on it; what they don't agree on isn't plain. `seen` is the opposite, for deny rules: every
+//! command that a line could start, however well hidden. `fitness` says whether the options of a command are among those
+//! that do no more than the command's name promises. Nothing here runs a command or opens a file.
+
+mod fitness;
+mod plain;
+mod seen;
+
+pub use fitness::{Fitness, fitness, subject};
+pub use plain::{Line, NotPlain, Operator, Part, Plain, Redirection, normalise, read};
+pub use seen::{ANYTHING, could_name, seen};
