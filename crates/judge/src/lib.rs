@@ -19,7 +19,6 @@ mod json;
 mod judging;
 mod known;
 mod layers;
-mod layout;
 mod line;
 mod refused;
 mod request;

@@ -35,6 +35,8 @@ pub struct Plain {
 pub struct Part {
     /// The values of its words, without quotes; at least one. The first is as it was typed: `/bin/ls` isn't `ls`.
     pub words: Vec<String>,
+    /// Where its words stand in the normalised line.
+    pub places: Vec<Range<usize>>,
     /// Its text as in the normalised line, without redirections.
     pub text: String,
     /// Where its input and output go, in their order.
@@ -69,6 +71,20 @@ pub struct Redirection {
     pub operator: String,
     /// The value of the word behind it: a file, or the number of a descriptor behind `>&`.
     pub target: String,
+    /// Where that word stands in the normalised line.
+    pub place: Range<usize>,
+}
+
+impl Part {
+    /// Where its words stand in its own text.
+    pub fn places_in_text(&self) -> impl Iterator<Item = Range<usize>> {
+        let mut at = 0;
+        self.places.iter().map(move |place| {
+            let start = at;
+            at += place.len() + 1;
+            start..start + place.len()
+        })
+    }
 }
 
 impl Redirection {

@@ -56,8 +56,6 @@ fn check_characters(text: &str) -> Result<(), Why> {
 pub(super) struct Parts {
     pub parts: Vec<Part>,
     pub operators: Vec<Range<usize>>,
-    /// The places of each part's words in the normalised text, and whether they are bare.
-    pub words: Vec<Vec<(Range<usize>, bool)>>,
     /// The last command isn't waited for.
     pub ends_in_background: bool,
 }
@@ -70,7 +68,7 @@ impl Parts {
         let mut follows = None;
         while let Some((token, place)) = tokens.next() {
             match token {
-                Token::Word(word) => part.word(word, place)?,
+                Token::Word(word) => part.words.push((word, place)),
                 Token::Redirection => {
                     let operator = normalised[place.clone()].to_string();
                     parts.operators.push(place);
@@ -106,14 +104,18 @@ impl Parts {
             return Err("has an empty command");
         };
         check_command(first)?;
-        let places = pending.words.iter().map(|(word, place)| (place.clone(), word.is_bare));
-        let places: Vec<_> = places.collect();
-        let texts: Vec<_> = places.iter().map(|(place, _)| &normalised[place.clone()]).collect();
-        let text = texts.join(" ");
+        let texts = pending.words.iter().map(|(_, place)| &normalised[place.clone()]);
+        let texts: Vec<_> = texts.collect();
         pending.check_globs(&texts)?;
-        self.words.push(places);
+        let text = texts.join(" ");
+        let (words, places) = pending
+            .words
+            .into_iter()
+            .map(|(word, place)| (word.value, place))
+            .unzip();
         self.parts.push(Part {
-            words: pending.words.into_iter().map(|(word, _)| word.value).collect(),
+            words,
+            places,
             text,
             redirections: pending.redirections,
             follows,
@@ -181,12 +183,7 @@ impl Pending {
         self.words.is_empty() && self.redirections.is_empty()
     }
 
-    fn word(&mut self, word: Word, place: Range<usize>) -> Result<(), Why> {
-        self.words.push((word, place));
-        Ok(())
-    }
-
-    fn redirect(&mut self, operator: String, (target, _): (Token, Range<usize>)) -> Result<(), Why> {
+    fn redirect(&mut self, operator: String, (target, place): (Token, Range<usize>)) -> Result<(), Why> {
         let Token::Word(Word { value, is_glob, .. }) = target else {
             return Err(NO_TARGET);
         };
@@ -203,6 +200,7 @@ impl Pending {
         self.redirections.push(Redirection {
             operator,
             target: value,
+            place,
         });
         Ok(())
     }
