@@ -36,6 +36,9 @@ struct Row {
     /// … and, if any are named here, one of these options was given.
     #[serde(default)]
     default_if: String,
+    /// Options end at the first operand.
+    #[serde(default)]
+    ends_options: bool,
     /// Options that take a value which is no path.
     #[serde(default)]
     values: String,
@@ -137,10 +140,20 @@ pub(super) fn acts(words: &[Text]) -> Vec<Act> {
         return acts;
     }
     match ROWS.get(name) {
-        Some(row) if matches!(name, "sed" | "gsed") => [row.acts(arguments), sed::acts(arguments)].concat(),
-        Some(row) => row.acts(arguments),
+        Some(row) if matches!(name, "sed" | "gsed") => [row.acts(arguments).1, sed::acts(arguments)].concat(),
+        Some(row) => row.acts(arguments).1,
         None => vec![Act::Opaque(Opaque::UnknownProgram(name.to_string()))],
     }
+}
+
+/// A program's words, told apart as its row says, and what that alone says of them.
+pub(super) fn by_row(name: &str, words: &[Text]) -> (Arguments, Vec<Act>) {
+    ROWS.get(name).map(|row| row.acts(words)).unwrap_or_default()
+}
+
+/// A program's words, told apart as its row says.
+pub(super) fn arguments(name: &str, words: &[Text]) -> Arguments {
+    by_row(name, words).0
 }
 
 fn list(options: &str) -> Vec<&str> {
@@ -166,10 +179,10 @@ impl Row {
         }
     }
 
-    fn acts(&self, words: &[Text]) -> Vec<Act> {
+    fn acts(&self, words: &[Text]) -> (Arguments, Vec<Act>) {
         let (reads, writes) = (list(&self.reads), list(&self.writes));
         let valued = [&list(&self.values)[..], &reads, &writes].concat();
-        let arguments = Arguments::of(words, &valued, self.operands == Operands::Start);
+        let arguments = Arguments::of(words, &valued, self.ends_options || self.operands == Operands::Start);
         let mut acts: Vec<Act> = list(&self.always_reads)
             .into_iter()
             .map(|path| Act::Read(path.into()))
@@ -201,7 +214,7 @@ impl Row {
         if arguments.has(&list(&self.writes_if)) {
             acts.extend(operands.iter().cloned().map(Act::Write));
         }
-        acts
+        (arguments, acts)
     }
 }
 

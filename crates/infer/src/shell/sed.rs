@@ -1,17 +1,13 @@
 //! sed(1): what its programs do. They have a small language, some of whose commands open files and start programs.
 
 use super::PART;
-use super::arguments::Arguments;
+use super::program::arguments;
 use crate::finding::{Act, Opaque};
 use crate::text::Text;
 
 /// What sed's own programs do; files that are edited stand in its row.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(
-        words,
-        &["-e", "-f", "-l", "--expression", "--file", "--line-length"],
-        false,
-    );
+    let arguments = arguments("sed", words);
     // It refuses these commands itself then.
     if arguments.has(&["--sandbox"]) {
         return Vec::new();

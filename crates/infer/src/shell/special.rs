@@ -1,6 +1,7 @@
 //! Programs whose words have a grammar of their own.
 
 use super::arguments::Arguments;
+use super::program::{arguments, by_row};
 use super::{awk, git, started, transfer};
 use crate::finding::{Act, Opaque};
 use crate::language::Language;
@@ -22,10 +23,6 @@ pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
         "dd" => dd(words),
         "tar" => tar(words),
         "git" => git::acts(words),
-        "timeout" => wrapper(words, &["-k", "-s", "--signal", "--kill-after"], 1),
-        "nice" | "ionice" | "stdbuf" | "nohup" | "time" | "setsid" | "chronic" => {
-            wrapper(words, &["-n", "-c", "-i", "-o", "-e", "--adjustment"], 0)
-        }
         "flock" => flock(words),
         "test" | "[" => test(words),
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" => shell(words),
@@ -94,7 +91,7 @@ fn find(words: &[Text]) -> Vec<Act> {
 
 /// env(1).
 fn env(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-u", "--unset", "-C", "--chdir", "-S"], true);
+    let arguments = arguments("env", words);
     let count = arguments
         .operands
         .iter()
@@ -117,7 +114,7 @@ fn env(words: &[Text]) -> Vec<Act> {
 
 /// mktemp(1): in /tmp, or where its template stands.
 fn mktemp(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-p", "--suffix"], false);
+    let arguments = arguments("mktemp", words);
     let directory = arguments.values(&["-p", "--tmpdir"]).next().cloned();
     let is_temporary = arguments.has(&["-t", "--tmpdir"]) || arguments.operands.is_empty();
     vec![Act::Write(match (directory, arguments.operands.first()) {
@@ -129,23 +126,7 @@ fn mktemp(words: &[Text]) -> Vec<Act> {
 
 /// xargs(1); what it reads stands behind its words already where that is known.
 fn xargs(words: &[Text]) -> Vec<Act> {
-    let valued = [
-        "-I",
-        "-n",
-        "-P",
-        "-L",
-        "-d",
-        "-s",
-        "-a",
-        "-E",
-        "--max-args",
-        "--max-procs",
-        "--replace",
-        "--delimiter",
-        "--max-lines",
-    ];
-    let arguments = Arguments::of(words, &valued, true);
-    let mut acts = reads(arguments.values(&["-a"]).cloned());
+    let (arguments, mut acts) = by_row("xargs", words);
     let replaced = arguments
         .values(&["-I", "--replace"])
         .next()
@@ -197,32 +178,8 @@ fn tar(words: &[Text]) -> Vec<Act> {
     {
         *first = format!("-{letters}").into();
     }
-    let valued = [
-        "-f",
-        "--file",
-        "-C",
-        "--directory",
-        "-T",
-        "-X",
-        "--exclude",
-        "--transform",
-        "--strip-components",
-        "-I",
-        "--use-compress-program",
-        "--exclude-from",
-        "--files-from",
-        "--to-command",
-        "--mode",
-        "--owner",
-        "--group",
-    ];
-    let arguments = Arguments::of(&words, &valued, false);
+    let (arguments, mut acts) = by_row("tar", &words);
     let archive: Vec<Text> = arguments.values(&["-f", "--file"]).cloned().collect();
-    let mut acts = reads(
-        arguments
-            .values(&["-T", "-X", "--exclude-from", "--files-from"])
-            .cloned(),
-    );
     let from = arguments.values(&["-C", "--directory"]).next().cloned();
     let at = from.clone().unwrap_or_else(|| ".".into());
     if arguments.has(&["-I", "--use-compress-program", "--to-command"]) {
@@ -244,17 +201,9 @@ fn tar(words: &[Text]) -> Vec<Act> {
     acts
 }
 
-fn wrapper(words: &[Text], valued: &[&str], skip: usize) -> Vec<Act> {
-    let arguments = Arguments::of(words, valued, true);
-    match arguments.operands.get(skip..) {
-        Some(command) if !command.is_empty() => vec![Act::Start(command.to_vec())],
-        _ => Vec::new(),
-    }
-}
-
 /// flock(1): a file, then a command.
 fn flock(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-w", "--timeout", "-E"], true);
+    let arguments = arguments("flock", words);
     match &arguments.operands[..] {
         [] => Vec::new(),
         [number] if number.exact().is_some_and(|number| number.parse::<u32>().is_ok()) => Vec::new(),
@@ -279,7 +228,7 @@ fn test(words: &[Text]) -> Vec<Act> {
 
 /// A shell with a script, a line, or neither.
 fn shell(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-O", "-o", "--rcfile", "--init-file"], true);
+    let arguments = arguments("sh", words);
     if arguments.has(&["-c"]) {
         return arguments
             .operands
@@ -310,7 +259,7 @@ fn file(script: &Text) -> Vec<Act> {
 }
 
 fn sqlite(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-separator", "-cmd", "-init", "-nullvalue", "-newline"], false);
+    let arguments = arguments("sqlite3", words);
     let is_flag = |word: &str| arguments.options.iter().any(|(option, _)| option == word);
     let Some(database) = arguments.operands.first() else {
         return Vec::new();
@@ -337,27 +286,23 @@ fn sqlite(words: &[Text]) -> Vec<Act> {
 
 /// python3, node and their like: code, a module, a script's file.
 fn interpreter(name: &str, language: Language, words: &[Text]) -> Vec<Act> {
-    let (valued, code): (&[&str], &[&str]) = match language {
-        Language::Python => (&["-W", "-X", "-c", "-m"], &["-c"]),
-        _ => (
-            &["-e", "--eval", "-p", "--print", "-r", "--require", "--import"],
-            &["-e", "--eval", "-p", "--print"],
-        ),
+    let (row, code): (&str, &[&str]) = match language {
+        Language::Python => ("python", &["-c", "-m"]),
+        _ => ("node", &["-e", "--eval", "-p", "--print"]),
     };
     let words = match words.first().and_then(Text::exact) {
         Some("run" | "eval" | "-pe") if name != "node" => &words[1..],
         _ => words,
     };
     // What stands behind code or a module is that one's own.
-    let end = words.iter().position(|word| {
-        valued.contains(&word.prefix()) && !matches!(word.prefix(), "-W" | "-X" | "-r" | "--require" | "--import")
-    });
+    let end = words.iter().position(|word| code.contains(&word.prefix()));
     let head = end.map_or(words, |at| &words[..(at + 2).min(words.len())]);
-    let arguments = Arguments::of(head, valued, true);
-    if let Some(code) = arguments.values(code).next() {
+    let arguments = arguments(row, head);
+    let code: Vec<&str> = code.iter().copied().filter(|option| *option != "-m").collect();
+    if let Some(code) = arguments.values(&code).next() {
         return vec![Act::Code(language, code.clone())];
     }
-    if let (Language::Python, Some(module)) = (language, arguments.values(&["-m"]).next()) {
+    if let Some(module) = arguments.values(&["-m"]).next() {
         let behind = end.and_then(|at| words.get(at + 2..)).unwrap_or_default();
         return python_module(module, behind);
     }
