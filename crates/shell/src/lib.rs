@@ -6,6 +6,7 @@
 //! that do no more than the command's name promises. Nothing here runs a command or opens a file.
 
 mod fitness;
+mod names;
 mod plain;
 mod seen;
 

@@ -104,7 +104,7 @@ impl<'c> Check<'c> {
                 return Err("`test -v` evaluates what it is given".to_string());
             }
             Kind::Tar => self.bundle(arguments.first())?,
-            Kind::Compiler => return compiler::check(&self.name, arguments),
+            Kind::Compiler => return compiler::check(&self.name, self.row, arguments),
             _ => {}
         }
         let mut rest = arguments;

@@ -128,41 +128,15 @@ const NO_TARGET: Why = "has a redirection to nowhere";
 
 /// The first word of a command: never one that a shell reads as something else than a program's name.
 fn check_command(word: &Word) -> Result<(), Why> {
-    const RESERVED: &[&str] = &[
-        "!",
-        "[[",
-        "]]",
-        "case",
-        "coproc",
-        "do",
-        "done",
-        "elif",
-        "else",
-        "end",
-        "esac",
-        "fi",
-        "for",
-        "foreach",
-        "function",
-        "if",
-        "in",
-        "nocorrect",
-        "noglob",
-        "repeat",
-        "select",
-        "then",
-        "time",
-        "until",
-        "while",
-        "-",
-    ];
+    const RESERVED: &str = "! [[ ]] case coproc do done elif else end esac fi for foreach function if in nocorrect noglob \
+                            repeat select then time until while -";
     if !word.is_bare || word.is_glob {
         return Err("hides its command's name behind quotes or patterns");
     }
     if word.value.contains('=') {
         return Err("sets a variable");
     }
-    if RESERVED.contains(&word.value.as_str()) {
+    if RESERVED.split(' ').any(|reserved| reserved == word.value) {
         return Err("has a word of the shell's own language");
     }
     match word.value.starts_with(['%', '-', '+', '@']) {
@@ -211,9 +185,12 @@ impl Pending {
         if !self.words.iter().any(|(word, _)| word.is_glob) {
             return Ok(());
         }
-        let two = texts.get(1).map(|second| format!("{} {second}", texts[0]));
-        let takes_files =
-            FILE_COMMANDS.contains(&texts[0]) || two.is_some_and(|two| FILE_COMMANDS.contains(&two.as_str()));
+        let is_of = |list: &str, text: &str| list.split(' ').any(|one| one == text);
+        let takes_files = match texts {
+            ["git", sub, ..] => is_of(FILE_SUBS, sub),
+            [name, ..] => is_of(FILE_COMMANDS, name),
+            [] => false,
+        };
         let has_head = |text: &str| text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_".contains(c));
         let mut globs = self.words.iter().zip(texts).filter(|((word, _), _)| word.is_glob);
         match takes_files && globs.all(|(_, text)| has_head(text)) {
@@ -223,37 +200,10 @@ impl Pending {
     }
 }
 
-/// Commands whose operands may be any number of files.
-const FILE_COMMANDS: &[&str] = &[
-    "ls",
-    "cat",
-    "head",
-    "tail",
-    "wc",
-    "stat",
-    "file",
-    "grep",
-    "rg",
-    "du",
-    "diff",
-    "nl",
-    "cut",
-    "rm",
-    "touch",
-    "mkdir",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "pytest",
-    "rustfmt",
-    "git add",
-    "git rm",
-    "git diff",
-    "git log",
-    "git ls-files",
-    "git status",
-];
+/// Commands whose operands may be any number of files, and such sub-commands of git.
+const FILE_COMMANDS: &str = "ls cat head tail wc stat file grep rg du diff nl cut rm touch mkdir basename dirname realpath \
+                             readlink pytest rustfmt";
+const FILE_SUBS: &str = "add rm diff log ls-files status";
 
 #[cfg(test)]
 #[path = "read_tests.rs"]

@@ -7,7 +7,6 @@
 mod expand;
 mod inside;
 mod lexer;
-mod names;
 
 use std::collections::{HashMap, HashSet};
 
