@@ -8,6 +8,7 @@
 mod fitness;
 mod names;
 mod plain;
+pub mod sed;
 mod seen;
 
 pub use fitness::{Fitness, fitness, subject};

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::PART;
 use super::program::arguments;
 use crate::finding::{Act, Opaque};
-use crate::text::Text;
+use crate::text::{PART, Text};
 
 /// What awk does with its words.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
@@ -75,7 +74,7 @@ impl Program {
     const MOST: usize = 4096;
 
     fn of<'t>(text: &Text, assigned: impl Iterator<Item = &'t Text>) -> Program {
-        let tokens = tokens(&text.with_unknown_as(&PART.to_string()));
+        let tokens = tokens(&text.marked());
         let mut variables = HashMap::new();
         for word in assigned {
             if let Some((name, _)) = word.prefix().split_once('=') {
