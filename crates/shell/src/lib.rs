@@ -7,10 +7,12 @@
 
 mod fitness;
 mod names;
+mod pattern;
 mod plain;
 pub mod sed;
 mod seen;
 
 pub use fitness::{Fitness, fitness, subject};
+pub use pattern::matches;
 pub use plain::{Line, NotPlain, Operator, Part, Plain, Redirection, normalise, read};
-pub use seen::{ANYTHING, could_name, seen};
+pub use seen::{ANYTHING, ansi_c, could_name, seen};

@@ -142,7 +142,7 @@ impl Reader<'_> {
                 let format = exact(format).unwrap_or_default();
                 match (&*format, rest) {
                     ("%s" | "%s\\n" | "%s\\0", [only]) => output = (*only).clone(),
-                    (_, []) => output = vec![super::expand::unescaped(&format).into()],
+                    (_, []) => output = vec![stockade_shell::ansi_c(&format).into()],
                     _ => output = vec![Text::unknown()],
                 }
             }

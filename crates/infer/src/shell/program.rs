@@ -1,7 +1,7 @@
 //! What a program does with its words, as `table/commands.toml` says.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -88,21 +88,15 @@ enum Operands {
     Start,
 }
 
-static ROWS: LazyLock<HashMap<String, Row>> = LazyLock::new(|| parse(include_str!("../table/commands.toml")));
+static ROWS: LazyLock<HashMap<String, Arc<Row>>> = LazyLock::new(|| parse(include_str!("../table/commands.toml")));
 
-fn parse(text: &str) -> HashMap<String, Row> {
+fn parse(text: &str) -> HashMap<String, Arc<Row>> {
     let document: Document = toml::from_str(text).expect("a test reads the table");
     let mut rows = HashMap::new();
     for row in document.command {
-        let Row { names, .. } = &row;
-        let names: Vec<String> = names.split_whitespace().map(str::to_string).collect();
-        let Some((last, further)) = names.split_last() else {
-            continue;
-        };
-        for name in further {
-            rows.insert(name.clone(), row.again());
-        }
-        rows.insert(last.clone(), row);
+        let row = Arc::new(row);
+        let names = row.names.split_whitespace().map(str::to_string);
+        rows.extend(names.map(|name| (name, row.clone())));
     }
     rows
 }
@@ -161,24 +155,6 @@ fn list(options: &str) -> Vec<&str> {
 }
 
 impl Row {
-    fn again(&self) -> Row {
-        Row {
-            names: String::new(),
-            default: self.default.clone(),
-            no_skip: self.no_skip.clone(),
-            reads_if: self.reads_if.clone(),
-            default_if: self.default_if.clone(),
-            values: self.values.clone(),
-            reads: self.reads.clone(),
-            writes: self.writes.clone(),
-            writes_if: self.writes_if.clone(),
-            always_reads: self.always_reads.clone(),
-            variables: self.variables.clone(),
-            _source: String::new(),
-            ..*self
-        }
-    }
-
     fn acts(&self, words: &[Text]) -> (Arguments, Vec<Act>) {
         let (reads, writes) = (list(&self.reads), list(&self.writes));
         let valued = [&list(&self.values)[..], &reads, &writes].concat();

@@ -10,7 +10,6 @@ use crate::text::Text;
 
 /// What such a program does; `None` for all others.
 pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
-    let language = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     Some(match name {
         "find" => find(words),
         "env" => env(words),
@@ -25,17 +24,32 @@ pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
         "git" => git::acts(words),
         "flock" => flock(words),
         "test" | "[" => test(words),
-        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" => shell(words),
         "curl" | "wget" | "ssh" | "scp" | "sftp" | "rsync" | "nc" | "ncat" | "psql" | "mysql" | "redis-cli" => {
             transfer::acts(name, words)
         }
         "sqlite3" => sqlite(words),
         "awk" | "gawk" | "mawk" | "nawk" => awk::acts(words),
-        "node" | "deno" | "bun" | "tsx" => interpreter(name, Language::JavaScript, words),
         "perl" | "ruby" | "php" => unknown_interpreter(name, words),
-        _ if matches!(language, "python" | "pypy") => interpreter(name, Language::Python, words),
+        _ => match interpreted(name)? {
+            Language::Shell => shell(words),
+            language => interpreter(name, language, words),
+        },
+    })
+}
+
+/// The language that a program of this name runs, of those that are read.
+pub(super) fn interpreted(name: &str) -> Option<Language> {
+    Some(match without_version(name) {
+        "python" | "pypy" => Language::Python,
+        "node" => Language::JavaScript,
+        "bun" | "deno" | "tsx" => Language::TypeScript,
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" => Language::Shell,
         _ => return None,
     })
+}
+
+pub(super) fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.')
 }
 
 fn reads(paths: impl IntoIterator<Item = Text>) -> Vec<Act> {

@@ -8,6 +8,8 @@ mod expand;
 mod inside;
 mod lexer;
 
+pub use expand::ansi_c;
+
 use std::collections::{HashMap, HashSet};
 
 /// Deeper nesting, and more work than this, and the rest is only cut into words.
@@ -79,21 +81,7 @@ fn matches(pattern: &[char], name: &[char]) -> bool {
         let end = close.map_or(open, |close| open + 2 + close);
         pattern.splice(open..=end, ['?']);
     }
-    let (mut at, mut read, mut star) = (0, 0, None);
-    while read < name.len() {
-        if at < pattern.len() && (pattern[at] == '?' || pattern[at] == name[read]) {
-            (at, read) = (at + 1, read + 1);
-        } else if at < pattern.len() && pattern[at] == '*' {
-            star = Some((at, read));
-            at += 1;
-        } else if let Some((behind, from)) = star {
-            star = Some((behind, from + 1));
-            (at, read) = (behind + 1, from + 1);
-        } else {
-            return false;
-        }
-    }
-    pattern[at..].iter().all(|c| *c == '*')
+    crate::pattern::matches(&pattern, name)
 }
 
 /// What has been found so far.
