@@ -63,7 +63,7 @@ impl Language {
         if program == "env" {
             program = programs.find(|word| !word.starts_with('-') && !word.contains('='))?;
         }
-        let language = Self::named(program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))?;
+        let language = Self::named(stockade_shell::without_version(program))?;
         // An option may have the interpreter run or load what isn't the text.
         programs
             .all(|word| language.runs_the_text_with(word))

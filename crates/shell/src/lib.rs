@@ -13,6 +13,7 @@ pub mod sed;
 mod seen;
 
 pub use fitness::{Fitness, fitness, subject};
+pub use names::without_version;
 pub use pattern::matches;
-pub use plain::{Line, NotPlain, Operator, Part, Plain, Redirection, normalise, read};
+pub use plain::{Line, NotPlain, Operator, Part, Plain, Redirection, normalise, outside_quotes, read};
 pub use seen::{ANYTHING, ansi_c, could_name, seen};

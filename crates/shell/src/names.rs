@@ -32,6 +32,12 @@ pub(crate) fn marks(name: &str) -> &'static [&'static str] {
     NAMES.get(name).map_or(&[], |known| &known.marks)
 }
 
+/// A name without the version behind it: `python3.11`.
+#[must_use]
+pub fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+}
+
 /// All commands of a class.
 pub(crate) fn all(class: Class) -> impl Iterator<Item = &'static str> {
     let of_class = NAMES.iter().filter(move |(_, known)| known.classes.contains(&class));

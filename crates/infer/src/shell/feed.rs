@@ -3,12 +3,13 @@
 use brush_parser::ast::{Command, SimpleCommand};
 
 use super::base_name;
-use super::special::{interpreted, without_version};
+use super::special::interpreted;
 use super::state::Field;
 use super::walk::Reader;
 use crate::finding::{Act, Opaque};
 use crate::language::Language;
 use crate::text::Text;
+use stockade_shell::without_version;
 
 /// What a command reads from its standard input.
 #[derive(Debug, Clone, PartialEq)]

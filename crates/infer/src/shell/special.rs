@@ -7,6 +7,7 @@ use crate::finding::{Act, Opaque};
 use crate::language::Language;
 use crate::sql;
 use crate::text::Text;
+use stockade_shell::without_version;
 
 /// What such a program does; `None` for all others.
 pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
@@ -46,10 +47,6 @@ pub(super) fn interpreted(name: &str) -> Option<Language> {
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" => Language::Shell,
         _ => return None,
     })
-}
-
-pub(super) fn without_version(name: &str) -> &str {
-    name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.')
 }
 
 fn reads(paths: impl IntoIterator<Item = Text>) -> Vec<Act> {

@@ -5,7 +5,7 @@ mod normalise;
 mod read;
 mod scan;
 
-pub use normalise::normalise;
+pub use normalise::{normalise, outside_quotes};
 pub use read::read;
 
 use std::ops::Range;

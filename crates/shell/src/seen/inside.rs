@@ -150,7 +150,7 @@ struct Nature<'n> {
 impl Nature<'_> {
     fn of(first: &str) -> Nature<'_> {
         let name = first.rsplit('/').next().unwrap_or(first);
-        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let bare = names::without_version(name);
         let is = |class| names::is(name, class) || names::is(bare, class);
         Nature {
             name,
