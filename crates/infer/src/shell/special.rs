@@ -228,13 +228,14 @@ fn flock(words: &[Text]) -> Vec<Act> {
 
 /// test(1), as a program.
 fn test(words: &[Text]) -> Vec<Act> {
-    let pairs = words.windows(2);
-    let files = pairs.filter(|pair| {
-        pair[0]
-            .exact()
-            .is_some_and(|option| option.len() == 2 && "abcdefghkprsuwxGLNOS".contains(&option[1..]))
-    });
+    let files = words.windows(2).filter(|pair| pair[0].exact().is_some_and(tests_file));
     files.map(|pair| Act::Read(pair[1].clone())).collect()
+}
+
+/// Whether an operator of test(1) looks at the file behind it.
+pub(super) fn tests_file(operator: &str) -> bool {
+    let letter = operator.strip_prefix('-').filter(|letter| letter.len() == 1);
+    letter.is_some_and(|letter| "abcdefghkprsuwxGLNOS".contains(letter))
 }
 
 /// A shell with a script, a line, or neither.
