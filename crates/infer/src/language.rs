@@ -60,7 +60,7 @@ impl Language {
         let shebang = Shebang::of_text(source)?;
         let reader = shebang.reader()?;
         let name = Path::new(reader.program).file_name()?.to_str()?;
-        let language = Self::named(name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))?;
+        let language = Self::named(stockade_shell::without_version(name))?;
         // An option may have the interpreter run or load what isn't the text.
         let mut words = reader.words.into_iter();
         words.all(|word| language.runs_the_text_with(word)).then_some(language)

@@ -2,9 +2,6 @@
 
 use super::text::Text;
 
-/// Stands for what isn't known of a text.
-const PART: char = '\u{1}';
-
 #[derive(PartialEq)]
 enum Token {
     Word(String),
@@ -14,7 +11,7 @@ enum Token {
 
 /// The files of `ATTACH DATABASE 'file'` and `VACUUM INTO 'file'`: both are written, and made where they aren't there.
 pub fn files(sql: &Text) -> Vec<Text> {
-    let tokens = tokens(&sql.with_unknown_as(&PART.to_string()));
+    let tokens = tokens(&sql.marked());
     let is = |at: usize, word: &str| matches!(tokens.get(at), Some(Token::Word(given)) if given == word);
     let mut files = Vec::new();
     for at in 0..tokens.len() {
@@ -46,7 +43,7 @@ fn tokens(sql: &str) -> Vec<Token> {
         let length = match first {
             '\'' | '"' => {
                 let end = rest[1..].find(first).map_or(rest.len(), |end| end + 1);
-                tokens.push(Token::Quoted(known(&rest[1..end])));
+                tokens.push(Token::Quoted(Text::of_marked(&rest[1..end])));
                 (end + 1).min(rest.len())
             }
             '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
@@ -65,12 +62,6 @@ fn tokens(sql: &str) -> Vec<Token> {
         rest = &rest[length..];
     }
     tokens
-}
-
-fn known(text: &str) -> Text {
-    let mut parts = text.split(PART).map(Text::from);
-    let first = parts.next().unwrap_or_else(Text::unknown);
-    parts.fold(first, |text, part| text.then(&Text::unknown()).then(&part))
 }
 
 #[cfg(test)]

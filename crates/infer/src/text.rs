@@ -1,5 +1,7 @@
 //! Texts that are known in part: `"data/" + name + ".csv"`.
 
+pub use stockade_shell::sed::PART;
+
 /// A text: its pieces in order, some of them unknown. Two known pieces never stand side by side.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Text {
@@ -135,6 +137,18 @@ impl Text {
             Piece::Unknown => other,
         });
         each.collect()
+    }
+
+    /// The whole text for one who reads it letter by letter, with `PART` for what isn't known.
+    pub fn marked(&self) -> String {
+        self.with_unknown_as(&PART.to_string())
+    }
+
+    /// A text in which `PART` stands for what isn't known.
+    pub fn of_marked(text: &str) -> Text {
+        let mut parts = text.split(PART).map(Text::from);
+        let first = parts.next().unwrap_or_else(Text::unknown);
+        parts.fold(first, |text, part| text.then(&Text::unknown()).then(&part))
     }
 
     /// What comes behind a known beginning; `None` where it doesn't begin so.

@@ -1,11 +1,12 @@
 //! Whether allow rules allow a plain line: all of its commands, or the line as a whole by a glob that spells it.
 
+use std::ops::Range;
+
 use super::SHELL;
 use super::glob::{CommandGlob, Place, Work};
-use super::layout::Layout;
 use super::rules::CompiledRule;
-use super::shell::{self, Fitness, Part, Plain};
 use stockade::profile::Origin;
+use stockade_shell::{self as shell, Fitness, Part, Plain};
 
 /// A plain line, and what is known of its commands.
 pub(super) struct Examined<'l> {
@@ -50,7 +51,6 @@ impl<'l> Examined<'l> {
         let mut globs = self.rules(rules).filter(|rule| rule.glob.is_some()).peekable();
         globs.peek()?;
         let normalised = &self.line.normalised;
-        let mut layout = None;
         globs.find(|rule| {
             let Some(glob) = rule.glob.as_ref().filter(|glob| self.is_match(glob, normalised)) else {
                 return false;
@@ -58,11 +58,8 @@ impl<'l> Examined<'l> {
             if self.work.spend(normalised.len()).is_none() {
                 return false;
             }
-            let layout = layout.get_or_insert_with(|| Layout::of(normalised, &self.line.parts));
-            let is_spelled = layout.as_ref().is_some_and(|layout| {
-                let places = self.places(layout, 0..self.line.parts.len(), glob, normalised.len());
-                glob.matches_within(normalised, self.work, |at| places[at]) == Some(true)
-            });
+            let places = self.places_in_line(glob);
+            let is_spelled = glob.matches_within(normalised, self.work, |at| places[at]) == Some(true);
             is_spelled && rule.begins(&self.line.parts[0].words)
         })
     }
@@ -124,42 +121,49 @@ impl<'l> Examined<'l> {
     /// Whether a glob matches one command, and spells what it has to.
     fn is_spelled(&self, index: usize, glob: &CommandGlob) -> bool {
         let part = &self.line.parts[index];
-        // Finding its words takes work as well.
+        // Saying what each byte may be takes work as well.
         if !self.is_match(glob, &part.text) || self.work.spend(part.text.len()).is_none() {
             return false;
         }
-        let Some(layout) = Layout::of(&part.text, std::slice::from_ref(part)) else {
-            return false;
-        };
-        let places = self.places(&layout, index..index + 1, glob, part.text.len());
+        let mut places = vec![Place::Free; part.text.len()];
+        self.spell(index, glob, part.places_in_text(), &mut places);
         glob.matches_within(&part.text, self.work, |at| places[at]) == Some(true)
     }
 
-    /// What a pattern may do with each byte of a text that holds these parts.
-    fn places(&self, layout: &Layout, parts: std::ops::Range<usize>, glob: &CommandGlob, length: usize) -> Vec<Place> {
-        let mut places = vec![Place::Free; length];
-        let mut set = |range: &std::ops::Range<usize>, place| places[range.clone()].fill(place);
-        layout.operators.iter().for_each(|range| set(range, Place::Operator));
-        layout.targets.iter().for_each(|range| set(range, Place::Spelled));
-        for (words, index) in layout.commands.iter().zip(parts) {
-            let part = &self.line.parts[index];
-            // `rg*` doesn't mean `rg/../x`, while `*` does.
-            if !glob.begins_anywhere() {
-                let name = &words[0];
-                let slashes = part.text.bytes().take(name.len()).enumerate();
-                for (at, _) in slashes.filter(|(_, byte)| *byte == b'/') {
-                    set(&(name.start + at..name.start + at + 1), Place::Spelled);
-                }
-                if part.words[0].split('/').any(|component| component == "..") {
-                    set(name, Place::Spelled);
-                }
-            }
-            let spelled = self.spelled(index, part);
-            for (range, _) in words.iter().zip(spelled).filter(|(_, is_spelled)| *is_spelled) {
-                set(range, Place::Spelled);
-            }
+    /// What a pattern may do with each byte of the line.
+    fn places_in_line(&self, glob: &CommandGlob) -> Vec<Place> {
+        let text = self.line.normalised.as_bytes();
+        let mut places = vec![Place::Free; text.len()];
+        for at in self.line.operators.iter().cloned().flatten() {
+            places[at] = match text[at] {
+                // Between new lines.
+                b' ' | b'\t' => Place::Free,
+                // The number before a redirection.
+                b'0'..=b'9' => Place::Spelled,
+                _ => Place::Operator,
+            };
+        }
+        for (index, part) in self.line.parts.iter().enumerate() {
+            let targets = part.redirections.iter().map(|redirection| &redirection.place);
+            targets.for_each(|target| places[target.clone()].fill(Place::Spelled));
+            self.spell(index, glob, part.places.iter().cloned(), &mut places);
         }
         places
+    }
+
+    /// Marks what of a command's words the pattern has to spell. `words` says where they stand.
+    fn spell(&self, index: usize, glob: &CommandGlob, words: impl Iterator<Item = Range<usize>>, places: &mut [Place]) {
+        let part = &self.line.parts[index];
+        for (at, (range, is_spelled)) in words.zip(self.spelled(index, part)).enumerate() {
+            // `rg*` doesn't mean `rg/../x`, while `*` does.
+            let is_name = at == 0 && !glob.begins_anywhere();
+            if is_spelled || is_name && part.words[0].split('/').any(|component| component == "..") {
+                places[range].fill(Place::Spelled);
+            } else if is_name {
+                let slashes = range.zip(part.text.bytes()).filter(|(_, byte)| *byte == b'/');
+                slashes.for_each(|(at, _)| places[at] = Place::Spelled);
+            }
+        }
     }
 
     /// Which words of a command no wildcard may stand for: those that make it do more than its name says.

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use super::glob::Work;
 use super::rules::CompiledRule;
-use super::shell::{self, Fitness, Line, Part};
 use super::{Call, SHELL};
+use stockade_shell::{self as shell, Fitness, Line, Part};
 
 /// A line of more pieces than that has more words too than `seen` tells apart, and could do anything.
 const MOST_PIECES: usize = 32 * 1024;

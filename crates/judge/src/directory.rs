@@ -6,7 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::known;
-use super::shell::{self, Fitness, Operator, Part, Plain};
+use stockade_shell::{self as shell, Fitness, Operator, Part, Plain};
 
 /// Directories that the line may be in, at most: each `cd` that may not be carried out adds to them.
 const MOST: usize = 16;

@@ -64,9 +64,9 @@ impl Work {
 impl CommandGlob {
     pub(super) fn new(pattern: &str) -> CommandGlob {
         let mut items: Vec<Item> = Vec::with_capacity(pattern.len());
-        let mut quoting = Quoting::None;
-        for c in pattern.chars() {
-            let is_operator = match quoting.after(c) {
+        // A pattern whose quotes don't close spells no operator behind them.
+        for (c, is_outside) in stockade_shell::outside_quotes(pattern) {
+            let is_operator = match is_outside {
                 true if "|&;<>\n".contains(c) => IsOperator::Yes,
                 _ => IsOperator::No,
             };
@@ -160,33 +160,6 @@ impl States {
         for state in self.list.drain(..) {
             self.is_in[state] = false;
         }
-    }
-}
-
-/// Where in quotes a pattern is. A pattern whose quotes don't close spells no operator behind them.
-enum Quoting {
-    None,
-    Escaped,
-    Single,
-    Double,
-    EscapedInDouble,
-}
-
-impl Quoting {
-    /// Takes one character along; whether it stands outside quotes.
-    fn after(&mut self, c: char) -> bool {
-        let was_outside = matches!(self, Quoting::None);
-        *self = match (&self, c) {
-            (Quoting::None, '\\') => Quoting::Escaped,
-            (Quoting::None, '\'') => Quoting::Single,
-            (Quoting::None, '"') => Quoting::Double,
-            (Quoting::None | Quoting::Escaped, _) => Quoting::None,
-            (Quoting::Single, '\'') | (Quoting::Double, '"') => Quoting::None,
-            (Quoting::Single, _) => Quoting::Single,
-            (Quoting::Double, '\\') => Quoting::EscapedInDouble,
-            (Quoting::Double | Quoting::EscapedInDouble, _) => Quoting::Double,
-        };
-        was_outside
     }
 }
 

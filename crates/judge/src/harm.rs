@@ -1,8 +1,8 @@
 //! How much harm a yes could do. It colours a question; it decides nothing.
 
 use super::Danger;
-use super::shell::{self, Line};
 use stockade::policy::Capabilities;
+use stockade_shell::{self as shell, Line};
 use stockade_text::visible::is_invisible;
 
 /// Commands that delete, take over or reach far, whatever their options.

@@ -6,10 +6,10 @@ pub use super::answer::{Answer, Danger, Decision};
 use super::asking::shortened;
 use super::line::{self, Judged};
 use super::rules::{CompiledRule, Rules};
-use super::shell::Line;
 use super::{Call, Permissions, Refused, SHELL, SKILL_LOAD, denying, harm, storing};
 use stockade::config::{Agent, Tool, known};
 use stockade::policy::{Capabilities, Mode};
+use stockade_shell::Line;
 
 /// The rules of all layers and the declared tools, ready to be asked many times. Asking looks at the machine only where a
 /// command line has a `cd`.

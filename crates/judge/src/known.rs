@@ -42,7 +42,7 @@ const ALLOWED_COMMANDS: [&str; 22] = [
 
 /// Whether a command is one of those that are allowed without a rule, by its first words.
 pub(crate) fn only_reads(words: &[String]) -> bool {
-    let Some((name, sub)) = crate::shell::subject(words) else {
+    let Some((name, sub)) = stockade_shell::subject(words) else {
         return false;
     };
     ALLOWED_COMMANDS.iter().any(|command| match command.split_once(' ') {

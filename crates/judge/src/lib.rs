@@ -1,11 +1,13 @@
 //! Judging before anything runs: may this agent do that, and may this tool be called so?
 //!
-//! `layers` joins what users and projects configure, `shell` reads command lines, `judging` decides a tool call, `files`
+//! `layers` joins what users and projects configure, `judging` decides a tool call, `files`
 //! an access to a path or host. Nothing here runs, opens or enforces anything: that is the sandbox's work.
 
 mod allowing;
 mod answer;
 mod asking;
+#[cfg(test)]
+mod corpora_tests;
 mod denying;
 mod directory;
 mod examples;
@@ -17,12 +19,10 @@ mod json;
 mod judging;
 mod known;
 mod layers;
-mod layout;
 mod line;
 mod refused;
 mod request;
 mod rules;
-pub mod shell;
 mod storing;
 #[cfg(test)]
 mod tests;

@@ -9,8 +9,8 @@ use super::asking::shortened;
 use super::directory::Directories;
 use super::glob::Work;
 use super::rules::{CompiledRule, Rules};
-use super::shell::{self, Fitness, Line, Part};
 use super::{Decision, denying};
+use stockade_shell::{self as shell, Fitness, Line, Part};
 
 /// A command line that is asked about.
 pub(super) struct Question<'q> {

@@ -70,7 +70,7 @@ impl CompiledRule {
         let glob = rule.command_glob.as_deref();
         CompiledRule {
             words: words.map(str::to_string).collect(),
-            glob: glob.map(|glob| CommandGlob::new(&super::shell::normalise(glob))),
+            glob: glob.map(|glob| CommandGlob::new(&stockade_shell::normalise(glob))),
             tool: rule.tool,
             skill_name: rule.skill_name,
             origin: rule.origin,
@@ -88,7 +88,7 @@ impl CompiledRule {
         words.starts_with(&self.words)
             || match self.words.as_slice() {
                 [command, sub] if words.first() == Some(command) => {
-                    super::shell::subject(words).is_some_and(|(_, said)| said == Some(sub))
+                    stockade_shell::subject(words).is_some_and(|(_, said)| said == Some(sub))
                 }
                 _ => false,
             }

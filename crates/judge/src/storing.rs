@@ -1,8 +1,8 @@
 //! What a yes to a command line may store: the first word of each of its commands, or two where the second says what is
 //! done.
 
-use super::shell::{self, Line, Part};
 use super::{Call, Remember, SHELL, SKILL_LOAD};
+use stockade_shell::{self as shell, Line, Part};
 use stockade_text::visible::is_visible;
 
 /// Commands with sub-commands, which are remembered by two words.

@@ -2,30 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::PART;
-use super::arguments::Arguments;
+use super::program::arguments;
 use crate::finding::{Act, Opaque};
-use crate::text::Text;
+use crate::text::{PART, Text};
 
 /// What awk does with its words.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
-    let valued = [
-        "-F",
-        "-v",
-        "-f",
-        "-e",
-        "-i",
-        "-l",
-        "-E",
-        "--file",
-        "--exec",
-        "--source",
-        "--include",
-        "--load",
-        "--assign",
-        "--field-separator",
-    ];
-    let arguments = Arguments::of(words, &valued, true);
+    let arguments = arguments("awk", words);
     let files: Vec<Text> = arguments.values(&["-f", "--file", "-E", "--exec"]).cloned().collect();
     let included = arguments.values(&["-i", "--include", "-l", "--load"]);
     let (in_place, included): (Vec<&Text>, Vec<&Text>) = included.partition(|name| name.exact() == Some("inplace"));
@@ -91,7 +74,7 @@ impl Program {
     const MOST: usize = 4096;
 
     fn of<'t>(text: &Text, assigned: impl Iterator<Item = &'t Text>) -> Program {
-        let tokens = tokens(&text.with_unknown_as(&PART.to_string()));
+        let tokens = tokens(&text.marked());
         let mut variables = HashMap::new();
         for word in assigned {
             if let Some((name, _)) = word.prefix().split_once('=') {

@@ -142,7 +142,7 @@ impl Reader<'_> {
                 let format = exact(format).unwrap_or_default();
                 match (&*format, rest) {
                     ("%s" | "%s\\n" | "%s\\0", [only]) => output = (*only).clone(),
-                    (_, []) => output = vec![super::expand::unescaped(&format).into()],
+                    (_, []) => output = vec![stockade_shell::ansi_c(&format).into()],
                     _ => output = vec![Text::unknown()],
                 }
             }
@@ -258,7 +258,6 @@ impl Reader<'_> {
     }
 
     fn test_words(&mut self, arguments: &[Field]) {
-        const FILES: &str = "abcdefghkprsuwxGLNOS";
         for (at, field) in arguments.iter().enumerate() {
             let (Some(operator), Some(next)) = (exact(field), arguments.get(at + 1)) else {
                 continue;
@@ -273,10 +272,7 @@ impl Reader<'_> {
                 "-v" => self.touch_each(next),
                 "-a" if at > 0 => {}
                 _ => {
-                    let is_file = operator.len() == 2
-                        && operator.starts_with('-')
-                        && operator.ends_with(|letter| FILES.contains(letter))
-                        && exact(next).as_deref() != Some("]");
+                    let is_file = super::special::tests_file(&operator) && exact(next).as_deref() != Some("]");
                     for path in next.iter().filter(|_| is_file) {
                         self.act(Act::Read(path.clone()), "test");
                     }

@@ -112,7 +112,7 @@ impl Reader<'_> {
                 }
                 '$' if quotes == Quotes::None && after.starts_with('\'') => {
                     let length = closing(&after[1..], '\'').unwrap_or(after.len() - 1);
-                    making.push(&vec![unescaped(&after[1..1 + length]).into()]);
+                    making.push(&vec![stockade_shell::ansi_c(&after[1..1 + length]).into()]);
                     after.get(length + 2..).unwrap_or_default()
                 }
                 '$' => self.dollar(after, quotes, making, is_cut),
@@ -253,22 +253,6 @@ fn escaped<'w>(after: &'w str, quotes: Quotes, making: &mut Making) -> &'w str {
     let text = if is_kept { format!("\\{next}") } else { next.to_string() };
     making.push(&vec![text.into()]);
     rest
-}
-
-/// What `$'…'` stands for, of the escapes that occur in paths and separators.
-pub(super) fn unescaped(text: &str) -> String {
-    let mut value = String::new();
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, if letter == '\\' { letters.next() } else { None }) {
-            ('\\', Some('n')) => value.push('\n'),
-            ('\\', Some('t')) => value.push('\t'),
-            ('\\', Some('r')) => value.push('\r'),
-            ('\\', Some(next)) => value.push(next),
-            (letter, _) => value.push(letter),
-        }
-    }
-    value
 }
 
 impl Making {

@@ -3,11 +3,13 @@
 use brush_parser::ast::{Command, SimpleCommand};
 
 use super::base_name;
+use super::special::interpreted;
 use super::state::Field;
 use super::walk::Reader;
 use crate::finding::{Act, Opaque};
 use crate::language::Language;
 use crate::text::Text;
+use stockade_shell::without_version;
 
 /// What a command reads from its standard input.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,14 +66,10 @@ impl Reader<'_> {
     /// What a program does with what it reads: interpreters run it.
     pub fn feed_program(&mut self, words: &[Text]) {
         let name = words.first().and_then(Text::exact).map(base_name).unwrap_or_default();
-        let language = match name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.') {
-            "python" | "pypy" => Language::Python,
-            "node" => Language::JavaScript,
-            "bun" | "deno" | "tsx" => Language::TypeScript,
-            "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" => Language::Shell,
-            "perl" | "ruby" | "php" => return self.feed_unknown(name, words),
-            _ => return,
-        };
+        if matches!(without_version(name), "perl" | "ruby" | "php") {
+            return self.feed_unknown(name, words);
+        }
+        let Some(language) = interpreted(name) else { return };
         if !reads_code(language, &words[1..]) {
             return;
         }

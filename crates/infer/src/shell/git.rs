@@ -1,14 +1,13 @@
 //! git(1): what reads the repository, what changes it, what asks a host, and what it is told to start.
 
 use super::arguments::Arguments;
-use super::{started, transfer};
+use super::{program, started, transfer};
 use crate::finding::{Act, Opaque};
 use crate::text::Text;
 
 /// git(1): what reads the repository, what changes it, what asks a host.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
-    let valued = ["-C", "-c", "--git-dir", "--work-tree", "--config-env", "--namespace"];
-    let arguments = Arguments::of(words, &valued, true);
+    let arguments = program::arguments("git", words);
     let at = arguments
         .values(&["-C", "--work-tree"])
         .next()

@@ -35,9 +35,6 @@ use super::setting::Setting;
 use super::text::Text;
 use walk::Reader;
 
-/// Stands for what isn't known of a program for awk or sed: no program has it.
-const PART: char = '\u{1}';
-
 /// What a process substitution that fetches stands for.
 const FETCHED: &str = "/dev/fd/fetched";
 

@@ -10,39 +10,9 @@ use crate::text::Text;
 use crate::value::Value;
 
 /// Variables that the shell itself sets (bash(1), "Shell Variables").
-const SHELLS_OWN: &[&str] = &[
-    "RANDOM",
-    "SRANDOM",
-    "LINENO",
-    "UID",
-    "EUID",
-    "IFS",
-    "OPTARG",
-    "OPTIND",
-    "OPTERR",
-    "SECONDS",
-    "PPID",
-    "HOSTNAME",
-    "REPLY",
-    "PIPESTATUS",
-    "FUNCNAME",
-    "SHLVL",
-    "OLDPWD",
-    "COLUMNS",
-    "LINES",
-    "OSTYPE",
-    "HOSTTYPE",
-    "MACHTYPE",
-    "SHELLOPTS",
-    "EPOCHSECONDS",
-    "EPOCHREALTIME",
-    "GROUPS",
-    "DIRSTACK",
-    "PS4",
-    "COPROC",
-    "MAPFILE",
-    "_",
-];
+const SHELLS_OWN: &str = "RANDOM SRANDOM LINENO UID EUID IFS OPTARG OPTIND OPTERR SECONDS PPID HOSTNAME REPLY \
+                          PIPESTATUS FUNCNAME SHLVL OLDPWD COLUMNS LINES OSTYPE HOSTTYPE MACHTYPE SHELLOPTS \
+                          EPOCHSECONDS EPOCHREALTIME GROUPS DIRSTACK PS4 COPROC MAPFILE _";
 
 impl Reader<'_> {
     /// What stands in `${…}`, or behind a plain `$`.
@@ -130,7 +100,7 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        let is_own = SHELLS_OWN.contains(&name) || name.starts_with("BASH") && name != "BASH_ENV";
+        let is_own = SHELLS_OWN.split(' ').any(|own| own == name) || name.starts_with("BASH") && name != "BASH_ENV";
         let is_name = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
         if touches && is_name && !is_own && !self.state.has_sourced {
             self.act(Act::Variable(name.into()), "$");

@@ -7,27 +7,7 @@ pub(super) fn matches(pattern: &str, text: &str) -> Option<bool> {
         return None;
     }
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut at, mut of, mut star) = (0, 0, None);
-    while at < text.len() {
-        match pattern.get(of) {
-            Some('*') => {
-                star = Some((of, at));
-                of += 1;
-            }
-            Some(letter) if *letter == '?' || *letter == text[at] => {
-                at += 1;
-                of += 1;
-            }
-            _ => match star {
-                Some((back, from)) => {
-                    star = Some((back, from + 1));
-                    (of, at) = (back + 1, from + 1);
-                }
-                None => return Some(false),
-            },
-        }
-    }
-    Some(pattern[of..].iter().all(|letter| *letter == '*'))
+    Some(stockade_shell::matches(&pattern, &text))
 }
 
 /// A text without the beginning that matches: the shortest, or the longest.

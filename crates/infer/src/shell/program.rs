@@ -1,7 +1,7 @@
 //! What a program does with its words, as `table/commands.toml` says.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -36,6 +36,9 @@ struct Row {
     /// … and, if any are named here, one of these options was given.
     #[serde(default)]
     default_if: String,
+    /// Options end at the first operand.
+    #[serde(default)]
+    ends_options: bool,
     /// Options that take a value which is no path.
     #[serde(default)]
     values: String,
@@ -85,21 +88,15 @@ enum Operands {
     Start,
 }
 
-static ROWS: LazyLock<HashMap<String, Row>> = LazyLock::new(|| parse(include_str!("../table/commands.toml")));
+static ROWS: LazyLock<HashMap<String, Arc<Row>>> = LazyLock::new(|| parse(include_str!("../table/commands.toml")));
 
-fn parse(text: &str) -> HashMap<String, Row> {
+fn parse(text: &str) -> HashMap<String, Arc<Row>> {
     let document: Document = toml::from_str(text).expect("a test reads the table");
     let mut rows = HashMap::new();
     for row in document.command {
-        let Row { names, .. } = &row;
-        let names: Vec<String> = names.split_whitespace().map(str::to_string).collect();
-        let Some((last, further)) = names.split_last() else {
-            continue;
-        };
-        for name in further {
-            rows.insert(name.clone(), row.again());
-        }
-        rows.insert(last.clone(), row);
+        let row = Arc::new(row);
+        let names = row.names.split_whitespace().map(str::to_string);
+        rows.extend(names.map(|name| (name, row.clone())));
     }
     rows
 }
@@ -137,10 +134,20 @@ pub(super) fn acts(words: &[Text]) -> Vec<Act> {
         return acts;
     }
     match ROWS.get(name) {
-        Some(row) if matches!(name, "sed" | "gsed") => [row.acts(arguments), sed::acts(arguments)].concat(),
-        Some(row) => row.acts(arguments),
+        Some(row) if matches!(name, "sed" | "gsed") => [row.acts(arguments).1, sed::acts(arguments)].concat(),
+        Some(row) => row.acts(arguments).1,
         None => vec![Act::Opaque(Opaque::UnknownProgram(name.to_string()))],
     }
+}
+
+/// A program's words, told apart as its row says, and what that alone says of them.
+pub(super) fn by_row(name: &str, words: &[Text]) -> (Arguments, Vec<Act>) {
+    ROWS.get(name).map(|row| row.acts(words)).unwrap_or_default()
+}
+
+/// A program's words, told apart as its row says.
+pub(super) fn arguments(name: &str, words: &[Text]) -> Arguments {
+    by_row(name, words).0
 }
 
 fn list(options: &str) -> Vec<&str> {
@@ -148,28 +155,10 @@ fn list(options: &str) -> Vec<&str> {
 }
 
 impl Row {
-    fn again(&self) -> Row {
-        Row {
-            names: String::new(),
-            default: self.default.clone(),
-            no_skip: self.no_skip.clone(),
-            reads_if: self.reads_if.clone(),
-            default_if: self.default_if.clone(),
-            values: self.values.clone(),
-            reads: self.reads.clone(),
-            writes: self.writes.clone(),
-            writes_if: self.writes_if.clone(),
-            always_reads: self.always_reads.clone(),
-            variables: self.variables.clone(),
-            _source: String::new(),
-            ..*self
-        }
-    }
-
-    fn acts(&self, words: &[Text]) -> Vec<Act> {
+    fn acts(&self, words: &[Text]) -> (Arguments, Vec<Act>) {
         let (reads, writes) = (list(&self.reads), list(&self.writes));
         let valued = [&list(&self.values)[..], &reads, &writes].concat();
-        let arguments = Arguments::of(words, &valued, self.operands == Operands::Start);
+        let arguments = Arguments::of(words, &valued, self.ends_options || self.operands == Operands::Start);
         let mut acts: Vec<Act> = list(&self.always_reads)
             .into_iter()
             .map(|path| Act::Read(path.into()))
@@ -201,7 +190,7 @@ impl Row {
         if arguments.has(&list(&self.writes_if)) {
             acts.extend(operands.iter().cloned().map(Act::Write));
         }
-        acts
+        (arguments, acts)
     }
 }
 

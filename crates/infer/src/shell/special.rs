@@ -1,15 +1,16 @@
 //! Programs whose words have a grammar of their own.
 
 use super::arguments::Arguments;
+use super::program::{arguments, by_row};
 use super::{awk, git, started, transfer};
 use crate::finding::{Act, Opaque};
 use crate::language::Language;
 use crate::sql;
 use crate::text::Text;
+use stockade_shell::without_version;
 
 /// What such a program does; `None` for all others.
 pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
-    let language = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     Some(match name {
         "find" => find(words),
         "env" => env(words),
@@ -22,21 +23,28 @@ pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
         "dd" => dd(words),
         "tar" => tar(words),
         "git" => git::acts(words),
-        "timeout" => wrapper(words, &["-k", "-s", "--signal", "--kill-after"], 1),
-        "nice" | "ionice" | "stdbuf" | "nohup" | "time" | "setsid" | "chronic" => {
-            wrapper(words, &["-n", "-c", "-i", "-o", "-e", "--adjustment"], 0)
-        }
         "flock" => flock(words),
         "test" | "[" => test(words),
-        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" => shell(words),
         "curl" | "wget" | "ssh" | "scp" | "sftp" | "rsync" | "nc" | "ncat" | "psql" | "mysql" | "redis-cli" => {
             transfer::acts(name, words)
         }
         "sqlite3" => sqlite(words),
         "awk" | "gawk" | "mawk" | "nawk" => awk::acts(words),
-        "node" | "deno" | "bun" | "tsx" => interpreter(name, Language::JavaScript, words),
         "perl" | "ruby" | "php" => unknown_interpreter(name, words),
-        _ if matches!(language, "python" | "pypy") => interpreter(name, Language::Python, words),
+        _ => match interpreted(name)? {
+            Language::Shell => shell(words),
+            language => interpreter(name, language, words),
+        },
+    })
+}
+
+/// The language that a program of this name runs, of those that are read.
+pub(super) fn interpreted(name: &str) -> Option<Language> {
+    Some(match without_version(name) {
+        "python" | "pypy" => Language::Python,
+        "node" => Language::JavaScript,
+        "bun" | "deno" | "tsx" => Language::TypeScript,
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" => Language::Shell,
         _ => return None,
     })
 }
@@ -94,7 +102,7 @@ fn find(words: &[Text]) -> Vec<Act> {
 
 /// env(1).
 fn env(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-u", "--unset", "-C", "--chdir", "-S"], true);
+    let arguments = arguments("env", words);
     let count = arguments
         .operands
         .iter()
@@ -117,7 +125,7 @@ fn env(words: &[Text]) -> Vec<Act> {
 
 /// mktemp(1): in /tmp, or where its template stands.
 fn mktemp(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-p", "--suffix"], false);
+    let arguments = arguments("mktemp", words);
     let directory = arguments.values(&["-p", "--tmpdir"]).next().cloned();
     let is_temporary = arguments.has(&["-t", "--tmpdir"]) || arguments.operands.is_empty();
     vec![Act::Write(match (directory, arguments.operands.first()) {
@@ -129,23 +137,7 @@ fn mktemp(words: &[Text]) -> Vec<Act> {
 
 /// xargs(1); what it reads stands behind its words already where that is known.
 fn xargs(words: &[Text]) -> Vec<Act> {
-    let valued = [
-        "-I",
-        "-n",
-        "-P",
-        "-L",
-        "-d",
-        "-s",
-        "-a",
-        "-E",
-        "--max-args",
-        "--max-procs",
-        "--replace",
-        "--delimiter",
-        "--max-lines",
-    ];
-    let arguments = Arguments::of(words, &valued, true);
-    let mut acts = reads(arguments.values(&["-a"]).cloned());
+    let (arguments, mut acts) = by_row("xargs", words);
     let replaced = arguments
         .values(&["-I", "--replace"])
         .next()
@@ -197,32 +189,8 @@ fn tar(words: &[Text]) -> Vec<Act> {
     {
         *first = format!("-{letters}").into();
     }
-    let valued = [
-        "-f",
-        "--file",
-        "-C",
-        "--directory",
-        "-T",
-        "-X",
-        "--exclude",
-        "--transform",
-        "--strip-components",
-        "-I",
-        "--use-compress-program",
-        "--exclude-from",
-        "--files-from",
-        "--to-command",
-        "--mode",
-        "--owner",
-        "--group",
-    ];
-    let arguments = Arguments::of(&words, &valued, false);
+    let (arguments, mut acts) = by_row("tar", &words);
     let archive: Vec<Text> = arguments.values(&["-f", "--file"]).cloned().collect();
-    let mut acts = reads(
-        arguments
-            .values(&["-T", "-X", "--exclude-from", "--files-from"])
-            .cloned(),
-    );
     let from = arguments.values(&["-C", "--directory"]).next().cloned();
     let at = from.clone().unwrap_or_else(|| ".".into());
     if arguments.has(&["-I", "--use-compress-program", "--to-command"]) {
@@ -244,17 +212,9 @@ fn tar(words: &[Text]) -> Vec<Act> {
     acts
 }
 
-fn wrapper(words: &[Text], valued: &[&str], skip: usize) -> Vec<Act> {
-    let arguments = Arguments::of(words, valued, true);
-    match arguments.operands.get(skip..) {
-        Some(command) if !command.is_empty() => vec![Act::Start(command.to_vec())],
-        _ => Vec::new(),
-    }
-}
-
 /// flock(1): a file, then a command.
 fn flock(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-w", "--timeout", "-E"], true);
+    let arguments = arguments("flock", words);
     match &arguments.operands[..] {
         [] => Vec::new(),
         [number] if number.exact().is_some_and(|number| number.parse::<u32>().is_ok()) => Vec::new(),
@@ -268,18 +228,19 @@ fn flock(words: &[Text]) -> Vec<Act> {
 
 /// test(1), as a program.
 fn test(words: &[Text]) -> Vec<Act> {
-    let pairs = words.windows(2);
-    let files = pairs.filter(|pair| {
-        pair[0]
-            .exact()
-            .is_some_and(|option| option.len() == 2 && "abcdefghkprsuwxGLNOS".contains(&option[1..]))
-    });
+    let files = words.windows(2).filter(|pair| pair[0].exact().is_some_and(tests_file));
     files.map(|pair| Act::Read(pair[1].clone())).collect()
+}
+
+/// Whether an operator of test(1) looks at the file behind it.
+pub(super) fn tests_file(operator: &str) -> bool {
+    let letter = operator.strip_prefix('-').filter(|letter| letter.len() == 1);
+    letter.is_some_and(|letter| "abcdefghkprsuwxGLNOS".contains(letter))
 }
 
 /// A shell with a script, a line, or neither.
 fn shell(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-O", "-o", "--rcfile", "--init-file"], true);
+    let arguments = arguments("sh", words);
     if arguments.has(&["-c"]) {
         return arguments
             .operands
@@ -310,7 +271,7 @@ fn file(script: &Text) -> Vec<Act> {
 }
 
 fn sqlite(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-separator", "-cmd", "-init", "-nullvalue", "-newline"], false);
+    let arguments = arguments("sqlite3", words);
     let is_flag = |word: &str| arguments.options.iter().any(|(option, _)| option == word);
     let Some(database) = arguments.operands.first() else {
         return Vec::new();
@@ -337,27 +298,23 @@ fn sqlite(words: &[Text]) -> Vec<Act> {
 
 /// python3, node and their like: code, a module, a script's file.
 fn interpreter(name: &str, language: Language, words: &[Text]) -> Vec<Act> {
-    let (valued, code): (&[&str], &[&str]) = match language {
-        Language::Python => (&["-W", "-X", "-c", "-m"], &["-c"]),
-        _ => (
-            &["-e", "--eval", "-p", "--print", "-r", "--require", "--import"],
-            &["-e", "--eval", "-p", "--print"],
-        ),
+    let (row, code): (&str, &[&str]) = match language {
+        Language::Python => ("python", &["-c", "-m"]),
+        _ => ("node", &["-e", "--eval", "-p", "--print"]),
     };
     let words = match words.first().and_then(Text::exact) {
         Some("run" | "eval" | "-pe") if name != "node" => &words[1..],
         _ => words,
     };
     // What stands behind code or a module is that one's own.
-    let end = words.iter().position(|word| {
-        valued.contains(&word.prefix()) && !matches!(word.prefix(), "-W" | "-X" | "-r" | "--require" | "--import")
-    });
+    let end = words.iter().position(|word| code.contains(&word.prefix()));
     let head = end.map_or(words, |at| &words[..(at + 2).min(words.len())]);
-    let arguments = Arguments::of(head, valued, true);
-    if let Some(code) = arguments.values(code).next() {
+    let arguments = arguments(row, head);
+    let code: Vec<&str> = code.iter().copied().filter(|option| *option != "-m").collect();
+    if let Some(code) = arguments.values(&code).next() {
         return vec![Act::Code(language, code.clone())];
     }
-    if let (Language::Python, Some(module)) = (language, arguments.values(&["-m"]).next()) {
+    if let Some(module) = arguments.values(&["-m"]).next() {
         let behind = end.and_then(|at| words.get(at + 2..)).unwrap_or_default();
         return python_module(module, behind);
     }

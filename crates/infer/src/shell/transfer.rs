@@ -1,6 +1,6 @@
 //! Programs that carry data over the network.
 
-use super::arguments::Arguments;
+use super::program::{arguments, by_row};
 use crate::finding::Act;
 use crate::text::Text;
 
@@ -28,89 +28,11 @@ fn curl(words: &[Text]) -> Vec<Act> {
         "-F",
         "--form",
     ];
-    const READS: &[&str] = &[
-        "-T",
-        "--upload-file",
-        "-K",
-        "--config",
-        "--cacert",
-        "--cert",
-        "-E",
-        "--key",
-        "-b",
-        "--cookie",
-        "--netrc-file",
-    ];
-    const WRITES: &[&str] = &[
-        "-o",
-        "--output",
-        "-D",
-        "--dump-header",
-        "-c",
-        "--cookie-jar",
-        "--trace",
-        "--trace-ascii",
-        "--stderr",
-        "--output-dir",
-    ];
-    const OTHER: &[&str] = &[
-        "-H",
-        "--header",
-        "-X",
-        "--request",
-        "-u",
-        "--user",
-        "-A",
-        "--user-agent",
-        "-e",
-        "--referer",
-        "-m",
-        "--max-time",
-        "-w",
-        "--write-out",
-        "-x",
-        "--proxy",
-        "-r",
-        "--range",
-        "--url",
-        "--connect-timeout",
-        "--retry",
-        "--retry-delay",
-        "--retry-max-time",
-        "--limit-rate",
-        "--max-redirs",
-        "--resolve",
-        "--data-raw",
-        "--form-string",
-        "-C",
-        "--unix-socket",
-        "--max-filesize",
-        "--ciphers",
-        "-y",
-        "-Y",
-        "--speed-limit",
-        "--speed-time",
-        "--oauth2-bearer",
-        "-z",
-        "--interface",
-    ];
-    let arguments = Arguments::of(words, &[DATA, READS, WRITES, OTHER].concat(), false);
-    let mut acts: Vec<Act> = arguments
-        .operands
-        .iter()
-        .chain(arguments.values(&["--url"]))
-        .cloned()
-        .map(Act::Connect)
-        .collect();
-    acts.extend(arguments.values(&["-x", "--proxy"]).cloned().map(Act::Connect));
-    acts.extend(
-        arguments
-            .values(READS)
-            .filter(|value| !value.prefix().contains('='))
-            .cloned()
-            .map(Act::Read),
-    );
-    acts.extend(arguments.values(WRITES).cloned().map(Act::Write));
+    let (arguments, mut acts) = by_row("curl", words);
+    // A cookie itself, not a file of them.
+    acts.retain(|act| !matches!(act, Act::Read(path) if path.prefix().contains('=')));
+    acts.extend(arguments.values(&["--url", "-x", "--proxy"]).cloned().map(Act::Connect));
+    connections_first(&mut acts);
     for value in arguments.values(DATA) {
         if let Some(at) = value
             .prefix()
@@ -128,52 +50,8 @@ fn curl(words: &[Text]) -> Vec<Act> {
 
 /// wget(1): without -O it writes into the current directory.
 fn wget(words: &[Text]) -> Vec<Act> {
-    const OTHER: &[&str] = &[
-        "-t",
-        "--tries",
-        "-T",
-        "--timeout",
-        "-U",
-        "--user-agent",
-        "--header",
-        "--method",
-        "--body-data",
-        "--post-data",
-        "-e",
-        "-Q",
-        "-w",
-        "--wait",
-        "-l",
-        "--level",
-        "-A",
-        "-R",
-        "--user",
-        "--password",
-        "-D",
-        "--waitretry",
-    ];
-    const READS: &[&str] = &[
-        "-i",
-        "--input-file",
-        "--post-file",
-        "--body-file",
-        "--load-cookies",
-        "--ca-certificate",
-    ];
-    const WRITES: &[&str] = &[
-        "-O",
-        "--output-document",
-        "-o",
-        "--output-file",
-        "-a",
-        "-P",
-        "--directory-prefix",
-        "--save-cookies",
-    ];
-    let arguments = Arguments::of(words, &[OTHER, READS, WRITES].concat(), false);
-    let mut acts: Vec<Act> = arguments.operands.iter().cloned().map(Act::Connect).collect();
-    acts.extend(arguments.values(READS).cloned().map(Act::Read));
-    acts.extend(arguments.values(WRITES).cloned().map(Act::Write));
+    let (arguments, mut acts) = by_row("wget", words);
+    connections_first(&mut acts);
     if arguments.has(&["-i", "--input-file"]) {
         acts.push(Act::Connect(Text::unknown()));
     }
@@ -185,14 +63,13 @@ fn wget(words: &[Text]) -> Vec<Act> {
     acts
 }
 
+fn connections_first(acts: &mut [Act]) {
+    acts.sort_by_key(|act| !matches!(act, Act::Connect(_)));
+}
+
 /// ssh(1): it reads keys and settings of the user's.
 fn remote_shell(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(
-        words,
-        &["-p", "-i", "-o", "-l", "-L", "-R", "-D", "-F", "-J", "-b", "-P", "-E"],
-        true,
-    );
-    let mut acts: Vec<Act> = arguments.values(&["-i", "-F", "-b"]).cloned().map(Act::Read).collect();
+    let (arguments, mut acts) = by_row("ssh", words);
     acts.push(Act::Read("~/.ssh".into()));
     acts.extend(arguments.operands.first().map(without_user).map(Act::Connect));
     acts
@@ -200,30 +77,7 @@ fn remote_shell(words: &[Text]) -> Vec<Act> {
 
 /// scp(1), rsync(1): `host:path` on either side.
 fn copy(words: &[Text]) -> Vec<Act> {
-    let valued = [
-        "-P",
-        "-i",
-        "-o",
-        "-F",
-        "-e",
-        "--rsh",
-        "--exclude",
-        "--include",
-        "--exclude-from",
-        "--files-from",
-        "--bwlimit",
-        "--log-file",
-        "-f",
-        "--port",
-        "--timeout",
-        "--max-size",
-    ];
-    let arguments = Arguments::of(words, &valued, false);
-    let mut acts: Vec<Act> = arguments
-        .values(&["-i", "-F", "--exclude-from", "--files-from"])
-        .cloned()
-        .map(Act::Read)
-        .collect();
+    let (arguments, mut acts) = by_row("scp", words);
     let Some((target, from)) = arguments.operands.split_last() else {
         return acts;
     };
@@ -246,7 +100,7 @@ fn copy(words: &[Text]) -> Vec<Act> {
 }
 
 fn netcat(words: &[Text]) -> Vec<Act> {
-    let arguments = Arguments::of(words, &["-w", "-p", "-s", "-q", "-i", "-X", "-x"], false);
+    let arguments = arguments("nc", words);
     if arguments.has(&["-l", "--listen"]) {
         return vec![Act::Listen];
     }
@@ -258,41 +112,13 @@ fn netcat(words: &[Text]) -> Vec<Act> {
 }
 
 fn database(words: &[Text]) -> Vec<Act> {
-    const HOSTS: &[&str] = &["-h", "--host"];
-    let valued = [
-        "-h",
-        "--host",
-        "-p",
-        "--port",
-        "-P",
-        "-U",
-        "-u",
-        "--user",
-        "--username",
-        "-d",
-        "--dbname",
-        "-c",
-        "--command",
-        "-f",
-        "--file",
-        "-e",
-        "--execute",
-        "-o",
-        "--output",
-        "-n",
-        "-a",
-        "-D",
-        "--database",
-    ];
-    let arguments = Arguments::of(words, &valued, false);
-    let mut acts: Vec<Act> = arguments.values(&["-f", "--file"]).cloned().map(Act::Read).collect();
-    acts.extend(arguments.values(&["-o", "--output"]).cloned().map(Act::Write));
+    let (arguments, mut acts) = by_row("psql", words);
     let url = arguments
         .operands
         .iter()
         .chain(arguments.values(&["-d", "--dbname"]))
         .find(|word| word.prefix().contains("://"));
-    let host = url.or_else(|| arguments.values(HOSTS).next()).cloned();
+    let host = url.or_else(|| arguments.values(&["-h", "--host"]).next()).cloned();
     acts.push(Act::Connect(host.unwrap_or_else(|| "localhost".into())));
     acts
 }

@@ -168,8 +168,9 @@ pub(super) fn closing(text: &str, close: char, open: char) -> usize {
     text.len()
 }
 
-/// `$'…'`: octal, hexadecimal and the letters.
-pub(super) fn ansi_c(text: &str) -> String {
+/// What `$'…'` stands for: octal, hexadecimal and the letters.
+#[must_use]
+pub fn ansi_c(text: &str) -> String {
     let mut value = String::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {

@@ -13,7 +13,7 @@ use brush_parser::{ParserOptions, TokenizerOptions, parse_tokens, uncached_token
 
 use super::read::Parts;
 use super::scan::Why;
-use super::{Operator, Part, Redirection};
+use super::{Operator, Part};
 
 const DISAGREE: Why = "isn't read alike by two readers";
 
@@ -101,12 +101,12 @@ impl<'p> Reading<'p> {
     }
 
     fn agrees(&self, ours: &Parts, normalised: &str) -> bool {
-        let mut pairs = self.commands.iter().zip(ours.parts.iter().zip(&ours.words)).enumerate();
+        let mut pairs = self.commands.iter().zip(&ours.parts).enumerate();
         self.commands.len() == ours.parts.len()
             && self.ends_in_background == ours.ends_in_background
-            && pairs.all(|(at, ((joint, simple), (part, places)))| {
+            && pairs.all(|(at, ((joint, simple), part))| {
                 (at == 0 || part.follows.is_some_and(|operator| joint_of(operator) == *joint))
-                    && simple.agrees(part, places, normalised)
+                    && simple.agrees(part, normalised)
             })
     }
 }
@@ -161,18 +161,18 @@ impl<'p> Simple<'p> {
         Some(())
     }
 
-    fn agrees(&self, part: &Part, places: &[(Range<usize>, bool)], normalised: &str) -> bool {
-        let mut words = self.words.iter().zip(places.iter().zip(&part.words));
+    fn agrees(&self, part: &Part, normalised: &str) -> bool {
+        let is_same = |raw: &str, value: &String, place: &Range<usize>| {
+            let is_bare = !raw.contains(['\'', '"', '\\']);
+            raw == &normalised[place.clone()] && (is_bare && raw == value || unquoted(raw).as_ref() == Some(value))
+        };
+        let mut words = self.words.iter().zip(part.words.iter().zip(&part.places));
         let mut redirections = self.redirections.iter().zip(&part.redirections);
         self.words.len() == part.words.len()
             && self.redirections.len() == part.redirections.len()
-            && words.all(|(raw, ((place, is_bare), value))| {
-                *raw == &normalised[place.clone()]
-                    && (*is_bare && raw == value || unquoted(raw).as_ref() == Some(value))
-            })
-            && redirections.all(|((operator, raw), Redirection { operator: ours, target })| {
-                operator == ours && (raw == target || unquoted(raw).as_ref() == Some(target))
-            })
+            && words.all(|(raw, (value, place))| is_same(raw, value, place))
+            && redirections
+                .all(|((operator, raw), ours)| *operator == ours.operator && is_same(raw, &ours.target, &ours.place))
     }
 }
 

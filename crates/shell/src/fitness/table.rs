@@ -3,12 +3,16 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::names::{self, Class};
+
 /// What a command may be given.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Row {
     pub kind: Kind,
     letters: HashMap<char, Vec<Value>>,
     words: HashMap<&'static str, Vec<Value>>,
+    /// What options begin with that have their value attached: a compiler's.
+    pub beginnings: Vec<&'static str>,
     /// `-20`.
     pub takes_numbers: bool,
 }
@@ -41,7 +45,10 @@ pub(super) enum Kind {
 impl Kind {
     /// Whether an option behind one `-` is a word, and not letters.
     pub fn has_whole_words(self) -> bool {
-        matches!(self, Kind::Whole | Kind::Test | Kind::Exact | Kind::Sqlite)
+        matches!(
+            self,
+            Kind::Whole | Kind::Test | Kind::Exact | Kind::Sqlite | Kind::Compiler
+        )
     }
 }
 
@@ -83,6 +90,9 @@ impl Row {
         if option == "-#" {
             self.takes_numbers = true;
             return;
+        }
+        if let (Kind::Compiler, Some(beginning)) = (self.kind, option.strip_suffix('*')) {
+            return self.beginnings.push(beginning);
         }
         let is_whole = self.kind.has_whole_words();
         if is_whole || option.starts_with("--") || !option.starts_with('-') {
@@ -200,6 +210,10 @@ fn rows(text: &'static str) -> Rows {
                 options.split_whitespace().for_each(|option| row.add(option));
             }
         }
+    }
+    for name in names::all(Class::Never) {
+        let kind = Kind::Never;
+        rows.entry(name).or_default().insert("", Row { kind, ..Row::default() });
     }
     rows
 }

@@ -7,7 +7,8 @@
 mod expand;
 mod inside;
 mod lexer;
-mod names;
+
+pub use expand::ansi_c;
 
 use std::collections::{HashMap, HashSet};
 
@@ -56,7 +57,7 @@ pub fn seen(text: &str) -> Vec<Vec<String>> {
 }
 
 /// Stands among the commands of a line that could start anything.
-pub(crate) const ANYTHING: [&str; 2] = ["*", "*"];
+pub const ANYTHING: [&str; 2] = ["*", "*"];
 
 /// Whether the first word of a command, as `seen` gives it, could be `name` when the shell is done with it.
 #[must_use]
@@ -80,21 +81,7 @@ fn matches(pattern: &[char], name: &[char]) -> bool {
         let end = close.map_or(open, |close| open + 2 + close);
         pattern.splice(open..=end, ['?']);
     }
-    let (mut at, mut read, mut star) = (0, 0, None);
-    while read < name.len() {
-        if at < pattern.len() && (pattern[at] == '?' || pattern[at] == name[read]) {
-            (at, read) = (at + 1, read + 1);
-        } else if at < pattern.len() && pattern[at] == '*' {
-            star = Some((at, read));
-            at += 1;
-        } else if let Some((behind, from)) = star {
-            star = Some((behind, from + 1));
-            (at, read) = (behind + 1, from + 1);
-        } else {
-            return false;
-        }
-    }
-    pattern[at..].iter().all(|c| *c == '*')
+    crate::pattern::matches(&pattern, name)
 }
 
 /// What has been found so far.

@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::*;
 use crate::known;
+use stockade_shell::*;
 
-const HOSTILE: &str = include_str!("../../../../tests/judge/hostile.txt");
-const ORDINARY: &str = include_str!("../../../../tests/judge/ordinary.txt");
+const HOSTILE: &str = include_str!("../../../tests/judge/hostile.txt");
+const ORDINARY: &str = include_str!("../../../tests/judge/ordinary.txt");
 
 fn lines(corpus: &str) -> Vec<String> {
     let lines = corpus
@@ -23,7 +23,7 @@ fn lines(corpus: &str) -> Vec<String> {
 
 /// What the rules of `usual.toml` name.
 fn usual() -> (Vec<String>, Vec<String>) {
-    let text = include_str!("../../../../tests/judge/usual.toml");
+    let text = include_str!("../../../tests/judge/usual.toml");
     let all = |field: &str| {
         let values = text
             .lines()

@@ -1,24 +1,12 @@
-//! Reading command lines: what a line does, as far as that can be told without running anything.
-//!
-//! `read` says whether a line is **plain** (simple commands of literal words, joined by operators), and takes it apart.
-//! Two readers must agree on it; what they don't agree on isn't plain. `seen` is the opposite, for deny rules: every
-//! command that a line could start, however well hidden. `fitness` says whether the options of a command are among those
-//! that do no more than the command's name promises. Nothing here runs a command or opens a file.
+//! Lines of simple commands: what they are taken apart into.
 
-#[cfg(test)]
-mod corpora_tests;
-mod fitness;
 mod grammar;
 mod normalise;
 mod read;
 mod scan;
-mod seen;
 
-pub use fitness::{Fitness, fitness, subject};
-pub use normalise::normalise;
+pub use normalise::{normalise, outside_quotes};
 pub use read::read;
-pub(super) use seen::ANYTHING;
-pub use seen::{could_name, seen};
 
 use std::ops::Range;
 
@@ -47,6 +35,8 @@ pub struct Plain {
 pub struct Part {
     /// The values of its words, without quotes; at least one. The first is as it was typed: `/bin/ls` isn't `ls`.
     pub words: Vec<String>,
+    /// Where its words stand in the normalised line.
+    pub places: Vec<Range<usize>>,
     /// Its text as in the normalised line, without redirections.
     pub text: String,
     /// Where its input and output go, in their order.
@@ -81,6 +71,20 @@ pub struct Redirection {
     pub operator: String,
     /// The value of the word behind it: a file, or the number of a descriptor behind `>&`.
     pub target: String,
+    /// Where that word stands in the normalised line.
+    pub place: Range<usize>,
+}
+
+impl Part {
+    /// Where its words stand in its own text.
+    pub fn places_in_text(&self) -> impl Iterator<Item = Range<usize>> {
+        let mut at = 0;
+        self.places.iter().map(move |place| {
+            let start = at;
+            at += place.len() + 1;
+            start..start + place.len()
+        })
+    }
 }
 
 impl Redirection {

@@ -1,5 +1,5 @@
 use super::{Fitness, fitness, subject};
-use crate::shell::{Line, read};
+use crate::{Line, read};
 
 fn words(text: &str) -> Vec<String> {
     match read(text) {

@@ -4,39 +4,41 @@
 #[must_use]
 pub fn normalise(text: &str) -> String {
     let mut normalised = String::with_capacity(text.len());
-    let mut chars = text.trim_start_matches(WHITE).chars();
-    let mut quote = None;
     // How much of it is text, so that what is trimmed at the end is no escaped blank.
     let mut kept = 0;
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            (' ' | '\t', None) => {
+    for (c, is_outside) in outside_quotes(text.trim_start_matches(WHITE)) {
+        match c {
+            ' ' | '\t' if is_outside => {
                 if !normalised[kept..].ends_with(' ') {
                     normalised.push(' ');
                 }
-                continue;
             }
-            ('\n', None) => {
-                normalised.push('\n');
-                continue;
-            }
-            ('\\', None | Some('"')) => {
-                normalised.push('\\');
-                normalised.extend(chars.next());
-            }
-            (c, _) => {
-                quote = match (c, quote) {
-                    ('\'' | '"', None) => Some(c),
-                    (c, Some(open)) if c == open => None,
-                    (_, quote) => quote,
-                };
+            _ => {
                 normalised.push(c);
+                if c != '\n' || !is_outside {
+                    kept = normalised.len();
+                }
             }
         }
-        kept = normalised.len();
     }
     normalised.truncate(kept);
     normalised
+}
+
+/// Each character, and whether it stands outside quotes and behind no backslash. Behind a quote that isn't closed none does.
+pub fn outside_quotes(text: &str) -> impl Iterator<Item = (char, bool)> {
+    let (mut quote, mut is_escaped) = (None, false);
+    text.chars().map(move |c| {
+        let is_outside = quote.is_none() && !is_escaped;
+        match (c, quote) {
+            _ if std::mem::take(&mut is_escaped) => {}
+            ('\\', None | Some('"')) => is_escaped = true,
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            _ => {}
+        }
+        (c, is_outside)
+    })
 }
 
 const WHITE: [char; 3] = [' ', '\t', '\n'];

@@ -1,8 +1,8 @@
 //! Commands inside commands: what wrappers start, shells read, interpreters are told and options name.
 
-use super::names::{EVALUATING, INTERPRETERS, SHELLS, STARTERS, WRAPPERS};
 use super::{MOST_WORDS, Seer};
-use crate::shell::fitness::has_table;
+use crate::fitness::has_table;
+use crate::names::{self, Class};
 
 impl Seer {
     /// Keeps a command and all that it could start.
@@ -65,7 +65,7 @@ impl Seer {
             let bound = words[1..].iter().filter_map(|word| word.split_once(':'));
             bound.for_each(|(_, script)| self.text(script, depth));
         }
-        if EVALUATING.contains(&nature.name) {
+        if names::is(nature.name, Class::Evaluates) {
             // The shell expands an index once more, though it stood in quotes.
             for word in words[1..].iter().filter(|word| word.contains(['$', '`'])) {
                 self.expanded(word, depth);
@@ -150,13 +150,13 @@ struct Nature<'n> {
 impl Nature<'_> {
     fn of(first: &str) -> Nature<'_> {
         let name = first.rsplit('/').next().unwrap_or(first);
-        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let is = |names: &[&str]| names.contains(&name) || names.contains(&bare);
+        let bare = names::without_version(name);
+        let is = |class| names::is(name, class) || names::is(bare, class);
         Nature {
             name,
-            wraps: is(WRAPPERS) || name.starts_with("ld-linux") || name.starts_with("ld-musl"),
-            is_shell: is(SHELLS),
-            is_interpreter: is(INTERPRETERS),
+            wraps: is(Class::Wraps) || name.starts_with("ld-linux") || name.starts_with("ld-musl"),
+            is_shell: is(Class::Shell),
+            is_interpreter: is(Class::Interpreter),
             is_unknown: name.is_empty()
                 || name.starts_with('-')
                 || name.contains(['*', '?', '[']) && !matches!(name, "[" | "[["),
@@ -176,7 +176,7 @@ impl Nature<'_> {
 
     /// The first of its words behind which another command begins: `find -exec`, `git bisect run`.
     fn mark(&self, words: &[String]) -> Option<usize> {
-        let (_, marks) = STARTERS.iter().find(|(starter, _)| *starter == self.name)?;
+        let marks = names::marks(self.name);
         words.iter().position(|word| marks.contains(&word.as_str()))
     }
 

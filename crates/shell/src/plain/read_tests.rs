@@ -211,7 +211,7 @@ fn nothing_nests_deep_enough_to_end_or_stall_the_reader() {
         for times in [1000, 60_000 / piece.len()] {
             let text = piece.repeat(times);
             let _ = read(&text);
-            let _ = super::super::seen(&text);
+            let _ = crate::seen(&text);
             let _ = read(&piece.repeat(100_000));
             assert!(
                 matches!(read(&format!("{text}a")), Line::NotPlain(_)) || times < 2000,

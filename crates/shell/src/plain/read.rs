@@ -56,8 +56,6 @@ fn check_characters(text: &str) -> Result<(), Why> {
 pub(super) struct Parts {
     pub parts: Vec<Part>,
     pub operators: Vec<Range<usize>>,
-    /// The places of each part's words in the normalised text, and whether they are bare.
-    pub words: Vec<Vec<(Range<usize>, bool)>>,
     /// The last command isn't waited for.
     pub ends_in_background: bool,
 }
@@ -70,7 +68,7 @@ impl Parts {
         let mut follows = None;
         while let Some((token, place)) = tokens.next() {
             match token {
-                Token::Word(word) => part.word(word, place)?,
+                Token::Word(word) => part.words.push((word, place)),
                 Token::Redirection => {
                     let operator = normalised[place.clone()].to_string();
                     parts.operators.push(place);
@@ -106,14 +104,18 @@ impl Parts {
             return Err("has an empty command");
         };
         check_command(first)?;
-        let places = pending.words.iter().map(|(word, place)| (place.clone(), word.is_bare));
-        let places: Vec<_> = places.collect();
-        let texts: Vec<_> = places.iter().map(|(place, _)| &normalised[place.clone()]).collect();
-        let text = texts.join(" ");
+        let texts = pending.words.iter().map(|(_, place)| &normalised[place.clone()]);
+        let texts: Vec<_> = texts.collect();
         pending.check_globs(&texts)?;
-        self.words.push(places);
+        let text = texts.join(" ");
+        let (words, places) = pending
+            .words
+            .into_iter()
+            .map(|(word, place)| (word.value, place))
+            .unzip();
         self.parts.push(Part {
-            words: pending.words.into_iter().map(|(word, _)| word.value).collect(),
+            words,
+            places,
             text,
             redirections: pending.redirections,
             follows,
@@ -126,41 +128,15 @@ const NO_TARGET: Why = "has a redirection to nowhere";
 
 /// The first word of a command: never one that a shell reads as something else than a program's name.
 fn check_command(word: &Word) -> Result<(), Why> {
-    const RESERVED: &[&str] = &[
-        "!",
-        "[[",
-        "]]",
-        "case",
-        "coproc",
-        "do",
-        "done",
-        "elif",
-        "else",
-        "end",
-        "esac",
-        "fi",
-        "for",
-        "foreach",
-        "function",
-        "if",
-        "in",
-        "nocorrect",
-        "noglob",
-        "repeat",
-        "select",
-        "then",
-        "time",
-        "until",
-        "while",
-        "-",
-    ];
+    const RESERVED: &str = "! [[ ]] case coproc do done elif else end esac fi for foreach function if in nocorrect noglob \
+                            repeat select then time until while -";
     if !word.is_bare || word.is_glob {
         return Err("hides its command's name behind quotes or patterns");
     }
     if word.value.contains('=') {
         return Err("sets a variable");
     }
-    if RESERVED.contains(&word.value.as_str()) {
+    if RESERVED.split(' ').any(|reserved| reserved == word.value) {
         return Err("has a word of the shell's own language");
     }
     match word.value.starts_with(['%', '-', '+', '@']) {
@@ -181,12 +157,7 @@ impl Pending {
         self.words.is_empty() && self.redirections.is_empty()
     }
 
-    fn word(&mut self, word: Word, place: Range<usize>) -> Result<(), Why> {
-        self.words.push((word, place));
-        Ok(())
-    }
-
-    fn redirect(&mut self, operator: String, (target, _): (Token, Range<usize>)) -> Result<(), Why> {
+    fn redirect(&mut self, operator: String, (target, place): (Token, Range<usize>)) -> Result<(), Why> {
         let Token::Word(Word { value, is_glob, .. }) = target else {
             return Err(NO_TARGET);
         };
@@ -203,6 +174,7 @@ impl Pending {
         self.redirections.push(Redirection {
             operator,
             target: value,
+            place,
         });
         Ok(())
     }
@@ -213,9 +185,12 @@ impl Pending {
         if !self.words.iter().any(|(word, _)| word.is_glob) {
             return Ok(());
         }
-        let two = texts.get(1).map(|second| format!("{} {second}", texts[0]));
-        let takes_files =
-            FILE_COMMANDS.contains(&texts[0]) || two.is_some_and(|two| FILE_COMMANDS.contains(&two.as_str()));
+        let is_of = |list: &str, text: &str| list.split(' ').any(|one| one == text);
+        let takes_files = match texts {
+            ["git", sub, ..] => is_of(FILE_SUBS, sub),
+            [name, ..] => is_of(FILE_COMMANDS, name),
+            [] => false,
+        };
         let has_head = |text: &str| text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_".contains(c));
         let mut globs = self.words.iter().zip(texts).filter(|((word, _), _)| word.is_glob);
         match takes_files && globs.all(|(_, text)| has_head(text)) {
@@ -225,37 +200,10 @@ impl Pending {
     }
 }
 
-/// Commands whose operands may be any number of files.
-const FILE_COMMANDS: &[&str] = &[
-    "ls",
-    "cat",
-    "head",
-    "tail",
-    "wc",
-    "stat",
-    "file",
-    "grep",
-    "rg",
-    "du",
-    "diff",
-    "nl",
-    "cut",
-    "rm",
-    "touch",
-    "mkdir",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "pytest",
-    "rustfmt",
-    "git add",
-    "git rm",
-    "git diff",
-    "git log",
-    "git ls-files",
-    "git status",
-];
+/// Commands whose operands may be any number of files, and such sub-commands of git.
+const FILE_COMMANDS: &str = "ls cat head tail wc stat file grep rg du diff nl cut rm touch mkdir basename dirname realpath \
+                             readlink pytest rustfmt";
+const FILE_SUBS: &str = "add rm diff log ls-files status";
 
 #[cfg(test)]
 #[path = "read_tests.rs"]

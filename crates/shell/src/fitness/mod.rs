@@ -5,9 +5,9 @@
 //! names, writes no file but the ones it is there to write, and loads no configuration from elsewhere. What a command is
 //! configured to start (a pager, a diff driver, hooks) and what the project's own code does isn't seen here.
 
+mod awk;
 mod compiler;
 mod format;
-mod script;
 mod sql;
 mod table;
 
@@ -41,7 +41,7 @@ pub fn fitness(words: &[String]) -> Fitness {
 }
 
 /// Whether the tables know a command, by its base name.
-pub(super) fn has_table(name: &str) -> bool {
+pub(crate) fn has_table(name: &str) -> bool {
     table::row(name, "").is_some()
 }
 
@@ -104,7 +104,7 @@ impl<'c> Check<'c> {
                 return Err("`test -v` evaluates what it is given".to_string());
             }
             Kind::Tar => self.bundle(arguments.first())?,
-            Kind::Compiler => return compiler::check(&self.name, arguments),
+            Kind::Compiler => return compiler::check(&self.name, self.row, arguments),
             _ => {}
         }
         let mut rest = arguments;
@@ -240,8 +240,8 @@ impl<'c> Check<'c> {
     fn script(&mut self, script: &str) -> Result<(), Why> {
         self.has_script = true;
         let is_safe = match self.row.kind {
-            Kind::Awk => script::is_safe_awk(script),
-            _ => script::is_safe_sed(script),
+            Kind::Awk => awk::is_safe(script),
+            _ => crate::sed::sed(script).is_plain,
         };
         match is_safe {
             true => Ok(()),

@@ -1,0 +1,33 @@
+//! Options of C compilers that only compile and link: no plugin, no other tool in the place of the compiler's own, no
+//! file of further options.
+
+use super::table::{Row, Value};
+
+/// Whether all arguments are safe; why not.
+pub(super) fn check(name: &str, row: &Row, arguments: &[String]) -> Result<(), String> {
+    let unfit = |word: &str| Err(format!("`{name} {word}` isn't in the tables of safe options"));
+    let mut rest = arguments;
+    while let [word, after @ ..] = rest {
+        rest = after;
+        // A file of options, even where a value is expected.
+        if word.starts_with('@') {
+            return unfit(word);
+        }
+        if !word.starts_with('-') || word == "-" || row.word(word) == [Value::None] {
+            continue;
+        }
+        if row.word(word) == [Value::Any] {
+            match after.first() {
+                Some(value) if !value.starts_with(['@', '-']) => rest = &after[1..],
+                _ => return unfit(word),
+            }
+            continue;
+        }
+        // `-Wl,`, `-Wa,` and `-Wp,` hand options on to other tools.
+        let hands_on = word.starts_with("-W") && word.contains(',');
+        if hands_on || !row.beginnings.iter().any(|beginning| word.starts_with(*beginning)) {
+            return unfit(word);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Names of commands that start others, one way or another, as `names.txt` has them.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What a name says of a command.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Class {
+    Wraps,
+    Shell,
+    Interpreter,
+    Evaluates,
+    Never,
+}
+
+/// A command's classes, and the words behind which it starts another.
+#[derive(Debug, Default)]
+struct Name {
+    classes: Vec<Class>,
+    marks: Vec<&'static str>,
+}
+
+static NAMES: LazyLock<HashMap<&'static str, Name>> = LazyLock::new(|| read(include_str!("names.txt")));
+
+/// Whether a command is of a class, by its base name.
+pub(crate) fn is(name: &str, class: Class) -> bool {
+    NAMES.get(name).is_some_and(|known| known.classes.contains(&class))
+}
+
+/// The words behind which a command starts another.
+pub(crate) fn marks(name: &str) -> &'static [&'static str] {
+    NAMES.get(name).map_or(&[], |known| &known.marks)
+}
+
+/// A name without the version behind it: `python3.11`.
+#[must_use]
+pub fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+/// All commands of a class.
+pub(crate) fn all(class: Class) -> impl Iterator<Item = &'static str> {
+    let of_class = NAMES.iter().filter(move |(_, known)| known.classes.contains(&class));
+    of_class.map(|(name, _)| *name)
+}
+
+/// Reads the table. It is ours: a test finds a line that can't be read.
+fn read(text: &'static str) -> HashMap<&'static str, Name> {
+    let mut names: HashMap<&str, Name> = HashMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let Some((classes, listed)) = line.split_once(" : ") {
+            for name in listed.split(' ') {
+                let known = names.entry(name).or_default();
+                known.classes.extend(classes.split(' ').filter_map(class));
+            }
+        } else if let Some((listed, marks)) = line.split_once(" > ") {
+            for name in listed.split(' ') {
+                names.entry(name).or_default().marks.extend(marks.split(' '));
+            }
+        }
+    }
+    names
+}
+
+fn class(word: &str) -> Option<Class> {
+    Some(match word {
+        "wraps" => Class::Wraps,
+        "shell" => Class::Shell,
+        "interpreter" => Class::Interpreter,
+        "evaluates" => Class::Evaluates,
+        "never" => Class::Never,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_can_be_read_and_names_each_command_once() {
+        let mut listed = Vec::new();
+        for line in include_str!("names.txt").lines() {
+            if line.is_empty() || line.starts_with('#') || line.contains(" > ") {
+                continue;
+            }
+            let (classes, names) = line.split_once(" : ").unwrap_or_else(|| panic!("{line}"));
+            assert!(classes.split(' ').all(|word| class(word).is_some()), "{line}");
+            assert!(names.split(' ').all(|name| !name.is_empty()), "{line}");
+            listed.extend(names.split(' '));
+        }
+        let count = listed.len();
+        listed.sort_unstable();
+        listed.dedup();
+        assert_eq!(listed.len(), count);
+        assert!(is("sudo", Class::Wraps) && !is("sudo", Class::Shell) && marks("find").contains(&"-exec"));
+    }
+}
