@@ -139,7 +139,7 @@ impl Text {
         each.collect()
     }
 
-    /// The whole text for one who reads it letter by letter, with `PART` for what isn't known.
+    /// The whole text, to be read letter by letter: `PART` stands for what isn't known.
     pub fn marked(&self) -> String {
         self.with_unknown_as(&PART.to_string())
     }

@@ -130,7 +130,7 @@ impl<'l> Examined<'l> {
         glob.matches_within(&part.text, self.work, |at| places[at]) == Some(true)
     }
 
-    /// What a pattern may do with each byte of the line.
+    /// For each byte of the line: whether a wildcard may stand for it.
     fn places_in_line(&self, glob: &CommandGlob) -> Vec<Place> {
         let text = self.line.normalised.as_bytes();
         let mut places = vec![Place::Free; text.len()];

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a name says of a command.
+/// A kind of command; `names.txt` describes each.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Class {
     Wraps,

@@ -9,14 +9,14 @@ pub const PART: char = '\u{1}';
 /// A program.
 #[derive(Debug)]
 pub struct Sed {
-    /// What it does beside changing text, in its order.
+    /// All that it does beside changing text, in its order.
     pub effects: Vec<Effect>,
     /// It has addresses and the commands `p d q Q n N D P h H g G x l = s y` alone, joined by `;` and newlines: nothing of it
     /// starts a program, and nothing reads or writes a further file.
     pub is_plain: bool,
 }
 
-/// What a command does.
+/// Something that a command does.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Effect {
     /// It writes this file.
@@ -117,7 +117,7 @@ impl Reader {
         self.found.is_plain = false;
     }
 
-    /// What may stand behind a plain command.
+    /// Behind a plain command stand a few characters alone.
     fn end(&mut self) {
         self.skip(|letter| letter == ' ');
         self.found.is_plain &= matches!(self.peek(), None | Some(';' | '\n' | '}'));
@@ -213,7 +213,7 @@ impl Reader {
         self.found.is_plain &= ends_alike(&self.letters[from..self.at], end);
     }
 
-    /// What stands in brackets; a `]` that comes first is one of its letters.
+    /// A class, in brackets; a `]` that comes first is one of its letters.
     fn class(&mut self) {
         let rest = self
             .letters

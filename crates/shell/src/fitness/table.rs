@@ -11,7 +11,7 @@ pub(super) struct Row {
     pub kind: Kind,
     letters: HashMap<char, Vec<Value>>,
     words: HashMap<&'static str, Vec<Value>>,
-    /// What options begin with that have their value attached: a compiler's.
+    /// The beginnings of options that have their value attached: a compiler's.
     pub beginnings: Vec<&'static str>,
     /// `-20`.
     pub takes_numbers: bool,

@@ -168,7 +168,7 @@ pub(super) fn closing(text: &str, close: char, open: char) -> usize {
     text.len()
 }
 
-/// What `$'…'` stands for: octal, hexadecimal and the letters.
+/// The value of `$'…'`: octal, hexadecimal and the letters.
 #[must_use]
 pub fn ansi_c(text: &str) -> String {
     let mut value = String::new();
