@@ -288,7 +288,7 @@ fn milliseconds(count: u64) -> String {
 mod tests {
     use super::*;
     use stockade::approve::{Answer, Lifetime};
-    use stockade::report::{Escalation, Kind, Rule};
+    use stockade::report::{Escalation, Kind, RefusingRule};
 
     fn report() -> Report {
         let words = ["python3".into(), "analyse it.py".into()];
@@ -384,7 +384,7 @@ mod tests {
             asked: "/r/.env".into(),
             count: 1,
             explains: false,
-            rule: Some(Rule {
+            rule: Some(RefusingRule {
                 text: "secret pattern `**/.env*`".into(),
                 origin: "built in".into(),
             }),
@@ -505,7 +505,7 @@ mod tests {
             capability: Some(odd.into()),
             grant: Some(vec!["--read".into(), odd.into()]),
             profile: Some(odd.into()),
-            rule: Some(Rule {
+            rule: Some(RefusingRule {
                 text: odd.into(),
                 origin: odd.into(),
             }),

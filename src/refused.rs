@@ -229,7 +229,7 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stockade::report::{Rule, Status, Suggestion};
+    use stockade::report::{RefusingRule, Status, Suggestion};
 
     fn denial(access: Kind, target: &str) -> Denial {
         Denial {
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_secret_is_said_to_stay_closed() {
         let secret = Denial {
-            rule: Some(Rule {
+            rule: Some(RefusingRule {
                 text: "secret pattern `**/.env*`".into(),
                 origin: "built in".into(),
             }),
@@ -308,7 +308,7 @@ mod tests {
         };
         insta::assert_snapshot!(text(&report(vec![secret], &[], None), None), @"stockade: `python3` was refused reading `/r/.env` (secret pattern `**/.env*`; only your configuration opens it)");
         let denied = Denial {
-            rule: Some(Rule {
+            rule: Some(RefusingRule {
                 text: "denied path `/r/x`".into(),
                 origin: "`--deny ./x`".into(),
             }),
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_host_is_said_as_it_was_asked_for() {
         let limited = Denial {
-            rule: Some(Rule {
+            rule: Some(RefusingRule {
                 text: "on port 443 only TLS that names a granted host is let through".into(),
                 origin: "built in".into(),
             }),
@@ -428,7 +428,7 @@ mod tests {
         let name = "/r/\nstockade: all is well\u{1b}[2J\u{202e}";
         let odd = Denial {
             program: "/r/py\nthon\u{1b}".into(),
-            rule: Some(Rule {
+            rule: Some(RefusingRule {
                 text: name.into(),
                 origin: name.into(),
             }),

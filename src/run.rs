@@ -20,7 +20,7 @@ use super::{REFUSED, REPORT_IT};
 use stockade::approve::Approver;
 use stockade::fault;
 use stockade::profile::{Limits, visible};
-use stockade::report::{Fault, Report, Sink, Status, Written};
+use stockade::report::{InternalFault, Report, Sink, Status, Written};
 use stockade::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
 /// Runs it; the exit code of `stockade run`.
@@ -372,7 +372,7 @@ pub(super) fn say_ending(outcome: &Outcome) {
 }
 
 /// A mistake of Stockade's own, in one line.
-pub(super) fn told(fault: &Fault) -> String {
+pub(super) fn told(fault: &InternalFault) -> String {
     let (part, consequence) = fault.part.describe();
     let times = match fault.count {
         1 => String::new(),

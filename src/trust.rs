@@ -14,7 +14,7 @@ use super::args::Trust;
 use super::layers::{Here, unprinted};
 use super::message::{Failure, note};
 use stockade::approve::Choice;
-pub use stockade::approve::grammar::{Offer, Said, UNCLEAR};
+pub use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use stockade::profile::visible;
 use stockade::surroundings::Surroundings;
 use stockade_judge::{self as judge, Line, Project};
@@ -145,29 +145,29 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
     }
     loop {
         match ask(&stdin).map_err(|error| Failure::new(REFUSED, &error))? {
-            Said::Answer(choice, _) => return Ok(matches!(choice, Choice::Yes { .. })),
-            Said::Details => {
+            LineMeaning::Answer(choice, _) => return Ok(matches!(choice, Choice::Yes { .. })),
+            LineMeaning::Details => {
                 let lines = project
                     .text()
                     .lines()
                     .map(|line| format!("  {}\n", visible_but_for_blanks(line)));
                 let _ = io::stderr().lock().write_all(lines.collect::<String>().as_bytes());
             }
-            Said::Unclear => note(UNCLEAR),
+            LineMeaning::Unclear => note(UNCLEAR),
         }
     }
 }
 
 /// One line of the person's. What was typed before the question is no answer to it, and the end of the input is a no.
-fn ask(stdin: &io::Stdin) -> io::Result<Said> {
+fn ask(stdin: &io::Stdin) -> io::Result<LineMeaning> {
     let _ = tcflush(stdin, FlushArg::TCIFLUSH);
-    let offer = Offer::whether();
+    let offer = AnswerChoices::whether();
     let question = Ink::here().styled(Style::Asked, "Shall this count?");
     let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
     // Past the buffer of `Stdin`, which would keep what isn't the answer.
     let mut line = [0; LONGEST_LINE];
     match nix::unistd::read(stdin, &mut line)? {
-        0 => Ok(Said::Answer(Choice::No { all: false }, None)),
+        0 => Ok(LineMeaning::Answer(Choice::No { all: false }, None)),
         length => Ok(offer.meaning(&String::from_utf8_lossy(&line[..length]))),
     }
 }

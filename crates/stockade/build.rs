@@ -136,7 +136,7 @@ impl Tables {
                 };
                 let places = rest.each_ref().map(|text| details.place(text));
                 format!(
-                    "Line {{ list: List::{list}, texts: {} }}",
+                    "Line {{ list: SecretList::{list}, texts: {} }}",
                     numbers(places.iter().copied())
                 )
             })

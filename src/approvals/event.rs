@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::ending::Signals;
 use super::shown;
-use stockade::approve::grammar::Offer;
-use stockade::approve::socket::Question;
+use stockade::approve::grammar::AnswerChoices;
+use stockade::approve::socket::WaitingQuestion;
 use stockade::approve::{Answer, EscalationRequest};
 use stockade::profile::visible;
 use stockade_sys::terminal;
@@ -18,9 +18,9 @@ use stockade_text::visible::{fit, visible_json};
 /// One thing that is told.
 pub enum Event<'a> {
     /// A question came, or is shown once more.
-    Asked(&'a Question),
+    Asked(&'a WaitingQuestion),
     /// Somebody wants to know more about it.
-    Details(&'a Question),
+    Details(&'a WaitingQuestion),
     /// It was answered here.
     Answered(u32, &'a Answer),
     /// It isn't asked any more.
@@ -88,7 +88,7 @@ impl<'a> Form<'a> {
                 number: question.number,
                 request: &question.request,
                 answers: {
-                    offer = Offer::of(&question.request);
+                    offer = AnswerChoices::of(&question.request);
                     offer.words()
                 },
                 left_ms: question.deadline.saturating_duration_since(Instant::now()).as_millis(),
@@ -119,7 +119,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    fn print_question(self, question: &Question) -> io::Result<()> {
+    fn print_question(self, question: &WaitingQuestion) -> io::Result<()> {
         let request = &question.request;
         self.print(&format!("{}: {}", question.number, shown::wanted(request, shown::LINE)))?;
         self.print(&format!("   {}", shown::run(request)))?;

@@ -16,9 +16,9 @@ use super::typed::{Line, Typed};
 use super::{Stay, next_of_run};
 use crate::REFUSED;
 use crate::message::{Failure, note};
-pub use stockade::approve::grammar::{Offer, Said, UNCLEAR};
+pub use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use stockade::approve::person;
-use stockade::approve::socket::{News, Watcher};
+use stockade::approve::socket::{WatchEvent, Watcher};
 use stockade::approve::{Answer, Choice};
 
 /// How long runs have to find this watcher: they look every 200 ms.
@@ -104,7 +104,7 @@ impl Plain<'_> {
         let mut waits = self.watcher.questions().next().is_some();
         for news in self.watcher.hear() {
             match news {
-                News::Came(number) => {
+                WatchEvent::Came(number) => {
                     self.has_asked = true;
                     if !std::mem::replace(&mut waits, true) {
                         self.forget_typed();
@@ -113,7 +113,7 @@ impl Plain<'_> {
                         self.form.tell(&Event::Asked(question))?;
                     }
                 }
-                News::Gone(question) => self.form.tell(&Event::Gone(question.number))?,
+                WatchEvent::Gone(question) => self.form.tell(&Event::Gone(question.number))?,
             }
         }
         Ok(())
@@ -191,11 +191,11 @@ impl Plain<'_> {
             note(&format!("there is no question {number}"));
             return Ok(());
         };
-        let offer = Offer::of(&question.request);
+        let offer = AnswerChoices::of(&question.request);
         match offer.meaning(line) {
-            Said::Answer(choice, reason) => self.send(number, &self.said(choice, reason)),
-            Said::Details => self.form.tell(&Event::Details(question)),
-            Said::Unclear => {
+            LineMeaning::Answer(choice, reason) => self.send(number, &self.said(choice, reason)),
+            LineMeaning::Details => self.form.tell(&Event::Details(question)),
+            LineMeaning::Unclear => {
                 let words = offer.shown().join(", ");
                 note(&format!("{number}: {UNCLEAR} {words}"));
                 Ok(())

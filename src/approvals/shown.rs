@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use stockade::approve::grammar::Offer;
-use stockade::approve::socket::Question;
+use stockade::approve::grammar::AnswerChoices;
+use stockade::approve::socket::WaitingQuestion;
 use stockade::approve::{Answer, Choice, EscalationRequest, Evidence, Extent, Lifetime, Requested};
 use stockade::profile::visible;
 use stockade_text::quote::{command_line, quoted};
@@ -36,13 +36,13 @@ pub fn run(request: &EscalationRequest) -> String {
 }
 
 /// Seconds until the question ends.
-pub fn seconds_left(question: &Question) -> u64 {
+pub fn seconds_left(question: &WaitingQuestion) -> u64 {
     let left = question.deadline.saturating_duration_since(Instant::now());
     left.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
 }
 
 /// What has to be known for an answer: what would be granted is never cut.
-pub fn question(question: &Question) -> Vec<String> {
+pub fn question(question: &WaitingQuestion) -> Vec<String> {
     let request = &question.request;
     let evidence = &request.evidence;
     let mut lines = vec![
@@ -65,13 +65,13 @@ pub fn question(question: &Question) -> Vec<String> {
 }
 
 /// What may be answered, and for how long.
-pub fn answers(question: &Question) -> String {
-    let words = Offer::of(&question.request).shown().join(", ");
+pub fn answers(question: &WaitingQuestion) -> String {
+    let words = AnswerChoices::of(&question.request).shown().join(", ");
     format!("answers: {words}; {} s left", seconds_left(question))
 }
 
 /// The rest.
-pub fn details(question: &Question) -> Vec<String> {
+pub fn details(question: &WaitingQuestion) -> Vec<String> {
     let request = &question.request;
     let evidence = &request.evidence;
     let mut lines = vec![

@@ -14,7 +14,7 @@ use crate::message::{Failure, note};
 use crate::orphans::Orphans;
 use crate::signals::Signals;
 use crate::{reader, refused, run};
-use stockade::plan::Supervisor;
+use stockade::plan::SupervisorAbility;
 use stockade::policy::Policy;
 use stockade::profile::visible;
 use stockade::report::{Sink, Written};
@@ -184,7 +184,7 @@ fn ready(task: &Learn, sandbox: &Sandbox) -> Result<Ready, Failure> {
         .hint("a run inside a run can't be observed; `stockade doctor` says what this machine has")
     };
     match prepare(&sandbox.clone().telling_hosts()) {
-        Ok(ready) if ready.plan.supervisor == Supervisor::Own && ready.plan.supervision.is_some() => Ok(ready),
+        Ok(ready) if ready.plan.supervisor == SupervisorAbility::Own && ready.plan.supervision.is_some() => Ok(ready),
         Ok(_) => Err(unseen()),
         // What the ceiling itself lacks is said first.
         Err(stockade::Error::Plan(_)) => Err(prepare(sandbox).map_or_else(Failure::from, |_| unseen())),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::used::{RunContext, Wanted};
-pub use stockade::report::{Flag, Grant, GrantLimits, PathGrant};
+pub use stockade::report::{Flag, FlagGrant, GrantLimits, PathGrant};
 
 /// Fewer files than this stay files.
 const FEWEST_USED: usize = 3;
@@ -17,13 +17,13 @@ const MOST_MADE: usize = 3;
 const LARGEST: usize = 10_000;
 
 /// The fewest grants that cover all that was used, in the order of their kind and path.
-pub(super) fn fold(wanted: &[Wanted], run_context: &RunContext<'_>) -> Vec<Grant> {
+pub(super) fn fold(wanted: &[Wanted], run_context: &RunContext<'_>) -> Vec<FlagGrant> {
     let grant_limits = GrantLimits::new(run_context.policy, run_context.home, run_context.command);
     let mut paths: BTreeSet<(Flag, PathBuf)> = BTreeSet::new();
-    let mut others: Vec<Grant> = Vec::new();
+    let mut others: Vec<FlagGrant> = Vec::new();
     for wanted in wanted {
         match &wanted.grant {
-            Grant::Path(grant) => drop(paths.insert((grant.flag, grant.path.clone()))),
+            FlagGrant::Path(grant) => drop(paths.insert((grant.flag, grant.path.clone()))),
             other if others.iter().any(|known| known.covers(other)) => {}
             other => {
                 others.retain(|known| !other.covers(known));
@@ -46,7 +46,7 @@ pub(super) fn fold(wanted: &[Wanted], run_context: &RunContext<'_>) -> Vec<Grant
     others.sort_by_key(|grant| grant.words());
     let paths = paths
         .into_iter()
-        .map(|(flag, path)| Grant::Path(PathGrant { flag, path }));
+        .map(|(flag, path)| FlagGrant::Path(PathGrant { flag, path }));
     paths.chain(others).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::used::{RunContext, Used, Wanted};
-pub use stockade::report::{Flag, Grant};
+pub use stockade::report::{Flag, FlagGrant};
 use stockade_infer::{Files, Hosts, Need};
 
 /// From `minimal` to `trusted`, `workspace` too.
@@ -24,12 +24,12 @@ pub(super) fn least(used: &Used, run_context: &RunContext<'_>) -> &'static str {
 fn need(wanted: &Wanted, run_context: &RunContext<'_>) -> Need {
     let Some(path) = wanted.path() else {
         return match wanted.grant {
-            Grant::Listen(_) => Need::hosts(Hosts::Any),
+            FlagGrant::Listen(_) => Need::hosts(Hosts::Any),
             _ => Need::hosts(Hosts::Named),
         };
     };
     let flag = match &wanted.grant {
-        Grant::Path(grant) => grant.flag,
+        FlagGrant::Path(grant) => grant.flag,
         _ => return Need::default(),
     };
     let root = &run_context.policy.root;

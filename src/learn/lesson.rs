@@ -10,7 +10,7 @@ use super::folding::fold;
 use super::least::least;
 use super::used::{RunContext, Used};
 use stockade::profile::visible;
-pub use stockade::report::{Denial, Flag, Grant, Kind, Report};
+pub use stockade::report::{Denial, Flag, FlagGrant, Kind, Report};
 use stockade_text::mask;
 use stockade_text::quote::command_line;
 
@@ -88,7 +88,7 @@ pub(crate) fn lesson(name: &str, used: &Used, report: &Report, run_context: &Run
     let refused: Vec<Refused> = report.denials.iter().map(Refused::of).collect();
     let paths = |flag: Flag| {
         let of_it = used.wanted.iter().filter_map(|wanted| match &wanted.grant {
-            Grant::Path(grant) if grant.flag == flag => Some(place(wanted.path()?, run_context)),
+            FlagGrant::Path(grant) if grant.flag == flag => Some(place(wanted.path()?, run_context)),
             _ => None,
         });
         of_it.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>()
@@ -110,9 +110,9 @@ pub(crate) fn lesson(name: &str, used: &Used, report: &Report, run_context: &Run
     };
     for grant in &grants {
         match grant {
-            Grant::Host(pattern) => lesson.hosts.push(pattern.to_string()),
-            Grant::Listen(port) => lesson.listens.push(*port),
-            Grant::Path(_) => {}
+            FlagGrant::Host(pattern) => lesson.hosts.push(pattern.to_string()),
+            FlagGrant::Listen(port) => lesson.listens.push(*port),
+            FlagGrant::Path(_) => {}
         }
     }
     lesson.profile = super::profile::document(name, &lesson, used, &grants, report, run_context);

@@ -8,7 +8,7 @@ use super::lesson::{Lesson, command_text, place};
 use super::promises::promises;
 use super::used::{RunContext, Used, Wanted};
 use stockade::profile::visible;
-pub use stockade::report::{Flag, Grant, Report};
+pub use stockade::report::{Flag, FlagGrant, Report};
 
 /// Refusals that are told of in comments; all stand in the JSON form.
 const MOST_TOLD: usize = 20;
@@ -18,7 +18,7 @@ pub(super) fn document(
     name: &str,
     lesson: &Lesson,
     used: &Used,
-    grants: &[Grant],
+    grants: &[FlagGrant],
     report: &Report,
     run_context: &RunContext<'_>,
 ) -> String {
@@ -91,9 +91,9 @@ fn comments(lesson: &Lesson, report: &Report) -> String {
     lines.iter().map(|line| format!("# {}\n", visible(line))).collect()
 }
 
-fn entry(grant: &Grant, run_context: &RunContext<'_>) -> (&'static str, &'static str, String) {
+fn entry(grant: &FlagGrant, run_context: &RunContext<'_>) -> (&'static str, &'static str, String) {
     match grant {
-        Grant::Path(grant) => {
+        FlagGrant::Path(grant) => {
             let table = match grant.flag {
                 Flag::Read => "read",
                 Flag::Write => "write",
@@ -102,13 +102,13 @@ fn entry(grant: &Grant, run_context: &RunContext<'_>) -> (&'static str, &'static
             };
             (table, "path", quoted(&place(&grant.path, run_context)))
         }
-        Grant::Host(pattern) => ("network.host", "pattern", quoted(&pattern.to_string())),
-        Grant::Listen(port) => ("network.listen", "port", port.to_string()),
+        FlagGrant::Host(pattern) => ("network.host", "pattern", quoted(&pattern.to_string())),
+        FlagGrant::Listen(port) => ("network.listen", "port", port.to_string()),
     }
 }
 
 /// `openat by /usr/bin/python3.11, 3 times`; of a directory how much in it was used.
-fn why(grant: &Grant, wanted: &[Wanted]) -> String {
+fn why(grant: &FlagGrant, wanted: &[Wanted]) -> String {
     const MOST: usize = 3;
     let of_it: Vec<&Wanted> = wanted.iter().filter(|wanted| grant.covers(&wanted.grant)).collect();
     let names = |names: BTreeSet<&String>| {

@@ -8,7 +8,7 @@ use super::lesson::{Lesson, place};
 use super::used::{RunContext, Wanted};
 use stockade::policy::{Access, Matcher};
 use stockade::profile::{Host, HostPattern, Name};
-pub use stockade::report::{Flag, Grant, Kind};
+pub use stockade::report::{Flag, FlagGrant, Kind};
 
 /// More of a kind prove nothing more.
 const MOST_ALLOWED: usize = 40;
@@ -22,13 +22,18 @@ pub(super) struct Promises {
     pub(super) must_deny: Vec<String>,
 }
 
-pub(super) fn promises(lesson: &Lesson, wanted: &[Wanted], grants: &[Grant], run_context: &RunContext<'_>) -> Promises {
+pub(super) fn promises(
+    lesson: &Lesson,
+    wanted: &[Wanted],
+    grants: &[FlagGrant],
+    run_context: &RunContext<'_>,
+) -> Promises {
     let allowed: BTreeSet<String> = wanted
         .iter()
         .filter_map(|wanted| allowed(wanted, run_context))
         .collect();
     let is_written = |path: &str| {
-        let starts = |grant: &Grant| matches!(grant, Grant::Path(grant) if grant.flag == Flag::Write && below(path, run_context, &grant.path));
+        let starts = |grant: &FlagGrant| matches!(grant, FlagGrant::Path(grant) if grant.flag == Flag::Write && below(path, run_context, &grant.path));
         grants.iter().any(starts)
     };
     let files = wanted.iter().filter_map(Wanted::path).filter(|path| path.is_file());
@@ -42,8 +47,7 @@ pub(super) fn promises(lesson: &Lesson, wanted: &[Wanted], grants: &[Grant], run
         .collect();
     must_deny.extend(unwritten.map(|path| format!("write {path}")));
     let example = Name::parse("example.com").map(Host::Exact);
-    let reaches_it =
-        |grant: &Grant| matches!(grant, Grant::Host(HostPattern { host, .. }) if Some(host) == example.as_ref());
+    let reaches_it = |grant: &FlagGrant| matches!(grant, FlagGrant::Host(HostPattern { host, .. }) if Some(host) == example.as_ref());
     if !grants.iter().any(reaches_it) {
         must_deny.push("connect example.com:443".into());
     }
@@ -64,7 +68,7 @@ fn is_literal(text: &str) -> bool {
 
 fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
     let text = match &wanted.grant {
-        Grant::Host(pattern) => {
+        FlagGrant::Host(pattern) => {
             let port = wanted
                 .used
                 .target
@@ -77,8 +81,8 @@ fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
             };
             format!("connect {host}")
         }
-        Grant::Listen(port) => format!("listen {port}"),
-        Grant::Path(grant) => {
+        FlagGrant::Listen(port) => format!("listen {port}"),
+        FlagGrant::Path(grant) => {
             let word = match (grant.flag, wanted.used.access) {
                 (Flag::Read, _) => "read",
                 (Flag::Exec, _) => "execute",
@@ -106,11 +110,11 @@ fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
 }
 
 /// Files beside those that were read, which nothing grants.
-fn neighbours(wanted: &[Wanted], grants: &[Grant], run_context: &RunContext<'_>) -> Vec<PathBuf> {
+fn neighbours(wanted: &[Wanted], grants: &[FlagGrant], run_context: &RunContext<'_>) -> Vec<PathBuf> {
     let matcher = Matcher::new(run_context.free);
     let is_granted = |path: &Path| {
         let mut paths = grants.iter().filter_map(|grant| match grant {
-            Grant::Path(grant) => Some(&grant.path),
+            FlagGrant::Path(grant) => Some(&grant.path),
             _ => None,
         });
         paths.any(|top| path.starts_with(top)) || matcher.decide(Access::READ, path).is_allowed()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::free::Free;
 use super::observation::Use;
 use stockade::policy::Policy;
-pub use stockade::report::{Flag, Grant, GrantLimits, Kind, Reason, Refusal, least_grant};
+pub use stockade::report::{Flag, FlagGrant, GrantLimits, Kind, Reason, Refusal, least_grant};
 
 /// What is known of the run that was observed.
 pub(crate) struct RunContext<'a> {
@@ -43,13 +43,13 @@ pub(crate) struct Used {
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     pub(crate) used: Use,
-    pub(crate) grant: Grant,
+    pub(crate) grant: FlagGrant,
 }
 
 impl Wanted {
     /// The path that was used, where it is one.
     pub(crate) fn path(&self) -> Option<&Path> {
-        matches!(self.grant, Grant::Path(_)).then(|| Path::new(&self.used.target))
+        matches!(self.grant, FlagGrant::Path(_)).then(|| Path::new(&self.used.target))
     }
 
     /// Whether it was made by this run.
@@ -83,7 +83,7 @@ pub(crate) fn used(uses: &[Use], dropped: u64, run_context: &RunContext<'_>) -> 
         match grant(one, &grant_limits) {
             Some(grant) => {
                 found.home |= path.is_some_and(|path| is_in_home(path, run_context));
-                found.scratch |= matches!(&grant, Grant::Path(made) if path.is_some_and(|path| made.path != path)
+                found.scratch |= matches!(&grant, FlagGrant::Path(made) if path.is_some_and(|path| made.path != path)
                     && made.path == Path::new("/tmp"));
                 found.wanted.push(Wanted {
                     used: one.clone(),
@@ -97,7 +97,7 @@ pub(crate) fn used(uses: &[Use], dropped: u64, run_context: &RunContext<'_>) -> 
 }
 
 /// The least grant of it, as it would be named had it been refused.
-fn grant(used: &Use, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
+fn grant(used: &Use, grant_limits: &GrantLimits<'_>) -> Option<FlagGrant> {
     // What a profile can't say.
     if used
         .target
@@ -121,11 +121,11 @@ fn grant(used: &Use, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
     let grant = least_grant(&refusal, grant_limits)?;
     // A socket that is granted was named by the ceiling; a tree above a program that is started needn't be.
     Some(match grant {
-        Grant::Path(mut path) if path.flag == Flag::Exec => {
+        FlagGrant::Path(mut path) if path.flag == Flag::Exec => {
             path.path = PathBuf::from(&used.target);
-            Grant::Path(path)
+            FlagGrant::Path(path)
         }
-        Grant::Host(pattern) => Grant::Host(pattern.localhost_for_its_addresses()),
+        FlagGrant::Host(pattern) => FlagGrant::Host(pattern.localhost_for_its_addresses()),
         other => other,
     })
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use stockade::command::Command;
+use stockade::command::ResolvedCommand;
 use stockade::policy::{self, Additions, Circumstances, Differences, Meaning, Policy, Power};
 use stockade::profile::{self, Catalog, Model, Profile, ProfileError, visible};
 use stockade::real_path::Walker;
@@ -37,7 +37,7 @@ pub fn compare(
 
 /// What a profile means for a command that brings nothing along.
 fn resolve(profile: &Profile, caller: &Surroundings, (root, own): (&Path, &[PathBuf]), models: &[Model]) -> Policy {
-    let command = Command::nothing();
+    let command = ResolvedCommand::nothing();
     policy::resolve(
         profile,
         &Circumstances {

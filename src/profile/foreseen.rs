@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-use stockade::policy::{Access, Decision, HostGrant, Matcher, NetworkPolicy, Policy, is_powerful_socket};
+use stockade::policy::{Access, AccessDecision, HostGrant, Matcher, NetworkPolicy, Policy, is_powerful_socket};
 use stockade::profile::{Attempt, Deed, Host, Origin};
 use stockade::real_path::real_path;
 
@@ -56,9 +56,9 @@ fn access(deed: Deed) -> Access {
 
 fn file(policy: &Policy, access: Access, path: &Path) -> Foreseen {
     match Matcher::new(policy).decide(access, path) {
-        Decision::Allow(grant) => Foreseen::by(true, &grant.origin),
-        Decision::Denied(denial) => Foreseen::by(false, &denial.origin),
-        Decision::NotGranted => Foreseen::without_rule(false),
+        AccessDecision::Allow(grant) => Foreseen::by(true, &grant.origin),
+        AccessDecision::Denied(denial) => Foreseen::by(false, &denial.origin),
+        AccessDecision::NotGranted => Foreseen::without_rule(false),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::REFUSED;
 use crate::layers::unprinted;
 use crate::message::Failure;
 use stockade::config::{Configuration, Secrets};
-use stockade::policy::{List, listed_lines, moved_places};
+use stockade::policy::{SecretList, listed_lines, moved_places};
 use stockade::profile::visible;
 use stockade::surroundings::Surroundings;
 
@@ -44,8 +44,8 @@ pub fn print(json: bool, surroundings: &Surroundings, out: &mut dyn Write) -> Re
 fn lines(secrets: &Secrets) -> Vec<Line> {
     let built_in = listed_lines().map(|(list, line)| Line {
         kind: match list {
-            List::Secret | List::Key => "secret",
-            List::Guarded => "guarded",
+            SecretList::Secret | SecretList::Key => "secret",
+            SecretList::Guarded => "guarded",
         },
         pattern: line.pattern().into(),
         variable: None,

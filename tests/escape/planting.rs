@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use stockade::policy::{Access, List, Target, paths_of_homes};
+use stockade::policy::{Access, SecretList, Target, paths_of_homes};
 
 use super::cases::{WRITING, attempts};
 use crate::common::{Place, Probe, Run, STOCKADE, finish, python, run, until};
@@ -49,7 +49,7 @@ fn places() -> Vec<String> {
     };
     let mut places: BTreeSet<_> = closed.filter_map(|denial| below(&denial.target)).collect();
     // Of the lists a part: all go the same way.
-    let listed = [List::Secret, List::Guarded]
+    let listed = [SecretList::Secret, SecretList::Guarded]
         .into_iter()
         .flat_map(paths_of_homes)
         .step_by(crate::common::tries(70, 45));

@@ -6,7 +6,7 @@ use super::examples::matches;
 use super::json;
 use stockade::config::{ConfigurationError, Permissions, permissions};
 use stockade::profile::reading::{Complaint, Reader, read_root_with, read_with, text_of};
-use stockade::profile::{Fault, ProfileError, Source};
+use stockade::profile::{DocumentFault, ProfileError, Source};
 
 const KIND: &str = "file of rules";
 const FIELDS: [&str; 2] = ["version", "permissions"];
@@ -24,7 +24,7 @@ pub fn permissions_of(path: &Path) -> Result<Permissions, ConfigurationError> {
     parse(&text, &source).map_err(|faults| ConfigurationError::Faults(ProfileError::Faults(faults)))
 }
 
-fn parse(text: &str, source: &Source) -> Result<Permissions, Vec<Fault>> {
+fn parse(text: &str, source: &Source) -> Result<Permissions, Vec<DocumentFault>> {
     let read = |reader: &mut Reader<'_>, root: &toml::de::DeTable<'_>| {
         if !root.contains_key("version") {
             let complaint = Complaint::new("`version` is missing").hint("a file of rules says `version = 1`");
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<Permissions, String> {
-        let listed = |faults: Vec<Fault>| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        let listed = |faults: Vec<DocumentFault>| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         parse(text, &Source::File("r".into())).map_err(listed)
     }
 

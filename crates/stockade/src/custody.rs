@@ -23,7 +23,7 @@ const ACCESS_LIST: &CStr = c"system.posix_acl_access";
 
 /// The reason that others may have changed a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
+enum NotOurs {
     Owner,
     Mode,
 }
@@ -69,14 +69,14 @@ pub fn of_path(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-impl Fault {
+impl NotOurs {
     fn of(self, path: &Path, place: &Path) -> io::Error {
         let (what, hint) = match self {
-            Fault::Owner => (
+            NotOurs::Owner => (
                 "belongs to another user",
                 "set XDG_CONFIG_HOME to a directory of your own, or chown what is yours",
             ),
-            Fault::Mode => (
+            NotOurs::Mode => (
                 "may be written by other users",
                 "take that from them (chmod go-w, setfacl -b) and look at what is in there",
             ),
@@ -89,12 +89,12 @@ impl Fault {
     }
 }
 
-fn fault_of(metadata: &Metadata, path: &Path) -> Option<Fault> {
+fn fault_of(metadata: &Metadata, path: &Path) -> Option<NotOurs> {
     let user = nix::unistd::geteuid().as_raw();
     let is_ours = [0, user].contains(&metadata.uid()) || metadata.uid() == OVERFLOW && is_in_a_namespace();
     let is_sticky = metadata.is_dir() && metadata.mode() & libc::S_ISVTX != 0;
     if !is_ours {
-        return Some(Fault::Owner);
+        return Some(NotOurs::Owner);
     }
     // A link's mode has no effect (symlink(7)).
     if is_sticky || metadata.is_symlink() {
@@ -103,7 +103,7 @@ fn fault_of(metadata: &Metadata, path: &Path) -> Option<Fault> {
     let by_others = metadata.mode() & 0o002 != 0;
     let by_group = || metadata.mode() & 0o020 != 0;
     let means_others = || !is_own_group(user, metadata.gid()) || has_access_list(path);
-    (by_others || by_group() && means_others()).then_some(Fault::Mode)
+    (by_others || by_group() && means_others()).then_some(NotOurs::Mode)
 }
 
 /// Whether this process is in a user namespace, where some ids aren't mapped.

@@ -64,7 +64,7 @@ pub struct Walked {
 
 /// The type of the object at a real path.
 #[derive(Clone)]
-enum Found {
+enum RealFound {
     Link(PathBuf),
     Directory,
     /// An object of any other type.
@@ -75,7 +75,7 @@ enum Found {
 
 /// A directory or a link in a directory.
 #[derive(Debug, Clone)]
-pub struct Child {
+pub struct DirectoryChild {
     /// Its name there.
     pub name: OsString,
     /// Whether it is a link.
@@ -86,11 +86,11 @@ pub struct Child {
 #[derive(Default)]
 pub struct Walker {
     /// Keyed by the path's bytes: a `Path` would be compared component by component.
-    found: HashMap<OsString, Found>,
+    found: HashMap<OsString, RealFound>,
     /// The names in each of [`LISTED`], if it can be listed.
     listed: HashMap<PathBuf, Option<HashSet<OsString>>>,
     /// The directories and links in directories that were listed.
-    leading: HashMap<PathBuf, Arc<[Child]>>,
+    leading: HashMap<PathBuf, Arc<[DirectoryChild]>>,
     unseen: Option<(PathBuf, io::Error)>,
 }
 
@@ -123,7 +123,7 @@ impl Walker {
             walked.real.push(name);
             behind += usize::from(!walked.links.is_empty());
             match walked.is_directory.then(|| self.look(&walked.real)) {
-                Some(Found::Link(target)) if followed < MOST_LINKS => {
+                Some(RealFound::Link(target)) if followed < MOST_LINKS => {
                     followed += 1;
                     walked.links.push(walked.real.clone());
                     walked.real.pop();
@@ -133,8 +133,8 @@ impl Walker {
                     }
                     ahead.extend(names(&target));
                 }
-                Some(Found::Directory) => {}
-                Some(Found::Other) => walked.is_directory = false,
+                Some(RealFound::Directory) => {}
+                Some(RealFound::Other) => walked.is_directory = false,
                 _ => (walked.is_directory, walked.exists) = (false, false),
             }
         }
@@ -150,7 +150,7 @@ impl Walker {
             .rev()
             .filter(|at| bytes[*at] == b'/')
             .map(|at| (OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])));
-        let known = slashes.find(|(above, _)| matches!(self.found.get(*above), Some(Found::Directory)));
+        let known = slashes.find(|(above, _)| matches!(self.found.get(*above), Some(RealFound::Directory)));
         match known {
             Some((above, rest)) if bytes.strip_prefix(b"/").is_some_and(all_are_plain) => {
                 (above.as_ref(), rest.as_ref())
@@ -172,7 +172,7 @@ impl Walker {
     }
 
     /// The directories and links in a directory. Records as unseen one of this user's that can't be listed or accessed.
-    pub fn children(&mut self, directory: &Path) -> Arc<[Child]> {
+    pub fn children(&mut self, directory: &Path) -> Arc<[DirectoryChild]> {
         self.list(directory, usize::MAX).unwrap_or_else(|error| {
             if error.kind() == io::ErrorKind::PermissionDenied {
                 self.look(directory);
@@ -185,17 +185,17 @@ impl Walker {
     }
 
     /// The same for at most this many entries when first listed; empty if the directory can't be listed.
-    pub fn some_children(&mut self, directory: &Path, most: usize) -> Arc<[Child]> {
+    pub fn some_children(&mut self, directory: &Path, most: usize) -> Arc<[DirectoryChild]> {
         self.list(directory, most).unwrap_or_default()
     }
 
     /// All of them; `None` if there are more entries than that, or the directory can't be listed.
-    pub fn all_children(&mut self, directory: &Path, most: usize) -> Option<Arc<[Child]>> {
+    pub fn all_children(&mut self, directory: &Path, most: usize) -> Option<Arc<[DirectoryChild]>> {
         let listed = self.list(directory, most).ok()?;
         self.leading.contains_key(directory).then_some(listed)
     }
 
-    fn list(&mut self, directory: &Path, most: usize) -> io::Result<Arc<[Child]>> {
+    fn list(&mut self, directory: &Path, most: usize) -> io::Result<Arc<[DirectoryChild]>> {
         if let Some(known) = self.leading.get(directory) {
             return Ok(Arc::clone(known));
         }
@@ -213,7 +213,7 @@ impl Walker {
             };
             if is_directory || is_link {
                 let name = name.to_owned();
-                children.push(Child { name, is_link });
+                children.push(DirectoryChild { name, is_link });
             }
             ControlFlow::Continue(())
         });
@@ -222,29 +222,29 @@ impl Walker {
         if count == 0 {
             listed?;
         }
-        let children: Arc<[Child]> = children.into();
+        let children: Arc<[DirectoryChild]> = children.into();
         if is_whole {
             self.leading.insert(directory.to_path_buf(), Arc::clone(&children));
         }
         Ok(children)
     }
 
-    fn look(&mut self, path: &Path) -> Found {
+    fn look(&mut self, path: &Path) -> RealFound {
         if let Some(found) = self.found.get(path.as_os_str()) {
             return found.clone();
         }
         if self.is_surely_absent(path) {
-            return Found::Nothing;
+            return RealFound::Nothing;
         }
         let found = match fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_symlink() => fs::read_link(path).map_or(Found::Nothing, Found::Link),
-            Ok(metadata) if metadata.is_dir() => Found::Directory,
-            Ok(_) => Found::Other,
+            Ok(metadata) if metadata.is_symlink() => fs::read_link(path).map_or(RealFound::Nothing, RealFound::Link),
+            Ok(metadata) if metadata.is_dir() => RealFound::Directory,
+            Ok(_) => RealFound::Other,
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_below_ours(path) => {
                 self.unseen.get_or_insert_with(|| (path.to_path_buf(), error));
-                return Found::Nothing;
+                return RealFound::Nothing;
             }
-            _ => Found::Nothing,
+            _ => RealFound::Nothing,
         };
         self.found.insert(path.as_os_str().to_owned(), found.clone());
         found

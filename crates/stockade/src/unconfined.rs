@@ -20,7 +20,7 @@ const MOST_DIRECTORIES: usize = 4;
 pub const DIRECTORY: &str = "/";
 
 /// The environment in which Stockade starts them.
-pub struct Caller {
+pub struct UnconfinedCaller {
     /// The working directory.
     pub directory: PathBuf,
     /// `PATH`.
@@ -29,10 +29,10 @@ pub struct Caller {
     pub home: Option<PathBuf>,
 }
 
-impl Caller {
+impl UnconfinedCaller {
     /// The environment of this process, in [`DIRECTORY`].
-    pub fn of_process() -> Caller {
-        Caller {
+    pub fn of_process() -> UnconfinedCaller {
+        UnconfinedCaller {
             directory: DIRECTORY.into(),
             search_path: std::env::var_os("PATH"),
             home: std::env::var_os("HOME").map(PathBuf::from),
@@ -93,7 +93,7 @@ impl Caller {
         files
     }
 
-    fn find(&self, word: &OsStr) -> Option<command::Command> {
+    fn find(&self, word: &OsStr) -> Option<command::ResolvedCommand> {
         let argv = [word.to_owned()];
         command::find(&command::Request {
             argv: &argv,
@@ -179,7 +179,7 @@ mod tests {
             fs::write(&path, text).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        let caller = Caller {
+        let caller = UnconfinedCaller {
             directory: place.join("here"),
             search_path: Some(std::env::join_paths(["one", "two", "three"].map(|name| place.join(name))).unwrap()),
             home: Some(place.join("home")),
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_program_is_found_with_its_interpreter() {
-        let caller = Caller {
+        let caller = UnconfinedCaller {
             directory: "/".into(),
             search_path: Some("/bin".into()),
             home: None,

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use stockade::config::OnViolation;
-use stockade::unconfined::{self, Caller};
+use stockade::unconfined::{self, UnconfinedCaller};
 use stockade_sys::{file, process};
 
 /// Concurrent commands.
@@ -34,7 +34,7 @@ struct Alert {
 impl Alert {
     fn new(command: OnViolation) -> Alert {
         Alert {
-            program: Caller::of_process().program(OsStr::new(&command.program)),
+            program: UnconfinedCaller::of_process().program(OsStr::new(&command.program)),
             arguments: command.arguments,
         }
     }

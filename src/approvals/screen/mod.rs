@@ -17,7 +17,7 @@ use crate::REFUSED;
 use crate::message::Failure;
 use state::{Effect, State};
 use stockade::approve::person;
-use stockade::approve::socket::{News, Question, Watcher};
+use stockade::approve::socket::{WaitingQuestion, WatchEvent, Watcher};
 use stockade::approve::{Answer, Choice, PAUSE_AFTER_ONE_GONE};
 
 /// How often sockets, signals and the time that is left are looked at. A key is answered at once.
@@ -55,12 +55,12 @@ impl Screen {
         let mut taken_away: Option<Instant> = None;
         loop {
             for news in self.watcher.hear() {
-                if let News::Gone(question) = news {
+                if let WatchEvent::Gone(question) = news {
                     let text = format!("{}: isn't asked any more", question.number);
                     self.state.remember(&text);
                 }
             }
-            let questions: Vec<&Question> = self.watcher.questions().collect();
+            let questions: Vec<&WaitingQuestion> = self.watcher.questions().collect();
             if self.state.settle(&questions) && !self.has_answered {
                 taken_away = Some(Instant::now());
             }

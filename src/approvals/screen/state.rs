@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use stockade::approve::Choice;
-pub use stockade::approve::grammar::{Offer, Said, UNCLEAR};
-use stockade::approve::socket::Question;
+pub use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
+use stockade::approve::socket::WaitingQuestion;
 
 /// Answers that are shown.
 const HISTORY: usize = 50;
@@ -67,7 +67,7 @@ impl State {
 
     /// After questions came and went: what is chosen still waits, and nothing is typed for one that doesn't. Whether another
     /// question stands where the one was that a person may be about to answer.
-    pub fn settle(&mut self, questions: &[&Question]) -> bool {
+    pub fn settle(&mut self, questions: &[&WaitingQuestion]) -> bool {
         let waits = |number: u32| questions.iter().any(|question| question.number == number);
         if let Some(number) = self.meant_for.filter(|number| !waits(*number)) {
             self.forget();
@@ -97,7 +97,7 @@ impl State {
 
     /// Takes keys that came together. Several are a paste, or typed ahead of the drawn list: they may be part of a reason, and
     /// are no answer.
-    pub fn keys(&mut self, keys: &[KeyEvent], questions: &[&Question]) -> Effect {
+    pub fn keys(&mut self, keys: &[KeyEvent], questions: &[&WaitingQuestion]) -> Effect {
         match keys {
             [] => return Effect::Nothing,
             [key] => return self.key(*key, questions),
@@ -117,7 +117,7 @@ impl State {
     }
 
     /// What a key does.
-    fn key(&mut self, key: KeyEvent, questions: &[&Question]) -> Effect {
+    fn key(&mut self, key: KeyEvent, questions: &[&WaitingQuestion]) -> Effect {
         self.notice.clear();
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return match key.code {
@@ -150,7 +150,7 @@ impl State {
         Effect::Nothing
     }
 
-    fn enter(&mut self, questions: &[&Question]) -> Effect {
+    fn enter(&mut self, questions: &[&WaitingQuestion]) -> Effect {
         let (typed, number, is_leaving) = (self.typed.trim().to_string(), self.meant_for, self.is_leaving);
         self.forget();
         if typed.eq_ignore_ascii_case("q") || typed.eq_ignore_ascii_case("quit") {
@@ -161,16 +161,16 @@ impl State {
             return Effect::Quit;
         }
         let question = questions.iter().find(|question| Some(question.number) == number);
-        match question.map(|question| (question.number, Offer::of(&question.request).meaning(&typed))) {
-            Some((number, Said::Answer(choice, reason))) => return Effect::Answer(number, choice, reason),
-            Some((_, Said::Details)) => self.has_details = !self.has_details,
-            Some((_, Said::Unclear)) | None => self.notice(UNCLEAR),
+        match question.map(|question| (question.number, AnswerChoices::of(&question.request).meaning(&typed))) {
+            Some((number, LineMeaning::Answer(choice, reason))) => return Effect::Answer(number, choice, reason),
+            Some((_, LineMeaning::Details)) => self.has_details = !self.has_details,
+            Some((_, LineMeaning::Unclear)) | None => self.notice(UNCLEAR),
         }
         Effect::Nothing
     }
 
     /// What was typed was for the question that was chosen.
-    fn step(&mut self, questions: &[&Question], by: isize) {
+    fn step(&mut self, questions: &[&WaitingQuestion], by: isize) {
         self.forget();
         let order = order(questions);
         let at = order.iter().position(|number| Some(*number) == self.selected);
@@ -183,7 +183,7 @@ impl State {
 }
 
 /// The questions as the list has them: run by run, each run where its first question came.
-pub fn order(questions: &[&Question]) -> Vec<u32> {
+pub fn order(questions: &[&WaitingQuestion]) -> Vec<u32> {
     let mut runs: Vec<&str> = Vec::new();
     for question in questions {
         if !runs.contains(&question.request.run.as_str()) {

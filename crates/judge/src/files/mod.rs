@@ -10,7 +10,7 @@ pub use super::answer::{Answer, Danger, Decision};
 use super::request::Action;
 use stockade::policy::{self, Access, Capabilities, Closed, Matcher, Mode, Policy, git_directories};
 use stockade::profile::{Name, visible};
-use stockade::report::{Reason, Rule};
+use stockade::report::{Reason, RefusingRule};
 
 /// What an agent may do with files and hosts.
 #[derive(Debug, Clone)]
@@ -70,16 +70,16 @@ impl Reachable {
         let access = action.access();
         let matcher = Matcher::with(&self.policy, &self.closed);
         match matcher.decide(access, real) {
-            policy::Decision::Allow(grant) => allow(
+            policy::AccessDecision::Allow(grant) => allow(
                 format!("{} `{}`", action.doing(), shown(real)),
                 &grant.origin.to_string(),
             ),
-            policy::Decision::Denied(denial) => {
-                let rule = Rule::of(&Reason::Denied(Box::new(denial.met_at(real))));
+            policy::AccessDecision::Denied(denial) => {
+                let rule = RefusingRule::of(&Reason::Denied(Box::new(denial.met_at(real))));
                 let text = rule.map_or_else(String::new, |rule| rule.text);
                 deny(text, Some(&denial.origin.to_string()))
             }
-            policy::Decision::NotGranted => self.ungranted(action, real),
+            policy::AccessDecision::NotGranted => self.ungranted(action, real),
         }
     }
 

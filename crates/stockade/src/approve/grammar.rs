@@ -51,7 +51,7 @@ impl Word {
 
 /// The answers that one question accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub struct AnswerChoices {
     /// The words, in display order.
     pub words: Vec<Word>,
     /// The lifetimes that a grant may have.
@@ -64,7 +64,7 @@ pub struct Offer {
 
 /// The meaning of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum LineMeaning {
     /// An answer, with its reason.
     Answer(Choice, Option<String>),
     /// More is to be shown.
@@ -73,9 +73,9 @@ pub enum Said {
     Unclear,
 }
 
-impl Offer {
+impl AnswerChoices {
     /// The answers to a request.
-    pub fn of(request: &EscalationRequest) -> Offer {
+    pub fn of(request: &EscalationRequest) -> AnswerChoices {
         let lifetimes = request.lifetimes.clone();
         let is_profile = matches!(request.requested, Requested::Profile(_));
         let mut words = Vec::new();
@@ -83,7 +83,7 @@ impl Offer {
             words.extend(granting_words(request));
         }
         words.extend([Word::No, Word::Details]);
-        Offer {
+        AnswerChoices {
             words,
             name: (is_profile && !lifetimes.is_empty()).then_some(Requested::TYPED),
             lifetimes,
@@ -92,8 +92,8 @@ impl Offer {
     }
 
     /// The answers to a yes-or-no question.
-    pub fn whether() -> Offer {
-        Offer {
+    pub fn whether() -> AnswerChoices {
+        AnswerChoices {
             words: vec![Word::Yes, Word::No, Word::Details],
             lifetimes: vec![Lifetime::Once],
             name: None,
@@ -141,7 +141,7 @@ impl Offer {
     }
 
     /// Parses a line.
-    pub fn meaning(&self, line: &str) -> Said {
+    pub fn meaning(&self, line: &str) -> LineMeaning {
         let line = line.trim();
         let (first, more) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let more = more.trim_start();
@@ -150,27 +150,27 @@ impl Offer {
         }
         let word = self.words.iter().find(|word| word.is(first));
         match (word, more) {
-            (Some(Word::No), "") => Said::Answer(Choice::No { all: false }, None),
-            (Some(Word::No), "all") => Said::Answer(Choice::No { all: true }, None),
+            (Some(Word::No), "") => LineMeaning::Answer(Choice::No { all: false }, None),
+            (Some(Word::No), "all") => LineMeaning::Answer(Choice::No { all: true }, None),
             (Some(Word::No), reason) => {
                 let reason = reason.chars().take(LONGEST_REASON).collect();
-                Said::Answer(Choice::No { all: false }, Some(reason))
+                LineMeaning::Answer(Choice::No { all: false }, Some(reason))
             }
             (Some(Word::Yes), "") => self.yes(self.usual(), Extent::Requested),
             (Some(Word::Once), "") => self.yes(Some(Lifetime::Once), Extent::Requested),
             (Some(Word::Always), "") => self.yes(Some(Lifetime::Always), Extent::Requested),
             (Some(Word::Wider), "") => self.yes(self.usual(), Extent::Wider),
             (Some(Word::Wider), more) if Word::Always.is(more) => self.yes(Some(Lifetime::Always), Extent::Wider),
-            (Some(Word::Details), "") => Said::Details,
-            _ => Said::Unclear,
+            (Some(Word::Details), "") => LineMeaning::Details,
+            _ => LineMeaning::Unclear,
         }
     }
 
     /// A lifetime that isn't offered is no answer, whatever the word that named it.
-    fn yes(&self, lifetime: Option<Lifetime>, extent: Extent) -> Said {
+    fn yes(&self, lifetime: Option<Lifetime>, extent: Extent) -> LineMeaning {
         match lifetime.filter(|lifetime| self.lifetimes.contains(lifetime)) {
-            Some(lifetime) => Said::Answer(Choice::Yes { lifetime, extent }, None),
-            None => Said::Unclear,
+            Some(lifetime) => LineMeaning::Answer(Choice::Yes { lifetime, extent }, None),
+            None => LineMeaning::Unclear,
         }
     }
 }
@@ -197,16 +197,16 @@ mod tests {
     use super::*;
     use crate::approve::samples::request;
 
-    fn meaning(request: &EscalationRequest, line: &str) -> Said {
-        Offer::of(request).meaning(line)
+    fn meaning(request: &EscalationRequest, line: &str) -> LineMeaning {
+        AnswerChoices::of(request).meaning(line)
     }
 
-    fn yes(lifetime: Lifetime, extent: Extent) -> Said {
-        Said::Answer(Choice::Yes { lifetime, extent }, None)
+    fn yes(lifetime: Lifetime, extent: Extent) -> LineMeaning {
+        LineMeaning::Answer(Choice::Yes { lifetime, extent }, None)
     }
 
-    fn no(reason: Option<&str>) -> Said {
-        Said::Answer(Choice::No { all: false }, reason.map(Into::into))
+    fn no(reason: Option<&str>) -> LineMeaning {
+        LineMeaning::Answer(Choice::No { all: false }, reason.map(Into::into))
     }
 
     fn profile(name: &str) -> EscalationRequest {
@@ -230,7 +230,7 @@ mod tests {
                 yes(Lifetime::Always, Extent::Wider),
             ),
             (["n", "N", "no", " NO"], no(None)),
-            (["d", "D", "details", "DETAILS"], Said::Details),
+            (["d", "D", "details", "DETAILS"], LineMeaning::Details),
         ] {
             for line in lines {
                 assert_eq!(meaning(&request(), line), said, "{line:?}");
@@ -243,12 +243,12 @@ mod tests {
         for line in ["no use ./data instead", "n use ./data instead"] {
             assert_eq!(meaning(&request(), line), no(Some("use ./data instead")));
         }
-        let all = Said::Answer(Choice::No { all: true }, None);
+        let all = LineMeaning::Answer(Choice::No { all: true }, None);
         for line in ["no all", "n  all"] {
             assert_eq!(meaning(&request(), line), all);
         }
         assert_eq!(meaning(&request(), "no all of it"), no(Some("all of it")));
-        let Said::Answer(_, Some(reason)) = meaning(&request(), &format!("no {}", "x".repeat(4000))) else {
+        let LineMeaning::Answer(_, Some(reason)) = meaning(&request(), &format!("no {}", "x".repeat(4000))) else {
             panic!("no reason")
         };
         assert_eq!(reason.len(), LONGEST_REASON);
@@ -284,7 +284,7 @@ mod tests {
             "оnce",
             "ｙ",
         ] {
-            assert_eq!(meaning(&request(), line), Said::Unclear, "{line:?}");
+            assert_eq!(meaning(&request(), line), LineMeaning::Unclear, "{line:?}");
         }
     }
 
@@ -295,25 +295,25 @@ mod tests {
             ..request()
         };
         for line in ["always", "wider", "wider always"] {
-            assert_eq!(meaning(&once, line), Said::Unclear, "{line}");
+            assert_eq!(meaning(&once, line), LineMeaning::Unclear, "{line}");
         }
         assert_eq!(meaning(&once, "y"), yes(Lifetime::Once, Extent::Requested));
         let session = EscalationRequest {
             lifetimes: vec![Lifetime::Session],
             ..request()
         };
-        assert_eq!(meaning(&session, "wider always"), Said::Unclear);
+        assert_eq!(meaning(&session, "wider always"), LineMeaning::Unclear);
         let narrow = EscalationRequest {
             wider: None,
             ..request()
         };
-        assert_eq!(meaning(&narrow, "wider"), Said::Unclear);
+        assert_eq!(meaning(&narrow, "wider"), LineMeaning::Unclear);
         let nothing = EscalationRequest {
             lifetimes: Vec::new(),
             ..profile("trusted")
         };
         for line in ["once", "yes", "wider", "trusted"] {
-            assert_eq!(meaning(&nothing, line), Said::Unclear, "{line}");
+            assert_eq!(meaning(&nothing, line), LineMeaning::Unclear, "{line}");
         }
     }
 
@@ -328,7 +328,7 @@ mod tests {
             assert_eq!(meaning(&ended, line), yes(Lifetime::Once, Extent::Requested), "{line}");
         }
         for line in ["once", "always", "wider", ""] {
-            assert_eq!(meaning(&ended, line), Said::Unclear, "{line}");
+            assert_eq!(meaning(&ended, line), LineMeaning::Unclear, "{line}");
         }
         assert_eq!(meaning(&ended, "n"), no(None));
     }
@@ -339,23 +339,23 @@ mod tests {
         for name in ["trusted", "readonly"] {
             assert_eq!(meaning(&profile(name), "trusted"), trusted);
             for line in ["t", "truste", "Trusted", "trusted always"] {
-                assert_eq!(meaning(&profile(name), line), Said::Unclear, "{line}");
+                assert_eq!(meaning(&profile(name), line), LineMeaning::Unclear, "{line}");
             }
         }
         for line in ["yes", "once", "always", "wider"] {
-            assert_eq!(meaning(&profile("trusted"), line), Said::Unclear, "{line}");
+            assert_eq!(meaning(&profile("trusted"), line), LineMeaning::Unclear, "{line}");
         }
         let wider = EscalationRequest {
             wider: Some(Requested::Profile("trusted".into())),
             ..request()
         };
-        assert_eq!(meaning(&wider, "wider"), Said::Unclear);
+        assert_eq!(meaning(&wider, "wider"), LineMeaning::Unclear);
     }
 
     #[test]
     fn after_three_yeses_in_one_directory_wider_comes_first() {
         let mut request = request();
-        let first = |request: &EscalationRequest| Offer::of(request).words[0];
+        let first = |request: &EscalationRequest| AnswerChoices::of(request).words[0];
         request.granted_beside = 2;
         assert_eq!(first(&request), Word::Yes);
         request.granted_beside = 3;

@@ -16,7 +16,7 @@ pub(super) fn document<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> serde_json
 
 /// Parses a value that is an object, for `deserialize_with`.
 pub(super) fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    deserializer.deserialize_map(Object(PhantomData))
+    deserializer.deserialize_map(StrictObject(PhantomData))
 }
 
 /// Parses a value that may be missing but not null, for `deserialize_with`.
@@ -24,9 +24,9 @@ pub(super) fn not_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deseriali
     T::deserialize(deserializer).map(Some)
 }
 
-struct Object<T>(PhantomData<T>);
+struct StrictObject<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObject<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

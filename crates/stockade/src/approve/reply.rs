@@ -40,12 +40,12 @@ pub(super) enum ReplyError {
 /// The fields of the JSON form.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct ReplyFields {
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     version: Option<u32>,
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    answer: Word,
+    answer: ReplyWord,
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     lifetime: Option<Lifetime>,
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ struct Reply {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Word {
+enum ReplyWord {
     Yes,
     No,
     Silence,
@@ -69,11 +69,11 @@ enum Word {
 /// The JSON form of an answer to a request, on one line.
 pub(super) fn line(request: &EscalationRequest, answer: &Answer) -> Vec<u8> {
     let (word, lifetime, extent, all) = match &answer.choice {
-        Choice::Yes { lifetime, extent } => (Word::Yes, Some(*lifetime), Some(extent.clone()), None),
-        Choice::No { all } => (Word::No, None, None, Some(*all)),
-        Choice::Silence => (Word::Silence, None, None, None),
+        Choice::Yes { lifetime, extent } => (ReplyWord::Yes, Some(*lifetime), Some(extent.clone()), None),
+        Choice::No { all } => (ReplyWord::No, None, None, Some(*all)),
+        Choice::Silence => (ReplyWord::Silence, None, None, None),
     };
-    let reply = Reply {
+    let reply = ReplyFields {
         version: Some(VERSION),
         id: Some(request.id.clone()),
         answer: word,
@@ -90,7 +90,7 @@ pub(super) fn line(request: &EscalationRequest, answer: &Answer) -> Vec<u8> {
 
 /// Parses an answer to `request`. `by` names the answerer if the answer doesn't.
 pub(super) fn read(bytes: &[u8], request: &EscalationRequest, by: &str) -> Result<Answer, ReplyError> {
-    let reply: Reply = document(bytes).map_err(|error| ReplyError::Malformed(error.to_string()))?;
+    let reply: ReplyFields = document(bytes).map_err(|error| ReplyError::Malformed(error.to_string()))?;
     if let Some(version) = reply.version.filter(|version| *version != VERSION) {
         return Err(ReplyError::Version(version));
     }
@@ -104,22 +104,22 @@ pub(super) fn read(bytes: &[u8], request: &EscalationRequest, by: &str) -> Resul
     })
 }
 
-fn choice(reply: &Reply, request: &EscalationRequest) -> Result<Choice, ReplyError> {
-    let is_yes = reply.answer == Word::Yes;
+fn choice(reply: &ReplyFields, request: &EscalationRequest) -> Result<Choice, ReplyError> {
+    let is_yes = reply.answer == ReplyWord::Yes;
     let astray = [
         ("lifetime", !is_yes && reply.lifetime.is_some()),
         ("extent", !is_yes && reply.extent.is_some()),
-        ("all", reply.answer != Word::No && reply.all.is_some()),
+        ("all", reply.answer != ReplyWord::No && reply.all.is_some()),
     ];
     if let Some((field, _)) = astray.iter().find(|(_, is_astray)| *is_astray) {
         return Err(ReplyError::Astray(field));
     }
     Ok(match reply.answer {
-        Word::Silence => Choice::Silence,
-        Word::No => Choice::No {
+        ReplyWord::Silence => Choice::Silence,
+        ReplyWord::No => Choice::No {
             all: reply.all.unwrap_or(false),
         },
-        Word::Yes => {
+        ReplyWord::Yes => {
             let lifetime = reply.lifetime.ok_or(ReplyError::NoLifetime)?;
             let extent = reply.extent.clone().unwrap_or_default();
             may_be_granted(request, lifetime, &extent)?;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approve::{Answer, EscalationRequest, Lifetime, Requested};
 use crate::config::Decision;
-use crate::report::{Kind, Refusal, Report, Rule};
+use crate::report::{Kind, Refusal, RefusingRule, Report};
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,7 +167,7 @@ impl Seen {
             syscall: refusal.syscall.to_string(),
             pid: refusal.pid,
             program: lossy(&refusal.program),
-            rule: Rule::of(&refusal.reason).map(|rule| format!("{}, from {}", rule.text, rule.origin)),
+            rule: RefusingRule::of(&refusal.reason).map(|rule| format!("{}, from {}", rule.text, rule.origin)),
         }
     }
 }

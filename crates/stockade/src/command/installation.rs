@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 use super::fence::Fence;
-use super::{Access, Belongs, Request, is_below_base};
+use super::{Belongs, InstallationAccess, Request, is_below_base};
 use super::{java, link, manager, node, prefix, pyenv, python, rust};
 use crate::real_path::Walker;
 
@@ -107,7 +107,7 @@ impl<'a> Installation<'a> {
     }
 
     /// Grants a tree or a file. Returns false if it doesn't exist or is too wide; the caller must find another way.
-    pub(super) fn add(&mut self, path: &Path, access: Access, reason: &'static str) -> bool {
+    pub(super) fn add(&mut self, path: &Path, access: InstallationAccess, reason: &'static str) -> bool {
         match self.walker.canonical(path) {
             Some(real) => self.add_real(real, access, reason, false),
             None => false,
@@ -118,12 +118,12 @@ impl<'a> Installation<'a> {
     pub(super) fn add_file(&mut self, path: &Path, reason: &'static str) -> bool {
         // A link here was made meanwhile, perhaps by another run.
         match self.walker.canonical(path) {
-            Some(real) if real == path => self.add_real(real, Access::Execute, reason, true),
+            Some(real) if real == path => self.add_real(real, InstallationAccess::Execute, reason, true),
             _ => false,
         }
     }
 
-    fn add_real(&mut self, real: PathBuf, access: Access, reason: &'static str, is_file: bool) -> bool {
+    fn add_real(&mut self, real: PathBuf, access: InstallationAccess, reason: &'static str, is_file: bool) -> bool {
         if is_below_base(&real) || self.covers(&real, access) || self.is_written(&real) {
             return true;
         }
@@ -165,7 +165,7 @@ impl<'a> Installation<'a> {
     }
 
     /// Whether the installation already grants this.
-    pub(super) fn covers(&self, real: &Path, access: Access) -> bool {
+    pub(super) fn covers(&self, real: &Path, access: InstallationAccess) -> bool {
         self.belongs
             .iter()
             .any(|part| real.starts_with(&part.path) && access <= part.access)

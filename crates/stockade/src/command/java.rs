@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Access;
+use super::InstallationAccess;
 use super::installation::Installation;
 
 /// The directory where distributions install JDKs.
@@ -22,8 +22,12 @@ pub(super) fn add_configuration(installation: &mut Installation<'_>, real: &Path
     let without_architecture = name.rsplit_once('-').map_or(name, |(stem, _)| stem);
     for candidate in [name, without_architecture] {
         if candidate.starts_with("java-") {
-            installation.add(&Path::new("/etc").join(candidate), Access::Read, REASON);
-            installation.add(&Path::new("/etc/java").join(candidate), Access::Read, REASON);
+            installation.add(&Path::new("/etc").join(candidate), InstallationAccess::Read, REASON);
+            installation.add(
+                &Path::new("/etc/java").join(candidate),
+                InstallationAccess::Read,
+                REASON,
+            );
         }
     }
 }

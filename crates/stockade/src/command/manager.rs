@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Access;
+use super::InstallationAccess;
 use super::installation::Installation;
 
 const SHIM: &str = "the version manager that starts the command";
@@ -45,21 +45,27 @@ pub(super) fn add_shim(installation: &mut Installation<'_>, hop: &Path, real: &P
     let is_relative = root.join("versions").is_dir();
     if is_relative {
         add_parts(installation, root, &["shims", "bin", "libexec", "plugins", "versions"]);
-        installation.add(&root.join("version"), Access::Read, SHIM);
+        installation.add(&root.join("version"), InstallationAccess::Read, SHIM);
     }
     is_relative
 }
 
 fn add_parts(installation: &mut Installation<'_>, root: &Path, parts: &[&str]) {
     for part in parts {
-        installation.add(&root.join(part), Access::Execute, SHIM);
+        installation.add(&root.join(part), InstallationAccess::Execute, SHIM);
     }
 }
 
 /// Adds the version that contains this path: `versions/V` of pyenv and its relatives, `installs/TOOL/V` of asdf and mise.
 pub(super) fn add_version(installation: &mut Installation<'_>, hop: &Path) -> bool {
     let version = version_of(hop);
-    version.is_some_and(|version| installation.add(&version, Access::Execute, "the command's version of its tool"))
+    version.is_some_and(|version| {
+        installation.add(
+            &version,
+            InstallationAccess::Execute,
+            "the command's version of its tool",
+        )
+    })
 }
 
 fn version_of(hop: &Path) -> Option<PathBuf> {
@@ -86,10 +92,19 @@ pub(super) fn add_store(installation: &mut Installation<'_>, hop: &Path) -> bool
         .flatten()
         .find(|homebrew| hop.starts_with(homebrew))
     {
-        return installation.add(&homebrew, Access::Execute, "the Homebrew that the command belongs to");
+        return installation.add(
+            &homebrew,
+            InstallationAccess::Execute,
+            "the Homebrew that the command belongs to",
+        );
     }
     let store = Path::new("/nix/store");
-    hop.starts_with(store) && installation.add(store, Access::Execute, "the Nix store that the command lies in")
+    hop.starts_with(store)
+        && installation.add(
+            store,
+            InstallationAccess::Execute,
+            "the Nix store that the command lies in",
+        )
 }
 
 /// Adds `/opt/NAME` and `/snap/NAME`, recognised by their path alone. The last resort, since they are wide.
@@ -98,5 +113,11 @@ pub(super) fn add_package(installation: &mut Installation<'_>, hop: &Path) -> bo
         let name = hop.strip_prefix(directory).ok()?.parent()?.iter().next()?;
         Some(Path::new(directory).join(name))
     });
-    tree.is_some_and(|tree| installation.add(&tree, Access::Execute, "the package that the command belongs to"))
+    tree.is_some_and(|tree| {
+        installation.add(
+            &tree,
+            InstallationAccess::Execute,
+            "the package that the command belongs to",
+        )
+    })
 }

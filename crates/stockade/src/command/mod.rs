@@ -61,7 +61,7 @@ pub struct Request<'a> {
 
 /// The resolved command, and the files that belong to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub struct ResolvedCommand {
     /// The absolute path for `execve(2)`. Its links aren't resolved: Python finds `pyvenv.cfg` from it.
     pub program: PathBuf,
     /// The arguments as given, the name first.
@@ -80,10 +80,10 @@ pub struct Command {
     pub search_path: Vec<PathBuf>,
 }
 
-impl Command {
+impl ResolvedCommand {
     /// An empty command, without an installation.
-    pub fn nothing() -> Command {
-        Command {
+    pub fn nothing() -> ResolvedCommand {
+        ResolvedCommand {
             program: PathBuf::new(),
             argv: Vec::new(),
             executables: Vec::new(),
@@ -102,14 +102,14 @@ pub struct Belongs {
     /// The kernel's path.
     pub path: PathBuf,
     /// The access of the run.
-    pub access: Access,
+    pub access: InstallationAccess,
     /// The description, as the end of "granted because it is …".
     pub reason: &'static str,
 }
 
 /// The run's access to a part of the installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Access {
+pub enum InstallationAccess {
     /// Read.
     Read,
     /// Read and execute.
@@ -120,7 +120,7 @@ pub enum Access {
 ///
 /// # Errors
 /// It isn't found, or can't be executed.
-pub fn find(request: &Request<'_>) -> Result<Command, CommandError> {
+pub fn find(request: &Request<'_>) -> Result<ResolvedCommand, CommandError> {
     check(request.argv)?;
     let program = program::search(&request.argv[0], request.search_path, request.root)?;
     let path = program.path.clone();
@@ -128,7 +128,7 @@ pub fn find(request: &Request<'_>) -> Result<Command, CommandError> {
     let search_path = request
         .others
         .map(|written| search_path::add(&mut traced.installation, written));
-    Ok(Command {
+    Ok(ResolvedCommand {
         program: path,
         argv: request.argv.to_vec(),
         executables: traced.executables,

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::Access;
+use super::InstallationAccess;
 use super::installation::Installation;
 
 /// Adds the outermost `node_modules` that contains this path: packages load each other from there.
@@ -14,7 +14,11 @@ pub(super) fn add_packages(installation: &mut Installation<'_>, path: &Path) -> 
         }
         tree.push(part);
         if part.as_os_str() == "node_modules" {
-            return installation.add(&tree, Access::Execute, "the packages that the command is one of");
+            return installation.add(
+                &tree,
+                InstallationAccess::Execute,
+                "the packages that the command is one of",
+            );
         }
     }
     false

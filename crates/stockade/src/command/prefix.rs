@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::Access;
+use super::InstallationAccess;
 use super::installation::{Installation, prefix_of};
 
 /// All of the markers must exist.
@@ -73,7 +73,7 @@ pub(super) fn add(installation: &mut Installation<'_>, hop: &Path) -> bool {
         .iter()
         .find(|layout| layout.markers.iter().all(|marker| prefix.join(marker).exists()));
     match layout {
-        Some(layout) => installation.add(prefix, Access::Execute, layout.reason),
+        Some(layout) => installation.add(prefix, InstallationAccess::Execute, layout.reason),
         None => add_python(installation, prefix),
     }
 }
@@ -84,7 +84,7 @@ pub(super) fn add_python(installation: &mut Installation<'_>, prefix: &Path) -> 
     let is_python = ["lib", "lib64", "lib-python"]
         .iter()
         .any(|library| holds_python_library(&prefix.join(library)));
-    is_python && installation.add(prefix, Access::Execute, "the command's Python installation")
+    is_python && installation.add(prefix, InstallationAccess::Execute, "the command's Python installation")
 }
 
 fn holds_python_library(library: &Path) -> bool {

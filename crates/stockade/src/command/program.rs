@@ -41,7 +41,7 @@ pub(super) enum Head {
 
 /// The reason that a path isn't a program.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum NotAProgram {
     /// No such file.
     Absent,
     /// A file that can't be executed.
@@ -53,12 +53,12 @@ pub(super) fn search(name: &OsStr, search_path: Option<&OsStr>, root: &Path) -> 
     if name.as_bytes().contains(&b'/') {
         let path: PathBuf = root.join(name).components().collect();
         return inspect(&path).map_err(|refusal| match refusal {
-            Refusal::Absent => CommandError::NotFound {
+            NotAProgram::Absent => CommandError::NotFound {
                 hint: hint_for_path(&path),
                 name: path,
                 searched: Vec::new(),
             },
-            Refusal::Obstacle(obstacle) => CommandError::NotExecutable { path, obstacle },
+            NotAProgram::Obstacle(obstacle) => CommandError::NotExecutable { path, obstacle },
         });
     }
     let mut blocked = None;
@@ -66,10 +66,10 @@ pub(super) fn search(name: &OsStr, search_path: Option<&OsStr>, root: &Path) -> 
         let path = directory.join(name);
         match inspect(&path) {
             Ok(program) => return Ok(program),
-            Err(Refusal::Obstacle(obstacle @ Obstacle::Format)) => {
+            Err(NotAProgram::Obstacle(obstacle @ Obstacle::Format)) => {
                 return Err(CommandError::NotExecutable { path, obstacle });
             }
-            Err(Refusal::Obstacle(obstacle @ (Obstacle::Permission | Obstacle::LinkLoop))) => {
+            Err(NotAProgram::Obstacle(obstacle @ (Obstacle::Permission | Obstacle::LinkLoop))) => {
                 blocked.get_or_insert(CommandError::NotExecutable { path, obstacle });
             }
             Err(_) => {}
@@ -93,16 +93,16 @@ pub(super) fn directories(search_path: Option<&OsStr>) -> impl Iterator<Item = &
 }
 
 /// Inspects one absolute path. Six system calls for an ELF file.
-pub(super) fn inspect(path: &Path) -> Result<Program, Refusal> {
+pub(super) fn inspect(path: &Path) -> Result<Program, NotAProgram> {
     let metadata = fs::metadata(path).map_err(|error| refusal_of(&error))?;
     if metadata.is_dir() {
-        return Err(Refusal::Obstacle(Obstacle::Directory));
+        return Err(NotAProgram::Obstacle(Obstacle::Directory));
     }
     if !metadata.is_file() {
-        return Err(Refusal::Obstacle(Obstacle::NotRegular));
+        return Err(NotAProgram::Obstacle(Obstacle::NotRegular));
     }
     if !may(path, AccessFlags::X_OK) {
-        return Err(Refusal::Obstacle(Obstacle::Permission));
+        return Err(NotAProgram::Obstacle(Obstacle::Permission));
     }
     match open(path, libc::O_NONBLOCK) {
         Ok(file) => {
@@ -145,7 +145,7 @@ fn open(path: &Path, flags: i32) -> io::Result<File> {
         .open(path)
 }
 
-fn read_head(mut file: &File) -> Result<Head, Refusal> {
+fn read_head(mut file: &File) -> Result<Head, NotAProgram> {
     let mut head = [0; HEAD_BYTES];
     let mut length = 0;
     while length < 4 {
@@ -162,7 +162,7 @@ fn read_head(mut file: &File) -> Result<Head, Refusal> {
     }
     Shebang::parse(head)
         .map(Head::Script)
-        .ok_or(Refusal::Obstacle(Obstacle::Format))
+        .ok_or(NotAProgram::Obstacle(Obstacle::Format))
 }
 
 /// One `readlink` instead of one per component; without `/proc`, the slow way.
@@ -174,12 +174,14 @@ fn real_path(file: &File, path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn refusal_of(error: &io::Error) -> Refusal {
+fn refusal_of(error: &io::Error) -> NotAProgram {
     match (error.kind(), error.raw_os_error()) {
-        (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, _) | (_, Some(libc::ENAMETOOLONG)) => Refusal::Absent,
-        (io::ErrorKind::PermissionDenied, _) => Refusal::Obstacle(Obstacle::Unreachable),
-        (_, Some(libc::ELOOP)) => Refusal::Obstacle(Obstacle::LinkLoop),
-        (kind, _) => Refusal::Obstacle(Obstacle::Broken(kind)),
+        (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, _) | (_, Some(libc::ENAMETOOLONG)) => {
+            NotAProgram::Absent
+        }
+        (io::ErrorKind::PermissionDenied, _) => NotAProgram::Obstacle(Obstacle::Unreachable),
+        (_, Some(libc::ELOOP)) => NotAProgram::Obstacle(Obstacle::LinkLoop),
+        (kind, _) => NotAProgram::Obstacle(Obstacle::Broken(kind)),
     }
 }
 

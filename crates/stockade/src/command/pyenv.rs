@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::installation::Installation;
-use super::{Access, link, marker, program, python};
+use super::{InstallationAccess, link, marker, program, python};
 
 const REASON: &str = "pyenv, which starts the command";
 
@@ -14,14 +14,18 @@ pub(super) fn add_shim(installation: &mut Installation<'_>, hop: &Path) -> bool 
         return false;
     };
     for part in ["shims", "libexec", "bin", "plugins", "pyenv.d"] {
-        installation.add(&root.join(part), Access::Execute, REASON);
+        installation.add(&root.join(part), InstallationAccess::Execute, REASON);
     }
     installation.set("PYENV_ROOT", &root);
     match chosen(installation, &root) {
         Some(versions) => add_chosen(installation, hop, &root, &versions),
         None => {
-            installation.add(&root.join("version"), Access::Read, REASON);
-            installation.add(&root.join("versions"), Access::Execute, "one of pyenv's versions");
+            installation.add(&root.join("version"), InstallationAccess::Read, REASON);
+            installation.add(
+                &root.join("versions"),
+                InstallationAccess::Execute,
+                "one of pyenv's versions",
+            );
         }
     }
     true
@@ -97,7 +101,7 @@ fn add_chosen(installation: &mut Installation<'_>, hop: &Path, root: &Path, vers
                     let _explained =
                         python::add_environment(installation, &python) || installation.add_unpacked(&python);
                 }
-                installation.add(&path, Access::Execute, "the chosen version of pyenv");
+                installation.add(&path, InstallationAccess::Execute, "the chosen version of pyenv");
             }
         }
     }
@@ -115,5 +119,9 @@ fn add_system(installation: &mut Installation<'_>, shim: &Path) {
     for hop in link::hops(&found.path, &mut installation.walker) {
         installation.add_unpacked(&hop);
     }
-    installation.add(&found.real, Access::Execute, "the system's program behind pyenv");
+    installation.add(
+        &found.real,
+        InstallationAccess::Execute,
+        "the system's program behind pyenv",
+    );
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::installation::{Installation, prefix_of};
-use super::{Access, link, marker};
+use super::{InstallationAccess, link, marker};
 
 /// The most environments that may be made from each other in a chain.
 const MAX_ENVIRONMENTS: usize = 4;
@@ -21,9 +21,9 @@ pub(super) fn add_environment(installation: &mut Installation<'_>, hop: &Path) -
         let Some(home) = next.as_deref().and_then(home_of) else {
             break;
         };
-        let added = next
-            .as_deref()
-            .is_some_and(|prefix| installation.add(prefix, Access::Execute, "the command's virtual environment"));
+        let added = next.as_deref().is_some_and(|prefix| {
+            installation.add(prefix, InstallationAccess::Execute, "the command's virtual environment")
+        });
         is_environment |= added;
         if next.as_deref().is_some_and(|prefix| installation.trusts(prefix)) {
             installation.trust(&home.join("python3"));

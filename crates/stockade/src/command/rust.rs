@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::Access;
+use super::InstallationAccess;
 use super::installation::{Installation, prefix_of};
 
 const REASON: &str = "rustup, which starts the command";
@@ -25,14 +25,18 @@ pub(super) fn add_proxy(installation: &mut Installation<'_>, hop: &Path, real: &
     let cargo_home = home(installation, "CARGO_HOME", ".cargo").or(is_cargo_home.then(|| prefix.to_owned()));
     let beside = prefix.with_file_name(".rustup");
     let rustup_home = home(installation, "RUSTUP_HOME", ".rustup").or(beside.is_dir().then_some(beside));
-    installation.add(&prefix.join("bin"), Access::Execute, REASON);
+    installation.add(&prefix.join("bin"), InstallationAccess::Execute, REASON);
     if let Some(rustup_home) = rustup_home.filter(|home| home.join("toolchains").is_dir()) {
-        installation.add(&rustup_home, Access::Execute, "rustup's toolchains");
+        installation.add(&rustup_home, InstallationAccess::Execute, "rustup's toolchains");
         installation.set("RUSTUP_HOME", rustup_home);
     }
     if let Some(cargo_home) = cargo_home {
         for part in CARGO_PARTS {
-            installation.add(&cargo_home.join(part), Access::Read, "what cargo reads in its home");
+            installation.add(
+                &cargo_home.join(part),
+                InstallationAccess::Read,
+                "what cargo reads in its home",
+            );
         }
         installation.set("CARGO_HOME", cargo_home);
     }

@@ -15,7 +15,7 @@ pub(super) fn scripts<'v>(interpreter: &'static Interpreter, argv: &'v [Cow<'_, 
         found: Vec::new(),
     };
     while let Some(word) = scan.next_word() {
-        if scan.take(word) == Step::Done {
+        if scan.take(word) == Search::Done {
             break;
         }
     }
@@ -24,7 +24,7 @@ pub(super) fn scripts<'v>(interpreter: &'static Interpreter, argv: &'v [Cow<'_, 
 
 /// Whether later words can name a script.
 #[derive(PartialEq, Eq)]
-enum Step {
+enum Search {
     More,
     Done,
 }
@@ -43,13 +43,13 @@ impl<'v> Scan<'v, '_> {
         Some(word.as_ref())
     }
 
-    fn take(&mut self, word: &'v OsStr) -> Step {
+    fn take(&mut self, word: &'v OsStr) -> Search {
         match word.as_bytes() {
             // Standard input.
-            b"-" => Step::Done,
+            b"-" => Search::Done,
             b"--" => match self.next_word() {
                 Some(word) => self.operand(word),
-                None => Step::Done,
+                None => Search::Done,
             },
             [b'-', b'-', ..] => self.long(word),
             [b'-', ..] if !self.interpreter.clusters => self.long(word),
@@ -59,14 +59,14 @@ impl<'v> Scan<'v, '_> {
         }
     }
 
-    fn operand(&mut self, word: &'v OsStr) -> Step {
+    fn operand(&mut self, word: &'v OsStr) -> Search {
         let interpreter = self.interpreter;
         if let Some(text) = word.to_str() {
             if interpreter.subcommands.contains(&text) {
-                return Step::More;
+                return Search::More;
             }
             if interpreter.long_ends.contains(&text) {
-                return Step::Done;
+                return Search::Done;
             }
         }
         let is_script = match interpreter.operand {
@@ -77,18 +77,18 @@ impl<'v> Scan<'v, '_> {
         if is_script {
             self.found.push(word);
         }
-        Step::Done
+        Search::Done
     }
 
     /// `--name`, `--name value`, `--name=value`, and for some interpreters the same with one dash.
-    fn long(&mut self, word: &'v OsStr) -> Step {
+    fn long(&mut self, word: &'v OsStr) -> Search {
         let bytes = word.as_bytes();
         let equals = bytes.iter().position(|&byte| byte == b'=');
         let name = std::str::from_utf8(&bytes[..equals.unwrap_or(bytes.len())]).unwrap_or_default();
         let attached = equals.map(|at| OsStr::from_bytes(&bytes[at + 1..]));
         let interpreter = self.interpreter;
         if interpreter.long_ends.contains(&name) {
-            return Step::Done;
+            return Search::Done;
         }
         if interpreter.long_script.contains(&name) {
             return self.script(attached);
@@ -96,23 +96,23 @@ impl<'v> Scan<'v, '_> {
         if interpreter.long_valued.contains(&name) && attached.is_none() {
             self.next_word();
         }
-        Step::More
+        Search::More
     }
 
     /// `-a`, `-abc`, `-avalue`, `-a value`.
-    fn cluster(&mut self, word: &'v OsStr, letters: &'v [u8]) -> Step {
+    fn cluster(&mut self, word: &'v OsStr, letters: &'v [u8]) -> Search {
         let interpreter = self.interpreter;
         if word.to_str().is_some_and(|text| interpreter.long_ends.contains(&text)) {
-            return Step::Done;
+            return Search::Done;
         }
         for (at, &letter) in letters.iter().enumerate() {
             let rest = &letters[at + 1..];
             let is_in = |set: &str| set.as_bytes().contains(&letter);
             if is_in(interpreter.ends) {
-                return Step::Done;
+                return Search::Done;
             }
             if is_in(interpreter.attached) {
-                return Step::More;
+                return Search::More;
             }
             if is_in(interpreter.next) {
                 self.next_word();
@@ -124,19 +124,19 @@ impl<'v> Scan<'v, '_> {
                 if rest.is_empty() {
                     self.next_word();
                 }
-                return Step::More;
+                return Search::More;
             }
         }
-        Step::More
+        Search::More
     }
 
-    fn script(&mut self, attached: Option<&'v OsStr>) -> Step {
+    fn script(&mut self, attached: Option<&'v OsStr>) -> Search {
         let script = attached.or_else(|| self.next_word());
         self.found.extend(script);
         if self.interpreter.operand == Operand::Other {
-            Step::More
+            Search::More
         } else {
-            Step::Done
+            Search::Done
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::installation::Installation;
 use super::program::Head;
-use super::{Access, is_below_base, link, program};
+use super::{InstallationAccess, is_below_base, link, program};
 
 const REASON: &str = "a directory of `PATH`";
 
@@ -37,7 +37,7 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
     let is_mixed = |real: &Path| home.is_some_and(|home| MIXED.iter().any(|below| real == home.join(below)));
     let mut in_part = Vec::new();
     for (_, real) in &directories {
-        if is_below_base(real) || installation.covers(real, Access::Execute) {
+        if is_below_base(real) || installation.covers(real, InstallationAccess::Execute) {
             continue;
         }
         if is_mixed(real) {
@@ -49,7 +49,7 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
             // An earlier run may have made the links and markers there, so only directories for installations are added.
             installation.distrust();
             // A directory among those needs no layout: programs that `go install` or `bun add -g` put there.
-            installation.add(real, Access::Execute, REASON);
+            installation.add(real, InstallationAccess::Execute, REASON);
             if let Some(file) = installation.walker.canonical(&hop) {
                 installation.add_hop(&hop, &file);
             }
@@ -57,7 +57,7 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
     }
     let open = directories.into_iter();
     let open = open.filter(|(_, real)| {
-        is_below_base(real) || installation.covers(real, Access::Execute) || in_part.contains(real)
+        is_below_base(real) || installation.covers(real, InstallationAccess::Execute) || in_part.contains(real)
     });
     open.map(|(directory, _)| directory.to_owned()).collect()
 }
@@ -84,7 +84,7 @@ fn add_behind_link(installation: &mut Installation<'_>, path: &Path) -> bool {
     };
     let hops = link::hops(path, &mut installation.walker);
     let _explained = hops.iter().skip(1).any(|hop| installation.add_hop(hop, &file));
-    installation.covers(&file, Access::Execute)
+    installation.covers(&file, InstallationAccess::Execute)
 }
 
 /// Adds a binary program as a file. A script may hold its user's secrets, and its dependencies are unknown.

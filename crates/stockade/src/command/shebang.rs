@@ -53,14 +53,14 @@ impl Shebang {
 
     /// The program that reads the script. `None` if `env` sets variables, takes options or would expand its argument.
     #[must_use]
-    pub fn reader(&self) -> Option<Reader<'_>> {
+    pub fn reader(&self) -> Option<ScriptReader<'_>> {
         let interpreter = self.interpreter.to_str()?;
         let argument = match &self.argument {
             Some(argument) => argument.to_str()?,
             None => "",
         };
         if Path::new(interpreter).file_name()? != "env" {
-            return Some(Reader {
+            return Some(ScriptReader {
                 program: interpreter,
                 words: Some(argument).filter(|word| !word.is_empty()).into_iter().collect(),
                 is_found_by_env: false,
@@ -75,7 +75,7 @@ impl Shebang {
         let program = words
             .next()
             .filter(|word| is_plain && !word.starts_with('-') && !word.contains(['/', '=']))?;
-        Some(Reader {
+        Some(ScriptReader {
             program,
             words: words.collect(),
             is_found_by_env: true,
@@ -85,7 +85,7 @@ impl Shebang {
 
 /// The program that a `#!` line starts, looking through `env` (env(1)).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reader<'s> {
+pub struct ScriptReader<'s> {
     /// Its path, or the name that `env` looks up.
     pub program: &'s str,
     /// The words between it and the script's name.

@@ -10,7 +10,7 @@ use nix::unistd::AccessFlags;
 use super::error::CommandError;
 use super::installation::Installation;
 use super::interpreter::{self, Interpreter};
-use super::program::{self, Head, Program, Refusal};
+use super::program::{self, Head, NotAProgram, Program};
 use super::shebang::Shebang;
 use super::{Request, script, wrapper};
 
@@ -31,7 +31,7 @@ pub(super) struct Traced<'a> {
 
 /// Follows `program`, started with the request's arguments, to the last interpreter.
 pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Traced<'a>, CommandError> {
-    let mut trace = Trace {
+    let mut trace = ExecTrace {
         request,
         command: program.path.clone(),
         seen: Vec::new(),
@@ -44,7 +44,7 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
             installation: Installation::new(request),
         },
     };
-    let mut step = Some(Step {
+    let mut step = Some(Exec {
         program,
         argv: request
             .argv
@@ -62,7 +62,7 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
 }
 
 /// One program about to be executed.
-struct Step<'a> {
+struct Exec<'a> {
     program: Program,
     argv: Vec<Cow<'a, OsStr>>,
     search_path: Option<Cow<'a, OsStr>>,
@@ -72,7 +72,7 @@ struct Step<'a> {
     named_by_file: bool,
 }
 
-struct Trace<'a> {
+struct ExecTrace<'a> {
     request: &'a Request<'a>,
     /// The command itself, for messages.
     command: PathBuf,
@@ -83,8 +83,8 @@ struct Trace<'a> {
     traced: Traced<'a>,
 }
 
-impl<'a> Trace<'a> {
-    fn follow(&mut self, step: Step<'a>) -> Result<Option<Step<'a>>, CommandError> {
+impl<'a> ExecTrace<'a> {
+    fn follow(&mut self, step: Exec<'a>) -> Result<Option<Exec<'a>>, CommandError> {
         let program = &step.program;
         if !self.traced.executables.contains(&program.real) {
             self.traced.executables.push(program.real.clone());
@@ -100,7 +100,7 @@ impl<'a> Trace<'a> {
     }
 
     /// The program's own name is checked before its file's: `python3` may be a version manager's shim.
-    fn find_scripts(&mut self, step: &Step<'a>) -> Result<(), CommandError> {
+    fn find_scripts(&mut self, step: &Exec<'a>) -> Result<(), CommandError> {
         let named = |path: &Path| path.file_name().and_then(interpreter::by_name);
         let interpreter = named(&step.program.path).or_else(|| match step.program.head {
             Head::Binary => named(&step.program.real),
@@ -153,7 +153,7 @@ impl<'a> Trace<'a> {
     }
 
     /// The kernel's arguments for a `#!` line: interpreter, its one argument, the script's path, the other arguments.
-    fn interpreter(&mut self, step: &Step<'a>, shebang: &Shebang) -> Result<Step<'a>, CommandError> {
+    fn interpreter(&mut self, step: &Exec<'a>, shebang: &Shebang) -> Result<Exec<'a>, CommandError> {
         if self.interpreters == MAX_INTERPRETERS {
             return Err(CommandError::TooManyInterpreters {
                 path: self.command.clone(),
@@ -165,17 +165,17 @@ impl<'a> Trace<'a> {
         self.add_entrypoint(&script, step.program.real.clone());
         let path: PathBuf = self.request.root.join(&shebang.interpreter).components().collect();
         let program = program::inspect(&path).map_err(|refusal| match refusal {
-            Refusal::Absent => CommandError::MissingInterpreter {
+            NotAProgram::Absent => CommandError::MissingInterpreter {
                 script: script.clone(),
                 interpreter: PathBuf::from(&shebang.interpreter),
             },
-            Refusal::Obstacle(obstacle) => CommandError::NotExecutable { path, obstacle },
+            NotAProgram::Obstacle(obstacle) => CommandError::NotExecutable { path, obstacle },
         })?;
         let mut argv = vec![Cow::Owned(shebang.interpreter.clone())];
         argv.extend(shebang.argument.clone().map(Cow::Owned));
         argv.push(Cow::Owned(OsString::from(script.clone())));
         argv.extend(step.argv.iter().skip(1).cloned());
-        Ok(Step {
+        Ok(Exec {
             program,
             argv,
             search_path: step.search_path.clone(),
@@ -184,7 +184,7 @@ impl<'a> Trace<'a> {
         })
     }
 
-    fn wrapped(&mut self, step: Step<'a>) -> Result<Option<Step<'a>>, CommandError> {
+    fn wrapped(&mut self, step: Exec<'a>) -> Result<Option<Exec<'a>>, CommandError> {
         let name = step.program.path.file_name().unwrap_or_default();
         let Some(wrapped) = wrapper::unwrap(name, &step.argv, self.request.variable) else {
             return Ok(None);
@@ -199,7 +199,7 @@ impl<'a> Trace<'a> {
             program::search(&wrapped.argv[0], search_path.as_deref(), self.request.root),
             step.script,
         ) {
-            (Ok(program), script) => Ok(Some(Step {
+            (Ok(program), script) => Ok(Some(Exec {
                 program,
                 named_by_file: step.named_by_file && wrapped.argv[0].as_encoded_bytes().contains(&b'/'),
                 argv: wrapped.argv,

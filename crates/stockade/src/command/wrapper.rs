@@ -87,7 +87,7 @@ pub(super) fn unwrap<'a>(name: &OsStr, argv: &[Cow<'a, OsStr>], variable: Variab
 }
 
 /// The form of a word that starts with `-`.
-enum Form<'w> {
+enum OptionForm<'w> {
     /// `--`.
     End,
     /// An option without a value in the next word.
@@ -105,20 +105,20 @@ impl Wrapper {
             let option = self.option(word.as_bytes());
             at += 1;
             let pieces = match option {
-                Form::End => break,
-                Form::Plain => continue,
-                Form::Value {
+                OptionForm::End => break,
+                OptionForm::Plain => continue,
+                OptionForm::Value {
                     attached,
                     splits: false,
                 } => {
                     at += usize::from(attached.is_none());
                     continue;
                 }
-                Form::Value {
+                OptionForm::Value {
                     attached: Some(text),
                     splits: true,
                 } => split(text, variable),
-                Form::Value {
+                OptionForm::Value {
                     attached: None,
                     splits: true,
                 } => {
@@ -133,30 +133,30 @@ impl Wrapper {
         Some(at)
     }
 
-    fn option<'w>(&self, word: &'w [u8]) -> Form<'w> {
+    fn option<'w>(&self, word: &'w [u8]) -> OptionForm<'w> {
         if word == b"--" {
-            return Form::End;
+            return OptionForm::End;
         }
         if word.starts_with(b"--") {
             let equals = word.iter().position(|&byte| byte == b'=');
             let name = &word[..equals.unwrap_or(word.len())];
             return match self.long_valued.iter().any(|known| known.as_bytes() == name) {
-                true => Form::Value {
+                true => OptionForm::Value {
                     attached: equals.map(|at| &word[at + 1..]),
                     splits: name == SPLIT.as_bytes(),
                 },
-                false => Form::Plain,
+                false => OptionForm::Plain,
             };
         }
         match word.iter().position(|letter| self.valued.as_bytes().contains(letter)) {
             Some(at) => {
                 let rest = &word[at + 1..];
-                Form::Value {
+                OptionForm::Value {
                     attached: (!rest.is_empty()).then_some(rest),
                     splits: word[at] == b'S',
                 }
             }
-            None => Form::Plain,
+            None => OptionForm::Plain,
         }
     }
 }

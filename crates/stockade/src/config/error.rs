@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::profile::{Fault, ProfileError, visible};
+use crate::profile::{DocumentFault, ProfileError, visible};
 
 /// The reason that a configuration can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ impl ConfigurationError {
 
     /// The faults of a document.
     #[must_use]
-    pub fn faults(faults: Vec<Fault>) -> ConfigurationError {
+    pub fn faults(faults: Vec<DocumentFault>) -> ConfigurationError {
         ConfigurationError::Faults(ProfileError::Faults(faults))
     }
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::profile::reading::own_text_of;
 use crate::profile::{Glob, Origin, Rule, Source};
 use crate::real_path::{is_closed_to_us, is_there};
-use crate::unconfined::Caller;
+use crate::unconfined::UnconfinedCaller;
 
 pub use agent::{Agent, Tool};
 pub use error::ConfigurationError;
@@ -92,7 +92,7 @@ pub struct OnViolation {
 impl OnViolation {
     /// The files that the command consists of, found as when it is started.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let caller = Caller::of_process();
+        let caller = UnconfinedCaller::of_process();
         let arguments: Vec<&OsStr> = self.arguments.iter().map(OsStr::new).collect();
         caller.files(OsStr::new(&self.program), &arguments)
     }

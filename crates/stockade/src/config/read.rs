@@ -10,7 +10,7 @@ use super::rule::IsMatch;
 use super::{Agent, Configuration, OnViolation, Secrets, Section, Tool, rules};
 use crate::policy::{Capabilities, Mode, PARENTS_OF_HOMES, scope_glob};
 use crate::profile::reading::{Complaint, Reader, Value, host, profile_name, read_with};
-use crate::profile::{Fault, Glob, Origin, Rule, Source, visible};
+use crate::profile::{DocumentFault, Glob, Origin, Rule, Source, visible};
 use stockade_text::visible::is_invisible;
 
 const FIELDS: [&str; 6] = ["version", "on_violation", "secrets", "permissions", "agents", "tools"];
@@ -43,7 +43,7 @@ pub fn parse(
     source: &Source,
     author: Author,
     is_match: Option<IsMatch>,
-) -> Result<Configuration, Vec<Fault>> {
+) -> Result<Configuration, Vec<DocumentFault>> {
     read_with(text, source, "configuration", |reader, root| {
         let mut configuration = Configuration::default();
         if !root.contains_key("version") {

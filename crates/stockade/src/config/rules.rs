@@ -248,8 +248,8 @@ mod tests {
         let read = read_with(&text, &source, "file of rules", |reader, root| {
             root.get("permissions").map(|value| permissions(reader, value, None))
         });
-        let listed = |faults: Vec<crate::profile::Fault>| {
-            let line = |fault: &crate::profile::Fault| match &fault.hint {
+        let listed = |faults: Vec<crate::profile::DocumentFault>| {
+            let line = |fault: &crate::profile::DocumentFault| match &fault.hint {
                 Some(hint) => format!("{fault} ({hint})"),
                 None => fault.to_string(),
             };

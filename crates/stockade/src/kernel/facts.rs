@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{Absence, Unsupervised};
-use crate::plan::{Grouped, Supervisor};
+use crate::plan::{Grouped, SupervisorAbility};
 use stockade_sys::confine;
 
 /// The machine's enforcement features.
@@ -185,7 +185,7 @@ fn seccomp_finding(facts: &Facts) -> Finding {
 fn supervisor_finding(yama_ptrace_scope: Option<u32>) -> Finding {
     if let Some(reason) = Unsupervised::find() {
         // Inside a run, the outer run's supervisor answers.
-        let outer = super::supervisor() == Supervisor::Outer;
+        let outer = super::supervisor() == SupervisorAbility::Outer;
         return Finding {
             level: Level::Less,
             what: match outer {

@@ -8,7 +8,7 @@ pub use facts::{Facts, Finding, Level, NO_SECCOMP, gather};
 pub use landlock::Absence;
 pub use unsupervised::Unsupervised;
 
-use crate::plan::{Ability, Grouped, Supervisor};
+use crate::plan::{Ability, Grouped, SupervisorAbility};
 use stockade_sys::{confine, other, outer, process};
 
 /// The features that the plan compiler needs, at the cost of a few system calls; inside a run some more.
@@ -51,14 +51,14 @@ fn landlock_abi() -> std::io::Result<i32> {
 
 /// Inside a run, a listener of its own is refused; then the outer run is asked. `None` only if it is certain that
 /// nothing answers: what an outer supervisor would answer on behalf isn't narrowed by Landlock and filter.
-pub fn supervisor() -> Supervisor {
+pub fn supervisor() -> SupervisorAbility {
     match Unsupervised::find() {
-        None => return Supervisor::Own,
-        Some(Unsupervised::Unreadable) => return Supervisor::None,
+        None => return SupervisorAbility::Own,
+        Some(Unsupervised::Unreadable) => return SupervisorAbility::None,
         Some(Unsupervised::Unknown | Unsupervised::Refused) => {}
     }
     match outer::connect() {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::EPERM)) => Supervisor::None,
-        _ => Supervisor::Outer,
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::EPERM)) => SupervisorAbility::None,
+        _ => SupervisorAbility::Outer,
     }
 }

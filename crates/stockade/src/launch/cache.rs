@@ -22,7 +22,7 @@ use stockade_text::mask;
 
 /// The key of a cache: runs share it if they agree in every field.
 #[derive(Debug, Clone, Copy)]
-pub struct Key<'a> {
+pub struct CacheKey<'a> {
     /// The profile's name, or its path if it comes from a file.
     pub profile: &'a OsStr,
     /// The agent that the run acts for.
@@ -75,7 +75,7 @@ const VARIABLES: [(&str, &str); 19] = [
     ("MAVEN_USER_HOME", "maven"),
 ];
 
-impl Key<'_> {
+impl CacheKey<'_> {
     fn name(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let mut part = |bytes: Option<&[u8]>| {
@@ -112,7 +112,7 @@ pub struct Cache {
 
 impl Cache {
     /// Opens or creates the cache for this key below the state directory.
-    pub fn open(state: &Path, key: &Key<'_>) -> io::Result<Cache> {
+    pub fn open(state: &Path, key: &CacheKey<'_>) -> io::Result<Cache> {
         let parent = parent(state);
         make_private(&parent)?;
         let parent = fs::canonicalize(parent)?;
@@ -173,7 +173,7 @@ impl Drop for Cache {
 
 /// A cache on the disk.
 #[derive(Debug, Serialize)]
-pub struct Stored {
+pub struct StoredCache {
     /// Its name.
     pub name: String,
     /// Its description, if that can be read.
@@ -189,7 +189,7 @@ pub struct Stored {
 ///
 /// # Errors
 /// The directory exists and can't be read.
-pub fn stored(state: &Path) -> io::Result<Vec<Stored>> {
+pub fn stored(state: &Path) -> io::Result<Vec<StoredCache>> {
     let entries = match fs::read_dir(parent(state)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?.collect::<io::Result<Vec<_>>>()?,
@@ -205,7 +205,7 @@ pub fn stored(state: &Path) -> io::Result<Vec<Stored>> {
                 .and_then(|about| about.modified())
                 .unwrap_or(SystemTime::UNIX_EPOCH);
             let used = used.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            Stored {
+            StoredCache {
                 about: fs::read(about).ok().and_then(|text| serde_json::from_slice(&text).ok()),
                 bytes: allocated(&entry.path(), &mut HashSet::new()),
                 used_ms: u64::try_from(used.as_millis()).unwrap_or(u64::MAX),
@@ -294,7 +294,7 @@ mod tests {
                         let command = command.map(Vec::as_slice);
                         let (profile, root) = (OsStr::new(profile), Path::new(root));
                         names.push(
-                            Key {
+                            CacheKey {
                                 profile,
                                 agent,
                                 root,
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn what_a_run_left_is_found_by_its_like_and_an_empty_cache_is_removed() {
         let state = tempfile::tempdir().unwrap();
-        let key = Key {
+        let key = CacheKey {
             profile: OsStr::new("workspace"),
             agent: None,
             root: Path::new("/work"),

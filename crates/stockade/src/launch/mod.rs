@@ -17,8 +17,8 @@ use std::path::PathBuf;
 
 pub use crate::report::{Ending, Limit, LimitHit, Usage};
 pub use crate::warden::Step;
-pub use cache::Key as CacheKey;
-pub use cache::{Stored as StoredCache, remove as remove_cache, stored as stored_caches};
+pub use cache::CacheKey;
+pub use cache::{StoredCache, remove as remove_cache, stored as stored_caches};
 pub use cgroup::{Parent as ControlGroups, find as find_control_group};
 pub use prepare::{CallersSignals, Places, Prepared, Streams, prepare};
 pub use running::{Event, Running};

@@ -16,9 +16,9 @@ use landlock::AccessFs;
 use super::LaunchError;
 use super::prepare::create;
 use crate::fault;
-use crate::network::{self, Network, Relay, Source};
+use crate::network::{self, NameSource, Relay, RunNetwork};
 use crate::plan::{Handled, Plan};
-use crate::report::Part;
+use crate::report::FaultyPart;
 use crate::ruleset::allow;
 use stockade_sys::{confine, file};
 
@@ -30,7 +30,7 @@ pub struct Exchange {
     relay: Relay,
     ruleset: OwnedFd,
     /// The state shared with the supervisor.
-    pub network: Arc<Network>,
+    pub network: Arc<RunNetwork>,
     /// The control socket on which workers announce pending connections.
     pub bell: OwnedFd,
 }
@@ -40,7 +40,7 @@ impl Exchange {
     pub fn open(plan: &Plan, resolver: Option<SocketAddr>) -> Result<Exchange, LaunchError> {
         let ruleset = ruleset(plan)?;
         let (relay, doors, bell) = Relay::open().map_err(|e| LaunchError::System("open the relay", e))?;
-        let network = Arc::new(Network::new(Source::new(resolver), doors));
+        let network = Arc::new(RunNetwork::new(NameSource::new(resolver), doors));
         Ok(Exchange {
             relay,
             ruleset,
@@ -50,7 +50,7 @@ impl Exchange {
     }
 
     /// Starts it. All signals are blocked in the calling thread.
-    pub fn start(self, holds_capabilities: bool) -> io::Result<Started> {
+    pub fn start(self, holds_capabilities: bool) -> io::Result<RunningRelay> {
         let Exchange {
             relay,
             ruleset,
@@ -78,14 +78,14 @@ impl Exchange {
                     // A run that loses its relay loses its hosts.
                     let served = fault::contain(|| relay.serve(&of_relay));
                     if let Err(fault) = served {
-                        of_relay.faults.note(Part::Relay, &fault);
+                        of_relay.faults.note(FaultyPart::Relay, &fault);
                     }
                 }
                 drop(has_ended);
             })?;
         let confined = receiver.recv();
         confined.unwrap_or_else(|_| Err(io::Error::other("the relay ended at once")))?;
-        Ok(Started {
+        Ok(RunningRelay {
             network,
             shutdown: ShutdownHandle {
                 bell: bell.try_clone()?,
@@ -97,9 +97,9 @@ impl Exchange {
 }
 
 /// A relay that runs.
-pub struct Started {
+pub struct RunningRelay {
     /// The state shared with the supervisor.
-    pub network: Arc<Network>,
+    pub network: Arc<RunNetwork>,
     /// The control socket on which workers announce pending connections.
     pub bell: OwnedFd,
     /// Ends the relay with the run.

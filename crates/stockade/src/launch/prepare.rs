@@ -17,7 +17,7 @@ use landlock::{
 };
 
 use super::LaunchError;
-use super::cache::{Cache, Key};
+use super::cache::{Cache, CacheKey};
 use super::cgroup::{self, ControlGroup};
 use super::network::Exchange;
 use super::room::Room;
@@ -25,9 +25,9 @@ use super::running::{Holdings, Running, is_hurried};
 use super::scratch::Scratch;
 use super::survey::{Spot, survey};
 use super::workers;
-use crate::command::Command;
+use crate::command::ResolvedCommand;
 use crate::growth::{Growth, Reserve};
-use crate::plan::{Grouped, Handled, Home, Links, Plan, Supervisor as Supervises};
+use crate::plan::{Grouped, Handled, Home, Links, Plan, SupervisorAbility as Supervises};
 use crate::policy::{Access, NetworkPolicy, Policy};
 use crate::profile::Limits;
 use crate::ruleset::{allow, pin};
@@ -59,7 +59,7 @@ pub struct Places<'a> {
     /// The parent of scratch directories.
     pub scratch: &'a Path,
     /// The key of the run's cache in the state directory.
-    pub cache: Key<'a>,
+    pub cache: CacheKey<'a>,
     /// A delegated control group.
     pub control_group: Option<&'a cgroup::Parent>,
     /// The DNS server used in place of the machine's.
@@ -97,7 +97,7 @@ pub struct Prepared {
 pub fn prepare(
     plan: &Plan,
     policy: &Policy,
-    command: &Command,
+    command: &ResolvedCommand,
     streams: Streams,
     places: Places<'_>,
 ) -> Result<Prepared, LaunchError> {
@@ -118,7 +118,7 @@ pub fn prepare(
         Some(parent) if plan.control_group != Grouped::Nothing => Some(ControlGroup::make(parent, &plan.limits)?),
         _ => None,
     };
-    let mut held = Held(Vec::with_capacity(8));
+    let mut held = OpenDescriptors(Vec::with_capacity(8));
     let root = open_directory(&plan.directory)?;
     let terminals = terminals(streams);
     let keeps_reserve = plan.limits.disk.is_none() && plan.limits.file_size.is_some();
@@ -321,9 +321,9 @@ fn written(policy: &Policy, private: Private<'_>) -> Vec<PathBuf> {
 }
 
 /// Descriptors kept open for the launch, none of them among the first three, which the target's streams replace.
-struct Held(Vec<OwnedFd>);
+struct OpenDescriptors(Vec<OwnedFd>);
 
-impl Held {
+impl OpenDescriptors {
     fn keep(&mut self, descriptor: OwnedFd) -> Result<RawFd, LaunchError> {
         let descriptor = if descriptor.as_raw_fd() > 2 {
             descriptor
@@ -507,7 +507,7 @@ fn signal_ruleset() -> Result<OwnedFd, LaunchError> {
 type Pipes = ([RawFd; 3], [Option<OwnedFd>; 2]);
 
 /// The target's three streams, and the launcher's ends of the pipes among them.
-fn streams_of(streams: Streams, held: &mut Held) -> Result<Pipes, LaunchError> {
+fn streams_of(streams: Streams, held: &mut OpenDescriptors) -> Result<Pipes, LaunchError> {
     let failed = |error| LaunchError::System("make a pipe", error);
     let input = if streams.inherit_input {
         0
@@ -531,7 +531,7 @@ fn streams_of(streams: Streams, held: &mut Held) -> Result<Pipes, LaunchError> {
 
 /// The path as given if it has a slash, since scripts see it as `$0`; the working directory is the root, against which
 /// it was resolved. A bare name is executed by the path where it was found.
-fn path_for_exec(command: &Command) -> &OsStr {
+fn path_for_exec(command: &ResolvedCommand) -> &OsStr {
     match command.argv.first() {
         Some(name) if name.as_bytes().contains(&b'/') => name,
         _ => command.program.as_os_str(),
@@ -543,7 +543,7 @@ fn path_for_exec(command: &Command) -> &OsStr {
 fn environment(
     plan: &Plan,
     policy: &Policy,
-    command: &Command,
+    command: &ResolvedCommand,
     (scratch, cache): (Option<&Scratch>, Option<&Cache>),
 ) -> Result<Vec<CString>, LaunchError> {
     let home = match plan.home {

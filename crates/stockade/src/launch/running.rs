@@ -20,7 +20,7 @@ use crate::plan::Grouped;
 use crate::processes::{self, Load, TOO_MANY_PROCESSES, Tree, is_crowded};
 use crate::profile::Limits;
 use crate::report::{
-    Ending, Escalation, Fault, Kind, Limit, LimitHit, Part, Reason, Refusal, Refusals, Timeline, Usage,
+    Ending, Escalation, FaultyPart, InternalFault, Kind, Limit, LimitHit, Reason, Refusal, Refusals, Timeline, Usage,
 };
 use crate::supervise::{self, Approvals, Supervisor, Told};
 use crate::warden::{News, Order, Pause, Spawned, Step};
@@ -361,7 +361,7 @@ impl Running {
         Ok(Some(Event::Ended(ending)))
     }
 
-    fn poll(&self, attention: Option<BorrowedFd<'_>>) -> Result<Ready, LaunchError> {
+    fn poll(&self, attention: Option<BorrowedFd<'_>>) -> Result<ReadyDescriptors, LaunchError> {
         let nothing = self.socket.as_fd();
         let watch = |fd: Option<BorrowedFd<'_>>| match fd {
             Some(_) => PollFlags::POLLIN,
@@ -379,7 +379,7 @@ impl Running {
             Err(error) => return Err(LaunchError::System("wait for the run", error.into())),
         }
         let ready = |i: usize| polled[i].any().unwrap_or(false);
-        Ok(Ready {
+        Ok(ReadyDescriptors {
             news: ready(0),
             output: [output[0].is_some() && ready(1), output[1].is_some() && ready(2)],
             attention: attention.is_some() && ready(3),
@@ -419,13 +419,13 @@ impl Running {
     }
 
     /// Stockade's own faults during the run, and the loss of the warden.
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<InternalFault> {
         let supervisor = self.supervisor.as_ref();
         let mut faults = supervisor.map_or_else(Vec::new, |supervisor| supervisor.shared().faults.list());
         let is_lost = self.over && self.ended.is_none() && self.target != 0;
-        if is_lost && !faults.iter().any(|fault| fault.part == Part::Supervisor) {
-            faults.push(Fault {
-                part: Part::Warden,
+        if is_lost && !faults.iter().any(|fault| fault.part == FaultyPart::Supervisor) {
+            faults.push(InternalFault {
+                part: FaultyPart::Warden,
                 message: LaunchError::WardenLost.to_string(),
                 count: 1,
             });
@@ -833,7 +833,7 @@ fn first_pause(limits: &Limits, process_rate: u64) -> Duration {
     pauses.fold(LONGEST_PAUSE, Duration::min).max(SHORTEST_PAUSE)
 }
 
-struct Ready {
+struct ReadyDescriptors {
     news: bool,
     output: [bool; 2],
     attention: bool,
@@ -867,7 +867,7 @@ fn hold_own_proc(target: i32) -> Option<File> {
 /// The fault for which the run was ended, if there is one.
 fn fault_of(supervisor: Option<&Supervisor>) -> Option<LaunchError> {
     let faults = supervisor?.shared().faults.list();
-    let ending = faults.into_iter().find(|fault| fault.part == Part::Supervisor)?;
+    let ending = faults.into_iter().find(|fault| fault.part == FaultyPart::Supervisor)?;
     Some(LaunchError::Fault(ending.message))
 }
 

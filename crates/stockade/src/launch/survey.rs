@@ -10,7 +10,7 @@ use landlock::{AccessFs, BitFlags, make_bitflags};
 
 use super::LaunchError;
 use crate::plan::{Cover, FileRule, Links, Plan};
-use crate::policy::{Access, Closing, Denial, Matcher, Policy, Target};
+use crate::policy::{Access, Closing, DenialRule, Matcher, Policy, Target};
 use crate::real_path::real_path;
 
 /// More files than this aren't granted one by one: each rule costs some microseconds of every launch.
@@ -39,9 +39,9 @@ pub fn survey(plan: &Plan, policy: &Policy) -> Result<Vec<Spot>, LaunchError> {
     // Links are only followed if a rule has to exclude something.
     let goes_round = plan.rules.iter().any(|rule| rule.cover == Cover::AroundClosed);
     let closed = if goes_round {
-        Closed::of(&policy.denials)
+        ClosedPlace::of(&policy.denials)
     } else {
-        Closed::of(&[])
+        ClosedPlace::of(&[])
     };
     let mut spots = Vec::with_capacity(plan.rules.len());
     for rule in &plan.rules {
@@ -67,15 +67,15 @@ fn top(rule: &FileRule) -> PathBuf {
 }
 
 /// The closed places, with the rights that each takes away.
-struct Closed {
+struct ClosedPlace {
     paths: Vec<(PathBuf, u64)>,
     lists: Vec<(Closing, u64)>,
 }
 
-impl Closed {
+impl ClosedPlace {
     /// The targets of links are among a policy's denials.
-    fn of(denials: &[Denial]) -> Closed {
-        let mut closed = Closed {
+    fn of(denials: &[DenialRule]) -> ClosedPlace {
+        let mut closed = ClosedPlace {
             paths: Vec::new(),
             lists: Vec::new(),
         };
@@ -116,7 +116,7 @@ impl Closed {
 }
 
 /// Grants `path` as a whole, or around the closed paths in it.
-fn around(path: &Path, rights: u64, closed: &Closed, spots: &mut Vec<Spot>) {
+fn around(path: &Path, rights: u64, closed: &ClosedPlace, spots: &mut Vec<Spot>) {
     let (taken, lost) = closed.taken(path);
     let rights = rights & !taken;
     if rights == 0 {

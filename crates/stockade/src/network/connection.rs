@@ -8,10 +8,10 @@ use std::os::fd::AsFd;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::dial::{Dial, Progress, open_addresses};
-use super::flow::{Flow, Moved, Pipes, unless_blocked};
+use super::flow::{Flow, Moved, PipePool, unless_blocked};
 use super::hello::{self, Hello};
-use super::http::{Ends, Http, Judged, Refused};
-use super::{Destination, Found, Missing, NetworkAcl};
+use super::http::{Ends, HeadVerdict, Http, Refused};
+use super::{Destination, Found, NetworkAcl, NoAddress};
 use crate::policy::ProtocolCheck;
 use crate::profile::Name;
 use crate::report::{Kind, Reason};
@@ -146,7 +146,7 @@ impl Connection {
     }
 
     /// Notes the result of the lookup.
-    pub fn found(&mut self, found: &Result<Found, Missing>) -> Next {
+    pub fn found(&mut self, found: &Result<Found, NoAddress>) -> Next {
         let Ok(found) = found else {
             return Next::Reset;
         };
@@ -172,7 +172,7 @@ impl Connection {
     }
 
     /// Does all that can be done without blocking.
-    pub fn advance(&mut self, pipes: &mut Pipes) -> Next {
+    pub fn advance(&mut self, pipes: &mut PipePool) -> Next {
         let step = match self.stage {
             Stage::Finding | Stage::Promised(_) => return Next::Wait,
             Stage::Dialling(_) => return self.dial(),
@@ -202,14 +202,14 @@ impl Connection {
 
     /// Moves bytes both ways, the host's first: they may answer a client that is still sending, and would be lost
     /// once that fails.
-    fn shift(&mut self, pipes: &mut Pipes) -> io::Result<Next> {
+    fn shift(&mut self, pipes: &mut PipePool) -> io::Result<Next> {
         let host = self.host.as_ref().expect("connected");
         let down = self.down.advance(host, &self.client, pipes)?;
         let up = self.up.advance(&self.client, host, pipes)?;
         Ok(both(up, down))
     }
 
-    fn hear_hello(&mut self, pipes: &mut Pipes) -> io::Result<Next> {
+    fn hear_hello(&mut self, pipes: &mut PipePool) -> io::Result<Next> {
         let Stage::Hello(bytes) = &mut self.stage else {
             return Ok(Next::Wait);
         };
@@ -262,7 +262,7 @@ impl Connection {
         let _ = self.client.shutdown(Shutdown::Write);
     }
 
-    fn hear_requests(&mut self, pipes: &mut Pipes) -> io::Result<Next> {
+    fn hear_requests(&mut self, pipes: &mut PipePool) -> io::Result<Next> {
         let Stage::Requests(http) = &mut self.stage else {
             return Ok(Next::Wait);
         };
@@ -274,12 +274,12 @@ impl Connection {
             pipes,
         };
         match http.advance(&mut ends, self.acl.as_ref())? {
-            Judged::Moved(up, down) => Ok(both(up, down)),
-            Judged::LeftHttp => {
+            HeadVerdict::Moved(up, down) => Ok(both(up, down)),
+            HeadVerdict::LeftHttp => {
                 self.stage = Stage::Open;
                 self.shift(pipes)
             }
-            Judged::Refused(Refused { target, reason, reply }) => {
+            HeadVerdict::Refused(Refused { target, reason, reply }) => {
                 let asked = self.asked();
                 let target = target.unwrap_or_else(|| asked.clone());
                 self.acl.refuse(Kind::Connect, &target, &asked, reason);

@@ -41,12 +41,12 @@ impl Pipe {
 
 /// The empty pipes. A connection has one only while bytes wait in it.
 #[derive(Default)]
-pub struct Pipes {
+pub struct PipePool {
     empty: Vec<Pipe>,
     share: Rc<()>,
 }
 
-impl Pipes {
+impl PipePool {
     /// The limit on all pipes together, so that slow readers take neither all descriptors nor the user's share of pages
     /// (`pipe-user-pages-soft`): 16 MiB of 64. A connection without a pipe has its bytes copied.
     pub const MOST: usize = 64;
@@ -106,7 +106,7 @@ impl Flow {
     }
 
     /// Moves all that can be moved without blocking.
-    pub fn advance(&mut self, from: &TcpStream, to: &TcpStream, pipes: &mut Pipes) -> io::Result<Moved> {
+    pub fn advance(&mut self, from: &TcpStream, to: &TcpStream, pipes: &mut PipePool) -> io::Result<Moved> {
         for _ in 0..ROUNDS {
             if self.finished {
                 return Ok(Moved::Finished);
@@ -124,7 +124,7 @@ impl Flow {
     }
 
     /// Writes all bytes read; `false` if some couldn't be written yet.
-    pub fn flush(&mut self, to: &TcpStream, pipes: &mut Pipes) -> io::Result<bool> {
+    pub fn flush(&mut self, to: &TcpStream, pipes: &mut PipePool) -> io::Result<bool> {
         let mut to_write = to;
         let mut written = 0;
         while written < self.pending.len() {
@@ -152,7 +152,7 @@ impl Flow {
 
     /// Once all earlier bytes are written, reads at most `most`. Returns the count: 0 at the end, `None` if nothing is
     /// there yet.
-    pub fn take_some(&mut self, from: &TcpStream, most: u64, pipes: &mut Pipes) -> io::Result<Option<u64>> {
+    pub fn take_some(&mut self, from: &TcpStream, most: u64, pipes: &mut PipePool) -> io::Result<Option<u64>> {
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(PIPE_SIZE);
         Ok(self.fill(from, most, pipes)?.map(|count| count as u64))
     }
@@ -162,7 +162,7 @@ impl Flow {
         self.copies = true;
     }
 
-    fn fill(&mut self, from: &TcpStream, most: usize, pipes: &mut Pipes) -> io::Result<Option<usize>> {
+    fn fill(&mut self, from: &TcpStream, most: usize, pipes: &mut PipePool) -> io::Result<Option<usize>> {
         let pipe = if self.copies { None } else { pipes.take() };
         let Some(pipe) = pipe else {
             return self.copy(from, most);

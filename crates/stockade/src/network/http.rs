@@ -7,8 +7,8 @@ use std::net::{SocketAddr, TcpStream};
 use super::NetworkAcl;
 use super::connection::read_more;
 use super::dial::why_closed;
-use super::flow::{Flow, Moved, Pipes};
-use super::request::{Host, Reply, Requests, Step, read_reply};
+use super::flow::{Flow, Moved, PipePool};
+use super::request::{HttpReply, ParseStep, RequestHost, Requests, read_reply};
 use crate::report::Reason;
 
 /// Rounds that one connection is served before the others have their turn.
@@ -25,7 +25,7 @@ pub struct Ends<'a> {
     pub host: &'a TcpStream,
     pub up: &'a mut Flow,
     pub down: &'a mut Flow,
-    pub pipes: &'a mut Pipes,
+    pub pipes: &'a mut PipePool,
 }
 
 /// The requests of one connection.
@@ -43,7 +43,7 @@ pub struct Http {
 }
 
 /// The result of one step.
-pub enum Judged {
+pub enum HeadVerdict {
     /// Bytes moved, up and down.
     Moved(Moved, Moved),
     /// Both sides agreed to switch to another protocol.
@@ -75,22 +75,22 @@ impl Http {
     }
 
     /// Does all that can be done without blocking.
-    pub fn advance(&mut self, ends: &mut Ends<'_>, acl: &dyn NetworkAcl) -> io::Result<Judged> {
+    pub fn advance(&mut self, ends: &mut Ends<'_>, acl: &dyn NetworkAcl) -> io::Result<HeadVerdict> {
         // The host's bytes come first: they may answer a client that is still sending, and are lost once that fails.
         if self.reply.is_none() {
             ends.down.advance(ends.host, ends.client, ends.pipes)?;
         }
         let up = match self.send_up(ends, acl)? {
             Sent::Moved(moved) => moved,
-            Sent::LeftHttp => return Ok(Judged::LeftHttp),
-            Sent::Refused(target, reason) => return Ok(Judged::Refused(self.refused(target, reason))),
+            Sent::LeftHttp => return Ok(HeadVerdict::LeftHttp),
+            Sent::Refused(target, reason) => return Ok(HeadVerdict::Refused(self.refused(target, reason))),
         };
         // The host's reply to an upgrade request is checked before the client gets it.
         let down = match self.reply {
             Some(_) => Moved::Waiting,
             None => ends.down.advance(ends.host, ends.client, ends.pipes)?,
         };
-        Ok(Judged::Moved(up, down))
+        Ok(HeadVerdict::Moved(up, down))
     }
 
     fn send_up(&mut self, ends: &mut Ends<'_>, acl: &dyn NetworkAcl) -> io::Result<Sent> {
@@ -128,15 +128,15 @@ impl Http {
             return Ok(if here > 0 { Stepped::On } else { Stepped::NeedMore });
         }
         let step = self.requests.step(&self.unread);
-        let awaits_reply = matches!(step, Step::Upgrade { .. });
+        let awaits_reply = matches!(step, ParseStep::Upgrade { .. });
         Ok(match step {
-            Step::NeedMore => Stepped::NeedMore,
-            Step::AwaitReply => Stepped::AwaitReply,
-            Step::Pass(length) => {
+            ParseStep::NeedMore => Stepped::NeedMore,
+            ParseStep::AwaitReply => Stepped::AwaitReply,
+            ParseStep::Pass(length) => {
                 self.passing = length;
                 Stepped::On
             }
-            Step::Head { length, host, port } | Step::Upgrade { length, host, port } => {
+            ParseStep::Head { length, host, port } | ParseStep::Upgrade { length, host, port } => {
                 if let Some((target, reason)) = self.refusal(&host, port, acl) {
                     return Ok(Stepped::Done(Sent::Refused(target, reason)));
                 }
@@ -145,11 +145,11 @@ impl Http {
                 self.pass(length, ends);
                 Stepped::On
             }
-            Step::Unchecked => {
+            ParseStep::Unchecked => {
                 self.pass(self.unread.len(), ends);
                 Stepped::Done(Sent::LeftHttp)
             }
-            Step::Refused(_) => Stepped::Done(Sent::Refused(None, ONLY_HTTP)),
+            ParseStep::Refused(_) => Stepped::Done(Sent::Refused(None, ONLY_HTTP)),
         })
     }
 
@@ -191,12 +191,12 @@ impl Http {
         };
         let heard = loop {
             match read_reply(reply) {
-                Reply::Incomplete => {}
+                HttpReply::Incomplete => {}
                 heard => break heard,
             }
             match read_more(ends.host, reply)? {
                 // The client gets the bytes received so far, and the end.
-                Some(0) => break Reply::Refused("the server ended before it answered"),
+                Some(0) => break HttpReply::Refused("the server ended before it answered"),
                 Some(_) => {}
                 None => return Ok(false),
             }
@@ -208,15 +208,15 @@ impl Http {
     }
 
     /// The reason that a request may not be passed on, and the host that it names.
-    fn refusal(&self, host: &Host, port: Option<u16>, acl: &dyn NetworkAcl) -> Option<(Option<String>, Reason)> {
+    fn refusal(&self, host: &RequestHost, port: Option<u16>, acl: &dyn NetworkAcl) -> Option<(Option<String>, Reason)> {
         if port.is_some_and(|port| port != self.port) {
             return Some((None, ONLY_HTTP));
         }
         let port = self.port;
         match host {
-            Host::Name(name) if acl.name(name, port).is_some() => None,
-            Host::Name(name) => Some((Some(format!("{}:{port}", name.as_str())), Reason::NotGranted)),
-            Host::Address(address) => {
+            RequestHost::Name(name) if acl.name(name, port).is_some() => None,
+            RequestHost::Name(name) => Some((Some(format!("{}:{port}", name.as_str())), Reason::NotGranted)),
+            RequestHost::Address(address) => {
                 let address = SocketAddr::new(address.to_canonical(), port);
                 let is_open = acl.address(address.ip(), port);
                 (!is_open).then(|| (Some(address.to_string()), why_closed(address.ip())))

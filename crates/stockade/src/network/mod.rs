@@ -31,7 +31,7 @@ use crate::report::{Faults, Kind, Reason};
 use stockade_sys::wire::{self, Message};
 
 pub use dial::{Dial, Interrupted, addresses, why_closed};
-pub use names::{Found, Missing, NAMESERVER, Source, Synthetic};
+pub use names::{Found, NAMESERVER, NameSource, NoAddress, Synthetic};
 pub use relay::{Doors, Relay};
 
 use names::{Resolver, files};
@@ -40,7 +40,7 @@ use names::{Resolver, files};
 pub const NAMES_PORT: u16 = 53;
 
 /// State shared by all parts that serve a run's network.
-pub struct Network {
+pub struct RunNetwork {
     /// The synthetic addresses.
     pub names: Synthetic,
     /// The listeners to which the run's connections are redirected.
@@ -128,10 +128,10 @@ pub fn say_over(bell: BorrowedFd<'_>) -> io::Result<()> {
     wire::send(bell.as_raw_fd(), &Message::new(Call::Over as u32, 0, 0))
 }
 
-impl Network {
+impl RunNetwork {
     /// The network of one run. `doors` are the relay's listeners.
-    pub fn new(source: Source, doors: Doors) -> Network {
-        Network {
+    pub fn new(source: NameSource, doors: Doors) -> RunNetwork {
+        RunNetwork {
             names: Synthetic::new(),
             doors,
             resolver: Resolver::new(source),
@@ -177,7 +177,7 @@ impl Network {
         bell: BorrowedFd<'_>,
         name: &Name,
         gives_up: &mut dyn FnMut() -> bool,
-    ) -> Result<Found, Missing> {
+    ) -> Result<Found, NoAddress> {
         /// Interval at which a waiting thread checks `gives_up`.
         const SLICE: Duration = Duration::from_millis(50);
         const PATIENCE: Duration = Duration::from_secs(15);
@@ -186,7 +186,7 @@ impl Network {
         }
         lock(&self.questions).push_back(name.clone());
         let question = Message::new(Call::Question as u32, 0, 0);
-        wire::send(bell.as_raw_fd(), &question).map_err(|_| Missing::Failed)?;
+        wire::send(bell.as_raw_fd(), &question).map_err(|_| NoAddress::Failed)?;
         let deadline = Instant::now() + PATIENCE;
         let mut answers = lock(&self.answers);
         loop {
@@ -194,7 +194,7 @@ impl Network {
                 return known;
             }
             if Instant::now() >= deadline || gives_up() {
-                return Err(Missing::Failed);
+                return Err(NoAddress::Failed);
             }
             let waited = self.answered.wait_timeout(answers, SLICE);
             answers = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -202,12 +202,12 @@ impl Network {
     }
 
     /// The cached result for a name; sends no query.
-    pub fn known(&self, name: &Name) -> Option<Result<Found, Missing>> {
+    pub fn known(&self, name: &Name) -> Option<Result<Found, NoAddress>> {
         self.resolver.cached(name)
     }
 
     /// Looks a name up, on the relay's side, and wakes the threads that wait for it.
-    fn look_up(&self, name: &Name) -> Result<Found, Missing> {
+    fn look_up(&self, name: &Name) -> Result<Found, NoAddress> {
         let found = self.resolver.lookup(name);
         // A thread that finds nothing in the cache must be waiting before it is notified.
         drop(lock(&self.answers));

@@ -16,13 +16,13 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::connection::{Connection, Next};
-use super::flow::Pipes;
+use super::flow::PipePool;
 use super::names::{self, Family, QueryLimits, Reply};
-use super::{Call, Found, Missing, Network, NetworkAcl, PendingConnection, Purpose};
+use super::{Call, Found, NetworkAcl, NoAddress, PendingConnection, Purpose, RunNetwork};
 use crate::fault;
 use crate::mutex::lock;
 use crate::profile::Name;
-use crate::report::{Faults, Kind, Part, Reason};
+use crate::report::{Faults, FaultyPart, Kind, Reason};
 use stockade_sys::{socket, wire};
 
 /// How long an accepted connection may wait for its announcement.
@@ -45,7 +45,7 @@ const BACKLOG: i32 = 1024;
 /// Concurrent connections, whatever the limit on open files: bytes checked before they are relayed take memory.
 const MOST_CONNECTIONS: usize = 1024;
 /// Descriptors reserved for all else: unannounced connections, threads with two each, pipes, the relay's own.
-const SPARE_FILES: u64 = (MOST_STRANGERS + 2 * MOST_THREADS + 2 * Pipes::MOST + 16) as u64;
+const SPARE_FILES: u64 = (MOST_STRANGERS + 2 * MOST_THREADS + 2 * PipePool::MOST + 16) as u64;
 
 const DOOR_V4: u64 = u64::MAX;
 const DOOR_V6: u64 = u64::MAX - 1;
@@ -100,7 +100,7 @@ impl Relay {
     }
 
     /// Serves until no worker is left.
-    pub fn serve(self, network: &Arc<Network>) -> io::Result<()> {
+    pub fn serve(self, network: &Arc<RunNetwork>) -> io::Result<()> {
         Serving::begin(self, network)?.run()
     }
 }
@@ -119,7 +119,7 @@ fn door(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// A running relay.
 struct Serving {
-    network: Arc<Network>,
+    network: Arc<RunNetwork>,
     relay: Relay,
     epoll: Epoll,
     connections: Connections,
@@ -128,7 +128,7 @@ struct Serving {
     strangers: VecDeque<(TcpStream, SocketAddr, Instant)>,
     /// Connected host sockets whose pending connection hasn't arrived yet.
     hosts: HashMap<(SocketAddr, u32), (TcpStream, Instant)>,
-    pipes: Pipes,
+    pipes: PipePool,
     postbox: Arc<Postbox>,
     dialling: usize,
     /// Whether the listeners are paused for lack of descriptors.
@@ -139,7 +139,7 @@ struct Serving {
 
 /// Results that the worker threads hand to the relay.
 struct Postbox {
-    found: Mutex<Vec<(u64, Result<Found, Missing>)>>,
+    found: Mutex<Vec<(u64, Result<Found, NoAddress>)>>,
     bell: EventFd,
     faults: Arc<Faults>,
     /// The task queue and the number of threads.
@@ -148,14 +148,14 @@ struct Postbox {
 
 #[derive(Default)]
 struct Tasks {
-    waiting: VecDeque<Task>,
+    waiting: VecDeque<RelayTask>,
     threads: usize,
 }
 
-type Task = Box<dyn FnOnce(&Postbox) + Send>;
+type RelayTask = Box<dyn FnOnce(&Postbox) + Send>;
 
 impl Serving {
-    fn begin(relay: Relay, network: &Arc<Network>) -> io::Result<Serving> {
+    fn begin(relay: Relay, network: &Arc<RunNetwork>) -> io::Result<Serving> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let postbox = Postbox {
             found: Mutex::default(),
@@ -178,7 +178,7 @@ impl Serving {
             ready: BTreeSet::new(),
             strangers: VecDeque::new(),
             hosts: HashMap::new(),
-            pipes: Pipes::default(),
+            pipes: PipePool::default(),
             postbox: Arc::new(postbox),
             dialling: 0,
             is_full: false,
@@ -233,7 +233,7 @@ impl Serving {
     /// Runs a task, perhaps for one connection. If it panics, that connection is reset; all others go on.
     fn contain(&mut self, token: Option<u64>, task: impl FnOnce(&mut Serving)) {
         if let Err(fault) = fault::contain(|| task(self)) {
-            self.network.faults.note(Part::Relay, &fault);
+            self.network.faults.note(FaultyPart::Relay, &fault);
             if let Some(token) = token {
                 self.close(token, Next::Reset);
             }
@@ -438,8 +438,8 @@ impl Serving {
         let begun = self.spawn(move |postbox| {
             // A panic counts as a failed lookup; the client mustn't wait for ever.
             let found = fault::contain(|| network.look_up(&name)).unwrap_or_else(|fault| {
-                postbox.faults.note(Part::Names, &fault);
-                Err(Missing::Failed)
+                postbox.faults.note(FaultyPart::Names, &fault);
+                Err(NoAddress::Failed)
             });
             lock(&postbox.found).push((token, found));
             let _ = postbox.bell.write(1);
@@ -458,7 +458,7 @@ impl Serving {
         }
     }
 
-    fn found(&mut self, token: u64, found: &Result<Found, Missing>) {
+    fn found(&mut self, token: u64, found: &Result<Found, NoAddress>) {
         self.contain(Some(token), |serving| {
             if let Some(connection) = serving.connections.get_mut(token) {
                 let next = connection.found(found);
@@ -543,7 +543,7 @@ impl Serving {
                 let mut reply = |name: &Name, family| {
                     let replied = fault::contain(|| network.reply(name, family, acl.as_ref()));
                     replied.unwrap_or_else(|fault| {
-                        postbox.faults.note(Part::Names, &fault);
+                        postbox.faults.note(FaultyPart::Names, &fault);
                         Reply::Failed
                     })
                 };
@@ -588,7 +588,7 @@ impl Postbox {
             };
             drop(tasks);
             if let Err(fault) = fault::contain(|| task(self)) {
-                self.faults.note(Part::Names, &fault);
+                self.faults.note(FaultyPart::Names, &fault);
             }
         }
     }
@@ -630,7 +630,7 @@ fn edges(token: u64) -> EpollEvent {
     EpollEvent::new(flags, token)
 }
 
-impl Network {
+impl RunNetwork {
     /// The answer to the run's query for a name.
     fn reply(&self, name: &Name, family: Family, acl: &dyn NetworkAcl) -> Reply {
         fault::point("names", || name.as_str());
@@ -644,9 +644,9 @@ impl Network {
         acl.let_pass(Kind::Resolve, name.as_str(), name.as_str());
         let found = match self.look_up(name) {
             Ok(found) => found,
-            Err(Missing::NoSuchName) => return Reply::NoSuchName,
-            Err(Missing::NoAddresses) => return Reply::NoData,
-            Err(Missing::Failed) => return Reply::Failed,
+            Err(NoAddress::NoSuchName) => return Reply::NoSuchName,
+            Err(NoAddress::NoAddresses) => return Reply::NoData,
+            Err(NoAddress::Failed) => return Reply::Failed,
         };
         let Some((v4, v6)) = self.names.addresses(name) else {
             return Reply::Failed;
@@ -659,7 +659,7 @@ impl Network {
     }
 }
 
-impl Network {
+impl RunNetwork {
     /// Answers with a synthetic address for a name that isn't granted yet. It is resolved outside only after approval.
     fn made_up(&self, name: &Name, family: Family) -> Reply {
         const TTL: Duration = Duration::from_secs(60);

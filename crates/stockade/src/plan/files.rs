@@ -7,7 +7,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags};
 use super::calls::{Sockets, Trace};
 use super::{Part, Reading, Reads, Watch};
 use crate::command::BASE_TREES;
-use crate::policy::{Access, Denial, DenialKind, Extent, Grant, PARENTS_OF_HOMES, Policy, Target, lies_below};
+use crate::policy::{Access, DenialKind, DenialRule, Grant, GrantExtent, PARENTS_OF_HOMES, Policy, Target, lies_below};
 use crate::profile::Origin;
 
 /// The highest ABI whose rights this release knows.
@@ -300,7 +300,7 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
 /// The directories with closed names: homes, and the paths that a flag closed. The workers list them to recognize such
 /// a file by its other names, and read nothing there.
 pub(super) fn workers_lists(policy: &Policy) -> Vec<PathBuf> {
-    let of_target = |denial: &Denial| match &denial.target {
+    let of_target = |denial: &DenialRule| match &denial.target {
         // For merely guarded paths the homes are enough.
         Target::Path(path) if denial.closes_reading() => vec![path.clone()],
         Target::Listed(listed) => {
@@ -342,7 +342,7 @@ fn cover(is_narrowed: impl Fn(&Grant) -> bool, grant: &Grant, watch: Watch) -> C
 }
 
 fn is_single_or_found(grant: &Grant) -> bool {
-    grant.extent == Extent::Single || !grant.is_chosen()
+    grant.extent == GrantExtent::Single || !grant.is_chosen()
 }
 
 /// Who judges reading under a supervisor: the supervisor, if Landlock must grant reading for the sake of executing
@@ -360,11 +360,11 @@ pub(super) fn reading(policy: &Policy) -> Reading {
 }
 
 /// Globs with a place that close something in a tree granted as a whole. The rules exclude denials of single paths.
-pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &Denial> {
+pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &DenialRule> {
     let whole = policy
         .grants
         .iter()
-        .filter(|grant| !grant.is_chosen() && grant.extent == Extent::Subtree);
+        .filter(|grant| !grant.is_chosen() && grant.extent == GrantExtent::Subtree);
     policy
         .denials
         .iter()
@@ -381,10 +381,10 @@ pub(super) fn globs_into_found_trees(policy: &Policy) -> impl Iterator<Item = &D
 /// Whether a denial with a place closes a grant, or something in it. The base contains no secret with a listed name;
 /// paths found around the command may, and so may those that a person or a link put there.
 fn narrowing(policy: &Policy) -> impl Fn(&Grant) -> bool {
-    let counts = |denial: &&Denial| matches!(denial.kind, DenialKind::Explicit | DenialKind::SecretName);
+    let counts = |denial: &&DenialRule| matches!(denial.kind, DenialKind::Explicit | DenialKind::SecretName);
     let counting = policy.denials.iter().filter(counts);
     let placed: Vec<_> = counting.map(|denial| (denial, denial.touching())).collect();
-    let counts_in_base = |denial: &Denial, tree: &Path| match &denial.target {
+    let counts_in_base = |denial: &DenialRule, tree: &Path| match &denial.target {
         Target::Listed(listed) => listed.entries.iter().any(|entry| entry.place.starts_with(tree)),
         Target::Path(_) | Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => true,
     };

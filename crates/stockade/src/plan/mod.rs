@@ -39,7 +39,7 @@ pub struct Ability {
     /// The resources that a control group of the run's own can count.
     pub control_group: Grouped,
     /// Who can supervise the run.
-    pub supervisor: Supervisor,
+    pub supervisor: SupervisorAbility,
     /// Whether a supervisor can take a copy of a process's descriptor (pidfd_getfd(2)).
     pub takes_descriptors: bool,
 }
@@ -75,7 +75,7 @@ impl Grouped {
 
 /// Who judges calls that Landlock and the filter can't.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Supervisor {
+pub enum SupervisorAbility {
     /// The run's own: the kernel has user notification.
     Own,
     /// The outer run's, since a tree can have one listener. It is asked to narrow this run.
@@ -116,7 +116,7 @@ pub struct Plan {
     /// The resources that a control group limits.
     pub control_group: Grouped,
     /// Who supervises.
-    pub supervisor: Supervisor,
+    pub supervisor: SupervisorAbility,
     /// The supervisor's tasks; `None` without one.
     pub supervision: Option<Supervision>,
     /// Whether hosts are named, so that the run needs a resolver and a relay.
@@ -253,7 +253,7 @@ enum Watch {
 }
 
 fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -> Watch {
-    if ability.supervisor != Supervisor::None {
+    if ability.supervisor != SupervisorAbility::None {
         Watch::Supervised(Supervision {
             reading: files::reading(policy),
             trace,
@@ -285,7 +285,7 @@ pub fn has_network(policy: &Policy) -> bool {
 /// The sockets of a run on a machine: only a supervisor of the run's own can tell hosts apart.
 fn sockets_on(policy: &Policy, ability: Ability) -> calls::Sockets {
     match sockets(policy) {
-        calls::Sockets::Hosts if ability.supervisor != Supervisor::Own => calls::Sockets::None,
+        calls::Sockets::Hosts if ability.supervisor != SupervisorAbility::Own => calls::Sockets::None,
         other => other,
     }
 }
@@ -310,7 +310,7 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
         unjudged: match watch {
             Watch::Alone => Unjudged::Refused,
             Watch::None => Unjudged::Allowed,
-            Watch::Supervised(_) if ability.supervisor == Supervisor::Outer => Unjudged::Outside,
+            Watch::Supervised(_) if ability.supervisor == SupervisorAbility::Outer => Unjudged::Outside,
             Watch::Supervised(_) => Unjudged::Supervised,
         },
         sockets: sockets_on(policy, ability),
@@ -358,7 +358,7 @@ fn program(policy: &Policy, ability: Ability, watch: Watch) -> Result<Vec<Instru
     };
     let table = calls::table(&posture, architecture)?;
     let mut program = filter::assemble(&table, architecture, calls::UNKNOWN)?;
-    if ability.supervisor == Supervisor::Outer {
+    if ability.supervisor == SupervisorAbility::Outer {
         filter::leave_to_outer(&mut program);
     }
     Ok(program)

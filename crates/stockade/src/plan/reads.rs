@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::calls::Sockets;
-use super::{Ability, Links, Supervisor, Trace, files, shortfall, sockets_on};
-use crate::policy::{Access, Asks, Extent, Grant, Policy};
+use super::{Ability, Links, SupervisorAbility, Trace, files, shortfall, sockets_on};
+use crate::policy::{Access, Asks, Grant, GrantExtent, Policy};
 
 /// Who judges read-only opens.
 #[derive(Debug, Clone, Copy)]
@@ -109,12 +109,12 @@ pub enum KeptExact {
 
 /// Whether a grant's path stays the same object: a run may replace a file, and create a flag's tree anew.
 pub fn stays(grant: &Grant) -> bool {
-    grant.extent == Extent::Subtree && Links::of(&grant.origin) != Links::Refused
+    grant.extent == GrantExtent::Subtree && Links::of(&grant.origin) != Links::Refused
 }
 
 /// The reason in a policy that keeps Landlock from judging reads alone, if the policy has one.
 pub fn kept_exact(policy: &Policy, ability: Ability) -> Option<KeptExact> {
-    if ability.supervisor == Supervisor::Outer {
+    if ability.supervisor == SupervisorAbility::Outer {
         return Some(KeptExact::Inside);
     }
     if policy.asks != Asks::Nothing {
@@ -128,7 +128,7 @@ pub fn kept_exact(policy: &Policy, ability: Ability) -> Option<KeptExact> {
     }
     let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
     let is_too_large = |grant: &&Grant| {
-        grant.extent == Extent::Subtree
+        grant.extent == GrantExtent::Subtree
             && (shortfall::is_too_large(&grant.path)
                 || ["/proc", "/sys"].iter().any(|tree| grant.path.starts_with(tree)))
     };
@@ -142,7 +142,7 @@ pub fn kept_exact(policy: &Policy, ability: Ability) -> Option<KeptExact> {
     }
     let lies_in_another = |path: &Path| {
         chosen().any(|grant| {
-            grant.extent == Extent::Subtree
+            grant.extent == GrantExtent::Subtree
                 && grant.access.contains(Access::READ)
                 && path != grant.path
                 && grant.covers(path)

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::calls::Sockets;
-use super::{Ability, LANDLOCK_SCOPE_ABI, Supervisor, files};
-use crate::policy::{Access, Capabilities, Extent, NetworkPolicy, Policy};
+use super::{Ability, LANDLOCK_SCOPE_ABI, SupervisorAbility, files};
+use crate::policy::{Access, Capabilities, GrantExtent, NetworkPolicy, Policy};
 
 /// A named gap. A run that has one is refused unless the user accepted it by this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,13 +92,13 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
             found.push(Missing { shortfall, because });
         }
     };
-    if ability.supervisor == Supervisor::None {
+    if ability.supervisor == SupervisorAbility::None {
         note(Shortfall::Supervisor, needs_supervisor(policy, ability));
     }
-    if super::sockets(policy) == Sockets::Hosts && ability.supervisor != Supervisor::Own {
+    if super::sockets(policy) == Sockets::Hosts && ability.supervisor != SupervisorAbility::Own {
         note(Shortfall::Network, needs_network(policy, ability));
     }
-    if ability.landlock_abi < LANDLOCK_SCOPE_ABI && ability.supervisor == Supervisor::None {
+    if ability.landlock_abi < LANDLOCK_SCOPE_ABI && ability.supervisor == SupervisorAbility::None {
         note(
             Shortfall::Signals,
             vec![format!(
@@ -114,8 +114,8 @@ pub fn find(policy: &Policy, ability: Ability) -> Vec<Missing> {
 /// The hosts and ports that a policy names.
 fn needs_network(policy: &Policy, ability: Ability) -> Vec<String> {
     let why = match ability.supervisor {
-        Supervisor::Outer => "and inside another run they can't be told apart",
-        Supervisor::Own | Supervisor::None => "and they can't be told apart here",
+        SupervisorAbility::Outer => "and inside another run they can't be told apart",
+        SupervisorAbility::Own | SupervisorAbility::None => "and they can't be told apart here",
     };
     let mut because = Vec::new();
     if let NetworkPolicy::Hosts(hosts) = &policy.reach
@@ -140,7 +140,7 @@ fn needs_supervisor(policy: &Policy, ability: Ability) -> Vec<String> {
             let path = grant.path.display();
             if grant.access.intersects(Access::CHANGE) {
                 Some(format!("`{path}` may be written ({})", grant.origin))
-            } else if grant.extent == Extent::Subtree && is_too_large(&grant.path) {
+            } else if grant.extent == GrantExtent::Subtree && is_too_large(&grant.path) {
                 Some(format!("all of `{path}` may be read ({})", grant.origin))
             } else {
                 None

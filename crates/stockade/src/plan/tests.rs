@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use landlock::AccessFs;
 
 use super::*;
-use crate::policy::{Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant, Target};
+use crate::policy::{DenialKind, DenialRule, Grant, GrantExtent, HostGrant, ListenGrant, Target};
 use crate::profile::{HostPattern, Origin};
 
 const NEW: Ability = Ability {
     landlock_abi: 7,
     seccomp: true,
     control_group: Grouped::Nothing,
-    supervisor: Supervisor::None,
+    supervisor: SupervisorAbility::None,
     takes_descriptors: true,
 };
 
@@ -20,7 +20,7 @@ fn grant(access: Access, path: &str, origin: Origin) -> Grant {
     Grant {
         access,
         path: PathBuf::from(path),
-        extent: Extent::Subtree,
+        extent: GrantExtent::Subtree,
         exempt: matches!(origin, Origin::Base),
         origin,
         why: None,
@@ -103,12 +103,12 @@ fn only_a_supervised_run_has_a_cache_and_its_target_gets_no_right_to_write_there
             .cache
     };
     let rights = (AccessFs::Execute | AccessFs::ReadFile).bits();
-    assert_eq!(cache(&policy, Supervisor::Own), Some(rights));
-    assert_eq!(cache(&policy, Supervisor::Outer), Some(rights));
-    assert_eq!(cache(&policy, Supervisor::None), None);
+    assert_eq!(cache(&policy, SupervisorAbility::Own), Some(rights));
+    assert_eq!(cache(&policy, SupervisorAbility::Outer), Some(rights));
+    assert_eq!(cache(&policy, SupervisorAbility::None), None);
     policy.grants.pop();
     assert_eq!(
-        cache(&policy, Supervisor::Own),
+        cache(&policy, SupervisorAbility::Own),
         None,
         "it fetches nothing and doesn't write its root"
     );
@@ -131,11 +131,11 @@ fn named_hosts_are_the_network_shortfall_and_accepted_mean_no_network() {
 #[test]
 fn named_hosts_and_ports_need_a_supervisor_of_the_runs_own() {
     let own = Ability {
-        supervisor: Supervisor::Own,
+        supervisor: SupervisorAbility::Own,
         ..NEW
     };
     let outer = Ability {
-        supervisor: Supervisor::Outer,
+        supervisor: SupervisorAbility::Outer,
         ..NEW
     };
     let mut hosts = policy(vec![]);
@@ -189,7 +189,7 @@ fn older_kernels_lose_rights_and_say_what_that_means() {
     let policy = policy(vec![]);
     for abi in 1..=5 {
         assert_eq!(missing(&policy, at_abi(abi)), [Shortfall::Signals], "ABI {abi}");
-        for supervisor in [Supervisor::Own, Supervisor::Outer] {
+        for supervisor in [SupervisorAbility::Own, SupervisorAbility::Outer] {
             let supervised = Ability {
                 supervisor,
                 ..at_abi(abi)
@@ -257,8 +257,8 @@ fn counting_processes_needs_a_control_group_or_the_supervisor() {
     assert_eq!(missing(&policy, delegated), []);
 }
 
-fn explicit(target: Target) -> Denial {
-    Denial {
+fn explicit(target: Target) -> DenialRule {
+    DenialRule {
         target,
         access: Access::all(),
         kind: DenialKind::Explicit,
@@ -356,7 +356,7 @@ fn the_plan_of_a_small_policy_reads_like_it() {
 }
 
 const WATCHED: Ability = Ability {
-    supervisor: Supervisor::Own,
+    supervisor: SupervisorAbility::Own,
     ..NEW
 };
 
@@ -416,7 +416,7 @@ fn the_fast_trace_is_taken_where_landlock_can_be_told_all_that_is_read() {
     let executed = grant(Access::EXECUTE, "/work", shipped(1));
     assert_eq!(kept(vec![executed]), Some(KeptExact::Executed("/work".into())));
     let inner = Ability {
-        supervisor: Supervisor::Outer,
+        supervisor: SupervisorAbility::Outer,
         ..NEW
     };
     assert_eq!(kept_exact(&policy(vec![]), inner), Some(KeptExact::Inside));
@@ -455,7 +455,7 @@ fn under_an_outer_supervisor_the_plan_is_a_supervised_one_whose_filter_notifies_
     let policy = policy(vec![grant(Access::WRITING, "/work", flag())]);
     let ability = |supervisor| Ability { supervisor, ..NEW };
     let compiled = |supervisor| compile(&policy, ability(supervisor), &[], Reads::Exact).unwrap();
-    let (own, outer) = (compiled(Supervisor::Own), compiled(Supervisor::Outer));
+    let (own, outer) = (compiled(SupervisorAbility::Own), compiled(SupervisorAbility::Outer));
     let asks = |plan: &Plan| {
         plan.filter
             .iter()

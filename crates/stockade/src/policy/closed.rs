@@ -12,13 +12,13 @@ use globset::{Candidate, Error, Glob, GlobBuilder, GlobSet};
 
 use super::listed::Closing;
 use super::moving::Course;
-use super::{Denial, DenialKind, Policy, Target, git};
+use super::{DenialKind, DenialRule, Policy, Target, git};
 
 /// The compiled denials of a policy.
 #[derive(Debug, Clone)]
 pub struct Closed {
     count: usize,
-    names: Names,
+    names: ClosedNames,
     globs: Vec<Globs>,
     git: Vec<usize>,
     listed: Vec<(usize, Closing)>,
@@ -35,7 +35,7 @@ impl Closed {
     pub fn compile(policy: &Policy) -> Closed {
         let mut closed = Closed {
             count: policy.denials.len(),
-            names: Names::default(),
+            names: ClosedNames::default(),
             globs: Vec::new(),
             git: Vec::new(),
             listed: Vec::new(),
@@ -72,7 +72,7 @@ impl Closed {
     }
 
     /// The form of each denial that the checks of moves use.
-    pub(super) fn courses(&self, denials: &[Denial]) -> &[Course] {
+    pub(super) fn courses(&self, denials: &[DenialRule]) -> &[Course] {
         self.courses.get_or_init(|| denials.iter().map(Course::new).collect())
     }
 
@@ -112,12 +112,12 @@ impl Closed {
 
 /// Closed paths as a tree of names. Each node holds the denials that close it.
 #[derive(Debug, Clone, Default)]
-struct Names {
+struct ClosedNames {
     here: Vec<usize>,
-    inside: BTreeMap<OsString, Names>,
+    inside: BTreeMap<OsString, ClosedNames>,
 }
 
-impl Names {
+impl ClosedNames {
     fn add(&mut self, path: &Path, index: usize) {
         let node = path.components().fold(self, |node, part| {
             node.inside.entry(part.as_os_str().to_owned()).or_default()

@@ -4,25 +4,25 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::listed::{Closing, List};
-use super::{Access, Closed, Denial, DenialKind, Extent, Grant, Policy, Target};
+use super::listed::{Closing, SecretList};
+use super::{Access, Closed, DenialKind, DenialRule, Grant, GrantExtent, Policy, Target};
 use crate::profile::Origin;
 
 /// The decision on one access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision<'a> {
+pub enum AccessDecision<'a> {
     /// Allowed, by this grant among others.
     Allow(&'a Grant),
     /// Refused by this denial.
-    Denied(&'a Denial),
+    Denied(&'a DenialRule),
     /// Refused because nothing grants it.
     NotGranted,
 }
 
-impl Decision<'_> {
+impl AccessDecision<'_> {
     /// Whether the access may go ahead.
     pub fn is_allowed(self) -> bool {
-        matches!(self, Decision::Allow(_))
+        matches!(self, AccessDecision::Allow(_))
     }
 }
 
@@ -39,8 +39,8 @@ impl Grant {
     /// Whether the grant covers a path, whatever the access.
     pub fn covers(&self, path: &Path) -> bool {
         match self.extent {
-            Extent::Single => path == self.path,
-            Extent::Subtree => lies_below(path, &self.path),
+            GrantExtent::Single => path == self.path,
+            GrantExtent::Subtree => lies_below(path, &self.path),
         }
     }
 }
@@ -58,7 +58,7 @@ pub fn lies_below(path: &Path, top: &Path) -> bool {
     }
 }
 
-impl Denial {
+impl DenialRule {
     /// Whether it covers files of a kind at any depth, and so doesn't apply in the runtime base and in installations. A
     /// denial with a fixed place applies there too, except a scope, which concerns only the files that a run works on.
     pub(super) fn is_pattern(&self) -> bool {
@@ -68,12 +68,12 @@ impl Denial {
     }
 
     /// The same denial as it applies at a path, for messages: of a built-in list, the one line that matches.
-    pub fn met_at(&self, path: &Path) -> Denial {
+    pub fn met_at(&self, path: &Path) -> DenialRule {
         let target = match &self.target {
             Target::Listed(listed) => Closing::new(listed).target(path),
             _ => None,
         };
-        Denial {
+        DenialRule {
             target: target.unwrap_or_else(|| self.target.clone()),
             ..self.clone()
         }
@@ -86,7 +86,7 @@ impl Denial {
 
     /// Whether it exempts files in directories that the run made itself.
     pub fn spares_makers(&self) -> bool {
-        let is_list = matches!(&self.target, Target::Listed(listed) if listed.list == List::Guarded);
+        let is_list = matches!(&self.target, Target::Listed(listed) if listed.list == SecretList::Guarded);
         is_list || self.guards_git()
     }
 
@@ -148,11 +148,11 @@ pub(super) const SPECIAL: [char; 6] = ['*', '?', '[', '{', '\\', '!'];
 #[derive(Debug)]
 pub struct Matcher<'a> {
     policy: &'a Policy,
-    closed: Held<'a>,
+    closed: Verdicts<'a>,
 }
 
 #[derive(Debug)]
-enum Held<'a> {
+enum Verdicts<'a> {
     Own(Box<Closed>),
     Shared(&'a Closed),
 }
@@ -162,7 +162,7 @@ impl<'a> Matcher<'a> {
     pub fn new(policy: &'a Policy) -> Self {
         Matcher {
             policy,
-            closed: Held::Own(Box::new(Closed::compile(policy))),
+            closed: Verdicts::Own(Box::new(Closed::compile(policy))),
         }
     }
 
@@ -171,12 +171,12 @@ impl<'a> Matcher<'a> {
         assert_eq!(policy.denials.len(), closed.count(), "denials of another policy");
         Matcher {
             policy,
-            closed: Held::Shared(closed),
+            closed: Verdicts::Shared(closed),
         }
     }
 
     /// Decides one access (a single bit) to one path, the kernel's absolute name of the object.
-    pub fn decide(&self, access: Access, path: &Path) -> Decision<'a> {
+    pub fn decide(&self, access: Access, path: &Path) -> AccessDecision<'a> {
         let mut exempt = false;
         let mut allowing = None;
         for grant in self.policy.grants.iter().filter(|grant| grant.covers(path)) {
@@ -186,23 +186,34 @@ impl<'a> Matcher<'a> {
             }
         }
         if let Some(denial) = self.denial(access, path, exempt) {
-            return Decision::Denied(denial);
+            return AccessDecision::Denied(denial);
         }
-        allowing.map_or(Decision::NotGranted, Decision::Allow)
+        allowing.map_or(AccessDecision::NotGranted, AccessDecision::Allow)
     }
 
     /// Returns the denial that refuses this access, if any. `exempt`: secret patterns are off here.
-    pub fn denial(&self, access: Access, path: &Path, exempt: bool) -> Option<&'a Denial> {
+    pub fn denial(&self, access: Access, path: &Path, exempt: bool) -> Option<&'a DenialRule> {
         self.denial_of(access, path, exempt, &|_| false)
     }
 
     /// The same for a run that made some directories itself: a `.git` among them isn't guarded, and no path in one is
     /// guarded for its name alone.
-    pub fn denial_for_maker(&self, access: Access, path: &Path, made: &dyn Fn(&Path) -> bool) -> Option<&'a Denial> {
+    pub fn denial_for_maker(
+        &self,
+        access: Access,
+        path: &Path,
+        made: &dyn Fn(&Path) -> bool,
+    ) -> Option<&'a DenialRule> {
         self.denial_of(access, path, false, made)
     }
 
-    fn denial_of(&self, access: Access, path: &Path, exempt: bool, made: &dyn Fn(&Path) -> bool) -> Option<&'a Denial> {
+    fn denial_of(
+        &self,
+        access: Access,
+        path: &Path,
+        exempt: bool,
+        made: &dyn Fn(&Path) -> bool,
+    ) -> Option<&'a DenialRule> {
         let denials = &self.policy.denials;
         let refuses = |index: usize| {
             let denial = &denials[index];
@@ -219,24 +230,24 @@ impl<'a> Matcher<'a> {
 
     pub(super) fn closed(&self) -> &Closed {
         match &self.closed {
-            Held::Own(closed) => closed,
-            Held::Shared(closed) => closed,
+            Verdicts::Own(closed) => closed,
+            Verdicts::Shared(closed) => closed,
         }
     }
 }
 
 /// A component of a package directory's path.
-enum Named {
+enum PackageName {
     As(&'static str),
     /// Contains this text, in any case.
     With(&'static str),
 }
 
-impl Named {
+impl PackageName {
     fn is(&self, name: &OsStr) -> bool {
         match self {
-            Named::As(this) => name == *this,
-            Named::With(part) => name
+            PackageName::As(this) => name == *this,
+            PackageName::With(part) => name
                 .to_str()
                 .is_some_and(|name| name.to_ascii_lowercase().contains(part)),
         }
@@ -244,15 +255,23 @@ impl Named {
 }
 
 /// Package directories: Node's, Python's, vendored ones, cargo's, Go's and Maven's.
-const OF_PACKAGES: &[&[Named]] = &[
-    &[Named::As("node_modules")],
-    &[Named::As("site-packages")],
-    &[Named::As("dist-packages")],
-    &[Named::As("vendor")],
-    &[Named::With("cargo"), Named::As("registry"), Named::As("src")],
-    &[Named::With("cargo"), Named::As("git"), Named::As("checkouts")],
-    &[Named::As("pkg"), Named::As("mod")],
-    &[Named::As(".m2"), Named::As("repository")],
+const OF_PACKAGES: &[&[PackageName]] = &[
+    &[PackageName::As("node_modules")],
+    &[PackageName::As("site-packages")],
+    &[PackageName::As("dist-packages")],
+    &[PackageName::As("vendor")],
+    &[
+        PackageName::With("cargo"),
+        PackageName::As("registry"),
+        PackageName::As("src"),
+    ],
+    &[
+        PackageName::With("cargo"),
+        PackageName::As("git"),
+        PackageName::As("checkouts"),
+    ],
+    &[PackageName::As("pkg"), PackageName::As("mod")],
+    &[PackageName::As(".m2"), PackageName::As("repository")],
 ];
 
 /// Whether a path lies in a directory of installed packages. These come from registries, with certificates and test
@@ -276,7 +295,7 @@ pub(super) fn begun_packages(path: &Path) -> Vec<(usize, usize)> {
     let names: Vec<&OsStr> = path.iter().collect();
     let places = OF_PACKAGES.iter().enumerate();
     let begun = places.flat_map(|(number, place)| (1..place.len()).map(move |count| (number, &place[..count])));
-    let ends_so = |(_, first): &(usize, &[Named])| {
+    let ends_so = |(_, first): &(usize, &[PackageName])| {
         let last = names.len().checked_sub(first.len()).map(|from| &names[from..]);
         last.is_some_and(|last| last.iter().zip(*first).all(|(name, named)| named.is(name)))
     };
@@ -287,7 +306,7 @@ pub(super) fn begun_packages(path: &Path) -> Vec<(usize, usize)> {
 }
 
 /// Returns the deeper of `a` and `b` where one lies below the other.
-pub fn deeper(a: &Grant, b: &Grant) -> Option<(PathBuf, Extent)> {
+pub fn deeper(a: &Grant, b: &Grant) -> Option<(PathBuf, GrantExtent)> {
     if a.covers(&b.path) {
         Some((
             b.path.clone(),

@@ -44,7 +44,7 @@ impl<'a> Parts<'a> {
                 return None;
             }
             if line.trim_start().starts_with('[') {
-                (header, section) = (line, Section::of(line));
+                (header, section) = (line, GitSection::of(line));
                 if section.is_none() {
                     parts.rest.push((header, line));
                 }
@@ -53,7 +53,7 @@ impl<'a> Parts<'a> {
             match section.as_ref().and_then(|section| section.value(line)) {
                 Some(value) => parts.note(section.as_ref(), line, value),
                 None => {
-                    if let Some(Section::Remote(name)) = &section
+                    if let Some(GitSection::Remote(name)) = &section
                         && line.starts_with("\turl = ")
                     {
                         parts.elsewhere.insert(name);
@@ -65,12 +65,12 @@ impl<'a> Parts<'a> {
         Some(parts)
     }
 
-    fn note(&mut self, section: Option<&Section<'a>>, line: &str, value: &'a str) {
+    fn note(&mut self, section: Option<&GitSection<'a>>, line: &str, value: &'a str) {
         match section {
-            Some(Section::Remote(name)) if line.starts_with("\turl ") => {
+            Some(GitSection::Remote(name)) if line.starts_with("\turl ") => {
                 self.remotes.insert(name);
             }
-            Some(Section::Branch) if line.starts_with("\tremote ") && value != "." => {
+            Some(GitSection::Branch) if line.starts_with("\tremote ") && value != "." => {
                 self.followed.insert(value);
             }
             _ => {}
@@ -88,22 +88,22 @@ impl<'a> Parts<'a> {
 }
 
 /// A section in which lines may change, by its header as git writes it.
-enum Section<'a> {
+enum GitSection<'a> {
     Remote(&'a str),
     Branch,
     User,
 }
 
-impl<'a> Section<'a> {
-    fn of(line: &'a str) -> Option<Section<'a>> {
+impl<'a> GitSection<'a> {
+    fn of(line: &'a str) -> Option<GitSection<'a>> {
         let named = |kind: &str| line.strip_prefix(kind)?.strip_suffix("\"]");
         if let Some(name) = named("[remote \"") {
-            return is_name(name, "._-").then_some(Section::Remote(name));
+            return is_name(name, "._-").then_some(GitSection::Remote(name));
         }
         if let Some(name) = named("[branch \"") {
-            return is_name(name, "._-/+@").then_some(Section::Branch);
+            return is_name(name, "._-/+@").then_some(GitSection::Branch);
         }
-        (line == "[user]").then_some(Section::User)
+        (line == "[user]").then_some(GitSection::User)
     }
 
     /// Returns the value of a line that may change.
@@ -111,13 +111,13 @@ impl<'a> Section<'a> {
         let (key, value) = line.strip_prefix('\t')?.split_once(" = ")?;
         let is_safe = value.len() <= LONGEST
             && match (self, key) {
-                (Section::Remote(_), "url" | "pushurl") => is_address(value),
-                (Section::Remote(_), "fetch") => is_fetch(value),
-                (Section::Branch, "remote") => value == "." || is_name(value, "._-"),
-                (Section::Branch, "merge") => value
+                (GitSection::Remote(_), "url" | "pushurl") => is_address(value),
+                (GitSection::Remote(_), "fetch") => is_fetch(value),
+                (GitSection::Branch, "remote") => value == "." || is_name(value, "._-"),
+                (GitSection::Branch, "merge") => value
                     .strip_prefix("refs/heads/")
                     .is_some_and(|name| is_name(name, "._-/+@")),
-                (Section::User, "name" | "email") => is_text(value),
+                (GitSection::User, "name" | "email") => is_text(value),
                 _ => false,
             };
         is_safe.then_some(value)

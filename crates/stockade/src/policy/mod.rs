@@ -38,7 +38,7 @@ pub use addresses::{AddressKind, kind_of};
 pub use base::{BASE, BaseEntry};
 pub use capability::{Capabilities, NoCapability};
 pub use closed::Closed;
-pub use decide::{Decision, Matcher, lies_below};
+pub use decide::{AccessDecision, Matcher, lies_below};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable};
 pub use git::{Renamed, git_config_of_lock, git_directories, is_in_git_directory, is_module};
@@ -46,7 +46,7 @@ pub use git_config::is_harmless_change;
 pub use git_index::{Index, is_head, may_name_work_tree, object_name_length};
 pub use kind::Kind;
 pub use listed::{
-    Closing, Entry, Line, List, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, lines as listed_lines,
+    Closing, Entry, Line, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, SecretList, lines as listed_lines,
     moved as moved_places, names_anywhere, paths_of_homes, paths_of_machine,
 };
 pub use mode::{Mode, Role, Scope, scope_glob};
@@ -104,7 +104,7 @@ pub struct Policy {
     /// The granted trees and files.
     pub grants: Vec<Grant>,
     /// The denials inside them.
-    pub denials: Vec<Denial>,
+    pub denials: Vec<DenialRule>,
     /// The hosts that the run may connect to.
     pub reach: NetworkPolicy,
     /// Ports of the loopback interface that the run may listen on.
@@ -153,7 +153,7 @@ pub struct Grant {
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
     /// Whether it covers the path alone or the subtree.
-    pub extent: Extent,
+    pub extent: GrantExtent,
     /// Whether secret *patterns* are off in it: true for the runtime base and the command's own installation, which
     /// hold files like `cacert.pem`. Secret *names* apply everywhere.
     pub exempt: bool,
@@ -176,7 +176,7 @@ pub struct SocketGrant {
 
 /// The extent of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Extent {
+pub enum GrantExtent {
     /// The path alone, nothing below it.
     Single,
     /// The path and everything below it.
@@ -186,7 +186,7 @@ pub enum Extent {
 /// A path or pattern that stays closed whatever is granted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Denial {
+pub struct DenialRule {
     /// The paths it closes.
     pub target: Target,
     /// The accesses it refuses.

@@ -14,7 +14,7 @@ use globset::GlobMatcher;
 use super::closed::{compile, essence};
 use super::decide::{begun_packages, holds_packages};
 use super::listed::Closing;
-use super::{Access, Denial, DenialKind, Matcher, Target, git};
+use super::{Access, DenialKind, DenialRule, Matcher, Target, git};
 use crate::profile::Origin;
 
 /// The kind of object that gets a name by a rename, a link or a symlink.
@@ -31,7 +31,7 @@ pub enum Arrival<'p> {
 impl<'a> Matcher<'a> {
     /// Returns a denial that closes a path below `new`, where the arriving object may hold, or lead to, content that the run
     /// could not have created under that name. `new` itself is checked like any other entry. Paths are the kernel's names.
-    pub fn filled_by(&self, arrival: Arrival<'_>, new: &Path) -> Option<&'a Denial> {
+    pub fn filled_by(&self, arrival: Arrival<'_>, new: &Path) -> Option<&'a DenialRule> {
         let denials = &self.policy().denials;
         let mut all = denials.iter().zip(self.closed().courses(denials));
         let filled =
@@ -46,7 +46,7 @@ impl<'a> Matcher<'a> {
     /// secret patterns in package directories too, and all built-in denials at paths that a person opened. Content
     /// closed in a directory would be open after a move into one of these, or to a name that makes one of its entries
     /// such a place; and content made in one would become closed after a move out.
-    fn crossed(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
+    fn crossed(&self, old: &Path, new: &Path) -> Option<&'a DenialRule> {
         let exempt = || self.policy().grants.iter().filter(|grant| grant.exempt);
         let is_exempt = |path: &Path| exempt().any(|grant| grant.covers(path));
         let holds_exempt = |path: &Path| exempt().any(|grant| grant.path != path && grant.path.starts_with(path));
@@ -63,7 +63,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Returns a built-in denial with a fixed path that closes something strictly below this directory.
-    pub fn built_in_below(&self, directory: &Path) -> Option<&'a Denial> {
+    pub fn built_in_below(&self, directory: &Path) -> Option<&'a DenialRule> {
         let denials = &self.policy().denials;
         let mut all = denials.iter().zip(self.closed().courses(denials));
         let found = all.find(|(denial, course)| match course {
@@ -77,7 +77,7 @@ impl<'a> Matcher<'a> {
     /// Returns a denial that closes something at or below `old` and would no longer do so under `new`, unless another
     /// denial closes all of `new`. Strict where it can't tell, and for all files that git trusts. Both are the kernel's
     /// names. Places where denials are off are checked by [`Matcher::filled_by`].
-    pub fn opens_by_moving(&self, old: &Path, new: &Path) -> Option<&'a Denial> {
+    pub fn opens_by_moving(&self, old: &Path, new: &Path) -> Option<&'a DenialRule> {
         self.opens_by_moving_for_maker(old, new, &|_| false)
     }
 
@@ -87,7 +87,7 @@ impl<'a> Matcher<'a> {
         old: &Path,
         new: &Path,
         made: &dyn Fn(&Path) -> bool,
-    ) -> Option<&'a Denial> {
+    ) -> Option<&'a DenialRule> {
         let denials = &self.policy().denials;
         let mut lost = denials.iter().zip(self.closed().courses(denials));
         lost.find(|(denial, course)| course.opens(old, new, made) && !self.closes_wholly(new, denial))
@@ -95,7 +95,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Whether another denial closes all of the path at least as strictly as this one.
-    fn closes_wholly(&self, path: &Path, denial: &Denial) -> bool {
+    fn closes_wholly(&self, path: &Path, denial: &DenialRule) -> bool {
         let denials = &self.policy().denials;
         let as_tight = |index: usize| {
             let other = &denials[index];
@@ -116,7 +116,7 @@ pub(super) enum Course {
     /// A built-in list.
     Listed(Closing),
     /// A glob, component by component.
-    Steps(Vec<Step>),
+    Steps(Vec<GlobPart>),
     /// A path below this directory: a glob that can't be split into components.
     Somewhere(PathBuf),
     /// All paths.
@@ -127,7 +127,7 @@ pub(super) enum Course {
 
 /// One component of a glob.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
+pub(super) enum GlobPart {
     /// Exactly this name.
     Literal(OsString),
     /// A name that matches the glob.
@@ -137,7 +137,7 @@ pub(super) enum Step {
 }
 
 impl Course {
-    pub(super) fn new(denial: &Denial) -> Course {
+    pub(super) fn new(denial: &DenialRule) -> Course {
         match &denial.target {
             Target::Path(path) => Course::Path(path.clone()),
             Target::GitDirectories => Course::Git,
@@ -147,7 +147,7 @@ impl Course {
             Target::Glob { below, glob } if compile(glob, denial.kind).is_ok() => {
                 let literal = below
                     .components()
-                    .map(|part| Step::Literal(part.as_os_str().to_owned()));
+                    .map(|part| GlobPart::Literal(part.as_os_str().to_owned()));
                 steps(essence(glob), denial.kind)
                     .map(|steps| Course::Steps(literal.chain(steps).collect()))
                     .unwrap_or_else(|| Course::Somewhere(below.clone()))
@@ -189,7 +189,7 @@ impl Course {
                     Arrival::Link => new.parent().unwrap_or(new),
                 };
                 let (before, after) = (positions(steps, from), positions(steps, new));
-                matches!(after, Positions::Before(_)) && !after.is_among(&before)
+                matches!(after, GlobPositions::Before(_)) && !after.is_among(&before)
             }
             Course::Somewhere(_) if arrival == Arrival::File => false,
             Course::Somewhere(below) => new.starts_with(below) || below.starts_with(new),
@@ -200,7 +200,7 @@ impl Course {
 }
 
 /// Splits a glob into components; `None` where the components don't carry its full meaning.
-fn steps(glob: &str, kind: DenialKind) -> Option<Vec<Step>> {
+fn steps(glob: &str, kind: DenialKind) -> Option<Vec<GlobPart>> {
     let parts: Vec<_> = glob.split('/').collect();
     // The meaning of several `**` in a row depends on the matcher's version.
     if parts.windows(2).any(|pair| pair == ["**", "**"]) {
@@ -209,9 +209,9 @@ fn steps(glob: &str, kind: DenialKind) -> Option<Vec<Step>> {
     parts.into_iter().map(|part| step(part, kind)).collect()
 }
 
-fn step(part: &str, kind: DenialKind) -> Option<Step> {
+fn step(part: &str, kind: DenialKind) -> Option<GlobPart> {
     if part == "**" {
-        return Some(Step::Any);
+        return Some(GlobPart::Any);
     }
     // A `**` among alternatives may span components, and so may a class that contains the separator. A separator inside
     // braces or after a backslash leaves parts that aren't valid globs.
@@ -219,7 +219,7 @@ fn step(part: &str, kind: DenialKind) -> Option<Step> {
         return None;
     }
     let glob = compile(part, kind).ok()?;
-    Some(Step::Name(glob.compile_matcher()))
+    Some(GlobPart::Name(glob.compile_matcher()))
 }
 
 /// Whether all classes contain only letters, digits and `_`, and so no separator.
@@ -232,24 +232,24 @@ fn has_plain_classes(part: &str) -> bool {
 }
 
 /// The states that the automaton can be in.
-enum Positions {
+enum GlobPositions {
     /// At the end: the path, or a directory above it, is closed.
     Closed,
     /// Before these steps.
     Before(BTreeSet<usize>),
 }
 
-impl Positions {
-    fn is_among(&self, others: &Positions) -> bool {
+impl GlobPositions {
+    fn is_among(&self, others: &GlobPositions) -> bool {
         match (self, others) {
-            (_, Positions::Closed) => true,
-            (Positions::Closed, _) => false,
-            (Positions::Before(ours), Positions::Before(theirs)) => ours.is_subset(theirs),
+            (_, GlobPositions::Closed) => true,
+            (GlobPositions::Closed, _) => false,
+            (GlobPositions::Before(ours), GlobPositions::Before(theirs)) => ours.is_subset(theirs),
         }
     }
 }
 
-fn positions(steps: &[Step], path: &Path) -> Positions {
+fn positions(steps: &[GlobPart], path: &Path) -> GlobPositions {
     let mut before = BTreeSet::new();
     enter(steps, 0, &mut before);
     for part in path.components() {
@@ -258,28 +258,28 @@ fn positions(steps: &[Step], path: &Path) -> Positions {
             advance(steps, at, part, &mut after);
         }
         if after.contains(&steps.len()) {
-            return Positions::Closed;
+            return GlobPositions::Closed;
         }
         before = after;
     }
-    Positions::Before(before)
+    GlobPositions::Before(before)
 }
 
 /// Adds a position, and the one after a `**` that may match nothing.
-fn enter(steps: &[Step], at: usize, positions: &mut BTreeSet<usize>) {
+fn enter(steps: &[GlobPart], at: usize, positions: &mut BTreeSet<usize>) {
     positions.insert(at);
-    if matches!(steps.get(at), Some(Step::Any)) && at + 1 < steps.len() {
+    if matches!(steps.get(at), Some(GlobPart::Any)) && at + 1 < steps.len() {
         enter(steps, at + 1, positions);
     }
 }
 
-fn advance(steps: &[Step], at: usize, part: Component<'_>, after: &mut BTreeSet<usize>) {
+fn advance(steps: &[GlobPart], at: usize, part: Component<'_>, after: &mut BTreeSet<usize>) {
     let name = part.as_os_str();
     match &steps[at] {
-        Step::Literal(literal) if literal == name => enter(steps, at + 1, after),
-        Step::Name(glob) if glob.is_match(name) => enter(steps, at + 1, after),
-        Step::Any if at + 1 == steps.len() => enter(steps, at + 1, after),
-        Step::Any => enter(steps, at, after),
-        Step::Literal(_) | Step::Name(_) => {}
+        GlobPart::Literal(literal) if literal == name => enter(steps, at + 1, after),
+        GlobPart::Name(glob) if glob.is_match(name) => enter(steps, at + 1, after),
+        GlobPart::Any if at + 1 == steps.len() => enter(steps, at + 1, after),
+        GlobPart::Any => enter(steps, at, after),
+        GlobPart::Literal(_) | GlobPart::Name(_) => {}
     }
 }

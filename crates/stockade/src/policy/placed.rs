@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use globset::GlobMatcher;
 
 use super::closed::compile;
-use super::listed::{Closing, Depth, Positions};
+use super::listed::{Closing, Depth, TreePositions};
 use super::{Access, DenialKind, Policy, Target};
 
 /// The fixed places of the denials that refuse an access.
@@ -71,7 +71,7 @@ impl Placed {
     pub fn are_elsewhere(&self, directory: &Path) -> bool {
         let is_near = |place: &PathBuf| place.starts_with(directory) || directory.starts_with(place);
         let begins_nothing = |list: &Closing| {
-            !list.touches(directory) && list.positions(directory, Depth::Any) == Positions::Before(Vec::new())
+            !list.touches(directory) && list.positions(directory, Depth::Any) == TreePositions::Before(Vec::new())
         };
         !self.places.iter().any(is_near)
             && !self.globs.iter().any(|glob| glob.is_near(directory))

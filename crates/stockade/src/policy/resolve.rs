@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::decide::SPECIAL;
 use super::{
-    Access, Asks, BASE, Capabilities, Denial, DenialKind, Entry, Extent, Grant, HostGrant, List, Listed, ListenGrant,
-    Mode, NetworkPolicy, Opened, Policy, Role, SocketGrant, Target, environment,
+    Access, Asks, BASE, Capabilities, DenialKind, DenialRule, Entry, Grant, GrantExtent, HostGrant, Listed,
+    ListenGrant, Mode, NetworkPolicy, Opened, Policy, Role, SecretList, SocketGrant, Target, environment,
 };
-use crate::command::{self, Command};
+use crate::command::{self, ResolvedCommand};
 use crate::profile::{Glob, Limits, Model, Network, Origin, PathSpec, Profile, Rule};
 
 /// The additions that a run makes to its profile by flags or calls. Paths are absolute.
@@ -20,7 +20,7 @@ pub struct Additions {
     /// Unix sockets with the flag that granted them.
     pub sockets: Vec<(PathBuf, String)>,
     /// Paths granted by an "always" answer.
-    pub approved: Vec<(Access, PathBuf, Extent, Origin)>,
+    pub approved: Vec<(Access, PathBuf, GrantExtent, Origin)>,
     /// Unix sockets granted by an "always" answer.
     pub approved_sockets: Vec<(PathBuf, Origin)>,
     /// Hosts that the run may connect to.
@@ -109,7 +109,7 @@ pub struct Circumstances<'a> {
     /// The caller's environment.
     pub environment: &'a [(OsString, OsString)],
     /// The resolved command.
-    pub command: &'a Command,
+    pub command: &'a ResolvedCommand,
     /// Name and e-mail for commits, as variables.
     pub git_identity: &'a [(OsString, OsString)],
     /// The homes, and the parts of them that lie elsewhere.
@@ -149,7 +149,7 @@ pub fn resolve(profile: &Profile, circumstances: &Circumstances<'_>) -> Policy {
     grants.extend(circumstances.additions.grants.iter().map(|(access, path, flag)| Grant {
         access: *access,
         path: path.clone(),
-        extent: Extent::Subtree,
+        extent: GrantExtent::Subtree,
         exempt: false,
         origin: Origin::Flag(flag.clone()),
         why: None,
@@ -213,7 +213,7 @@ fn base_grants() -> Vec<Grant> {
         .map(|entry| Grant {
             access: entry.access,
             path: PathBuf::from(entry.path),
-            extent: Extent::Subtree,
+            extent: GrantExtent::Subtree,
             exempt: true,
             origin: Origin::Base,
             why: None,
@@ -222,22 +222,22 @@ fn base_grants() -> Vec<Grant> {
 }
 
 /// The executables, the installation that they belong to, and the script file.
-fn command_grants(command: &Command) -> Vec<Grant> {
+fn command_grants(command: &ResolvedCommand) -> Vec<Grant> {
     let single = |path: &PathBuf, access: Access, origin: Origin| Grant {
         access,
         path: path.clone(),
-        extent: Extent::Single,
+        extent: GrantExtent::Single,
         exempt: false,
         origin,
         why: None,
     };
     let installation = command.installation.iter().map(|part| Grant {
         access: match part.access {
-            command::Access::Read => Access::READ,
-            command::Access::Execute => Access::READ | Access::EXECUTE,
+            command::InstallationAccess::Read => Access::READ,
+            command::InstallationAccess::Execute => Access::READ | Access::EXECUTE,
         },
         path: part.path.clone(),
-        extent: Extent::Subtree,
+        extent: GrantExtent::Subtree,
         exempt: true,
         origin: Origin::Installation,
         why: Some(part.reason.to_string()),
@@ -259,7 +259,7 @@ fn profile_grants<'a>(profile: &'a Profile, circumstances: &'a Circumstances<'_>
         move |rule: &Rule<PathSpec>| Grant {
             access,
             path: rule.value.resolve(circumstances.root, home),
-            extent: Extent::Subtree,
+            extent: GrantExtent::Subtree,
             exempt: false,
             origin: rule.origin.clone(),
             why: rule.why.clone(),
@@ -345,16 +345,16 @@ fn listen_grants(profile: &Profile, additions: &Additions) -> Vec<ListenGrant> {
     of_profile.chain(additions.listen.iter().cloned()).collect()
 }
 
-fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> {
+fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<DenialRule> {
     let both = Access::WRITING;
-    let built_in = |target: Target, access: Access, kind: DenialKind| Denial {
+    let built_in = |target: Target, access: Access, kind: DenialKind| DenialRule {
         target,
         access,
         kind,
         origin: Origin::BuiltIn,
     };
     let (entries, opened) = (circumstances.entries.into(), circumstances.opened.into());
-    let listed = |list: List| {
+    let listed = |list: SecretList| {
         Target::Listed(Listed {
             list,
             entries: Arc::clone(&entries),
@@ -366,12 +366,16 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> 
         targets.map(|target| built_in(target, access, kind)).collect::<Vec<_>>()
     };
     let mut denials = names(circumstances.own, both, DenialKind::SecretName);
-    denials.push(built_in(listed(List::Secret), both, DenialKind::SecretName));
-    denials.push(built_in(listed(List::Key), both, DenialKind::SecretPattern));
+    denials.push(built_in(listed(SecretList::Secret), both, DenialKind::SecretName));
+    denials.push(built_in(listed(SecretList::Key), both, DenialKind::SecretPattern));
     denials.extend(names(circumstances.programs, Access::CHANGE, DenialKind::Guarded));
-    denials.push(built_in(listed(List::Guarded), Access::CHANGE, DenialKind::Guarded));
+    denials.push(built_in(
+        listed(SecretList::Guarded),
+        Access::CHANGE,
+        DenialKind::Guarded,
+    ));
     denials.push(built_in(Target::GitDirectories, Access::CHANGE, DenialKind::Guarded));
-    denials.extend(circumstances.closed.iter().map(|rule| Denial {
+    denials.extend(circumstances.closed.iter().map(|rule| DenialRule {
         target: anchored(&rule.value, circumstances),
         access: both,
         kind: if rule.value.0.starts_with("**/") {
@@ -387,7 +391,7 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> 
         .denials
         .iter()
         .map(|glob| (glob, Origin::Flag(format!("--deny {}", glob.0))));
-    denials.extend(of_profile.chain(of_flags).map(|(glob, origin)| Denial {
+    denials.extend(of_profile.chain(of_flags).map(|(glob, origin)| DenialRule {
         target: anchored(glob, circumstances),
         access: Access::all(),
         kind: DenialKind::Explicit,
@@ -398,12 +402,12 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<Denial> 
 }
 
 /// The denials of a scope. In `bypass` mode there are none.
-fn scope(circumstances: &Circumstances<'_>) -> Vec<Denial> {
+fn scope(circumstances: &Circumstances<'_>) -> Vec<DenialRule> {
     let Role { mode, scope, .. } = &circumstances.additions.role;
     if *mode == Mode::Bypass {
         return Vec::new();
     }
-    let closed = |rule: &Rule<Glob>, access: Access, kind: DenialKind| Denial {
+    let closed = |rule: &Rule<Glob>, access: Access, kind: DenialKind| DenialRule {
         target: anchored(&rule.value, circumstances),
         access,
         kind,
@@ -413,7 +417,7 @@ fn scope(circumstances: &Circumstances<'_>) -> Vec<Denial> {
     let denied = denied.map(|rule| closed(rule, Access::all(), DenialKind::Explicit));
     let kept = scope.read_only.iter();
     let kept = kept.map(|rule| closed(rule, Access::CHANGE, DenialKind::Scope));
-    let outside = scope.allowed.iter().map(|allowed| Denial {
+    let outside = scope.allowed.iter().map(|allowed| DenialRule {
         target: Target::AllBut {
             below: circumstances.root.to_path_buf(),
             globs: allowed

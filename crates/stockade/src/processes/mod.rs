@@ -52,7 +52,7 @@ impl Sample {
 
 /// The state kept for a process.
 #[derive(Default)]
-struct Seen {
+struct SeenProcess {
     /// Its processor time.
     cpu: Duration,
     /// Its page faults that read no file.
@@ -76,9 +76,9 @@ pub struct Tree {
     tick: Duration,
     page: u64,
     /// The state of each live process, by its id and start time.
-    seen: HashMap<(i32, u64), Seen>,
+    seen: HashMap<(i32, u64), SeenProcess>,
     /// The sums of all ended processes, and the number of looks.
-    ended: Seen,
+    ended: SeenProcess,
     looks: u64,
     /// The processes alive at the last look, each by a thread whose `/proc` entries show its memory.
     alive: Vec<i32>,
@@ -112,7 +112,7 @@ impl Tree {
             tick: Duration::from_secs(1) / u32::try_from(ticks).unwrap_or(100),
             page: ask(nix::unistd::SysconfVar::PAGE_SIZE, 4096),
             seen: HashMap::new(),
-            ended: Seen::default(),
+            ended: SeenProcess::default(),
             looks: 0,
             alive: Vec::new(),
             most_processes: 0,
@@ -160,9 +160,9 @@ impl Tree {
             };
             let (lender, memory) = Pages::of_process(pid, stat.threads);
             let anonymous = memory.anonymous() * self.page;
-            let seen = self.seen.entry((pid, stat.started)).or_insert_with(|| Seen {
+            let seen = self.seen.entry((pid, stat.started)).or_insert_with(|| SeenProcess {
                 inherited: of_parent,
-                ..Seen::default()
+                ..SeenProcess::default()
             });
             seen.cpu = stat.own;
             seen.faults = stat.faults;

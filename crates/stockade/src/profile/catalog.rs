@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::document::{Document, Extends, Source};
-use super::error::{Fault, ProfileError, excerpt, nearest};
+use super::error::{DocumentFault, ProfileError, excerpt, nearest};
 use super::position::Positions;
 use super::read::parse;
 use super::value::is_profile_name;
@@ -67,7 +67,7 @@ pub enum Layer {
 
 /// One line of `profile list`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedProfile {
     /// The name of the profile.
     pub name: String,
     /// Its description; empty if the profile can't be read.
@@ -114,7 +114,7 @@ impl Catalog {
     }
 
     /// Every profile, the shipped ones first, each checked as for a run.
-    pub fn list(&self) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<ListedProfile> {
         let shipped = SHIPPED
             .iter()
             .map(|&(name, _)| self.listed(Source::Shipped(name), Layer::Shipped));
@@ -126,10 +126,10 @@ impl Catalog {
     }
 
     /// An entry for a directory that can't be listed. One that an outer run closes counts as empty.
-    fn unlisted(&self) -> Option<Listed> {
+    fn unlisted(&self) -> Option<ListedProfile> {
         let directory = self.user_dir.as_ref()?;
         let error = fs::read_dir(directory).err()?;
-        (!is_absence(&error) && !is_closed_to_us(directory, &error)).then(|| Listed {
+        (!is_absence(&error) && !is_closed_to_us(directory, &error)).then(|| ListedProfile {
             name: "profiles".to_owned(),
             description: String::new(),
             layer: Layer::User,
@@ -138,13 +138,13 @@ impl Catalog {
         })
     }
 
-    fn listed(&self, source: Source, layer: Layer) -> Listed {
+    fn listed(&self, source: Source, layer: Layer) -> ListedProfile {
         let name = source.name().unwrap_or_default().to_owned();
         let path = source.path().map(Path::to_path_buf);
         match self.line_of(source) {
             Ok(mut documents) => {
                 let description = std::mem::take(&mut documents[0].description);
-                Listed {
+                ListedProfile {
                     name,
                     description,
                     layer,
@@ -152,7 +152,7 @@ impl Catalog {
                     problem: None,
                 }
             }
-            Err(error) => Listed {
+            Err(error) => ListedProfile {
                 name,
                 description: String::new(),
                 layer,
@@ -320,8 +320,8 @@ fn circle(documents: &[Document], last: &Source, extends: &Extends) -> ProfileEr
     }
 }
 
-fn fault(source: &Source, extends: &Extends, message: String) -> Fault {
-    Fault {
+fn fault(source: &Source, extends: &Extends, message: String) -> DocumentFault {
+    DocumentFault {
         file: source.to_string(),
         line: extends.line,
         column: extends.column,
@@ -333,7 +333,7 @@ fn fault(source: &Source, extends: &Extends, message: String) -> Fault {
 /// An unknown name in `extends` is a fault of that document, at that position.
 fn unknown_parent(child: &Source, extends: &Extends, error: &ProfileError) -> ProfileError {
     let fault = fault(child, extends, error.to_string());
-    ProfileError::Faults(vec![Fault {
+    ProfileError::Faults(vec![DocumentFault {
         hint: error.hint(),
         ..fault
     }])
@@ -421,18 +421,18 @@ fn text_where(
 ///
 /// # Errors
 /// The bytes aren't UTF-8.
-pub fn text_from(bytes: Vec<u8>, source: &Source) -> Result<String, Fault> {
+pub fn text_from(bytes: Vec<u8>, source: &Source) -> Result<String, DocumentFault> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         not_utf8(valid, source)
     })
 }
 
-fn not_utf8(valid: &[u8], source: &Source) -> Fault {
+fn not_utf8(valid: &[u8], source: &Source) -> DocumentFault {
     let text = str::from_utf8(valid).unwrap_or_default();
     let (line, column) = Positions::of(text).line_and_column(valid.len());
     let message = "this isn't UTF-8".to_owned();
-    Fault {
+    DocumentFault {
         file: source.to_string(),
         line,
         column,

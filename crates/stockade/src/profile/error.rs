@@ -9,7 +9,7 @@ use stockade_text::visible::visible;
 
 /// A fault in a document, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct DocumentFault {
     /// The document's name for messages.
     pub file: String,
     /// The line, from 1.
@@ -22,7 +22,7 @@ pub struct Fault {
     pub hint: Option<String>,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for DocumentFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)
     }
@@ -43,7 +43,7 @@ pub enum ProfileError {
     },
     /// The document has faults: all of them, in the order of the text.
     #[error("{}", Listing(.0))]
-    Faults(Vec<Fault>),
+    Faults(Vec<DocumentFault>),
     /// Profiles extend each other in a cycle.
     #[error("{file}:{line}:{column}: profiles extend each other in a circle: {}", chain.join(" → "))]
     Cycle {
@@ -92,7 +92,7 @@ impl ProfileError {
 }
 
 /// Formats the faults of a document, one per line, each followed by its hint.
-struct Listing<'f>(&'f [Fault]);
+struct Listing<'f>(&'f [DocumentFault]);
 
 impl fmt::Display for Listing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -204,7 +204,7 @@ impl LimitsParseError {
 /// # Errors
 /// The text is no duration, or is too large.
 pub fn parse_duration(text: &str) -> Result<Duration, LimitsParseError> {
-    let written = Written::split(text, Quantity::Duration)?;
+    let written = WrittenLimit::split(text, Quantity::Duration)?;
     let milliseconds_per_unit = match written.unit {
         "ms" => 1,
         "" | "s" => 1000,
@@ -223,7 +223,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, LimitsParseError> {
 /// # Errors
 /// The text is no size, or is too large.
 pub fn parse_size(text: &str) -> Result<u64, LimitsParseError> {
-    let written = Written::split(text, Quantity::Size)?;
+    let written = WrittenLimit::split(text, Quantity::Size)?;
     let bytes_per_unit = match written.unit.trim_start_matches(' ') {
         "" if written.unit.is_empty() => return Err(written.no_unit()),
         "B" => 1,
@@ -241,7 +241,7 @@ pub fn parse_size(text: &str) -> Result<u64, LimitsParseError> {
 /// # Errors
 /// The text is no number, or is too large.
 pub fn parse_count(text: &str) -> Result<u64, LimitsParseError> {
-    let written = Written::split(text, Quantity::Count)?;
+    let written = WrittenLimit::split(text, Quantity::Count)?;
     if written.unit.is_empty() {
         written.times(1, MAX_COUNT)
     } else {
@@ -274,18 +274,18 @@ pub fn size_text(bytes: u64) -> String {
 }
 
 /// A number and the unit after it, not yet looked up.
-struct Written<'t> {
+struct WrittenLimit<'t> {
     given: &'t str,
     quantity: Quantity,
     number: u64,
     unit: &'t str,
 }
 
-impl<'t> Written<'t> {
+impl<'t> WrittenLimit<'t> {
     fn split(given: &'t str, quantity: Quantity) -> Result<Self, LimitsParseError> {
         let end = given.find(|c: char| !c.is_ascii_digit()).unwrap_or(given.len());
         let (digits, unit) = given.split_at(end);
-        let mut written = Written {
+        let mut written = WrittenLimit {
             given,
             quantity,
             number: 0,

@@ -20,9 +20,9 @@ mod schema;
 mod value;
 
 pub use attempt::{Attempt, Deed};
-pub use catalog::{Catalog, Layer, Listed, SHIPPED, is_within};
+pub use catalog::{Catalog, Layer, ListedProfile, SHIPPED, is_within};
 pub use document::{Document, Extends, Source, Tests};
-pub use error::{Fault, ProfileError};
+pub use error::{DocumentFault, ProfileError};
 pub use host::{Host, HostError, HostPattern, Name, Ports, is_localhost};
 pub use limits::{
     Limits, LimitsParseError, Quantity, duration_text, parse_count, parse_duration, parse_size, size_text,

@@ -7,7 +7,7 @@ use toml::de::DeTable;
 
 use super::catalog::own_text_of;
 use super::document::Source;
-use super::error::{Complaint, Fault, ProfileError, excerpt};
+use super::error::{Complaint, DocumentFault, ProfileError, excerpt};
 use super::host::HostPattern;
 use super::read::{Reader, Value, read_with};
 use super::rule::{Origin, Rule};
@@ -53,7 +53,7 @@ pub fn models(user_file: Option<&Path>) -> Result<Vec<Model>, ProfileError> {
     .map_err(ProfileError::Faults)
 }
 
-fn parse(text: &str, source: &Source) -> Result<Vec<Model>, Vec<Fault>> {
+fn parse(text: &str, source: &Source) -> Result<Vec<Model>, Vec<DocumentFault>> {
     read_with(text, source, "list of models", |reader, root| {
         if !root.contains_key("version") {
             let complaint = Complaint::new("`version` is missing").hint("a list of models begins with `version = 1`");
@@ -146,7 +146,7 @@ mod tests {
 
     fn faults(text: &str) -> String {
         let found = parse(text, &Source::File("models.toml".into())).expect_err("the document has faults");
-        let hint = |fault: &Fault| fault.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
+        let hint = |fault: &DocumentFault| fault.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
         let lines: Vec<_> = found.iter().map(|fault| format!("{fault}{}", hint(fault))).collect();
         lines.join("\n")
     }

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::attempt::{Attempt, attempt};
 use super::document::{Document, Extends, Source, Tests};
-use super::error::{Complaint, Fault, excerpt, listed, nearest};
+use super::error::{Complaint, DocumentFault, excerpt, listed, nearest};
 use super::limits::{Limits, LimitsParseError, parse_count, parse_duration, parse_size};
 use super::position::Positions;
 use super::rule::{Origin, PathSpec, Rule};
@@ -59,7 +59,7 @@ pub(super) const TESTS_FIELDS: [&str; 2] = ["must_allow", "must_deny"];
 ///
 /// # Errors
 /// The faults, at least one.
-pub fn parse(text: &str, source: &Source) -> Result<Document, Vec<Fault>> {
+pub fn parse(text: &str, source: &Source) -> Result<Document, Vec<DocumentFault>> {
     read_with(text, source, "profile", |reader, root| {
         let mut document = Document::saying_nothing();
         reader.document(root, &mut document);
@@ -76,7 +76,7 @@ pub fn read_with<T>(
     source: &Source,
     kind: &'static str,
     read: impl FnOnce(&mut Reader<'_>, &DeTable<'_>) -> T,
-) -> Result<T, Vec<Fault>> {
+) -> Result<T, Vec<DocumentFault>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     let complaints = errors.iter().map(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -96,7 +96,7 @@ pub fn read_root_with<T>(
     root: &DeTable<'_>,
     complaints: Vec<(usize, Complaint)>,
     read: impl FnOnce(&mut Reader<'_>, &DeTable<'_>) -> T,
-) -> Result<T, Vec<Fault>> {
+) -> Result<T, Vec<DocumentFault>> {
     let mut reader = Reader {
         source,
         kind,
@@ -120,7 +120,7 @@ pub fn read_root_with<T>(
 
 /// A value and its position.
 pub type Value<'t> = Spanned<DeValue<'t>>;
-type Key<'t> = Spanned<std::borrow::Cow<'t, str>>;
+type SpannedKey<'t> = Spanned<std::borrow::Cow<'t, str>>;
 
 /// Walks one document and collects its faults.
 pub struct Reader<'t> {
@@ -128,7 +128,7 @@ pub struct Reader<'t> {
     /// The kind of document, for messages.
     kind: &'static str,
     positions: Positions<'t>,
-    faults: Vec<Fault>,
+    faults: Vec<DocumentFault>,
 }
 
 /// The tables of a document.
@@ -430,7 +430,7 @@ impl Reader<'_> {
     pub fn fault(&mut self, at: usize, complaint: Complaint) {
         let (line, column) = self.positions.line_and_column(at);
         let Complaint { message, hint } = complaint;
-        self.faults.push(Fault {
+        self.faults.push(DocumentFault {
             file: self.source.to_string(),
             line,
             column,
@@ -445,7 +445,7 @@ impl Reader<'_> {
     }
 
     /// Records an unknown field of a table.
-    pub fn unknown_field(&mut self, key: &Key<'_>, table: &str, known: &[&'static str]) {
+    pub fn unknown_field(&mut self, key: &SpannedKey<'_>, table: &str, known: &[&'static str]) {
         let name = key.get_ref().as_ref();
         let hint = match nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
@@ -600,7 +600,7 @@ mod tests {
     /// The faults of a document with these lines after a three-line head, with their hints.
     fn faults(lines: &str) -> Vec<String> {
         let faults = parse(&format!("{HEAD}{lines}"), &source()).expect_err("the document has faults");
-        let hint = |fault: &Fault| fault.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
+        let hint = |fault: &DocumentFault| fault.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
         faults.iter().map(|fault| format!("{fault}{}", hint(fault))).collect()
     }
 

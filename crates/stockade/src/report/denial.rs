@@ -29,7 +29,7 @@ pub struct Denial {
     /// When it was refused first, in milliseconds since the start.
     pub at_ms: u64,
     /// The rule that refused it; `None` if nothing grants it.
-    pub rule: Option<Rule>,
+    pub rule: Option<RefusingRule>,
     /// The missing capability.
     pub capability: Option<String>,
     /// Whether this explains why the run failed.
@@ -43,7 +43,7 @@ pub struct Denial {
 
 /// The rule that refused an access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rule {
+pub struct RefusingRule {
     /// Its text.
     pub text: String,
     /// Its origin: where it is written.
@@ -64,8 +64,8 @@ impl Denial {
             program: lossy(&refusal.program),
             count: counted.count,
             at_ms: milliseconds(refusal.at),
-            rule: Rule::of(&refusal.reason).map(|rule| match is_git_config(refusal) {
-                true => Rule {
+            rule: RefusingRule::of(&refusal.reason).map(|rule| match is_git_config(refusal) {
+                true => RefusingRule {
                     text: GIT_CONFIG.to_string(),
                     ..rule
                 },
@@ -91,29 +91,29 @@ fn is_git_config(refusal: &Refusal) -> bool {
     is_guarded && refusal.target.ends_with(b"/config")
 }
 
-impl Rule {
+impl RefusingRule {
     /// The rule behind a refusal with this reason.
-    pub fn of(reason: &Reason) -> Option<Rule> {
+    pub fn of(reason: &Reason) -> Option<RefusingRule> {
         match reason {
             Reason::NotGranted => None,
-            Reason::Denied(denial) => Some(Rule {
+            Reason::Denied(denial) => Some(RefusingRule {
                 text: denial_text(denial),
                 origin: denial.origin.to_string(),
             }),
-            Reason::Limited(why) | Reason::Never(why) => Some(Rule {
+            Reason::Limited(why) | Reason::Never(why) => Some(RefusingRule {
                 text: why.to_string(),
                 origin: "built in".to_string(),
             }),
             // The nested run's program chose the words.
-            Reason::Inside { .. } => Some(Rule {
+            Reason::Inside { .. } => Some(RefusingRule {
                 text: "a run inside this one doesn't grant it".to_string(),
                 origin: "built in".to_string(),
             }),
-            Reason::Incapable(capability) => Some(Rule {
+            Reason::Incapable(capability) => Some(RefusingRule {
                 text: format!("permission denied: {capability} capability required"),
                 origin: "the capabilities of the run".to_string(),
             }),
-            Reason::Declined(declined) => Some(Rule {
+            Reason::Declined(declined) => Some(RefusingRule {
                 text: declined.to_string(),
                 origin: declined.by.clone().unwrap_or_else(|| "no answer".into()),
             }),
@@ -122,7 +122,7 @@ impl Rule {
 }
 
 /// ``secret pattern `**/.env*` ``: the kind of denial, and its pattern.
-fn denial_text(denial: &policy::Denial) -> String {
+fn denial_text(denial: &policy::DenialRule) -> String {
     let kind = match denial.kind {
         DenialKind::Explicit => "denied",
         DenialKind::SecretName | DenialKind::SecretPattern => "secret",

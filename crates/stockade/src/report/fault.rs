@@ -10,7 +10,7 @@ use crate::mutex::lock;
 /// The part of Stockade that panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum FaultyPart {
     /// A worker: the call was refused.
     Worker,
     /// The thread that keeps the open questions: the waiting calls were refused.
@@ -27,26 +27,26 @@ pub enum Part {
     Warden,
 }
 
-impl Part {
+impl FaultyPart {
     /// The part, and the consequence.
     pub fn describe(self) -> (&'static str, &'static str) {
         match self {
-            Part::Worker => ("a worker", "the call was refused"),
-            Part::Questions => ("the thread that keeps questions", "the calls that waited were refused"),
-            Part::Approver => ("asking for approval", "that counts as no answer"),
-            Part::Relay => ("the relay", "the connection was reset"),
-            Part::Names => ("a name lookup", "the name wasn't found"),
-            Part::Supervisor => ("the supervisor", "the run was ended"),
-            Part::Warden => ("the warden", "the run was ended"),
+            FaultyPart::Worker => ("a worker", "the call was refused"),
+            FaultyPart::Questions => ("the thread that keeps questions", "the calls that waited were refused"),
+            FaultyPart::Approver => ("asking for approval", "that counts as no answer"),
+            FaultyPart::Relay => ("the relay", "the connection was reset"),
+            FaultyPart::Names => ("a name lookup", "the name wasn't found"),
+            FaultyPart::Supervisor => ("the supervisor", "the run was ended"),
+            FaultyPart::Warden => ("the warden", "the run was ended"),
         }
     }
 }
 
 /// A fault of Stockade's own, and how often it occurred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct InternalFault {
     /// The part that panicked.
-    pub part: Part,
+    pub part: FaultyPart,
     /// The message and its source location. It may quote the run's text; it is escaped, and its length bounded.
     pub message: String,
     /// How often it occurred.
@@ -58,10 +58,10 @@ const MOST: usize = 16;
 
 /// The faults of one run, recorded by its threads.
 #[derive(Debug, Default)]
-pub struct Faults(Mutex<Vec<Fault>>);
+pub struct Faults(Mutex<Vec<InternalFault>>);
 
 impl Faults {
-    pub(crate) fn note(&self, part: Part, fault: &fault::Fault) {
+    pub(crate) fn note(&self, part: FaultyPart, fault: &fault::Fault) {
         let mut faults = lock(&self.0);
         let message = fault.to_string();
         if let Some(known) = faults
@@ -69,8 +69,8 @@ impl Faults {
             .find(|known| known.part == part && known.message == message)
         {
             known.count = known.count.saturating_add(1);
-        } else if faults.len() < MOST || part == Part::Supervisor {
-            faults.push(Fault {
+        } else if faults.len() < MOST || part == FaultyPart::Supervisor {
+            faults.push(InternalFault {
                 part,
                 message,
                 count: 1,
@@ -79,7 +79,7 @@ impl Faults {
     }
 
     /// All of them so far.
-    pub(crate) fn list(&self) -> Vec<Fault> {
+    pub(crate) fn list(&self) -> Vec<InternalFault> {
         lock(&self.0).clone()
     }
 }
@@ -93,8 +93,8 @@ mod tests {
         let faults = Faults::default();
         for number in 0..100 {
             let fault = crate::fault::contain(|| panic!("{number}")).unwrap_err();
-            faults.note(Part::Worker, &fault);
-            faults.note(Part::Worker, &fault);
+            faults.note(FaultyPart::Worker, &fault);
+            faults.note(FaultyPart::Worker, &fault);
         }
         let list = faults.list();
         assert_eq!(list.len(), MOST);

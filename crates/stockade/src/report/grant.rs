@@ -47,7 +47,7 @@ impl Flag {
 
 /// A flag with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Grant {
+pub enum FlagGrant {
     /// A file or tree.
     Path(PathGrant),
     /// Hosts and ports to connect to.
@@ -65,21 +65,21 @@ pub struct PathGrant {
     pub path: PathBuf,
 }
 
-impl Grant {
+impl FlagGrant {
     /// The command-line words.
     pub fn words(&self) -> Vec<OsString> {
         match self {
-            Grant::Path(grant) => vec![grant.flag.name().into(), grant.path.clone().into_os_string()],
-            Grant::Host(pattern) => vec!["--host".into(), pattern.to_string().into()],
-            Grant::Listen(port) => vec!["--listen".into(), port.to_string().into()],
+            FlagGrant::Path(grant) => vec![grant.flag.name().into(), grant.path.clone().into_os_string()],
+            FlagGrant::Host(pattern) => vec!["--host".into(), pattern.to_string().into()],
+            FlagGrant::Listen(port) => vec!["--listen".into(), port.to_string().into()],
         }
     }
 
     /// Whether this grant makes the other one redundant.
-    pub fn covers(&self, other: &Grant) -> bool {
+    pub fn covers(&self, other: &FlagGrant) -> bool {
         match (self, other) {
-            (Grant::Path(ours), Grant::Path(theirs)) => ours.covers(theirs),
-            (Grant::Host(ours), Grant::Host(theirs)) => ours.contains(theirs),
+            (FlagGrant::Path(ours), FlagGrant::Path(theirs)) => ours.covers(theirs),
+            (FlagGrant::Host(ours), FlagGrant::Host(theirs)) => ours.contains(theirs),
             _ => self == other,
         }
     }
@@ -96,52 +96,52 @@ impl PathGrant {
 }
 
 /// A grant of exactly the refused access, without companions needed in practice; `None` if no grant would allow it.
-pub fn exact(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
+pub fn exact(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<FlagGrant> {
     match least(refusal, grant_limits)? {
-        Grant::Path(grant) => Some(Grant::Path(PathGrant {
+        FlagGrant::Path(grant) => Some(FlagGrant::Path(PathGrant {
             path: path_of(&refusal.target)?.to_path_buf(),
             ..grant
         })),
         // Programs try both addresses of the name that a person typed.
-        Grant::Host(pattern) => Some(Grant::Host(pattern.localhost_for_its_addresses())),
+        FlagGrant::Host(pattern) => Some(FlagGrant::Host(pattern.localhost_for_its_addresses())),
         other => Some(other),
     }
 }
 
 /// The minimal grant for a refusal; `None` if no grant would allow it.
-pub fn least(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
+pub fn least(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<FlagGrant> {
     let was_open = matches!(refusal.reason, Reason::Declined(_));
     if !refusal.reason.is_open() && !was_open {
         return None;
     }
     match refusal.kind {
-        Kind::Connect | Kind::Resolve => host::least_pattern(refusal).map(Grant::Host),
-        Kind::Listen => host::listen_port(refusal).map(Grant::Listen),
-        _ if refusal.reason.is_open() || was_open => least_path(refusal, grant_limits).map(Grant::Path),
+        Kind::Connect | Kind::Resolve => host::least_pattern(refusal).map(FlagGrant::Host),
+        Kind::Listen => host::listen_port(refusal).map(FlagGrant::Listen),
+        _ if refusal.reason.is_open() || was_open => least_path(refusal, grant_limits).map(FlagGrant::Path),
         _ => None,
     }
 }
 
 /// A sensible wider grant in place of a grant: the directory of a file, all ports of a host. `None` if there is none.
-pub fn wider(grant: &Grant, grant_limits: &GrantLimits<'_>) -> Option<Grant> {
+pub fn wider(grant: &FlagGrant, grant_limits: &GrantLimits<'_>) -> Option<FlagGrant> {
     match grant {
-        Grant::Path(PathGrant { flag, path }) if *flag != Flag::Socket => {
+        FlagGrant::Path(PathGrant { flag, path }) if *flag != Flag::Socket => {
             let directory = path
                 .parent()
                 .filter(|directory| grant_limits.may_open(*flag, directory))?;
-            Some(Grant::Path(PathGrant {
+            Some(FlagGrant::Path(PathGrant {
                 flag: *flag,
                 path: directory.to_path_buf(),
             }))
         }
-        Grant::Host(pattern) => {
+        FlagGrant::Host(pattern) => {
             let all = HostPattern {
                 ports: Ports::These(vec![1..=u16::MAX]),
                 ..pattern.clone()
             };
-            (all != *pattern).then_some(Grant::Host(all))
+            (all != *pattern).then_some(FlagGrant::Host(all))
         }
-        Grant::Path(_) | Grant::Listen(_) => None,
+        FlagGrant::Path(_) | FlagGrant::Listen(_) => None,
     }
 }
 

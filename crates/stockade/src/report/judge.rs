@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Report;
 use super::course::{Stream, Timeline};
 use super::denial::Denial;
-use super::grant::{self, Grant, GrantLimits, path_of};
+use super::grant::{self, FlagGrant, GrantLimits, path_of};
 use super::host::{self, Endpoint};
 use super::likelihood::{Weighed, weigh};
 use super::mention::tells_of_refusal;
@@ -57,7 +57,7 @@ pub trait ProfileOrder {
 }
 
 /// The result.
-pub struct Judged {
+pub struct Judgement {
     pub denials: Vec<Denial>,
     pub suggestion: Option<Suggestion>,
     /// Whether a refusal may be the cause, and the evidence doesn't tell which.
@@ -65,7 +65,7 @@ pub struct Judged {
 }
 
 /// The facts that `likelihood` needs.
-pub struct Facts<'a> {
+pub struct LikelihoodFacts<'a> {
     pub run_context: &'a RunContext<'a>,
     pub command: &'a [String],
     pub duration: Duration,
@@ -76,8 +76,8 @@ pub struct Facts<'a> {
 }
 
 /// Judges all refusals of a run that has ended.
-pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>) -> Judged {
-    let facts = Facts {
+pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>) -> Judgement {
+    let facts = LikelihoodFacts {
         run_context,
         command: &report.command,
         duration: Duration::from_millis(report.duration_ms),
@@ -98,7 +98,7 @@ pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>)
         None => suggest(&weighed, run_context, &grant_limits),
         Some(denial) => denial.grant.clone().map(|flags| Suggestion { flags, profile: None }),
     };
-    Judged {
+    Judgement {
         denials: withheld.iter().cloned().chain(refused).collect(),
         suggestion,
         unsure: cause == Cause::Unsure || is_unseen,
@@ -222,7 +222,7 @@ fn suggest(
         return None;
     }
     let profile = profile_for(&open, run_context);
-    let wanted: Vec<(Kind, Grant)> = open
+    let wanted: Vec<(Kind, FlagGrant)> = open
         .iter()
         .filter_map(|refusal| Some((refusal.kind, grant::least(refusal, grant_limits)?)))
         .collect();

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::grant::path_of;
 use super::host::{endpoint_of, spellings};
-use super::judge::Facts;
+use super::judge::LikelihoodFacts;
 use super::mention::{Mention, names_on, tells_of_devices};
-use super::probe::{Places, Probe, is_hidden, may_be_needed, probe};
+use super::probe::{Probe, ProbePlaces, is_hidden, may_be_needed, probe};
 use super::refusal::{Counted, Reason, Refusal};
 use super::timeline::{Candidate, Cause, End, cause};
 use crate::policy::Kind;
@@ -22,8 +22,8 @@ pub struct Weighed<'a> {
 const FAULTS: [&str; 4] = ["SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"];
 
 /// All refusals: those that explain the failure in the order in which they happened, then the others, the latest first.
-pub fn weigh<'a>(list: &'a [Counted], facts: &Facts<'_>) -> (Vec<Weighed<'a>>, Cause) {
-    let evidence = Evidence::new(facts);
+pub fn weigh<'a>(list: &'a [Counted], facts: &LikelihoodFacts<'_>) -> (Vec<Weighed<'a>>, Cause) {
+    let evidence = RunEvidence::new(facts);
     let candidates: Vec<Candidate<'a>> = list.iter().map(|counted| evidence.look(counted)).collect();
     let end = End {
         at: facts.duration,
@@ -60,21 +60,21 @@ pub fn weigh<'a>(list: &'a [Counted], facts: &Facts<'_>) -> (Vec<Weighed<'a>>, C
 }
 
 /// The facts about the run, ready for lookup.
-struct Evidence<'a> {
-    facts: &'a Facts<'a>,
+struct RunEvidence<'a> {
+    facts: &'a LikelihoodFacts<'a>,
     /// Whether it reported a move between file systems. Otherwise a move refused that way was done as a copy.
     tells_of_devices: bool,
-    places: Places<'a>,
+    places: ProbePlaces<'a>,
 }
 
-impl<'a> Evidence<'a> {
-    fn new(facts: &'a Facts<'a>) -> Self {
+impl<'a> RunEvidence<'a> {
+    fn new(facts: &'a LikelihoodFacts<'a>) -> Self {
         let command = facts.command.first().map_or("", String::as_str);
         let said = &facts.run_context.timeline.said;
-        Evidence {
+        RunEvidence {
             facts,
             tells_of_devices: said.iter().any(|said| tells_of_devices(&said.text)),
-            places: Places {
+            places: ProbePlaces {
                 root: &facts.run_context.policy.root,
                 home: facts.run_context.home,
                 command: command.rsplit('/').next().unwrap_or_default(),

@@ -35,12 +35,12 @@ use crate::plan::Trace;
 pub use crate::policy::Kind;
 pub(crate) use course::is_own_work;
 pub use course::{Got, Said, Stream, Timeline};
-pub use denial::{Denial, Rule};
+pub use denial::{Denial, RefusingRule};
 pub use ending::{Ending, Limit, LimitHit, Usage};
 pub use escalation::{Escalated, Escalation};
 pub use fault::Faults;
-pub use fault::{Fault, Part};
-pub use grant::{Flag, Grant, PathGrant, path_of};
+pub use fault::{FaultyPart, InternalFault};
+pub use grant::{Flag, FlagGrant, PathGrant, path_of};
 pub use grant::{GrantLimits, least as least_grant};
 pub use host::Endpoint;
 pub(crate) use judge::profile_that_allows;
@@ -125,7 +125,7 @@ pub struct Report {
     /// The questions to a person, or to a program that stands for one.
     pub escalation: Option<Escalation>,
     /// Stockade's own faults: panics, each of which failed the operation in progress.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<InternalFault>,
     /// The resources that the tree used.
     pub resources: Resources,
 }
@@ -211,7 +211,7 @@ impl Report {
 
     /// Whether a fault of Stockade's own ended the run, or the loss of its warden.
     pub fn was_ended_by_fault(&self) -> bool {
-        let ends = |fault: &Fault| matches!(fault.part, Part::Supervisor | Part::Warden);
+        let ends = |fault: &InternalFault| matches!(fault.part, FaultyPart::Supervisor | FaultyPart::Warden);
         self.faults.iter().any(ends)
     }
 

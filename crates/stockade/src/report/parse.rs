@@ -19,7 +19,7 @@ pub enum ParseError {
 }
 
 #[derive(Deserialize)]
-struct Head {
+struct VersionOnly {
     version: u64,
 }
 
@@ -29,7 +29,7 @@ impl Report {
     /// # Errors
     /// It isn't a report of a version that this release knows.
     pub fn parse(document: &[u8]) -> Result<Report, ParseError> {
-        let head: Head = serde_json::from_slice(document)?;
+        let head: VersionOnly = serde_json::from_slice(document)?;
         match head.version {
             version if version > u64::from(VERSION) => Err(ParseError::Newer(version)),
             version if version < u64::from(VERSION) => Err(ParseError::Unknown(version)),

@@ -202,7 +202,7 @@ const RUN_TIMES: &[&str] = &[
 ];
 
 /// The facts about a run that identify probes.
-pub struct Places<'a> {
+pub struct ProbePlaces<'a> {
     /// The run's root.
     pub root: &'a Path,
     /// The caller's home.
@@ -212,7 +212,7 @@ pub struct Places<'a> {
 }
 
 /// Whether a refusal is a probe.
-pub fn probe(refusal: &Refusal, places: &Places<'_>) -> Probe {
+pub fn probe(refusal: &Refusal, places: &ProbePlaces<'_>) -> Probe {
     let path = path_of(&refusal.target);
     match (refusal.kind, path) {
         (Kind::Syscall, _) => yes_if(CALLS.contains(&&*refusal.syscall)),
@@ -224,14 +224,14 @@ pub fn probe(refusal: &Refusal, places: &Places<'_>) -> Probe {
 }
 
 /// Whether only its name marks a file as often not needed: some program needs it, too.
-pub fn may_be_needed(refusal: &Refusal, places: &Places<'_>) -> bool {
+pub fn may_be_needed(refusal: &Refusal, places: &ProbePlaces<'_>) -> bool {
     path_of(&refusal.target).is_some_and(|path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         !refusal.is_directory && (UPWARDS.contains(&name) || is_dot_file(path, places.home))
     })
 }
 
-fn of_file(refusal: &Refusal, path: &Path, places: &Places<'_>) -> Probe {
+fn of_file(refusal: &Refusal, path: &Path, places: &ProbePlaces<'_>) -> Probe {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let inside = path.strip_prefix(places.root).unwrap_or(path);
     let is_common = ENDINGS.iter().any(|ending| name.ends_with(ending))
@@ -263,7 +263,7 @@ fn is_kept_in(home: Option<&Path>, path: &Path) -> bool {
 }
 
 /// Run-times list a script's directory and its parents; `ls` needs what it lists.
-fn of_directory(refusal: &Refusal, path: &Path, places: &Places<'_>) -> Probe {
+fn of_directory(refusal: &Refusal, path: &Path, places: &ProbePlaces<'_>) -> Probe {
     let is_above = places.root.starts_with(path) || places.home.is_some_and(|home| home.starts_with(path));
     if is_dot_file(path, places.home) {
         Probe::Yes
@@ -284,7 +284,7 @@ fn is_dot_file(path: &Path, home: Option<&Path>) -> bool {
 }
 
 /// Whether a path has a component below the home or the root that begins with a dot, except a repository's.
-pub fn is_hidden(refusal: &Refusal, places: &Places<'_>) -> bool {
+pub fn is_hidden(refusal: &Refusal, places: &ProbePlaces<'_>) -> bool {
     let Some(path) = path_of(&refusal.target) else {
         return false;
     };

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::grant::{self, Grant, GrantLimits, path_of};
+use super::grant::{self, FlagGrant, GrantLimits, path_of};
 use super::host::{endpoint_of, spellings};
 use super::mention::{Mention, mention, mention_host};
-use super::probe::{Places, Probe, probe};
+use super::probe::{Probe, ProbePlaces, probe};
 use super::refusal::{Reason, Refusal};
 use crate::policy::Kind;
 use crate::policy::Policy;
@@ -25,9 +25,9 @@ pub struct Setting<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// Exactly the refused access.
-    pub exact: Grant,
+    pub exact: FlagGrant,
     /// A sensible wider grant in its place.
-    pub wider: Option<Grant>,
+    pub wider: Option<FlagGrant>,
 }
 
 /// The offer for a refused access; `None` if no question is asked: no sensible grant would allow it, its target doesn't
@@ -79,7 +79,7 @@ fn needs_target(kind: Kind) -> bool {
 
 fn is_harmless_probe(refusal: &Refusal, setting: &Setting<'_>) -> bool {
     let command = setting.command.first().map_or("", String::as_str);
-    let places = Places {
+    let places = ProbePlaces {
         root: &setting.policy.root,
         home: setting.home,
         command: command.rsplit('/').next().unwrap_or_default(),
@@ -138,7 +138,7 @@ mod tests {
             home: Some(Path::new("/home/ada")),
             command: &command,
         };
-        let words = |grant: Grant| {
+        let words = |grant: FlagGrant| {
             let words: Vec<_> = grant
                 .words()
                 .iter()

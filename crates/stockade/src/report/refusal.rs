@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::{Capabilities, Denial, Kind};
+use crate::policy::{Capabilities, DenialRule, Kind};
 
 /// The reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub enum Reason {
     /// Nothing grants it; a grant would allow it.
     NotGranted,
     /// A denial closes it; no grant opens it.
-    Denied(Box<Denial>),
+    Denied(Box<DenialRule>),
     /// Only a narrower form is granted, as this text says; a grant of exactly this would allow it.
     Limited(Cow<'static, str>),
     /// No profile and no grant allows it, for this reason.
@@ -116,33 +116,33 @@ pub struct Counted {
 #[derive(Debug, Default)]
 pub struct Refusals {
     list: Vec<Counted>,
-    known: HashMap<Key, usize>,
+    known: HashMap<RefusalKey, usize>,
     bytes: usize,
     /// How many of the list stay, once it is full. The rest is a ring.
     settled: Option<usize>,
     /// The position in the ring that the next one takes.
     next: usize,
     dropped: u64,
-    room: Room,
+    room: RefusalRoom,
 }
 
 /// The capacity.
 #[derive(Debug, Clone, Copy)]
-struct Room {
+struct RefusalRoom {
     entries: usize,
     bytes: usize,
 }
 
-impl Default for Room {
+impl Default for RefusalRoom {
     fn default() -> Self {
-        Room {
+        RefusalRoom {
             entries: Refusals::MOST,
             bytes: Refusals::MOST_BYTES,
         }
     }
 }
 
-type Key = (Kind, Vec<u8>, Vec<u8>);
+type RefusalKey = (Kind, Vec<u8>, Vec<u8>);
 
 impl Refusals {
     /// Different refusals kept from the start.
@@ -158,7 +158,7 @@ impl Refusals {
     pub fn of_inner_run() -> Refusals {
         const SHARE: usize = 16;
         Refusals {
-            room: Room {
+            room: RefusalRoom {
                 entries: Self::MOST / SHARE,
                 bytes: Self::MOST_BYTES / SHARE,
             },
@@ -232,6 +232,6 @@ impl Refusals {
     }
 }
 
-fn key(refusal: &Refusal) -> Key {
+fn key(refusal: &Refusal) -> RefusalKey {
     (refusal.kind, refusal.target.clone(), refusal.program.clone())
 }

@@ -25,12 +25,12 @@ const RESERVED: i64 = 512 * 1024;
 pub struct Sink {
     file: File,
     /// The name, if it is a regular file of the caller's choosing. A device or FIFO is written directly.
-    place: Option<Place>,
+    place: Option<FileIdentity>,
 }
 
 /// A file's name at the start.
 #[derive(Debug)]
-struct Place {
+struct FileIdentity {
     /// Open since the start: its path may lead elsewhere by the end of the run.
     directory: File,
     name: CString,
@@ -78,7 +78,7 @@ impl Sink {
             // Not every file system supports this, and one that is nearly full may hold the report all the same.
             let _ = fallocate(&file, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, RESERVED);
         }
-        let place = is_regular.then_some(Place { directory, name });
+        let place = is_regular.then_some(FileIdentity { directory, name });
         Ok(Sink { file, place })
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::grant::{Flag, Grant, GrantLimits, PathGrant};
+use super::grant::{Flag, FlagGrant, GrantLimits, PathGrant};
 use super::text;
 use crate::policy::Kind;
 use crate::policy::{Access, Matcher};
@@ -27,17 +27,19 @@ const MOST_FLAGS: usize = 6;
 const MOST_SIBLINGS: usize = 3;
 
 /// The fewest grants that cover these: paths first, then the network.
-pub fn fold(wanted: Vec<(Kind, Grant)>, grant_limits: &GrantLimits<'_>, matcher: &Matcher<'_>) -> Vec<Grant> {
+pub fn fold(wanted: Vec<(Kind, FlagGrant)>, grant_limits: &GrantLimits<'_>, matcher: &Matcher<'_>) -> Vec<FlagGrant> {
     let mut paths = Vec::new();
     let mut others = Vec::new();
     for (kind, grant) in wanted {
         match grant {
-            Grant::Path(grant) => paths.push((kind, grant)),
+            FlagGrant::Path(grant) => paths.push((kind, grant)),
             other => others.push(other),
         }
     }
-    let paths = fold_paths(paths, grant_limits, matcher).into_iter().map(Grant::Path);
-    paths.chain(drop_covered(others, Grant::covers)).collect()
+    let paths = fold_paths(paths, grant_limits, matcher)
+        .into_iter()
+        .map(FlagGrant::Path);
+    paths.chain(drop_covered(others, FlagGrant::covers)).collect()
 }
 
 fn fold_paths(wanted: Vec<(Kind, PathGrant)>, grant_limits: &GrantLimits<'_>, matcher: &Matcher<'_>) -> Vec<PathGrant> {
@@ -55,11 +57,11 @@ fn fold_paths(wanted: Vec<(Kind, PathGrant)>, grant_limits: &GrantLimits<'_>, ma
 }
 
 /// The flags for these grants; none if they are too many and a profile would suffice.
-pub fn flags(grants: &[Grant], has_profile: bool) -> Vec<OsString> {
+pub fn flags(grants: &[FlagGrant], has_profile: bool) -> Vec<OsString> {
     if grants.len() > MOST_FLAGS && has_profile {
         return Vec::new();
     }
-    grants.iter().take(MOST_FLAGS).flat_map(Grant::words).collect()
+    grants.iter().take(MOST_FLAGS).flat_map(FlagGrant::words).collect()
 }
 
 /// A program that creates two files in a directory creates more there: journals, locks, temporary files to be renamed.

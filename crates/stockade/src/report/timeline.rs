@@ -83,7 +83,7 @@ impl Withheld for Nothing {
 }
 
 /// The conclusion from a text about the refusals before it.
-enum Verdict {
+enum TextVerdict {
     /// This explains the failure.
     Blames(Cause),
     /// It reports an unrelated error.
@@ -303,12 +303,12 @@ impl<'a> Sequence<'a> {
                 continue;
             }
             match self.verdict(utterance) {
-                Verdict::Blames(Cause::Refusals(found)) if self.is_of_ending(&found, place) => {
+                TextVerdict::Blames(Cause::Refusals(found)) if self.is_of_ending(&found, place) => {
                     return (Some(Cause::Refusals(Vec::new())), true);
                 }
-                Verdict::Blames(found) => return (Some(found), true),
-                Verdict::Own => return (Some(Cause::Refusals(Vec::new())), true),
-                Verdict::Continues { is_about: says } => {
+                TextVerdict::Blames(found) => return (Some(found), true),
+                TextVerdict::Own => return (Some(Cause::Refusals(Vec::new())), true),
+                TextVerdict::Continues { is_about: says } => {
                     (until, allowed) = (utterance.begin, BETWEEN);
                     is_about |= says;
                 }
@@ -337,7 +337,7 @@ impl<'a> Sequence<'a> {
     fn hosts_named_last(&self) -> Option<Cause> {
         let is_network = |index: &usize| matches!(self.list[*index].counted.first.kind, Kind::Connect | Kind::Resolve);
         match self.verdict(self.utterances.last()?) {
-            Verdict::Blames(Cause::Refusals(found)) if !found.is_empty() && found.iter().all(is_network) => {
+            TextVerdict::Blames(Cause::Refusals(found)) if !found.is_empty() && found.iter().all(is_network) => {
                 Some(Cause::Refusals(found))
             }
             _ => None,
@@ -359,7 +359,7 @@ impl<'a> Sequence<'a> {
             .map(Cause::Program)
     }
 
-    fn verdict(&self, utterance: &Utterance) -> Verdict {
+    fn verdict(&self, utterance: &Utterance) -> TextVerdict {
         let tone = Tone::of(&utterance.text);
         let named = self.named(utterance);
         let changes = |(index, _): &(usize, usize)| self.changes(*index);
@@ -373,15 +373,15 @@ impl<'a> Sequence<'a> {
                 self.changes(*index) && self.timeline.goes_on(pid, utterance.end, self.end.at)
             };
             return match found.iter().all(goes_on) {
-                true => Verdict::Continues { is_about: true },
+                true => TextVerdict::Continues { is_about: true },
                 false => refusals(found),
             };
         }
         if let Some(name) = mention::named_variable(&utterance.text, self.withheld.variables()) {
-            return Verdict::Blames(Cause::Variable(name.to_string()));
+            return TextVerdict::Blames(Cause::Variable(name.to_string()));
         }
         if let Some(program) = mention::missing_programs(&utterance.text).find_map(|name| self.withheld.program(name)) {
-            return Verdict::Blames(Cause::Program(program));
+            return TextVerdict::Blames(Cause::Program(program));
         }
         // It waited for a server that wasn't allowed to listen: on a browser's port, for example.
         if mention::tells_of_waiting(&utterance.text)
@@ -390,26 +390,28 @@ impl<'a> Sequence<'a> {
             return refusals(vec![index]);
         }
         if let Some(module) = &tone.missing_module {
-            return self.holding(module).map_or(Verdict::Own, |index| refusals(vec![index]));
+            return self
+                .holding(module)
+                .map_or(TextVerdict::Own, |index| refusals(vec![index]));
         }
         if tone.own_line.is_some() {
             // A setting that wasn't read long before may be what is missing.
             let may_lack = mention::tells_of_an_absent_key(&utterance.text);
             return match may_lack && self.open().any(|(index, _)| !self.changes(index)) {
-                true => Verdict::Continues { is_about: true },
-                false => Verdict::Own,
+                true => TextVerdict::Continues { is_about: true },
+                false => TextVerdict::Own,
             };
         }
         if tone.lacks_value.is_some() {
             return match self.all_near(utterance).as_slice() {
                 [.., before, last] if !self.changes(*last) && self.changes(*before) => refusals(vec![*last]),
-                [] => Verdict::Own,
+                [] => TextVerdict::Own,
                 [only] if !self.changes(*only) => refusals(vec![*only]),
-                _ => Verdict::Continues { is_about: true },
+                _ => TextVerdict::Continues { is_about: true },
             };
         }
         if tone.is_of_network && self.tells_of_another_host(utterance) {
-            return Verdict::Own;
+            return TextVerdict::Own;
         }
         if tone.is_of_network
             && let Some(index) = self.last_before(utterance, |kind| {
@@ -424,10 +426,10 @@ impl<'a> Sequence<'a> {
             return refusals(vec![index]);
         }
         if tone.is_boilerplate {
-            return Verdict::Continues { is_about: false };
+            return TextVerdict::Continues { is_about: false };
         }
         if tone.is_wrong && !tone.is_bare_assertion || self.tells_of_what_it_got(utterance) {
-            return Verdict::Own;
+            return TextVerdict::Own;
         }
         let operand = || {
             self.open()
@@ -443,9 +445,9 @@ impl<'a> Sequence<'a> {
             Some(index) if tone.is_bare_assertion && self.list[index].counted.first.is_directory => {
                 refusals(vec![index])
             }
-            _ if tone.is_bare_assertion => Verdict::Own,
-            _ if tone.lacks || tone.is_vague => Verdict::Continues { is_about: true },
-            _ => Verdict::Own,
+            _ if tone.is_bare_assertion => TextVerdict::Own,
+            _ if tone.lacks || tone.is_vague => TextVerdict::Continues { is_about: true },
+            _ => TextVerdict::Own,
         }
     }
 
@@ -674,8 +676,8 @@ impl<'a> Sequence<'a> {
     }
 }
 
-fn refusals(found: Vec<usize>) -> Verdict {
-    Verdict::Blames(Cause::Refusals(found))
+fn refusals(found: Vec<usize>) -> TextVerdict {
+    TextVerdict::Blames(Cause::Refusals(found))
 }
 
 /// The last occurrence of a refusal before a moment, as far as recorded.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::Sandbox;
-use crate::policy::{Access, Extent, HostGrant, ListenGrant};
+use crate::policy::{Access, GrantExtent, HostGrant, ListenGrant};
 use crate::profile::{Catalog, HostPattern, Network, Origin};
 use crate::real_path::real_path;
 
@@ -44,7 +44,11 @@ impl Sandbox {
             return None;
         }
         // For a path that is, or was, a file, a directory in its place isn't opened as a tree.
-        let extent = if path.is_dir() { Extent::Subtree } else { Extent::Single };
+        let extent = if path.is_dir() {
+            GrantExtent::Subtree
+        } else {
+            GrantExtent::Single
+        };
         self.additions
             .approved
             .push((access, path.to_path_buf(), extent, origin));

@@ -9,7 +9,7 @@ use super::lowest::Shipped;
 use super::{Error, Ready, Sandbox};
 use crate::approve::{Approver, Lifetime, Unit};
 use crate::audit::{Observer, Record, Started};
-use crate::plan::{Ability, Supervisor};
+use crate::plan::{Ability, SupervisorAbility};
 use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
 use crate::report::{Nothing, Refusal, RunContext, Timeline, profile_that_allows};
 use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo};
@@ -148,7 +148,7 @@ impl Sandbox {
 
     /// The kinds of access that may be granted while a run lives.
     pub(super) fn asks(&self, ability: Ability) -> Asks {
-        if self.escalating.approver.is_none() || ability.supervisor != Supervisor::Own {
+        if self.escalating.approver.is_none() || ability.supervisor != SupervisorAbility::Own {
             Asks::Nothing
         } else if self.additions.network == Some(NetworkChoice::None)
             || !self.additions.role.capabilities.contains(Capabilities::NET)

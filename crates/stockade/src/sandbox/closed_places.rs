@@ -17,8 +17,8 @@ use super::mounts::{Mounts, Shown};
 use super::outside::guarded;
 use super::repositories::Repositories;
 use crate::kernel;
-use crate::plan::Supervisor;
-use crate::policy::{Access, Closing, Denial, DenialKind, Entry, Grant, Listed, Policy, Target, paths_of_machine};
+use crate::plan::SupervisorAbility;
+use crate::policy::{Access, Closing, DenialKind, DenialRule, Entry, Grant, Listed, Policy, Target, paths_of_machine};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
@@ -27,7 +27,7 @@ use crate::surroundings::Surroundings;
 const MOST_LINKS: usize = 4096;
 
 /// The denials that protect the links on the way to a place.
-pub(super) fn links_to(place: &Path, walker: &mut Walker) -> Vec<Denial> {
+pub(super) fn links_to(place: &Path, walker: &mut Walker) -> Vec<DenialRule> {
     let links = walker.walk(place).links;
     let kept = |link| link_on_the_way(&Origin::BuiltIn, link);
     links.into_iter().map(kept).collect()
@@ -40,12 +40,12 @@ pub(super) fn links_to(place: &Path, walker: &mut Walker) -> Vec<Denial> {
 /// match too many links.
 pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker: &mut Walker) -> Result<(), Error> {
     let mounts = Mounts::here();
-    let is_inside = kernel::supervisor() == Supervisor::Outer;
-    let of_list = |denial: &Denial| match &denial.target {
+    let is_inside = kernel::supervisor() == SupervisorAbility::Outer;
+    let of_list = |denial: &DenialRule| match &denial.target {
         Target::Listed(listed) => Some((listed.clone(), denial.clone())),
         _ => None,
     };
-    let lists: Vec<(Listed, Denial)> = policy.denials.iter().filter_map(of_list).collect();
+    let lists: Vec<(Listed, DenialRule)> = policy.denials.iter().filter_map(of_list).collect();
     let mut named: Vec<_> = policy
         .denials
         .iter()
@@ -120,27 +120,27 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
 }
 
 /// Whether the denial has a name that links may lead away from.
-fn has_name(denial: &Denial) -> bool {
+fn has_name(denial: &DenialRule) -> bool {
     matches!(denial.target, Target::Path(_) | Target::Glob { .. })
 }
 
 /// The denial, for a path.
-fn closed_at(denial: &Denial, place: PathBuf) -> Denial {
-    Denial {
+fn closed_at(denial: &DenialRule, place: PathBuf) -> DenialRule {
+    DenialRule {
         target: Target::Path(place),
         ..denial.clone()
     }
 }
 
 /// The denial, at the other paths of its place.
-fn shown_elsewhere(denial: &Denial, mounts: &Mounts) -> Vec<Denial> {
+fn shown_elsewhere(denial: &DenialRule, mounts: &Mounts) -> Vec<DenialRule> {
     let Some((place, rest)) = split(&denial.target) else {
         return Vec::new();
     };
     let is_any_depth = rest.as_ref().is_none_or(|rest| rest.starts_with("**"));
     let shown = mounts.showing(&place).into_iter();
     let shown = shown.filter(|shown| is_any_depth || shown.part.as_os_str().is_empty());
-    let at = |shown: Shown| Denial {
+    let at = |shown: Shown| DenialRule {
         target: joined(shown.place, rest.clone()),
         ..denial.clone()
     };
@@ -151,7 +151,7 @@ fn shown_elsewhere(denial: &Denial, mounts: &Mounts) -> Vec<Denial> {
 ///
 /// # Errors
 /// See [`complete`].
-pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> Result<Vec<Denial>, Error> {
+pub(super) fn behind_links(denials: &[DenialRule], walker: &mut Walker) -> Result<Vec<DenialRule>, Error> {
     let mut added = Vec::new();
     let mut kept = BTreeSet::new();
     for denial in denials {
@@ -160,7 +160,7 @@ pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> Result<Ve
         };
         let walked = walker.walk(&place);
         if walked.real != place {
-            added.push(Denial {
+            added.push(DenialRule {
                 target: joined(walked.real, rest),
                 ..denial.clone()
             });
@@ -197,10 +197,10 @@ pub(super) fn behind_links(denials: &[Denial], walker: &mut Walker) -> Result<Ve
 /// The denials for a person's placed pattern behind links that its wildcards match: `a/*/b` where `a/x` is a link. Each
 /// with the links on the way. Up to the first `**`, which may match names at any depth.
 fn behind_wildcards(
-    denial: &Denial,
+    denial: &DenialRule,
     walker: &mut Walker,
     budget: &mut usize,
-) -> Result<Vec<(Denial, Vec<PathBuf>)>, Error> {
+) -> Result<Vec<(DenialRule, Vec<PathBuf>)>, Error> {
     let Target::Glob { below, glob } = &denial.target else {
         return Ok(Vec::new());
     };
@@ -227,7 +227,7 @@ fn behind_wildcards(
                     origin: denial.origin.clone(),
                     most: MOST_LINKS,
                 })?;
-                let closed = Denial {
+                let closed = DenialRule {
                     target: rest_of(walked.real.clone(), &parts[at + 1..]),
                     ..denial.clone()
                 };
@@ -263,7 +263,7 @@ fn rest_of(real: PathBuf, rest: &[&str]) -> Target {
 }
 
 /// Only the user may change such a link. Reading it means reading its target, which has its own denial.
-fn link_on_the_way(origin: &Origin, link: PathBuf) -> Denial {
+fn link_on_the_way(origin: &Origin, link: PathBuf) -> DenialRule {
     guarded(&link, origin.clone())
 }
 
@@ -314,14 +314,14 @@ mod tests {
             },
             None => Target::Path(place.join(closed)),
         };
-        let denial = Denial {
+        let denial = DenialRule {
             target,
             access: Access::WRITING,
             kind: DenialKind::Explicit,
             origin: Origin::BuiltIn,
         };
         let name = |path: &Path| path.strip_prefix(&place).unwrap().display().to_string();
-        let shown = |denial: &Denial| match &denial.target {
+        let shown = |denial: &DenialRule| match &denial.target {
             Target::Path(path) => name(path),
             Target::Glob { below, glob } => format!("{}:{glob}", name(below)),
             other => format!("{other:?}"),
@@ -393,7 +393,7 @@ mod tests {
         for link in ["one", "other"] {
             symlink("t", place.join(link)).unwrap();
         }
-        let denial = Denial {
+        let denial = DenialRule {
             target: Target::Glob {
                 below: place.clone(),
                 glob: "*/x".into(),

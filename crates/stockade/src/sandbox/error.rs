@@ -9,7 +9,7 @@ use crate::config::ConfigurationError;
 use crate::kernel::{Absence, NO_SECCOMP, Unsupervised};
 use crate::launch::{LaunchError, Step};
 use crate::plan::PlanError;
-use crate::policy::{Denial, DenialKind, NetworkChoice, Target};
+use crate::policy::{DenialKind, DenialRule, NetworkChoice, Target};
 use crate::profile::{HostError, Origin, ProfileError, visible};
 
 /// The reason why a run was refused or could not be started.
@@ -99,7 +99,7 @@ pub enum Error {
         /// The script.
         path: PathBuf,
         /// The denial that closes it.
-        denial: Box<Denial>,
+        denial: Box<DenialRule>,
     },
     /// A flag grants something that is always closed.
     #[error("`{flag}` grants nothing: {}", describe(.denial))]
@@ -107,7 +107,7 @@ pub enum Error {
         /// The flag.
         flag: String,
         /// The denial that closes it.
-        denial: Box<Denial>,
+        denial: Box<DenialRule>,
     },
     /// An invalid glob.
     #[error("`{glob}` can't be denied: {message}")]
@@ -156,7 +156,7 @@ fn network_flag(choice: NetworkChoice) -> &'static str {
     }
 }
 
-fn describe(denial: &Denial) -> String {
+fn describe(denial: &DenialRule) -> String {
     let what = match &denial.target {
         Target::Path(path) => path.display().to_string(),
         Target::Glob { glob, .. } => glob.clone(),

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use super::links_inside::LinksInside;
 use super::mounts::Mounts;
 use crate::config::Secrets;
-use crate::policy::{Entry, List, ListedNames, Opened, PARENTS_OF_HOMES, moved_places, names_anywhere, paths_of_homes};
+use crate::policy::{
+    Entry, ListedNames, Opened, PARENTS_OF_HOMES, SecretList, moved_places, names_anywhere, paths_of_homes,
+};
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
 use stockade_sys::notify;
@@ -188,8 +190,8 @@ pub(super) fn elsewhere(
 
 /// The targets of the listed names in these homes, and the links on the way.
 fn behind_names(homes: &[PathBuf], walker: &mut Walker) -> (Vec<Entry>, BTreeSet<PathBuf>) {
-    let lists = [List::Secret, List::Key, List::Guarded];
-    let of_list = |list: List| paths_of_homes(list).into_iter().chain(names_anywhere(list));
+    let lists = [SecretList::Secret, SecretList::Key, SecretList::Guarded];
+    let of_list = |list: SecretList| paths_of_homes(list).into_iter().chain(names_anywhere(list));
     let mut found = BTreeSet::new();
     let mut links = BTreeSet::new();
     for at in lists.into_iter().flat_map(of_list).chain([PathBuf::new()]) {

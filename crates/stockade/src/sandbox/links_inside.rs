@@ -11,8 +11,8 @@ use nix::unistd::{AccessFlags, faccessat};
 use super::homes::may_lead;
 use super::repositories::Repositories;
 use crate::command::is_below_base;
-use crate::policy::{List, ListedNames, Opened, names_anywhere};
-use crate::real_path::{Child, Walker};
+use crate::policy::{ListedNames, Opened, SecretList, names_anywhere};
+use crate::real_path::{DirectoryChild, Walker};
 
 /// The most directories listed per closed one, and the most entries of each. A run can't add to them.
 const MOST_DIRECTORIES: usize = 256;
@@ -36,7 +36,7 @@ pub(super) struct LinksInside<'a> {
     /// The paths that a person opened.
     open: &'a [Opened],
     /// The links' targets, each with the list that closes it.
-    pub targets: BTreeSet<(List, PathBuf)>,
+    pub targets: BTreeSet<(SecretList, PathBuf)>,
     /// The links on the way to the targets.
     pub links: BTreeSet<PathBuf>,
 }
@@ -64,13 +64,13 @@ impl<'a> LinksInside<'a> {
                 };
                 let path = directory.join(&child.name);
                 match names.closing() {
-                    Some(List::Guarded) => self.add_guarded(&path, child.is_link, walker),
+                    Some(SecretList::Guarded) => self.add_guarded(&path, child.is_link, walker),
                     Some(list) if child.is_link => self.add_link(&path, list, walker),
                     // A virtual environment called `.env` leads to its interpreter.
                     Some(list) if !path.join("pyvenv.cfg").exists() => self.add(&path, list, walker),
                     None if !child.is_link => ahead.push((path, names)),
                     None if AS_A_WHOLE.iter().any(|name| child.name == *name) => {
-                        self.add_link(&path, List::Guarded, walker);
+                        self.add_link(&path, SecretList::Guarded, walker);
                     }
                     _ => {}
                 }
@@ -87,19 +87,19 @@ impl<'a> LinksInside<'a> {
 
     fn add_guarded(&mut self, path: &Path, is_link: bool, walker: &mut Walker) {
         if is_link {
-            return self.add_link(path, List::Guarded, walker);
+            return self.add_link(path, SecretList::Guarded, walker);
         }
         for child in walker.some_children(path, MOST_ENTRIES).iter() {
             let link = path.join(&child.name);
             if child.is_link && (is_loaded(&link, path) || !link.is_dir()) {
-                self.add_link(&link, List::Guarded, walker);
+                self.add_link(&link, SecretList::Guarded, walker);
             }
         }
-        self.add(path, List::Guarded, walker);
+        self.add(path, SecretList::Guarded, walker);
     }
 
     /// Adds the target of a closed link in the run's tree, and the targets of links inside it.
-    fn add_link(&mut self, path: &Path, list: List, walker: &mut Walker) {
+    fn add_link(&mut self, path: &Path, list: SecretList, walker: &mut Walker) {
         if !may_lead(path) {
             return;
         }
@@ -121,16 +121,16 @@ impl<'a> LinksInside<'a> {
     }
 
     /// Adds the links in a directory that a list closes.
-    pub fn add(&mut self, top: &Path, list: List, walker: &mut Walker) {
+    pub fn add(&mut self, top: &Path, list: SecretList, walker: &mut Walker) {
         if is_below_base(top) {
             return;
         }
         // Deeper among secrets, a virtual environment of `~/.config/gcloud` leads to its interpreter.
         let levels = match list {
             // Files that agents load in a project: `.claude/skills/NAME/scripts`.
-            List::Guarded if top.starts_with(self.root) => 6,
-            List::Guarded => 3,
-            List::Secret | List::Key => 2,
+            SecretList::Guarded if top.starts_with(self.root) => 6,
+            SecretList::Guarded => 3,
+            SecretList::Secret | SecretList::Key => 2,
         };
         let mut ahead = VecDeque::from([(top.to_path_buf(), 1)]);
         let mut seen = BTreeSet::from([top.to_path_buf()]);
@@ -153,7 +153,7 @@ impl<'a> LinksInside<'a> {
     fn follow(
         &mut self,
         link: &Path,
-        (top, list, level): (&Path, List, usize),
+        (top, list, level): (&Path, SecretList, usize),
         walker: &mut Walker,
     ) -> Option<PathBuf> {
         if !may_lead(link) || self.is_opened(link) {
@@ -162,7 +162,7 @@ impl<'a> LinksInside<'a> {
         let walked = walker.walk(link);
         let is_directory = walked.is_directory;
         // Deeper inside, a snap has links to `~/Documents`.
-        let is_loaded = list == List::Guarded && top.starts_with(self.root) && is_loaded(link, top);
+        let is_loaded = list == SecretList::Guarded && top.starts_with(self.root) && is_loaded(link, top);
         if is_directory && level > 1 && !is_loaded || self.is_left_open((top, list), &walked.real, is_loaded) {
             return None;
         }
@@ -172,7 +172,7 @@ impl<'a> LinksInside<'a> {
         is_directory.then_some(walked.real)
     }
 
-    fn is_left_open(&self, (top, list): (&Path, List), real: &Path, is_loaded: bool) -> bool {
+    fn is_left_open(&self, (top, list): (&Path, SecretList), real: &Path, is_loaded: bool) -> bool {
         let is_around_or_inside = top.starts_with(real) || real.starts_with(top);
         // Programs are built and started there. A unit or a setting that is kept there is still the user's.
         let is_built = || self.is_of_run(real) && (real.is_dir() && !is_loaded || holds_programs(top));
@@ -181,7 +181,7 @@ impl<'a> LinksInside<'a> {
             || SHARED.iter().any(|shared| Path::new(shared).starts_with(real))
             || is_below_base(real)
             || self.is_opened(real)
-            || list == List::Guarded && is_of_run()
+            || list == SecretList::Guarded && is_of_run()
     }
 
     fn is_opened(&self, path: &Path) -> bool {
@@ -224,18 +224,20 @@ fn is_loaded(link: &Path, top: &Path) -> bool {
 }
 
 /// The directories and links in a directory of the run; if it has too many entries, only those with closed names.
-fn closed_children(directory: &Path, walker: &mut Walker) -> Vec<Child> {
+fn closed_children(directory: &Path, walker: &mut Walker) -> Vec<DirectoryChild> {
     if let Some(all) = walker.all_children(directory, MOST_OF_TREE) {
         return all.to_vec();
     }
-    let names = [List::Secret, List::Guarded].into_iter().flat_map(names_anywhere);
+    let names = [SecretList::Secret, SecretList::Guarded]
+        .into_iter()
+        .flat_map(names_anywhere);
     let firsts: BTreeSet<OsString> = names
         .filter_map(|path| path.iter().next().map(OsString::from))
         .collect();
     let child = |name: OsString| {
         let found = directory.join(&name).symlink_metadata().ok()?;
         let is_link = found.is_symlink();
-        (is_link || found.is_dir()).then_some(Child { name, is_link })
+        (is_link || found.is_dir()).then_some(DirectoryChild { name, is_link })
     };
     firsts.into_iter().filter_map(child).collect()
 }

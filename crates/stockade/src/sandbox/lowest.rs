@@ -19,13 +19,13 @@ const ONLY_A_PERSON_GIVES: &str = "trusted";
 pub(super) struct Shipped {
     sandbox: Sandbox,
     root: PathBuf,
-    command: command::Command,
+    command: command::ResolvedCommand,
     resolved: OnceLock<Vec<(&'static str, Policy)>>,
 }
 
 impl Shipped {
     /// For a run of this command in this root. Does little work yet.
-    pub(super) fn new(sandbox: &Sandbox, root: &Path, command: &command::Command) -> Self {
+    pub(super) fn new(sandbox: &Sandbox, root: &Path, command: &command::ResolvedCommand) -> Self {
         Shipped {
             sandbox: sandbox.clone(),
             root: root.to_path_buf(),
@@ -99,7 +99,7 @@ mod tests {
     fn ask(needs: &[Need<'_>]) -> Option<&'static str> {
         let root = Path::new("/work/project");
         let sandbox = Sandbox::profile("minimal").unwrap();
-        let command = command::Command {
+        let command = command::ResolvedCommand {
             program: "/bin/true".into(),
             argv: vec!["true".into()],
             executables: vec!["/bin/true".into()],

@@ -33,11 +33,11 @@ use crate::config::Configuration;
 use crate::kernel;
 use crate::launch::{self, CacheKey, CallersSignals, Event, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{
-    self, Ability, Grouped, KeptExact, Missing, Opening, Plan, PlanError, Reads, Shortfall, Supervisor, Trace,
+    self, Ability, Grouped, KeptExact, Missing, Opening, Plan, PlanError, Reads, Shortfall, SupervisorAbility, Trace,
 };
 use crate::policy::{
-    self, Access, Additions, Capabilities, Circumstances, Denial, DenialKind, Extent, Grant, HostGrant, ListenGrant,
-    Matcher, Mode, NetworkChoice, NetworkPolicy, Policy, Role, Target,
+    self, Access, Additions, Capabilities, Circumstances, DenialKind, DenialRule, Grant, GrantExtent, HostGrant,
+    ListenGrant, Matcher, Mode, NetworkChoice, NetworkPolicy, Policy, Role, Target,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
 use crate::real_path::{Walked, Walker, real_path};
@@ -372,7 +372,7 @@ fn files_of_names(policy: &Policy) -> Vec<Grant> {
     let files = ["/etc/resolv.conf", "/etc/hosts"].map(|path| Grant {
         access: Access::READ,
         path: real_path(Path::new(path)),
-        extent: Extent::Single,
+        extent: GrantExtent::Single,
         exempt: false,
         origin: Origin::Base,
         why: None,
@@ -482,7 +482,7 @@ impl Command {
         piped.spawn()?.wait_with_output()
     }
 
-    fn find(&self, root: &Path) -> Result<command::Command, Error> {
+    fn find(&self, root: &Path) -> Result<command::ResolvedCommand, Error> {
         let surroundings = &self.sandbox.surroundings;
         let written = self.sandbox.starts_others().then(|| self.sandbox.written(root));
         Ok(command::find(&command::Request {
@@ -499,7 +499,7 @@ impl Command {
 impl Sandbox {
     /// The paths that Landlock alone may open for reading, if requested, or the reason why it may not.
     fn openings(&self, policy: &Policy, ability: Ability) -> Option<Result<Vec<Opening>, KeptExact>> {
-        if self.trace == Trace::Exact || ability.supervisor == Supervisor::None {
+        if self.trace == Trace::Exact || ability.supervisor == SupervisorAbility::None {
             return None;
         }
         if self.serves_its_script() {
@@ -602,11 +602,11 @@ impl Sandbox {
     pub fn policy_of_any_command(&self) -> Result<Policy, Error> {
         let root = self.resolved_root()?;
         self.refuse_links_out(&root)?;
-        self.policy_here(&root, &command::Command::nothing())
+        self.policy_here(&root, &command::ResolvedCommand::nothing())
     }
 
     /// The policy, with the denials that links on this machine add.
-    fn policy_here(&self, root: &Path, command: &command::Command) -> Result<Policy, Error> {
+    fn policy_here(&self, root: &Path, command: &command::ResolvedCommand) -> Result<Policy, Error> {
         let mut walker = Walker::default();
         let mut policy = self.policy(root, command, &mut walker)?;
         // No link of the user's closes anything in the base, or found below it.
@@ -625,7 +625,7 @@ impl Sandbox {
         Ok(policy)
     }
 
-    fn policy(&self, root: &Path, command: &command::Command, walker: &mut Walker) -> Result<Policy, Error> {
+    fn policy(&self, root: &Path, command: &command::ResolvedCommand, walker: &mut Walker) -> Result<Policy, Error> {
         let writes = !self.profile.write.is_empty() || !self.additions.grants.is_empty();
         // Without a grant to write, none of them can be reached.
         let programs = match writes || self.may_ask() || !self.additions.approved.is_empty() {
@@ -673,9 +673,9 @@ impl Sandbox {
 }
 
 /// All possible places of scratch directories, by name: which one is used may change during a run.
-fn scratch_of_other_runs() -> Denial {
+fn scratch_of_other_runs() -> DenialRule {
     let (below, glob) = launch::places_of_scratch();
-    Denial {
+    DenialRule {
         target: Target::Glob { below, glob },
         access: Access::READ | Access::WRITING,
         kind: DenialKind::SecretName,
@@ -731,7 +731,7 @@ pub struct Ready {
     pub plan: Plan,
     /// The DNS server used in place of the machine's.
     pub resolver: Option<SocketAddr>,
-    command: command::Command,
+    command: command::ResolvedCommand,
     control_group: Option<launch::ControlGroups>,
     streams: Streams,
     report: Report,
@@ -818,7 +818,7 @@ pub struct Child {
     report: Report,
     sandbox: Sandbox,
     policy: Policy,
-    command: command::Command,
+    command: command::ResolvedCommand,
 }
 
 impl Child {

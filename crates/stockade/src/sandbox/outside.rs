@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::closed_places;
 use super::{Error, Sandbox};
 use crate::config::Configuration;
-use crate::plan::{Ability, Supervisor};
-use crate::policy::{Access, Denial, DenialKind, Grant, Policy, Target};
+use crate::plan::{Ability, SupervisorAbility};
+use crate::policy::{Access, DenialKind, DenialRule, Grant, Policy, Target};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 
@@ -30,14 +30,14 @@ impl Sandbox {
     ///
     /// # Errors
     /// A program that runs unconfined can't be protected; the user's configuration can't be read.
-    pub(super) fn guards(&self, policy: &Policy, ability: Ability) -> Result<Vec<Denial>, Error> {
+    pub(super) fn guards(&self, policy: &Policy, ability: Ability) -> Result<Vec<DenialRule>, Error> {
         let programs = self.unconfined()?;
         let of_programs = programs.iter().flat_map(|program| {
             let origin = || Origin::Flag(program.said.to_string());
             program.files.iter().map(move |path| guarded(path, origin()))
         });
         let of_programs = with_links(of_programs.collect())?;
-        if ability.supervisor == Supervisor::None {
+        if ability.supervisor == SupervisorAbility::None {
             // The ruleset would exclude such a file, and nothing could be created beside it.
             return refuse_changeable(policy, &of_programs).map(|()| Vec::new());
         }
@@ -65,15 +65,15 @@ impl Sandbox {
 }
 
 /// The denials, with those for links on the way to their places.
-fn with_links(mut denials: Vec<Denial>) -> Result<Vec<Denial>, Error> {
+fn with_links(mut denials: Vec<DenialRule>) -> Result<Vec<DenialRule>, Error> {
     let behind = closed_places::behind_links(&denials, &mut Walker::default())?;
     denials.extend(behind);
     Ok(denials)
 }
 
 /// A denial that refuses changes of a path.
-pub(super) fn guarded(path: &Path, origin: Origin) -> Denial {
-    Denial {
+pub(super) fn guarded(path: &Path, origin: Origin) -> DenialRule {
+    DenialRule {
         target: Target::Path(path.to_path_buf()),
         access: Access::CHANGE,
         kind: DenialKind::Guarded,
@@ -81,7 +81,7 @@ pub(super) fn guarded(path: &Path, origin: Origin) -> Denial {
     }
 }
 
-fn refuse_changeable(policy: &Policy, denials: &[Denial]) -> Result<(), Error> {
+fn refuse_changeable(policy: &Policy, denials: &[DenialRule]) -> Result<(), Error> {
     for denial in denials {
         let Target::Path(path) = &denial.target else { continue };
         let covers = |grant: &Grant| grant.access.intersects(Access::CHANGE) && grant.covers(path);

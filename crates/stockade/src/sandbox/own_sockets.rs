@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use crate::policy::{Denial, Policy, Target};
+use crate::policy::{DenialRule, Policy, Target};
 use crate::profile::Origin;
 use crate::real_path::real_path;
 
@@ -20,7 +20,7 @@ pub(super) fn close(policy: &mut Policy, own: &[PathBuf]) -> Result<(), Error> {
         let (Origin::Flag(flag), Some(directory)) = (&grant.origin, owner(&grant.path)) else {
             continue;
         };
-        let closes = |denial: &&Denial| denial.target == Target::Path(directory.clone());
+        let closes = |denial: &&DenialRule| denial.target == Target::Path(directory.clone());
         if let Some(denial) = policy.denials.iter().find(closes) {
             return Err(Error::VoidGrant {
                 flag: flag.clone(),
@@ -43,7 +43,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let sandbox = Sandbox::profile("minimal").unwrap().root(root.path());
         let mut policy = sandbox.command("true").prepare().unwrap().policy;
-        policy.denials = vec![Denial {
+        policy.denials = vec![DenialRule {
             target: Target::Path(place.join("state")),
             access: crate::policy::Access::READ,
             kind: crate::policy::DenialKind::SecretName,

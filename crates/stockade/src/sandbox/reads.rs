@@ -12,7 +12,7 @@ use nix::unistd::{AccessFlags, Uid, faccessat};
 
 use super::mounts::Mounts;
 use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, stays};
-use crate::policy::{Access, Decision, Extent, Grant, Matcher, Placed, Policy};
+use crate::policy::{Access, AccessDecision, Grant, GrantExtent, Matcher, Placed, Policy};
 use crate::supervise;
 
 /// The most entries of all trees together.
@@ -37,7 +37,7 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     if let Some(grant) = chosen().filter(writes).find(is_to_be_made) {
         return Err(KeptExact::MadeAnew(grant.path.clone()));
     }
-    let mut walk = Walk {
+    let mut walk = ReadsWalk {
         by_other_names: supervise::closed_to_reading(policy, &matcher),
         matcher,
         placed: Placed::of(policy, Access::READ),
@@ -61,7 +61,7 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
     for (tree, (access, links)) in &trees {
         walk.open(tree, *access, *links, &mut openings)?;
     }
-    for grant in chosen().filter(|grant| grant.extent == Extent::Single && grant.access.contains(Access::READ)) {
+    for grant in chosen().filter(|grant| grant.extent == GrantExtent::Single && grant.access.contains(Access::READ)) {
         // A rule for a directory would cover everything in it.
         if fs::symlink_metadata(&grant.path).is_ok_and(|found| found.is_dir()) {
             return Err(KeptExact::Alone(grant.path.clone()));
@@ -81,7 +81,7 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
 /// The trees to walk, each with the access to all of it and the meaning of links in its path.
 fn trees(policy: &Policy) -> BTreeMap<&Path, (Access, Links)> {
     let mut trees: BTreeMap<&Path, (Access, Links)> = BTreeMap::new();
-    let is_tree = |grant: &&Grant| is_looked_through(policy, grant) && grant.extent == Extent::Subtree;
+    let is_tree = |grant: &&Grant| is_looked_through(policy, grant) && grant.extent == GrantExtent::Subtree;
     for grant in policy.grants.iter().filter(is_tree) {
         let access = grant.access & (Access::READ | Access::EXECUTE);
         let links = Links::of(&grant.origin);
@@ -100,7 +100,7 @@ fn trees(policy: &Policy) -> BTreeMap<&Path, (Access, Links)> {
     trees
 }
 
-struct Walk<'a> {
+struct ReadsWalk<'a> {
     matcher: Matcher<'a>,
     placed: Placed,
     /// Files that are closed by another name.
@@ -114,7 +114,7 @@ struct Walk<'a> {
     seen: usize,
 }
 
-impl Walk<'_> {
+impl ReadsWalk<'_> {
     /// Finds the closed paths in a tree.
     fn through(&mut self, tree: &Path) -> Result<(), KeptExact> {
         if fs::symlink_metadata(tree).is_ok_and(|found| !found.is_dir()) {
@@ -200,7 +200,7 @@ impl Walk<'_> {
     }
 
     fn is_denied(&self, path: &Path) -> bool {
-        matches!(self.matcher.decide(Access::READ, path), Decision::Denied(_))
+        matches!(self.matcher.decide(Access::READ, path), AccessDecision::Denied(_))
     }
 
     /// Opens a tree, around the closed paths in it.
@@ -287,7 +287,7 @@ mod tests {
         let sandbox = crate::Sandbox::profile("minimal").unwrap().root(&tree).read(&tree);
         let policy = sandbox.policy_of_any_command().unwrap();
         let matcher = Matcher::new(&policy);
-        let mut walk = Walk {
+        let mut walk = ReadsWalk {
             matcher: Matcher::new(&policy),
             placed: Placed::of(&policy, Access::READ),
             by_other_names: HashSet::new(),
@@ -297,7 +297,7 @@ mod tests {
             seen: 0,
         };
         walk.through(&tree).unwrap();
-        let is_closed = |path: &Path| matches!(matcher.decide(Access::READ, path), Decision::Denied(_));
+        let is_closed = |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));
         let mut all = vec![tree.clone()];
         let mut expected = BTreeSet::new();
         while let Some(path) = all.pop() {

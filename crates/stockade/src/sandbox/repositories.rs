@@ -9,7 +9,7 @@ use super::Error;
 use super::closed_places;
 use super::mounts::Mounts;
 use super::outside::guarded;
-use crate::policy::{Denial, Target, is_in_git_directory};
+use crate::policy::{DenialRule, Target, is_in_git_directory};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 
@@ -36,7 +36,7 @@ impl Repositories {
     ///
     /// # Errors
     /// See [`closed_places::behind_links`].
-    pub fn elsewhere(&self, walker: &mut Walker, mounts: &Mounts) -> Result<Vec<Denial>, Error> {
+    pub fn elsewhere(&self, walker: &mut Walker, mounts: &Mounts) -> Result<Vec<DenialRule>, Error> {
         let kept = |path: PathBuf| guarded(&path, Origin::BuiltIn);
         let mut denials = Vec::new();
         let file = self.tree.join(".git");
@@ -51,7 +51,7 @@ impl Repositories {
             let itself = (!is_in_git_directory(&real)).then(|| (real, PathBuf::new()));
             for (place, part) in places.chain(itself) {
                 let shown = directory.join(&part);
-                let inside = |denial: &Denial| match &denial.target {
+                let inside = |denial: &DenialRule| match &denial.target {
                     Target::Path(path) if shown.starts_with(path) => Some(place.clone()),
                     Target::Path(path) => path.strip_prefix(&shown).ok().map(|rest| place.join(rest)),
                     _ => None,
@@ -118,7 +118,7 @@ const DEEPEST: usize = 6;
 const LONGEST_GIT_FILE: u64 = 8192;
 
 /// The files that git obeys in its directory.
-fn trusted_in(directory: &Path) -> Vec<Denial> {
+fn trusted_in(directory: &Path) -> Vec<DenialRule> {
     const TRUSTED: &[&str] = &[
         "hooks",
         "config",

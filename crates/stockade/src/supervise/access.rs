@@ -2,18 +2,18 @@
 
 use std::os::fd::AsFd;
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::judge::CLOSED;
 use super::metadata::Subject;
 use super::notify_context::NotifyContext;
 use super::process_list;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use super::resolve::Last;
 use crate::policy::Access;
 use crate::report::Kind;
 use stockade_sys::file;
 
-pub fn access(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn access(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     answer(
         context,
@@ -22,37 +22,37 @@ pub fn access(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     )
 }
 
-pub fn faccessat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn faccessat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let subject = Subject::at(context, registers.int(0), registers.long(1), 0)?;
     answer(context, &subject, registers.int(2))
 }
 
-pub fn faccessat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn faccessat2(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let flags = registers.int(3) & !libc::AT_EACCESS;
     let subject = Subject::at(context, registers.int(0), registers.long(1), flags)?;
     answer(context, &subject, registers.int(2))
 }
 
-fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Result<Answer, Errno> {
+fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Result<CallAnswer, Errno> {
     if mode & !(libc::R_OK | libc::W_OK | libc::X_OK) != 0 {
         return Err(Errno(libc::EINVAL));
     }
     if mode & !libc::R_OK == 0 && subject.is_served(context) {
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     let object = subject.object(context)?;
     // An access that the kernel refuses anyway isn't a refusal of the policy.
     file::may_access(&object.path(), mode)?;
     if mode & libc::W_OK == 0 && process_list::stands_in_for(context, &object) {
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     let ask = |bit: i32, access: Access, kind: Kind| {
         if mode & bit == 0 {
             return Ok(());
         }
-        let attempt = Attempt::with(kind, subject.asked(), &object);
+        let attempt = RefusedAttempt::with(kind, subject.asked(), &object);
         context
             .enforce(context.judge.object(access, &object), &attempt, object.name(), CLOSED)
             .map(drop)
@@ -63,15 +63,15 @@ fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Result<A
         && !object.is_directory()
         && let Some(reason) = context.judge.refuses_to_execute(&object)
     {
-        let attempt = Attempt::with(Kind::Execute, subject.asked(), &object);
+        let attempt = RefusedAttempt::with(Kind::Execute, subject.asked(), &object);
         context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// `inotify_add_watch`, on the target's own inotify instance.
-pub fn watch(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn watch(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let mask = registers.word(2);
     let path = context.caller().path(registers.long(1))?;
@@ -82,7 +82,7 @@ pub fn watch(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     };
     let subject = Subject::Path(libc::AT_FDCWD, path, last);
     let object = subject.object(context)?;
-    let attempt = Attempt::with(Kind::Read, subject.asked(), &object);
+    let attempt = RefusedAttempt::with(Kind::Read, subject.asked(), &object);
     context.enforce(
         context.judge.object(Access::READ, &object),
         &attempt,
@@ -97,5 +97,5 @@ pub fn watch(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     // These flags are about the path, which is already resolved; what remains is a magic link to the object.
     let mask = mask & !(libc::IN_DONT_FOLLOW | libc::IN_ONLYDIR);
     let number = file::watch(queue.as_fd(), &object.path(), mask)?;
-    Ok(Answer::Value(i64::from(number)))
+    Ok(CallAnswer::Value(i64::from(number)))
 }

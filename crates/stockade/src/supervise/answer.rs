@@ -18,7 +18,7 @@ impl From<std::io::Error> for Errno {
 
 /// The answer to one call.
 #[derive(Debug)]
-pub enum Answer {
+pub enum CallAnswer {
     /// Return this value.
     Value(i64),
     /// Install a descriptor. The supervisor's copy is closed before the answer: while it is open, executing the file

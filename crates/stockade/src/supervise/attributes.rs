@@ -2,13 +2,13 @@
 
 use std::ffi::CString;
 
-use super::answer::{Answer, Errno};
-use super::judge::Verdict;
-use super::memory::{Permissions, refuse_to_make_executable};
+use super::answer::{CallAnswer, Errno};
+use super::judge::AccessVerdict;
+use super::memory::{PermissionChange, refuse_to_make_executable};
 use super::metadata::{Subject, shareable};
 use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use crate::policy::Access;
 use crate::report::Kind;
 use stockade_sys::file;
@@ -21,7 +21,7 @@ const ACCESS_LISTS: &[u8] = b"system.posix_acl_";
 
 /// The form of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum AttributeForm {
     /// A path, following links.
     Followed,
     /// A path, not following a final link.
@@ -32,15 +32,15 @@ pub enum Form {
     At,
 }
 
-impl Form {
+impl AttributeForm {
     /// The object, and the index of the next register.
     fn subject(self, context: &NotifyContext<'_>) -> Result<(Subject, usize), Errno> {
         let registers = context.caller().registers;
         Ok(match self {
-            Form::Followed => (Subject::followed(context, registers.long(0))?, 1),
-            Form::Kept => (Subject::kept(context, registers.long(0))?, 1),
-            Form::Descriptor => (Subject::Descriptor(registers.int(0)), 1),
-            Form::At => (
+            AttributeForm::Followed => (Subject::followed(context, registers.long(0))?, 1),
+            AttributeForm::Kept => (Subject::kept(context, registers.long(0))?, 1),
+            AttributeForm::Descriptor => (Subject::Descriptor(registers.int(0)), 1),
+            AttributeForm::At => (
                 Subject::at(context, registers.int(0), registers.long(1), registers.int(2))?,
                 3,
             ),
@@ -55,9 +55,9 @@ struct Buffer {
     flags: i32,
 }
 
-fn buffer(context: &NotifyContext<'_>, form: Form, next: usize) -> Result<Buffer, Errno> {
+fn buffer(context: &NotifyContext<'_>, form: AttributeForm, next: usize) -> Result<Buffer, Errno> {
     let registers = context.caller().registers;
-    if form != Form::At {
+    if form != AttributeForm::At {
         return Ok(Buffer {
             address: registers.long(next),
             size: usize::try_from(registers.long(next + 1)).unwrap_or(usize::MAX),
@@ -89,7 +89,7 @@ fn name(context: &NotifyContext<'_>, address: u64) -> Result<CString, Errno> {
     }
 }
 
-pub fn set(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+pub fn set(context: &NotifyContext<'_>, form: AttributeForm) -> Result<CallAnswer, Errno> {
     let (subject, next) = form.subject(context)?;
     let name = name(context, context.caller().registers.long(next))?;
     let buffer = buffer(context, form, next + 1)?;
@@ -102,20 +102,20 @@ pub fn set(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
     refuse_powers(&name)?;
     refuse_link(&object)?;
     if name.as_bytes().starts_with(ACCESS_LISTS) {
-        refuse_to_make_executable(context, &object, Permissions::List)?;
+        refuse_to_make_executable(context, &object, PermissionChange::List)?;
     }
     file::set_attribute(&object.path(), &name, &value, buffer.flags)?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
-pub fn remove(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+pub fn remove(context: &NotifyContext<'_>, form: AttributeForm) -> Result<CallAnswer, Errno> {
     let (subject, next) = form.subject(context)?;
     let name = name(context, context.caller().registers.long(next))?;
     let object = shareable(context, &subject)?;
     refuse_powers(&name)?;
     refuse_link(&object)?;
     file::remove_attribute(&object.path(), &name)?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Allows `user.` attributes and access lists; refuses security labels and file capabilities.
@@ -137,7 +137,7 @@ fn refuse_link(object: &Pinned) -> Result<(), Errno> {
     }
 }
 
-pub fn get(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+pub fn get(context: &NotifyContext<'_>, form: AttributeForm) -> Result<CallAnswer, Errno> {
     let (subject, next) = form.subject(context)?;
     let name = name(context, context.caller().registers.long(next))?;
     let buffer = buffer(context, form, next + 1)?;
@@ -147,7 +147,7 @@ pub fn get(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
     deliver(context, &buffer, |bytes| file::read_attribute(&path, &name, bytes))
 }
 
-pub fn list(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+pub fn list(context: &NotifyContext<'_>, form: AttributeForm) -> Result<CallAnswer, Errno> {
     let (subject, next) = form.subject(context)?;
     let registers = context.caller().registers;
     let buffer = Buffer {
@@ -165,10 +165,14 @@ pub fn list(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
 fn readable(context: &NotifyContext<'_>, subject: &Subject, is_noted: bool) -> Result<Pinned, Errno> {
     const NONE: Errno = Errno(libc::EOPNOTSUPP);
     let object = subject.object(context)?;
-    if let Verdict::Refused(reason) = context.judge.object(Access::READ, &object) {
+    if let AccessVerdict::Refused(reason) = context.judge.object(Access::READ, &object) {
         if is_noted {
             let target = object.name().as_os_str().as_encoded_bytes();
-            context.note(&Attempt::with(Kind::Read, subject.asked(), &object), target, reason);
+            context.note(
+                &RefusedAttempt::with(Kind::Read, subject.asked(), &object),
+                target,
+                reason,
+            );
         }
         return Err(NONE);
     }
@@ -180,12 +184,12 @@ fn deliver(
     context: &NotifyContext<'_>,
     buffer: &Buffer,
     read: impl FnOnce(&mut [u8]) -> std::io::Result<usize>,
-) -> Result<Answer, Errno> {
+) -> Result<CallAnswer, Errno> {
     let mut bytes = vec![0; buffer.size.min(LARGEST_VALUE)];
     let length = read(&mut bytes)?;
     if buffer.size > 0 {
         context.caller().confirm()?;
         context.caller().write(buffer.address, &bytes[..length])?;
     }
-    Ok(Answer::Value(length as i64))
+    Ok(CallAnswer::Value(length as i64))
 }

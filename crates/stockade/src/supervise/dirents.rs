@@ -3,15 +3,15 @@
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use super::answer::{Answer, Change, Errno};
+use super::answer::{CallAnswer, Change, Errno};
 use super::caller::Alleged;
 use super::git_config;
 use super::git_renamed;
-use super::judge::{self, CLOSED, Verdict};
+use super::judge::{self, AccessVerdict, CLOSED};
 use super::notify_context::NotifyContext;
-use super::pinned::{Entry, Identity, Pinned, Place};
-use super::refuse::{Attempt, IsStatic};
-use super::resolve::{Last, Request};
+use super::pinned::{Identity, Pinned, PinnedEntry, Place};
+use super::refuse::{IsStatic, RefusedAttempt};
+use super::resolve::{Last, PathRequest};
 use super::shared::Made;
 use super::submodules;
 use super::taking_over;
@@ -22,21 +22,21 @@ use crate::report::Kind;
 use stockade_sys::file;
 
 /// A directory descriptor and a path, from two registers.
-struct Operand {
+struct DirectoryAndPath {
     directory: i32,
     path: Alleged,
 }
 
-impl Operand {
-    fn at(context: &NotifyContext<'_>, directory: i32, path: u64) -> Result<Operand, Errno> {
-        Ok(Operand {
+impl DirectoryAndPath {
+    fn at(context: &NotifyContext<'_>, directory: i32, path: u64) -> Result<DirectoryAndPath, Errno> {
+        Ok(DirectoryAndPath {
             directory,
             path: context.caller().path(path)?,
         })
     }
 
-    fn request<'a>(&'a self, context: &NotifyContext<'a>) -> Request<'a> {
-        Request::new(context.worker_fds(), context.caller(), self.directory, &self.path)
+    fn request<'a>(&'a self, context: &NotifyContext<'a>) -> PathRequest<'a> {
+        PathRequest::new(context.worker_fds(), context.caller(), self.directory, &self.path)
     }
 
     fn place(&self, context: &NotifyContext<'_>) -> Result<Place, Errno> {
@@ -65,26 +65,26 @@ pub enum Form {
 
 impl Form {
     /// The first operand and the index of the next register.
-    fn operand(self, context: &NotifyContext<'_>) -> Result<(Operand, usize), Errno> {
+    fn operand(self, context: &NotifyContext<'_>) -> Result<(DirectoryAndPath, usize), Errno> {
         let registers = context.caller().registers;
         match self {
-            Form::Legacy => Ok((Operand::at(context, libc::AT_FDCWD, registers.long(0))?, 1)),
-            Form::At => Ok((Operand::at(context, registers.int(0), registers.long(1))?, 2)),
+            Form::Legacy => Ok((DirectoryAndPath::at(context, libc::AT_FDCWD, registers.long(0))?, 1)),
+            Form::At => Ok((DirectoryAndPath::at(context, registers.int(0), registers.long(1))?, 2)),
         }
     }
 
     /// Both operands of a rename or link, and the index of the next register.
-    fn operands(self, context: &NotifyContext<'_>) -> Result<(Operand, Operand, usize), Errno> {
+    fn operands(self, context: &NotifyContext<'_>) -> Result<(DirectoryAndPath, DirectoryAndPath, usize), Errno> {
         let registers = context.caller().registers;
         match self {
             Form::Legacy => Ok((
-                Operand::at(context, libc::AT_FDCWD, registers.long(0))?,
-                Operand::at(context, libc::AT_FDCWD, registers.long(1))?,
+                DirectoryAndPath::at(context, libc::AT_FDCWD, registers.long(0))?,
+                DirectoryAndPath::at(context, libc::AT_FDCWD, registers.long(1))?,
                 2,
             )),
             Form::At => Ok((
-                Operand::at(context, registers.int(0), registers.long(1))?,
-                Operand::at(context, registers.int(2), registers.long(3))?,
+                DirectoryAndPath::at(context, registers.int(0), registers.long(1))?,
+                DirectoryAndPath::at(context, registers.int(2), registers.long(3))?,
                 4,
             )),
         }
@@ -92,7 +92,11 @@ impl Form {
 }
 
 /// Judges a change of one entry. Returns `Some` if the kernel may make the call itself.
-fn judge_entry(context: &NotifyContext<'_>, place: &Place, attempt: &Attempt<'_>) -> Result<Option<Answer>, Errno> {
+fn judge_entry(
+    context: &NotifyContext<'_>,
+    place: &Place,
+    attempt: &RefusedAttempt<'_>,
+) -> Result<Option<CallAnswer>, Errno> {
     context.caller().confirm()?;
     let verdict = match attempt.kind {
         Kind::Create => context.judge.new_entry(place),
@@ -102,33 +106,33 @@ fn judge_entry(context: &NotifyContext<'_>, place: &Place, attempt: &Attempt<'_>
     Ok(by_landlock(context, is_static, Change::Entry))
 }
 
-fn by_landlock(context: &NotifyContext<'_>, is_static: IsStatic, change: Change) -> Option<Answer> {
+fn by_landlock(context: &NotifyContext<'_>, is_static: IsStatic, change: Change) -> Option<CallAnswer> {
     match is_static {
-        IsStatic::Yes => context.judge.may_change(change).map(Answer::Continue),
+        IsStatic::Yes => context.judge.may_change(change).map(CallAnswer::Continue),
         IsStatic::No => None,
     }
 }
 
 /// The entry at a place. The kernel answers `ENOENT` before it checks permissions.
-fn refuse_missing(place: &Place) -> Result<Option<Entry>, Errno> {
+fn refuse_missing(place: &Place) -> Result<Option<PinnedEntry>, Errno> {
     if !place.is_named() {
         return Ok(place.look());
     }
     Ok(Some(place.entry()?))
 }
 
-pub fn make_directory(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+pub fn make_directory(context: &NotifyContext<'_>, form: Form) -> Result<CallAnswer, Errno> {
     let (operand, next) = form.operand(context)?;
     let mode = context.caller().registers.word(next);
     let place = operand.new_place(context)?;
-    let attempt = Attempt::without(Kind::Create, operand.path.bytes());
+    let attempt = RefusedAttempt::without(Kind::Create, operand.path.bytes());
     if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
     let mode = context.mode_under_umask(mode & 0o1777);
     file::make_directory(place.parent.as_fd(), place.component(), mode)?;
     note_directory(context, &place);
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Records a directory that the run made. Nothing in it is guarded for its name alone, as cloned repositories need.
@@ -140,7 +144,7 @@ pub fn note_directory(context: &NotifyContext<'_>, place: &Place) {
     }
 }
 
-pub fn make_node(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+pub fn make_node(context: &NotifyContext<'_>, form: Form) -> Result<CallAnswer, Errno> {
     let (operand, next) = form.operand(context)?;
     let mode = context.caller().registers.word(next);
     let kind = mode & libc::S_IFMT;
@@ -153,27 +157,27 @@ pub fn make_node(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errn
     }
     let place = operand.new_place(context)?;
     super::open::refuse_set_user_id(context, mode, operand.path.bytes())?;
-    let attempt = Attempt::without(Kind::Create, operand.path.bytes());
+    let attempt = RefusedAttempt::without(Kind::Create, operand.path.bytes());
     if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
     let mode = context.mode_under_umask(mode);
     file::make_node(place.parent.as_fd(), place.component(), mode)?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
-pub fn symlink(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+pub fn symlink(context: &NotifyContext<'_>, form: Form) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let text = context.caller().path(registers.long(0))?;
     let operand = match form {
-        Form::Legacy => Operand::at(context, libc::AT_FDCWD, registers.long(1))?,
-        Form::At => Operand::at(context, registers.int(1), registers.long(2))?,
+        Form::Legacy => DirectoryAndPath::at(context, libc::AT_FDCWD, registers.long(1))?,
+        Form::At => DirectoryAndPath::at(context, registers.int(1), registers.long(2))?,
     };
     if text.bytes().is_empty() {
         return Err(Errno(libc::ENOENT));
     }
     let place = operand.new_place(context)?;
-    let attempt = Attempt::without(Kind::Create, operand.path.bytes());
+    let attempt = RefusedAttempt::without(Kind::Create, operand.path.bytes());
     if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
@@ -187,41 +191,41 @@ pub fn symlink(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno>
     taking_over::refuse_link(context, text.bytes(), None, (&place, None), operand.path.bytes())?;
     file::make_symlink(text.text(), place.parent.as_fd(), place.component())?;
     note_link(context, &place);
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 fn note_link(context: &NotifyContext<'_>, place: &Place) {
-    if let Some(made) = place.look().filter(Entry::is_symlink) {
+    if let Some(made) = place.look().filter(PinnedEntry::is_symlink) {
         context
             .judge
             .note_made(|list| Made::keep(&mut list.links, made.identity(), Made::MOST_DIRECTORIES));
     }
 }
 
-pub fn rmdir(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
-    let operand = Operand::at(context, libc::AT_FDCWD, context.caller().registers.long(0))?;
+pub fn rmdir(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
+    let operand = DirectoryAndPath::at(context, libc::AT_FDCWD, context.caller().registers.long(0))?;
     remove(context, &operand, libc::AT_REMOVEDIR)
 }
 
-pub fn unlink(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
-    let operand = Operand::at(context, libc::AT_FDCWD, context.caller().registers.long(0))?;
+pub fn unlink(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
+    let operand = DirectoryAndPath::at(context, libc::AT_FDCWD, context.caller().registers.long(0))?;
     remove(context, &operand, 0)
 }
 
-pub fn unlinkat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn unlinkat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let flags = registers.int(2);
     if flags & !libc::AT_REMOVEDIR != 0 {
         return Err(Errno(libc::EINVAL));
     }
-    let operand = Operand::at(context, registers.int(0), registers.long(1))?;
+    let operand = DirectoryAndPath::at(context, registers.int(0), registers.long(1))?;
     remove(context, &operand, flags)
 }
 
-fn remove(context: &NotifyContext<'_>, operand: &Operand, flags: i32) -> Result<Answer, Errno> {
+fn remove(context: &NotifyContext<'_>, operand: &DirectoryAndPath, flags: i32) -> Result<CallAnswer, Errno> {
     let place = operand.place(context)?;
     let found = refuse_missing(&place)?;
-    let attempt = Attempt::on(Kind::Delete, operand.path.bytes());
+    let attempt = RefusedAttempt::on(Kind::Delete, operand.path.bytes());
     if let Some(found) = found
         && judge::is_shared_memory(place.name())
         && is_own_shared_memory(context, found.identity())
@@ -231,7 +235,7 @@ fn remove(context: &NotifyContext<'_>, operand: &Operand, flags: i32) -> Result<
         return Ok(answer);
     }
     // For a link, before something else can get its name. A directory is removed under the exclusive lock.
-    if found.as_ref().is_some_and(Entry::is_symlink) {
+    if found.as_ref().is_some_and(PinnedEntry::is_symlink) {
         taking_over::vacate(context, &place, found, None);
     }
     file::remove(place.parent.as_fd(), place.component(), flags)?;
@@ -240,7 +244,7 @@ fn remove(context: &NotifyContext<'_>, operand: &Operand, flags: i32) -> Result<
     if let Some(found) = found.filter(|found| !found.has_other_names()) {
         context.judge.forget(found.identity());
     }
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Records which shared memory names are to be removed when the run is over.
@@ -254,17 +258,22 @@ fn is_own_shared_memory(context: &NotifyContext<'_>, identity: Identity) -> bool
     context.judge.made(|made| made.shared_memory.contains(&identity))
 }
 
-pub fn rename(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+pub fn rename(context: &NotifyContext<'_>, form: Form) -> Result<CallAnswer, Errno> {
     let (from, to, _) = form.operands(context)?;
     rename_with(context, &from, &to, 0)
 }
 
-pub fn renameat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn renameat2(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let (from, to, next) = Form::At.operands(context)?;
     rename_with(context, &from, &to, context.caller().registers.word(next))
 }
 
-fn rename_with(context: &NotifyContext<'_>, from: &Operand, to: &Operand, flags: u32) -> Result<Answer, Errno> {
+fn rename_with(
+    context: &NotifyContext<'_>,
+    from: &DirectoryAndPath,
+    to: &DirectoryAndPath,
+    flags: u32,
+) -> Result<CallAnswer, Errno> {
     const KNOWN: u32 = libc::RENAME_NOREPLACE | libc::RENAME_EXCHANGE;
     if flags & libc::RENAME_WHITEOUT != 0 {
         return Err(Errno(libc::EPERM));
@@ -284,14 +293,19 @@ fn rename_with(context: &NotifyContext<'_>, from: &Operand, to: &Operand, flags:
     let replaced = new.look();
     let exchanges = flags & libc::RENAME_EXCHANGE != 0;
     let manner = match flags {
-        0 if context.judge.renames_into_anothers(&new) => Manner::Git,
-        libc::RENAME_EXCHANGE => Manner::Exchange,
-        _ => Manner::Move,
+        0 if context.judge.renames_into_anothers(&new) => RenameManner::Git,
+        libc::RENAME_EXCHANGE => RenameManner::Exchange,
+        _ => RenameManner::Move,
     };
     let is_static = judge_move(context, (from, &old, moved), (to, &new, replaced), manner)?;
-    if manner == Manner::Git {
-        git_renamed::replace(context, (&old, moved), &new, &Attempt::on(Kind::Write, to.path.bytes()))?;
-        return Ok(Answer::Value(0));
+    if manner == RenameManner::Git {
+        git_renamed::replace(
+            context,
+            (&old, moved),
+            &new,
+            &RefusedAttempt::on(Kind::Write, to.path.bytes()),
+        )?;
+        return Ok(CallAnswer::Value(0));
     }
     if let Some(answer) = by_landlock(context, is_static, Change::Move) {
         return Ok(answer);
@@ -313,12 +327,12 @@ fn rename_with(context: &NotifyContext<'_>, from: &Operand, to: &Operand, flags:
         context.judge.forget(replaced.identity());
     }
     look_at_shared_names(context, &[&old, &new]);
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// The kind of a rename.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum RenameManner {
     Move,
     Exchange,
     /// Replaces git's `HEAD` or index: the new content is checked and copied ([`git_renamed`]).
@@ -328,34 +342,35 @@ enum Manner {
 /// Judges a rename: both names must be writable, and the moved entry must be no less denied at its new name.
 fn judge_move(
     context: &NotifyContext<'_>,
-    (from, old, moved): (&Operand, &Place, Option<Entry>),
-    (to, new, replaced): (&Operand, &Place, Option<Entry>),
-    manner: Manner,
+    (from, old, moved): (&DirectoryAndPath, &Place, Option<PinnedEntry>),
+    (to, new, replaced): (&DirectoryAndPath, &Place, Option<PinnedEntry>),
+    manner: RenameManner,
 ) -> Result<IsStatic, Errno> {
-    let exchanges = manner == Manner::Exchange;
+    let exchanges = manner == RenameManner::Exchange;
     let (old_name, new_name) = (old.name(), new.name());
     if judge::is_shared_memory(old_name) && judge::is_shared_memory(new_name) {
-        let is_own = |found: Option<Entry>| found.is_none_or(|found| is_own_shared_memory(context, found.identity()));
+        let is_own =
+            |found: Option<PinnedEntry>| found.is_none_or(|found| is_own_shared_memory(context, found.identity()));
         if is_own(old.look()) && is_own(replaced) {
             return Ok(IsStatic::No);
         }
     }
     // An exchange removes both entries, and gives both names to something else.
     let (leaving, old_access) = match exchanges {
-        true => (Attempt::on(Kind::Write, from.path.bytes()), Access::WRITING),
+        true => (RefusedAttempt::on(Kind::Write, from.path.bytes()), Access::WRITING),
         false => (
-            Attempt::on(Kind::Delete, from.path.bytes()),
+            RefusedAttempt::on(Kind::Delete, from.path.bytes()),
             Access::READ | Access::DELETE,
         ),
     };
     let arriving = match replaced {
-        Some(_) => Attempt::on(Kind::Write, to.path.bytes()),
-        None => Attempt::without(Kind::Create, to.path.bytes()),
+        Some(_) => RefusedAttempt::on(Kind::Write, to.path.bytes()),
+        None => RefusedAttempt::without(Kind::Create, to.path.bytes()),
     };
     let arrival = match (replaced, manner) {
-        (_, Manner::Git) => context.judge.all(|judge| judge.git_renamed(new)),
-        (Some(_), Manner::Exchange) => context.judge.place(Access::WRITING, new),
-        (Some(_), Manner::Move) => context.judge.place(Access::CHANGE, new),
+        (_, RenameManner::Git) => context.judge.all(|judge| judge.git_renamed(new)),
+        (Some(_), RenameManner::Exchange) => context.judge.place(Access::WRITING, new),
+        (Some(_), RenameManner::Move) => context.judge.place(Access::CHANGE, new),
         (None, _) => context.judge.new_entry(new),
     };
     // A denied access that no grant can allow is refused before a question about the other name.
@@ -365,7 +380,7 @@ fn judge_move(
     let first = context.enforce(context.judge.place(old_access, old), &leaving, old_name, CLOSED);
     if first.is_err()
         && context.shared().approvals.is_none()
-        && let Verdict::Refused(reason) = &arrival
+        && let AccessVerdict::Refused(reason) = &arrival
     {
         // Both names need a grant, and one message reports both.
         context.note(&arriving, new_name.as_os_str().as_encoded_bytes(), reason.clone());
@@ -404,7 +419,7 @@ fn refuse_across(
     context: &NotifyContext<'_>,
     old: Option<&Path>,
     new: &Path,
-    attempt: &Attempt<'_>,
+    attempt: &RefusedAttempt<'_>,
 ) -> Result<(), Errno> {
     let verdict = context.judge.keeping_apart(old, new);
     context.enforce(verdict, attempt, new, Errno(libc::EXDEV)).map(drop)
@@ -413,11 +428,11 @@ fn refuse_across(
 /// Refuses to move another name of a denied file to where names don't count.
 fn refuse_closed_elsewhere(
     context: &NotifyContext<'_>,
-    moved: Option<Entry>,
-    attempt: &Attempt<'_>,
+    moved: Option<PinnedEntry>,
+    attempt: &RefusedAttempt<'_>,
     name: &Path,
 ) -> Result<(), Errno> {
-    let Some(entry) = moved.filter(Entry::has_other_names) else {
+    let Some(entry) = moved.filter(PinnedEntry::has_other_names) else {
         return Ok(());
     };
     let verdict = context
@@ -428,7 +443,7 @@ fn refuse_closed_elsewhere(
 
 /// The kinds of entry that a moved entry may be. In a static tree the run may replace it without being seen, so there
 /// it counts as all of them.
-fn arrivals(moved: Option<Entry>, name: &Path, is_static: IsStatic) -> Vec<Arrival<'_>> {
+fn arrivals(moved: Option<PinnedEntry>, name: &Path, is_static: IsStatic) -> Vec<Arrival<'_>> {
     let directory = Arrival::Directory(name);
     match moved.filter(|_| is_static == IsStatic::No) {
         None => vec![directory, Arrival::Link],
@@ -444,7 +459,7 @@ fn refuse_filling(
     context: &NotifyContext<'_>,
     arrivals: &[Arrival<'_>],
     new: &Path,
-    attempt: &Attempt<'_>,
+    attempt: &RefusedAttempt<'_>,
 ) -> Result<(), Errno> {
     for arrival in arrivals {
         let errno = match arrival {
@@ -456,7 +471,7 @@ fn refuse_filling(
     Ok(())
 }
 
-pub fn link(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
+pub fn link(context: &NotifyContext<'_>, form: Form) -> Result<CallAnswer, Errno> {
     let (from, to, next) = form.operands(context)?;
     let flags = match form {
         Form::Legacy => 0,
@@ -497,23 +512,23 @@ pub fn link(context: &NotifyContext<'_>, form: Form) -> Result<Answer, Errno> {
     }
     link_pinned(&object, &place)?;
     look_at_shared_names(context, &[&place]);
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Judges a hard link: the second name must give no more access than the first.
 fn judge_link(
     context: &NotifyContext<'_>,
-    (from, object): (&Operand, &Pinned),
-    (to, place): (&Operand, &Place),
+    (from, object): (&DirectoryAndPath, &Pinned),
+    (to, place): (&DirectoryAndPath, &Place),
 ) -> Result<IsStatic, Errno> {
     let name = place.name();
     if judge::is_shared_memory(name) && is_own_shared_memory(context, object.identity()) {
         return Ok(IsStatic::No);
     }
-    let arriving = Attempt::without(Kind::Create, to.path.bytes());
-    let leaving = Attempt::on(Kind::Write, from.path.bytes());
+    let arriving = RefusedAttempt::without(Kind::Create, to.path.bytes());
+    let leaving = RefusedAttempt::on(Kind::Write, from.path.bytes());
     let arrival = context.judge.new_entry(place);
-    let is_in_scratch = arrival == Verdict::Static || context.judge.is_in_a_scratch(name);
+    let is_in_scratch = arrival == AccessVerdict::Static || context.judge.is_in_a_scratch(name);
     // A nameless object was created by the holder of a descriptor for writing. In the scratch directory everything is
     // allowed, so linking an existing file there needs all access.
     let access = match object.has_name() {
@@ -529,7 +544,7 @@ fn judge_link(
     let second = context.enforce(arrival, &arriving, name, CLOSED);
     if second.is_err()
         && context.shared().approvals.is_none()
-        && let Verdict::Refused(reason) = &verdict
+        && let AccessVerdict::Refused(reason) = &verdict
     {
         // Both names need a grant, and one message reports both.
         context.note(&leaving, object.name().as_os_str().as_encoded_bytes(), reason.clone());
@@ -562,15 +577,15 @@ fn link_pinned(object: &Pinned, place: &Place) -> Result<(), Errno> {
     Ok(())
 }
 
-pub fn truncate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn truncate(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
-    let operand = Operand::at(context, libc::AT_FDCWD, registers.long(0))?;
+    let operand = DirectoryAndPath::at(context, libc::AT_FDCWD, registers.long(0))?;
     let object = operand.request(context).object(Last::Follow)?;
     context.caller().confirm()?;
     if object.is_directory() {
         return Err(Errno(libc::EISDIR));
     }
-    let attempt = Attempt::on(Kind::Write, operand.path.bytes());
+    let attempt = RefusedAttempt::on(Kind::Write, operand.path.bytes());
     let is_static = context.enforce(
         context.judge.object(Access::WRITE, &object),
         &attempt,
@@ -587,5 +602,5 @@ pub fn truncate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     truncate::refuse_to_cut(context, &object, length, operand.path.bytes())?;
     truncate::refuse_to_grow(context, length)?;
     looks::write(|| file::truncate(&object.path(), length))?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }

@@ -2,8 +2,8 @@
 
 use std::sync::PoisonError;
 
-use super::answer::{Answer, Errno};
-use super::attributes::Form as Attributes;
+use super::answer::{CallAnswer, Errno};
+use super::attributes::AttributeForm as Attributes;
 use super::dirents::Form;
 use super::notify_context::NotifyContext;
 use super::{
@@ -25,7 +25,7 @@ const IO_PROCESS: i32 = 1;
 
 /// Handles the call. Paths are resolved, judged and acted on under a lock, so that no rename by the run, nor the
 /// removal of a directory, comes between.
-pub fn dispatch(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn dispatch(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let number = i64::from(context.notification.number);
     if works_alone(context, number) {
         let _alone = context.shared().names.write().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +47,7 @@ fn works_alone(context: &NotifyContext<'_>, number: i64) -> bool {
     is_legacy || removes_directory || [libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_bind].contains(&number)
 }
 
-fn route(context: &NotifyContext<'_>, number: i64) -> Result<Answer, Errno> {
+fn route(context: &NotifyContext<'_>, number: i64) -> Result<CallAnswer, Errno> {
     if let Some(answer) = legacy(context, number) {
         return answer;
     }
@@ -133,7 +133,7 @@ fn route(context: &NotifyContext<'_>, number: i64) -> Result<Answer, Errno> {
 
 /// Calls that exist only on x86-64.
 #[cfg(target_arch = "x86_64")]
-fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<Answer, Errno>> {
+fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<CallAnswer, Errno>> {
     Some(match number {
         libc::SYS_open => open::open(context),
         libc::SYS_creat => open::creat(context),
@@ -160,6 +160,6 @@ fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<Answer, Err
 
 /// Older calls that the generic system call table has kept.
 #[cfg(not(target_arch = "x86_64"))]
-fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<Answer, Errno>> {
+fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<CallAnswer, Errno>> {
     (number == libc::SYS_renameat).then(|| dirents::rename(context, Form::At))
 }

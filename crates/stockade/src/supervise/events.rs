@@ -6,16 +6,16 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::answer::{Answer, Errno, MayContinue};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::notify_context::NotifyContext;
 use super::process_calls;
 use super::procfs;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use crate::report::Kind;
 use stockade_sys::file::{self, Owner};
 
 /// `fcntl` calls that concern a file's events.
-pub fn control(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn control(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let value = registers.int(2);
     match registers.int(1) {
@@ -24,17 +24,21 @@ pub fn control(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
             let (file, _) = shared(context)?;
             if ![0, libc::SIGIO].contains(&value) && is_inherited(&file)? {
                 let reason = "a process outside that shares the file would get that signal for its events";
-                return Err(context.never(&Attempt::on(Kind::Signal, b""), b"standard input or output", reason));
+                return Err(context.never(
+                    &RefusedAttempt::on(Kind::Signal, b""),
+                    b"standard input or output",
+                    reason,
+                ));
             }
             context.caller().confirm()?;
             file::set_signal_of_events(file.as_fd(), value)?;
-            Ok(Answer::Value(0))
+            Ok(CallAnswer::Value(0))
         }
         libc::F_SETFL => {
             let file = signalling(context)?;
             context.caller().confirm()?;
             file::set_flags(file.as_fd(), value)?;
-            Ok(Answer::Value(0))
+            Ok(CallAnswer::Value(0))
         }
         _ => process_calls::refuse(context),
     }
@@ -58,7 +62,7 @@ fn is_inherited(file: &OwnedFd) -> Result<bool, Errno> {
 }
 
 /// `ioctl(FIOASYNC)`: sets or clears `O_ASYNC` by an `int` in memory.
-pub fn set_asynchronous(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn set_asynchronous(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let mut word = [0; 4];
     context.caller().read(context.caller().registers.long(2), &mut word)?;
     let file = signalling(context)?;
@@ -69,22 +73,22 @@ pub fn set_asynchronous(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         _ => flags | libc::O_ASYNC,
     };
     file::set_flags(file.as_fd(), flags)?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// `F_SETOWN`: the process that a file's events signal. Removing the owner is refused too, since a terminal would then
 /// get its foreground group as owner.
-fn own(context: &NotifyContext<'_>, owner: i32) -> Result<Answer, Errno> {
+fn own(context: &NotifyContext<'_>, owner: i32) -> Result<CallAnswer, Errno> {
     let process = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
     context.caller().confirm()?;
     if owner == process {
-        return Ok(Answer::Continue(MayContinue::registers_decided(
+        return Ok(CallAnswer::Continue(MayContinue::registers_decided(
             &context.caller().registers,
         )));
     }
     let target = format!("process {owner}");
     let reason = "a file's events may signal the process that asks for them alone";
-    Err(context.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason))
+    Err(context.never(&RefusedAttempt::on(Kind::Signal, b""), target.as_bytes(), reason))
 }
 
 /// The caller's file for `O_ASYNC`. A device without an owner is refused, since the flag may give it one outside; a
@@ -94,7 +98,7 @@ fn signalling(context: &NotifyContext<'_>) -> Result<OwnedFd, Errno> {
     let is_device = file::status(file.as_fd())?.st_mode & libc::S_IFMT == libc::S_IFCHR;
     if is_device && owner == Owner::None {
         let reason = "events of a terminal would signal its foreground group; F_SETOWN comes first";
-        return Err(context.never(&Attempt::on(Kind::Signal, b""), b"terminal", reason));
+        return Err(context.never(&RefusedAttempt::on(Kind::Signal, b""), b"terminal", reason));
     }
     Ok(file)
 }

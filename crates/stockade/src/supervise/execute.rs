@@ -7,47 +7,47 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 
-use super::answer::{Answer, Errno, MayContinue};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::caller::Alleged;
 use super::judge::CLOSED;
 use super::metadata::Subject;
 use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use super::resolve::Last;
 use crate::command::shebang::{HEAD_BYTES, Shebang};
 use crate::report::Kind;
 
-pub fn execve(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn execve(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let subject = Subject::followed(context, context.caller().registers.long(0))?;
     execute(context, &subject)
 }
 
-pub fn execveat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn execveat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let subject = Subject::at(context, registers.int(0), registers.long(1), registers.int(4))?;
     execute(context, &subject)
 }
 
-fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Result<Answer, Errno> {
+fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Result<CallAnswer, Errno> {
     let object = subject.object(context)?;
     let refused = context
         .judge
         .refuses_to_execute(&object)
         .filter(|_| object.is_regular());
     if let Some(reason) = refused {
-        let attempt = Attempt::on(Kind::Execute, subject.asked());
+        let attempt = RefusedAttempt::on(Kind::Execute, subject.asked());
         context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
-    let attempt = Attempt::on(Kind::Execute, subject.asked());
+    let attempt = RefusedAttempt::on(Kind::Execute, subject.asked());
     if let Some(reason) = context.judge.refuses_to_start(context.caller().process()) {
         context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
     refuse_interpreter(context, &object)?;
     context.tell_allowed(&attempt, object.name());
-    Ok(Answer::Continue(MayContinue::execute()))
+    Ok(CallAnswer::Continue(MayContinue::execute()))
 }
 
 /// Refuses a program whose interpreter or loader may not be executed; the kernel would refuse it without saying which.
@@ -62,7 +62,7 @@ fn refuse_interpreter(context: &NotifyContext<'_>, object: &Pinned) -> Result<()
     };
     match context.judge.refuses_to_execute(&found).filter(|_| found.is_regular()) {
         Some(reason) => {
-            let attempt = Attempt::on(Kind::Execute, subject.asked());
+            let attempt = RefusedAttempt::on(Kind::Execute, subject.asked());
             context.note(&attempt, found.name().as_os_str().as_encoded_bytes(), reason);
             Err(CLOSED)
         }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
 use super::worker_fds::WorkerFds;
@@ -16,7 +16,12 @@ use stockade_sys::notify::OnExecute;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Opens a FIFO with the target's flags, blocking.
-pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
+pub fn open(
+    context: &NotifyContext<'_>,
+    object: &Pinned,
+    flags: i32,
+    on_execute: OnExecute,
+) -> Result<CallAnswer, Errno> {
     let worker_fds = context.worker_fds();
     let (sender, receiver) = channel::<Result<Result<OwnedFd, Errno>, Fault>>();
     let opened = std::thread::scope(|scope| {
@@ -49,7 +54,7 @@ pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute
             }
         }
     })?;
-    Ok(Answer::Descriptor(opened, on_execute))
+    Ok(CallAnswer::Descriptor(opened, on_execute))
 }
 
 /// Makes the blocked open return by opening both sides for a moment.

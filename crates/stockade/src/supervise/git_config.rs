@@ -10,9 +10,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::notify_context::NotifyContext;
-use super::pinned::{Entry, Identity, Place};
+use super::pinned::{Identity, PinnedEntry, Place};
 use crate::policy::{git_config_of_lock, is_harmless_change};
 use stockade_sys::file::{self, OpenHow};
 
@@ -36,9 +36,9 @@ pub fn note_lock(context: &NotifyContext<'_>, made: &OwnedFd, name: &Path) -> Re
 pub fn replace(
     context: &NotifyContext<'_>,
     old: &Place,
-    moved: Option<Entry>,
+    moved: Option<PinnedEntry>,
     new: &Place,
-) -> Result<Option<Answer>, Errno> {
+) -> Result<Option<CallAnswer>, Errno> {
     let is_of_lock = git_config_of_lock(old.name()).is_some_and(|config| config == new.name());
     let lock = moved
         .map(|moved| moved.identity())
@@ -58,7 +58,7 @@ pub fn replace(
     file::remove(old.parent.as_fd(), old.component(), 0)?;
     context.judge.forget(lock);
     let result = put(&config, &wanted.text, old, new);
-    result.map(|()| Some(Answer::Value(0)))
+    result.map(|()| Some(CallAnswer::Value(0)))
 }
 
 /// Writes the text to the supervisor's own lock, which keeps others from changing the configuration, and renames it.

@@ -14,8 +14,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use super::answer::Errno;
 use super::judge::CLOSED;
 use super::notify_context::NotifyContext;
-use super::pinned::{Entry, Identity, Place};
-use super::refuse::Attempt;
+use super::pinned::{Identity, PinnedEntry, Place};
+use super::refuse::RefusedAttempt;
 use super::submodules::Repository;
 use crate::policy::{Renamed, is_head};
 use crate::report::Reason;
@@ -27,9 +27,9 @@ const LONGEST: u64 = 1 << 28;
 /// Replaces the file at `new` with a copy of the file at `old`, and removes `old`.
 pub fn replace(
     context: &NotifyContext<'_>,
-    (old, moved): (&Place, Option<Entry>),
+    (old, moved): (&Place, Option<PinnedEntry>),
     new: &Place,
-    attempt: &Attempt<'_>,
+    attempt: &RefusedAttempt<'_>,
 ) -> Result<(), Errno> {
     let never = |reason: &'static str| {
         let name = new.name().as_os_str().as_encoded_bytes();

@@ -14,11 +14,11 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use super::answer::{Answer, Errno, MayContinue};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::notify_context::NotifyContext;
 use super::process_calls;
 use super::procfs;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use crate::processes::status_field;
 use crate::report::Kind;
 
@@ -30,7 +30,7 @@ const FLAGS: usize = 9;
 const NOT_EXECUTED_YET: i64 = 0x40;
 
 /// `setpgid`.
-pub fn set(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn set(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let own = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
     let target = Some(registers.int(0)).filter(|number| *number != 0).unwrap_or(own);
@@ -49,7 +49,7 @@ pub fn set(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         return Err(Errno(libc::ESRCH));
     }
     if current == group {
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     if group != target && !is_led_by_the_run(context, group) {
         // Each interactive shell returns to its first group when it ends, and doesn't check whether it did.
@@ -70,7 +70,7 @@ pub fn set(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
             let reason =
                 "a process with children or threads can't leave the process group that Stockade was started in";
             let target = format!("process group {current}");
-            return Err(context.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason));
+            return Err(context.never(&RefusedAttempt::on(Kind::Signal, b""), target.as_bytes(), reason));
         }
     }
     context.caller().confirm()?;
@@ -80,12 +80,12 @@ pub fn set(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
 /// Waits for a child to leave the launcher's group by its own call, since it runs and may start a child meanwhile.
 /// Shells make the call in both processes, and go on once one has succeeded. A child that executes a program first
 /// stays, as in the kernel; for one that does neither the answer is the same.
-fn left_by_itself(context: &NotifyContext<'_>, child: i32, group: i32) -> Result<Answer, Errno> {
+fn left_by_itself(context: &NotifyContext<'_>, child: i32, group: i32) -> Result<CallAnswer, Errno> {
     const PATIENCE: Duration = Duration::from_secs(2);
     let since = Instant::now();
     while since.elapsed() < PATIENCE {
         if field(context, child, GROUP) == Some(group) {
-            return Ok(Answer::Value(0));
+            return Ok(CallAnswer::Value(0));
         }
         context.caller().confirm()?;
         let flags: i64 = field(context, child, FLAGS).ok_or(Errno(libc::ESRCH))?;
@@ -97,8 +97,8 @@ fn left_by_itself(context: &NotifyContext<'_>, child: i32, group: i32) -> Result
     Err(Errno(libc::EACCES))
 }
 
-fn by_kernel(context: &NotifyContext<'_>) -> Answer {
-    Answer::Continue(MayContinue::registers_decided(&context.caller().registers))
+fn by_kernel(context: &NotifyContext<'_>) -> CallAnswer {
+    CallAnswer::Continue(MayContinue::registers_decided(&context.caller().registers))
 }
 
 fn field<T: FromStr>(context: &NotifyContext<'_>, process: i32, field: usize) -> Option<T> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::policy::{
-    Access, Decision, Denial, Matcher, PARENTS_OF_HOMES, Policy, Target, names_anywhere, paths_of_homes,
+    Access, AccessDecision, DenialRule, Matcher, PARENTS_OF_HOMES, Policy, Target, names_anywhere, paths_of_homes,
     paths_of_machine,
 };
 
@@ -62,7 +62,7 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
     let mut closed = HashMap::new();
     let mut add = |path: &Path| {
         let found = fs::symlink_metadata(path).ok()?;
-        let is_denied = |access: &Access| matches!(matcher.decide(*access, path), Decision::Denied(_));
+        let is_denied = |access: &Access| matches!(matcher.decide(*access, path), AccessDecision::Denied(_));
         if found.is_file() && found.nlink() > 1 && accesses.iter().any(is_denied) {
             closed.insert((found.dev(), found.ino()), path.to_path_buf());
         }
@@ -85,7 +85,7 @@ fn closed_files(policy: &Policy, matcher: &Matcher<'_>, accesses: &[Access]) -> 
 fn closed_paths_and_homes(policy: &Policy, accesses: &[Access]) -> Vec<PathBuf> {
     let (mut paths, mut homes, mut names) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let literal = |paths: Vec<PathBuf>| paths.into_iter().filter(|path| is_literal(path));
-    let closes = |denial: &&Denial| accesses.iter().any(|access| denial.access.intersects(*access));
+    let closes = |denial: &&DenialRule| accesses.iter().any(|access| denial.access.intersects(*access));
     for denial in policy.denials.iter().filter(closes) {
         match &denial.target {
             Target::Path(path) => {

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use super::answer::{Answer, Errno, MayContinue};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::caller::Caller;
 use super::shared::Shared;
 use super::worker_fds::WorkerFds;
@@ -35,7 +35,7 @@ pub struct Heard {
     /// Hashes of targets that were allowed before.
     seen: HashSet<u64>,
     hashing: RandomState,
-    threads: HashMap<i32, Family>,
+    threads: HashMap<i32, ProcessFamily>,
     /// Launchers and wardens of nested runs: what they do after their program says nothing about it.
     launchers: HashSet<i32>,
     writers: HashMap<i32, Writer>,
@@ -46,7 +46,7 @@ type Run = Option<usize>;
 
 /// A thread's process, and its parent when the thread was first seen.
 #[derive(Debug, Clone, Copy)]
-struct Family {
+struct ProcessFamily {
     process: i32,
     parent: i32,
 }
@@ -160,7 +160,7 @@ impl Heard {
 
 /// The caller's process and its parent.
 pub fn with_parent(shared: &Shared, caller: &Caller<'_>) -> [i32; 2] {
-    let Family { process, parent } = family(shared, caller);
+    let ProcessFamily { process, parent } = family(shared, caller);
     [process, parent]
 }
 
@@ -182,12 +182,12 @@ pub fn note_got(shared: &Shared, caller: &Caller<'_>, run: Option<usize>, (kind,
 
 /// The process of a thread, cached. A reused thread id gives a wrong process, which affects only a guess about blame
 /// and nothing that is allowed.
-fn family(shared: &Shared, caller: &Caller<'_>) -> Family {
+fn family(shared: &Shared, caller: &Caller<'_>) -> ProcessFamily {
     let known = shared.heard().threads.get(&caller.thread).copied();
     if let Some(known) = known {
         return known;
     }
-    let found = Family {
+    let found = ProcessFamily {
         process: caller.process(),
         parent: caller.status_number("PPid:").unwrap_or(0),
     };
@@ -200,9 +200,9 @@ fn family(shared: &Shared, caller: &Caller<'_>) -> Family {
 }
 
 /// Records a `write` or `writev` to descriptor 2, and continues it.
-pub fn hear(shared: &Shared, worker_fds: &WorkerFds, caller: &Caller<'_>, number: i64) -> Result<Answer, Errno> {
+pub fn hear(shared: &Shared, worker_fds: &WorkerFds, caller: &Caller<'_>, number: i64) -> Result<CallAnswer, Errno> {
     let (address, count) = (caller.registers.long(1), caller.registers.long(2));
-    let goes_on = Answer::Continue(MayContinue::registers_decided(&caller.registers));
+    let goes_on = CallAnswer::Continue(MayContinue::registers_decided(&caller.registers));
     let at = shared.started.elapsed();
     let stream = stream_of(shared, caller, at);
     let process = family(shared, caller).process;

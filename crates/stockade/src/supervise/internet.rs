@@ -12,18 +12,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::approvals::ApprovedGrants;
 use super::judge::CLOSED;
 use super::nested_runs::NestedRun;
 use super::notify_context::NotifyContext;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use super::shared::{Made, Shared};
 use super::stand_in;
 use crate::audit::{Record, Seen};
 use crate::network::{
-    self, Destination, Dial, Found, Interrupted, Missing, NAMES_PORT, NAMESERVER, Network, NetworkAcl,
-    PendingConnection, Purpose, Synthetic,
+    self, Destination, Dial, Found, Interrupted, NAMES_PORT, NAMESERVER, NetworkAcl, NoAddress, PendingConnection,
+    Purpose, RunNetwork, Synthetic,
 };
 use crate::policy::{Asks, NetworkPolicy, Policy, ProtocolCheck};
 use crate::profile::Name;
@@ -47,7 +47,7 @@ enum Peer {
     Address,
 }
 
-fn peer(network: Option<&Network>, address: SocketAddr) -> Result<Peer, Errno> {
+fn peer(network: Option<&RunNetwork>, address: SocketAddr) -> Result<Peer, Errno> {
     let (Some(network), ip) = (network, address.ip()) else {
         return Ok(Peer::Address);
     };
@@ -66,7 +66,7 @@ fn peer(network: Option<&Network>, address: SocketAddr) -> Result<Peer, Errno> {
 }
 
 /// `connect` of an internet socket. `bytes` is the address as it was read.
-pub fn connect(context: &NotifyContext<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> Result<Answer, Errno> {
+pub fn connect(context: &NotifyContext<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> Result<CallAnswer, Errno> {
     let given = socket::address(bytes).ok_or_else(|| wrong_address(bytes))?;
     if domain == libc::AF_INET6 && bytes.len() < SHORTEST_IPV6 {
         return Err(Errno(libc::EINVAL));
@@ -85,13 +85,13 @@ pub fn connect(context: &NotifyContext<'_>, target: OwnedFd, domain: i32, bytes:
         // The kernel returns the right error: in progress, connected or listening. No new connection is made.
         let door = socket::for_domain(network.doors.v4, domain);
         socket::connect(target.as_fd(), &socket::bytes(door))?;
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     let acl = Cleared::of(context);
     match peer(network, address)? {
         Peer::Names => {
             visit(context, &target, domain, Purpose::Names, acl, None)?;
-            Ok(Answer::Value(0))
+            Ok(CallAnswer::Value(0))
         }
         Peer::Host(name) => {
             let port = address.port();
@@ -169,7 +169,7 @@ fn require_address(context: &NotifyContext<'_>, acl: &Cleared, address: SocketAd
 
 /// Connects to an address: on a thread of its own if that may block, since a server of the run whose queue is full may
 /// need the worker before it accepts.
-fn connect_directly(context: &NotifyContext<'_>, target: OwnedFd, address: SocketAddr) -> Result<Answer, Errno> {
+fn connect_directly(context: &NotifyContext<'_>, target: OwnedFd, address: SocketAddr) -> Result<CallAnswer, Errno> {
     let blocks = is_blocking(&target)? && socket::kind(target.as_fd())? != libc::SOCK_DGRAM;
     let bytes = socket::bytes(address);
     let connect = move |context: &NotifyContext<'_>| {
@@ -178,7 +178,7 @@ fn connect_directly(context: &NotifyContext<'_>, target: OwnedFd, address: Socke
             context.release_socket(context.caller().registers.int(0));
         }
         connected?;
-        Ok(Answer::Value(0))
+        Ok(CallAnswer::Value(0))
     };
     if blocks {
         context.later(connect)
@@ -207,13 +207,13 @@ fn connect_host(
     domain: i32,
     destination: Destination,
     acl: Cleared,
-) -> Result<Answer, Errno> {
+) -> Result<CallAnswer, Errno> {
     let blocks = is_blocking(&target)?;
     let way = known_way(context, &destination, &acl)?;
     let dial = match way.filter(|way| blocks || is_here(way)).map(quickly) {
         Some(Quick::Connected(host)) => {
             visit(context, &target, domain, Purpose::Host(destination), acl, Some(host))?;
-            return Ok(Answer::Value(0));
+            return Ok(CallAnswer::Value(0));
         }
         Some(Quick::Failed(errno)) => return Err(errno),
         Some(Quick::NotYet(dial)) => Some(dial),
@@ -224,7 +224,7 @@ fn connect_host(
     }
     context.later(move |context| {
         let (host, answer) = match reach(context, &target, &destination, &acl, dial) {
-            Ok(host) => (Some(host), Ok(Answer::Value(0))),
+            Ok(host) => (Some(host), Ok(CallAnswer::Value(0))),
             // A caller that stops waiting finds the connection made, or failed, afterwards (connect(2)).
             Err(Errno(errno @ (libc::EINTR | libc::EINPROGRESS))) => (None, Err(Errno(errno))),
             Err(errno) => return Err(errno),
@@ -242,12 +242,12 @@ fn connect_in_the_background(
     domain: i32,
     destination: Destination,
     acl: Cleared,
-) -> Result<Answer, Errno> {
+) -> Result<CallAnswer, Errno> {
     const MOMENT: Duration = Duration::from_millis(300);
     let (network, _) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     if network.known(&destination.name).is_some() {
         visit(context, &target, domain, Purpose::Host(destination), acl, None)?;
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     context.later(move |context| {
         let (network, bell) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
@@ -261,7 +261,7 @@ fn connect_in_the_background(
             Some(Quick::NotYet(_)) | None => None,
         };
         visit(context, &target, domain, Purpose::Host(destination), acl, host)?;
-        Ok(Answer::Value(0))
+        Ok(CallAnswer::Value(0))
     })
 }
 
@@ -270,8 +270,8 @@ fn known_way(context: &NotifyContext<'_>, destination: &Destination, acl: &Clear
     let (network, _) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     match network.known(&destination.name) {
         Some(Ok(found)) => way(context, destination, &found, acl).map(Some),
-        Some(Err(Missing::NoSuchName | Missing::NoAddresses)) => Err(Errno(libc::EHOSTUNREACH)),
-        Some(Err(Missing::Failed)) | None => Ok(None),
+        Some(Err(NoAddress::NoSuchName | NoAddress::NoAddresses)) => Err(Errno(libc::EHOSTUNREACH)),
+        Some(Err(NoAddress::Failed)) | None => Ok(None),
     }
 }
 
@@ -338,7 +338,7 @@ fn reach(
         Some(dial) => dial,
         None => match network.find(bell, &destination.name, &mut gives_up) {
             Ok(found) => Dial::new(way(context, destination, &found, acl)?),
-            Err(Missing::Failed) if gives_up() => return Err(Errno(why())),
+            Err(NoAddress::Failed) if gives_up() => return Err(Errno(why())),
             Err(_) => return Err(Errno(libc::EHOSTUNREACH)),
         },
     };
@@ -391,12 +391,12 @@ fn connect_datagrams(
     target: &OwnedFd,
     domain: i32,
     address: SocketAddr,
-) -> Result<Answer, Errno> {
+) -> Result<CallAnswer, Errno> {
     let acl = Cleared::of(context);
     if acl.reaches_everything() {
         require_address(context, &acl, address)?;
         socket::connect(target.as_fd(), &socket::bytes(socket::for_domain(address, domain)))?;
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     let is_host = Synthetic::is_synthetic(address.ip());
     if !is_host && !address.ip().is_loopback() {
@@ -407,16 +407,16 @@ fn connect_datagrams(
     }
     let address = SocketAddr::new(loopback_of(address.ip()), address.port());
     socket::connect(target.as_fd(), &socket::bytes(socket::for_domain(address, domain)))?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// `bind` of an internet socket. A run listens on loopback alone: a server that names no address gets loopback.
-pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Result<Answer, Errno> {
+pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &[u8]) -> Result<CallAnswer, Errno> {
     let acl = Cleared::of(context);
     let given = socket::address(bytes).ok_or_else(|| wrong_address(bytes))?;
     if acl.reaches_everything() {
         socket::bind(target.as_fd(), &socket::bytes(given))?;
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     if socket::kind(target.as_fd())? != libc::SOCK_STREAM {
         let reason = Reason::Never(
@@ -462,7 +462,7 @@ pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &
     if given.port() == 0 && may_listen {
         note_chosen(context, target)?;
     }
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Whether a port is granted, or was chosen by the kernel under a grant of port 0.
@@ -500,7 +500,7 @@ fn on_loopback(target: &OwnedFd, unspecified: IpAddr) -> Result<IpAddr, Errno> {
 }
 
 /// `listen` on a socket of any family: a bound socket may listen, if its port is granted.
-pub fn listen(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn listen(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let target = context.socket(registers.int(0))?;
     context.caller().confirm()?;
@@ -508,7 +508,7 @@ pub fn listen(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let is_internet = domain == libc::AF_INET || domain == libc::AF_INET6;
     if !is_internet {
         socket::listen(target.as_fd(), registers.int(1))?;
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     let acl = Cleared::of(context);
     let is_limited = !acl.reaches_everything();
@@ -528,7 +528,7 @@ pub fn listen(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     });
     let_listen(context, &acl, address);
     context.release_socket(registers.int(0));
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Reports a port that is listened on, as it would be granted: 0 if the kernel chose it.
@@ -600,7 +600,7 @@ fn listens_beside(context: &NotifyContext<'_>, port: u16) -> bool {
 
 /// Creates a socket that the filter doesn't let through by itself: one that never sends, one that is created for the
 /// run because its own couldn't be copied, or one that is never used.
-pub fn socket(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn socket(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     const FLAGS: i32 = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     let registers = context.caller().registers;
     let (domain, kind, protocol) = (registers.int(0), registers.int(1), registers.int(2));
@@ -624,7 +624,7 @@ pub fn socket(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     } else {
         OnExecute::Keep
     };
-    Ok(Answer::Descriptor(made, on_execute))
+    Ok(CallAnswer::Descriptor(made, on_execute))
 }
 
 /// The kind of socket to create.
@@ -663,7 +663,7 @@ fn making(context: &NotifyContext<'_>, domain: i32, kind: i32, protocol: i32) ->
 }
 
 /// Refuses a socket that no policy allows.
-fn refuse(context: &NotifyContext<'_>, domain: i32, kind: i32) -> Result<Answer, Errno> {
+fn refuse(context: &NotifyContext<'_>, domain: i32, kind: i32) -> Result<CallAnswer, Errno> {
     let is_internet = domain == libc::AF_INET || domain == libc::AF_INET6;
     let is_plain = [libc::SOCK_STREAM, libc::SOCK_DGRAM].contains(&(kind & 0xf));
     let lacks_network = stand_in::refusing(context, Reason::NotGranted).filter(|_| is_internet && is_plain);
@@ -675,7 +675,7 @@ fn refuse(context: &NotifyContext<'_>, domain: i32, kind: i32) -> Result<Answer,
             Reason::Never("no profile allows sockets of this kind".into()),
         ),
     };
-    context.note(&Attempt::on(kind, b""), target.as_bytes(), reason);
+    context.note(&RefusedAttempt::on(kind, b""), target.as_bytes(), reason);
     Err(Errno(libc::EPERM))
 }
 

@@ -9,13 +9,15 @@ use super::approvals::{Approvals, ApprovedGrants};
 use super::caller::Caller;
 use super::git_config;
 use super::hard_links::Number;
-use super::pinned::{Entry, FileSystem, Identity, Pinned, Place};
+use super::pinned::{FileSystemKind, Identity, Pinned, PinnedEntry, Place};
 use super::procfs;
 use super::run_policy::RunPolicy;
 use super::submodules::{self, Indexes};
-use super::terminals::Terminal;
+use super::terminals::PseudoTerminal;
 use super::worker_fds::WorkerFds;
-use crate::policy::{Access, Arrival, Capabilities, Decision, Grant, Renamed, git_directories, is_in_git_directory};
+use crate::policy::{
+    Access, AccessDecision, Arrival, Capabilities, Grant, Renamed, git_directories, is_in_git_directory,
+};
 use crate::profile::Origin;
 use crate::real_path::is_absence;
 use crate::report::{COPIED, Reason};
@@ -23,7 +25,7 @@ use stockade_sys::file;
 
 /// The decision on an access.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AccessVerdict {
     /// Allowed, and Landlock grants it too.
     Static,
     /// Allowed: the supervisor acts on behalf of the target.
@@ -34,30 +36,30 @@ pub enum Verdict {
     Refused(Reason),
 }
 
-impl Verdict {
+impl AccessVerdict {
     pub fn is_refused(&self) -> bool {
-        matches!(self, Verdict::Refused(_))
+        matches!(self, AccessVerdict::Refused(_))
     }
 
     /// Whether the access is refused and no grant would help.
     pub fn is_closed(&self) -> bool {
-        matches!(self, Verdict::Refused(reason) if !reason.is_open())
+        matches!(self, AccessVerdict::Refused(reason) if !reason.is_open())
     }
 
     /// Combines two verdicts: both must allow; the result is static only if both are.
-    pub fn and(self, other: Verdict) -> Verdict {
+    pub fn and(self, other: AccessVerdict) -> AccessVerdict {
         match (self, other) {
-            (Verdict::Refused(reason), _) | (_, Verdict::Refused(reason)) => Verdict::Refused(reason),
-            (Verdict::Approved, _) | (_, Verdict::Approved) => Verdict::Approved,
-            (Verdict::Static, Verdict::Static) => Verdict::Static,
-            _ => Verdict::OnBehalf,
+            (AccessVerdict::Refused(reason), _) | (_, AccessVerdict::Refused(reason)) => AccessVerdict::Refused(reason),
+            (AccessVerdict::Approved, _) | (_, AccessVerdict::Approved) => AccessVerdict::Approved,
+            (AccessVerdict::Static, AccessVerdict::Static) => AccessVerdict::Static,
+            _ => AccessVerdict::OnBehalf,
         }
     }
 
     /// Allows the file that only a rename may write, for accesses that don't write it or that are such a rename.
-    fn but_for_renames(self) -> Verdict {
+    fn but_for_renames(self) -> AccessVerdict {
         match self {
-            Verdict::Refused(Reason::Never(reason)) if reason == RENAMED => Verdict::OnBehalf,
+            AccessVerdict::Refused(Reason::Never(reason)) if reason == RENAMED => AccessVerdict::OnBehalf,
             verdict => verdict,
         }
     }
@@ -78,7 +80,7 @@ pub struct Judge<'a> {
 
 impl Judge<'_> {
     /// Judges access to an existing object. `access` is READ, WRITE or both.
-    pub fn object(&self, access: Access, object: &Pinned) -> Verdict {
+    pub fn object(&self, access: Access, object: &Pinned) -> AccessVerdict {
         if !object.has_name() {
             return self.nameless(access, object);
         }
@@ -89,40 +91,40 @@ impl Judge<'_> {
             return self.device(access, object);
         }
         if object.name().starts_with("/dev/shm") && self.run_policy.made().shared_memory.contains(&object.identity()) {
-            return Verdict::OnBehalf;
+            return AccessVerdict::OnBehalf;
         }
         if self.is_own_git_lock(access, object.name(), object.identity()) {
-            return Verdict::OnBehalf;
+            return AccessVerdict::OnBehalf;
         }
         let verdict = self.name(access, object.name());
-        if verdict.is_refused() || verdict == Verdict::Static || !object.has_other_names() {
+        if verdict.is_refused() || verdict == AccessVerdict::Static || !object.has_other_names() {
             return verdict;
         }
         verdict.and(self.by_other_names(access, object.number()))
     }
 
     /// Judges a file by the denied name that it may have: a file denied by one name is denied by all.
-    pub fn by_other_names(&self, access: Access, file: Number) -> Verdict {
+    pub fn by_other_names(&self, access: Access, file: Number) -> AccessVerdict {
         let Some(name) = self.run_policy.closed_name(file) else {
-            return Verdict::OnBehalf;
+            return AccessVerdict::OnBehalf;
         };
         // One access at a time, so that a missing grant for one doesn't hide that the other is denied.
         let denied = access
             .iter()
             .map(|one| self.name(one, &name))
-            .find(|verdict| matches!(verdict, Verdict::Refused(Reason::Denied(_))));
-        denied.unwrap_or(Verdict::OnBehalf)
+            .find(|verdict| matches!(verdict, AccessVerdict::Refused(Reason::Denied(_))));
+        denied.unwrap_or(AccessVerdict::OnBehalf)
     }
 
     /// Judges reading a link's text, which is reading the link. A link that isn't granted may still be read if it
     /// leads, by these steps, to something readable or to a directory above a grant: the run knows such paths, and
     /// programs spell them without links.
-    pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> Verdict {
+    pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> AccessVerdict {
         match self.object(Access::READ, link) {
-            Verdict::Refused(Reason::NotGranted | Reason::Incapable(_))
+            AccessVerdict::Refused(Reason::NotGranted | Reason::Incapable(_))
                 if steps.iter().any(|step| self.is_on_the_way(step)) =>
             {
-                Verdict::OnBehalf
+                AccessVerdict::OnBehalf
             }
             verdict => verdict,
         }
@@ -130,7 +132,7 @@ impl Judge<'_> {
 
     fn is_on_the_way(&self, object: &Pinned) -> bool {
         match self.object(Access::READ, object) {
-            Verdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => {
+            AccessVerdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => {
                 let policy = &self.run_policy.run_config.policy;
                 let granted = policy.grants.iter().map(|grant| &grant.path);
                 granted
@@ -142,33 +144,33 @@ impl Judge<'_> {
     }
 
     /// Judges access to the entry at a place: creating it, or removing and replacing it.
-    pub fn place(&self, access: Access, place: &Place) -> Verdict {
+    pub fn place(&self, access: Access, place: &Place) -> AccessVerdict {
         if !place.parent.has_name() {
-            return Verdict::Refused(Reason::NotGranted);
+            return AccessVerdict::Refused(Reason::NotGranted);
         }
         let run_config = &self.run_policy.run_config;
         if run_config.scratch.as_deref() == Some(place.name()) {
-            return Verdict::Refused(Reason::Never("the scratch directory stays where it is".into()));
+            return AccessVerdict::Refused(Reason::Never("the scratch directory stays where it is".into()));
         }
         if run_config.cache.as_deref() == Some(place.name()) {
-            return Verdict::Refused(Reason::Never("the cache stays where it is".into()));
+            return AccessVerdict::Refused(Reason::Never("the cache stays where it is".into()));
         }
         if let Some(refused) = kernels_elsewhere(access, place.parent.file_system(), place.parent.name()) {
             return refused;
         }
-        let is_own_lock = |found: Entry| self.is_own_git_lock(access, place.name(), found.identity());
+        let is_own_lock = |found: PinnedEntry| self.is_own_git_lock(access, place.name(), found.identity());
         match git_config::is_lock(place.name()) && place.look().is_some_and(is_own_lock) {
-            true => Verdict::OnBehalf,
+            true => AccessVerdict::OnBehalf,
             false => self.name(access, place.name()),
         }
     }
 
     /// Judges creating an entry. A new repository is the run's own, unless it lies in another's `.git`, or where git
     /// may take it for a submodule of another's.
-    pub fn new_entry(&self, place: &Place) -> Verdict {
+    pub fn new_entry(&self, place: &Place) -> AccessVerdict {
         let name = place.name();
         match self.place(Access::WRITE, place) {
-            Verdict::Refused(Reason::Denied(denial))
+            AccessVerdict::Refused(Reason::Denied(denial))
                 if denial.guards_git()
                     && git_directories(name).as_slice() == [name]
                     && self.is_granted(Access::WRITE, name)
@@ -184,12 +186,12 @@ impl Judge<'_> {
     }
 
     /// Judges a rename that writes a file which only a rename may write.
-    pub fn git_renamed(&self, place: &Place) -> Verdict {
+    pub fn git_renamed(&self, place: &Place) -> AccessVerdict {
         self.place(Access::CHANGE, place).but_for_renames()
     }
 
     /// Judges setting an object's times, or a mode that leaves it readable.
-    pub fn attributes(&self, object: &Pinned) -> Verdict {
+    pub fn attributes(&self, object: &Pinned) -> AccessVerdict {
         self.object(Access::WRITE, object).but_for_renames()
     }
 
@@ -206,12 +208,12 @@ impl Judge<'_> {
     }
 
     /// Judges creating the lock of a git configuration.
-    pub fn new_git_lock(&self, place: &Place) -> Verdict {
+    pub fn new_git_lock(&self, place: &Place) -> AccessVerdict {
         match self.new_entry(place) {
-            Verdict::Refused(Reason::Denied(denial))
+            AccessVerdict::Refused(Reason::Denied(denial))
                 if denial.guards_git() && self.is_open_but_for_git(Access::WRITE, place.name()) =>
             {
-                Verdict::OnBehalf
+                AccessVerdict::OnBehalf
             }
             verdict => verdict,
         }
@@ -235,67 +237,69 @@ impl Judge<'_> {
     }
 
     /// Judges access to a name.
-    pub fn name(&self, access: Access, name: &Path) -> Verdict {
+    pub fn name(&self, access: Access, name: &Path) -> AccessVerdict {
         if self.run_policy.run_config.is_in_scratch(name) {
-            return Verdict::Static;
+            return AccessVerdict::Static;
         }
         if self.run_policy.run_config.is_in_cache(name) {
-            return Verdict::OnBehalf;
+            return AccessVerdict::OnBehalf;
         }
         if let Some(process) = procfs::process_of(name) {
             return self.process_entry(access, name, process);
         }
-        let mut verdict = Verdict::Static;
+        let mut verdict = AccessVerdict::Static;
         for bit in [Access::READ, Access::WRITE, Access::DELETE] {
             if access.contains(bit) {
                 verdict = verdict.and(self.bit(bit, name));
             }
         }
         if !verdict.is_refused() && self.is_renamed_alone(access, name) {
-            return Verdict::Refused(Reason::Never(RENAMED.into()));
+            return AccessVerdict::Refused(Reason::Never(RENAMED.into()));
         }
         verdict
     }
 
     /// Judges truncating a file, which counts as deleting. The scratch directory and the cache are the run's own.
-    pub fn cutting(&self, object: &Pinned) -> Verdict {
+    pub fn cutting(&self, object: &Pinned) -> AccessVerdict {
         match self.incapable(Access::DELETE) {
             Some(capability) if object.has_name() && !self.run_policy.run_config.is_private(object.name()) => {
-                Verdict::Refused(Reason::Incapable(capability))
+                AccessVerdict::Refused(Reason::Incapable(capability))
             }
-            _ => Verdict::OnBehalf,
+            _ => AccessVerdict::OnBehalf,
         }
     }
 
-    fn bit(&self, bit: Access, name: &Path) -> Verdict {
+    fn bit(&self, bit: Access, name: &Path) -> AccessVerdict {
         match self.run_policy.matcher().decide(bit, name) {
-            Decision::Allow(_) if is_apart(bit, name) && !self.is_granted_inside(bit, name) => {
-                Verdict::Refused(Reason::NotGranted)
+            AccessDecision::Allow(_) if is_apart(bit, name) && !self.is_granted_inside(bit, name) => {
+                AccessVerdict::Refused(Reason::NotGranted)
             }
-            Decision::Allow(grant) if grant.is_chosen() => Verdict::OnBehalf,
-            Decision::Allow(_) => Verdict::Static,
-            Decision::NotGranted => match self.incapable(bit) {
-                Some(capability) => Verdict::Refused(Reason::Incapable(capability)),
-                None if self.is_opened(|opened| opened.path(bit, name)) && !is_apart(bit, name) => Verdict::Approved,
-                None => Verdict::Refused(Reason::NotGranted),
+            AccessDecision::Allow(grant) if grant.is_chosen() => AccessVerdict::OnBehalf,
+            AccessDecision::Allow(_) => AccessVerdict::Static,
+            AccessDecision::NotGranted => match self.incapable(bit) {
+                Some(capability) => AccessVerdict::Refused(Reason::Incapable(capability)),
+                None if self.is_opened(|opened| opened.path(bit, name)) && !is_apart(bit, name) => {
+                    AccessVerdict::Approved
+                }
+                None => AccessVerdict::Refused(Reason::NotGranted),
             },
-            Decision::Denied(denial) => {
+            AccessDecision::Denied(denial) => {
                 if denial.spares_makers() && self.is_granted(bit, name) {
                     return self.for_maker(bit, name, &|directory| self.has_made(directory));
                 }
-                Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name))))
+                AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(name))))
             }
         }
     }
 
     /// Judges something that the run may have made: only denials with a reason other than the name apply.
-    fn for_maker(&self, access: Access, name: &Path, made: &dyn Fn(&Path) -> bool) -> Verdict {
+    fn for_maker(&self, access: Access, name: &Path, made: &dyn Fn(&Path) -> bool) -> AccessVerdict {
         let denial = || self.run_policy.matcher().denial_for_maker(access, name, made);
         let noted = || std::mem::replace(&mut self.run_policy.made().uses_own, true);
         // Decided again once `uses_own` is set: a link made meanwhile claims its target first and then checks the flag.
         match denial().or_else(|| if noted() { None } else { denial() }) {
-            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
-            None => Verdict::OnBehalf,
+            Some(denial) => AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
+            None => AccessVerdict::OnBehalf,
         }
     }
 
@@ -375,24 +379,24 @@ impl Judge<'_> {
             && !made.was_anothers(directory)
     }
 
-    fn process_entry(&self, access: Access, name: &Path, process: i32) -> Verdict {
+    fn process_entry(&self, access: Access, name: &Path, process: i32) -> AccessVerdict {
         let own = self.caller.process();
         let is_own = process == own;
         if !is_own && !procfs::is_below(self.worker_fds, self.caller.top, process) {
-            return Verdict::Refused(Reason::Never("the process isn't part of the run".into()));
+            return AccessVerdict::Refused(Reason::Never("the process isn't part of the run".into()));
         }
         if procfs::allows(name, is_own, access.intersects(Access::CHANGE)) {
-            Verdict::OnBehalf
+            AccessVerdict::OnBehalf
         } else {
-            Verdict::Refused(Reason::Never("no program may change this of a process".into()))
+            AccessVerdict::Refused(Reason::Never("no program may change this of a process".into()))
         }
     }
 
     /// Judges a deleted file, a pipe or a memory file: the caller may reopen it with the access that it already has.
-    fn nameless(&self, access: Access, object: &Pinned) -> Verdict {
+    fn nameless(&self, access: Access, object: &Pinned) -> AccessVerdict {
         match self.held(object) {
-            Some((_, held)) if held.contains(access) => Verdict::OnBehalf,
-            _ => Verdict::Refused(Reason::Never("it has no name any more".into())),
+            Some((_, held)) if held.contains(access) => AccessVerdict::OnBehalf,
+            _ => AccessVerdict::Refused(Reason::Never("it has no name any more".into())),
         }
     }
 
@@ -415,7 +419,7 @@ impl Judge<'_> {
     }
 
     /// Judges devices: those of the base, the run's terminals, and those granted by a path below `/dev`.
-    fn device(&self, access: Access, object: &Pinned) -> Verdict {
+    fn device(&self, access: Access, object: &Pinned) -> AccessVerdict {
         let name = object.name();
         if self
             .run_policy
@@ -424,10 +428,10 @@ impl Judge<'_> {
             .iter()
             .any(|terminal| terminal == name)
         {
-            return Verdict::Static;
+            return AccessVerdict::Static;
         }
         if is_terminal_multiplexer(name) || self.is_own_terminal(object) {
-            return Verdict::OnBehalf;
+            return AccessVerdict::OnBehalf;
         }
         let named = |bit| {
             self.grants(bit, name)
@@ -439,13 +443,14 @@ impl Judge<'_> {
         if is_named {
             self.name(access, name)
         } else {
-            Verdict::Refused(Reason::NotGranted)
+            AccessVerdict::Refused(Reason::NotGranted)
         }
     }
 
     fn is_own_terminal(&self, object: &Pinned) -> bool {
         object.name().starts_with("/dev/pts")
-            && Terminal::of(object.as_fd()).is_some_and(|terminal| self.run_policy.made().terminals.contains(&terminal))
+            && PseudoTerminal::of(object.as_fd())
+                .is_some_and(|terminal| self.run_policy.made().terminals.contains(&terminal))
     }
 
     /// Whether a program may be executed. Landlock decides, by trees. The supervisor refuses programs that are denied
@@ -464,8 +469,8 @@ impl Judge<'_> {
             return None;
         }
         match self.run_policy.matcher().decide(Access::READ, object.name()) {
-            Decision::Denied(denial) => Some(Reason::Denied(Box::new(denial.met_at(object.name())))),
-            Decision::Allow(_) | Decision::NotGranted => None,
+            AccessDecision::Denied(denial) => Some(Reason::Denied(Box::new(denial.met_at(object.name())))),
+            AccessDecision::Allow(_) | AccessDecision::NotGranted => None,
         }
     }
 
@@ -477,7 +482,7 @@ impl Judge<'_> {
     }
 
     /// Judges bringing something from outside into a `.git`: only writing is allowed: git would write through a link.
-    pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
+    pub fn bringing(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
         let is_git_itself = git_directories(new).as_slice() == [new];
         let comes_from_outside = old.is_none_or(|old| !is_in_git_directory(old));
         if self.run_policy.run_config.is_in_cache(new)
@@ -486,7 +491,7 @@ impl Judge<'_> {
             || !comes_from_outside
             || self.is_of_own_repository(new)
         {
-            return Verdict::Static;
+            return AccessVerdict::Static;
         }
         let denial = self
             .run_policy
@@ -498,71 +503,71 @@ impl Judge<'_> {
         let reason = denial.map_or(Reason::NotGranted, |denial| {
             Reason::Denied(Box::new(denial.met_at(new)))
         });
-        Verdict::Refused(reason)
+        AccessVerdict::Refused(reason)
     }
 
     /// Judges whether what gets the name `new` contains, or leads to, something that couldn't be created there.
-    pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> Verdict {
+    pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> AccessVerdict {
         let run_config = &self.run_policy.run_config;
         if run_config.is_in_cache(new) {
-            return Verdict::Static;
+            return AccessVerdict::Static;
         }
         // No denial applies in the scratch directory.
         if let Arrival::Directory(old) = arrival
             && run_config.is_in_scratch(old) != run_config.is_in_scratch(new)
         {
-            return Verdict::Refused(Reason::Never(COPIED.into()));
+            return AccessVerdict::Refused(Reason::Never(COPIED.into()));
         }
         match self.run_policy.matcher().filled_by(arrival, new) {
-            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(new)))),
-            None => Verdict::Static,
+            Some(denial) => AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(new)))),
+            None => AccessVerdict::Static,
         }
     }
 
     /// Judges changing a directory's mode, owner or access list: refused where Stockade or the user's programs look for
     /// something denied below it.
-    pub fn keeping(&self, directory: &Path) -> Verdict {
+    pub fn keeping(&self, directory: &Path) -> AccessVerdict {
         match self.run_policy.matcher().built_in_below(directory) {
             Some(denial) if !self.run_policy.run_config.is_private(directory) => {
-                Verdict::Refused(Reason::Denied(Box::new(denial.met_at(directory))))
+                AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(directory))))
             }
-            _ => Verdict::Static,
+            _ => AccessVerdict::Static,
         }
     }
 
     /// Judges moving or linking between the cache and the outside: by another name a later run could change what it is
     /// denied.
-    pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> Verdict {
+    pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
         let run_config = &self.run_policy.run_config;
         match old.is_some_and(|old| run_config.is_in_cache(old)) == run_config.is_in_cache(new) {
-            true => Verdict::Static,
-            false => Verdict::Refused(Reason::Never(
+            true => AccessVerdict::Static,
+            false => AccessVerdict::Refused(Reason::Never(
                 "files are copied into the cache and out of it, and neither moved nor linked".into(),
             )),
         }
     }
 
     /// Judges whether moving `old` to `new` would open something denied.
-    pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
+    pub fn moving(&self, old: &Path, new: &Path) -> AccessVerdict {
         if self.run_policy.run_config.is_private(old) {
-            return Verdict::Static;
+            return AccessVerdict::Static;
         }
         let made = |directory: &Path| self.has_made(directory);
         match self.run_policy.matcher().opens_by_moving_for_maker(old, new, &made) {
-            Some(denial) => Verdict::Refused(Reason::Denied(Box::new(denial.met_at(old)))),
-            None => Verdict::Static,
+            Some(denial) => AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(old)))),
+            None => AccessVerdict::Static,
         }
     }
 }
 
 /// Refuses the kernel's own file systems where they are mounted elsewhere: they would be taken for plain files.
-fn kernels_elsewhere(access: Access, system: FileSystem, name: &Path) -> Option<Verdict> {
+fn kernels_elsewhere(access: Access, system: FileSystemKind, name: &Path) -> Option<AccessVerdict> {
     let is_out_of_place = match system {
-        FileSystem::Process => !name.starts_with("/proc"),
-        FileSystem::Kernel => access.intersects(Access::CHANGE) && !name.starts_with("/sys"),
-        FileSystem::Ordinary => false,
+        FileSystemKind::Process => !name.starts_with("/proc"),
+        FileSystemKind::Kernel => access.intersects(Access::CHANGE) && !name.starts_with("/sys"),
+        FileSystemKind::Ordinary => false,
     };
-    is_out_of_place.then_some(Verdict::Refused(Reason::Never(
+    is_out_of_place.then_some(AccessVerdict::Refused(Reason::Never(
         "the kernel's own file systems are only served from where they belong".into(),
     )))
 }

@@ -3,13 +3,13 @@
 
 use std::sync::atomic::Ordering;
 
-use super::answer::{Answer, Errno, MayContinue};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::notify_context::NotifyContext;
 use super::process_calls;
 use stockade_sys::limits::{limit_of, set_limit_of};
 
 /// `setrlimit`.
-pub fn set(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn set(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     match context.caller().registers.word(0) {
         libc::RLIMIT_NPROC => lower(context, 1, None),
         _ => Ok(by_kernel(context)),
@@ -17,7 +17,7 @@ pub fn set(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
 }
 
 /// `prlimit64`.
-pub fn prlimit(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn prlimit(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let is_set = registers.word(1) == libc::RLIMIT_NPROC && registers.long(2) != 0;
     let own = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
@@ -29,7 +29,7 @@ pub fn prlimit(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
 }
 
 /// Sets the limit for the waiting process, and writes the old one.
-fn lower(context: &NotifyContext<'_>, new: usize, old: Option<usize>) -> Result<Answer, Errno> {
+fn lower(context: &NotifyContext<'_>, new: usize, old: Option<usize>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let own = context.caller().thread_group().ok_or(Errno(libc::ESRCH))?;
     let mut bytes = [0; 16];
@@ -54,9 +54,9 @@ fn lower(context: &NotifyContext<'_>, new: usize, old: Option<usize>) -> Result<
         let before = [current_soft, current_hard].map(u64::to_ne_bytes).concat();
         context.caller().write(address, &before)?;
     }
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
-fn by_kernel(context: &NotifyContext<'_>) -> Answer {
-    Answer::Continue(MayContinue::registers_decided(&context.caller().registers))
+fn by_kernel(context: &NotifyContext<'_>) -> CallAnswer {
+    CallAnswer::Continue(MayContinue::registers_decided(&context.caller().registers))
 }

@@ -5,29 +5,29 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::caller::Alleged;
-use super::judge::{CLOSED, Verdict};
+use super::judge::{AccessVerdict, CLOSED};
 use super::metadata::Subject;
 use super::notify_context::NotifyContext;
-use super::pinned::{FileSystem, Pinned};
-use super::refuse::Attempt;
-use super::resolve::{Last, MOST_LINKS, Request};
+use super::pinned::{FileSystemKind, Pinned};
+use super::refuse::RefusedAttempt;
+use super::resolve::{Last, MOST_LINKS, PathRequest};
 use crate::policy::Access;
 use crate::report::Kind;
 use stockade_sys::file::{self, OpenHow};
 
 #[cfg(target_arch = "x86_64")]
-pub fn readlink(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn readlink(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     read(context, libc::AT_FDCWD, 0)
 }
 
-pub fn readlinkat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn readlinkat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     read(context, context.caller().registers.int(0), 1)
 }
 
 /// Reads a link. The path, the buffer and its size are in registers from `first` on.
-fn read(context: &NotifyContext<'_>, directory: i32, first: usize) -> Result<Answer, Errno> {
+fn read(context: &NotifyContext<'_>, directory: i32, first: usize) -> Result<CallAnswer, Errno> {
     let (caller, registers) = (context.caller(), context.caller().registers);
     let size = usize::try_from(registers.int(first + 2)).unwrap_or(0);
     if size == 0 {
@@ -51,12 +51,12 @@ fn read(context: &NotifyContext<'_>, directory: i32, first: usize) -> Result<Ans
         return Err(Errno(libc::ENOENT));
     }
     let text = text(context, &link)?;
-    let attempt = Attempt::with(Kind::Read, subject.asked(), &link);
+    let attempt = RefusedAttempt::with(Kind::Read, subject.asked(), &link);
     context.enforce(verdict(context, &link, &text), &attempt, link.name(), CLOSED)?;
     let text = &text[..text.len().min(size)];
     caller.confirm()?;
     caller.write(registers.long(first + 1), text)?;
-    Ok(Answer::Value(text.len() as i64))
+    Ok(CallAnswer::Value(text.len() as i64))
 }
 
 /// The error of a path without links that leads to a directory or to nothing: compilers ask for each directory above
@@ -79,7 +79,7 @@ fn at_once(context: &NotifyContext<'_>, path: &Alleged) -> Option<Errno> {
 
 /// The text of a link as the caller would read it: `/proc/self` and `/proc/thread-self` would name the supervisor.
 pub fn text(context: &NotifyContext<'_>, link: &Pinned) -> Result<Vec<u8>, Errno> {
-    if link.file_system() == FileSystem::Process {
+    if link.file_system() == FileSystemKind::Process {
         let caller = context.caller();
         match link.name().as_os_str().as_bytes() {
             b"/proc/self" => return Ok(caller.process().to_string().into_bytes()),
@@ -92,9 +92,9 @@ pub fn text(context: &NotifyContext<'_>, link: &Pinned) -> Result<Vec<u8>, Errno
     Ok(buffer[..length].to_vec())
 }
 
-fn verdict(context: &NotifyContext<'_>, link: &Pinned, text: &[u8]) -> Verdict {
+fn verdict(context: &NotifyContext<'_>, link: &Pinned, text: &[u8]) -> AccessVerdict {
     match context.judge.object(Access::READ, link) {
-        Verdict::Refused(_) => context.judge.link_text(link, &steps(context, link, text)),
+        AccessVerdict::Refused(_) => context.judge.link_text(link, &steps(context, link, text)),
         verdict => verdict,
     }
 }
@@ -104,7 +104,7 @@ fn steps(context: &NotifyContext<'_>, link: &Pinned, text: &[u8]) -> Vec<Pinned>
     let next = |link: &Path, text: &[u8]| {
         let path = link.parent()?.join(OsStr::from_bytes(text));
         let path = Alleged::new(CString::new(path.into_os_string().into_encoded_bytes()).ok()?);
-        let request = Request::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &path);
+        let request = PathRequest::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &path);
         request.object(Last::Keep).ok()
     };
     let mut steps: Vec<Pinned> = next(link.name(), text).into_iter().collect();

@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use super::answer::{Answer, Errno, MayContinue};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::notify_context::NotifyContext;
 use super::pinned::{Identity, Pinned};
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use super::worker_fds::WorkerFds;
 use crate::plan;
 use crate::report::Kind;
@@ -28,7 +28,7 @@ const UNEXECUTABLE_MODE: u32 = 0o666;
 const NEVER_EXECUTED: &str = "a memory file can't be executed where executing is limited";
 
 /// Creates a memory file that can't be executed: Landlock doesn't judge files without a path.
-pub fn create(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn create(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     const LONGEST: usize = 250;
     let registers = context.caller().registers;
     let flags = registers.word(1);
@@ -36,12 +36,12 @@ pub fn create(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         return Err(Errno(libc::EINVAL));
     }
     if may_execute_everything(context) {
-        return Ok(Answer::Continue(MayContinue::registers_decided(&registers)));
+        return Ok(CallAnswer::Continue(MayContinue::registers_decided(&registers)));
     }
     let name = context.caller().string(registers.long(0), LONGEST, libc::EINVAL)?;
     context.caller().confirm()?;
     if flags & MFD_EXEC != 0 {
-        let attempt = Attempt::on(Kind::Execute, name.as_bytes());
+        let attempt = RefusedAttempt::on(Kind::Execute, name.as_bytes());
         return Err(context.never(&attempt, b"memfd", NEVER_EXECUTED));
     }
     let made = make_unexecutable(&name, flags)?;
@@ -50,7 +50,7 @@ pub fn create(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     } else {
         OnExecute::Keep
     };
-    Ok(Answer::Descriptor(made, on_execute))
+    Ok(CallAnswer::Descriptor(made, on_execute))
 }
 
 /// Whether the run may execute everything, and so a memory file too.
@@ -83,7 +83,7 @@ pub fn make_unexecutable(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
 
 /// A change of a file's permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Permissions {
+pub enum PermissionChange {
     /// The new mode.
     Mode(u32),
     /// An access list, which sets the mode too. The kernel lets it change a sealed mode (measured on Linux 6.18).
@@ -94,14 +94,14 @@ pub enum Permissions {
 pub fn refuse_to_make_executable(
     context: &NotifyContext<'_>,
     object: &Pinned,
-    change: Permissions,
+    change: PermissionChange,
 ) -> Result<(), Errno> {
-    let stays_unexecutable = matches!(change, Permissions::Mode(mode) if mode & 0o111 == 0);
+    let stays_unexecutable = matches!(change, PermissionChange::Mode(mode) if mode & 0o111 == 0);
     if stays_unexecutable || !object.is_memory_file() || may_execute_everything(context) {
         return Ok(());
     }
     let name = object.name().as_os_str().as_encoded_bytes();
-    Err(context.never(&Attempt::on(Kind::Execute, name), name, NEVER_EXECUTED))
+    Err(context.never(&RefusedAttempt::on(Kind::Execute, name), name, NEVER_EXECUTED))
 }
 
 /// Limits the run's names in `/dev/shm` to as many as are recorded, since all are removed at its end.

@@ -2,15 +2,15 @@
 
 use std::os::fd::AsFd;
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::caller::Alleged;
-use super::judge::{Judge, Verdict};
-use super::memory::{Permissions, refuse_to_make_executable};
+use super::judge::{AccessVerdict, Judge};
+use super::memory::{PermissionChange, refuse_to_make_executable};
 use super::notify_context::NotifyContext;
 use super::open::refuse_set_user_id;
 use super::pinned::Pinned;
-use super::refuse::Attempt;
-use super::resolve::{Last, Request};
+use super::refuse::RefusedAttempt;
+use super::resolve::{Last, PathRequest};
 use crate::policy::Access;
 use crate::report::Kind;
 use stockade_sys::file;
@@ -84,9 +84,11 @@ impl Subject {
     pub fn object(&self, context: &NotifyContext<'_>) -> Result<Pinned, Errno> {
         let (worker_fds, caller) = (context.worker_fds(), context.caller());
         let object = match self {
-            Subject::Path(directory, path, last) => Request::new(worker_fds, caller, *directory, path).object(*last),
+            Subject::Path(directory, path, last) => {
+                PathRequest::new(worker_fds, caller, *directory, path).object(*last)
+            }
             Subject::PathOrDescriptor(directory, path, last) => {
-                Request::new(worker_fds, caller, *directory, path).object_or_descriptor(*last)
+                PathRequest::new(worker_fds, caller, *directory, path).object_or_descriptor(*last)
             }
             Subject::Descriptor(number) => Pinned::through(worker_fds, caller.descriptor(*number)?, *number),
         }?;
@@ -102,10 +104,10 @@ impl Subject {
     fn changeable(
         &self,
         context: &NotifyContext<'_>,
-        ask: impl Fn(&Judge<'_>, &Pinned) -> Verdict,
+        ask: impl Fn(&Judge<'_>, &Pinned) -> AccessVerdict,
     ) -> Result<Pinned, Errno> {
         let object = self.object(context)?;
-        let attempt = Attempt::with(Kind::Metadata, self.asked(), &object);
+        let attempt = RefusedAttempt::with(Kind::Metadata, self.asked(), &object);
         if object.is_device() || !object.has_name() && !object.is_regular() {
             let target = object.name().as_os_str().as_encoded_bytes();
             return Err(context.never(&attempt, target, "devices and pipes keep their attributes"));
@@ -124,13 +126,13 @@ pub fn shareable(context: &NotifyContext<'_>, subject: &Subject) -> Result<Pinne
 
 fn kept(context: &NotifyContext<'_>, subject: &Subject, object: Pinned) -> Result<Pinned, Errno> {
     if object.is_directory() && object.has_name() {
-        let attempt = Attempt::with(Kind::Metadata, subject.asked(), &object);
+        let attempt = RefusedAttempt::with(Kind::Metadata, subject.asked(), &object);
         context.enforce(context.judge.keeping(object.name()), &attempt, object.name(), NOT_YOURS)?;
     }
     Ok(object)
 }
 
-pub fn chmod(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn chmod(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     change_mode(
         context,
@@ -139,24 +141,24 @@ pub fn chmod(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     )
 }
 
-pub fn fchmod(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn fchmod(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     change_mode(context, &Subject::Descriptor(registers.int(0)), registers.word(1))
 }
 
-pub fn fchmodat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn fchmodat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let subject = Subject::at(context, registers.int(0), registers.long(1), 0)?;
     change_mode(context, &subject, registers.word(2))
 }
 
-pub fn fchmodat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn fchmodat2(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let subject = Subject::at(context, registers.int(0), registers.long(1), registers.int(3))?;
     change_mode(context, &subject, registers.word(2))
 }
 
-fn change_mode(context: &NotifyContext<'_>, subject: &Subject, mode: u32) -> Result<Answer, Errno> {
+fn change_mode(context: &NotifyContext<'_>, subject: &Subject, mode: u32) -> Result<CallAnswer, Errno> {
     // A file that its owner can read stays the same to git.
     let object = match mode & libc::S_IRUSR {
         0 => subject.writable(context)?,
@@ -168,43 +170,43 @@ fn change_mode(context: &NotifyContext<'_>, subject: &Subject, mode: u32) -> Res
     }
     if !object.is_directory() {
         refuse_set_user_id(context, mode, object.name().as_os_str().as_encoded_bytes())?;
-        refuse_to_make_executable(context, &object, Permissions::Mode(mode))?;
+        refuse_to_make_executable(context, &object, PermissionChange::Mode(mode))?;
     }
     file::change_mode(&object.path(), mode & 0o7777)?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
-pub fn chown(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn chown(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     change_owner(context, &Subject::followed(context, registers.long(0))?, 1)
 }
 
-pub fn lchown(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn lchown(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     change_owner(context, &Subject::kept(context, registers.long(0))?, 1)
 }
 
-pub fn fchown(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn fchown(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     change_owner(context, &Subject::Descriptor(registers.int(0)), 1)
 }
 
-pub fn fchownat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn fchownat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let subject = Subject::at(context, registers.int(0), registers.long(1), registers.int(4))?;
     change_owner(context, &subject, 2)
 }
 
-fn change_owner(context: &NotifyContext<'_>, subject: &Subject, first: usize) -> Result<Answer, Errno> {
+fn change_owner(context: &NotifyContext<'_>, subject: &Subject, first: usize) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let object = shareable(context, subject)?;
     file::change_owner(object.as_fd(), registers.word(first), registers.word(first + 1))?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 type Times = Option<[libc::timespec; 2]>;
 
-pub fn utime(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn utime(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let times = read_pair(context, registers.long(1), |words: [i64; 2]| {
         Ok(words.map(|seconds| timespec(seconds, 0)))
@@ -212,13 +214,13 @@ pub fn utime(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     change_times(context, &Subject::followed(context, registers.long(0))?, times)
 }
 
-pub fn utimes(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn utimes(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let times = read_microseconds(context, registers.long(1))?;
     change_times(context, &Subject::followed(context, registers.long(0))?, times)
 }
 
-pub fn futimesat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn futimesat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let times = read_microseconds(context, registers.long(2))?;
     let subject = match registers.long(1) {
@@ -228,7 +230,7 @@ pub fn futimesat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     change_times(context, &subject, times)
 }
 
-pub fn utimensat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn utimensat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let times = read_pair(context, registers.long(2), |words: [i64; 4]| {
         Ok([timespec(words[0], words[1]), timespec(words[2], words[3])])
@@ -277,14 +279,14 @@ fn timespec(seconds: i64, nanoseconds: i64) -> libc::timespec {
     }
 }
 
-fn change_times(context: &NotifyContext<'_>, subject: &Subject, times: Times) -> Result<Answer, Errno> {
+fn change_times(context: &NotifyContext<'_>, subject: &Subject, times: Times) -> Result<CallAnswer, Errno> {
     let object = subject.changeable(context, |judge, object| judge.attributes(object))?;
     file::change_times(object.as_fd(), times)?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// `file_setattr`, which is refused: immutable, append-only and similar flags are the machine's.
-pub fn file_setattr(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
-    let attempt = Attempt::on(Kind::Metadata, b"");
+pub fn file_setattr(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
+    let attempt = RefusedAttempt::on(Kind::Metadata, b"");
     Err(context.never(&attempt, b"file_setattr", "no run changes file attributes"))
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::hearing;
 use super::nested_runs::{NestRequest, NestedRun};
 use super::notify_context::NotifyContext;
@@ -31,27 +31,27 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A run configuration in wire form; fields that the outer supervisor derives are left out.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Request {
+struct NestedPolicy {
     policy: Policy,
-    scratch: Option<Named>,
-    cache: Option<Named>,
+    scratch: Option<NamedPath>,
+    cache: Option<NamedPath>,
     scratch_executes: bool,
-    terminals: Vec<Named>,
+    terminals: Vec<NamedPath>,
     starts: u32,
 }
 
 /// A path.
 #[derive(Serialize, Deserialize)]
-struct Named(#[serde(with = "path_bytes")] PathBuf);
+struct NamedPath(#[serde(with = "path_bytes")] PathBuf);
 
 /// The bytes to send for a run configuration.
 pub fn request(run_config: RunConfig) -> Vec<u8> {
-    let request = Request {
+    let request = NestedPolicy {
         policy: run_config.policy,
-        scratch: run_config.scratch.map(Named),
-        cache: run_config.cache.map(Named),
+        scratch: run_config.scratch.map(NamedPath),
+        cache: run_config.cache.map(NamedPath),
         scratch_executes: run_config.scratch_executes,
-        terminals: run_config.terminals.into_iter().map(Named).collect(),
+        terminals: run_config.terminals.into_iter().map(NamedPath).collect(),
         starts: run_config.starts,
     };
     serde_json::to_vec(&request).expect("numbers and strings")
@@ -120,7 +120,7 @@ pub fn told(connection: OwnedFd) -> Option<Told> {
 /// place, and a thread of its own reads from the other.
 ///
 /// Opens that the supervisor doesn't see couldn't be narrowed: then there is no connection, and no nested run.
-pub fn connect(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn connect(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     const REFUSED: Errno = Errno(libc::EAGAIN);
     let shared = context.shared();
     let sees_all = shared.run.run_config.supervision.trace == Trace::Exact;
@@ -129,7 +129,7 @@ pub fn connect(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     let nest_request = nest_request.ok_or(REFUSED)?;
     let keepers = hearing::with_parent(shared, context.caller());
     let (ours, theirs) = outer::pair()?;
-    let connection = Connection::new(&context.worker.shared, ours).ok_or(REFUSED)?;
+    let connection = NestConnection::new(&context.worker.shared, ours).ok_or(REFUSED)?;
     let listener = context.worker_fds().listener.as_fd();
     notify::replace(
         listener,
@@ -139,7 +139,7 @@ pub fn connect(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     )?;
     drop(theirs);
     super::worker::spawn(move || connection.serve(nest_request, keepers))?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Whether the globs can be compiled without harm to the supervisor.
@@ -161,14 +161,14 @@ fn is_reasonable_glob(glob: &str) -> bool {
 }
 
 /// One connection. It counts among the connected ones until it is closed.
-struct Connection {
+struct NestConnection {
     shared: Arc<Shared>,
     stream: UnixStream,
 }
 
-impl Connection {
-    fn new(shared: &Arc<Shared>, end: OwnedFd) -> Option<Connection> {
-        shared.nested_runs.connect().then(|| Connection {
+impl NestConnection {
+    fn new(shared: &Arc<Shared>, end: OwnedFd) -> Option<NestConnection> {
+        shared.nested_runs.connect().then(|| NestConnection {
             shared: Arc::clone(shared),
             stream: UnixStream::from(end),
         })
@@ -203,7 +203,7 @@ impl Connection {
 
     fn grant(&mut self, nest_request: NestRequest) -> Option<usize> {
         let bytes = receive(&mut self.stream, LARGEST, Instant::now() + PATIENCE)?;
-        let request: Request = serde_json::from_slice(&bytes).ok()?;
+        let request: NestedPolicy = serde_json::from_slice(&bytes).ok()?;
         if !is_reasonable(&request.policy) {
             return None;
         }
@@ -258,7 +258,7 @@ fn fill(stream: &mut UnixStream, mut bytes: &mut [u8], deadline: Instant) -> Opt
     Some(())
 }
 
-impl Drop for Connection {
+impl Drop for NestConnection {
     fn drop(&mut self) {
         self.shared.nested_runs.disconnect();
     }

@@ -231,9 +231,9 @@ impl Applying {
         let mut orphaned = Vec::new();
         for nested_run in dead {
             match nested_run.may_have_held(&list, caller) {
-                Held::No => {}
-                Held::Surely => orphaned.push(Arc::clone(nested_run)),
-                Held::Perhaps => {
+                Ancestry::No => {}
+                Ancestry::Surely => orphaned.push(Arc::clone(nested_run)),
+                Ancestry::Perhaps => {
                     top = NOBODY;
                     orphaned.push(Arc::clone(nested_run));
                 }
@@ -249,7 +249,7 @@ impl Applying {
 }
 
 /// Whether a caller was below a warden that has ended.
-enum Held {
+enum Ancestry {
     No,
     /// Through a nested run inside that run.
     Surely,
@@ -259,16 +259,16 @@ enum Held {
 impl NestedRun {
     /// `living`: the nested runs with a living warden that the caller is below. An orphan's new parent was above its
     /// warden already, so a process below another warden was never below this one, unless that warden was.
-    fn may_have_held(&self, living: &[Arc<NestedRun>], caller: &Caller<'_>) -> Held {
+    fn may_have_held(&self, living: &[Arc<NestedRun>], caller: &Caller<'_>) -> Ancestry {
         if living.iter().any(|nested_run| nested_run.above.contains(&self.number)) {
-            return Held::Surely;
+            return Ancestry::Surely;
         }
         let is_elsewhere = living.iter().any(|nested_run| !self.above.contains(&nested_run.number));
         let has_more = caller.filters().is_none_or(|filters| filters > self.filters);
         if is_elsewhere || !has_more {
-            Held::No
+            Ancestry::No
         } else {
-            Held::Perhaps
+            Ancestry::Perhaps
         }
     }
 }

@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering;
 
-use super::answer::{Answer, Errno};
-use super::approvals::{self, ApprovedGrants, CallGrants, Place};
+use super::answer::{CallAnswer, Errno};
+use super::approvals::{self, ApprovedGrants, CallGrants, CallSite};
 use super::caller::Caller;
 use super::policy_stack::PolicyStack;
 use super::shared::Shared;
 use super::worker::{Slow, Worker};
 use super::worker_fds::{Isolation, WorkerFds};
-use crate::network::Network;
+use crate::network::RunNetwork;
 use crate::report::Refusal;
 use stockade_sys::file;
 use stockade_sys::notify::Notification;
@@ -22,7 +22,7 @@ pub struct NotifyContext<'a> {
     pub judge: PolicyStack<'a>,
     pub notification: &'a Notification,
     /// The kind of thread that handles the call.
-    pub(super) place: Cell<Place>,
+    pub(super) place: Cell<CallSite>,
     /// The deferral, if the call isn't answered here.
     pub(super) deferral: Cell<Option<Deferral>>,
 }
@@ -63,21 +63,21 @@ impl<'a> NotifyContext<'a> {
     /// the widened Landlock domain before anything is done.
     pub fn reach_what_was_granted(&self, errno: Errno) -> Result<(), Errno> {
         match self.place.get() {
-            Place::Worker => {
+            CallSite::Worker => {
                 self.divert(Deferral::RetryThread);
                 Err(errno)
             }
-            Place::RetryThread => {
+            CallSite::RetryThread => {
                 approvals::confine(self)?;
-                self.place.set(Place::Confined);
+                self.place.set(CallSite::Confined);
                 Ok(())
             }
-            Place::Confined => Ok(()),
+            CallSite::Confined => Ok(()),
         }
     }
 
     /// The relay, and the control socket on which pending connections are announced.
-    pub fn network(&self) -> Option<(&'a Network, BorrowedFd<'a>)> {
+    pub fn network(&self) -> Option<(&'a RunNetwork, BorrowedFd<'a>)> {
         let network = self.shared().network.as_deref()?;
         Some((network, self.worker_fds().bell.as_ref()?.as_fd()))
     }
@@ -85,8 +85,8 @@ impl<'a> NotifyContext<'a> {
     /// Hands the call to a thread of its own, because it may take long, so that the other calls go on.
     pub fn later(
         &self,
-        task: impl FnOnce(&NotifyContext<'_>) -> Result<Answer, Errno> + Send + 'static,
-    ) -> Result<Answer, Errno> {
+        task: impl FnOnce(&NotifyContext<'_>) -> Result<CallAnswer, Errno> + Send + 'static,
+    ) -> Result<CallAnswer, Errno> {
         let call_grants = CallGrants {
             place: self.place.get(),
             ..self.judge.call_grants.clone()
@@ -97,7 +97,7 @@ impl<'a> NotifyContext<'a> {
             let _slow = slow;
             task(context)
         })?;
-        Ok(Answer::Later)
+        Ok(CallAnswer::Later)
     }
 
     /// The mode to create something with under the caller's umask: this thread adopts the umask or, if its umask is

@@ -5,13 +5,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::answer::{Answer, Effect, Errno, RegisterAccess};
+use super::answer::{CallAnswer, Effect, Errno, RegisterAccess};
 use super::caller::Alleged;
-use super::judge::{CLOSED, Verdict};
+use super::judge::{AccessVerdict, CLOSED};
 use super::notify_context::NotifyContext;
 use super::pinned::{Pinned, Place};
-use super::refuse::{Attempt, IsStatic};
-use super::resolve::{Last, Request};
+use super::refuse::{IsStatic, RefusedAttempt};
+use super::resolve::{Last, PathRequest};
 use super::{git_config, process_list, synthetic_files, terminals};
 use crate::policy::Access;
 use crate::report::Kind;
@@ -57,7 +57,7 @@ struct Open {
     from_registers: RegisterAccess,
 }
 
-pub fn open(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn open(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     by_registers(
         context,
@@ -68,13 +68,13 @@ pub fn open(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     )
 }
 
-pub fn creat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn creat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
     by_registers(context, libc::AT_FDCWD, registers.long(0), flags, registers.word(1))
 }
 
-pub fn openat(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn openat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     by_registers(
         context,
@@ -91,7 +91,7 @@ fn by_registers(
     path: u64,
     flags: i32,
     mode: u32,
-) -> Result<Answer, Errno> {
+) -> Result<CallAnswer, Errno> {
     let flags = flags & KNOWN;
     refuse_directory_to_create(flags)?;
     let makes = flags & libc::O_CREAT != 0 || is_nameless(flags);
@@ -114,7 +114,7 @@ fn register_access(flags: i32) -> RegisterAccess {
     }
 }
 
-pub fn openat2(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn openat2(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     const SIZE: usize = size_of::<OpenHow>();
     let registers = context.caller().registers;
     let size = usize::try_from(registers.long(3)).unwrap_or(usize::MAX);
@@ -200,7 +200,7 @@ fn is_nameless(flags: i32) -> bool {
 }
 
 impl Open {
-    fn run(&self, context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+    fn run(&self, context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
         if let Some(answer) = self.served(context)? {
             return Ok(answer);
         }
@@ -228,22 +228,22 @@ impl Open {
 
     /// Opens a synthetic file: one that programs resolve names with, if the run does so through the relay, or the run's
     /// script. It contains nothing that the run may not know, so comparing the path's text is enough.
-    fn served(&self, context: &NotifyContext<'_>) -> Result<Option<Answer>, Errno> {
+    fn served(&self, context: &NotifyContext<'_>) -> Result<Option<CallAnswer>, Errno> {
         let is_read = self.access() == Access::READ && !self.creates() && !self.has(libc::O_PATH | libc::O_DIRECTORY);
         let content = is_read.then(|| synthetic_files::content(context, &self.path)).flatten();
         match content {
             Some(content) => {
                 let made = synthetic_files::file(context, &content)?;
-                let attempt = Attempt::on(Kind::Read, self.path.bytes());
+                let attempt = RefusedAttempt::on(Kind::Read, self.path.bytes());
                 context.tell_allowed(&attempt, Path::new(OsStr::from_bytes(self.path.bytes())));
-                Ok(Some(Answer::Descriptor(made, self.on_execute())))
+                Ok(Some(CallAnswer::Descriptor(made, self.on_execute())))
             }
             None => Ok(None),
         }
     }
 
     /// Creates a file where nothing exists, which is the usual case; `None` if something does.
-    fn create_where_none_is(&self, context: &NotifyContext<'_>) -> Result<Option<Answer>, Errno> {
+    fn create_where_none_is(&self, context: &NotifyContext<'_>) -> Result<Option<CallAnswer>, Errno> {
         let place = self.request(context).place()?;
         if !place.is_named() {
             return Ok(None);
@@ -259,14 +259,14 @@ impl Open {
 
     /// Continues the open of a path that was continued before, without another check. Landlock judges it in any case;
     /// only a refusal, should somebody have changed what is there, isn't noted.
-    fn known_static(&self, context: &NotifyContext<'_>) -> Option<Answer> {
+    fn known_static(&self, context: &NotifyContext<'_>) -> Option<CallAnswer> {
         let is_told = context.shared().tells_all();
         let is_known =
             !is_told && self.is_plain_read() && context.judge.innermost()?.statics().contains(self.path.bytes());
         let proof = is_known
             .then(|| context.judge.may_open(self.from_registers))
             .flatten()?;
-        Some(Answer::Continue(proof))
+        Some(CallAnswer::Continue(proof))
     }
 
     fn remember_static(&self, context: &NotifyContext<'_>) {
@@ -286,8 +286,8 @@ impl Open {
         self.from_registers == RegisterAccess::Reads && !self.creates() && self.path.bytes().starts_with(b"/")
     }
 
-    fn request<'a>(&'a self, context: &NotifyContext<'a>) -> Request<'a> {
-        Request::new(context.worker_fds(), context.caller(), self.directory, &self.path).restricted(self.resolve)
+    fn request<'a>(&'a self, context: &NotifyContext<'a>) -> PathRequest<'a> {
+        PathRequest::new(context.worker_fds(), context.caller(), self.directory, &self.path).restricted(self.resolve)
     }
 
     fn has(&self, flag: i32) -> bool {
@@ -325,7 +325,7 @@ impl Open {
         if truncates { access | Access::WRITE } else { access }
     }
 
-    fn existing(&self, context: &NotifyContext<'_>, object: Pinned) -> Result<Answer, Errno> {
+    fn existing(&self, context: &NotifyContext<'_>, object: Pinned) -> Result<CallAnswer, Errno> {
         context.caller().confirm()?;
         self.refuse_kind(&object)?;
         if terminals::is_own_terminal_device(&object) {
@@ -342,7 +342,7 @@ impl Open {
         {
             return Ok(list);
         }
-        let attempt = Attempt::with(kind, self.path.bytes(), &object);
+        let attempt = RefusedAttempt::with(kind, self.path.bytes(), &object);
         let verdict = context.judge.object(access, &object);
         if self.has(libc::O_TRUNC) && object.is_regular() {
             super::truncate::refuse_to_cut(context, &object, 0, self.path.bytes())?;
@@ -356,7 +356,7 @@ impl Open {
             && let Some(proof) = context.judge.may_open(self.from_registers)
         {
             self.remember_static(context);
-            return Ok(Answer::Continue(proof));
+            return Ok(CallAnswer::Continue(proof));
         }
         self.on_behalf(context, object)
     }
@@ -368,14 +368,14 @@ impl Open {
         context: &NotifyContext<'_>,
         access: Access,
         object: &Pinned,
-        verdict: &Verdict,
-    ) -> Option<Answer> {
+        verdict: &AccessVerdict,
+    ) -> Option<CallAnswer> {
         if !verdict.is_refused() || self.has(libc::O_DIRECTORY) && !object.is_directory() {
             return None;
         }
         let (held, _) = context.judge.held(object).filter(|(_, held)| held.contains(access))?;
         context.caller().confirm().ok()?;
-        Some(Answer::Descriptor(held, self.on_execute()))
+        Some(CallAnswer::Descriptor(held, self.on_execute()))
     }
 
     /// The errors that the kernel returns before it checks permissions.
@@ -402,7 +402,7 @@ impl Open {
     }
 
     /// Reopens the pinned object.
-    fn on_behalf(&self, context: &NotifyContext<'_>, object: Pinned) -> Result<Answer, Errno> {
+    fn on_behalf(&self, context: &NotifyContext<'_>, object: Pinned) -> Result<CallAnswer, Errno> {
         if is_nameless(self.flags) {
             return self.nameless(context, &object);
         }
@@ -415,17 +415,17 @@ impl Open {
         terminals::note_master(context, &object, opened.as_fd());
         // For a run that may not delete, the file was empty when it was judged; by now it may hold something.
         if self.has(libc::O_TRUNC) && object.is_regular() && !context.judge.cutting(&object).is_refused() {
-            return Ok(Answer::Depending(
+            return Ok(CallAnswer::Depending(
                 opened,
                 self.on_execute(),
                 Box::new(Effect::Truncate(object)),
             ));
         }
-        Ok(Answer::Descriptor(opened, self.on_execute()))
+        Ok(CallAnswer::Descriptor(opened, self.on_execute()))
     }
 
     /// Creates an `O_TMPFILE` file in a pinned directory.
-    fn nameless(&self, context: &NotifyContext<'_>, directory: &Pinned) -> Result<Answer, Errno> {
+    fn nameless(&self, context: &NotifyContext<'_>, directory: &Pinned) -> Result<CallAnswer, Errno> {
         refuse_set_user_id(context, self.mode, self.path.bytes())?;
         let mode = context.mode_under_umask(self.mode);
         let how = OpenHow {
@@ -435,21 +435,21 @@ impl Open {
             resolve: 0,
         };
         let opened = file::open(directory.as_fd(), c".", how)?;
-        Ok(Answer::Descriptor(opened, self.on_execute()))
+        Ok(CallAnswer::Descriptor(opened, self.on_execute()))
     }
 
     /// Creates a file that didn't exist; `None` if it exists now.
-    fn create(&self, context: &NotifyContext<'_>) -> Result<Option<Answer>, Errno> {
+    fn create(&self, context: &NotifyContext<'_>) -> Result<Option<CallAnswer>, Errno> {
         self.create_at(context, self.request(context).place_to_create(self.last())?)
     }
 
-    fn create_at(&self, context: &NotifyContext<'_>, place: Place) -> Result<Option<Answer>, Errno> {
+    fn create_at(&self, context: &NotifyContext<'_>, place: Place) -> Result<Option<CallAnswer>, Errno> {
         context.caller().confirm()?;
         if place.component().to_bytes().ends_with(b"/") {
             // A dangling link names a directory.
             return Err(Errno(libc::EISDIR));
         }
-        let attempt = Attempt::without(Kind::Create, self.path.bytes());
+        let attempt = RefusedAttempt::without(Kind::Create, self.path.bytes());
         refuse_set_user_id(context, self.mode, self.path.bytes())?;
         let is_shared_memory = super::judge::is_shared_memory(place.name());
         let is_git_lock = git_config::is_lock(place.name());
@@ -464,7 +464,7 @@ impl Open {
             if is_static == IsStatic::Yes
                 && let Some(proof) = context.judge.may_open(self.from_registers)
             {
-                return Ok(Some(Answer::Continue(proof)));
+                return Ok(Some(CallAnswer::Continue(proof)));
             }
         }
         let made = match self.make(context, &place) {
@@ -478,7 +478,7 @@ impl Open {
         } else if place.name().file_name().is_some_and(|last| last == ".git") {
             super::dirents::note_directory(context, &place);
         }
-        Ok(Some(Answer::Depending(
+        Ok(Some(CallAnswer::Depending(
             made,
             self.on_execute(),
             Box::new(Effect::Made(place)),
@@ -501,7 +501,7 @@ pub fn refuse_set_user_id(context: &NotifyContext<'_>, mode: u32, asked: &[u8]) 
     if mode & (libc::S_ISUID | libc::S_ISGID) == 0 {
         return Ok(());
     }
-    let attempt = Attempt::on(Kind::Metadata, asked);
+    let attempt = RefusedAttempt::on(Kind::Metadata, asked);
     let reason = "no run makes set-user-ID or set-group-ID programs";
     Err(context.never(&attempt, asked, reason))
 }

@@ -15,15 +15,15 @@ use stockade_sys::file;
 pub struct Pinned {
     descriptor: OwnedFd,
     name: PathBuf,
-    status: Entry,
-    system: FileSystem,
+    status: PinnedEntry,
+    system: FileSystemKind,
     /// The caller's descriptor through which the object was reached, if any.
     through: Option<i32>,
 }
 
 /// The kind of file system that an object is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileSystem {
+pub enum FileSystemKind {
     /// procfs, wherever it is mounted.
     Process,
     /// Another file system through which the kernel shows and changes its own state.
@@ -32,9 +32,9 @@ pub enum FileSystem {
     Ordinary,
 }
 
-impl FileSystem {
+impl FileSystemKind {
     /// Determines the kind. The kernel's own file systems have no block device, so others needn't be queried.
-    pub fn of(object: BorrowedFd<'_>, status: &Entry) -> Result<FileSystem, Errno> {
+    pub fn of(object: BorrowedFd<'_>, status: &PinnedEntry) -> Result<FileSystemKind, Errno> {
         // linux/magic.h.
         const PROC: i64 = 0x9fa0;
         const OF_THE_KERNEL: [i64; 7] = [
@@ -47,12 +47,12 @@ impl FileSystem {
             0x6265_6570, // configfs
         ];
         if status.has_block_device() {
-            return Ok(FileSystem::Ordinary);
+            return Ok(FileSystemKind::Ordinary);
         }
         Ok(match file::file_system(object)? {
-            PROC => FileSystem::Process,
-            magic if OF_THE_KERNEL.contains(&magic) => FileSystem::Kernel,
-            _ => FileSystem::Ordinary,
+            PROC => FileSystemKind::Process,
+            magic if OF_THE_KERNEL.contains(&magic) => FileSystemKind::Kernel,
+            _ => FileSystemKind::Ordinary,
         })
     }
 }
@@ -99,8 +99,8 @@ impl Pinned {
     /// Takes over a descriptor and asks the kernel for the object's name and status.
     pub fn new(worker_fds: &WorkerFds, descriptor: OwnedFd) -> Result<Pinned, Errno> {
         let name = PathBuf::from(OsString::from_vec(worker_fds.name_of(descriptor.as_fd())?));
-        let status = Entry::new(&file::entry_status(descriptor.as_fd(), c"")?);
-        let system = FileSystem::of(descriptor.as_fd(), &status)?;
+        let status = PinnedEntry::new(&file::entry_status(descriptor.as_fd(), c"")?);
+        let system = FileSystemKind::of(descriptor.as_fd(), &status)?;
         Ok(Pinned {
             descriptor,
             name,
@@ -134,7 +134,7 @@ impl Pinned {
     }
 
     /// The kind of its file system. The name doesn't tell: `/proc` may be mounted anywhere.
-    pub fn file_system(&self) -> FileSystem {
+    pub fn file_system(&self) -> FileSystemKind {
         self.system
     }
 
@@ -223,7 +223,7 @@ impl AsFd for Pinned {
 
 /// The entry found at a place. Another one may be there by now.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct PinnedEntry {
     identity: Identity,
     mode: u32,
     links: u32,
@@ -232,9 +232,9 @@ pub struct Entry {
     device: u64,
 }
 
-impl Entry {
-    fn new(status: &libc::statx) -> Entry {
-        Entry {
+impl PinnedEntry {
+    fn new(status: &libc::statx) -> PinnedEntry {
+        PinnedEntry {
             identity: Identity::new(status),
             mode: status.stx_mode.into(),
             links: status.stx_nlink,
@@ -323,15 +323,15 @@ impl Place {
     }
 
     /// The entry that is there now; links aren't followed.
-    pub fn look(&self) -> Option<Entry> {
+    pub fn look(&self) -> Option<PinnedEntry> {
         self.entry().ok()
     }
 
     /// The entry that is there now, or the error of the lookup.
-    pub fn entry(&self) -> Result<Entry, Errno> {
+    pub fn entry(&self) -> Result<PinnedEntry, Errno> {
         let name = CString::new(without_slashes(self.component.as_bytes())).expect("part of a C string");
         let status = file::entry_status(self.parent.as_fd(), &name)?;
-        Ok(Entry::new(&status))
+        Ok(PinnedEntry::new(&status))
     }
 }
 

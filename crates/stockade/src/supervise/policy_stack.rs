@@ -8,7 +8,7 @@ use std::sync::MutexGuard;
 use super::answer::{Change, MayContinue, RegisterAccess};
 use super::approvals::CallGrants;
 use super::caller::Caller;
-use super::judge::{Judge, Verdict};
+use super::judge::{AccessVerdict, Judge};
 use super::nested_runs::Applying;
 use super::pinned::{Identity, Pinned, Place};
 use super::run_policy::RunPolicy;
@@ -56,11 +56,11 @@ impl PolicyStack<'_> {
     }
 
     /// The combined verdict of all policies.
-    pub fn all(&self, ask: impl Fn(&Judge<'_>) -> Verdict) -> Verdict {
+    pub fn all(&self, ask: impl Fn(&Judge<'_>) -> AccessVerdict) -> AccessVerdict {
         let outer = ask(&self.own_judge());
         self.nested_runs.list.iter().fold(outer, |verdict, nested_run| {
             let inner = match ask(&self.judge(&nested_run.run_policy)) {
-                Verdict::Refused(reason) => Verdict::Refused(nested_run.refuses(reason)),
+                AccessVerdict::Refused(reason) => AccessVerdict::Refused(nested_run.refuses(reason)),
                 granted => granted,
             };
             verdict.and(inner)
@@ -68,26 +68,26 @@ impl PolicyStack<'_> {
     }
 
     /// Judges access to an existing object. `access` is READ, WRITE or both.
-    pub fn object(&self, access: Access, object: &Pinned) -> Verdict {
+    pub fn object(&self, access: Access, object: &Pinned) -> AccessVerdict {
         self.all(|judge| judge.object(access, object))
     }
 
     /// Whether the process list may replace `/proc`: no policy refuses that for another reason than a missing grant.
     pub fn lists_processes(&self, proc: &Pinned) -> bool {
         let verdict = self.all(|judge| match judge.object(Access::READ, proc) {
-            Verdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => Verdict::OnBehalf,
+            AccessVerdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => AccessVerdict::OnBehalf,
             verdict => verdict,
         });
         !verdict.is_refused()
     }
 
     /// Judges reading the text of a link, which leads by these steps.
-    pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> Verdict {
+    pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> AccessVerdict {
         self.all(|judge| judge.link_text(link, steps))
     }
 
     /// Judges truncating a file.
-    pub fn cutting(&self, object: &Pinned) -> Verdict {
+    pub fn cutting(&self, object: &Pinned) -> AccessVerdict {
         self.all(|judge| judge.cutting(object))
     }
 
@@ -98,17 +98,17 @@ impl PolicyStack<'_> {
     }
 
     /// Judges access to the entry at a place.
-    pub fn place(&self, access: Access, place: &Place) -> Verdict {
+    pub fn place(&self, access: Access, place: &Place) -> AccessVerdict {
         self.all(|judge| judge.place(access, place))
     }
 
     /// Judges creating an entry.
-    pub fn new_entry(&self, place: &Place) -> Verdict {
+    pub fn new_entry(&self, place: &Place) -> AccessVerdict {
         self.all(|judge| judge.new_entry(place))
     }
 
     /// Judges creating the lock of a git configuration.
-    pub fn new_git_lock(&self, place: &Place) -> Verdict {
+    pub fn new_git_lock(&self, place: &Place) -> AccessVerdict {
         self.all(|judge| judge.new_git_lock(place))
     }
 
@@ -142,39 +142,39 @@ impl PolicyStack<'_> {
     }
 
     /// Judges bringing something from outside into a `.git`, where only writing is allowed.
-    pub fn bringing(&self, old: Option<&Path>, new: &Path) -> Verdict {
+    pub fn bringing(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
         self.all(|judge| judge.bringing(old, new))
     }
 
     /// Judges whether what gets the name `new` contains, or leads to, something that couldn't be created there.
-    pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> Verdict {
+    pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> AccessVerdict {
         self.all(|judge| judge.filling(arrival, new))
     }
 
     /// Judges changing a directory's mode, owner and access list.
-    pub fn keeping(&self, directory: &Path) -> Verdict {
+    pub fn keeping(&self, directory: &Path) -> AccessVerdict {
         self.all(|judge| judge.keeping(directory))
     }
 
     /// Judges moving or linking between a cache and the outside.
-    pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> Verdict {
+    pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
         self.all(|judge| judge.keeping_apart(old, new))
     }
 
     /// Judges whether moving `old` to `new` would open something denied.
-    pub fn moving(&self, old: &Path, new: &Path) -> Verdict {
+    pub fn moving(&self, old: &Path, new: &Path) -> AccessVerdict {
         self.all(|judge| judge.moving(old, new))
     }
 
     /// The reason why a program may not be executed, if it may not.
     pub fn refuses_to_execute(&self, object: &Pinned) -> Option<Reason> {
         let verdict = self.all(|judge| match (judge.closed_program(object), judge.executes(object)) {
-            (Some(reason), _) => Verdict::Refused(reason),
-            (None, true) => Verdict::Static,
-            (None, false) => Verdict::Refused(Reason::NotGranted),
+            (Some(reason), _) => AccessVerdict::Refused(reason),
+            (None, true) => AccessVerdict::Static,
+            (None, false) => AccessVerdict::Refused(Reason::NotGranted),
         });
         match verdict {
-            Verdict::Refused(reason) => Some(reason),
+            AccessVerdict::Refused(reason) => Some(reason),
             _ => None,
         }
     }

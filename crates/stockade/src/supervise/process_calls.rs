@@ -4,10 +4,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::answer::{Answer, Errno, MayContinue};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::notify_context::NotifyContext;
 use super::procfs;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use super::run_policy::RunPolicy;
 use crate::mutex::lock;
 use crate::policy::Capabilities;
@@ -15,24 +15,24 @@ use crate::processes::{TOO_MANY_PROCESSES, threads_below};
 use crate::report::{Kind, Reason};
 
 /// A signal to a process of the run, or to several, where Landlock's scope decides which it reaches.
-pub fn kill(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn kill(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let process = registers.int(0);
     if process > 0 {
         require_run(context, process, Kind::Signal)?;
     }
-    Ok(Answer::Continue(MayContinue::registers_decided(&registers)))
+    Ok(CallAnswer::Continue(MayContinue::registers_decided(&registers)))
 }
 
 /// Limits and scheduling of the thread in this register, which must be the caller or its process.
-pub fn of_process(context: &NotifyContext<'_>, index: usize) -> Result<Answer, Errno> {
+pub fn of_process(context: &NotifyContext<'_>, index: usize) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     require_own(context, registers.int(index))?;
-    Ok(Answer::Continue(MayContinue::registers_decided(&registers)))
+    Ok(CallAnswer::Continue(MayContinue::registers_decided(&registers)))
 }
 
 /// `setpriority` and `ioprio_set`: for single processes alone, since a group or a user extends beyond the run.
-pub fn priority(context: &NotifyContext<'_>, of_a_process: i32) -> Result<Answer, Errno> {
+pub fn priority(context: &NotifyContext<'_>, of_a_process: i32) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     if registers.int(0) != of_a_process {
         return Err(refused(context, Kind::Signal, "groups and users reach beyond the run"));
@@ -73,28 +73,32 @@ fn require_run(context: &NotifyContext<'_>, process: i32, kind: Kind) -> Result<
 /// Refuses a target that isn't a process of the run.
 pub fn foreign(context: &NotifyContext<'_>, kind: Kind, target: &str) -> Errno {
     let reason = "the process isn't part of the run";
-    context.never(&Attempt::on(kind, b""), target.as_bytes(), reason)
+    context.never(&RefusedAttempt::on(kind, b""), target.as_bytes(), reason)
 }
 
 /// Records that umasks differ: from the first `umask` on each process may have its own.
-pub fn umask(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn umask(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     context.shared().umasks_differ.store(true, Ordering::Relaxed);
-    Ok(Answer::Continue(MayContinue::registers_decided(
+    Ok(CallAnswer::Continue(MayContinue::registers_decided(
         &context.caller().registers,
     )))
 }
 
 /// Refuses a call whatever its arguments are.
-pub fn refuse(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn refuse(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     Err(refused(context, Kind::Syscall, "no profile allows this system call"))
 }
 
 fn refused(context: &NotifyContext<'_>, kind: Kind, reason: &'static str) -> Errno {
-    context.never(&Attempt::without(kind, b""), context.call_name().as_bytes(), reason)
+    context.never(
+        &RefusedAttempt::without(kind, b""),
+        context.call_name().as_bytes(),
+        reason,
+    )
 }
 
 /// `clone`, which also makes threads: they count like processes, but SPAWN doesn't cover them.
-pub fn clone(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn clone(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     if context.caller().registers.int(0) & libc::CLONE_THREAD == 0 {
         fork(context)
     } else {
@@ -103,25 +107,25 @@ pub fn clone(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
 }
 
 /// A new process, counted if the run or a nested run limits their number.
-pub fn fork(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn fork(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     if let Some(reason) = context.judge.incapable(Capabilities::SPAWN) {
-        context.note(&Attempt::without(Kind::Spawn, b""), b"process", reason);
+        context.note(&RefusedAttempt::without(Kind::Spawn, b""), b"process", reason);
         return Err(Errno(libc::EPERM));
     }
     counted(context)
 }
 
-fn counted(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+fn counted(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let nested_runs = context.judge.nested_runs.list.iter();
     let mut trees = nested_runs
         .map(|nested_run| (nested_run.warden(), &nested_run.run_policy))
         .chain([(context.worker_fds().warden, &context.shared().run)]);
     if trees.all(|(warden, run_policy)| has_room(warden, run_policy)) {
-        return Ok(Answer::Continue(MayContinue::registers_decided(
+        return Ok(CallAnswer::Continue(MayContinue::registers_decided(
             &context.caller().registers,
         )));
     }
-    let attempt = Attempt::without(Kind::Spawn, b"");
+    let attempt = RefusedAttempt::without(Kind::Spawn, b"");
     context.note(&attempt, b"process", Reason::Never(TOO_MANY_PROCESSES.into()));
     Err(Errno(libc::EAGAIN))
 }

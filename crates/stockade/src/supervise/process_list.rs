@@ -12,9 +12,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::answer::Answer;
+use super::answer::CallAnswer;
 use super::notify_context::NotifyContext;
-use super::pinned::{FileSystem, Identity, Pinned};
+use super::pinned::{FileSystemKind, Identity, Pinned};
 use super::worker_fds::WorkerFds;
 use crate::mutex::lock;
 use crate::processes::below;
@@ -31,20 +31,20 @@ const OWN: [&str; 2] = ["self", "thread-self"];
 #[derive(Default)]
 pub struct ProcessLists {
     /// The lists by warden. Every lookup of a path without a leading slash waits for the lock, so it is held briefly.
-    lists: Mutex<HashMap<i32, List>>,
+    lists: Mutex<HashMap<i32, ProcListing>>,
     /// Held while a list is updated.
     turn: Mutex<()>,
 }
 
 /// One process list.
-struct List {
+struct ProcListing {
     path: PathBuf,
     identity: Identity,
 }
 
 /// Opens the list in place of `/proc`, if `/proc` is opened and no policy denies it. If no list can be made, the open
 /// is judged as usual.
-pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Option<Answer> {
+pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Option<CallAnswer> {
     if !stands_in_for(context, object) {
         return None;
     }
@@ -54,12 +54,12 @@ pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute
         .open(worker_fds, caller.top, caller.process())
         .ok()?;
     let opened = worker_fds.reopen(list.as_fd(), flags).ok()?;
-    Some(Answer::Descriptor(opened, on_execute))
+    Some(CallAnswer::Descriptor(opened, on_execute))
 }
 
 /// Whether the list would be opened in this object's place.
 pub fn stands_in_for(context: &NotifyContext<'_>, object: &Pinned) -> bool {
-    let is_meant = object.name() == Path::new("/proc") && object.file_system() == FileSystem::Process;
+    let is_meant = object.name() == Path::new("/proc") && object.file_system() == FileSystemKind::Process;
     is_meant && context.judge.lists_processes(object)
 }
 
@@ -93,7 +93,7 @@ impl ProcessLists {
         }
         // Remove the lists of nested runs that are over.
         lists.retain(|top, list| Path::new("/proc").join(top.to_string()).exists() || list.remove());
-        let made = List::make()?;
+        let made = ProcListing::make()?;
         let list = made.open(worker_fds).ok_or(io::ErrorKind::NotFound)?;
         lists.insert(top, made);
         Ok(list)
@@ -107,14 +107,14 @@ impl ProcessLists {
     }
 }
 
-impl List {
-    fn make() -> io::Result<List> {
+impl ProcListing {
+    fn make() -> io::Result<ProcListing> {
         let path = tempfile::Builder::new().prefix("stockade-").tempdir_in(PLACE)?.keep();
         for name in OWN {
             std::os::unix::fs::symlink(Path::new("/proc").join(name), path.join(name))?;
         }
         let identity = Identity::at(&path).ok_or(io::ErrorKind::NotFound)?;
-        Ok(List { path, identity })
+        Ok(ProcListing { path, identity })
     }
 
     /// Returns `None` if another object has its name by now: a run may write `/dev/shm` by a grant.

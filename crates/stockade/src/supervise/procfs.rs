@@ -101,7 +101,7 @@ pub struct Ancestor {
 }
 
 /// Fields of proc_pid_stat(5) of a process.
-pub struct Found {
+pub struct ProcessStat {
     parent: i32,
     /// The start time.
     pub started: u64,
@@ -110,12 +110,12 @@ pub struct Found {
 }
 
 /// Reads the fields of a process.
-pub fn look(worker_fds: &WorkerFds, process: i32) -> Option<Found> {
+pub fn look(worker_fds: &WorkerFds, process: i32) -> Option<ProcessStat> {
     const EXITING: u64 = 4;
     let text = worker_fds.read_proc(&format!("{process}/stat")).ok()?;
     let fields = StatFields::of(text.as_bytes())?;
     let flags: u64 = fields.get(9)?;
-    Some(Found {
+    Some(ProcessStat {
         parent: fields.get(4)?,
         started: fields.get(22)?,
         is_exiting: flags & EXITING != 0,
@@ -133,7 +133,7 @@ pub fn ancestry(worker_fds: &WorkerFds, thread: i32) -> Option<Vec<Ancestor>> {
 }
 
 /// Climbs to the top, again if a process on the way ends, unless that is the process itself.
-fn climb_surely(worker_fds: &WorkerFds, process: i32, top: i32) -> Option<Vec<(i32, Found)>> {
+fn climb_surely(worker_fds: &WorkerFds, process: i32, top: i32) -> Option<Vec<(i32, ProcessStat)>> {
     const TRIES: usize = 16;
     for _ in 0..TRIES {
         match climb(worker_fds, process, top) {
@@ -148,7 +148,7 @@ fn climb_surely(worker_fds: &WorkerFds, process: i32, top: i32) -> Option<Vec<(i
 /// The result of climbing.
 enum Climb {
     /// The top was reached, by these processes.
-    Arrived(Vec<(i32, Found)>),
+    Arrived(Vec<(i32, ProcessStat)>),
     /// The end of all processes was reached: the process isn't below the top.
     Elsewhere,
     /// A process on the way ended.
@@ -159,7 +159,7 @@ enum Climb {
 /// read the thread, which waits, still has the parent that it had at the first, so that parent was alive all the time
 /// between, and what was read of it was its own; and so on upwards.
 fn climb(worker_fds: &WorkerFds, lowest: i32, top: i32) -> Climb {
-    let mut steps: Vec<(i32, Found)> = Vec::new();
+    let mut steps: Vec<(i32, ProcessStat)> = Vec::new();
     let mut process = lowest;
     while process != top {
         if process <= 1 || steps.len() >= DEEPEST {

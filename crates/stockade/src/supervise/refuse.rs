@@ -6,7 +6,7 @@ use std::path::Path;
 use super::answer::Errno;
 use super::approvals::Considered;
 use super::hearing;
-use super::judge::Verdict;
+use super::judge::AccessVerdict;
 use super::notify_context::{Deferral, NotifyContext};
 use super::pinned::Pinned;
 use crate::audit::{Record, Seen};
@@ -14,7 +14,7 @@ use crate::fault;
 use crate::report::{Kind, Reason, Refusal};
 
 /// An attempted access, for the record of its refusal.
-pub struct Attempt<'a> {
+pub struct RefusedAttempt<'a> {
     pub kind: Kind,
     /// The path as the target gave it; empty if it gave none.
     pub asked: &'a [u8],
@@ -22,10 +22,10 @@ pub struct Attempt<'a> {
     pub is_directory: bool,
 }
 
-impl<'a> Attempt<'a> {
+impl<'a> RefusedAttempt<'a> {
     /// An attempt on something that exists, and isn't a directory as far as it matters.
     pub fn on(kind: Kind, asked: &'a [u8]) -> Self {
-        Attempt {
+        RefusedAttempt {
             kind,
             asked,
             exists: true,
@@ -35,17 +35,17 @@ impl<'a> Attempt<'a> {
 
     /// An attempt on an object that was found.
     pub fn with(kind: Kind, asked: &'a [u8], object: &Pinned) -> Self {
-        Attempt {
+        RefusedAttempt {
             is_directory: object.is_directory(),
-            ..Attempt::on(kind, asked)
+            ..RefusedAttempt::on(kind, asked)
         }
     }
 
     /// An attempt that needs nothing to exist.
     pub fn without(kind: Kind, asked: &'a [u8]) -> Self {
-        Attempt {
+        RefusedAttempt {
             exists: false,
-            ..Attempt::on(kind, asked)
+            ..RefusedAttempt::on(kind, asked)
         }
     }
 }
@@ -54,27 +54,27 @@ impl NotifyContext<'_> {
     /// Returns `errno` if the verdict is a refusal, and records it. `Ok` says whether Landlock grants the access too.
     pub fn enforce(
         &self,
-        verdict: Verdict,
-        attempt: &Attempt<'_>,
+        verdict: AccessVerdict,
+        attempt: &RefusedAttempt<'_>,
         target: &Path,
         errno: Errno,
     ) -> Result<IsStatic, Errno> {
         fault::point("worker", || target.as_os_str().as_bytes());
         match verdict {
-            Verdict::Static | Verdict::OnBehalf => {
+            AccessVerdict::Static | AccessVerdict::OnBehalf => {
                 self.tell_allowed(attempt, target);
-                Ok(if verdict == Verdict::Static {
+                Ok(if verdict == AccessVerdict::Static {
                     IsStatic::Yes
                 } else {
                     IsStatic::No
                 })
             }
-            Verdict::Approved => {
+            AccessVerdict::Approved => {
                 self.reach_what_was_granted(errno)?;
                 self.tell_allowed(attempt, target);
                 Ok(IsStatic::No)
             }
-            Verdict::Refused(reason) => {
+            AccessVerdict::Refused(reason) => {
                 self.refuse(self.refusal(attempt, target.as_os_str().as_bytes(), reason));
                 Err(errno)
             }
@@ -113,7 +113,7 @@ impl NotifyContext<'_> {
     }
 
     /// Records an allowed access, and reports it if all accesses are to be reported.
-    pub fn tell_allowed(&self, attempt: &Attempt<'_>, target: &Path) {
+    pub fn tell_allowed(&self, attempt: &RefusedAttempt<'_>, target: &Path) {
         if !self.only_looks() && !attempt.is_directory {
             hearing::note_got(
                 self.shared(),
@@ -130,17 +130,17 @@ impl NotifyContext<'_> {
     }
 
     /// Records a refusal that no grant can lift, and returns `EPERM`.
-    pub fn never(&self, attempt: &Attempt<'_>, target: &[u8], reason: &'static str) -> Errno {
+    pub fn never(&self, attempt: &RefusedAttempt<'_>, target: &[u8], reason: &'static str) -> Errno {
         self.note(attempt, target, Reason::Never(reason.into()));
         Errno(libc::EPERM)
     }
 
     /// Records a refusal.
-    pub fn note(&self, attempt: &Attempt<'_>, target: &[u8], reason: Reason) {
+    pub fn note(&self, attempt: &RefusedAttempt<'_>, target: &[u8], reason: Reason) {
         self.shared().note(self.refusal(attempt, target, reason));
     }
 
-    pub fn refusal(&self, attempt: &Attempt<'_>, target: &[u8], reason: Reason) -> Refusal {
+    pub fn refusal(&self, attempt: &RefusedAttempt<'_>, target: &[u8], reason: Reason) -> Refusal {
         let caller = self.caller();
         Refusal {
             kind: attempt.kind,

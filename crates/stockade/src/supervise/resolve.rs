@@ -12,7 +12,7 @@ use std::path::Path;
 
 use super::answer::Errno;
 use super::caller::{Alleged, Caller};
-use super::pinned::{FileSystem, Pinned, Place, without_slashes};
+use super::pinned::{FileSystemKind, Pinned, Place, without_slashes};
 use super::procfs;
 use super::worker_fds::WorkerFds;
 use stockade_sys::file::{self, OpenHow};
@@ -30,7 +30,7 @@ pub enum Last {
 }
 
 /// A path and the directory that it is relative to.
-pub struct Request<'a> {
+pub struct PathRequest<'a> {
     caller: &'a Caller<'a>,
     worker_fds: &'a WorkerFds,
     directory: i32,
@@ -39,10 +39,10 @@ pub struct Request<'a> {
     restrictions: u64,
 }
 
-impl<'a> Request<'a> {
+impl<'a> PathRequest<'a> {
     /// `directory` is `AT_FDCWD` or a descriptor of the caller's.
     pub fn new(worker_fds: &'a WorkerFds, caller: &'a Caller<'a>, directory: i32, path: &'a Alleged) -> Self {
-        Request {
+        PathRequest {
             caller,
             worker_fds,
             directory,
@@ -154,7 +154,7 @@ impl<'a> Request<'a> {
 
     fn object_at(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
         match self.by_kernel(base, path, last) {
-            Ok(pinned) if pinned.file_system() != FileSystem::Process || !procfs::is_personal(pinned.name()) => {
+            Ok(pinned) if pinned.file_system() != FileSystemKind::Process || !procfs::is_personal(pinned.name()) => {
                 Ok(pinned)
             }
             Err(errno) if self.met_no_link(base, path, errno) => Err(errno),
@@ -233,7 +233,7 @@ pub fn link_at(place: &Place) -> Result<Option<CString>, Errno> {
 
 /// A walk component by component.
 struct Walk<'a> {
-    request: &'a Request<'a>,
+    request: &'a PathRequest<'a>,
     current: OwnedFd,
     left: VecDeque<Vec<u8>>,
     last: Last,
@@ -244,13 +244,13 @@ struct Walk<'a> {
 }
 
 /// One step of a walk.
-enum Step {
+enum WalkStep {
     On,
     Done(Pinned),
 }
 
 impl<'a> Walk<'a> {
-    fn new(request: &'a Request<'a>, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Self, Errno> {
+    fn new(request: &'a PathRequest<'a>, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Self, Errno> {
         let bytes = path.to_bytes();
         let start = if bytes.starts_with(b"/") {
             request.worker_fds.root.as_fd()
@@ -270,7 +270,7 @@ impl<'a> Walk<'a> {
 
     fn run(mut self) -> Result<Pinned, Errno> {
         while let Some(component) = self.left.pop_front() {
-            if let Step::Done(pinned) = self.step(&component)? {
+            if let WalkStep::Done(pinned) = self.step(&component)? {
                 return Ok(pinned);
             }
         }
@@ -279,7 +279,7 @@ impl<'a> Walk<'a> {
         Ok(pinned)
     }
 
-    fn step(&mut self, component: &[u8]) -> Result<Step, Errno> {
+    fn step(&mut self, component: &[u8]) -> Result<WalkStep, Errno> {
         let is_last = self.left.is_empty();
         let is_kept = is_last && self.last == Last::Keep && !self.wants_directory;
         let text = match is_kept {
@@ -291,10 +291,10 @@ impl<'a> Walk<'a> {
         let status = file::status(next.as_fd())?;
         if status.st_mode & libc::S_IFMT != libc::S_IFLNK {
             self.current = next;
-            return Ok(Step::On);
+            return Ok(WalkStep::On);
         }
         if is_kept {
-            return Ok(Step::Done(Pinned::new(self.request.worker_fds, next)?));
+            return Ok(WalkStep::Done(Pinned::new(self.request.worker_fds, next)?));
         }
         self.count_link()?;
         if self.is_in_proc(next.as_fd())? {
@@ -308,7 +308,7 @@ impl<'a> Walk<'a> {
             }
         }
         self.follow(next.as_fd())?;
-        Ok(Step::On)
+        Ok(WalkStep::On)
     }
 
     /// The name to open: `self` and `thread-self` at the top of `/proc` mean the caller's, not the worker's.
@@ -369,7 +369,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Follows a magic link, which leads to an object, not to a name. It must be one of the caller's own process.
-    fn follow_magic(&mut self, directory: &[u8], text: &CStr, is_last: bool) -> Result<Step, Errno> {
+    fn follow_magic(&mut self, directory: &[u8], text: &CStr, is_last: bool) -> Result<WalkStep, Errno> {
         if self.request.restrictions & libc::RESOLVE_NO_MAGICLINKS != 0 {
             return Err(Errno(libc::ELOOP));
         }
@@ -388,10 +388,10 @@ impl<'a> Walk<'a> {
             if self.wants_directory && !pinned.is_directory() {
                 return Err(Errno(libc::ENOTDIR));
             }
-            return Ok(Step::Done(pinned));
+            return Ok(WalkStep::Done(pinned));
         }
         self.current = object;
-        Ok(Step::On)
+        Ok(WalkStep::On)
     }
 }
 

@@ -18,12 +18,12 @@ use super::run_policy::RunPolicy;
 use super::submodules::Indexes;
 use super::synthetic_files::Script;
 use super::system_v::Objects;
-use super::terminals::Terminal;
+use super::terminals::PseudoTerminal;
 use crate::approve::{Answer, EscalationRequest};
 use crate::audit::{Observer, Record, Seen};
 use crate::growth::SpaceReserve;
 use crate::mutex::lock;
-use crate::network::Network;
+use crate::network::RunNetwork;
 use crate::plan::Supervision;
 use crate::policy::{Mode, Policy};
 use crate::report::{Faults, Reason, Refusal, Refusals};
@@ -99,7 +99,7 @@ pub struct Shared {
     /// The process lists, which are opened in place of `/proc`.
     pub process_lists: Arc<ProcessLists>,
     /// The resolver and the relay, if the policy names hosts.
-    pub network: Option<Arc<Network>>,
+    pub network: Option<Arc<RunNetwork>>,
     /// The approvals, if the run has an approver.
     pub approvals: Option<Arc<Approvals>>,
     observer: Option<(String, Arc<dyn Observer>)>,
@@ -159,7 +159,7 @@ pub struct Made {
     /// The names of these files, to be removed at the end. Kept for the whole run in the outermost one.
     shared_names: HashMap<PathBuf, Identity>,
     /// Pseudo-terminals.
-    pub terminals: HashSet<Terminal>,
+    pub terminals: HashSet<PseudoTerminal>,
     /// Listening sockets and their addresses, by the number that the kernel's tables have for them.
     pub listeners: HashMap<u64, SocketAddr>,
     /// Sockets that were bound to loopback and may listen, by number.
@@ -335,7 +335,7 @@ impl Counter {
 }
 
 impl Shared {
-    pub fn new(run_config: RunConfig, network: Option<Arc<Network>>, aides: Aides) -> Shared {
+    pub fn new(run_config: RunConfig, network: Option<Arc<RunNetwork>>, aides: Aides) -> Shared {
         let faults = network.as_ref().map(|network| Arc::clone(&network.faults));
         Shared {
             run: RunPolicy::new(run_config),

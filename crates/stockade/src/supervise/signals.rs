@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::answer::{Answer, Errno, MayContinue};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::notify_context::NotifyContext;
 use super::process_calls;
 use super::procfs;
@@ -31,7 +31,7 @@ pub fn are_judged(context: &NotifyContext<'_>) -> bool {
 }
 
 /// `kill`.
-pub fn kill(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn kill(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let (target, signal) = (registers.int(0), registers.int(1));
     let own = own(context)?;
@@ -59,7 +59,7 @@ pub fn kill(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
 }
 
 /// `tkill`.
-pub fn to_thread(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn to_thread(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let (thread, signal) = (registers.int(0), registers.int(1));
     if thread == context.caller().thread {
@@ -70,14 +70,14 @@ pub fn to_thread(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         // By both numbers: the kernel checks that the thread still belongs to the process.
         context.caller().confirm()?;
         process::signal_thread(own, thread, signal)?;
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     to_process(context, thread, signal, None)
 }
 
 /// `tgkill`, and `rt_tgsigqueueinfo` with the address of its information. Another process's thread can't be pinned, so
 /// the signal goes to the whole process.
-pub fn to_thread_of(context: &NotifyContext<'_>, signal: usize, info: Option<usize>) -> Result<Answer, Errno> {
+pub fn to_thread_of(context: &NotifyContext<'_>, signal: usize, info: Option<usize>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let (target, thread) = (registers.int(0), registers.int(1));
     if target <= 0 || thread <= 0 {
@@ -94,7 +94,7 @@ pub fn to_thread_of(context: &NotifyContext<'_>, signal: usize, info: Option<usi
 }
 
 /// `rt_sigqueueinfo`.
-pub fn queue(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn queue(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let target = registers.int(0);
     if target == own(context)? {
@@ -105,7 +105,7 @@ pub fn queue(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
 }
 
 /// `pidfd_send_signal`. The descriptor may name another process at any time, so only the process id is read from it.
-pub fn by_descriptor(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn by_descriptor(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     if registers.word(3) != 0 {
         return Err(Errno(libc::EINVAL));
@@ -146,8 +146,8 @@ fn own(context: &NotifyContext<'_>) -> Result<i32, Errno> {
     Ok(process)
 }
 
-fn by_kernel(context: &NotifyContext<'_>) -> Answer {
-    Answer::Continue(MayContinue::registers_decided(&context.caller().registers))
+fn by_kernel(context: &NotifyContext<'_>) -> CallAnswer {
+    CallAnswer::Continue(MayContinue::registers_decided(&context.caller().registers))
 }
 
 fn is_thread_of(context: &NotifyContext<'_>, process: i32, thread: i32) -> bool {
@@ -165,7 +165,7 @@ fn read_info(context: &NotifyContext<'_>, index: usize) -> Result<SignalInfo, Er
 }
 
 /// A pinned process of the run, whose place no other one can take.
-struct Held {
+struct PinnedProcess {
     process: i32,
     group: i32,
     descriptor: OwnedFd,
@@ -178,7 +178,7 @@ enum Unheld {
 }
 
 /// Pins a process by its number, or by that of one of its threads.
-fn hold(context: &NotifyContext<'_>, number: i32) -> Result<Held, Unheld> {
+fn hold(context: &NotifyContext<'_>, number: i32) -> Result<PinnedProcess, Unheld> {
     let worker_fds = context.worker_fds();
     let text = worker_fds
         .read_proc(&format!("{number}/status"))
@@ -192,7 +192,7 @@ fn hold(context: &NotifyContext<'_>, number: i32) -> Result<Held, Unheld> {
     // It wasn't collected meanwhile, so everything that was read is about this process.
     other::signal_process(descriptor.as_fd(), 0, None).map_err(|_| Unheld::Gone)?;
     match group {
-        Some(group) if is_ours => Ok(Held {
+        Some(group) if is_ours => Ok(PinnedProcess {
             process,
             group,
             descriptor,
@@ -210,7 +210,7 @@ fn to_process(
     number: i32,
     signal: i32,
     info: Option<&SignalInfo>,
-) -> Result<Answer, Errno> {
+) -> Result<CallAnswer, Errno> {
     if number <= 0 {
         return Err(Errno(libc::ESRCH));
     }
@@ -221,12 +221,16 @@ fn to_process(
     context.caller().confirm()?;
     let info = info.map(|info| info.of(signal));
     other::signal_process(held.descriptor.as_fd(), signal, info.as_ref())?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Signals all processes of the run that match. The kernel would do this atomically; here another round reaches
 /// processes that were started meanwhile. The caller's own process is last, since the signal may end it.
-fn to_many(context: &NotifyContext<'_>, signal: i32, is_meant: impl Fn(&Held) -> bool) -> Result<Answer, Errno> {
+fn to_many(
+    context: &NotifyContext<'_>,
+    signal: i32,
+    is_meant: impl Fn(&PinnedProcess) -> bool,
+) -> Result<CallAnswer, Errno> {
     const ROUNDS: usize = 4;
     let own = own(context)?;
     let mut met = HashSet::new();
@@ -262,5 +266,5 @@ fn to_many(context: &NotifyContext<'_>, signal: i32, is_meant: impl Fn(&Held) ->
         let sent = other::signal_process(held.descriptor.as_fd(), signal, None);
         result = result.or(sent.map_err(Errno::from));
     }
-    result.map(|()| Answer::Value(0))
+    result.map(|()| CallAnswer::Value(0))
 }

@@ -4,13 +4,13 @@
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::caller::Alleged;
-use super::judge::{CLOSED, Judge, Verdict};
+use super::judge::{AccessVerdict, CLOSED, Judge};
 use super::notify_context::NotifyContext;
 use super::pinned::{Pinned, Place};
-use super::refuse::Attempt;
-use super::resolve::{Last, Request};
+use super::refuse::RefusedAttempt;
+use super::resolve::{Last, PathRequest};
 use super::shared::Made;
 use super::worker_fds::Isolation;
 use super::{internet, nested, stand_in};
@@ -64,7 +64,7 @@ impl Address {
     }
 }
 
-pub fn connect(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn connect(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let address = Address::read(context)?;
     let target = context.socket(context.caller().registers.int(0))?;
     context.caller().confirm()?;
@@ -74,15 +74,15 @@ pub fn connect(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     }
     if address.family() == Some(libc::AF_UNSPEC) || domain == libc::AF_NETLINK {
         socket::connect(target.as_fd(), &address.0)?;
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     internet::connect(context, target, domain, &address.0)
 }
 
-fn connect_unix(context: &NotifyContext<'_>, socket: OwnedFd, address: &Address) -> Result<Answer, Errno> {
+fn connect_unix(context: &NotifyContext<'_>, socket: OwnedFd, address: &Address) -> Result<CallAnswer, Errno> {
     if address.family() == Some(libc::AF_UNSPEC) {
         socket::connect(socket.as_fd(), &address.0)?;
-        return Ok(Answer::Value(0));
+        return Ok(CallAnswer::Value(0));
     }
     if stand_in::is_meant(context, address.family()) {
         return stand_in::connect(context, &socket, &address.0);
@@ -95,14 +95,15 @@ fn connect_unix(context: &NotifyContext<'_>, socket: OwnedFd, address: &Address)
             return nested::connect(context);
         }
         let name = [b"@", address.0.get(PATH_AT + 1..).unwrap_or_default()].concat();
-        return Err(context.never(&Attempt::on(Kind::Socket, &name), &name, ABSTRACT));
+        return Err(context.never(&RefusedAttempt::on(Kind::Socket, &name), &name, ABSTRACT));
     };
-    let object = Request::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &path).object(Last::Follow)?;
+    let object =
+        PathRequest::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &path).object(Last::Follow)?;
     context.caller().confirm()?;
     if !object.is_socket() {
         return Err(Errno(libc::ECONNREFUSED));
     }
-    let attempt = Attempt::on(Kind::Socket, path.bytes());
+    let attempt = RefusedAttempt::on(Kind::Socket, path.bytes());
     context.enforce(
         context.judge.all(|judge| verdict(judge, &object)),
         &attempt,
@@ -112,32 +113,32 @@ fn connect_unix(context: &NotifyContext<'_>, socket: OwnedFd, address: &Address)
     context.later(move |context| {
         socket::connect(socket.as_fd(), &unix_address(object.path().as_bytes()))?;
         context.release_socket(context.caller().registers.int(0));
-        Ok(Answer::Value(0))
+        Ok(CallAnswer::Value(0))
     })
 }
 
 /// Allows the run's own sockets, and those granted by name. Write access to a directory doesn't open its sockets.
-fn verdict(judge: &Judge<'_>, object: &Pinned) -> Verdict {
+fn verdict(judge: &Judge<'_>, object: &Pinned) -> AccessVerdict {
     let run_policy = judge.run_policy;
     if run_policy.made().sockets.contains(&object.identity()) {
-        return Verdict::OnBehalf;
+        return AccessVerdict::OnBehalf;
     }
     // A grant of this exact path allows even an agent's socket that lies among secrets.
     let grants = &run_policy.run_config.policy.sockets;
     if grants.iter().any(|grant| grant.path == object.name()) {
-        return Verdict::OnBehalf;
+        return AccessVerdict::OnBehalf;
     }
     if let Some(denial) = judge.denial(object.name()) {
-        return Verdict::Refused(denial);
+        return AccessVerdict::Refused(denial);
     }
     if judge.is_opened(|opened| opened.socket(object.name())) {
-        return Verdict::OnBehalf;
+        return AccessVerdict::OnBehalf;
     }
     let is_inside = grants.iter().any(|grant| object.name().starts_with(&grant.path));
     if is_inside && !is_powerful_socket(object.name()) {
-        Verdict::OnBehalf
+        AccessVerdict::OnBehalf
     } else {
-        Verdict::Refused(Reason::NotGranted)
+        AccessVerdict::Refused(Reason::NotGranted)
     }
 }
 
@@ -148,7 +149,7 @@ fn unix_address(path: &[u8]) -> Vec<u8> {
     address
 }
 
-pub fn bind(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn bind(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let address = Address::read(context)?;
     let socket = context.socket(context.caller().registers.int(0))?;
     context.caller().confirm()?;
@@ -158,7 +159,7 @@ pub fn bind(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         _ => {
             // Netlink's route sockets.
             socket::bind(socket.as_fd(), &address.0)?;
-            return Ok(Answer::Value(0));
+            return Ok(CallAnswer::Value(0));
         }
     }
     if stand_in::is_meant(context, address.family()) {
@@ -168,14 +169,14 @@ pub fn bind(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         return Err(Errno(libc::EINVAL));
     }
     let Some(path) = address.path()? else {
-        return Err(context.never(&Attempt::on(Kind::Socket, b""), b"@", ABSTRACT));
+        return Err(context.never(&RefusedAttempt::on(Kind::Socket, b""), b"@", ABSTRACT));
     };
-    let place = Request::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &path).place()?;
+    let place = PathRequest::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &path).place()?;
     context.caller().confirm()?;
     if place.look().is_some() {
         return Err(Errno(libc::EADDRINUSE));
     }
-    let attempt = Attempt::without(Kind::Create, path.bytes());
+    let attempt = RefusedAttempt::without(Kind::Create, path.bytes());
     context.enforce(
         context.judge.place(Access::WRITE, &place),
         &attempt,
@@ -183,7 +184,7 @@ pub fn bind(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         CLOSED,
     )?;
     bind_at(context, socket.as_fd(), &place, &address)?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Binds in the pinned directory. The socket's address is from then on the text by which it was bound, so that has to

@@ -10,13 +10,13 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::caller::Alleged;
 use super::internet::{self, Cleared, REFUSED};
 use super::notify_context::NotifyContext;
 use super::worker::{self, Slow};
 use crate::network::{self, NAMES_PORT, NAMESERVER, NetworkAcl};
-use crate::report::{Kind, Part, Reason};
+use crate::report::{FaultyPart, Kind, Reason};
 use crate::{fault, plan};
 use stockade_sys::{file, notify};
 
@@ -41,7 +41,7 @@ pub fn refusing(context: &NotifyContext<'_>, reason: Reason) -> Option<Reason> {
 }
 
 /// `connect` of a stand-in to an internet address, which nothing grants.
-pub fn connect(context: &NotifyContext<'_>, target: &OwnedFd, bytes: &[u8]) -> Result<Answer, Errno> {
+pub fn connect(context: &NotifyContext<'_>, target: &OwnedFd, bytes: &[u8]) -> Result<CallAnswer, Errno> {
     let address = internet::parse(bytes)?;
     if address == SocketAddr::new(NAMESERVER.into(), NAMES_PORT) {
         return ask_for_names(context, target);
@@ -59,7 +59,7 @@ pub fn connect(context: &NotifyContext<'_>, target: &OwnedFd, bytes: &[u8]) -> R
 }
 
 /// `bind` of a stand-in to a server's port.
-pub fn bind(context: &NotifyContext<'_>, bytes: &[u8]) -> Result<Answer, Errno> {
+pub fn bind(context: &NotifyContext<'_>, bytes: &[u8]) -> Result<CallAnswer, Errno> {
     let given = internet::parse(bytes)?;
     let wanted = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), given.port());
     Cleared::of(context).refuse(
@@ -76,7 +76,7 @@ fn not_granted(context: &NotifyContext<'_>) -> Reason {
 }
 
 /// Gives the run a connection to a nameserver of its own, which lives as long as it is used.
-fn ask_for_names(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<Answer, Errno> {
+fn ask_for_names(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<CallAnswer, Errno> {
     if context.shared().slow.load(Ordering::Relaxed) >= MOST_NAMESERVERS {
         return Err(Errno(libc::EAGAIN));
     }
@@ -98,14 +98,14 @@ fn ask_for_names(context: &NotifyContext<'_>, target: &OwnedFd) -> Result<Answer
             acl.refuse(Kind::Resolve, name, name, reason.clone());
         };
         if let Err(fault) = fault::contain(|| network::know_nothing(stream, &mut refuse)) {
-            faults.note(Part::Names, &fault);
+            faults.note(FaultyPart::Names, &fault);
         }
         if !was_asked {
             // A client that notices that this isn't TCP sends no name.
             acl.refuse(Kind::Connect, "internet", "internet", reason);
         }
     })?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// The content served in place of a file that programs resolve names with. The machine's hosts file stays as it is

@@ -14,9 +14,9 @@ use std::time::{Duration, SystemTime};
 
 use super::answer::Errno;
 use super::notify_context::NotifyContext;
-use super::pinned::{Entry, Place};
+use super::pinned::{PinnedEntry, Place};
 use super::policy_stack::PolicyStack;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use crate::mutex::lock;
 use crate::policy::{Access, Index, Renamed, is_module, may_name_work_tree, object_name_length};
 use crate::real_path::is_absence;
@@ -156,11 +156,11 @@ fn stamp(found: &Metadata) -> Stamp {
 }
 
 /// The index read at a stamp; `None` if it couldn't be parsed.
-type Known = (Stamp, Option<Arc<Index>>);
+type KnownIndex = (Stamp, Option<Arc<Index>>);
 
 /// A cache of indexes, each valid until its file changes.
 #[derive(Default)]
-pub struct Indexes(Mutex<HashMap<PathBuf, Known>>);
+pub struct Indexes(Mutex<HashMap<PathBuf, KnownIndex>>);
 
 impl Indexes {
     const MOST: usize = 64;
@@ -236,7 +236,7 @@ fn index_of(dot_git: &Path) -> Result<(Repository, PathBuf, File), bool> {
 /// another file system.
 pub fn refuse_move(
     context: &NotifyContext<'_>,
-    (old, moved): (&Place, Option<Entry>),
+    (old, moved): (&Place, Option<PinnedEntry>),
     new: &Place,
     asked: &[u8],
 ) -> Result<(), Errno> {
@@ -255,6 +255,10 @@ pub fn refuse_move(
     let reason = "a repository doesn't come to be where the index of another has a submodule or a directory: git would start what \
                   its configuration names";
     let name = new.name().as_os_str().as_encoded_bytes();
-    context.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));
+    context.note(
+        &RefusedAttempt::on(Kind::Write, asked),
+        name,
+        Reason::Never(reason.into()),
+    );
     Err(Errno(libc::EXDEV))
 }

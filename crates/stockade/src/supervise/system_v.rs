@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use super::answer::{Answer, Errno, MayContinue};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::notify_context::NotifyContext;
 use super::process_calls;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use super::run_policy::RunPolicy;
 use crate::policy::{Access, Grant};
 use crate::report::{Kind as RefusalKind, Reason};
@@ -73,7 +73,7 @@ impl Objects {
 }
 
 /// `shmget` and `semget`.
-pub fn get(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
+pub fn get(context: &NotifyContext<'_>, kind: Kind) -> Result<CallAnswer, Errno> {
     const MODE: i32 = 0o777;
     require_use(context)?;
     let registers = context.caller().registers;
@@ -95,7 +95,7 @@ pub fn get(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
         return match flags & (libc::IPC_CREAT | libc::IPC_EXCL) == libc::IPC_CREAT | libc::IPC_EXCL {
             true => Err(Errno(libc::EEXIST)),
             false if size > its_size => Err(Errno(libc::EINVAL)),
-            false => Ok(Answer::Value(i64::from(id))),
+            false => Ok(CallAnswer::Value(i64::from(id))),
         };
     }
     if key != libc::IPC_PRIVATE && flags & libc::IPC_CREAT == 0 {
@@ -107,23 +107,23 @@ pub fn get(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
     // Other users get no access to it.
     let id = system_v::make(kind, size, flags & (known | 0o700))?;
     made.system_v.0.insert((kind, id), Object { key, size });
-    Ok(Answer::Value(i64::from(id)))
+    Ok(CallAnswer::Value(i64::from(id)))
 }
 
 /// `shmat`, `semop` and `semtimedop`.
-pub fn act(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
+pub fn act(context: &NotifyContext<'_>, kind: Kind) -> Result<CallAnswer, Errno> {
     require_own(context, kind)?;
     Ok(continued(context))
 }
 
 /// `shmdt`, which detaches memory of the caller's own.
-pub fn detach(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn detach(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     require_use(context)?;
     Ok(continued(context))
 }
 
 /// `shmctl` and `semctl`.
-pub fn control(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno> {
+pub fn control(context: &NotifyContext<'_>, kind: Kind) -> Result<CallAnswer, Errno> {
     require_own(context, kind)?;
     let registers = context.caller().registers;
     let (command, commands) = match kind {
@@ -136,15 +136,15 @@ pub fn control(context: &NotifyContext<'_>, kind: Kind) -> Result<Answer, Errno>
             let mut made = context.shared().made();
             system_v::remove(kind, id)?;
             made.system_v.0.remove(&(kind, id));
-            Ok(Answer::Value(0))
+            Ok(CallAnswer::Value(0))
         }
         command if commands.contains(&command) => Ok(continued(context)),
         _ => process_calls::refuse(context),
     }
 }
 
-fn continued(context: &NotifyContext<'_>) -> Answer {
-    Answer::Continue(MayContinue::registers_decided(&context.caller().registers))
+fn continued(context: &NotifyContext<'_>) -> CallAnswer {
+    CallAnswer::Continue(MayContinue::registers_decided(&context.caller().registers))
 }
 
 /// Refuses runs that write no files, which have no use for these calls, and nested runs.
@@ -172,6 +172,10 @@ fn require_own(context: &NotifyContext<'_>, kind: Kind) -> Result<(), Errno> {
             "semaphores"
         }
     );
-    context.note(&Attempt::without(RefusalKind::Syscall, b""), target.as_bytes(), reason);
+    context.note(
+        &RefusedAttempt::without(RefusalKind::Syscall, b""),
+        target.as_bytes(),
+        reason,
+    );
     Err(Errno(libc::EACCES))
 }

@@ -8,15 +8,15 @@ use std::path::{Component, Path, PathBuf};
 use super::answer::Errno;
 use super::judge::CLOSED;
 use super::notify_context::NotifyContext;
-use super::pinned::{Entry, Place};
-use super::refuse::Attempt;
+use super::pinned::{PinnedEntry, Place};
+use super::refuse::RefusedAttempt;
 use super::resolve;
 use super::shared::Made;
 use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
 /// Records that a directory or link has lost its name, and the new name if it was moved.
-pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<Entry>, now: Option<&Place>) {
+pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<PinnedEntry>, now: Option<&Place>) {
     if let Some(found) = found.filter(|found| found.is_directory() || found.is_symlink()) {
         context
             .judge
@@ -28,8 +28,8 @@ pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<Entry>, 
 /// link that leads to one. The errno is that of another file system, as for a move across the border of a denied tree.
 pub fn refuse_move(
     context: &NotifyContext<'_>,
-    (old, moved): (&Place, Option<Entry>),
-    (new, replaced): (&Place, Option<Entry>),
+    (old, moved): (&Place, Option<PinnedEntry>),
+    (new, replaced): (&Place, Option<PinnedEntry>),
     asked: &[u8],
 ) -> Result<(), Errno> {
     let Some(moved) = moved else { return Ok(()) };
@@ -55,8 +55,8 @@ pub fn refuse_move(
 pub fn refuse_link(
     context: &NotifyContext<'_>,
     text: &[u8],
-    moved: Option<Entry>,
-    (new, replaced): (&Place, Option<Entry>),
+    moved: Option<PinnedEntry>,
+    (new, replaced): (&Place, Option<PinnedEntry>),
     asked: &[u8],
 ) -> Result<(), Errno> {
     let mut target = None;
@@ -79,7 +79,11 @@ pub fn refuse_link(
     Ok(())
 }
 
-fn is_in_anothers_place(made: &Made, moved: Option<Entry>, (new, replaced): (&Place, Option<Entry>)) -> bool {
+fn is_in_anothers_place(
+    made: &Made,
+    moved: Option<PinnedEntry>,
+    (new, replaced): (&Place, Option<PinnedEntry>),
+) -> bool {
     let replaced = replaced.filter(|replaced| replaced.is_directory() || replaced.is_symlink());
     replaced.is_some_and(|replaced| !made.has_made(replaced.identity()))
         || made.is_anothers(new.name(), moved.map(|moved| moved.identity()))
@@ -87,7 +91,11 @@ fn is_in_anothers_place(made: &Made, moved: Option<Entry>, (new, replaced): (&Pl
 
 fn note(context: &NotifyContext<'_>, new: &Place, asked: &[u8], reason: &'static str) {
     let name = new.name().as_os_str().as_encoded_bytes();
-    context.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));
+    context.note(
+        &RefusedAttempt::on(Kind::Write, asked),
+        name,
+        Reason::Never(reason.into()),
+    );
 }
 
 /// The target of a link in this directory, and whether it is a directory. Through another link it may be anywhere: `/`.

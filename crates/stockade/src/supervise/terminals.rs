@@ -3,12 +3,12 @@
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use super::answer::{Answer, Errno};
+use super::answer::{CallAnswer, Errno};
 use super::judge::is_terminal_multiplexer;
 use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
 use super::procfs;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use super::run_policy::RunPolicy;
 use super::shared::Made;
 use crate::report::Kind;
@@ -22,7 +22,7 @@ pub fn is_own_terminal_device(object: &Pinned) -> bool {
 }
 
 /// Opens the caller's terminal, if it is one that the run was given or made.
-pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) -> Result<Answer, Errno> {
+pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) -> Result<CallAnswer, Errno> {
     let number: i64 = procfs::stat_field(context.worker_fds(), context.caller().thread, 7).ok_or(Errno(libc::ENXIO))?;
     let Ok(device) = u32::try_from(number as i32) else {
         return Err(Errno(libc::ENXIO));
@@ -43,7 +43,9 @@ pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) 
             .terminals
             .iter()
             .any(|given| given == object.name());
-        is_given || Terminal::of(object.as_fd()).is_some_and(|terminal| run_policy.made().terminals.contains(&terminal))
+        is_given
+            || PseudoTerminal::of(object.as_fd())
+                .is_some_and(|terminal| run_policy.made().terminals.contains(&terminal))
     });
     if !is_it || !is_open {
         return Err(Errno(libc::ENXIO));
@@ -55,7 +57,7 @@ pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) 
         Err(error) if error.raw_os_error() == Some(libc::EACCES) => given(object.device(), flags).ok_or(error)?,
         opened => opened?,
     };
-    Ok(Answer::Descriptor(opened, on_execute))
+    Ok(CallAnswer::Descriptor(opened, on_execute))
 }
 
 /// A terminal among this process's standard streams, if it was opened for this access.
@@ -87,7 +89,7 @@ fn terminal_path(major: u32, minor: u32) -> String {
 
 /// `ioctl(TIOCSWINSZ)`: sets the size of a pseudo-terminal that the run made, by either end. The caller's own terminal
 /// would keep the size when the run is over.
-pub fn set_size(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn set_size(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let mut size = [0; size_of::<libc::winsize>()];
     context.caller().read(registers.long(2), &mut size)?;
@@ -96,22 +98,22 @@ pub fn set_size(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     if !terminal::is_terminal(file.as_raw_fd()) {
         return Err(Errno(libc::ENOTTY));
     }
-    let terminal = Terminal::behind(file.as_fd()).or_else(|| Terminal::of(file.as_fd()));
+    let terminal = PseudoTerminal::behind(file.as_fd()).or_else(|| PseudoTerminal::of(file.as_fd()));
     let made =
         |run_policy: &RunPolicy| terminal.is_some_and(|terminal| run_policy.made().terminals.contains(&terminal));
     if !context.judge.realms().any(made) {
         let reason = "the size of a terminal that the run didn't make stays as it is";
-        return Err(context.never(&Attempt::on(Kind::Metadata, b""), b"terminal", reason));
+        return Err(context.never(&RefusedAttempt::on(Kind::Metadata, b""), b"terminal", reason));
     }
     terminal::set_size(file.as_fd(), size)?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// Records a pseudo-terminal that the run made, so that it may open the other end.
 pub fn note_master(context: &NotifyContext<'_>, object: &Pinned, opened: BorrowedFd<'_>) {
     if object.is_device()
         && is_terminal_multiplexer(object.name())
-        && let Some(terminal) = Terminal::behind(opened)
+        && let Some(terminal) = PseudoTerminal::behind(opened)
     {
         context
             .judge
@@ -122,25 +124,25 @@ pub fn note_master(context: &NotifyContext<'_>, object: &Pinned, opened: Borrowe
 /// The other end of a pseudo-terminal. Its number is reused once it is closed; the time at which the kernel made its
 /// entry tells the two apart, since no process of a run can change the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Terminal {
+pub struct PseudoTerminal {
     device: (u32, u32),
     made: (i64, u32),
 }
 
-impl Terminal {
+impl PseudoTerminal {
     /// The terminal of an open entry in `/dev/pts`.
-    pub fn of(entry: BorrowedFd<'_>) -> Option<Terminal> {
+    pub fn of(entry: BorrowedFd<'_>) -> Option<PseudoTerminal> {
         let status = file::entry_status(entry, c"").ok()?;
-        Some(Terminal {
+        Some(PseudoTerminal {
             device: (status.stx_rdev_major, status.stx_rdev_minor),
             made: (status.stx_ctime.tv_sec, status.stx_ctime.tv_nsec),
         })
     }
 
     /// The terminal behind a master that was just opened.
-    fn behind(master: BorrowedFd<'_>) -> Option<Terminal> {
+    fn behind(master: BorrowedFd<'_>) -> Option<PseudoTerminal> {
         let number = file::terminal_number(master).ok()?;
         let path = CString::new(format!("/dev/pts/{number}")).expect("no NUL");
-        Terminal::of(confine::open_path(&path).ok()?.as_fd())
+        PseudoTerminal::of(confine::open_path(&path).ok()?.as_fd())
     }
 }

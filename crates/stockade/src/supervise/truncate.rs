@@ -6,12 +6,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statfs::{HUGETLBFS_MAGIC, TMPFS_MAGIC, fstatfs};
 
-use super::answer::{Answer, Errno, MayContinue, Registers};
+use super::answer::{CallAnswer, Errno, MayContinue, Registers};
 use super::judge::CLOSED;
 use super::metadata::Subject;
 use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
-use super::refuse::Attempt;
+use super::refuse::RefusedAttempt;
 use crate::policy::Capabilities;
 use crate::report::Kind;
 use stockade_sys::file;
@@ -19,7 +19,7 @@ use stockade_sys::limits::limit_of;
 
 /// `ftruncate` of a run that may not delete: it can't cut a file's content. The supervisor makes the call on a copy of
 /// the descriptor, since another thread may put another file at its number.
-pub fn cut(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn cut(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let (number, length) = (registers.int(0), registers.long(1) as i64);
     let copy = context.caller().same_file(number)?;
@@ -30,12 +30,12 @@ pub fn cut(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         refuse_to_grow(context, length)?;
     }
     nix::unistd::ftruncate(&copy, length).map_err(|errno| Errno(errno as i32))?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// `fallocate` in the modes that remove a file's content, of a run that may not delete, and of large sizes. The
 /// supervisor makes the call on a copy of the descriptor, if that leaves enough space.
-pub fn allocate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
+pub fn allocate(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let registers = context.caller().registers;
     let mode = FallocateFlags::from_bits(registers.int(1)).ok_or(Errno(libc::EOPNOTSUPP))?;
     let [offset, length] = [2, 3].map(|index| registers.long(index) as i64);
@@ -44,7 +44,7 @@ pub fn allocate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
     {
         let object = Subject::Descriptor(registers.int(0)).object(context)?;
         let target = object.name().as_os_str().as_encoded_bytes();
-        context.note(&Attempt::on(Kind::Delete, b""), target, reason);
+        context.note(&RefusedAttempt::on(Kind::Delete, b""), target, reason);
         return Err(Errno(libc::EPERM));
     }
     // If no descriptor can be taken over, programs write instead.
@@ -91,15 +91,15 @@ pub fn allocate(context: &NotifyContext<'_>) -> Result<Answer, Errno> {
         _ => fallocate(&file, mode, offset, length),
     }
     .map_err(failed)?;
-    Ok(Answer::Value(0))
+    Ok(CallAnswer::Value(0))
 }
 
 /// The caller itself allocates memory, so that it is charged for it. Its descriptor may name another file by then, on a
 /// disk, so sizes that would be a loss there are refused; programs write then.
-fn of_memory(length: i64, registers: &Registers) -> Result<Answer, Errno> {
+fn of_memory(length: i64, registers: &Registers) -> Result<CallAnswer, Errno> {
     const MOST: i64 = 16 << 20;
     match length <= MOST {
-        true => Ok(Answer::Continue(MayContinue::registers_decided(registers))),
+        true => Ok(CallAnswer::Continue(MayContinue::registers_decided(registers))),
         false => Err(Errno(libc::EOPNOTSUPP)),
     }
 }
@@ -125,7 +125,7 @@ pub fn refuse_to_cut(context: &NotifyContext<'_>, object: &Pinned, length: i64, 
     if u64::try_from(length).is_ok_and(|length| length >= object.length()) {
         return Ok(());
     }
-    let attempt = Attempt::on(Kind::Delete, asked);
+    let attempt = RefusedAttempt::on(Kind::Delete, asked);
     context
         .enforce(context.judge.cutting(object), &attempt, object.name(), CLOSED)
         .map(drop)

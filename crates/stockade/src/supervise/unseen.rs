@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::caller::Alleged;
-use super::judge::Verdict;
+use super::judge::AccessVerdict;
 use super::notify_context::NotifyContext;
-use super::refuse::Attempt;
-use super::resolve::{Last, Request};
+use super::refuse::RefusedAttempt;
+use super::resolve::{Last, PathRequest};
 use crate::policy::Access;
 use crate::report::{Kind, Reason, Refusal, refused_paths};
 
@@ -25,12 +25,12 @@ pub fn note(context: &NotifyContext<'_>) {
         let Ok(alleged) = CString::new(path).map(Alleged::new) else {
             continue;
         };
-        let request = Request::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &alleged);
+        let request = PathRequest::new(context.worker_fds(), context.caller(), libc::AT_FDCWD, &alleged);
         let Ok(object) = request.object(Last::Follow) else {
             continue;
         };
-        if let Verdict::Refused(reason) = context.judge.object(Access::READ, &object) {
-            let attempt = Attempt::with(Kind::Read, path.as_bytes(), &object);
+        if let AccessVerdict::Refused(reason) = context.judge.object(Access::READ, &object) {
+            let attempt = RefusedAttempt::with(Kind::Read, path.as_bytes(), &object);
             let refusal = refusal(context, &attempt, (object.name(), reason), at);
             context.shared().note_told(refusal);
         }
@@ -40,7 +40,7 @@ pub fn note(context: &NotifyContext<'_>) {
 /// The refusal as if the open had been judged, right before the line began.
 fn refusal(
     context: &NotifyContext<'_>,
-    attempt: &Attempt<'_>,
+    attempt: &RefusedAttempt<'_>,
     (target, reason): (&Path, Reason),
     at: Duration,
 ) -> Refusal {

@@ -11,8 +11,8 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use super::answer::{Answer, Effect, Errno};
-use super::approvals::{CallGrants, Job, Place, Question};
+use super::answer::{CallAnswer, Effect, Errno};
+use super::approvals::{CallGrants, CallSite, Job, Question};
 use super::caller::Caller;
 use super::dispatch;
 use super::hearing;
@@ -26,7 +26,7 @@ use super::worker_fds::WorkerFds;
 use crate::fault::{self, Fault};
 use crate::mutex::lock;
 use crate::plan::Trace;
-use crate::report::Part;
+use crate::report::FaultyPart;
 use crate::warden::Order;
 use stockade_sys::file;
 use stockade_sys::notify::{self, Notification, OnExecute};
@@ -106,14 +106,14 @@ impl Worker {
     /// Runs a task for a call. If it panics, the call is refused, so that no target waits for ever.
     pub(super) fn attempt(&self, notification: &Notification, task: impl FnOnce(&Worker)) {
         if let Err(fault) = fault::contain(|| task(self)) {
-            self.shared.faults.note(Part::Worker, &fault);
+            self.shared.faults.note(FaultyPart::Worker, &fault);
             self.answer(notification, Err(Errno(libc::EPERM)));
         }
     }
 
     /// Ends the run: a worker panicked between two calls, and another might do no better.
     fn end_run(&self, fault: &Fault) {
-        self.shared.faults.note(Part::Supervisor, fault);
+        self.shared.faults.note(FaultyPart::Supervisor, fault);
         let order = Message::new(Order::Kill as u32, 0, 0);
         let _ = wire::send(self.worker_fds.orders.as_raw_fd(), &order);
     }
@@ -150,7 +150,7 @@ impl Worker {
                 let heard = hear();
                 // The write continues, whatever comes of this.
                 if let Err(fault) = fault::contain(|| unseen::note(context)) {
-                    self.shared.faults.note(Part::Worker, &fault);
+                    self.shared.faults.note(FaultyPart::Worker, &fault);
                 }
                 heard
             });
@@ -166,7 +166,7 @@ impl Worker {
         notification: &Notification,
         nested_runs: &Applying,
         call_grants: CallGrants,
-        task: impl FnOnce(&NotifyContext<'_>) -> Result<Answer, Errno>,
+        task: impl FnOnce(&NotifyContext<'_>) -> Result<CallAnswer, Errno>,
     ) {
         let mut caller = Caller::new(&self.worker_fds, notification);
         caller.top = nested_runs.top;
@@ -204,7 +204,7 @@ impl Worker {
         &self,
         (notification, nested_runs): (Notification, Applying),
         call_grants: CallGrants,
-        task: impl FnOnce(&NotifyContext<'_>) -> Result<Answer, Errno> + Send + 'static,
+        task: impl FnOnce(&NotifyContext<'_>) -> Result<CallAnswer, Errno> + Send + 'static,
     ) -> io::Result<()> {
         let worker = self.clone();
         spawn(move || {
@@ -229,7 +229,7 @@ impl Worker {
     ) {
         // The call is handled again from the start, on a worker.
         let call_grants = CallGrants {
-            place: Place::Worker,
+            place: CallSite::Worker,
             ..call_grants
         };
         let refused = |worker: &Worker| worker.answer(notification, Err(Errno(errno)));
@@ -265,7 +265,7 @@ impl Worker {
     }
 
     /// Sends the answer, once the run isn't stopped.
-    pub fn answer(&self, notification: &Notification, answer: Result<Answer, Errno>) {
+    pub fn answer(&self, notification: &Notification, answer: Result<CallAnswer, Errno>) {
         if let Some(approvals) = &self.shared.approvals {
             approvals.wait_for_hold();
         }
@@ -273,24 +273,24 @@ impl Worker {
     }
 
     /// Sends the answer even while the run is stopped, for the prompt queue.
-    pub fn answer_now(&self, notification: &Notification, answer: Result<Answer, Errno>) {
+    pub fn answer_now(&self, notification: &Notification, answer: Result<CallAnswer, Errno>) {
         let listener = self.worker_fds.listener.as_fd();
         let id = notification.id;
         // A target that was killed meanwhile takes no answer.
         match answer {
-            Ok(Answer::Value(value)) => self.finish(notification, Ok(value)),
-            Ok(Answer::Descriptor(descriptor, on_execute)) => {
+            Ok(CallAnswer::Value(value)) => self.finish(notification, Ok(value)),
+            Ok(CallAnswer::Descriptor(descriptor, on_execute)) => {
                 let result = self.inject(notification, descriptor, on_execute, None);
                 self.finish(notification, result);
             }
-            Ok(Answer::Depending(descriptor, on_execute, effect)) => {
+            Ok(CallAnswer::Depending(descriptor, on_execute, effect)) => {
                 let result = self.inject(notification, descriptor, on_execute, Some(*effect));
                 self.finish(notification, result);
             }
-            Ok(Answer::Continue(_)) => {
+            Ok(CallAnswer::Continue(_)) => {
                 let _ = notify::let_continue(listener, id);
             }
-            Ok(Answer::Later) => {}
+            Ok(CallAnswer::Later) => {}
             Err(Errno(errno)) => self.finish(notification, Err(errno)),
         }
     }

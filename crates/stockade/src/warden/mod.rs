@@ -95,7 +95,7 @@ const NAME: &CStr = c"sandbox-warden";
 /// The warden's main function.
 pub fn serve(spec: &WardenSpec) -> ! {
     let status = match begin(spec) {
-        Ok(begun) => Watch::new(spec.socket, begun).run(),
+        Ok(begun) => WardenWatch::new(spec.socket, begun).run(),
         Err((step, errno)) => {
             tell(spec.socket, News::Failed, step as i32, errno);
             1
@@ -110,7 +110,7 @@ fn tell(socket: RawFd, news: News, first: i32, second: i32) {
 }
 
 /// The target that the warden has started.
-struct Begun {
+struct BegunWarden {
     target: i32,
     scope: KillScope,
     /// The connection to the outer run's supervisor.
@@ -147,7 +147,7 @@ impl KillScope {
 }
 
 /// Confines the warden and starts the target; the error is the step that failed.
-fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
+fn begin(spec: &WardenSpec) -> Result<BegunWarden, (Step, i32)> {
     fault::point("warden", || "begin");
     let at = |step: Step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or(libc::EIO));
     // Until there is a target. It would wait for ever for the answer to its first calls, and so would the warden.
@@ -201,7 +201,7 @@ fn begin(spec: &WardenSpec) -> Result<Begun, (Step, i32)> {
             say_goodbye(outer.as_ref());
             Err(failure)
         }
-        None => Ok(Begun { target, scope, outer }),
+        None => Ok(BegunWarden { target, scope, outer }),
     }
 }
 
@@ -301,7 +301,7 @@ enum Left {
 }
 
 /// The warden while the target runs.
-struct Watch {
+struct WardenWatch {
     socket: RawFd,
     signals: Option<OwnedFd>,
     target: i32,
@@ -311,11 +311,11 @@ struct Watch {
     ended: Option<i32>,
 }
 
-impl Watch {
+impl WardenWatch {
     /// Closes everything but the sockets, so that a closed pipe is closed for its reader.
-    fn new(socket: RawFd, begun: Begun) -> Self {
+    fn new(socket: RawFd, begun: BegunWarden) -> Self {
         const SOCKET: RawFd = 3;
-        let Begun { target, scope, outer } = begun;
+        let BegunWarden { target, scope, outer } = begun;
         tell(socket, News::Started, target, 0);
         // Inside another run its filter refuses the second half, and that run's warden is there.
         let _ = title::rename(NAME);
@@ -331,7 +331,7 @@ impl Watch {
             close_all_but(4, [outer.as_ref().map(AsRawFd::as_raw_fd), children]);
             (0..SOCKET).for_each(confine::close);
         }
-        Watch {
+        WardenWatch {
             socket,
             signals: SignalSet::of(&[libc::SIGCHLD]).descriptor(true).ok(),
             target,

@@ -8,13 +8,13 @@ use ratatui::widgets::{Block, List, ListItem, ListState, Paragraph};
 
 use super::state::{State, order};
 use crate::approvals::shown;
-pub use stockade::approve::grammar::{Offer, Said};
-use stockade::approve::socket::Question;
+pub use stockade::approve::grammar::{AnswerChoices, LineMeaning};
+use stockade::approve::socket::WaitingQuestion;
 use stockade::approve::{Answer, Choice, Extent};
 use stockade_text::visible::{fit, visible, visible_but_for_blanks};
 
 /// Draws all of it.
-pub fn draw(frame: &mut Frame<'_>, state: &State, questions: &[&Question]) {
+pub fn draw(frame: &mut Frame<'_>, state: &State, questions: &[&WaitingQuestion]) {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let mut below = vec![Line::raw(visible(&state.notice))];
     let prompt = prompt(state, questions, frame.area().width.into());
@@ -40,7 +40,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, questions: &[&Question]) {
     frame.render_widget(Paragraph::new(below), keys);
 }
 
-fn draw_list(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&Question]) {
+fn draw_list(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&WaitingQuestion]) {
     let mut items: Vec<ListItem<'_>> = Vec::new();
     let mut selected = None;
     let mut run = None;
@@ -78,7 +78,7 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&Que
     frame.render_stateful_widget(list, area, &mut ListState::default().with_selected(selected));
 }
 
-fn draw_details(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&Question]) {
+fn draw_details(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&WaitingQuestion]) {
     let question = questions
         .iter()
         .find(|question| Some(question.number) == state.selected);
@@ -100,7 +100,7 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&
 }
 
 /// The last lines: the offered answers, or the typed line with the effect of Enter.
-fn prompt(state: &State, questions: &[&Question], width: usize) -> String {
+fn prompt(state: &State, questions: &[&WaitingQuestion], width: usize) -> String {
     let find = |number| questions.iter().find(|question| Some(question.number) == number);
     if state.is_leaving {
         let text = format!("Enter: leave, {} waiting will be refused, Esc: stay", questions.len());
@@ -112,7 +112,8 @@ fn prompt(state: &State, questions: &[&Question], width: usize) -> String {
             fit::broken(&text, width)
         }
         None => {
-            let mut words = find(state.selected).map_or_else(Vec::new, |question| Offer::of(&question.request).shown());
+            let mut words =
+                find(state.selected).map_or_else(Vec::new, |question| AnswerChoices::of(&question.request).shown());
             words.push(format!("[q]uit, and Enter: {}_", state.typed));
             fit::listed(&words, width)
         }
@@ -120,10 +121,10 @@ fn prompt(state: &State, questions: &[&Question], width: usize) -> String {
 }
 
 /// The effect of Enter on the typed line.
-fn enter(typed: &str, question: &Question) -> String {
+fn enter(typed: &str, question: &WaitingQuestion) -> String {
     let request = &question.request;
-    match Offer::of(request).meaning(typed) {
-        Said::Answer(Choice::Yes { lifetime, extent }, _) => {
+    match AnswerChoices::of(request).meaning(typed) {
+        LineMeaning::Answer(Choice::Yes { lifetime, extent }, _) => {
             let granted = match (&extent, &request.wider) {
                 (Extent::Wider, Some(wider)) => shown::requested(wider),
                 (Extent::Profile(name), _) => format!("all of `{name}`"),
@@ -131,14 +132,14 @@ fn enter(typed: &str, question: &Question) -> String {
             };
             format!("  Enter: yes, {}: {granted}", shown::time(lifetime))
         }
-        Said::Answer(Choice::No { all: true }, _) => "  Enter: no, and to all that its run asks".to_string(),
-        Said::Answer(..) => "  Enter: no".to_string(),
-        Said::Details | Said::Unclear => String::new(),
+        LineMeaning::Answer(Choice::No { all: true }, _) => "  Enter: no, and to all that its run asks".to_string(),
+        LineMeaning::Answer(..) => "  Enter: no".to_string(),
+        LineMeaning::Details | LineMeaning::Unclear => String::new(),
     }
 }
 
 /// An answer for the history.
-pub fn answered(question: &Question, answer: &Answer) -> String {
+pub fn answered(question: &WaitingQuestion, answer: &Answer) -> String {
     format!(
         "{}: {}: {}",
         question.number,

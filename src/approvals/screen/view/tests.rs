@@ -12,18 +12,18 @@ use stockade::approve::samples::request;
 use stockade::approve::{Lifetime, Requested};
 use stockade_text::visible::is_visible;
 
-fn question(number: u32, run: &str) -> Question {
+fn question(number: u32, run: &str) -> WaitingQuestion {
     let mut request = request();
     request.run = run.into();
     request.evidence.target = format!("/etc/file{number}");
-    Question {
+    WaitingQuestion {
         number,
         request,
         deadline: Instant::now() + Duration::from_secs(60),
     }
 }
 
-fn drawn(state: &State, questions: &[&Question]) -> String {
+fn drawn(state: &State, questions: &[&WaitingQuestion]) -> String {
     let mut terminal = Terminal::new(TestBackend::new(100, 34)).unwrap();
     terminal.draw(|frame| draw(frame, state, questions)).unwrap();
     terminal.backend().to_string()
@@ -40,7 +40,7 @@ fn key(letter: char) -> KeyEvent {
     KeyEvent::new(code, KeyModifiers::NONE)
 }
 
-fn press(state: &mut State, questions: &[&Question], keys: &str) -> Effect {
+fn press(state: &mut State, questions: &[&WaitingQuestion], keys: &str) -> Effect {
     let mut effect = Effect::Nothing;
     for letter in keys.chars() {
         effect = state.keys(&[key(letter)], questions);
@@ -48,12 +48,12 @@ fn press(state: &mut State, questions: &[&Question], keys: &str) -> Effect {
     effect
 }
 
-fn paste(state: &mut State, questions: &[&Question], keys: &str) -> Effect {
+fn paste(state: &mut State, questions: &[&WaitingQuestion], keys: &str) -> Effect {
     let keys: Vec<KeyEvent> = keys.chars().map(key).collect();
     state.keys(&keys, questions)
 }
 
-fn settled(questions: &[&Question]) -> State {
+fn settled(questions: &[&WaitingQuestion]) -> State {
     let mut state = State::new();
     state.settle(questions);
     state
@@ -62,7 +62,7 @@ fn settled(questions: &[&Question]) -> State {
 #[test]
 fn questions_stand_below_their_run_with_the_details_of_the_chosen_one() {
     let all = [question(1, "run-a"), question(2, "run-b"), question(3, "run-a")];
-    let all: Vec<&Question> = all.iter().collect();
+    let all: Vec<&WaitingQuestion> = all.iter().collect();
     let text = drawn(&settled(&all), &all);
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in\n{text}"));
     let order = [
@@ -96,7 +96,7 @@ fn no(reason: Option<&str>) -> Effect {
 #[test]
 fn the_watch_takes_the_words_of_every_question_with_enter() {
     let all = [question(1, "a")];
-    let all: Vec<&Question> = all.iter().collect();
+    let all: Vec<&WaitingQuestion> = all.iter().collect();
     let mut state = settled(&all);
     assert_eq!(press(&mut state, &all, "y"), Effect::Nothing);
     assert!(drawn(&state, &all).contains("1: y_  Enter: yes, for this run: --read /etc/hosts"));
@@ -138,7 +138,7 @@ fn details_are_shown_on_the_word_and_hidden_on_the_next() {
 #[test]
 fn a_paste_is_no_answer_and_begins_none() {
     let all = [question(1, "a")];
-    let all: Vec<&Question> = all.iter().collect();
+    let all: Vec<&WaitingQuestion> = all.iter().collect();
     let mut state = settled(&all);
     for text in ["yes\n", "y\n", "\n\ny", "\u{1b}y\n", "w\n", "q\n"] {
         assert_eq!(paste(&mut state, &all, text), Effect::Nothing, "{text:?}");

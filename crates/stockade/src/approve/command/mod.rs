@@ -12,7 +12,7 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use super::{Answer, Approver, Deadline, EscalationRequest, question, reply};
-use crate::unconfined::{self, Caller};
+use crate::unconfined::{self, UnconfinedCaller};
 use conversation::Conversation;
 
 const SHELL: &str = "/bin/sh";
@@ -35,7 +35,7 @@ impl CommandApprover {
     /// relative names are looked up in `/`, where it runs, and relative entries of `PATH` are ignored.
     pub fn new(text: impl Into<String>) -> CommandApprover {
         let text = text.into();
-        let caller = Caller::of_process();
+        let caller = UnconfinedCaller::of_process();
         let programs = caller.files(OsStr::new(SHELL), &[OsStr::new(&text)]);
         let search_path = caller.search_path.as_deref().map(|path| {
             let absolute = std::env::split_paths(path).filter(|directory| directory.is_absolute());

@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollTimeout, poll};
 
 use super::Waiting;
 use super::directory::Directory;
-use super::stream::{Heard, Stream};
+use super::stream::{Received, SocketStream};
 use crate::approve::{Answer, Deadline, EscalationRequest, question, reply};
 
 /// Interval at which the deadline is checked.
@@ -56,7 +56,7 @@ struct Asked {
     /// All watchers ever asked, by socket name.
     names: BTreeSet<OsString>,
     /// The connections without an answer yet.
-    streams: Vec<Stream>,
+    streams: Vec<SocketStream>,
 }
 
 impl Asked {
@@ -80,7 +80,7 @@ impl Asked {
         };
         for name in names {
             let connected = directory.connect(&name);
-            let stream = connected.and_then(|socket| Stream::new(socket, reply::LONGEST));
+            let stream = connected.and_then(|socket| SocketStream::new(socket, reply::LONGEST));
             if let Ok(mut stream) = stream {
                 self.names.insert(name);
                 // A watcher that is gone at once still counts as asked.
@@ -110,14 +110,14 @@ impl Asked {
                 Ok(()) => stream.hear(),
                 // It may have answered before it closed.
                 Err(_) => Some(stream.hear())
-                    .filter(|heard| *heard != Heard::Nothing)
-                    .unwrap_or(Heard::End),
+                    .filter(|heard| *heard != Received::Nothing)
+                    .unwrap_or(Received::End),
             };
             match heard {
-                Heard::Nothing => return true,
-                Heard::End => {}
-                Heard::TooMuch => answer = Some(unusable("it is too long")),
-                Heard::Line(line) => {
+                Received::Nothing => return true,
+                Received::End => {}
+                Received::TooMuch => answer = Some(unusable("it is too long")),
+                Received::Line(line) => {
                     let read = reply::read(&line, request, "somebody at approvals");
                     answer = Some(read.unwrap_or_else(|error| unusable(&error.to_string())));
                 }

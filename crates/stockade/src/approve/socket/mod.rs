@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use directory::DirectoryError;
-pub use watcher::{News, Question, WatchError, Watcher};
+pub use watcher::{WaitingQuestion, WatchError, WatchEvent, Watcher};
 
 use super::{Answer, Approver, Deadline, EscalationRequest};
 use directory::Directory;

@@ -8,7 +8,7 @@ use nix::poll::PollFlags;
 
 /// One end of a connection.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct SocketStream {
     socket: UnixStream,
     unsent: Vec<u8>,
     heard: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct Stream {
 
 /// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum Received {
     /// No complete line yet.
     Nothing,
     /// A line, without its line end.
@@ -29,10 +29,10 @@ pub(super) enum Heard {
     End,
 }
 
-impl Stream {
-    pub fn new(socket: UnixStream, longest: usize) -> io::Result<Stream> {
+impl SocketStream {
+    pub fn new(socket: UnixStream, longest: usize) -> io::Result<SocketStream> {
         socket.set_nonblocking(true)?;
-        Ok(Stream {
+        Ok(SocketStream {
             socket,
             unsent: Vec::new(),
             heard: Vec::new(),
@@ -65,26 +65,26 @@ impl Stream {
     }
 
     /// Reads all available bytes. Bytes after the line are dropped, because each side sends only one.
-    pub fn hear(&mut self) -> Heard {
+    pub fn hear(&mut self) -> Received {
         let mut buffer = [0; 16 * 1024];
         loop {
             match self.socket.read(&mut buffer) {
-                Ok(0) => return Heard::End,
+                Ok(0) => return Received::End,
                 Ok(count) => self.heard.extend_from_slice(&buffer[..count]),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Heard::Nothing,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Received::Nothing,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => return Heard::End,
+                Err(_) => return Received::End,
             }
             if let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
                 let is_all = end + 1 == self.heard.len() && end < self.longest;
                 self.heard.truncate(end);
                 return match is_all {
-                    true => Heard::Line(std::mem::take(&mut self.heard)),
-                    false => Heard::TooMuch,
+                    true => Received::Line(std::mem::take(&mut self.heard)),
+                    false => Received::TooMuch,
                 };
             }
             if self.heard.len() >= self.longest {
-                return Heard::TooMuch;
+                return Received::TooMuch;
             }
         }
     }
@@ -98,7 +98,7 @@ impl Stream {
     }
 }
 
-impl AsFd for Stream {
+impl AsFd for SocketStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
@@ -108,21 +108,21 @@ impl AsFd for Stream {
 mod tests {
     use super::*;
 
-    fn pair(longest: usize) -> (UnixStream, Stream) {
+    fn pair(longest: usize) -> (UnixStream, SocketStream) {
         let (far, near) = UnixStream::pair().unwrap();
-        (far, Stream::new(near, longest).unwrap())
+        (far, SocketStream::new(near, longest).unwrap())
     }
 
     #[test]
     fn a_line_is_whole_or_nothing() {
         let (mut far, mut near) = pair(100);
-        assert_eq!(near.hear(), Heard::Nothing);
+        assert_eq!(near.hear(), Received::Nothing);
         far.write_all(b"ha").unwrap();
-        assert_eq!(near.hear(), Heard::Nothing);
+        assert_eq!(near.hear(), Received::Nothing);
         far.write_all(b"lf\n").unwrap();
         drop(far);
-        assert_eq!(near.hear(), Heard::Line(b"half".to_vec()));
-        assert_eq!(near.hear(), Heard::End);
+        assert_eq!(near.hear(), Received::Line(b"half".to_vec()));
+        assert_eq!(near.hear(), Received::End);
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         for bytes in [&b"12345"[..], b"12345\n", b"1\n2"] {
             let (mut far, mut near) = pair(5);
             far.write_all(bytes).unwrap();
-            assert_eq!(near.hear(), Heard::TooMuch, "{bytes:?}");
+            assert_eq!(near.hear(), Received::TooMuch, "{bytes:?}");
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::directory::{Directory, DirectoryError, is_same_user};
-use super::stream::{Heard, Stream};
+use super::stream::{Received, SocketStream};
 use crate::approve::{Answer, Choice, EscalationRequest, question, reply};
 
 /// Concurrent connections; a further one is closed, which is a no.
@@ -46,7 +46,7 @@ pub enum WatchError {
 
 /// A question that waits for an answer.
 #[derive(Debug)]
-pub struct Question {
+pub struct WaitingQuestion {
     /// Its number at this watcher, counted from 1.
     pub number: u32,
     /// The request. Its texts come from the confined program.
@@ -57,11 +57,11 @@ pub struct Question {
 
 /// A change among the questions.
 #[derive(Debug)]
-pub enum News {
+pub enum WatchEvent {
     /// A question arrived.
     Came(u32),
     /// A question is no longer open: another watcher answered, its time is over, or the program doesn't wait.
-    Gone(Box<Question>),
+    Gone(Box<WaitingQuestion>),
 }
 
 /// A watcher. Runs find it as long as the value lives; questions open at its end are refused.
@@ -70,15 +70,15 @@ pub struct Watcher {
     directory: Directory,
     name: OsString,
     listener: UnixListener,
-    connections: Vec<Connection>,
+    connections: Vec<WatcherConnection>,
     last: u32,
 }
 
 #[derive(Debug)]
-struct Connection {
-    stream: Stream,
+struct WatcherConnection {
+    stream: SocketStream,
     since: Instant,
-    question: Option<Question>,
+    question: Option<WaitingQuestion>,
 }
 
 impl Watcher {
@@ -121,7 +121,7 @@ impl Watcher {
     }
 
     /// Reads all available input.
-    pub fn hear(&mut self) -> Vec<News> {
+    pub fn hear(&mut self) -> Vec<WatchEvent> {
         self.accept();
         let mut news = Vec::new();
         let last = &mut self.last;
@@ -130,7 +130,7 @@ impl Watcher {
             if connection.hear(last, &mut news) {
                 self.connections.push(connection);
             } else if let Some(question) = connection.question {
-                news.push(News::Gone(Box::new(question)));
+                news.push(WatchEvent::Gone(Box::new(question)));
             }
         }
         news
@@ -143,8 +143,8 @@ impl Watcher {
                 return;
             };
             let is_welcome = self.connections.len() < CONNECTIONS && is_same_user(&socket).unwrap_or(false);
-            if let (true, Ok(stream)) = (is_welcome, Stream::new(socket, question::LONGEST)) {
-                self.connections.push(Connection {
+            if let (true, Ok(stream)) = (is_welcome, SocketStream::new(socket, question::LONGEST)) {
+                self.connections.push(WatcherConnection {
                     stream,
                     since: Instant::now(),
                     question: None,
@@ -154,14 +154,14 @@ impl Watcher {
     }
 
     /// The open questions, in order of arrival.
-    pub fn questions(&self) -> impl Iterator<Item = &Question> {
+    pub fn questions(&self) -> impl Iterator<Item = &WaitingQuestion> {
         self.connections
             .iter()
             .filter_map(|connection| connection.question.as_ref())
     }
 
     /// One open question.
-    pub fn question(&self, number: u32) -> Option<&Question> {
+    pub fn question(&self, number: u32) -> Option<&WaitingQuestion> {
         self.questions().find(|question| question.number == number)
     }
 
@@ -174,8 +174,8 @@ impl Watcher {
     ///
     /// # Errors
     /// The answer grants more than was asked; the question is no longer open.
-    pub fn answer(&mut self, number: u32, answer: &Answer) -> Result<Question, WatchError> {
-        let has_number = |connection: &Connection| {
+    pub fn answer(&mut self, number: u32, answer: &Answer) -> Result<WaitingQuestion, WatchError> {
+        let has_number = |connection: &WatcherConnection| {
             let question = connection.question.as_ref();
             question.is_some_and(|question| question.number == number)
         };
@@ -195,27 +195,27 @@ impl Watcher {
     }
 }
 
-impl Connection {
+impl WatcherConnection {
     /// Reads all available input; returns whether the connection stays.
-    fn hear(&mut self, last: &mut u32, news: &mut Vec<News>) -> bool {
+    fn hear(&mut self, last: &mut u32, news: &mut Vec<WatchEvent>) -> bool {
         match (self.stream.hear(), &self.question) {
-            (Heard::Nothing, None) => self.since.elapsed() < SAYS_WITHIN,
-            (Heard::Nothing, Some(question)) => Instant::now() < question.deadline + LATE,
-            (Heard::Line(line), None) => {
+            (Received::Nothing, None) => self.since.elapsed() < SAYS_WITHIN,
+            (Received::Nothing, Some(question)) => Instant::now() < question.deadline + LATE,
+            (Received::Line(line), None) => {
                 let Some(request) = question::read(&line) else {
                     return false;
                 };
                 *last += 1;
                 let time = Duration::from_millis(request.timeout_ms.min(24 * 3600 * 1000));
-                self.question = Some(Question {
+                self.question = Some(WaitingQuestion {
                     number: *last,
                     request,
                     deadline: Instant::now() + time,
                 });
-                news.push(News::Came(*last));
+                news.push(WatchEvent::Came(*last));
                 true
             }
-            (Heard::Line(_) | Heard::TooMuch | Heard::End, _) => false,
+            (Received::Line(_) | Received::TooMuch | Received::End, _) => false,
         }
     }
 }

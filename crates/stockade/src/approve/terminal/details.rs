@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::question::{granted, verb};
-use crate::approve::grammar::{Offer, Word};
+use crate::approve::grammar::{AnswerChoices, Word};
 use crate::approve::{EscalationRequest, Lifetime};
 use crate::profile::visible;
 use stockade_text::quote::{command_line, quoted};
@@ -13,7 +13,7 @@ use stockade_text::visible::fit::{broken, shortened};
 const MOST_COLUMNS: usize = 600;
 
 /// All evidence, one line each, followed by the meanings of the answers. No row begins with a text from the program.
-pub fn details(request: &EscalationRequest, offer: &Offer, width: usize) -> String {
+pub fn details(request: &EscalationRequest, offer: &AnswerChoices, width: usize) -> String {
     let evidence = &request.evidence;
     let mut text = String::new();
     let mut say = |name: &str, value: &str| {
@@ -50,7 +50,7 @@ pub fn details(request: &EscalationRequest, offer: &Offer, width: usize) -> Stri
 }
 
 /// The grant of each answer; not shortened.
-fn meanings(request: &EscalationRequest, offer: &Offer) -> String {
+fn meanings(request: &EscalationRequest, offer: &AnswerChoices) -> String {
     let mut text = String::new();
     for word in &offer.words {
         let meaning = match word {

@@ -16,7 +16,7 @@ fn is_empty(group: i32) -> bool {
 }
 
 /// The hold: Stockade in the foreground, the terminal in a mode of Stockade's. Dropping it restores both.
-pub struct Held<'t> {
+pub struct HeldTerminal<'t> {
     device: &'t Device,
     before: libc::termios,
     /// The process group that was in the foreground, if it was another.
@@ -24,10 +24,10 @@ pub struct Held<'t> {
     erase: u8,
 }
 
-impl<'t> Held<'t> {
+impl<'t> HeldTerminal<'t> {
     /// Takes the terminal if that is allowed: from a process group of the run, which is stopped. Never from raw mode, in
     /// which all input is meant for the program that reads it.
-    pub fn take(device: &'t Device, erase: u8, owns: &dyn Fn(i32) -> bool) -> Result<Held<'t>, Unanswered> {
+    pub fn take(device: &'t Device, erase: u8, owns: &dyn Fn(i32) -> bool) -> Result<HeldTerminal<'t>, Unanswered> {
         let before = device.mode().map_err(|_| Unanswered::Gone)?;
         if !mode::makes_lines(&before) {
             return Err(Unanswered::Raw);
@@ -43,7 +43,7 @@ impl<'t> Held<'t> {
             device.set_foreground(ours).map_err(|_| Unanswered::Background)?;
             displaced = is_taken.then_some(foreground);
         }
-        Ok(Held {
+        Ok(HeldTerminal {
             device,
             before,
             displaced,
@@ -72,7 +72,7 @@ impl<'t> Held<'t> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for HeldTerminal<'_> {
     fn drop(&mut self) {
         // Input for the question isn't the program's: not as input, and once the mode is restored not as a signal.
         self.device.forget_input();

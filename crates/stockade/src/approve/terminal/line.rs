@@ -5,7 +5,7 @@
 
 /// One line of input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
+pub enum InputLine {
     /// Plain text; empty for a bare Enter.
     Text(String),
     /// A line with control characters.
@@ -19,21 +19,21 @@ pub enum Line {
 const CTRL_C: u8 = 3;
 const CTRL_BACKSLASH: u8 = 0x1c;
 
-impl Line {
+impl InputLine {
     /// Parses the bytes of one read. Without a line end, a break key ended it.
-    pub fn of(bytes: &[u8]) -> Line {
+    pub fn of(bytes: &[u8]) -> InputLine {
         if bytes.ends_with(&[CTRL_C]) {
-            return Line::Interrupt;
+            return InputLine::Interrupt;
         }
         let Some(typed) = bytes.strip_suffix(b"\n") else {
-            return Line::Broken;
+            return InputLine::Broken;
         };
         if typed.contains(&CTRL_BACKSLASH) {
-            return Line::Broken;
+            return InputLine::Broken;
         }
         match std::str::from_utf8(typed) {
-            Ok(text) if !text.contains(char::is_control) => Line::Text(text.to_string()),
-            _ => Line::Unclear,
+            Ok(text) if !text.contains(char::is_control) => InputLine::Text(text.to_string()),
+            _ => InputLine::Unclear,
         }
     }
 }
@@ -67,26 +67,26 @@ mod tests {
                 format!("ye{sent}s\n"),
                 format!("{sent}\n"),
             ] {
-                assert_eq!(Line::of(line.as_bytes()), Line::Unclear, "{line:?}");
+                assert_eq!(InputLine::of(line.as_bytes()), InputLine::Unclear, "{line:?}");
             }
         }
         for bytes in [b"\x9b1my\n".as_slice(), b"y\xff\n"] {
-            assert_eq!(Line::of(bytes), Line::Unclear, "{bytes:?}");
+            assert_eq!(InputLine::of(bytes), InputLine::Unclear, "{bytes:?}");
         }
         assert_eq!(
-            Line::of("no, schäme dich\n".as_bytes()),
-            Line::Text("no, schäme dich".into())
+            InputLine::of("no, schäme dich\n".as_bytes()),
+            InputLine::Text("no, schäme dich".into())
         );
-        assert_eq!(Line::of(b"\n"), Line::Text(String::new()));
+        assert_eq!(InputLine::of(b"\n"), InputLine::Text(String::new()));
     }
 
     #[test]
     fn a_key_that_breaks_off_ends_it() {
         for bytes in [b"\x03".as_slice(), b"once\x03", b"\x1b[\x03"] {
-            assert_eq!(Line::of(bytes), Line::Interrupt, "{bytes:?}");
+            assert_eq!(InputLine::of(bytes), InputLine::Interrupt, "{bytes:?}");
         }
         for bytes in [b"".as_slice(), b"once", b"\x1a", b"once\x1c\n"] {
-            assert_eq!(Line::of(bytes), Line::Broken, "{bytes:?}");
+            assert_eq!(InputLine::of(bytes), InputLine::Broken, "{bytes:?}");
         }
     }
 }

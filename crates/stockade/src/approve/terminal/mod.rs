@@ -24,14 +24,14 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getpgrp};
 
-use super::grammar::{Offer, Said, UNCLEAR};
+use super::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use super::{
     Answer, Approver, Choice, Deadline, EscalationRequest, Extent, Lifetime, Manner, PAUSE_AFTER_ONE_GONE, person,
 };
 use crate::mutex::lock;
 use device::Device;
-use held::Held;
-use line::Line;
+use held::HeldTerminal;
+use line::InputLine;
 use page::Page;
 use screen::Screen;
 use stockade_text::quote::quoted;
@@ -109,18 +109,18 @@ impl Terminal {
         deadline: &Deadline,
         unanswered: Option<Instant>,
     ) -> Result<Answer, Unanswered> {
-        let offer = Offer::of(request);
+        let offer = AnswerChoices::of(request);
         let (columns, rows) = self.device.size();
         let size = (columns.min(self.columns), rows);
         let width = question::width(size).ok_or(Unanswered::TooLong)?;
         let prompt = || question::prompt(&offer, seconds(deadline), width);
         let question = question::question(request, &prompt(), size, self.ink)?;
-        let held = Held::take(&self.device, self.erase, &*self.owns)?;
+        let held = HeldTerminal::take(&self.device, self.erase, &*self.owns)?;
         held.quieten(&self.screen.undo(), deadline)?;
         let pause = unanswered.map_or(Duration::ZERO, |ended| {
             PAUSE_AFTER_ONE_GONE.saturating_sub(ended.elapsed())
         });
-        let mut asking = Asking {
+        let mut asking = TerminalQuestion {
             held: &held,
             page: Page::new(self.screen, width),
             question: &question,
@@ -141,22 +141,22 @@ impl Terminal {
         }
         let group = held.foreground();
         drop(held);
-        if said == Ok(Reply::Interrupt) {
+        if said == Ok(TypedReply::Interrupt) {
             deadline.interrupt();
             // As the key does when nothing is asked.
             let _ = killpg(Pid::from_raw(group), Signal::SIGINT);
         }
-        said.map(Reply::answer)
+        said.map(TypedReply::answer)
     }
 
     /// Asks until an answer is clear.
     fn converse(
         &self,
-        asking: &mut Asking<'_>,
-        offer: &Offer,
+        asking: &mut TerminalQuestion<'_>,
+        offer: &AnswerChoices,
         deadline: &Deadline,
         pause: Duration,
-    ) -> Result<Reply, Unanswered> {
+    ) -> Result<TypedReply, Unanswered> {
         self.device.write(self.screen.fresh(), deadline)?;
         if !pause.is_zero() {
             self.device.write(asking.page.adds(asking.question), deadline)?;
@@ -169,21 +169,21 @@ impl Terminal {
             let shown = before + asking.question + &(asking.prompt)();
             self.device.write(asking.page.adds(&shown), deadline)?;
             let typed = read_while_held(&self.device, deadline)?;
-            let line = Line::of(&typed);
+            let line = InputLine::of(&typed);
             if !typed.ends_with(b"\n") {
                 self.device.write("\n", deadline)?;
             }
             asking.page.adds_typed(&typed);
             let said = match line {
-                Line::Interrupt => return Ok(Reply::Interrupt),
-                Line::Broken => return Ok(Reply::Answer(Choice::No { all: false }, None)),
-                Line::Unclear => Said::Unclear,
-                Line::Text(text) => offer.meaning(&text),
+                InputLine::Interrupt => return Ok(TypedReply::Interrupt),
+                InputLine::Broken => return Ok(TypedReply::Answer(Choice::No { all: false }, None)),
+                InputLine::Unclear => LineMeaning::Unclear,
+                InputLine::Text(text) => offer.meaning(&text),
             };
             before = match said {
-                Said::Answer(choice, reason) => return Ok(Reply::Answer(choice, reason)),
-                Said::Details => (asking.details)(),
-                Said::Unclear => asking.unclear.clone(),
+                LineMeaning::Answer(choice, reason) => return Ok(TypedReply::Answer(choice, reason)),
+                LineMeaning::Details => (asking.details)(),
+                LineMeaning::Unclear => asking.unclear.clone(),
             };
             // Discards the rest of an apparent line, and input typed ahead.
             let taken_away = asking.page.taken_away();
@@ -192,11 +192,11 @@ impl Terminal {
     }
 
     /// The closing line that remains on the screen; its names are shortened first.
-    fn closing_line(&self, request: &EscalationRequest, said: &Reply, width: usize) -> String {
-        let is_yes = matches!(said, Reply::Answer(Choice::Yes { .. }, _));
+    fn closing_line(&self, request: &EscalationRequest, said: &TypedReply, width: usize) -> String {
+        let is_yes = matches!(said, TypedReply::Answer(Choice::Yes { .. }, _));
         let style = if is_yes { Style::Granted } else { Style::Refused };
         let (words, name) = match said {
-            Reply::Answer(Choice::Yes { lifetime, extent }, _) => {
+            TypedReply::Answer(Choice::Yes { lifetime, extent }, _) => {
                 let granted = match (extent, &request.wider) {
                     (Extent::Profile(name), _) => format!("all of the profile {}", quoted(name.as_ref())),
                     (Extent::Wider, Some(wider)) => question::granted(wider),
@@ -209,12 +209,12 @@ impl Terminal {
                 };
                 (format!("stockade: granted {time}: "), granted)
             }
-            Reply::Answer(Choice::No { all: true }, _) => {
+            TypedReply::Answer(Choice::No { all: true }, _) => {
                 let words = "stockade: refused, and nothing more is asked in this run";
                 (words.to_string(), String::new())
             }
-            Reply::Answer(_, reason) => question::refused(request, reason.as_deref()),
-            Reply::Interrupt => question::refused(request, Some("Ctrl-C")),
+            TypedReply::Answer(_, reason) => question::refused(request, reason.as_deref()),
+            TypedReply::Interrupt => question::refused(request, Some("Ctrl-C")),
         };
         let room = width.saturating_sub(fit::columns(&words)).max(LEAST_NAME);
         let line = words + &fit::shortened(&name, room);
@@ -223,8 +223,8 @@ impl Terminal {
 }
 
 /// One question at the terminal.
-struct Asking<'a> {
-    held: &'a Held<'a>,
+struct TerminalQuestion<'a> {
+    held: &'a HeldTerminal<'a>,
     page: Page,
     question: &'a str,
     prompt: &'a dyn Fn() -> String,
@@ -234,17 +234,17 @@ struct Asking<'a> {
 
 /// The person's reply.
 #[derive(Debug, PartialEq, Eq)]
-enum Reply {
+enum TypedReply {
     Answer(Choice, Option<String>),
     /// Ctrl-C: the run is to end as it would have at any other time.
     Interrupt,
 }
 
-impl Reply {
+impl TypedReply {
     fn answer(self) -> Answer {
         let (choice, reason) = match self {
-            Reply::Answer(choice, reason) => (choice, reason),
-            Reply::Interrupt => (Choice::No { all: false }, Some("Ctrl-C".into())),
+            TypedReply::Answer(choice, reason) => (choice, reason),
+            TypedReply::Interrupt => (Choice::No { all: false }, Some("Ctrl-C".into())),
         };
         Answer {
             choice,

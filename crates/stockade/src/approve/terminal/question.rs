@@ -6,7 +6,7 @@
 //! isn't asked.
 
 use super::unanswered::Unanswered;
-use crate::approve::grammar::Offer;
+use crate::approve::grammar::AnswerChoices;
 use crate::approve::{EscalationRequest, Requested};
 use crate::policy::Kind;
 use crate::profile::visible;
@@ -60,7 +60,7 @@ pub fn question(
 }
 
 /// The offered answers and the time left, in rows that fit.
-pub fn prompt(offer: &Offer, seconds: u64, width: usize) -> String {
+pub fn prompt(offer: &AnswerChoices, seconds: u64, width: usize) -> String {
     let mut words = offer.shown();
     if let Some(last) = words.last_mut() {
         *last += &format!(" ({seconds} s)? ");

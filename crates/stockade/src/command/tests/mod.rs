@@ -65,7 +65,7 @@ impl Machine {
         self
     }
 
-    fn try_find(&self, argv: &[&str]) -> Result<Command, CommandError> {
+    fn try_find(&self, argv: &[&str]) -> Result<ResolvedCommand, CommandError> {
         let argv: Vec<OsString> = argv
             .iter()
             .map(|word| word.replace('@', &self.base.display().to_string()).into())
@@ -73,7 +73,7 @@ impl Machine {
         self.try_find_os(&argv)
     }
 
-    fn try_find_os(&self, argv: &[OsString]) -> Result<Command, CommandError> {
+    fn try_find_os(&self, argv: &[OsString]) -> Result<ResolvedCommand, CommandError> {
         let variable = |name: &str| {
             self.variables
                 .iter()
@@ -99,14 +99,18 @@ impl Machine {
         Ok(found)
     }
 
-    fn find(&self, argv: &[&str]) -> Command {
+    fn find(&self, argv: &[&str]) -> ResolvedCommand {
         self.try_find(argv).unwrap_or_else(|error| panic!("{argv:?}: {error}"))
     }
 
     /// The granted paths below the scratch directory, prefixed with `r` or `x`.
     fn grants(&self, argv: &[&str]) -> Vec<String> {
         let describe = |part: Belongs| {
-            let access = if part.access == Access::Read { "r" } else { "x" };
+            let access = if part.access == InstallationAccess::Read {
+                "r"
+            } else {
+                "x"
+            };
             format!(
                 "{access} {}",
                 part.path.strip_prefix(&self.base).unwrap_or(&part.path).display()

@@ -65,7 +65,7 @@ enum Stop {
 
 /// Reassembles the handshake message from its records, as far as it has arrived.
 fn join_records(bytes: &[u8]) -> Result<Vec<u8>, Stop> {
-    let mut records = Reader {
+    let mut records = ByteReader {
         bytes,
         left: usize::MAX,
     };
@@ -87,13 +87,13 @@ fn join_records(bytes: &[u8]) -> Result<Vec<u8>, Stop> {
     Ok(message)
 }
 
-fn read_record_header(records: &mut Reader<'_>) -> Result<usize, Stop> {
+fn read_record_header(records: &mut ByteReader<'_>) -> Result<usize, Stop> {
     records.byte(HANDSHAKE..=HANDSHAKE)?;
     read_version(records)?;
     records.pair(RECORD_LENGTHS)
 }
 
-fn read_version(reader: &mut Reader<'_>) -> Result<(), Stop> {
+fn read_version(reader: &mut ByteReader<'_>) -> Result<(), Stop> {
     reader.byte(3..=3)?;
     reader.byte(MINOR_VERSIONS).map(|_| ())
 }
@@ -106,7 +106,7 @@ fn message_length(message: &[u8]) -> Option<usize> {
 
 /// Parses the message as far as it has arrived, so that invalid input is rejected before the end is there.
 fn read_message(message: &[u8]) -> Result<Hello, Stop> {
-    let mut reader = Reader {
+    let mut reader = ByteReader {
         bytes: message,
         left: usize::MAX,
     };
@@ -129,7 +129,7 @@ fn read_message(message: &[u8]) -> Result<Hello, Stop> {
     read_extensions(&mut body)
 }
 
-fn read_extensions(body: &mut Reader<'_>) -> Result<Hello, Stop> {
+fn read_extensions(body: &mut ByteReader<'_>) -> Result<Hello, Stop> {
     // Before TLS 1.3 the whole extensions block may be missing.
     if body.left == 0 {
         return Ok(Hello::Unnamed);
@@ -162,7 +162,7 @@ fn read_extensions(body: &mut Reader<'_>) -> Result<Hello, Stop> {
 }
 
 /// A list by its format, but of one name: there is one name type, and each type may occur once.
-fn read_server_name(extension: &mut Reader<'_>) -> Result<Hello, Stop> {
+fn read_server_name(extension: &mut ByteReader<'_>) -> Result<Hello, Stop> {
     let list = extension.left.checked_sub(2).ok_or(Stop::NotTls)? as u16;
     extension.pair(list..=list)?;
     extension.byte(HOST_NAME..=HOST_NAME)?;
@@ -178,14 +178,14 @@ fn read_server_name(extension: &mut Reader<'_>) -> Result<Hello, Stop> {
 
 /// A part of known length, perhaps with only its beginning received. Bytes that the length rules out are
 /// [`Stop::NotTls`] even before they arrive.
-struct Reader<'a> {
+struct ByteReader<'a> {
     /// The bytes received, at most `left`.
     bytes: &'a [u8],
     /// The length of the part from here.
     left: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], Stop> {
         let part = self.part(length)?;
         if part.bytes.len() < length {
@@ -196,11 +196,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Splits off a part, as far as it has arrived.
-    fn part(&mut self, length: usize) -> Result<Reader<'a>, Stop> {
+    fn part(&mut self, length: usize) -> Result<ByteReader<'a>, Stop> {
         self.left = self.left.checked_sub(length).ok_or(Stop::NotTls)?;
         let (bytes, rest) = self.bytes.split_at(length.min(self.bytes.len()));
         self.bytes = rest;
-        Ok(Reader { bytes, left: length })
+        Ok(ByteReader { bytes, left: length })
     }
 
     fn byte(&mut self, allowed: RangeInclusive<u16>) -> Result<usize, Stop> {

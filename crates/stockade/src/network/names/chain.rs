@@ -9,7 +9,7 @@ use hickory_proto::rr::{DNSClass, Name as WireName, RData, Record, RecordType};
 
 use super::exchange::Nameserver;
 use super::machine::Machine;
-use super::outcome::{Missing, Outcome};
+use super::outcome::{LookupOutcome, NoAddress};
 
 /// The limit on alias chains: unbound follows 11, dnsmasq 10, a few are enough.
 const MOST_ALIASES: usize = 8;
@@ -27,7 +27,7 @@ pub(super) struct Search<'a> {
 
 impl Search<'_> {
     /// `family` is A or AAAA.
-    pub fn addresses(&self, name: &WireName, family: RecordType) -> Outcome {
+    pub fn addresses(&self, name: &WireName, family: RecordType) -> LookupOutcome {
         let mut chain = Chain {
             end: name.clone(),
             aliases: 0,
@@ -35,12 +35,12 @@ impl Search<'_> {
         };
         loop {
             let Some(answer) = self.ask(&Query::query(chain.end.clone(), family)) else {
-                return Outcome::failed();
+                return LookupOutcome::failed();
             };
             match chain.follow(&answer, family) {
-                Step::Ended(outcome) => return outcome,
+                ChainStep::Ended(outcome) => return outcome,
                 // Each round follows at least one more alias, so this loop ends.
-                Step::AskAgain => {}
+                ChainStep::AskAgain => {}
             }
         }
     }
@@ -91,19 +91,19 @@ struct Chain {
     ttl_seconds: u32,
 }
 
-enum Step {
-    Ended(Outcome),
+enum ChainStep {
+    Ended(LookupOutcome),
     /// The answer ends with an alias whose target it lacks.
     AskAgain,
 }
 
 impl Chain {
-    fn follow(&mut self, answer: &Message, family: RecordType) -> Step {
+    fn follow(&mut self, answer: &Message, family: RecordType) -> ChainStep {
         let asked = self.end.clone();
         loop {
             let addresses = self.addresses(answer, family);
             if !addresses.is_empty() {
-                return Step::Ended(Outcome::found(addresses, self.ttl_seconds));
+                return ChainStep::Ended(LookupOutcome::found(addresses, self.ttl_seconds));
             }
             let Some((alias, ttl_seconds)) = self.alias(answer) else {
                 break;
@@ -112,7 +112,7 @@ impl Chain {
             self.ttl_seconds = self.ttl_seconds.min(ttl_seconds);
             self.end = alias;
             if self.aliases > MOST_ALIASES {
-                return Step::Ended(Outcome::failed());
+                return ChainStep::Ended(LookupOutcome::failed());
             }
         }
         self.nothing(answer, self.end != asked)
@@ -120,15 +120,15 @@ impl Chain {
 
     /// The outcome if there are no addresses at the end. NXDOMAIN refers to the last alias (RFC 6604). A server that
     /// stops at an alias without a negative answer for its target (SOA, RFC 2308) knows nothing about it.
-    fn nothing(&self, answer: &Message, is_alias: bool) -> Step {
+    fn nothing(&self, answer: &Message, is_alias: bool) -> ChainStep {
         let lifetime = lifetime_of_nothing(answer);
         let ttl_seconds = lifetime.unwrap_or(0).min(self.ttl_seconds);
         if answer.metadata.response_code == ResponseCode::NXDomain {
-            Step::Ended(Outcome::missing(Missing::NoSuchName, ttl_seconds))
+            ChainStep::Ended(LookupOutcome::missing(NoAddress::NoSuchName, ttl_seconds))
         } else if is_alias && lifetime.is_none() {
-            Step::AskAgain
+            ChainStep::AskAgain
         } else {
-            Step::Ended(Outcome::missing(Missing::NoAddresses, ttl_seconds))
+            ChainStep::Ended(LookupOutcome::missing(NoAddress::NoAddresses, ttl_seconds))
         }
     }
 

@@ -6,14 +6,14 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 /// A stream with timeouts on the peer.
-pub trait Stream: Read + Write {
+pub trait BoundedStream: Read + Write {
     /// Limits the time of the next read.
     fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()>;
     /// Limits the time of the next write.
     fn set_write_timeout(&self, time: Option<Duration>) -> io::Result<()>;
 }
 
-impl Stream for TcpStream {
+impl BoundedStream for TcpStream {
     fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()> {
         TcpStream::set_read_timeout(self, time)
     }
@@ -23,7 +23,7 @@ impl Stream for TcpStream {
     }
 }
 
-impl Stream for UnixStream {
+impl BoundedStream for UnixStream {
     fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()> {
         UnixStream::set_read_timeout(self, time)
     }
@@ -34,7 +34,7 @@ impl Stream for UnixStream {
 }
 
 /// The next message. `None` if the peer ended at a message boundary.
-pub(super) fn read(stream: &mut impl Stream, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn read(stream: &mut impl BoundedStream, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 2];
     if fill(stream, &mut length[..1], deadline)? == Filled::Nothing {
         return Ok(None);
@@ -46,7 +46,7 @@ pub(super) fn read(stream: &mut impl Stream, deadline: Instant) -> io::Result<Op
 }
 
 /// Writes a message at once: some resolvers take a length without its message for a broken one (RFC 7766, section 8).
-pub(super) fn write(stream: &mut impl Stream, message: &[u8], deadline: Duration) -> io::Result<()> {
+pub(super) fn write(stream: &mut impl BoundedStream, message: &[u8], deadline: Duration) -> io::Result<()> {
     let length = u16::try_from(message.len()).map_err(io::Error::other)?;
     stream.set_write_timeout(Some(deadline))?;
     stream.write_all(&[&length.to_be_bytes()[..], message].concat())
@@ -68,7 +68,7 @@ enum Filled {
     Everything,
 }
 
-fn fill_all(stream: &mut impl Stream, bytes: &mut [u8], deadline: Instant) -> io::Result<()> {
+fn fill_all(stream: &mut impl BoundedStream, bytes: &mut [u8], deadline: Instant) -> io::Result<()> {
     match fill(stream, bytes, deadline)? {
         Filled::Nothing => Err(ErrorKind::UnexpectedEof.into()),
         Filled::Everything => Ok(()),
@@ -76,7 +76,7 @@ fn fill_all(stream: &mut impl Stream, bytes: &mut [u8], deadline: Instant) -> io
 }
 
 /// `read_exact` with one deadline over all of it, so that no peer gets more time by sending single bytes.
-fn fill(stream: &mut impl Stream, bytes: &mut [u8], deadline: Instant) -> io::Result<Filled> {
+fn fill(stream: &mut impl BoundedStream, bytes: &mut [u8], deadline: Instant) -> io::Result<Filled> {
     let mut filled = 0;
     while filled < bytes.len() {
         stream.set_read_timeout(Some(remaining(deadline)?))?;

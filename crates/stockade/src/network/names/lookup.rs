@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use hickory_proto::rr::{Name as WireName, RecordType};
 
-use super::cache::Cache;
+use super::cache::NameCache;
 use super::chain::Search;
 use super::machine::Machine;
-use super::outcome::{Found, Missing, Outcome};
-use super::source::Source;
+use super::outcome::{Found, LookupOutcome, NoAddress};
+use super::source::NameSource;
 use crate::fault;
 use crate::mutex::lock;
 use crate::profile::Name;
@@ -26,8 +26,8 @@ const LISTED: Duration = Duration::from_secs(10);
 /// Resolves as the machine does. One for each run, shared by all its lookups.
 #[derive(Debug)]
 pub struct Resolver {
-    source: Source,
-    cache: Cache,
+    source: NameSource,
+    cache: NameCache,
     /// The configuration that the cached answers come from.
     asked: Mutex<Arc<Machine>>,
     pub(super) longest_lookup: Duration,
@@ -35,11 +35,11 @@ pub struct Resolver {
 
 impl Resolver {
     /// A resolver; reads and sends nothing beyond what `source` already has.
-    pub fn new(source: Source) -> Resolver {
+    pub fn new(source: NameSource) -> Resolver {
         let asked = Mutex::new(source.current());
         Resolver {
             source,
-            cache: Cache::default(),
+            cache: NameCache::default(),
             asked,
             longest_lookup: LONGEST_LOOKUP,
         }
@@ -47,14 +47,14 @@ impl Resolver {
 
     /// The answer known without a query: never waits for the network or for another thread's lookup, and opens no
     /// file, so a confined thread may call it.
-    pub fn cached(&self, name: &Name) -> Option<Result<Found, Missing>> {
+    pub fn cached(&self, name: &Name) -> Option<Result<Found, NoAddress>> {
         let machine = self.source.known();
         machine.listed(name).map(listed).or_else(|| self.cache.fresh(name))
     }
 
     /// The addresses of a name, which is taken as fully qualified: clients apply the search list. Waits for
     /// nameservers, ten seconds at most.
-    pub fn lookup(&self, name: &Name) -> Result<Found, Missing> {
+    pub fn lookup(&self, name: &Name) -> Result<Found, NoAddress> {
         let machine = self.machine();
         if let Some(addresses) = machine.listed(name) {
             return listed(addresses);
@@ -80,10 +80,10 @@ impl Resolver {
         machine
     }
 
-    fn ask(&self, machine: &Machine, name: &Name) -> Outcome {
+    fn ask(&self, machine: &Machine, name: &Name) -> LookupOutcome {
         fault::point("lookup", || name.as_str());
         let Some(name) = on_the_wire(name) else {
-            return Outcome::missing(Missing::NoSuchName, 0);
+            return LookupOutcome::missing(NoAddress::NoSuchName, 0);
         };
         let started = Instant::now();
         let search = Search {
@@ -100,7 +100,7 @@ impl Resolver {
 }
 
 /// Asks for both at the same time if a thread can be spawned, else one after the other.
-fn both_families(search: &Search<'_>, name: &WireName) -> Outcome {
+fn both_families(search: &Search<'_>, name: &WireName) -> LookupOutcome {
     thread::scope(|scope| {
         let ask_v6 = || search.addresses(name, RecordType::AAAA);
         let asking = thread::Builder::new()
@@ -111,15 +111,15 @@ fn both_families(search: &Search<'_>, name: &WireName) -> Outcome {
             Ok(asking) => match asking.join() {
                 Ok(Ok(v6)) => v6,
                 Ok(Err(fault)) => fault::pass_on(fault),
-                Err(_) => Outcome::failed(),
+                Err(_) => LookupOutcome::failed(),
             },
             Err(_) => ask_v6(),
         };
-        Outcome::joined(v4, v6)
+        LookupOutcome::joined(v4, v6)
     })
 }
 
-fn listed(addresses: &[IpAddr]) -> Result<Found, Missing> {
+fn listed(addresses: &[IpAddr]) -> Result<Found, NoAddress> {
     Ok(Found {
         addresses: addresses.to_vec(),
         ttl: LISTED,

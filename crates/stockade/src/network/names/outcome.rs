@@ -21,7 +21,7 @@ pub struct Found {
 
 /// The reason that there is no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
+pub enum NoAddress {
     /// The name doesn't exist.
     NoSuchName,
     /// The name exists, but has no address.
@@ -32,57 +32,57 @@ pub enum Missing {
 
 /// One answer with its lifetime.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Outcome {
-    pub result: Result<Vec<IpAddr>, Missing>,
+pub(super) struct LookupOutcome {
+    pub result: Result<Vec<IpAddr>, NoAddress>,
     pub lifetime: Duration,
 }
 
-impl Outcome {
-    pub fn found(addresses: Vec<IpAddr>, ttl_seconds: u32) -> Outcome {
+impl LookupOutcome {
+    pub fn found(addresses: Vec<IpAddr>, ttl_seconds: u32) -> LookupOutcome {
         let lifetime = Duration::from_secs(ttl_seconds.into()).clamp(SHORTEST, LONGEST_FOUND);
-        Outcome {
+        LookupOutcome {
             result: Ok(addresses),
             lifetime,
         }
     }
 
-    pub fn missing(why: Missing, ttl_seconds: u32) -> Outcome {
+    pub fn missing(why: NoAddress, ttl_seconds: u32) -> LookupOutcome {
         let lifetime = Duration::from_secs(ttl_seconds.into()).clamp(SHORTEST, LONGEST_MISSING);
-        Outcome {
+        LookupOutcome {
             result: Err(why),
             lifetime,
         }
     }
 
     /// A failure, cached for the shortest time: the next attempt may well succeed.
-    pub fn failed() -> Outcome {
-        Outcome {
-            result: Err(Missing::Failed),
+    pub fn failed() -> LookupOutcome {
+        LookupOutcome {
+            result: Err(NoAddress::Failed),
             lifetime: SHORTEST,
         }
     }
 
     /// Joins the answers for IPv4 and IPv6. Either family's addresses are enough.
-    pub fn joined(v4: Outcome, v6: Outcome) -> Outcome {
+    pub fn joined(v4: LookupOutcome, v6: LookupOutcome) -> LookupOutcome {
         let lifetime = v4.lifetime.min(v6.lifetime);
         match (v4.result, v6.result) {
             (Ok(mut addresses), Ok(more)) => {
                 addresses.extend(more);
-                Outcome {
+                LookupOutcome {
                     result: Ok(addresses),
                     lifetime,
                 }
             }
             (Ok(addresses), Err(why)) => half(addresses, v4.lifetime, why),
             (Err(why), Ok(addresses)) => half(addresses, v6.lifetime, why),
-            (Err(one), Err(other)) => Outcome {
+            (Err(one), Err(other)) => LookupOutcome {
                 result: Err(both(one, other)),
                 lifetime,
             },
         }
     }
 
-    pub fn told(&self, remaining: Duration) -> Result<Found, Missing> {
+    pub fn told(&self, remaining: Duration) -> Result<Found, NoAddress> {
         let found = |addresses| Found {
             addresses,
             ttl: remaining,
@@ -92,13 +92,13 @@ impl Outcome {
 }
 
 /// One family's addresses. If the other query failed, they are looked up again soon.
-fn half(addresses: Vec<IpAddr>, lifetime: Duration, why: Missing) -> Outcome {
-    let longest = if why == Missing::Failed {
+fn half(addresses: Vec<IpAddr>, lifetime: Duration, why: NoAddress) -> LookupOutcome {
+    let longest = if why == NoAddress::Failed {
         LONGEST_MISSING
     } else {
         LONGEST_FOUND
     };
-    Outcome {
+    LookupOutcome {
         result: Ok(addresses),
         lifetime: lifetime.min(longest),
     }
@@ -106,12 +106,12 @@ fn half(addresses: Vec<IpAddr>, lifetime: Duration, why: Missing) -> Outcome {
 
 /// A name that doesn't exist has neither family (RFC 8020). A server that says NXDOMAIN for one family and not for the
 /// other is broken; the name then exists.
-fn both(one: Missing, other: Missing) -> Missing {
+fn both(one: NoAddress, other: NoAddress) -> NoAddress {
     match (one, other) {
-        (Missing::NoSuchName, Missing::NoSuchName | Missing::Failed) => Missing::NoSuchName,
-        (Missing::Failed, Missing::NoSuchName) => Missing::NoSuchName,
-        (Missing::Failed, _) | (_, Missing::Failed) => Missing::Failed,
-        (Missing::NoAddresses, _) | (_, Missing::NoAddresses) => Missing::NoAddresses,
+        (NoAddress::NoSuchName, NoAddress::NoSuchName | NoAddress::Failed) => NoAddress::NoSuchName,
+        (NoAddress::Failed, NoAddress::NoSuchName) => NoAddress::NoSuchName,
+        (NoAddress::Failed, _) | (_, NoAddress::Failed) => NoAddress::Failed,
+        (NoAddress::NoAddresses, _) | (_, NoAddress::NoAddresses) => NoAddress::NoAddresses,
     }
 }
 
@@ -119,8 +119,8 @@ fn both(one: Missing, other: Missing) -> Missing {
 mod tests {
     use super::*;
 
-    fn found(address: &str, seconds: u32) -> Outcome {
-        Outcome::found(vec![address.parse().unwrap()], seconds)
+    fn found(address: &str, seconds: u32) -> LookupOutcome {
+        LookupOutcome::found(vec![address.parse().unwrap()], seconds)
     }
 
     #[test]
@@ -129,29 +129,35 @@ mod tests {
         assert_eq!(found("10.0.0.1", 90).lifetime, Duration::from_secs(90));
         assert_eq!(found("10.0.0.1", u32::MAX).lifetime, Duration::from_secs(3600));
         assert_eq!(
-            Outcome::missing(Missing::NoSuchName, 900).lifetime,
+            LookupOutcome::missing(NoAddress::NoSuchName, 900).lifetime,
             Duration::from_secs(60)
         );
-        assert_eq!(Outcome::failed().lifetime, Duration::from_secs(1));
+        assert_eq!(LookupOutcome::failed().lifetime, Duration::from_secs(1));
     }
 
     #[test]
     fn two_families_are_one_answer_with_the_shorter_lifetime() {
-        let joined = Outcome::joined(found("10.0.0.1", 300), found("2001:db8::1", 20));
+        let joined = LookupOutcome::joined(found("10.0.0.1", 300), found("2001:db8::1", 20));
         assert_eq!(joined.lifetime, Duration::from_secs(20));
         assert_eq!(joined.result.unwrap().len(), 2);
     }
 
     #[test]
     fn one_family_is_enough_but_not_for_long_if_the_other_failed() {
-        let nothing = Outcome::missing(Missing::NoAddresses, 5);
-        assert_eq!(Outcome::joined(found("10.0.0.1", 300), nothing), found("10.0.0.1", 300));
-        assert_eq!(Outcome::joined(Outcome::failed(), found("::1", 300)), found("::1", 60));
+        let nothing = LookupOutcome::missing(NoAddress::NoAddresses, 5);
+        assert_eq!(
+            LookupOutcome::joined(found("10.0.0.1", 300), nothing),
+            found("10.0.0.1", 300)
+        );
+        assert_eq!(
+            LookupOutcome::joined(LookupOutcome::failed(), found("::1", 300)),
+            found("::1", 60)
+        );
     }
 
     #[test]
     fn two_refusals_are_one() {
-        use Missing::{Failed, NoAddresses, NoSuchName};
+        use NoAddress::{Failed, NoAddresses, NoSuchName};
         let cases = [
             (NoSuchName, NoSuchName, NoSuchName),
             (NoSuchName, Failed, NoSuchName),

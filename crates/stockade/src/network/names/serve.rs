@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 
 use super::answer::{Family, Reply, answer};
-use super::frame::{self, Stream};
+use super::frame::{self, BoundedStream};
 use crate::profile::Name;
 
 /// The limits of a connection.
@@ -29,7 +29,7 @@ impl QueryLimits {
 /// ends it too. `ask` is as for [`answer`]; while it waits, later queries wait too.
 ///
 /// The error says why a connection was given up; no caller acts on it.
-pub fn serve<S: Stream>(
+pub fn serve<S: BoundedStream>(
     mut stream: S,
     deadline: QueryLimits,
     ask: &mut dyn FnMut(&Name, Family) -> Reply,

@@ -13,32 +13,32 @@ use crate::mutex::lock;
 
 /// The source of the machine's resolver configuration.
 #[derive(Debug)]
-pub struct Source {
+pub struct NameSource {
     resolv_conf: PathBuf,
     hosts: PathBuf,
     /// Replaces the nameservers of resolv.conf.
     nameserver: Option<SocketAddr>,
-    held: Mutex<Held>,
+    held: Mutex<CachedSource>,
 }
 
 #[derive(Debug)]
-struct Held {
-    stamps: [Stamp; 2],
+struct CachedSource {
+    stamps: [SourceStamp; 2],
     machine: Arc<Machine>,
 }
 
 /// Detects a change: modification time, length, inode. `None`: there is no such file.
-type Stamp = Option<(SystemTime, u64, u64)>;
+type SourceStamp = Option<(SystemTime, u64, u64)>;
 
-impl Source {
+impl NameSource {
     /// The machine's own files; `nameserver`, if given, replaces those that they name.
-    pub fn new(nameserver: Option<SocketAddr>) -> Source {
-        Source::at(Path::new("/etc/resolv.conf"), Path::new("/etc/hosts"), nameserver)
+    pub fn new(nameserver: Option<SocketAddr>) -> NameSource {
+        NameSource::at(Path::new("/etc/resolv.conf"), Path::new("/etc/hosts"), nameserver)
     }
 
-    pub(super) fn at(resolv_conf: &Path, hosts: &Path, nameserver: Option<SocketAddr>) -> Source {
-        let held = Held::read(resolv_conf, hosts, nameserver);
-        Source {
+    pub(super) fn at(resolv_conf: &Path, hosts: &Path, nameserver: Option<SocketAddr>) -> NameSource {
+        let held = CachedSource::read(resolv_conf, hosts, nameserver);
+        NameSource {
             resolv_conf: resolv_conf.to_path_buf(),
             hosts: hosts.to_path_buf(),
             nameserver,
@@ -50,7 +50,7 @@ impl Source {
     pub fn current(&self) -> Arc<Machine> {
         let mut held = lock(&self.held);
         if held.stamps != [stamp(&self.resolv_conf), stamp(&self.hosts)] {
-            *held = Held::read(&self.resolv_conf, &self.hosts, self.nameserver);
+            *held = CachedSource::read(&self.resolv_conf, &self.hosts, self.nameserver);
         }
         held.machine.clone()
     }
@@ -63,29 +63,29 @@ impl Source {
 
     /// A configuration without files.
     #[cfg(test)]
-    pub(super) fn unchanging(machine: Machine) -> Source {
-        let source = Source::at(Path::new(""), Path::new(""), None);
+    pub(super) fn unchanging(machine: Machine) -> NameSource {
+        let source = NameSource::at(Path::new(""), Path::new(""), None);
         source.held.lock().unwrap().machine = Arc::new(machine);
         source
     }
 }
 
-impl Held {
+impl CachedSource {
     /// The stamps are taken first: a file that changes in between is then read again, not missed.
-    fn read(resolv_conf: &Path, hosts: &Path, nameserver: Option<SocketAddr>) -> Held {
+    fn read(resolv_conf: &Path, hosts: &Path, nameserver: Option<SocketAddr>) -> CachedSource {
         let stamps = [stamp(resolv_conf), stamp(hosts)];
         let mut machine = Machine::parse(&text(resolv_conf), &text(hosts));
         if let Some(nameserver) = nameserver {
             machine = machine.asking(nameserver);
         }
-        Held {
+        CachedSource {
             stamps,
             machine: Arc::new(machine),
         }
     }
 }
 
-fn stamp(file: &Path) -> Stamp {
+fn stamp(file: &Path) -> SourceStamp {
     let of = |metadata: Metadata| Some((metadata.modified().ok()?, metadata.len(), metadata.ino()));
     fs::metadata(file).ok().and_then(of)
 }
@@ -105,7 +105,7 @@ mod tests {
     fn files_are_read_again_only_when_they_changed() {
         let dir = tempfile::tempdir().unwrap();
         let (resolv_conf, hosts) = (dir.path().join("resolv.conf"), dir.path().join("hosts"));
-        let source = Source::at(&resolv_conf, &hosts, None);
+        let source = NameSource::at(&resolv_conf, &hosts, None);
         let missing = source.current();
         assert_eq!(missing.nameservers, ["127.0.0.1:53".parse().unwrap()]);
 
@@ -127,7 +127,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (resolv_conf, next) = (dir.path().join("resolv.conf"), dir.path().join("next"));
         fs::write(&resolv_conf, "nameserver 10.0.0.1").unwrap();
-        let source = Source::at(&resolv_conf, Path::new(""), None);
+        let source = NameSource::at(&resolv_conf, Path::new(""), None);
         fs::write(&next, "nameserver 10.0.0.2").unwrap();
         fs::rename(&next, &resolv_conf).unwrap();
         assert_eq!(source.current().nameservers, ["10.0.0.2:53".parse().unwrap()]);
@@ -140,7 +140,7 @@ mod tests {
         fs::write(&resolv_conf, "nameserver 10.0.0.1\nsearch corp.example").unwrap();
         fs::write(&hosts, "10.0.0.5 db").unwrap();
         let nameserver = "127.0.0.1:5353".parse().unwrap();
-        let machine = Source::at(&resolv_conf, &hosts, Some(nameserver)).current();
+        let machine = NameSource::at(&resolv_conf, &hosts, Some(nameserver)).current();
         assert_eq!(machine.nameservers, [nameserver]);
         assert_eq!(machine.search, ["corp.example"]);
         assert!(machine.listed(&Name::parse("db").unwrap()).is_some());

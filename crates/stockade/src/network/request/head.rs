@@ -4,13 +4,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{Checked, Host, Reason};
+use super::{Checked, RequestHost, RequestRefusal};
 use crate::profile::Name;
 
 /// A head that may be passed on if its host is granted.
 #[derive(Debug)]
-pub(super) struct Head {
-    pub(super) host: Host,
+pub(super) struct RequestHead {
+    pub(super) host: RequestHost,
     pub(super) port: Option<u16>,
     pub(super) body: Body,
     /// It asks to switch to a WebSocket, and has no body.
@@ -40,13 +40,13 @@ enum Upgrade {
 
 /// The most fields of a head or trailer.
 pub(super) const MOST_FIELDS: usize = 100;
-const MALFORMED: Reason = "a head is malformed";
-const BAD_HOST: Reason = "`Host` isn't a name or an address, with or without a port";
-const BAD_UPGRADE: Reason = "`Upgrade` asks for something else than a WebSocket";
+const MALFORMED: RequestRefusal = "a head is malformed";
+const BAD_HOST: RequestRefusal = "`Host` isn't a name or an address, with or without a port";
+const BAD_UPGRADE: RequestRefusal = "`Upgrade` asks for something else than a WebSocket";
 
-impl Head {
+impl RequestHead {
     /// Parses a complete head whose lines have been checked.
-    pub(super) fn read(bytes: &[u8]) -> Checked<Head> {
+    pub(super) fn read(bytes: &[u8]) -> Checked<RequestHead> {
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut request = httparse::Request::new(&mut fields);
         complete(request.parse(bytes), bytes)?;
@@ -65,7 +65,7 @@ impl Head {
         if websocket && !matches!(body, Body::Counted { length: 0, .. }) {
             return Err("it asks for a WebSocket and has a body");
         }
-        Ok(Head {
+        Ok(RequestHead {
             host,
             port,
             body,
@@ -106,7 +106,7 @@ pub(super) fn complete(parsed: httparse::Result<usize>, bytes: &[u8]) -> Checked
     }
 }
 
-fn reason_of(error: httparse::Error) -> Reason {
+fn reason_of(error: httparse::Error) -> RequestRefusal {
     match error {
         httparse::Error::TooManyHeaders => "a head has more than 100 fields",
         _ => MALFORMED,
@@ -123,7 +123,7 @@ impl<'h> Fields<'h> {
     }
 
     /// The value of a field that may occur once.
-    pub(super) fn only(&self, name: &str, several: Reason) -> Checked<Option<&'h [u8]>> {
+    pub(super) fn only(&self, name: &str, several: RequestRefusal) -> Checked<Option<&'h [u8]>> {
         let mut values = self.all(name);
         let value = values.next();
         if values.next().is_some() {
@@ -191,7 +191,7 @@ fn read_digits(value: &[u8]) -> Option<&str> {
 }
 
 /// `host`, `host:port`, `[v6]`, `[v6]:port`. Other notations of an address aren't names either, so they fail.
-fn read_host(text: &str) -> Checked<(Host, Option<u16>)> {
+fn read_host(text: &str) -> Checked<(RequestHost, Option<u16>)> {
     let end = text.rfind(']').map_or(0, |bracket| bracket + 1);
     let (host, port) = match text[end..].split_once(':') {
         Some((rest, port)) => (&text[..end + rest.len()], Some(read_port(port)?)),
@@ -203,17 +203,17 @@ fn read_host(text: &str) -> Checked<(Host, Option<u16>)> {
             .parse()
             .map(v4)
             .ok()
-            .or_else(|| Name::from_wire(host.as_bytes()).map(Host::Name)),
+            .or_else(|| Name::from_wire(host.as_bytes()).map(RequestHost::Name)),
     };
     Ok((host.ok_or(BAD_HOST)?, port))
 }
 
-fn v4(address: Ipv4Addr) -> Host {
-    Host::Address(IpAddr::V4(address))
+fn v4(address: Ipv4Addr) -> RequestHost {
+    RequestHost::Address(IpAddr::V4(address))
 }
 
-fn v6(address: Ipv6Addr) -> Host {
-    Host::Address(IpAddr::V6(address))
+fn v6(address: Ipv6Addr) -> RequestHost {
+    RequestHost::Address(IpAddr::V6(address))
 }
 
 fn read_port(text: &str) -> Checked<u16> {
@@ -222,7 +222,7 @@ fn read_port(text: &str) -> Checked<u16> {
 }
 
 /// A path, `*` for OPTIONS, or a whole URL of the same host; never CONNECT.
-fn check_target(method: &str, target: &str, (host, port): (&Host, Option<u16>)) -> Checked<()> {
+fn check_target(method: &str, target: &str, (host, port): (&RequestHost, Option<u16>)) -> Checked<()> {
     if method.eq_ignore_ascii_case("connect") {
         return Err("CONNECT asks for a tunnel");
     }
@@ -242,4 +242,4 @@ fn check_target(method: &str, target: &str, (host, port): (&Host, Option<u16>)) 
     }
 }
 
-const OTHER_HOST: Reason = "its URL names another host than `Host`";
+const OTHER_HOST: RequestRefusal = "its URL names another host than `Host`";

@@ -3,14 +3,14 @@
 //! Checks byte by byte, as they arrive, the points on which parsers are lenient, so that the first bad byte is rejected
 //! at once: line ends other than CR LF, folded lines, control characters.
 
-use super::Reason;
+use super::RequestRefusal;
 
 /// The longest head or trailer, and more than a chunk-size line may have.
 pub const LONGEST: usize = 64 * 1024;
 
 /// The kind of section that the lines belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum HeaderSection {
     /// A request line and fields.
     Request,
     /// A status line and fields.
@@ -22,7 +22,7 @@ pub(super) enum Section {
 /// The scan position in a section; every byte is scanned once, however slowly they arrive.
 #[derive(Debug)]
 pub(super) struct Lines {
-    section: Section,
+    section: HeaderSection,
     /// Bytes scanned.
     seen: usize,
     /// The start of the incomplete line.
@@ -30,7 +30,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(section: Section) -> Lines {
+    pub(super) fn new(section: HeaderSection) -> Lines {
         Lines {
             section,
             seen: 0,
@@ -39,7 +39,7 @@ impl Lines {
     }
 
     /// The section's length with its empty line, once it is complete. `bytes` begin with the section in every call.
-    pub(super) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, Reason> {
+    pub(super) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, RequestRefusal> {
         while self.seen < bytes.len().min(LONGEST) {
             let at = self.seen;
             self.seen += 1;
@@ -64,29 +64,31 @@ impl Lines {
         }
     }
 
-    fn check_beginning(&self, byte: u8) -> Result<(), Reason> {
+    fn check_beginning(&self, byte: u8) -> Result<(), RequestRefusal> {
         match (byte, self.section) {
             (b' ' | b'\t', _) => Err("a line of a head is folded"),
             // Some servers skip empty lines before a request, some don't.
-            (b'\r', Section::Request | Section::Reply) if self.line == 0 => Err("an empty line stands before a head"),
+            (b'\r', HeaderSection::Request | HeaderSection::Reply) if self.line == 0 => {
+                Err("an empty line stands before a head")
+            }
             (b'\r' | b'!'..=b'~', _) => Ok(()),
-            (_, Section::Request | Section::Reply) if self.line == 0 => Err(OTHER_PROTOCOL),
+            (_, HeaderSection::Request | HeaderSection::Reply) if self.line == 0 => Err(OTHER_PROTOCOL),
             _ => Err("a line of a head begins with no name"),
         }
     }
 
     /// Rejects other protocols early, before their client waits for an answer.
-    fn check_first(&self, line: &[u8]) -> Result<(), Reason> {
+    fn check_first(&self, line: &[u8]) -> Result<(), RequestRefusal> {
         let one = |version: &[u8]| version == b"HTTP/1.1" || version == b"HTTP/1.0";
         let good = match self.section {
             _ if self.line > 0 => true,
-            Section::Request => line
+            HeaderSection::Request => line
                 .last_chunk::<9>()
                 .is_some_and(|end| end[0] == b' ' && one(&end[1..])),
-            Section::Reply => line
+            HeaderSection::Reply => line
                 .first_chunk::<9>()
                 .is_some_and(|begin| begin[8] == b' ' && one(&begin[..8])),
-            Section::Trailer => true,
+            HeaderSection::Trailer => true,
         };
         match good {
             true => Ok(()),
@@ -96,5 +98,5 @@ impl Lines {
     }
 }
 
-const OTHER_PROTOCOL: Reason = "it isn't HTTP/1";
-const BAD_LINE_END: Reason = "a line of a head doesn't end in CR LF";
+const OTHER_PROTOCOL: RequestRefusal = "it isn't HTTP/1";
+const BAD_LINE_END: RequestRefusal = "a line of a head doesn't end in CR LF";

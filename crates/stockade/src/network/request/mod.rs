@@ -13,21 +13,21 @@ mod reply;
 use std::net::IpAddr;
 
 use self::{
-    head::{Body, Head},
-    lines::{Lines, Section},
+    head::{Body, RequestHead},
+    lines::{HeaderSection, Lines},
 };
 use crate::profile::Name;
 
-pub use self::reply::{Reply, read_reply};
+pub use self::reply::{HttpReply, read_reply};
 #[cfg(test)]
 use lines::LONGEST;
 
 /// The reason for a refusal, in words that complete "refused because".
-pub type Reason = &'static str;
+pub type RequestRefusal = &'static str;
 
 /// The host in a request's `Host`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Host {
+pub enum RequestHost {
     /// A name.
     Name(Name),
     /// An address, IPv6 in brackets. Not yet judged: an IPv4-mapped one is still IPv6 here.
@@ -36,7 +36,7 @@ pub enum Host {
 
 /// The next action for the bytes at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ParseStep {
     /// A head, a chunk-size line or a trailer isn't complete. Never returned for [`lines::LONGEST`] bytes or more.
     NeedMore,
     /// Pass on the next `n` bytes of the stream, including those that haven't been read yet (splice them).
@@ -46,7 +46,7 @@ pub enum Step {
         /// The length, including the empty line.
         length: usize,
         /// The host that it names.
-        host: Host,
+        host: RequestHost,
         /// The port in `Host`, where one is written.
         port: Option<u16>,
     },
@@ -56,7 +56,7 @@ pub enum Step {
         /// The length, including the empty line.
         length: usize,
         /// The host that it names.
-        host: Host,
+        host: RequestHost,
         /// The port in `Host`, where one is written.
         port: Option<u16>,
     },
@@ -65,7 +65,7 @@ pub enum Step {
     /// It is a WebSocket now: pass on everything that follows.
     Unchecked,
     /// Pass on nothing more, and end the connection.
-    Refused(Reason),
+    Refused(RequestRefusal),
 }
 
 /// The state of one connection, client to server.
@@ -85,17 +85,17 @@ enum State {
     Trailer(Lines),
     AwaitReply,
     Unchecked,
-    Refused(Reason),
+    Refused(RequestRefusal),
 }
 
 /// The result of a check; the error is the reason for a refusal.
-type Checked<T> = Result<T, Reason>;
+type Checked<T> = Result<T, RequestRefusal>;
 
 impl Requests {
     /// The state at a connection's beginning.
     pub fn new() -> Requests {
         Requests {
-            state: State::Head(Lines::new(Section::Request)),
+            state: State::Head(Lines::new(HeaderSection::Request)),
             begun: false,
         }
     }
@@ -103,55 +103,55 @@ impl Requests {
     /// Examines the bytes that aren't passed on yet, from the first. Every step except `NeedMore` and `AwaitReply`
     /// is assumed to be carried out: the next call must begin after the bytes that it named. After `NeedMore`, pass the
     /// same bytes again, and more.
-    pub fn step(&mut self, bytes: &[u8]) -> Step {
+    pub fn step(&mut self, bytes: &[u8]) -> ParseStep {
         self.advance(bytes).unwrap_or_else(|reason| {
             self.state = State::Refused(reason);
-            Step::Refused(reason)
+            ParseStep::Refused(reason)
         })
     }
 
-    fn advance(&mut self, bytes: &[u8]) -> Checked<Step> {
+    fn advance(&mut self, bytes: &[u8]) -> Checked<ParseStep> {
         match &mut self.state {
             State::Head(lines) => match lines.end(bytes)? {
                 Some(length) => self.head(&bytes[..length]),
-                None => Ok(Step::NeedMore),
+                None => Ok(ParseStep::NeedMore),
             },
             &mut State::Body { length, may_be_http2 } => Ok(match may_be_http2 && begins_http2(bytes, length)? {
-                true => Step::NeedMore,
+                true => ParseStep::NeedMore,
                 false => self.body(length),
             }),
             State::ChunkSize => self.chunk_size(bytes),
             State::ChunkEnd => self.chunk_end(bytes),
             State::Trailer(lines) => match lines.end(bytes)? {
                 Some(length) => self.trailer(&bytes[..length]),
-                None => Ok(Step::NeedMore),
+                None => Ok(ParseStep::NeedMore),
             },
-            State::AwaitReply => Ok(Step::AwaitReply),
-            State::Unchecked => Ok(Step::Unchecked),
+            State::AwaitReply => Ok(ParseStep::AwaitReply),
+            State::Unchecked => Ok(ParseStep::Unchecked),
             State::Refused(reason) => Err(*reason),
         }
     }
 
     /// Takes the server's reply to an upgrade.
-    pub fn answered(&mut self, reply: Reply) {
+    pub fn answered(&mut self, reply: HttpReply) {
         if !matches!(self.state, State::AwaitReply) {
             return;
         }
         match reply {
-            Reply::Incomplete => {}
-            Reply::WebSocket => self.state = State::Unchecked,
-            Reply::Stays => self.state = State::Head(Lines::new(Section::Request)),
-            Reply::Refused(reason) => self.state = State::Refused(reason),
+            HttpReply::Incomplete => {}
+            HttpReply::WebSocket => self.state = State::Unchecked,
+            HttpReply::Stays => self.state = State::Head(Lines::new(HeaderSection::Request)),
+            HttpReply::Refused(reason) => self.state = State::Refused(reason),
         }
     }
 
-    fn head(&mut self, bytes: &[u8]) -> Checked<Step> {
-        let Head {
+    fn head(&mut self, bytes: &[u8]) -> Checked<ParseStep> {
+        let RequestHead {
             host,
             port,
             body,
             websocket,
-        } = Head::read(bytes)?;
+        } = RequestHead::read(bytes)?;
         let length = bytes.len();
         let first = !std::mem::replace(&mut self.begun, true);
         if websocket {
@@ -160,59 +160,59 @@ impl Requests {
                 return Err("a WebSocket is asked for on a connection that was used before");
             }
             self.state = State::AwaitReply;
-            return Ok(Step::Upgrade { length, host, port });
+            return Ok(ParseStep::Upgrade { length, host, port });
         }
         self.state = match body {
-            Body::Counted { length: 0, .. } => State::Head(Lines::new(Section::Request)),
+            Body::Counted { length: 0, .. } => State::Head(Lines::new(HeaderSection::Request)),
             Body::Counted { length, may_be_http2 } => State::Body { length, may_be_http2 },
             Body::Chunked => State::ChunkSize,
         };
-        Ok(Step::Head { length, host, port })
+        Ok(ParseStep::Head { length, host, port })
     }
 
-    fn body(&mut self, length: u64) -> Step {
-        self.state = State::Head(Lines::new(Section::Request));
-        Step::Pass(length)
+    fn body(&mut self, length: u64) -> ParseStep {
+        self.state = State::Head(Lines::new(HeaderSection::Request));
+        ParseStep::Pass(length)
     }
 
     /// Parses a chunk-size line; the step covers line and data. Extensions are refused: clients don't send them, and
     /// servers disagree on where one ends.
-    fn chunk_size(&mut self, bytes: &[u8]) -> Checked<Step> {
+    fn chunk_size(&mut self, bytes: &[u8]) -> Checked<ParseStep> {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         if digits > MOST_CHUNK_DIGITS {
             return Err("a chunk is too long");
         }
         match &bytes[digits..] {
-            [] | [b'\r'] if digits > 0 || bytes.is_empty() => Ok(Step::NeedMore),
+            [] | [b'\r'] if digits > 0 || bytes.is_empty() => Ok(ParseStep::NeedMore),
             [b'\r', b'\n', ..] if digits > 0 => {
                 let text = str::from_utf8(&bytes[..digits]).map_err(|_| BAD_CHUNK_SIZE)?;
                 let size = u64::from_str_radix(text, 16).map_err(|_| BAD_CHUNK_SIZE)?;
                 self.state = if size == 0 {
-                    State::Trailer(Lines::new(Section::Trailer))
+                    State::Trailer(Lines::new(HeaderSection::Trailer))
                 } else {
                     State::ChunkEnd
                 };
-                Ok(Step::Pass(digits as u64 + 2 + size))
+                Ok(ParseStep::Pass(digits as u64 + 2 + size))
             }
             _ => Err(BAD_CHUNK_SIZE),
         }
     }
 
-    fn chunk_end(&mut self, bytes: &[u8]) -> Checked<Step> {
+    fn chunk_end(&mut self, bytes: &[u8]) -> Checked<ParseStep> {
         match bytes {
-            [] | [b'\r'] => Ok(Step::NeedMore),
+            [] | [b'\r'] => Ok(ParseStep::NeedMore),
             [b'\r', b'\n', ..] => {
                 self.state = State::ChunkSize;
-                Ok(Step::Pass(2))
+                Ok(ParseStep::Pass(2))
             }
             _ => Err("a chunk is longer than its size"),
         }
     }
 
-    fn trailer(&mut self, bytes: &[u8]) -> Checked<Step> {
+    fn trailer(&mut self, bytes: &[u8]) -> Checked<ParseStep> {
         head::check_trailer(bytes)?;
-        self.state = State::Head(Lines::new(Section::Request));
-        Ok(Step::Pass(bytes.len() as u64))
+        self.state = State::Head(Lines::new(HeaderSection::Request));
+        Ok(ParseStep::Pass(bytes.len() as u64))
     }
 }
 
@@ -239,7 +239,7 @@ fn begins_http2(bytes: &[u8], length: u64) -> Checked<bool> {
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
 /// Sixty bits: no parser takes such a size for a negative one.
 const MOST_CHUNK_DIGITS: usize = 15;
-const BAD_CHUNK_SIZE: Reason = "a chunk's size isn't a plain hexadecimal number";
+const BAD_CHUNK_SIZE: RequestRefusal = "a chunk's size isn't a plain hexadecimal number";
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,14 @@
 //! The server's reply to a WebSocket upgrade: the first bytes that it sends on the connection.
 
 use super::{
-    Checked, Reason,
+    Checked, RequestRefusal,
     head::{Fields, MOST_FIELDS, complete},
-    lines::{LONGEST, Lines, Section},
+    lines::{HeaderSection, LONGEST, Lines},
 };
 
 /// The server's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum HttpReply {
     /// The head isn't complete. Never returned for [`LONGEST`] bytes or more.
     Incomplete,
     /// The connection becomes a WebSocket.
@@ -16,44 +16,44 @@ pub enum Reply {
     /// The connection stays HTTP/1, whatever the status.
     Stays,
     /// It isn't HTTP/1, or switches to a protocol that wasn't asked for.
-    Refused(Reason),
+    Refused(RequestRefusal),
 }
 
 /// Parses the server's bytes from the first of the connection. Interim replies (1xx except 101) are skipped.
-pub fn read_reply(bytes: &[u8]) -> Reply {
+pub fn read_reply(bytes: &[u8]) -> HttpReply {
     match find_final(bytes) {
-        Ok(Reply::Incomplete) if bytes.len() >= LONGEST => Reply::Refused("the server's answer is too long"),
+        Ok(HttpReply::Incomplete) if bytes.len() >= LONGEST => HttpReply::Refused("the server's answer is too long"),
         Ok(reply) => reply,
-        Err(reason) => Reply::Refused(reason),
+        Err(reason) => HttpReply::Refused(reason),
     }
 }
 
-fn find_final(bytes: &[u8]) -> Checked<Reply> {
+fn find_final(bytes: &[u8]) -> Checked<HttpReply> {
     let mut rest = bytes;
-    while let Some(length) = Lines::new(Section::Reply).end(rest)? {
+    while let Some(length) = Lines::new(HeaderSection::Reply).end(rest)? {
         let (head, behind) = rest.split_at(length);
         match read_head(head)? {
             Some(reply) => return Ok(reply),
             None => rest = behind,
         }
     }
-    Ok(Reply::Incomplete)
+    Ok(HttpReply::Incomplete)
 }
 
 /// `None` for an interim reply.
-fn read_head(bytes: &[u8]) -> Checked<Option<Reply>> {
+fn read_head(bytes: &[u8]) -> Checked<Option<HttpReply>> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut response = httparse::Response::new(&mut fields);
     complete(response.parse(bytes), bytes)?;
     match response.code {
         Some(101) => {}
         Some(100..200) => return Ok(None),
-        _ => return Ok(Some(Reply::Stays)),
+        _ => return Ok(Some(HttpReply::Stays)),
     }
     let several = "the server names several protocols to go on with";
     let protocol = Fields(response.headers).only("upgrade", several)?;
     match protocol.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket")) {
-        true => Ok(Some(Reply::WebSocket)),
+        true => Ok(Some(HttpReply::WebSocket)),
         false => Err("the server goes on as something else than a WebSocket"),
     }
 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{Destination, Network, NetworkAcl, PendingConnection, Purpose, Relay, Source};
+use super::{Destination, NameSource, NetworkAcl, PendingConnection, Purpose, Relay, RunNetwork};
 use crate::policy::ProtocolCheck;
 use crate::profile::Name;
 use crate::report::{Kind, Reason};
@@ -29,7 +29,7 @@ const GRANTED: [&str; 2] = ["api.test", "cdn.test"];
 
 /// A running relay, with descriptors of its own as in a run.
 struct Running {
-    network: Arc<Network>,
+    network: Arc<RunNetwork>,
     bell: Option<OwnedFd>,
     thread: Option<JoinHandle<io::Result<()>>>,
     task: i32,
@@ -48,7 +48,7 @@ impl Running {
     /// Uses this nameserver; these addresses are granted as such.
     fn asking(nameserver: Option<SocketAddr>, addresses: &[IpAddr]) -> Running {
         let (relay, doors, bell) = Relay::open().unwrap();
-        let network = Arc::new(Network::new(Source::new(nameserver), doors));
+        let network = Arc::new(RunNetwork::new(NameSource::new(nameserver), doors));
         let (relay, of_thread) = {
             let relay = Arc::new(relay);
             (Arc::clone(&relay), relay)

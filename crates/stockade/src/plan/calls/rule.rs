@@ -11,7 +11,7 @@ use super::{
 
 /// The rule that decides about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) enum CallRule {
     Accept,
     Allocate,
     ArchPrctl,
@@ -59,7 +59,7 @@ pub(super) enum Rule {
     Unshare,
 }
 
-impl Rule {
+impl CallRule {
     /// The verdict in a posture.
     pub(super) fn verdict(self, posture: &Posture) -> &'static Verdict {
         match posture.unjudged {

@@ -35,7 +35,7 @@ const LONGEST_CHAIN: usize = 4;
 
 /// The target of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum JumpTarget {
     /// The filter returns this action.
     Answer(Action),
     /// The filter goes on at this address.
@@ -47,7 +47,7 @@ pub(super) enum Target {
 pub(super) struct Range {
     pub(super) first: u32,
     pub(super) last: u32,
-    pub(super) then: Target,
+    pub(super) then: JumpTarget,
 }
 
 impl Range {
@@ -61,9 +61,9 @@ pub(super) struct Assembler {
     /// The instructions, last one first.
     reversed: Vec<Instruction>,
     /// The returns and stand-in jumps emitted so far: their targets and positions.
-    placed: Vec<(Target, usize)>,
+    placed: Vec<(JumpTarget, usize)>,
     /// The verdicts emitted so far, so that calls with the same one share its code.
-    verdicts: Vec<(&'static Verdict, Target)>,
+    verdicts: Vec<(&'static Verdict, JumpTarget)>,
 }
 
 impl Assembler {
@@ -76,26 +76,26 @@ impl Assembler {
     }
 
     /// Emits the start of the program and returns it in the kernel's order.
-    pub(super) fn finish(mut self, audit: u32, numbers: Target) -> Vec<Instruction> {
+    pub(super) fn finish(mut self, audit: u32, numbers: JumpTarget) -> Vec<Instruction> {
         let numbers = self.load(NUMBER, numbers);
-        let check = self.equals(audit, numbers, Target::Answer(Action::Kill));
+        let check = self.equals(audit, numbers, JumpTarget::Answer(Action::Kill));
         self.load(ARCHITECTURE, check);
         self.reversed.reverse();
         self.reversed
     }
 
     /// Emits the code of a verdict, once for all calls that share it.
-    pub(super) fn verdict(&mut self, verdict: &'static Verdict) -> Target {
+    pub(super) fn verdict(&mut self, verdict: &'static Verdict) -> JumpTarget {
         if verdict.cases.is_empty() {
-            return Target::Answer(verdict.otherwise);
+            return JumpTarget::Answer(verdict.otherwise);
         }
         if let Some((_, target)) = self.verdicts.iter().find(|(known, _)| ptr::eq(*known, verdict)) {
             return *target;
         }
         let mut loads = loads(verdict.cases);
-        let mut next = Target::Answer(verdict.otherwise);
+        let mut next = JumpTarget::Answer(verdict.otherwise);
         for case in verdict.cases.iter().rev() {
-            let mut then = Target::Answer(case.then);
+            let mut then = JumpTarget::Answer(case.then);
             for condition in case.when.iter().rev() {
                 then = self.test(condition.test, then, next);
                 if loads.pop() == Some(true) {
@@ -109,7 +109,7 @@ impl Assembler {
     }
 
     /// Emits a test of the accumulator.
-    fn test(&mut self, test: Test, yes: Target, no: Target) -> Target {
+    fn test(&mut self, test: Test, yes: JumpTarget, no: JumpTarget) -> JumpTarget {
         match test {
             Test::Equals(value) => self.equals(value, yes, no),
             Test::OneOf(values) => self.search(&membership(values, yes, no)),
@@ -123,7 +123,7 @@ impl Assembler {
     }
 
     /// Emits a search of the accumulator among ranges, which cover all its values in ascending order.
-    pub(super) fn search(&mut self, ranges: &[Range]) -> Target {
+    pub(super) fn search(&mut self, ranges: &[Range]) -> JumpTarget {
         if let [only] = ranges {
             return only.then;
         }
@@ -138,16 +138,16 @@ impl Assembler {
     }
 
     /// Emits a comparison for equality.
-    pub(super) fn equals(&mut self, value: u32, yes: Target, no: Target) -> Target {
+    pub(super) fn equals(&mut self, value: u32, yes: JumpTarget, no: JumpTarget) -> JumpTarget {
         self.branch(EQUAL, value, yes, no)
     }
 
     /// Emits a test for any of these bits.
-    pub(super) fn any_bit(&mut self, mask: u32, yes: Target, no: Target) -> Target {
+    pub(super) fn any_bit(&mut self, mask: u32, yes: JumpTarget, no: JumpTarget) -> JumpTarget {
         self.branch(ANY_BIT, mask, yes, no)
     }
 
-    fn branch(&mut self, code: u16, k: u32, yes: Target, no: Target) -> Target {
+    fn branch(&mut self, code: u16, k: u32, yes: JumpTarget, no: JumpTarget) -> JumpTarget {
         if yes == no {
             return yes;
         }
@@ -165,22 +165,22 @@ impl Assembler {
     }
 
     /// Emits a load of a word of `struct seccomp_data`.
-    fn load(&mut self, offset: u32, next: Target) -> Target {
+    fn load(&mut self, offset: u32, next: JumpTarget) -> JumpTarget {
         self.then(LOAD, offset, next)
     }
 
     /// Emits an instruction that continues with `next`.
-    fn then(&mut self, code: u16, k: u32, next: Target) -> Target {
-        if next != Target::At(self.reversed.len().wrapping_sub(1)) {
+    fn then(&mut self, code: u16, k: u32, next: JumpTarget) -> JumpTarget {
+        if next != JumpTarget::At(self.reversed.len().wrapping_sub(1)) {
             self.place(next);
         }
         self.push(Instruction { code, jt: 0, jf: 0, k })
     }
 
     /// The address of a target, or of a stand-in, near enough for a comparison `later` instructions before this point.
-    fn within_reach(&mut self, target: Target, later: usize) -> usize {
+    fn within_reach(&mut self, target: JumpTarget, later: usize) -> usize {
         let near = |address: usize| self.reversed.len() + later <= address + 1 + REACH;
-        if let Target::At(address) = target
+        if let JumpTarget::At(address) = target
             && near(address)
         {
             return address;
@@ -197,20 +197,20 @@ impl Assembler {
     }
 
     /// Emits a return or a jump at this point.
-    fn place(&mut self, target: Target) -> usize {
+    fn place(&mut self, target: JumpTarget) -> usize {
         let here = self.reversed.len();
         let (code, k) = match target {
-            Target::Answer(action) => (RETURN, action.code()),
-            Target::At(address) => (JUMP, u32::try_from(here - 1 - address).unwrap_or(u32::MAX)),
+            JumpTarget::Answer(action) => (RETURN, action.code()),
+            JumpTarget::At(address) => (JUMP, u32::try_from(here - 1 - address).unwrap_or(u32::MAX)),
         };
         self.push(Instruction { code, jt: 0, jf: 0, k });
         self.placed.push((target, here));
         here
     }
 
-    fn push(&mut self, instruction: Instruction) -> Target {
+    fn push(&mut self, instruction: Instruction) -> JumpTarget {
         self.reversed.push(instruction);
-        Target::At(self.reversed.len() - 1)
+        JumpTarget::At(self.reversed.len() - 1)
     }
 }
 
@@ -247,7 +247,7 @@ fn loads(cases: &[Case]) -> Vec<bool> {
 }
 
 /// The ranges of a set's values and the gaps between them.
-fn membership(values: &[u32], yes: Target, no: Target) -> Vec<Range> {
+fn membership(values: &[u32], yes: JumpTarget, no: JumpTarget) -> Vec<Range> {
     let mut values = values.to_vec();
     values.sort_unstable();
     let mut ranges = Vec::with_capacity(2 * values.len() + 1);
@@ -267,7 +267,7 @@ fn membership(values: &[u32], yes: Target, no: Target) -> Vec<Range> {
 }
 
 /// The target of all but a few single values of these ranges, if it is one.
-fn surroundings(ranges: &[Range]) -> Option<Target> {
+fn surroundings(ranges: &[Range]) -> Option<JumpTarget> {
     let base = ranges.iter().find(|range| !range.is_single()).or(ranges.first())?.then;
     let mut others = ranges.iter().filter(|range| range.then != base);
     let chain = others.by_ref().take(LONGEST_CHAIN).all(Range::is_single);

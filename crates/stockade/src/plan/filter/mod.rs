@@ -15,7 +15,7 @@ mod oracle;
 #[cfg(test)]
 mod tests;
 
-use assembler::{Assembler, Range, Target};
+use assembler::{Assembler, JumpTarget, Range};
 #[cfg(test)]
 pub(crate) use interpreter::{decide, evaluate};
 use stockade_sys::confine::Instruction;
@@ -255,7 +255,7 @@ pub fn leave_to_outer(program: &mut [Instruction]) {
 
 /// Covers all numbers with ranges of one answer each, after emitting the verdicts that test arguments.
 fn ranges(assembler: &mut Assembler, table: &Table, architecture: Architecture, unknown: Action) -> Vec<Range> {
-    let unknown = Target::Answer(unknown);
+    let unknown = JumpTarget::Answer(unknown);
     let mut ranges = Vec::with_capacity(160);
     let mut number = 0;
     for verdict in &table.0 {
@@ -265,7 +265,7 @@ fn ranges(assembler: &mut Assembler, table: &Table, architecture: Architecture, 
     }
     let beyond = match architecture {
         Architecture::X86_64 => {
-            let marked = assembler.equals(u32::MAX, unknown, Target::Answer(Action::Kill));
+            let marked = assembler.equals(u32::MAX, unknown, JumpTarget::Answer(Action::Kill));
             assembler.any_bit(X32_BIT, marked, unknown)
         }
         Architecture::Aarch64 => unknown,
@@ -275,7 +275,7 @@ fn ranges(assembler: &mut Assembler, table: &Table, architecture: Architecture, 
 }
 
 /// Appends a range, or makes the last one longer if the answer is the same.
-fn extend(ranges: &mut Vec<Range>, first: u32, last: u32, then: Target) {
+fn extend(ranges: &mut Vec<Range>, first: u32, last: u32, then: JumpTarget) {
     match ranges.last_mut() {
         Some(range) if range.then == then => range.last = last,
         _ => ranges.push(Range { first, last, then }),

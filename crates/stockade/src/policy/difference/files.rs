@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::sample::{Samples, samples_of};
 use super::{Power, PowerKind, power};
-use crate::policy::{Access, Denial, Extent, Grant, Matcher, Policy, Target};
+use crate::policy::{Access, DenialRule, Grant, GrantExtent, Matcher, Policy, Target};
 
 /// Both policies with their denials compiled.
 struct Pair<'a> {
@@ -86,7 +86,7 @@ fn covered(grant: &Grant, grants: &[Grant]) -> Access {
 
 /// Whether `wider` covers everything that `grant` does.
 fn encloses(wider: &Grant, grant: &Grant) -> bool {
-    wider.covers(&grant.path) && (wider.extent == Extent::Subtree || grant.extent == Extent::Single)
+    wider.covers(&grant.path) && (wider.extent == GrantExtent::Subtree || grant.extent == GrantExtent::Single)
 }
 
 /// Paths that a grant covers, of every kind that the two policies distinguish.
@@ -99,8 +99,9 @@ fn inside(grant: &Grant, pair: &Pair<'_>) -> Vec<PathBuf> {
 
 fn denials(pair: &Pair<'_>, powers: &mut Vec<Power>) {
     for denial in &pair.narrow.denials {
-        let is_same =
-            |other: &Denial| (&other.target, other.access, other.kind) == (&denial.target, denial.access, denial.kind);
+        let is_same = |other: &DenialRule| {
+            (&other.target, other.access, other.kind) == (&denial.target, denial.access, denial.kind)
+        };
         if pair.wide.denials.iter().any(is_same) {
             continue;
         }

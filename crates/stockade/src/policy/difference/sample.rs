@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::policy::{Denial, Extent, Grant, Target};
+use crate::policy::{DenialRule, Grant, GrantExtent, Target};
 
 /// A name that no rule mentions: a rule that matches it matches any name.
 const ANY: &str = "stockade-any-name";
@@ -18,14 +18,14 @@ pub(super) enum Samples {
 /// Paths that a grant covers: itself, a child, and a deeper one.
 pub(super) fn samples_of(grant: &Grant) -> Vec<PathBuf> {
     let mut paths = vec![grant.path.clone()];
-    if grant.extent == Extent::Subtree {
+    if grant.extent == GrantExtent::Subtree {
         paths.push(grant.path.join(ANY));
         paths.push(grant.path.join(ANY).join(ANY));
     }
     paths
 }
 
-impl Denial {
+impl DenialRule {
     /// Paths that the denial closes among those that the grants cover.
     pub(super) fn samples(&self, grants: &[Grant]) -> Samples {
         let named: Vec<PathBuf> = match &self.target {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Whether the path is closed for writing: a `.git`, or something in one that no everyday command writes.
 pub fn is_guarded(path: &Path) -> bool {
-    Role::of(path).is_guarded()
+    GitRole::of(path).is_guarded()
 }
 
 /// The same for a run that made some directories itself: it owns the content of a `.git` among them.
@@ -23,7 +23,7 @@ pub(super) fn is_guarded_from_maker(path: &Path, made: &dyn Fn(&Path) -> bool) -
 
 /// Whether the path is a `.git` or lies in one.
 pub fn is_in_git_directory(path: &Path) -> bool {
-    Role::of(path) != Role::Outside
+    GitRole::of(path) != GitRole::Outside
 }
 
 /// Returns the repository configuration that this lock belongs to: git writes the lock first, and renames it.
@@ -32,7 +32,7 @@ pub fn git_config_of_lock(path: &Path) -> Option<PathBuf> {
     let above = path
         .parent()
         .filter(|_| path.file_name().is_some_and(|name| name == "config.lock"))?;
-    (Role::of(above) == Role::Repository).then(|| above.join("config"))
+    (GitRole::of(above) == GitRole::Repository).then(|| above.join("config"))
 }
 
 /// A file of a repository that redirects git: it is written under another name, and renamed.
@@ -58,14 +58,14 @@ impl Renamed {
             name if name.starts_with(b"sharedindex.") => Renamed::SharedIndex,
             _ => return None,
         };
-        let renamed = match Role::of(path.parent()?) {
-            Role::Repository => renamed,
-            Role::Worktree(_)
-            | Role::Modules { .. }
-            | Role::Open(Ambiguity::Submodule)
-            | Role::Objects(Ambiguity::Submodule)
-            | Role::ObjectsInfo(Ambiguity::Submodule)
-            | Role::Info(Ambiguity::Submodule) => match renamed {
+        let renamed = match GitRole::of(path.parent()?) {
+            GitRole::Repository => renamed,
+            GitRole::Worktree(_)
+            | GitRole::Modules { .. }
+            | GitRole::Open(Ambiguity::Submodule)
+            | GitRole::Objects(Ambiguity::Submodule)
+            | GitRole::ObjectsInfo(Ambiguity::Submodule)
+            | GitRole::Info(Ambiguity::Submodule) => match renamed {
                 Renamed::Head => return None,
                 Renamed::Index => Renamed::OthersIndex,
                 other => other,
@@ -78,7 +78,7 @@ impl Renamed {
 
 /// Whether a path is a directory in `modules`, which no command of a run writes: a submodule's, or one above it.
 pub fn is_module(path: &Path) -> bool {
-    Role::of(path) == Role::Modules { named: true }
+    GitRole::of(path) == GitRole::Modules { named: true }
 }
 
 /// Returns the directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that
@@ -96,13 +96,13 @@ pub fn git_directories(path: &Path) -> Vec<PathBuf> {
 /// Whether a directory can be moved without changing which of its entries are guarded, and without replacing something
 /// that git trusts.
 pub(super) fn may_move(old: &Path, new: &Path) -> bool {
-    let (old, new) = (Role::of(old), Role::of(new));
-    old == new && matches!(old, Role::Outside | Role::Open(_) | Role::Guarded)
+    let (old, new) = (GitRole::of(old), GitRole::of(new));
+    old == new && matches!(old, GitRole::Outside | GitRole::Open(_) | GitRole::Guarded)
 }
 
 /// The meaning of a path to git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum GitRole {
     /// Not in a `.git`.
     Outside,
     /// A `.git`: directory or file.
@@ -136,75 +136,75 @@ enum Ambiguity {
     Submodule,
 }
 
-impl Role {
-    fn of(path: &Path) -> Role {
+impl GitRole {
+    fn of(path: &Path) -> GitRole {
         path.components()
-            .fold(Role::Outside, |role, part| role.child(part.as_os_str()))
+            .fold(GitRole::Outside, |role, part| role.child(part.as_os_str()))
     }
 
     fn is_guarded(self) -> bool {
         !matches!(
             self,
-            Role::Outside | Role::Open(_) | Role::Worktrees(_) | Role::Worktree(_)
+            GitRole::Outside | GitRole::Open(_) | GitRole::Worktrees(_) | GitRole::Worktree(_)
         )
     }
 
     /// The role of a name in a directory of this role.
-    fn child(self, name: &OsStr) -> Role {
+    fn child(self, name: &OsStr) -> GitRole {
         match self {
-            Role::Outside if is_git(name) => Role::Repository,
-            Role::Outside => Role::Outside,
-            Role::Guarded => Role::Guarded,
+            GitRole::Outside if is_git(name) => GitRole::Repository,
+            GitRole::Outside => GitRole::Outside,
+            GitRole::Guarded => GitRole::Guarded,
             // No repository lies in such a place.
-            _ if is_git(name) => Role::Guarded,
-            Role::Repository if name == "refs" => Role::Refs,
-            Role::Repository => entry(name, Ambiguity::None),
-            Role::Refs => Role::Open(Ambiguity::None),
-            Role::Worktrees(ambiguity) => Role::Worktree(ambiguity),
-            Role::Worktree(ambiguity) => entry(name, ambiguity),
-            Role::Modules { named } => module(name, named),
-            Role::Objects(ambiguity) if is(name, "info") => Role::ObjectsInfo(ambiguity),
-            Role::Objects(ambiguity) | Role::Open(ambiguity) => below_open(name, ambiguity),
-            Role::ObjectsInfo(ambiguity) if starts_with_one_of(name, OBJECTS_INFO) => Role::Open(ambiguity),
-            Role::Info(ambiguity) if name == "refs" || starts_with_one_of(name, INFO) => Role::Open(ambiguity),
-            Role::ObjectsInfo(_) | Role::Info(_) => Role::Guarded,
+            _ if is_git(name) => GitRole::Guarded,
+            GitRole::Repository if name == "refs" => GitRole::Refs,
+            GitRole::Repository => entry(name, Ambiguity::None),
+            GitRole::Refs => GitRole::Open(Ambiguity::None),
+            GitRole::Worktrees(ambiguity) => GitRole::Worktree(ambiguity),
+            GitRole::Worktree(ambiguity) => entry(name, ambiguity),
+            GitRole::Modules { named } => module(name, named),
+            GitRole::Objects(ambiguity) if is(name, "info") => GitRole::ObjectsInfo(ambiguity),
+            GitRole::Objects(ambiguity) | GitRole::Open(ambiguity) => below_open(name, ambiguity),
+            GitRole::ObjectsInfo(ambiguity) if starts_with_one_of(name, OBJECTS_INFO) => GitRole::Open(ambiguity),
+            GitRole::Info(ambiguity) if name == "refs" || starts_with_one_of(name, INFO) => GitRole::Open(ambiguity),
+            GitRole::ObjectsInfo(_) | GitRole::Info(_) => GitRole::Guarded,
         }
     }
 }
 
 /// The role of a name in a git directory.
-fn entry(name: &OsStr, ambiguity: Ambiguity) -> Role {
+fn entry(name: &OsStr, ambiguity: Ambiguity) -> GitRole {
     if name == "objects" {
-        Role::Objects(ambiguity)
+        GitRole::Objects(ambiguity)
     } else if name == "worktrees" {
-        Role::Worktrees(ambiguity)
+        GitRole::Worktrees(ambiguity)
     } else if is(name, "modules") {
         // In a submodule it may be the last component of a name.
         let named = ambiguity == Ambiguity::Submodule;
-        Role::Modules { named }
+        GitRole::Modules { named }
     } else if is(name, "info") {
-        Role::Info(ambiguity)
+        GitRole::Info(ambiguity)
     } else if is_written(name) {
-        Role::Open(ambiguity)
+        GitRole::Open(ambiguity)
     } else {
-        Role::Guarded
+        GitRole::Guarded
     }
 }
 
 /// The role of a name below `modules`: another component of a submodule's name, or an entry of its git directory.
-fn module(name: &OsStr, named: bool) -> Role {
+fn module(name: &OsStr, named: bool) -> GitRole {
     match entry(name, Ambiguity::Submodule) {
-        role if named && role != Role::Guarded => role,
-        _ if named && is_trusted(name) => Role::Guarded,
-        _ => Role::Modules { named: true },
+        role if named && role != GitRole::Guarded => role,
+        _ if named && is_trusted(name) => GitRole::Guarded,
+        _ => GitRole::Modules { named: true },
     }
 }
 
 /// The role of a name in a directory that commands write.
-fn below_open(name: &OsStr, ambiguity: Ambiguity) -> Role {
+fn below_open(name: &OsStr, ambiguity: Ambiguity) -> GitRole {
     match ambiguity {
-        Ambiguity::Submodule if is_trusted(name) => Role::Guarded,
-        _ => Role::Open(ambiguity),
+        Ambiguity::Submodule if is_trusted(name) => GitRole::Guarded,
+        _ => GitRole::Open(ambiguity),
     }
 }
 

@@ -86,7 +86,7 @@ impl Index {
         let length = file.seek(io::SeekFrom::End(0))?;
         let claimed = claimed_end(file, length, hash)?;
         file.rewind()?;
-        let mut reader = Reader {
+        let mut reader = IndexReader {
             input: BufReader::new(file).take(length),
             hash,
             left: MOST_BYTES,
@@ -160,7 +160,7 @@ fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-struct Reader<'a, R> {
+struct IndexReader<'a, R> {
     input: io::Take<R>,
     /// The length of an object's name, in bytes.
     hash: usize,
@@ -204,7 +204,7 @@ fn malformed() -> io::Error {
     io::ErrorKind::InvalidData.into()
 }
 
-impl<R: BufRead> Reader<'_, R> {
+impl<R: BufRead> IndexReader<'_, R> {
     fn bytes<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.input.read_exact(&mut bytes)?;

@@ -23,7 +23,7 @@ include!(concat!(env!("OUT_DIR"), "/closed.rs"));
 
 /// A list of `closed.txt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum List {
+pub enum SecretList {
     /// Closed for reading and writing, in every grant.
     Secret,
     /// Like `Secret`, except where certificates and test keys are shipped.
@@ -37,7 +37,7 @@ pub enum List {
 #[serde(deny_unknown_fields)]
 pub struct Listed {
     /// The list.
-    pub list: List,
+    pub list: SecretList,
     /// The homes, and the parts of a home that lie elsewhere.
     pub entries: Arc<[Entry]>,
     /// Paths that a person opened, each with everything below.
@@ -68,7 +68,7 @@ pub const PARENTS_OF_HOMES: [&str; 2] = ["/home", "/var/home"];
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
     /// The list that it belongs to.
-    list: List,
+    list: SecretList,
     /// Pattern, content, owner, and source of the documentation.
     texts: [(u32, u16); 4],
 }
@@ -96,28 +96,28 @@ impl Line {
 }
 
 /// All lines with their lists, in the order of the file.
-pub fn lines() -> impl Iterator<Item = (List, &'static Line)> {
+pub fn lines() -> impl Iterator<Item = (SecretList, &'static Line)> {
     LINES.iter().map(|line| (line.list, line))
 }
 
 /// The machine's paths in a list, as written.
-pub fn paths_of_machine(list: List) -> Vec<PathBuf> {
+pub fn paths_of_machine(list: SecretList) -> Vec<PathBuf> {
     paths(list, |pattern| pattern.starts_with('/').then_some(pattern))
 }
 
 /// The paths of a list in every home, relative to it, as written.
-pub fn paths_of_homes(list: List) -> Vec<PathBuf> {
+pub fn paths_of_homes(list: SecretList) -> Vec<PathBuf> {
     paths(list, |pattern| pattern.strip_prefix("~/"))
 }
 
 /// The names of a list that apply at any depth, without those that contain a wildcard.
-pub fn names_anywhere(list: List) -> Vec<PathBuf> {
+pub fn names_anywhere(list: SecretList) -> Vec<PathBuf> {
     paths(list, |pattern| {
         pattern.strip_prefix("**/").filter(|rest| !rest.contains('*'))
     })
 }
 
-fn paths(list: List, kind: fn(&str) -> Option<&str>) -> Vec<PathBuf> {
+fn paths(list: SecretList, kind: fn(&str) -> Option<&str>) -> Vec<PathBuf> {
     let of_list = lines().filter(|(of, _)| *of == list);
     let all = of_list
         .filter_map(|(_, line)| kind(line.pattern()))
@@ -166,7 +166,7 @@ const ANYWHERE: u16 = 0;
 const HOME: u16 = 1;
 const MACHINE: u16 = 2;
 
-struct Tree {
+struct NameTree {
     nodes: &'static [Node],
     names: &'static [(u16, u16, u16)],
     wild: &'static [([(u16, u16); 2], u16)],
@@ -176,21 +176,21 @@ struct Tree {
     last: [u64; 4],
 }
 
-static SECRET: Tree = Tree {
+static SECRET: NameTree = NameTree {
     nodes: &SECRET_NODES,
     names: &SECRET_NAMES,
     wild: &SECRET_WILD,
     first: SECRET_FIRST,
     last: SECRET_LAST,
 };
-static KEY: Tree = Tree {
+static KEY: NameTree = NameTree {
     nodes: &KEY_NODES,
     names: &KEY_NAMES,
     wild: &KEY_WILD,
     first: KEY_FIRST,
     last: KEY_LAST,
 };
-static GUARDED: Tree = Tree {
+static GUARDED: NameTree = NameTree {
     nodes: &GUARDED_NODES,
     names: &GUARDED_NAMES,
     wild: &GUARDED_WILD,
@@ -198,21 +198,21 @@ static GUARDED: Tree = Tree {
     last: GUARDED_LAST,
 };
 
-impl fmt::Display for List {
+impl fmt::Display for SecretList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            List::Secret | List::Key => "secret",
-            List::Guarded => "guarded",
+            SecretList::Secret | SecretList::Key => "secret",
+            SecretList::Guarded => "guarded",
         })
     }
 }
 
-impl List {
-    fn tree(self) -> &'static Tree {
+impl SecretList {
+    fn tree(self) -> &'static NameTree {
         match self {
-            List::Secret => &SECRET,
-            List::Key => &KEY,
-            List::Guarded => &GUARDED,
+            SecretList::Secret => &SECRET,
+            SecretList::Key => &KEY,
+            SecretList::Guarded => &GUARDED,
         }
     }
 }
@@ -221,7 +221,7 @@ fn holds(bytes: &[u64; 4], byte: u8) -> bool {
     bytes[usize::from(byte / 64)] & (1 << (byte % 64)) != 0
 }
 
-impl Tree {
+impl NameTree {
     fn node(&self, number: u16) -> &'static Node {
         &self.nodes[usize::from(number)]
     }
@@ -265,7 +265,7 @@ impl Tree {
 /// A list with its entries, ready for lookups.
 #[derive(Debug, Clone)]
 pub struct Closing {
-    list: List,
+    list: SecretList,
     entries: Vec<(PathBuf, Start)>,
     /// The nodes that apply directly below `/`, where that is a home.
     root: Vec<u16>,
@@ -288,7 +288,7 @@ impl Start {
 
 /// The automaton's state after a path.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Positions {
+pub enum TreePositions {
     /// This line closes the path.
     Closed(u16),
     /// Before these nodes, besides those of any depth.
@@ -349,8 +349,8 @@ impl Closing {
     /// The same for a run that made some directories itself: no name in one is guarded by a pattern of any depth.
     pub fn line_for_maker(&self, path: &Path, made: &dyn Fn(&Path) -> bool) -> Option<&'static Line> {
         match self.positions_for_maker(path, Depth::Any, made) {
-            Positions::Closed(line) => LINES.get(usize::from(line)),
-            Positions::Before(_) => None,
+            TreePositions::Closed(line) => LINES.get(usize::from(line)),
+            TreePositions::Before(_) => None,
         }
     }
 
@@ -371,14 +371,14 @@ impl Closing {
     }
 
     /// Returns the automaton's state after a path.
-    pub fn positions(&self, path: &Path, depth: Depth) -> Positions {
+    pub fn positions(&self, path: &Path, depth: Depth) -> TreePositions {
         self.positions_for_maker(path, depth, &|_| false)
     }
 
     /// The same, where guarded patterns of any depth don't start in a directory that the run made (`made`).
-    fn positions_for_maker(&self, path: &Path, depth: Depth, made: &dyn Fn(&Path) -> bool) -> Positions {
+    fn positions_for_maker(&self, path: &Path, depth: Depth, made: &dyn Fn(&Path) -> bool) -> TreePositions {
         if self.is_opened(path) {
-            return Positions::Before(Vec::new());
+            return TreePositions::Before(Vec::new());
         }
         let tree = self.list.tree();
         let bytes = path.as_os_str().as_bytes();
@@ -408,7 +408,7 @@ impl Closing {
                     closing = tree.step(ANYWHERE, &name, &mut after);
                     let is_known = closing.is_some() || !after.is_empty();
                     // `.stockade` stays guarded even there: files that a run wrote never become policy.
-                    let may_be_made = self.list == List::Guarded && *name != *b".stockade";
+                    let may_be_made = self.list == SecretList::Guarded && *name != *b".stockade";
                     if is_known && may_be_made && made(above) {
                         closing = None;
                         after.clear();
@@ -432,7 +432,7 @@ impl Closing {
                 }
             }
             if let Some(line) = closing {
-                return Positions::Closed(line);
+                return TreePositions::Closed(line);
             }
             if placed && is_home(here) {
                 after.push(HOME);
@@ -441,7 +441,7 @@ impl Closing {
         }
         before.sort_unstable();
         before.dedup();
-        Positions::Before(before)
+        TreePositions::Before(before)
     }
 
     /// Whether a person opened the path, or a directory above it.
@@ -457,7 +457,7 @@ impl Closing {
 
     /// Whether a pattern of any depth closes the path, or a directory above it.
     pub fn closes_by_name(&self, path: &Path) -> bool {
-        matches!(self.positions(path, Depth::Pattern), Positions::Closed(_))
+        matches!(self.positions(path, Depth::Pattern), TreePositions::Closed(_))
     }
 
     /// Whether an entry, or a parent of homes, lies strictly below a directory.
@@ -473,14 +473,14 @@ impl Closing {
     /// Whether an anchored line may close something strictly below a directory.
     pub fn is_placed_below(&self, directory: &Path) -> bool {
         match self.positions(directory, Depth::Placed) {
-            Positions::Closed(_) => false,
-            Positions::Before(before) => !before.is_empty() || self.has_entry_below(directory),
+            TreePositions::Closed(_) => false,
+            TreePositions::Before(before) => !before.is_empty() || self.has_entry_below(directory),
         }
     }
 
     /// Whether an anchored line closes the path as a whole.
     pub fn closes_by_place(&self, path: &Path) -> bool {
-        matches!(self.positions(path, Depth::Placed), Positions::Closed(_))
+        matches!(self.positions(path, Depth::Placed), TreePositions::Closed(_))
     }
 
     /// Whether an anchored line closes all of a tree, or may close something in it.
@@ -492,9 +492,9 @@ impl Closing {
     pub fn opens(&self, old: &Path, new: &Path, made: &dyn Fn(&Path) -> bool) -> bool {
         let from = self.positions_for_maker(old, Depth::Any, made);
         match (from, self.positions(new, Depth::Any)) {
-            (_, Positions::Closed(_)) => false,
-            (Positions::Closed(_), Positions::Before(_)) => true,
-            (Positions::Before(old_ones), Positions::Before(new_ones)) => {
+            (_, TreePositions::Closed(_)) => false,
+            (TreePositions::Closed(_), TreePositions::Before(_)) => true,
+            (TreePositions::Before(old_ones), TreePositions::Before(new_ones)) => {
                 self.has_entry_below(old) || old_ones.iter().any(|node| !new_ones.contains(node))
             }
         }
@@ -507,9 +507,9 @@ impl Closing {
             return self.is_placed_below(new);
         };
         match (self.positions(from, Depth::Any), self.positions(new, Depth::Any)) {
-            (_, Positions::Closed(_)) => false,
-            (Positions::Closed(_), Positions::Before(after)) => !after.is_empty() || self.has_entry_below(new),
-            (Positions::Before(before), Positions::Before(after)) => {
+            (_, TreePositions::Closed(_)) => false,
+            (TreePositions::Closed(_), TreePositions::Before(after)) => !after.is_empty() || self.has_entry_below(new),
+            (TreePositions::Before(before), TreePositions::Before(after)) => {
                 self.has_entry_below(new) || after.iter().any(|node| !before.contains(node))
             }
         }
@@ -521,7 +521,7 @@ impl Closing {
 pub struct Names([Start; 3]);
 
 impl Names {
-    const LISTS: [List; 3] = [List::Secret, List::Key, List::Guarded];
+    const LISTS: [SecretList; 3] = [SecretList::Secret, SecretList::Key, SecretList::Guarded];
 
     /// The state outside of homes: only patterns of any depth.
     pub fn anywhere() -> Names {
@@ -539,7 +539,7 @@ impl Names {
     }
 
     /// The strictest list that closes the path as a whole.
-    pub fn closing(&self) -> Option<List> {
+    pub fn closing(&self) -> Option<SecretList> {
         let mut lists = Self::LISTS.into_iter().zip(&self.0);
         let closing = lists.find(|(_, start)| matches!(start, Start::Closed(_)));
         closing.map(|(list, _)| list)
@@ -562,7 +562,7 @@ impl Names {
 }
 
 /// Returns the automaton's state after a lowercase name.
-fn step(tree: &Tree, before: &[u16], name: &[u8]) -> Start {
+fn step(tree: &NameTree, before: &[u16], name: &[u8]) -> Start {
     let anywhere: &[u16] = if tree.may_begin(name) { &[ANYWHERE] } else { &[] };
     let mut after = Vec::new();
     let mut steps = before.iter().chain(anywhere);
@@ -573,7 +573,7 @@ fn step(tree: &Tree, before: &[u16], name: &[u8]) -> Start {
 }
 
 /// Returns the automaton's state at a part of a home.
-fn start(tree: &Tree, at: &Path) -> Start {
+fn start(tree: &NameTree, at: &Path) -> Start {
     let names = at
         .components()
         .map(|part| part.as_os_str().as_bytes().to_ascii_lowercase());

@@ -31,9 +31,9 @@ impl Globs {
     fn of(listed: &Listed) -> Globs {
         let (mut literal, mut wild, mut open) = (Vec::new(), Vec::new(), Vec::new());
         let kind = match listed.list {
-            List::Secret => "secret",
-            List::Key => "key",
-            List::Guarded => "guarded",
+            SecretList::Secret => "secret",
+            SecretList::Key => "key",
+            SecretList::Guarded => "guarded",
         };
         for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let head = line.split('|').next().unwrap();
@@ -78,7 +78,7 @@ fn absolute(pattern: &str, entries: &[Entry]) -> Vec<String> {
     parents.chain(entries).collect()
 }
 
-fn listed(list: List, entries: &[(&str, &str)]) -> Closing {
+fn listed(list: SecretList, entries: &[(&str, &str)]) -> Closing {
     let entry = |(place, at): &(&str, &str)| Entry {
         place: PathBuf::from(place),
         at: PathBuf::from(at),
@@ -92,7 +92,7 @@ fn listed(list: List, entries: &[(&str, &str)]) -> Closing {
 
 #[test]
 fn names_of_a_home_are_closed_in_every_home_and_nowhere_else() {
-    let closing = listed(List::Secret, &[("/root", ""), ("/srv/ada", "")]);
+    let closing = listed(SecretList::Secret, &[("/root", ""), ("/srv/ada", "")]);
     let closes = |path: &str| closing.line(Path::new(path)).is_some();
     for home in ["/root", "/srv/ada", "/home/bob", "/var/home/eve"] {
         assert!(closes(&format!("{home}/.npmrc")), "{home}");
@@ -104,7 +104,7 @@ fn names_of_a_home_are_closed_in_every_home_and_nowhere_else() {
 
 #[test]
 fn names_of_a_home_are_closed_where_that_is_the_root_directory() {
-    for list in [List::Secret, List::Guarded] {
+    for list in [SecretList::Secret, SecretList::Guarded] {
         let closing = listed(list, &[("//", "")]);
         for path in paths_of_homes(list) {
             let path = Path::new("/").join(path.to_str().unwrap().replace('*', "x"));
@@ -112,14 +112,14 @@ fn names_of_a_home_are_closed_where_that_is_the_root_directory() {
         }
         assert!(closing.is_placed_below(Path::new("/")));
     }
-    let closing = listed(List::Secret, &[("/", "")]);
+    let closing = listed(SecretList::Secret, &[("/", "")]);
     assert!(!closing.is_placed_below(Path::new("/srv")));
     assert!(closing.line(Path::new("/srv/.npmrc")).is_none());
 }
 
 #[test]
 fn every_closed_path_stays_closed_however_the_slashes_of_its_home_are_written() {
-    for list in [List::Secret, List::Key, List::Guarded] {
+    for list in [SecretList::Secret, SecretList::Key, SecretList::Guarded] {
         for spelling in ["/srv/ada/", "/srv/ada//", "/srv/ada/.", "/srv//ada", "//srv/./ada"] {
             let homes = listed(list, &[(spelling, ""), (spelling, ".config/gh")]);
             for path in paths_of_homes(list) {
@@ -133,7 +133,7 @@ fn every_closed_path_stays_closed_however_the_slashes_of_its_home_are_written() 
 #[test]
 fn a_place_that_a_variable_moved_is_closed_where_it_is() {
     let closing = listed(
-        List::Secret,
+        SecretList::Secret,
         &[("/data/cargo", ".cargo"), ("/k/config", ".kube/config")],
     );
     let closes = |path: &str| closing.line(Path::new(path)).is_some();
@@ -144,7 +144,7 @@ fn a_place_that_a_variable_moved_is_closed_where_it_is() {
 
 #[test]
 fn templates_and_public_keys_are_open_and_what_only_looks_like_one_is_not() {
-    let closing = listed(List::Key, &[]);
+    let closing = listed(SecretList::Key, &[]);
     let closes = |path: &str| closing.line(Path::new(path)).is_some();
     for open in [
         "/w/.env.example",
@@ -171,7 +171,7 @@ fn templates_and_public_keys_are_open_and_what_only_looks_like_one_is_not() {
 #[test]
 fn what_a_person_opened_is_open_with_all_below_it() {
     let mut all = Listed {
-        list: List::Secret,
+        list: SecretList::Secret,
         entries: [].into(),
         open: [Opened(PathBuf::from("/home/ada/.aws/config"))].into(),
     };
@@ -198,7 +198,7 @@ fn every_line_has_a_list_and_says_what_it_holds() {
 
 #[test]
 fn a_line_names_the_place_that_it_closes() {
-    let closing = listed(List::Secret, &[("/root", "")]);
+    let closing = listed(SecretList::Secret, &[("/root", "")]);
     let target = |path: &str| closing.target(Path::new(path));
     assert_eq!(
         target("/root/.npmrc"),
@@ -214,7 +214,7 @@ fn a_line_names_the_place_that_it_closes() {
 
 #[test]
 fn what_a_machine_starts_and_loads_is_guarded_and_what_else_it_has_is_not() {
-    let closing = listed(List::Guarded, &[]);
+    let closing = listed(SecretList::Guarded, &[]);
     let closes = |path: &str| closing.line(Path::new(path)).is_some();
     for path in [
         "/etc/systemd/system/a.service",

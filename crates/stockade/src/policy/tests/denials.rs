@@ -9,8 +9,8 @@ use proptest::sample::select;
 use super::super::*;
 use super::{denial, grant, policy};
 
-fn closing(target: Target, access: Access, kind: DenialKind) -> Denial {
-    Denial {
+fn closing(target: Target, access: Access, kind: DenialKind) -> DenialRule {
+    DenialRule {
         target,
         access,
         kind,
@@ -23,7 +23,7 @@ fn path(path: &str) -> Target {
 }
 
 /// The definition: one glob, tried on the path and each directory above it.
-fn closes(denial: &Denial, path: &Path) -> bool {
+fn closes(denial: &DenialRule, path: &Path) -> bool {
     match &denial.target {
         Target::Path(closed) => path.starts_with(closed),
         Target::GitDirectories => git::is_guarded(path),
@@ -43,17 +43,17 @@ fn closes(denial: &Denial, path: &Path) -> bool {
     }
 }
 
-const LISTS: [List; 3] = [List::Secret, List::Key, List::Guarded];
+const LISTS: [SecretList; 3] = [SecretList::Secret, SecretList::Key, SecretList::Guarded];
 
-fn listed_denial(list: List, homes: &[&str]) -> Denial {
+fn listed_denial(list: SecretList, homes: &[&str]) -> DenialRule {
     let home = |place: &&str| Entry {
         place: PathBuf::from(place),
         at: PathBuf::new(),
     };
     let (access, kind) = match list {
-        List::Secret => (Access::WRITING, DenialKind::SecretName),
-        List::Key => (Access::WRITING, DenialKind::SecretPattern),
-        List::Guarded => (Access::CHANGE, DenialKind::Guarded),
+        SecretList::Secret => (Access::WRITING, DenialKind::SecretName),
+        SecretList::Key => (Access::WRITING, DenialKind::SecretPattern),
+        SecretList::Guarded => (Access::CHANGE, DenialKind::Guarded),
     };
     let listed = Listed {
         list,
@@ -118,7 +118,7 @@ fn any_path(most: usize) -> impl Strategy<Value = PathBuf> {
     proptest::collection::vec(select(NAMES), 0..=most).prop_map(|parts| Path::new("/").join(parts.join("/")))
 }
 
-fn any_denial() -> impl Strategy<Value = Denial> {
+fn any_denial() -> impl Strategy<Value = DenialRule> {
     let kinds = vec![DenialKind::Explicit, DenialKind::SecretPattern, DenialKind::Guarded];
     let accesses = vec![Access::WRITE, Access::WRITING];
     let globs = (select(GLOBS), select(vec!["/", "/w", "/w/x"])).prop_map(|(glob, below)| Target::Glob {
@@ -133,7 +133,7 @@ fn any_denial() -> impl Strategy<Value = Denial> {
     prop_oneof![3 => other, 1 => listed]
 }
 
-fn any_denials() -> impl Strategy<Value = Vec<Denial>> {
+fn any_denials() -> impl Strategy<Value = Vec<DenialRule>> {
     proptest::collection::vec(any_denial(), 1..4)
 }
 
@@ -379,7 +379,7 @@ fn a_glob_that_is_none_closes_everything() {
 #[test]
 fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_are() {
     let deep = format!("{}x{}", "{".repeat(2000), "}".repeat(2000));
-    let globs = [(deep.as_str(), Access::READ), ("**/b", Access::WRITE)].map(|(glob, access)| Denial {
+    let globs = [(deep.as_str(), Access::READ), ("**/b", Access::WRITE)].map(|(glob, access)| DenialRule {
         access,
         ..denial(glob, DenialKind::Explicit)
     });
@@ -393,7 +393,7 @@ fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_ar
 /// A project's rules on tool calls are for a person to set, never for a run.
 #[test]
 fn a_project_s_configuration_is_read_and_never_written() {
-    let denials = vec![listed_denial(List::Guarded, &[])];
+    let denials = vec![listed_denial(SecretList::Guarded, &[])];
     let policy = policy(vec![grant(Access::all(), "/")], denials);
     let matcher = Matcher::new(&policy);
     for name in [

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::{any_path, any_policy, grant, policy};
-use crate::command::Command;
+use crate::command::ResolvedCommand;
 use crate::profile::{Catalog, Profile};
 
 /// A profile with these lines, and its policy for a run in `/r` with the home `/h`.
@@ -23,7 +23,7 @@ fn shipped(name: &str) -> (Profile, Policy) {
 }
 
 fn resolved(profile: Profile) -> (Profile, Policy) {
-    let command = Command::nothing();
+    let command = ResolvedCommand::nothing();
     let policy = resolve(
         &profile,
         &Circumstances {

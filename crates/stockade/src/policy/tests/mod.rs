@@ -17,15 +17,15 @@ pub(super) fn grant(access: Access, path: &str) -> Grant {
     Grant {
         access,
         path: PathBuf::from(path),
-        extent: Extent::Subtree,
+        extent: GrantExtent::Subtree,
         exempt: false,
         origin: Origin::Flag("test".into()),
         why: None,
     }
 }
 
-pub(super) fn denial(glob: &str, kind: DenialKind) -> Denial {
-    Denial {
+pub(super) fn denial(glob: &str, kind: DenialKind) -> DenialRule {
+    DenialRule {
         target: Target::Glob {
             below: PathBuf::from("/"),
             glob: glob.into(),
@@ -36,7 +36,7 @@ pub(super) fn denial(glob: &str, kind: DenialKind) -> Denial {
     }
 }
 
-pub(super) fn policy(grants: Vec<Grant>, denials: Vec<Denial>) -> Policy {
+pub(super) fn policy(grants: Vec<Grant>, denials: Vec<DenialRule>) -> Policy {
     Policy {
         profile: "test".into(),
         capabilities: crate::policy::Capabilities::USUAL,
@@ -93,7 +93,7 @@ fn closing_everything_in_a_directory_closes_the_directory() {
 fn secret_patterns_are_off_in_an_installation_and_secret_names_are_not() {
     let mut installation = grant(Access::READ, "/opt/tool");
     installation.exempt = true;
-    let closed = Denial {
+    let closed = DenialRule {
         target: Target::Path(PathBuf::from("/opt/tool/private")),
         kind: DenialKind::SecretName,
         ..denial("", DenialKind::SecretName)
@@ -109,7 +109,7 @@ fn secret_patterns_are_off_in_an_installation_and_secret_names_are_not() {
 #[test]
 fn a_single_path_grants_nothing_below_it() {
     let mut one = grant(Access::READ, "/r/script.py");
-    one.extent = Extent::Single;
+    one.extent = GrantExtent::Single;
     let policy = policy(vec![one], vec![]);
     assert!(allows(&policy, Access::READ, "/r/script.py"));
     assert!(!allows(&policy, Access::READ, "/r/script.py/x"));
@@ -141,13 +141,17 @@ fn any_access() -> impl Strategy<Value = Access> {
 
 fn any_grant() -> impl Strategy<Value = Grant> {
     (any_access(), any_path(), any::<bool>(), any::<bool>()).prop_map(|(access, path, single, exempt)| Grant {
-        extent: if single { Extent::Single } else { Extent::Subtree },
+        extent: if single {
+            GrantExtent::Single
+        } else {
+            GrantExtent::Subtree
+        },
         exempt,
         ..grant(access, &path)
     })
 }
 
-fn any_denial() -> impl Strategy<Value = Denial> {
+fn any_denial() -> impl Strategy<Value = DenialRule> {
     let kinds = vec![
         DenialKind::Explicit,
         DenialKind::SecretName,

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::policy;
-use crate::command::Command;
+use crate::command::ResolvedCommand;
 use crate::profile::{Catalog, HostPattern, Name, Origin, models};
 
 fn grant(pattern: &str) -> HostGrant {
@@ -299,7 +299,7 @@ fn resolved(lines: &str, additions: &Additions) -> Policy {
             root: Path::new("/r"),
             home: None,
             environment: &[("M_KEY".into(), "secret".into()), ("OTHER_KEY".into(), "x".into())],
-            command: &Command::nothing(),
+            command: &ResolvedCommand::nothing(),
             git_identity: &[],
             entries: &[],
             opened: &[],

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::*;
-use crate::command::Command;
+use crate::command::ResolvedCommand;
 use crate::policy::{self, Additions, Circumstances, DenialKind, Entry, NetworkPolicy, Policy, Target};
 use crate::profile::Catalog;
 
@@ -61,7 +61,7 @@ fn resolved(profile: &str, command: &str) -> Policy {
             root: Path::new(ROOT),
             home: Some(Path::new(HOME)),
             environment: &[],
-            command: &Command {
+            command: &ResolvedCommand {
                 program: Path::new("/usr/bin").join(command),
                 argv: Vec::new(),
                 executables: vec![Path::new("/usr/bin").join(command)],
@@ -108,7 +108,7 @@ pub(super) fn refusal(kind: Kind, target: impl AsRef<[u8]>) -> Refusal {
 }
 
 fn secret(glob: &str) -> Reason {
-    Reason::Denied(Box::new(policy::Denial {
+    Reason::Denied(Box::new(policy::DenialRule {
         target: Target::Glob {
             below: PathBuf::from("/"),
             glob: glob.to_string(),

@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::question::Key;
-use crate::policy::{self, Access, Extent, HostGrant, NetworkPolicy, Policy, ProtocolCheck};
+use super::question::QuestionKey;
+use crate::policy::{self, Access, GrantExtent, HostGrant, NetworkPolicy, Policy, ProtocolCheck};
 use crate::profile::{Name, Origin};
-use crate::report::{Flag, Grant, PathGrant};
+use crate::report::{Flag, FlagGrant, PathGrant};
 
 /// Grants in addition to the policy's. The policy's denials override them as well.
 #[derive(Debug, Clone)]
@@ -30,14 +30,14 @@ impl Default for ApprovedGrants {
 
 impl ApprovedGrants {
     /// Adds one grant. `by` names the approver.
-    pub fn add(&mut self, grant: &Grant, extent: Extent, by: &str) {
+    pub fn add(&mut self, grant: &FlagGrant, extent: GrantExtent, by: &str) {
         let origin = Origin::Approval(by.to_string());
         match grant {
-            Grant::Path(PathGrant {
+            FlagGrant::Path(PathGrant {
                 flag: Flag::Socket,
                 path,
             }) => self.sockets.push(path.clone()),
-            Grant::Path(PathGrant { flag, path }) => self.paths.push(policy::Grant {
+            FlagGrant::Path(PathGrant { flag, path }) => self.paths.push(policy::Grant {
                 access: flag.access(),
                 path: path.clone(),
                 extent,
@@ -45,7 +45,7 @@ impl ApprovedGrants {
                 origin,
                 why: None,
             }),
-            Grant::Host(pattern) => {
+            FlagGrant::Host(pattern) => {
                 let host = HostGrant {
                     pattern: pattern.clone(),
                     origin,
@@ -56,7 +56,7 @@ impl ApprovedGrants {
                     NetworkPolicy::Nothing => self.reach = NetworkPolicy::Hosts(vec![host]),
                 }
             }
-            Grant::Listen(port) => self.listen.push(*port),
+            FlagGrant::Listen(port) => self.listen.push(*port),
         }
     }
 
@@ -117,14 +117,14 @@ pub struct CallGrants {
     /// Granted for this call alone.
     pub once: ApprovedGrants,
     /// The questions already answered for this call.
-    pub answered: Vec<Key>,
+    pub answered: Vec<QuestionKey>,
     /// The kind of thread that handles the call.
-    pub place: Place,
+    pub place: CallSite,
 }
 
 /// The kind of thread that handles a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum CallSite {
     /// A worker, in the workers' Landlock domain.
     #[default]
     Worker,

@@ -9,7 +9,7 @@ use std::thread;
 use super::question::Message;
 use crate::approve::{Answer, Approver, Deadline, EscalationRequest};
 use crate::fault;
-use crate::report::{Faults, Part};
+use crate::report::{Faults, FaultyPart};
 use stockade_sys::confine;
 
 /// One question to put to the approver.
@@ -79,7 +79,7 @@ fn ask(job: &PromptJob, approver: &dyn Approver, faults: &Faults) {
         approver.ask(&job.request, &job.deadline)
     });
     job.reply(asked.unwrap_or_else(|fault| {
-        faults.note(Part::Approver, &fault);
+        faults.note(FaultyPart::Approver, &fault);
         Answer::silence("asking failed")
     }));
 }

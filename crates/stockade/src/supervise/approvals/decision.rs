@@ -6,11 +6,11 @@ use super::{Approvals, Asking};
 use crate::approve::{self, Answer, Choice, EscalationRequest, Lifetime, Requested};
 use crate::mutex::write_lock;
 use crate::policy::{self, Policy};
-use crate::report::{Declined, Flag, Grant, PathGrant, Refusal, path_of};
+use crate::report::{Declined, Flag, FlagGrant, PathGrant, Refusal, path_of};
 use crate::supervise::shared::Shared;
 
 /// The outcome of an answer.
-pub enum Decision {
+pub enum AnswerEffect {
     Yes(Box<Granting>),
     No(Declined),
 }
@@ -18,26 +18,26 @@ pub enum Decision {
 /// A grant or profile and how long it lasts.
 pub struct Granting {
     lifetime: Lifetime,
-    subject: Subject,
+    subject: GrantSubject,
 }
 
-enum Subject {
-    Grant(Grant),
+enum GrantSubject {
+    Grant(FlagGrant),
     Profile(String, Box<Policy>),
 }
 
 /// Checks an answer against its question.
-pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, answer: &Answer) -> Decision {
+pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, answer: &Answer) -> AnswerEffect {
     let (lifetime, extent) = match &answer.choice {
         Choice::Yes { lifetime, extent } => (*lifetime, extent),
         Choice::No { .. } => {
-            return Decision::No(Declined {
+            return AnswerEffect::No(Declined {
                 by: Some(answer.by.clone()),
                 reason: answer.reason.clone(),
             });
         }
         Choice::Silence => {
-            return Decision::No(Declined {
+            return AnswerEffect::No(Declined {
                 by: None,
                 reason: answer.reason.clone(),
             });
@@ -45,12 +45,12 @@ pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, a
     };
     let subject = match extent {
         approve::Extent::Requested => match &offered.what {
-            What::Grant(grant) => Some(Subject::Grant(grant.clone())),
+            What::Grant(grant) => Some(GrantSubject::Grant(grant.clone())),
             // `trusted` is granted only if the approver typed its name.
             What::Profile(name) if name != Requested::TYPED => profile(asking, name),
             What::Profile(_) => None,
         },
-        approve::Extent::Wider => offered.wider.clone().map(Subject::Grant),
+        approve::Extent::Wider => offered.wider.clone().map(GrantSubject::Grant),
         // Another profile might not even allow what was asked for, and the question would come again and again.
         approve::Extent::Profile(name) => match &offered.what {
             What::Profile(requested) if name == requested || name == Requested::TYPED => profile(asking, name),
@@ -58,25 +58,25 @@ pub fn decide(asking: &Asking, request: &EscalationRequest, offered: &Offered, a
         },
     };
     match subject {
-        Some(subject) if request.lifetimes.contains(&lifetime) => Decision::Yes(Box::new(Granting {
+        Some(subject) if request.lifetimes.contains(&lifetime) => AnswerEffect::Yes(Box::new(Granting {
             lifetime: lasting(lifetime, &subject, extent),
             subject,
         })),
-        _ => Decision::No(Declined {
+        _ => AnswerEffect::No(Declined {
             by: Some("Stockade".into()),
             reason: Some(format!("the answer of {} doesn't fit the question", answer.by)),
         }),
     }
 }
 
-fn profile(asking: &Asking, name: &str) -> Option<Subject> {
+fn profile(asking: &Asking, name: &str) -> Option<GrantSubject> {
     let policy = asking.profiles.policy(name)?;
-    Some(Subject::Profile(name.to_string(), Box::new(policy)))
+    Some(GrantSubject::Profile(name.to_string(), Box::new(policy)))
 }
 
 /// A wider grant or a profile lasts for the session at least: one access needs nothing wider.
-fn lasting(lifetime: Lifetime, subject: &Subject, extent: &approve::Extent) -> Lifetime {
-    let is_wide = *extent == approve::Extent::Wider || matches!(subject, Subject::Profile(..));
+fn lasting(lifetime: Lifetime, subject: &GrantSubject, extent: &approve::Extent) -> Lifetime {
+    let is_wide = *extent == approve::Extent::Wider || matches!(subject, GrantSubject::Profile(..));
     if is_wide && lifetime == Lifetime::Once {
         Lifetime::Session
     } else {
@@ -85,15 +85,15 @@ fn lasting(lifetime: Lifetime, subject: &Subject, extent: &approve::Extent) -> L
 }
 
 /// A yes to a file doesn't extend to a directory that the run puts in its place.
-fn extent(grant: &Grant, refusal: Option<&Refusal>) -> policy::Extent {
+fn extent(grant: &FlagGrant, refusal: Option<&Refusal>) -> policy::GrantExtent {
     let is_file = |refusal: &Refusal| !refusal.is_directory && !matches!(&*refusal.syscall, "mkdir" | "mkdirat");
     let is_itself = |refusal: &Refusal| match grant {
-        Grant::Path(PathGrant { path, .. }) => path_of(&refusal.target) == Some(path),
-        Grant::Host(_) | Grant::Listen(_) => false,
+        FlagGrant::Path(PathGrant { path, .. }) => path_of(&refusal.target) == Some(path),
+        FlagGrant::Host(_) | FlagGrant::Listen(_) => false,
     };
     match refusal {
-        Some(refusal) if is_itself(refusal) && is_file(refusal) => policy::Extent::Single,
-        _ => policy::Extent::Subtree,
+        Some(refusal) if is_itself(refusal) && is_file(refusal) => policy::GrantExtent::Single,
+        _ => policy::GrantExtent::Subtree,
     }
 }
 
@@ -114,16 +114,16 @@ impl Granting {
         if self.lasts() {
             let mut opened = write_lock(&approvals.opened);
             match &self.subject {
-                Subject::Grant(grant) => opened.add(grant, extent(grant, refusal), &answer.by),
-                Subject::Profile(_, policy) => opened.add_profile(policy),
+                GrantSubject::Grant(grant) => opened.add(grant, extent(grant, refusal), &answer.by),
+                GrantSubject::Profile(_, policy) => opened.add_profile(policy),
             }
         }
         if self.lifetime != Lifetime::Always {
             return self.lifetime;
         }
         let kept = match &self.subject {
-            Subject::Grant(grant) => shared.keep_grant(&grant.words(), request, answer),
-            Subject::Profile(name, _) => shared.keep_grant(&["--profile".into(), name.into()], request, answer),
+            GrantSubject::Grant(grant) => shared.keep_grant(&grant.words(), request, answer),
+            GrantSubject::Profile(name, _) => shared.keep_grant(&["--profile".into(), name.into()], request, answer),
         };
         if kept { Lifetime::Always } else { Lifetime::Session }
     }
@@ -133,26 +133,26 @@ impl Granting {
         if self.lasts() {
             return;
         }
-        let Subject::Grant(grant) = &self.subject else {
+        let GrantSubject::Grant(grant) = &self.subject else {
             return;
         };
         match (grant, path_of(&refusal.target)) {
-            (Grant::Path(PathGrant { flag, .. }), Some(path)) if *flag != Flag::Socket => {
-                let exact = Grant::Path(PathGrant {
+            (FlagGrant::Path(PathGrant { flag, .. }), Some(path)) if *flag != Flag::Socket => {
+                let exact = FlagGrant::Path(PathGrant {
                     flag: *flag,
                     path: path.to_path_buf(),
                 });
-                once.add(&exact, policy::Extent::Single, by);
+                once.add(&exact, policy::GrantExtent::Single, by);
             }
-            _ => once.add(grant, policy::Extent::Single, by),
+            _ => once.add(grant, policy::GrantExtent::Single, by),
         }
     }
 
     /// The grant as data for records and reports.
     pub fn requested(&self) -> Requested {
         match &self.subject {
-            Subject::Grant(grant) => Requested::Grants(vec![words(grant)]),
-            Subject::Profile(name, _) => Requested::Profile(name.clone()),
+            GrantSubject::Grant(grant) => Requested::Grants(vec![words(grant)]),
+            GrantSubject::Profile(name, _) => Requested::Profile(name.clone()),
         }
     }
 }

@@ -36,16 +36,16 @@ impl Gate {
 }
 
 /// Keeps the gate closed until it is dropped.
-struct Closed(Arc<Approvals>);
+struct ClosedGate(Arc<Approvals>);
 
-impl Closed {
-    fn new(approvals: &Arc<Approvals>) -> Closed {
+impl ClosedGate {
+    fn new(approvals: &Arc<Approvals>) -> ClosedGate {
         approvals.gate.set(true);
-        Closed(Arc::clone(approvals))
+        ClosedGate(Arc::clone(approvals))
     }
 }
 
-impl Drop for Closed {
+impl Drop for ClosedGate {
     fn drop(&mut self) {
         self.0.gate.set(false);
     }
@@ -54,7 +54,7 @@ impl Drop for Closed {
 /// The stopped run. Dropping it resumes the run.
 pub struct Hold {
     pause: Pause,
-    _closed: Closed,
+    _closed: ClosedGate,
 }
 
 impl Hold {
@@ -64,7 +64,7 @@ impl Hold {
             // Stopping the run would cancel the very call that is asked about.
             return Err("before Linux 5.19 nothing can be asked where the run has its terminal");
         }
-        let closed = Closed::new(approvals);
+        let closed = ClosedGate::new(approvals);
         let Some(pause) = Pause::begin(worker_fds.warden, Some(worker_fds.orders.as_fd())) else {
             return Err("the run's processes can't be held still, so nothing is asked where they have their terminal");
         };

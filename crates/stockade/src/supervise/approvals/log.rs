@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::question::{Group, Key};
+use super::question::{Group, QuestionKey};
 use crate::report::{Declined, Escalated, Escalation, Refusal};
 
 /// Most questions in one run.
@@ -34,8 +34,8 @@ pub enum Considered {
 pub struct Log {
     asked: usize,
     recent: VecDeque<Instant>,
-    refused: HashMap<Key, Declined>,
-    granted: HashSet<Key>,
+    refused: HashMap<QuestionKey, Declined>,
+    granted: HashSet<QuestionKey>,
     strikes: HashMap<Group, usize>,
     yeses: HashMap<Group, usize>,
     silences: usize,
@@ -49,7 +49,7 @@ impl Log {
         if let Some(declined) = &self.ended {
             return Considered::Refused(declined.clone());
         }
-        if let Some(declined) = self.refused.get(&Key::of(refusal)) {
+        if let Some(declined) = self.refused.get(&QuestionKey::of(refusal)) {
             return Considered::Refused(declined.clone());
         }
         match self.strikes.get(&Group::of(refusal)) {
@@ -88,7 +88,7 @@ impl Log {
     }
 
     /// Records a yes; one that lasts isn't asked for again.
-    pub fn grant(&mut self, key: &Key, group: &Group, lasts: bool) {
+    pub fn grant(&mut self, key: &QuestionKey, group: &Group, lasts: bool) {
         self.silences = 0;
         *self.yeses.entry(group.clone()).or_default() += 1;
         if lasts && self.granted.len() < MOST_REFUSED {
@@ -102,7 +102,7 @@ impl Log {
     }
 
     /// Whether a lasting yes was given.
-    pub fn has_granted(&self, key: &Key) -> bool {
+    pub fn has_granted(&self, key: &QuestionKey) -> bool {
         self.granted.contains(key)
     }
 
@@ -115,7 +115,7 @@ impl Log {
             };
             self.end(full);
         }
-        self.refused.insert(Key::of(refusal), declined);
+        self.refused.insert(QuestionKey::of(refusal), declined);
         *self.strikes.entry(Group::of(refusal)).or_default() += 1;
     }
 

@@ -24,7 +24,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
-pub use approved_grants::{ApprovedGrants, CallGrants, Place};
+pub use approved_grants::{ApprovedGrants, CallGrants, CallSite};
 pub use approver_pool::ApproverPool;
 pub use log::Considered;
 pub use prompt_queue::PromptQueue;

@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 use super::approver_pool::{ApproverPool, PromptJob};
 use super::hold::Hold;
 use super::log::{Considered, not_opened};
-use super::question::{Group, Key, Message, Question};
+use super::question::{Group, Message, Question, QuestionKey};
 use super::{Approvals, decision, writing};
 use crate::approve::{Answer, Choice, Deadline, EscalationRequest, Manner, Requested};
 use crate::audit::{Decided, Granted, Record};
 use crate::fault::{self, Fault};
-use crate::report::{Declined, Escalated, Part, Reason};
+use crate::report::{Declined, Escalated, FaultyPart, Reason};
 use crate::supervise::answer::Errno;
 use crate::supervise::caller::Caller;
 use crate::supervise::dispatch;
 use crate::supervise::shared::Shared;
 use crate::supervise::worker::Worker;
-use decision::Decision;
+use decision::AnswerEffect;
 use stockade_sys::notify::Notification;
 use writing::Offered;
 
@@ -40,7 +40,7 @@ pub struct PromptQueue {
     approver_pool: ApproverPool,
     inbox: Receiver<Message>,
     replies: Sender<Message>,
-    open: Vec<Open>,
+    open: Vec<OpenPrompt>,
     waiting: VecDeque<Question>,
     /// Messages received while waiting for one particular answer.
     early: VecDeque<Message>,
@@ -53,10 +53,10 @@ pub struct PromptQueue {
 }
 
 /// A question that the approver has been asked.
-struct Open {
+struct OpenPrompt {
     number: usize,
     group: Group,
-    key: Key,
+    key: QuestionKey,
     request: EscalationRequest,
     offered: Offered,
     deadline: Deadline,
@@ -121,7 +121,7 @@ impl PromptQueue {
 
     /// After a panic: withdraws every question and refuses every waiting call.
     fn start_over(&mut self, fault: &Fault) {
-        self.shared().faults.note(Part::Questions, fault);
+        self.shared().faults.note(FaultyPart::Questions, fault);
         for open in std::mem::take(&mut self.open) {
             open.deadline.withdraw();
             self.wait_for_terminal(open.number);
@@ -167,7 +167,7 @@ impl PromptQueue {
             self.decline(question, declined);
             return;
         }
-        let key = Key::of(&question.refusal);
+        let key = QuestionKey::of(&question.refusal);
         if question.call_grants.answered.contains(&key) {
             self.decline(question, not_opened());
             return;
@@ -245,10 +245,10 @@ impl PromptQueue {
             deadline: deadline.clone(),
             reply: self.replies.clone(),
         });
-        self.open.push(Open {
+        self.open.push(OpenPrompt {
             number,
             group: Group::of(&question.refusal),
-            key: Key::of(&question.refusal),
+            key: QuestionKey::of(&question.refusal),
             request,
             offered,
             deadline,
@@ -312,7 +312,7 @@ impl PromptQueue {
     }
 
     /// Handles Ctrl-C, which ends the run when it is resumed: the waiting calls are declined without asking.
-    fn give_way(&mut self, open: Open, answer: &Answer) {
+    fn give_way(&mut self, open: OpenPrompt, answer: &Answer) {
         self.close(open, answer);
         for question in std::mem::take(&mut self.waiting) {
             self.decline(
@@ -326,7 +326,7 @@ impl PromptQueue {
     }
 
     /// Gives up a question because the run was resumed: the answer may be to a question that the run has drawn.
-    fn break_off(&mut self, open: Open) {
+    fn break_off(&mut self, open: OpenPrompt) {
         open.deadline.break_off();
         self.close(open, &Answer::silence("the run went on while the question was open"));
     }
@@ -346,28 +346,28 @@ impl PromptQueue {
     }
 
     /// Carries out an answer.
-    fn close(&mut self, open: Open, answer: &Answer) {
+    fn close(&mut self, open: OpenPrompt, answer: &Answer) {
         open.deadline.withdraw();
         let decision = decision::decide(&self.approvals.asking, &open.request, &open.offered, answer);
         let answer = match &decision {
             // An answer that doesn't fit the question counts as none.
-            Decision::No(declined) if matches!(answer.choice, Choice::Yes { .. }) => {
+            AnswerEffect::No(declined) if matches!(answer.choice, Choice::Yes { .. }) => {
                 &Answer::silence(declined.to_string())
             }
             _ => answer,
         };
         let granted = match &decision {
-            Decision::Yes(granting) => Some(granting.requested()),
-            Decision::No(_) => None,
+            AnswerEffect::Yes(granting) => Some(granting.requested()),
+            AnswerEffect::No(_) => None,
         };
         self.keep(&open, answer, granted);
         match decision {
-            Decision::Yes(granting) => self.grant(open, answer, &granting),
-            Decision::No(declined) => self.refuse(open, answer, &declined),
+            AnswerEffect::Yes(granting) => self.grant(open, answer, &granting),
+            AnswerEffect::No(declined) => self.refuse(open, answer, &declined),
         }
     }
 
-    fn keep(&self, open: &Open, answer: &Answer, granted: Option<Requested>) {
+    fn keep(&self, open: &OpenPrompt, answer: &Answer, granted: Option<Requested>) {
         let evidence = &open.request.evidence;
         self.approvals.log().keep(Escalated {
             id: open.request.id.clone(),
@@ -386,7 +386,7 @@ impl PromptQueue {
         });
     }
 
-    fn grant(&mut self, open: Open, answer: &Answer, granting: &decision::Granting) {
+    fn grant(&mut self, open: OpenPrompt, answer: &Answer, granting: &decision::Granting) {
         fault::point("granting", || &open.request.evidence.target);
         let lifetime = granting.open(
             &self.approvals,
@@ -420,7 +420,7 @@ impl PromptQueue {
         }
     }
 
-    fn refuse(&mut self, open: Open, answer: &Answer, declined: &Declined) {
+    fn refuse(&mut self, open: OpenPrompt, answer: &Answer, declined: &Declined) {
         {
             let mut log = self.approvals.log();
             if let Some(first) = open.calls.first() {

@@ -34,7 +34,7 @@ pub enum Message {
 
 /// A kind of access that is granted as one, whichever call asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Power {
+enum QuestionPower {
     Read,
     Change,
     Socket,
@@ -43,43 +43,45 @@ enum Power {
     Other,
 }
 
-impl Power {
-    fn of(kind: Kind) -> Power {
+impl QuestionPower {
+    fn of(kind: Kind) -> QuestionPower {
         match kind {
-            Kind::Read => Power::Read,
-            Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => Power::Change,
-            Kind::Socket => Power::Socket,
-            Kind::Connect => Power::Connect,
-            Kind::Listen => Power::Listen,
-            Kind::Execute | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall | Kind::Variable => Power::Other,
+            Kind::Read => QuestionPower::Read,
+            Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata => QuestionPower::Change,
+            Kind::Socket => QuestionPower::Socket,
+            Kind::Connect => QuestionPower::Connect,
+            Kind::Listen => QuestionPower::Listen,
+            Kind::Execute | Kind::Resolve | Kind::Signal | Kind::Spawn | Kind::Syscall | Kind::Variable => {
+                QuestionPower::Other
+            }
         }
     }
 }
 
 /// Questions with the same key share one answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Key(Power, Vec<u8>);
+pub struct QuestionKey(QuestionPower, Vec<u8>);
 
-impl Key {
-    pub fn of(refusal: &Refusal) -> Key {
-        Key(Power::of(refusal.kind), refusal.target.clone())
+impl QuestionKey {
+    pub fn of(refusal: &Refusal) -> QuestionKey {
+        QuestionKey(QuestionPower::of(refusal.kind), refusal.target.clone())
     }
 }
 
 /// Questions of the same group (a directory, a host) are asked one after the other: the answer to one may be wide
 /// enough for the others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Group(Power, Vec<u8>);
+pub struct Group(QuestionPower, Vec<u8>);
 
 impl Group {
     pub fn of(refusal: &Refusal) -> Group {
         use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt;
-        let power = Power::of(refusal.kind);
+        let power = QuestionPower::of(refusal.kind);
         let target = refusal.target.as_slice();
         let common = match power {
-            Power::Connect => target.iter().rposition(|byte| *byte == b':').map(|end| &target[..end]),
-            Power::Listen => Some(&b""[..]),
+            QuestionPower::Connect => target.iter().rposition(|byte| *byte == b':').map(|end| &target[..end]),
+            QuestionPower::Listen => Some(&b""[..]),
             _ => Path::new(OsStr::from_bytes(target))
                 .parent()
                 .map(|parent| parent.as_os_str().as_bytes()),

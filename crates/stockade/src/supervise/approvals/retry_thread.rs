@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::approved_grants::{CallGrants, Place};
+use super::approved_grants::{CallGrants, CallSite};
 use crate::fault;
 use crate::ruleset;
 use crate::supervise::answer::Errno;
@@ -82,7 +82,7 @@ fn make(mut job: Job) {
         job.refuse(libc::EPERM);
         return;
     }
-    job.call_grants.place = Place::RetryThread;
+    job.call_grants.place = CallSite::RetryThread;
     job.worker
         .work(&job.notification, &job.nested_runs, job.call_grants, dispatch::dispatch);
 }

@@ -2,7 +2,7 @@
 
 use super::Asking;
 use crate::approve::{EscalationRequest, Evidence, Lifetime, Requested, Unit, VERSION};
-use crate::report::{self, Grant, Kind, Reason, Refusal, Setting};
+use crate::report::{self, FlagGrant, Kind, Reason, Refusal, Setting};
 use crate::supervise::shared::Shared;
 
 /// The grants offered for a yes.
@@ -10,12 +10,12 @@ pub struct Offered {
     /// The requested grant or profile.
     pub what: What,
     /// The grant that the answer `wider` gives.
-    pub wider: Option<Grant>,
+    pub wider: Option<FlagGrant>,
 }
 
 /// A requested grant or profile.
 pub enum What {
-    Grant(Grant),
+    Grant(FlagGrant),
     Profile(String),
 }
 
@@ -94,7 +94,7 @@ pub fn request(
 }
 
 /// The words of a grant's flag, as text.
-pub fn words(grant: &Grant) -> Vec<String> {
+pub fn words(grant: &FlagGrant) -> Vec<String> {
     let words = grant.words();
     words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }

@@ -74,7 +74,7 @@ pub fn is_below(top: i32, pid: i32) -> bool {
 /// Every living thread below a process, held, with its count of context switches: a thread that has run since has
 /// switched once more, or is on a processor, or waits for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held(HashSet<HeldThread>);
+pub struct HeldThreads(HashSet<HeldThread>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct HeldThread {
@@ -84,9 +84,9 @@ struct HeldThread {
     switches: u64,
 }
 
-impl Held {
+impl HeldThreads {
     /// Returns `None` if a thread isn't held, or can't be looked at.
-    pub fn below(top: i32) -> Option<Held> {
+    pub fn below(top: i32) -> Option<HeldThreads> {
         let mut held = HashSet::new();
         for process in below(top).ok()? {
             for entry in fs::read_dir(format!("/proc/{process}/task")).ok()? {
@@ -94,7 +94,7 @@ impl Held {
                 held.extend(HeldThread::read(process, thread)?);
             }
         }
-        Some(Held(held))
+        Some(HeldThreads(held))
     }
 }
 

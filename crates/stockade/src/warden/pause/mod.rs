@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::Order;
 use crate::processes::{below, children};
-use look::{Held, identity, tasks};
+use look::{HeldThreads, identity, tasks};
 use stockade_sys::wire::{self, Message};
 use stockade_sys::{other, process};
 
@@ -50,7 +50,7 @@ pub struct Pause {
     /// How many orders the warden got.
     ordered: usize,
     /// All threads, once they were held.
-    held: Option<Held>,
+    held: Option<HeldThreads>,
     is_left: bool,
 }
 
@@ -248,13 +248,13 @@ impl Pause {
 /// The state in which a run was held.
 pub struct Look {
     warden: i32,
-    held: Option<Held>,
+    held: Option<HeldThreads>,
 }
 
 impl Look {
     /// Whether nothing below the warden has run, begun or ended since.
     pub fn is_unbroken(&self) -> bool {
-        self.held.is_some() && Held::below(self.warden) == self.held
+        self.held.is_some() && HeldThreads::below(self.warden) == self.held
     }
 }
 
@@ -275,11 +275,11 @@ fn is_held_by(deadline: Instant, process: i32) -> bool {
 }
 
 /// All threads, once two looks in a row have found the same.
-fn settle(warden: i32, deadline: Instant) -> Option<Held> {
-    let mut last = Held::below(warden);
+fn settle(warden: i32, deadline: Instant) -> Option<HeldThreads> {
+    let mut last = HeldThreads::below(warden);
     while Instant::now() < deadline {
         std::thread::sleep(SETTLED);
-        let now = Held::below(warden);
+        let now = HeldThreads::below(warden);
         if now.is_some() && now == last {
             return now;
         }

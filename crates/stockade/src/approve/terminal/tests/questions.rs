@@ -4,7 +4,7 @@ use super::super::details::details;
 use super::super::question::{prompt, question, width};
 use super::super::unanswered::Unanswered;
 use super::{grants, request};
-use crate::approve::grammar::Offer;
+use crate::approve::grammar::AnswerChoices;
 use crate::approve::{EscalationRequest, Requested};
 use proptest::prelude::*;
 use stockade_text::visible::fit::{GOES_ON, columns};
@@ -22,7 +22,7 @@ fn odd_text() -> impl Strategy<Value = String> {
 const SIZE: (usize, usize) = (80, 24);
 
 fn asked(request: &EscalationRequest, size: (usize, usize)) -> Result<String, Unanswered> {
-    let prompt = prompt(&Offer::of(request), 60, width(size).ok_or(Unanswered::TooLong)?);
+    let prompt = prompt(&AnswerChoices::of(request), 60, width(size).ok_or(Unanswered::TooLong)?);
     Ok(question(request, &prompt, size, Ink::Plain)? + &prompt)
 }
 
@@ -82,7 +82,7 @@ fn a_profile_is_named_and_trusted_wants_its_name_typed() {
     [y]es for this run, [o]nce, [a]lways, [n]o, [d]etails (60 s)?
     ");
     request.requested = Requested::Profile("trusted".into());
-    insta::assert_snapshot!(prompt(&Offer::of(&request), 60, 80), @"trusted, [n]o, [d]etails (60 s)?");
+    insta::assert_snapshot!(prompt(&AnswerChoices::of(&request), 60, 80), @"trusted, [n]o, [d]etails (60 s)?");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn names_begin_no_line_and_move_no_terminal() {
     evidence.why = name.into();
     evidence.root = name.into();
     evidence.syscall = name.into();
-    for text in [shown(&request), details(&request, &Offer::of(&request), 80)] {
+    for text in [shown(&request), details(&request, &AnswerChoices::of(&request), 80)] {
         for line in text.lines() {
             assert!(line.chars().all(is_visible));
             assert!(
@@ -174,7 +174,7 @@ fn what_does_not_fit_on_the_screen_is_not_asked() {
 #[test]
 fn details_are_the_whole_evidence() {
     let request = request();
-    insta::assert_snapshot!(details(&request, &Offer::of(&request), 80), @"
+    insta::assert_snapshot!(details(&request, &AnswerChoices::of(&request), 80), @"
     access: read
     target: /etc/hosts
     asked as: ../etc/hosts
@@ -249,7 +249,7 @@ proptest::proptest! {
             "stockade: ", "  target: ", "  refused: ", "  careful: ", "  would grant: --", "  would grant: $", GOES_ON,
         ];
         let request = hostile(&texts);
-        let prompt = prompt(&Offer::of(&request), 60, width.min(80));
+        let prompt = prompt(&AnswerChoices::of(&request), 60, width.min(80));
         let Ok(text) = question(&request, &prompt, (width, 1000), Ink::Plain) else {
             return Ok(());
         };
@@ -264,7 +264,7 @@ proptest::proptest! {
             prop_assert_eq!(beginning("  would grant: "), 1);
             prop_assert_eq!(beginning("stockade: "), 1);
         }
-        let text = details(&request, &Offer::of(&request), width.min(80));
+        let text = details(&request, &AnswerChoices::of(&request), width.min(80));
         for row in rows(&text, width, wide) {
             let is_ours = row.starts_with(GOES_ON) || row.trim_start().starts_with(|c: char| c.is_ascii_lowercase());
             prop_assert!(row.starts_with("  ") && is_ours, "{row:?} in\n{text}");

@@ -5,7 +5,7 @@ use std::collections::hash_map;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::outcome::{Found, Missing, Outcome};
+use super::outcome::{Found, LookupOutcome, NoAddress};
 use crate::mutex::lock;
 use crate::profile::Name;
 
@@ -13,51 +13,56 @@ use crate::profile::Name;
 const MOST_NAMES: usize = 4096;
 
 #[derive(Debug, Default)]
-pub(super) struct Cache {
-    entries: Mutex<HashMap<Name, Entry>>,
+pub(super) struct NameCache {
+    entries: Mutex<HashMap<Name, CacheEntry>>,
 }
 
 #[derive(Debug)]
-enum Entry {
-    Asked(Arc<Question>),
-    Known(Known),
+enum CacheEntry {
+    Asked(Arc<PendingLookup>),
+    Known(CachedName),
 }
 
 #[derive(Debug)]
-struct Known {
-    outcome: Outcome,
+struct CachedName {
+    outcome: LookupOutcome,
     until: Instant,
 }
 
 /// A pending lookup: empty until its result is known.
 #[derive(Debug, Default)]
-struct Question {
-    outcome: Mutex<Option<Outcome>>,
+struct PendingLookup {
+    outcome: Mutex<Option<LookupOutcome>>,
     answered: Condvar,
 }
 
-impl Cache {
+impl NameCache {
     /// The cached answer, if it is still fresh.
-    pub fn fresh(&self, name: &Name) -> Option<Result<Found, Missing>> {
+    pub fn fresh(&self, name: &Name) -> Option<Result<Found, NoAddress>> {
         match self.entries().get(name)? {
-            Entry::Known(known) => known.told(Instant::now()),
-            Entry::Asked(_) => None,
+            CacheEntry::Known(known) => known.told(Instant::now()),
+            CacheEntry::Asked(_) => None,
         }
     }
 
     /// The fresh answer, or the result of a pending lookup, or else the result of `ask`. Waits for another thread's
     /// lookup at most for `deadline`.
-    pub fn answer(&self, name: &Name, deadline: Duration, ask: impl FnOnce() -> Outcome) -> Result<Found, Missing> {
+    pub fn answer(
+        &self,
+        name: &Name,
+        deadline: Duration,
+        ask: impl FnOnce() -> LookupOutcome,
+    ) -> Result<Found, NoAddress> {
         let question = match self.place(name) {
-            Place::Known(result) => return result,
-            Place::AskedBySomebody(question) => return question.wait(deadline),
-            Place::Ours(question) => question,
+            CachePlace::Known(result) => return result,
+            CachePlace::AskedBySomebody(question) => return question.wait(deadline),
+            CachePlace::Ours(question) => question,
         };
         let mut asker = Resolving {
             cache: self,
             name,
             question,
-            outcome: Outcome::failed(),
+            outcome: LookupOutcome::failed(),
         };
         asker.outcome = ask();
         asker.outcome.told(asker.outcome.lifetime)
@@ -68,79 +73,79 @@ impl Cache {
         self.entries().clear();
     }
 
-    fn place(&self, name: &Name) -> Place {
+    fn place(&self, name: &Name) -> CachePlace {
         let mut entries = self.entries();
         match entries.get(name) {
-            Some(Entry::Asked(question)) => return Place::AskedBySomebody(question.clone()),
-            Some(Entry::Known(known)) => {
+            Some(CacheEntry::Asked(question)) => return CachePlace::AskedBySomebody(question.clone()),
+            Some(CacheEntry::Known(known)) => {
                 if let Some(result) = known.told(Instant::now()) {
-                    return Place::Known(result);
+                    return CachePlace::Known(result);
                 }
             }
             None => make_room(&mut entries),
         }
-        let question = Arc::<Question>::default();
-        entries.insert(name.clone(), Entry::Asked(question.clone()));
-        Place::Ours(question)
+        let question = Arc::<PendingLookup>::default();
+        entries.insert(name.clone(), CacheEntry::Asked(question.clone()));
+        CachePlace::Ours(question)
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<Name, Entry>> {
+    fn entries(&self) -> MutexGuard<'_, HashMap<Name, CacheEntry>> {
         lock(&self.entries)
     }
 }
 
-enum Place {
-    Known(Result<Found, Missing>),
-    AskedBySomebody(Arc<Question>),
-    Ours(Arc<Question>),
+enum CachePlace {
+    Known(Result<Found, NoAddress>),
+    AskedBySomebody(Arc<PendingLookup>),
+    Ours(Arc<PendingLookup>),
 }
 
 /// The thread that runs the lookup. Dropping it always answers the waiters: a panic must not leave them waiting.
 struct Resolving<'a> {
-    cache: &'a Cache,
+    cache: &'a NameCache,
     name: &'a Name,
-    question: Arc<Question>,
-    outcome: Outcome,
+    question: Arc<PendingLookup>,
+    outcome: LookupOutcome,
 }
 
 impl Drop for Resolving<'_> {
     fn drop(&mut self) {
         let until = Instant::now() + self.outcome.lifetime;
-        let known = Known {
+        let known = CachedName {
             outcome: self.outcome.clone(),
             until,
         };
         if let hash_map::Entry::Occupied(mut entry) = self.cache.entries().entry(self.name.clone()) {
             // Not after `clear`: the query then went to nameservers that no longer count.
-            let is_ours = matches!(entry.get(), Entry::Asked(asked) if Arc::ptr_eq(asked, &self.question));
+            let is_ours = matches!(entry.get(), CacheEntry::Asked(asked) if Arc::ptr_eq(asked, &self.question));
             if is_ours {
-                entry.insert(Entry::Known(known));
+                entry.insert(CacheEntry::Known(known));
             }
         }
         self.question.answer(self.outcome.clone());
     }
 }
 
-impl Question {
-    fn wait(&self, deadline: Duration) -> Result<Found, Missing> {
+impl PendingLookup {
+    fn wait(&self, deadline: Duration) -> Result<Found, NoAddress> {
         let outcome = lock(&self.outcome);
         let waited = self
             .answered
             .wait_timeout_while(outcome, deadline, |outcome| outcome.is_none());
         let (outcome, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let outcome = outcome.clone().unwrap_or_else(Outcome::failed);
+        let outcome = outcome.clone().unwrap_or_else(LookupOutcome::failed);
         outcome.told(outcome.lifetime)
     }
 
-    fn answer(&self, outcome: Outcome) {
+    fn answer(&self, outcome: LookupOutcome) {
         *lock(&self.outcome) = Some(outcome);
         self.answered.notify_all();
     }
 }
 
-impl Known {
+impl CachedName {
     /// `None` if it is no longer fresh.
-    fn told(&self, now: Instant) -> Option<Result<Found, Missing>> {
+    fn told(&self, now: Instant) -> Option<Result<Found, NoAddress>> {
         let remaining = self.until.saturating_duration_since(now);
         (!remaining.is_zero()).then(|| self.outcome.told(remaining))
     }
@@ -148,26 +153,26 @@ impl Known {
 
 /// Drops stale answers and, if that isn't enough, those that expire first. Pending lookups stay; there
 /// are never more of them than threads.
-fn make_room(entries: &mut HashMap<Name, Entry>) {
+fn make_room(entries: &mut HashMap<Name, CacheEntry>) {
     if entries.len() < MOST_NAMES {
         return;
     }
     let now = Instant::now();
-    entries.retain(|_, entry| matches!(entry, Entry::Known(known) if known.until > now) || is_asked(entry));
+    entries.retain(|_, entry| matches!(entry, CacheEntry::Known(known) if known.until > now) || is_asked(entry));
     if entries.len() < MOST_NAMES {
         return;
     }
     let known = entries.iter().filter_map(|(name, entry)| match entry {
-        Entry::Known(known) => Some((known.until, name)),
-        Entry::Asked(_) => None,
+        CacheEntry::Known(known) => Some((known.until, name)),
+        CacheEntry::Asked(_) => None,
     });
     if let Some(name) = known.min().map(|(_, name)| name.clone()) {
         entries.remove(&name);
     }
 }
 
-fn is_asked(entry: &Entry) -> bool {
-    matches!(entry, Entry::Asked(_))
+fn is_asked(entry: &CacheEntry) -> bool {
+    matches!(entry, CacheEntry::Asked(_))
 }
 
 #[cfg(test)]

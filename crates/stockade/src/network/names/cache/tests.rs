@@ -13,13 +13,13 @@ fn named(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
-fn found(ttl_seconds: u32) -> Outcome {
-    Outcome::found(vec!["10.0.0.1".parse().unwrap()], ttl_seconds)
+fn found(ttl_seconds: u32) -> LookupOutcome {
+    LookupOutcome::found(vec!["10.0.0.1".parse().unwrap()], ttl_seconds)
 }
 
 #[test]
 fn an_answer_is_asked_for_once_and_says_how_long_it_still_holds() {
-    let cache = Cache::default();
+    let cache = NameCache::default();
     let name = named("a.example");
     assert_eq!(cache.fresh(&name), None);
     let first = cache.answer(&name, PATIENCE, || found(300)).unwrap();
@@ -33,26 +33,29 @@ fn an_answer_is_asked_for_once_and_says_how_long_it_still_holds() {
 
 #[test]
 fn a_stale_answer_is_asked_for_again() {
-    let cache = Cache::default();
+    let cache = NameCache::default();
     let name = named("a.example");
     cache.answer(&name, PATIENCE, || found(300)).unwrap();
-    let Some(Entry::Known(known)) = cache.entries().remove(&name) else {
+    let Some(CacheEntry::Known(known)) = cache.entries().remove(&name) else {
         panic!("not known")
     };
     cache.entries().insert(
         name.clone(),
-        Entry::Known(Known {
+        CacheEntry::Known(CachedName {
             until: Instant::now(),
             ..known
         }),
     );
     assert_eq!(cache.fresh(&name), None);
-    assert_eq!(cache.answer(&name, PATIENCE, Outcome::failed), Err(Missing::Failed));
+    assert_eq!(
+        cache.answer(&name, PATIENCE, LookupOutcome::failed),
+        Err(NoAddress::Failed)
+    );
 }
 
 #[test]
 fn those_who_ask_at_the_same_time_share_one_question() {
-    let cache = Cache::default();
+    let cache = NameCache::default();
     let name = named("a.example");
     let asked = AtomicUsize::new(0);
     let (started, starts) = mpsc::channel();
@@ -85,20 +88,20 @@ fn those_who_ask_at_the_same_time_share_one_question() {
 
 #[test]
 fn nothing_waits_for_an_asker_that_panicked_or_takes_too_long() {
-    let cache = Cache::default();
+    let cache = NameCache::default();
     let name = named("a.example");
     let asking = panic::catch_unwind(AssertUnwindSafe(|| {
         cache.answer(&name, PATIENCE, || panic!("on purpose"))
     }));
     assert!(asking.is_err());
-    assert_eq!(cache.fresh(&name), Some(Err(Missing::Failed)));
-    let never = Question::default();
-    assert_eq!(never.wait(Duration::from_millis(5)), Err(Missing::Failed));
+    assert_eq!(cache.fresh(&name), Some(Err(NoAddress::Failed)));
+    let never = PendingLookup::default();
+    assert_eq!(never.wait(Duration::from_millis(5)), Err(NoAddress::Failed));
 }
 
 #[test]
 fn what_was_asked_before_a_clear_is_not_kept() {
-    let cache = Cache::default();
+    let cache = NameCache::default();
     let name = named("a.example");
     let clear_meanwhile = || {
         cache.clear();
@@ -109,7 +112,7 @@ fn what_was_asked_before_a_clear_is_not_kept() {
     let ask_anew_meanwhile = || {
         cache.clear();
         cache.answer(&name, PATIENCE, || found(300)).unwrap();
-        Outcome::failed()
+        LookupOutcome::failed()
     };
     assert!(cache.answer(&name, PATIENCE, ask_anew_meanwhile).is_err());
     assert!(cache.fresh(&name).unwrap().is_ok());
@@ -117,7 +120,7 @@ fn what_was_asked_before_a_clear_is_not_kept() {
 
 #[test]
 fn the_answer_that_ends_first_makes_room() {
-    let cache = Cache::default();
+    let cache = NameCache::default();
     for number in 0..MOST_NAMES {
         let ttl_seconds = if number == 7 { 100 } else { 1000 };
         cache

@@ -8,7 +8,7 @@ use hickory_proto::rr::{Name as WireName, RData, Record, RecordType, rdata};
 use super::server::{Asked, FakeServer, record};
 use super::{look_up, look_up_at, machine, resolver};
 use crate::network::names::chain::Search;
-use crate::network::names::outcome::Missing;
+use crate::network::names::outcome::NoAddress;
 
 fn soa(minimum: u32) -> Record {
     let root = WireName::root();
@@ -61,7 +61,7 @@ fn too_many_aliases_are_given_up() {
         let server = FakeServer::saying(move |asked| aliases(asked, 9, in_one_answer));
         assert_eq!(
             look_up_at(&server, "a0.example"),
-            Err(Missing::Failed),
+            Err(NoAddress::Failed),
             "{in_one_answer}"
         );
         assert!(server.log().len() <= 18);
@@ -80,8 +80,8 @@ fn aliases_in_a_circle_are_given_up() {
         reply
     });
     let resolver = resolver(machine(&[&server]));
-    assert_eq!(look_up(&resolver, "self.example"), Err(Missing::Failed));
-    assert_eq!(look_up(&resolver, "one.example"), Err(Missing::Failed));
+    assert_eq!(look_up(&resolver, "self.example"), Err(NoAddress::Failed));
+    assert_eq!(look_up(&resolver, "one.example"), Err(NoAddress::Failed));
     assert!(server.log().len() <= 20);
 }
 
@@ -99,8 +99,8 @@ fn an_alias_that_leads_nowhere_says_so() {
         reply
     });
     let resolver = resolver(machine(&[&server]));
-    assert_eq!(look_up(&resolver, "gone.example"), Err(Missing::NoSuchName));
-    assert_eq!(look_up(&resolver, "bare.example"), Err(Missing::NoAddresses));
+    assert_eq!(look_up(&resolver, "gone.example"), Err(NoAddress::NoSuchName));
+    assert_eq!(look_up(&resolver, "bare.example"), Err(NoAddress::NoAddresses));
     assert_eq!(server.log().len(), 4);
 }
 
@@ -111,7 +111,7 @@ fn addresses_of_other_names_are_not_taken() {
         reply.add_answer(record("other.example.", 300, "192.0.2.66"));
         reply
     });
-    assert_eq!(look_up_at(&server, "a.example"), Err(Missing::NoAddresses));
+    assert_eq!(look_up_at(&server, "a.example"), Err(NoAddress::NoAddresses));
 }
 
 #[test]

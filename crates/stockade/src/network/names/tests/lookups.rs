@@ -11,8 +11,8 @@ use hickory_proto::rr::RecordType;
 use super::server::FakeServer;
 use super::{look_up, look_up_at, machine, named, resolver};
 use crate::network::names::lookup::Resolver;
-use crate::network::names::outcome::Missing;
-use crate::network::names::source::Source;
+use crate::network::names::outcome::NoAddress;
+use crate::network::names::source::NameSource;
 
 /// The timeout for tests that wait for one. Long enough for honest answers on a busy machine.
 const SHORT: Duration = Duration::from_millis(300);
@@ -61,9 +61,12 @@ fn a_name_that_does_not_exist_is_told_from_one_without_addresses() {
         _ => asked.reply(ResponseCode::NoError),
     });
     let resolver = resolver(machine(&[&server]));
-    assert_eq!(look_up(&resolver, "none.example"), Err(Missing::NoSuchName));
-    assert_eq!(look_up(&resolver, "empty.example"), Err(Missing::NoAddresses));
-    assert_eq!(resolver.cached(&named("none.example")), Some(Err(Missing::NoSuchName)));
+    assert_eq!(look_up(&resolver, "none.example"), Err(NoAddress::NoSuchName));
+    assert_eq!(look_up(&resolver, "empty.example"), Err(NoAddress::NoAddresses));
+    assert_eq!(
+        resolver.cached(&named("none.example")),
+        Some(Err(NoAddress::NoSuchName))
+    );
 }
 
 #[test]
@@ -86,7 +89,7 @@ fn a_server_that_fails_is_followed_by_the_next() {
             ["192.0.2.1"]
         );
         assert_eq!(broken.log().len(), 2);
-        assert_eq!(look_up_at(&broken, "a.example"), Err(Missing::Failed));
+        assert_eq!(look_up_at(&broken, "a.example"), Err(NoAddress::Failed));
     }
 }
 
@@ -125,7 +128,7 @@ fn a_lookup_ends_in_time_whatever_the_server_does() {
         let mut resolver = resolver(machine);
         resolver.longest_lookup = SHORT;
         let started = Instant::now();
-        assert_eq!(look_up(&resolver, "a.example"), Err(Missing::Failed));
+        assert_eq!(look_up(&resolver, "a.example"), Err(NoAddress::Failed));
         assert!(
             started.elapsed() < Duration::from_secs(20),
             "all are asked as often as they may be"
@@ -162,7 +165,7 @@ fn answers_are_forgotten_when_the_machines_files_change() {
     let server = FakeServer::saying(|asked| asked.addresses(&["192.0.2.1"]));
     let dir = tempfile::tempdir().unwrap();
     let (resolv_conf, hosts) = (dir.path().join("resolv.conf"), dir.path().join("hosts"));
-    let resolver = Resolver::new(Source::at(&resolv_conf, &hosts, Some(server.address)));
+    let resolver = Resolver::new(NameSource::at(&resolv_conf, &hosts, Some(server.address)));
     let name = named("a.example");
     assert!(resolver.lookup(&name).is_ok() && resolver.cached(&name).is_some());
     fs::write(&resolv_conf, "nameserver 10.0.0.1").unwrap();

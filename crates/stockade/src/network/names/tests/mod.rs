@@ -9,8 +9,8 @@ mod spoofing;
 use self::server::FakeServer;
 use super::lookup::Resolver;
 use super::machine::Machine;
-use super::outcome::Missing;
-use super::source::Source;
+use super::outcome::NoAddress;
+use super::source::NameSource;
 use crate::profile::Name;
 
 /// A configuration with these servers, in this order, and the timeout of a usual machine.
@@ -21,18 +21,18 @@ fn machine(servers: &[&FakeServer]) -> Machine {
 }
 
 fn resolver(machine: Machine) -> Resolver {
-    Resolver::new(Source::unchanging(machine))
+    Resolver::new(NameSource::unchanging(machine))
 }
 
 fn named(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
-fn look_up(resolver: &Resolver, name: &str) -> Result<Vec<String>, Missing> {
+fn look_up(resolver: &Resolver, name: &str) -> Result<Vec<String>, NoAddress> {
     let found = resolver.lookup(&named(name))?;
     Ok(found.addresses.iter().map(ToString::to_string).collect())
 }
 
-fn look_up_at(server: &FakeServer, name: &str) -> Result<Vec<String>, Missing> {
+fn look_up_at(server: &FakeServer, name: &str) -> Result<Vec<String>, NoAddress> {
     look_up(&resolver(machine(&[server])), name)
 }

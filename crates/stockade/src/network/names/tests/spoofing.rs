@@ -9,7 +9,7 @@ use hickory_proto::rr::{Name as WireName, RecordType};
 use super::server::{Asked, FakeServer};
 use super::{look_up, look_up_at, machine, resolver};
 use crate::network::names::machine::Carrier;
-use crate::network::names::outcome::Missing;
+use crate::network::names::outcome::NoAddress;
 
 #[test]
 fn a_truncated_answer_is_asked_for_by_stream() {
@@ -95,7 +95,7 @@ fn a_wrong_answer_by_stream_is_none() {
     let mut machine = machine(&[&server]);
     machine.carrier = Carrier::Streams;
     machine.attempts = 5;
-    assert_eq!(look_up(&resolver(machine), "a.example"), Err(Missing::Failed));
+    assert_eq!(look_up(&resolver(machine), "a.example"), Err(NoAddress::Failed));
     assert_eq!(server.log().len(), 10);
 }
 

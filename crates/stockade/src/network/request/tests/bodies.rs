@@ -14,7 +14,7 @@ fn requests_follow_each_other_and_each_names_its_host() {
         steps(format!("{post}GET /{PLAIN}")),
         [
             head(post.len(), "a.example"),
-            Step::Pass(5),
+            ParseStep::Pass(5),
             head(PLAIN.len(), "a.example")
         ]
     );
@@ -24,7 +24,7 @@ fn requests_follow_each_other_and_each_names_its_host() {
 fn a_body_may_be_passed_on_before_it_comes() {
     let stream = get("Content-Length: 123456789\r\n") + "abc";
     let relayed = relay(stream.as_bytes(), &[]);
-    assert_eq!(relayed.steps[1], Step::Pass(123_456_789));
+    assert_eq!(relayed.steps[1], ParseStep::Pass(123_456_789));
     assert_eq!(relayed.passed, stream.len());
 }
 
@@ -38,15 +38,18 @@ fn chunks_and_trailers_are_followed() {
     assert_eq!(
         lengths("5\r\nGET /\r\n00a\r\n0123456789\r\n0\r\n\r\n"),
         [
-            Step::Pass(8),
-            Step::Pass(2),
-            Step::Pass(15),
-            Step::Pass(2),
-            Step::Pass(3),
-            Step::Pass(2)
+            ParseStep::Pass(8),
+            ParseStep::Pass(2),
+            ParseStep::Pass(15),
+            ParseStep::Pass(2),
+            ParseStep::Pass(3),
+            ParseStep::Pass(2)
         ]
     );
-    assert_eq!(lengths("0\r\nX-Sum: 1\r\n\r\n"), [Step::Pass(3), Step::Pass(12)]);
+    assert_eq!(
+        lengths("0\r\nX-Sum: 1\r\n\r\n"),
+        [ParseStep::Pass(3), ParseStep::Pass(12)]
+    );
 }
 
 #[test]
@@ -78,7 +81,7 @@ fn chunks_that_servers_measure_differently_are_refused() {
     ] {
         let steps = steps(get("Transfer-Encoding: chunked\r\n") + bad);
         assert!(
-            matches!(steps.last(), Some(Step::Refused(_))),
+            matches!(steps.last(), Some(ParseStep::Refused(_))),
             "{} {steps:?}",
             bad.escape_debug()
         );

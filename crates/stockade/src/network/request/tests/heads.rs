@@ -7,10 +7,10 @@ const MOST: usize = head::MOST_FIELDS;
 #[test]
 fn hosts_are_names_or_addresses_with_or_without_port() {
     let host = |value: &str| match steps(PLAIN.replace("a.example", value)).remove(0) {
-        Step::Head { host, port, .. } => Some((host, port)),
+        ParseStep::Head { host, port, .. } => Some((host, port)),
         _ => None,
     };
-    let address = |text: &str| Host::Address(text.parse().unwrap());
+    let address = |text: &str| RequestHost::Address(text.parse().unwrap());
     assert_eq!(host("a.example:8080"), Some((name("a.example"), Some(8080))));
     assert_eq!(host(" \ta.example \t"), Some((name("a.example"), None)));
     assert_eq!(host("10.0.0.5:80"), Some((address("10.0.0.5"), Some(80))));

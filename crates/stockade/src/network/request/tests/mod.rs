@@ -10,7 +10,7 @@ mod upgrades;
 /// The behaviour of a relay that grants every host: its steps except `NeedMore`, and the bytes passed on.
 #[derive(Debug, PartialEq, Eq)]
 struct Relayed {
-    steps: Vec<Step>,
+    steps: Vec<ParseStep>,
     passed: usize,
 }
 
@@ -31,10 +31,10 @@ fn relay(stream: &[u8], pieces: &[usize]) -> Relayed {
             }
             let step = requests.step(&stream[granted..come]);
             match step {
-                Step::NeedMore => break,
-                Step::Pass(length) => granted += usize::try_from(length).unwrap(),
-                Step::Head { length, .. } | Step::Upgrade { length, .. } => granted += length,
-                Step::AwaitReply | Step::Unchecked | Step::Refused(_) => {
+                ParseStep::NeedMore => break,
+                ParseStep::Pass(length) => granted += usize::try_from(length).unwrap(),
+                ParseStep::Head { length, .. } | ParseStep::Upgrade { length, .. } => granted += length,
+                ParseStep::AwaitReply | ParseStep::Unchecked | ParseStep::Refused(_) => {
                     assert_eq!(requests.step(b"GET / HTTP/1.1\r\n"), step);
                     relayed.steps.push(step);
                     return relayed;
@@ -47,7 +47,7 @@ fn relay(stream: &[u8], pieces: &[usize]) -> Relayed {
 }
 
 /// The steps for these bytes, the same at once and one by one.
-fn steps(stream: impl AsRef<[u8]>) -> Vec<Step> {
+fn steps(stream: impl AsRef<[u8]>) -> Vec<ParseStep> {
     let stream = stream.as_ref();
     let at_once = relay(stream, &[]);
     assert_eq!(
@@ -59,19 +59,19 @@ fn steps(stream: impl AsRef<[u8]>) -> Vec<Step> {
     at_once.steps
 }
 
-fn refusal(stream: impl AsRef<[u8]>) -> Option<Reason> {
+fn refusal(stream: impl AsRef<[u8]>) -> Option<RequestRefusal> {
     match steps(stream).pop() {
-        Some(Step::Refused(reason)) => Some(reason),
+        Some(ParseStep::Refused(reason)) => Some(reason),
         _ => None,
     }
 }
 
-fn name(text: &str) -> Host {
-    Host::Name(Name::from_wire(text.as_bytes()).unwrap())
+fn name(text: &str) -> RequestHost {
+    RequestHost::Name(Name::from_wire(text.as_bytes()).unwrap())
 }
 
-fn head(length: usize, host: &str) -> Step {
-    Step::Head {
+fn head(length: usize, host: &str) -> ParseStep {
+    ParseStep::Head {
         length,
         host: name(host),
         port: None,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// A valid request and the steps it takes.
-fn request() -> impl Strategy<Value = (Vec<u8>, Vec<Step>)> {
+fn request() -> impl Strategy<Value = (Vec<u8>, Vec<ParseStep>)> {
     let host = prop::sample::select(vec!["a.example", "b.example", "c.example"]);
     let chunks = prop::collection::vec(prop::collection::vec(any::<u8>(), 1..20), 0..4);
     (
@@ -21,7 +21,7 @@ fn request() -> impl Strategy<Value = (Vec<u8>, Vec<Step>)> {
                 None => {
                     bytes.extend(format!("Content-Length: {}\r\n\r\n", body.len()).bytes());
                     steps.push(head(bytes.len(), host));
-                    steps.extend((!body.is_empty()).then_some(Step::Pass(body.len() as u64)));
+                    steps.extend((!body.is_empty()).then_some(ParseStep::Pass(body.len() as u64)));
                     bytes.extend(body);
                 }
                 Some(chunks) => {
@@ -29,11 +29,11 @@ fn request() -> impl Strategy<Value = (Vec<u8>, Vec<Step>)> {
                     steps.push(head(bytes.len(), host));
                     for chunk in chunks {
                         let line = format!("{:x}\r\n", chunk.len());
-                        steps.extend([Step::Pass((line.len() + chunk.len()) as u64), Step::Pass(2)]);
+                        steps.extend([ParseStep::Pass((line.len() + chunk.len()) as u64), ParseStep::Pass(2)]);
                         bytes.extend([line.as_bytes(), &chunk, b"\r\n"].concat());
                     }
                     let end: &[u8] = if trailer { b"Sum: 1\r\n\r\n" } else { b"\r\n" };
-                    steps.extend([Step::Pass(3), Step::Pass(end.len() as u64)]);
+                    steps.extend([ParseStep::Pass(3), ParseStep::Pass(end.len() as u64)]);
                     bytes.extend([b"0\r\n", end].concat());
                 }
             }
@@ -41,17 +41,17 @@ fn request() -> impl Strategy<Value = (Vec<u8>, Vec<Step>)> {
         })
 }
 
-fn requests() -> impl Strategy<Value = (Vec<u8>, Vec<Step>)> {
+fn requests() -> impl Strategy<Value = (Vec<u8>, Vec<ParseStep>)> {
     prop::collection::vec(request(), 1..5).prop_map(|requests| {
         let (bytes, steps): (Vec<_>, Vec<_>) = requests.into_iter().unzip();
         (bytes.concat(), steps.concat())
     })
 }
 
-fn length(step: &Step) -> usize {
+fn length(step: &ParseStep) -> usize {
     match step {
-        Step::Pass(length) => usize::try_from(*length).unwrap(),
-        Step::Head { length, .. } | Step::Upgrade { length, .. } => *length,
+        ParseStep::Pass(length) => usize::try_from(*length).unwrap(),
+        ParseStep::Head { length, .. } | ParseStep::Upgrade { length, .. } => *length,
         _ => 0,
     }
 }
@@ -109,7 +109,7 @@ proptest! {
             if end > at { break }
             prop_assert_eq!(step, unchanged);
         }
-        if let Some(Step::Refused(_)) = relayed.steps.last() {
+        if let Some(ParseStep::Refused(_)) = relayed.steps.last() {
             prop_assert_eq!(relayed.passed, relayed.steps.iter().map(length).sum::<usize>());
         }
     }

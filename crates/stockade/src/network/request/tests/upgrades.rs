@@ -8,12 +8,12 @@ fn a_websocket_waits_for_the_answer() {
     assert_eq!(
         steps(upgrade.clone() + PLAIN),
         [
-            Step::Upgrade {
+            ParseStep::Upgrade {
                 length: upgrade.len(),
                 host: name("a.example"),
                 port: None
             },
-            Step::AwaitReply
+            ParseStep::AwaitReply
         ]
     );
     let after = |reply| {
@@ -22,16 +22,16 @@ fn a_websocket_waits_for_the_answer() {
         requests.answered(reply);
         requests.step(PLAIN.as_bytes())
     };
-    assert_eq!(after(Reply::Incomplete), Step::AwaitReply);
-    assert_eq!(after(Reply::WebSocket), Step::Unchecked);
-    assert_eq!(after(Reply::Stays), head(PLAIN.len(), "a.example"));
-    assert_eq!(after(Reply::Refused("no")), Step::Refused("no"));
+    assert_eq!(after(HttpReply::Incomplete), ParseStep::AwaitReply);
+    assert_eq!(after(HttpReply::WebSocket), ParseStep::Unchecked);
+    assert_eq!(after(HttpReply::Stays), head(PLAIN.len(), "a.example"));
+    assert_eq!(after(HttpReply::Refused("no")), ParseStep::Refused("no"));
 }
 
 #[test]
 fn an_answer_that_was_not_asked_for_opens_nothing() {
     let mut requests = Requests::new();
-    requests.answered(Reply::WebSocket);
+    requests.answered(HttpReply::WebSocket);
     assert_eq!(requests.step(PLAIN.as_bytes()), head(PLAIN.len(), "a.example"));
 }
 
@@ -69,14 +69,14 @@ fn the_offer_of_http2_that_java_makes_is_passed_over() {
     };
     assert_eq!(
         with_body(100, "PRI * HTTP/2.0\r\n")[1..],
-        [Step::Refused("it goes on as HTTP/2")]
+        [ParseStep::Refused("it goes on as HTTP/2")]
     );
-    assert_eq!(with_body(100, "PRI * HTTP/1")[1..], [Step::Pass(100)]);
+    assert_eq!(with_body(100, "PRI * HTTP/1")[1..], [ParseStep::Pass(100)]);
     assert_eq!(with_body(100, "PRI")[1..], []);
-    assert_eq!(with_body(3, "PRI")[1..], [Step::Pass(3)]);
+    assert_eq!(with_body(3, "PRI")[1..], [ParseStep::Pass(3)]);
     assert!(matches!(
         with_body(3, "PRI * HTTP/2.0\r\n")[1..],
-        [Step::Pass(3), Step::Refused(_)]
+        [ParseStep::Pass(3), ParseStep::Refused(_)]
     ));
 }
 
@@ -85,31 +85,34 @@ fn replies_are_read_up_to_the_last_one() {
     let switched = "HTTP/1.1 101 Switching Protocols\r\nupgrade: WebSocket\r\nConnection: Upgrade\r\n\r\n";
     let early = "HTTP/1.1 103 Early Hints\r\nUpgrade: websocket\r\n\r\n";
     for (bytes, reply) in [
-        (switched.to_owned() + "\x01\x05hello", Reply::WebSocket),
+        (switched.to_owned() + "\x01\x05hello", HttpReply::WebSocket),
         (
             early.to_owned() + "HTTP/1.1 100 Continue\r\n\r\n" + switched,
-            Reply::WebSocket,
+            HttpReply::WebSocket,
         ),
         (
             "HTTP/1.1 200 OK\r\nUpgrade: websocket\r\n\r\n".to_owned() + switched,
-            Reply::Stays,
+            HttpReply::Stays,
         ),
-        ("HTTP/1.0 404 \r\n\r\n".to_owned(), Reply::Stays),
-        (early.to_owned(), Reply::Incomplete),
+        ("HTTP/1.0 404 \r\n\r\n".to_owned(), HttpReply::Stays),
+        (early.to_owned(), HttpReply::Incomplete),
         (
             switched.replace("WebSocket", "h2c"),
-            Reply::Refused("the server goes on as something else than a WebSocket"),
+            HttpReply::Refused("the server goes on as something else than a WebSocket"),
         ),
         (
             switched.replace("upgrade: WebSocket\r\n", ""),
-            Reply::Refused("the server goes on as something else than a WebSocket"),
+            HttpReply::Refused("the server goes on as something else than a WebSocket"),
         ),
-        (early.repeat(2000), Reply::Refused("the server's answer is too long")),
-        ("SSH-2.0-OpenSSH\r\n".to_owned(), Reply::Refused("it isn't HTTP/1")),
+        (
+            early.repeat(2000),
+            HttpReply::Refused("the server's answer is too long"),
+        ),
+        ("SSH-2.0-OpenSSH\r\n".to_owned(), HttpReply::Refused("it isn't HTTP/1")),
     ] {
         assert_eq!(read_reply(bytes.as_bytes()), reply, "{bytes:.200}");
     }
     for length in 0..switched.len() {
-        assert_eq!(read_reply(&switched.as_bytes()[..length]), Reply::Incomplete);
+        assert_eq!(read_reply(&switched.as_bytes()[..length]), HttpReply::Incomplete);
     }
 }
