@@ -52,8 +52,33 @@ impl Value {
     }
 
     /// Any of several; `None` where there is none.
-    pub fn any(all: &[Value]) -> Option<Value> {
-        all.iter().cloned().reduce(|one, other| one.or(&other))
+    pub fn any(all: impl IntoIterator<Item = Value>) -> Option<Value> {
+        all.into_iter().reduce(|one, other| one.or(&other))
+    }
+
+    /// Any of several; unknown where there is none.
+    pub fn either(all: impl IntoIterator<Item = Value>) -> Value {
+        Value::any(all).unwrap_or(Value::Unknown)
+    }
+
+    /// Either what is in a place already, if anything is, or this.
+    pub fn beside(self, place: Option<Value>) -> Value {
+        place.map_or(self.clone(), |before| before.or(&self))
+    }
+
+    /// What makes of it, for each that it could be.
+    pub fn each(&self, make: impl FnMut(Value) -> Value) -> Value {
+        Value::either(self.alternatives().into_iter().map(make))
+    }
+
+    /// What makes of it and another, for each that they could be.
+    pub fn each_with(&self, other: &Value, mut make: impl FnMut(&Value, &Value) -> Value) -> Value {
+        self.each(|one| other.each(|other| make(&one, &other)))
+    }
+
+    /// What of it isn't nothing; `None` where nothing else is left.
+    pub fn something(&self) -> Option<Value> {
+        Value::any(self.alternatives().into_iter().filter(|value| *value != Value::Nothing))
     }
 
     /// Each that it could be; itself where it is one.

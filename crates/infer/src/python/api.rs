@@ -93,7 +93,7 @@ impl Reader<'_, '_> {
                     "text" => Value::Text(carried.unwrap_or_else(Text::unknown)),
                     _ => Value::Instance(class, carried),
                 };
-                given = Some(given.map_or(value.clone(), |before| before.or(&value)));
+                given = Some(value.beside(given));
             }
         }
         given
@@ -146,7 +146,7 @@ fn target(value: &Value) -> Value {
         Value::Api(name) if name.starts_with("sys.std") || name.starts_with("subprocess.") => Value::Nothing,
         Value::OneOf(all) => {
             let some = all.iter().map(target).filter(|value| *value != Value::Nothing);
-            some.reduce(|one, other| one.or(&other)).unwrap_or(Value::Nothing)
+            Value::any(some).unwrap_or(Value::Nothing)
         }
         value => value.clone(),
     }

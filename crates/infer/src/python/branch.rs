@@ -149,10 +149,7 @@ impl<'a> Reader<'a, '_> {
                 self.repeats = before;
             }
             elements => {
-                let element = match elements {
-                    Ok(all) => Value::any(&all).unwrap_or(Value::Unknown),
-                    Err(element) => element,
-                };
+                let element = elements.map_or_else(|element| element, Value::either);
                 self.twice(&each.body, |reader| reader.assign(&each.target, element.clone()));
             }
         }
@@ -215,7 +212,7 @@ impl<'a> Reader<'a, '_> {
             true => value.truth() != Some(false),
             false => !matches!(value, Value::Own(_) | Value::Api(_) | Value::Instance(..)),
         });
-        if let Some(narrowed) = left.into_iter().reduce(|one, other| one.or(&other)) {
+        if let Some(narrowed) = Value::any(left) {
             self.scopes.set(holder, &name.id, narrowed);
         }
     }

@@ -57,18 +57,15 @@ impl<'a> Reader<'a, '_> {
         if let Expr::Attribute(attribute) = &*call.func {
             let receiver = self.callee(&attribute.value);
             let arguments = self.arguments(call);
-            let mut result: Option<Value> = None;
-            for one in receiver.alternatives() {
-                if one == Value::Nothing {
-                    continue;
-                }
-                let given = match self.change_in_place(&attribute.value, &one, &attribute.attr, &arguments) {
+            let Some(receiver) = receiver.something() else {
+                return Value::Unknown;
+            };
+            return receiver.each(|one| {
+                match self.change_in_place(&attribute.value, &one, &attribute.attr, &arguments) {
                     true => Value::Nothing,
                     false => self.call_method(&one, &attribute.attr, &arguments, at.clone()),
-                };
-                result = Some(result.map_or(given.clone(), |before| before.or(&given)));
-            }
-            return result.unwrap_or(Value::Unknown);
+                }
+            });
         }
         if matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super") && call.arguments.args.is_empty() {
             return self.parent_object();
@@ -101,15 +98,8 @@ impl<'a> Reader<'a, '_> {
 
     /// Calls each that a value could be.
     pub fn call_value(&mut self, callee: &Value, arguments: &Arguments, at: Range<usize>) -> Value {
-        let mut result: Option<Value> = None;
-        for callee in callee.alternatives() {
-            if callee == Value::Nothing {
-                continue;
-            }
-            let given = self.call_one(&callee, arguments, at.clone());
-            result = Some(result.map_or(given.clone(), |before| before.or(&given)));
-        }
-        result.unwrap_or(Value::Unknown)
+        let callee = callee.something().unwrap_or(Value::Unknown);
+        callee.each(|callee| self.call_one(&callee, arguments, at.clone()))
     }
 
     fn call_one(&mut self, callee: &Value, arguments: &Arguments, at: Range<usize>) -> Value {

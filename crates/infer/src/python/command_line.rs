@@ -29,11 +29,7 @@ impl Reader<'_, '_> {
         let is_file = matches!(arguments.get(usize::MAX, "type"), Some(Value::Instance(class, _)) if &**class == "argparse.FileType");
         let is_flag = arguments.get(usize::MAX, "action").is_some();
         let mut value = match arguments.get(usize::MAX, "choices") {
-            Some(Value::List(choices)) if !is_flag => choices
-                .iter()
-                .cloned()
-                .reduce(|one, other| one.or(&other))
-                .unwrap_or(Value::Unknown),
+            Some(Value::List(choices)) if !is_flag => Value::either(choices.to_vec()),
             _ if is_path => Value::Instance(fold::PATH.into(), Some(Text::unknown())),
             _ if is_file => Value::Instance("io.File".into(), None),
             _ => Value::Unknown,
@@ -49,8 +45,7 @@ impl Reader<'_, '_> {
             value = default.or(&value);
         }
         let before = self.options.get(&name).cloned();
-        self.options
-            .insert(name, before.map_or(value.clone(), |before| before.or(&value)));
+        self.options.insert(name, value.beside(before));
     }
 
     /// `type=argparse.FileType("w")`: opens what the caller names, and its default.
@@ -78,10 +73,9 @@ impl Reader<'_, '_> {
 
     /// `parser.set_defaults(func=…)`.
     pub fn declare_defaults(&mut self, arguments: &Arguments) {
-        for (name, value) in &arguments.named {
-            let before = self.options.get(name).cloned();
-            self.options
-                .insert(name.clone(), before.map_or(value.clone(), |before| before.or(value)));
+        for (name, value) in arguments.named.iter().cloned() {
+            let before = self.options.get(&name).cloned();
+            self.options.insert(name, value.beside(before));
         }
     }
 }

@@ -277,13 +277,7 @@ impl<'a> Reader<'a, '_> {
                         .iter()
                         .any(|(name, _)| name.as_ref().is_none_or(|name| name.exact().is_none()))
                 {
-                    true => {
-                        let any = values
-                            .into_iter()
-                            .map(|(_, value)| value)
-                            .reduce(|one, other| one.or(&other));
-                        self.mapping(any.unwrap_or(Value::Unknown))
-                    }
+                    true => self.mapping(Value::either(values.into_iter().map(|(_, value)| value))),
                     false => fold::collected(values),
                 }
             }
@@ -298,10 +292,7 @@ impl<'a> Reader<'a, '_> {
                         (None, Some(known)) => known.clone(),
                         (None, None) => Err(Value::Unknown),
                     };
-                    let value = match elements {
-                        Ok(all) => Value::any(&all).unwrap_or(Value::Unknown),
-                        Err(element) => element,
-                    };
+                    let value = elements.map_or_else(|element| element, Value::either);
                     self.assign(&generator.target, value);
                     self.values(&generator.ifs);
                 }

@@ -192,10 +192,7 @@ impl<'a> Reader<'a, '_> {
             let value = match by_position.or(by_name) {
                 Some(Value::Unknown) => self.annotated(&each.parameter),
                 Some(value) => value,
-                None if given.has_more => {
-                    let unknown = self.annotated(&each.parameter);
-                    default.map_or(unknown.clone(), |default| default.or(&unknown))
-                }
+                None if given.has_more => self.annotated(&each.parameter).beside(default),
                 None => default.unwrap_or_else(|| self.annotated(&each.parameter)),
             };
             self.scopes.set(scope, name, value);

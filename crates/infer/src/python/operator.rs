@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::{BoolOp, CmpOp, Expr, ExprBoolOp, ExprCompare, Operator, UnaryOp};
 
 use super::super::value::Value;
-use super::fold::{self, each_pair};
+use super::fold;
 use super::own::Own;
 use super::reader::Reader;
 
@@ -26,7 +26,7 @@ impl<'a> Reader<'a, '_> {
                 _ => Value::Unknown,
             };
         }
-        let value = each_pair(left, right, |left, right| match (op, left, right) {
+        let value = left.each_with(right, |left, right| match (op, left, right) {
             (Operator::Add, Value::List(one), Value::List(other)) => {
                 Value::List(Rc::new(one.iter().chain(other.iter()).cloned().collect()))
             }
@@ -71,9 +71,7 @@ impl<'a> Reader<'a, '_> {
             if !is_last {
                 kept.retain(|value| self.truth_of(value) != Some(!ends));
             }
-            for value in kept {
-                result = Some(result.map_or(value.clone(), |before| before.or(&value)));
-            }
+            result = Value::any(result.into_iter().chain(kept));
             if !is_last
                 && value
                     .alternatives()

@@ -129,7 +129,7 @@ impl Scopes {
             let values = branches
                 .iter()
                 .filter_map(|branch| branch.get(key).unwrap_or(&now).clone());
-            let joined = values.reduce(|one, other| one.or(&other));
+            let joined = Value::any(values);
             self.change(key.0, &key.1, joined);
         }
     }

@@ -102,18 +102,13 @@ impl Reader<'_, '_> {
     }
 
     fn import_computed(&mut self, name: &Value, at: &Range<usize>) -> Value {
-        let mut result: Option<Value> = None;
-        for name in name.alternatives() {
-            let module = match name.text().exact() {
-                Some(name) => self.module(name, at),
-                None => {
-                    self.opaque(Opaque::ComputedImport, "importlib.import_module", at);
-                    Value::Unknown
-                }
-            };
-            result = Some(result.map_or(module.clone(), |before| before.or(&module)));
-        }
-        result.unwrap_or(Value::Unknown)
+        name.each(|name| match name.text().exact() {
+            Some(name) => self.module(name, at),
+            None => {
+                self.opaque(Opaque::ComputedImport, "importlib.import_module", at);
+                Value::Unknown
+            }
+        })
     }
 
     fn get_attribute(&mut self, arguments: &Arguments, at: &Range<usize>) -> Value {
@@ -129,23 +124,13 @@ impl Reader<'_, '_> {
 
     /// `getattr(object, name)`, for each that object and name could be.
     pub fn named_attribute(&mut self, object: &Value, name: &Value, at: &Range<usize>) -> Value {
-        let mut result: Option<Value> = None;
-        for name in name.alternatives() {
+        name.each(|name| {
             let name = name.text();
-            let value = match name.exact() {
+            match name.exact() {
                 Some(name) => self.attribute_of(object, name, at.clone()),
-                None => {
-                    let each = object.alternatives().into_iter();
-                    let values: Vec<Value> = each.map(|object| self.attribute_by_prefix(&object, &name)).collect();
-                    values
-                        .into_iter()
-                        .reduce(|one, other| one.or(&other))
-                        .unwrap_or(Value::Unknown)
-                }
-            };
-            result = Some(result.map_or(value.clone(), |before| before.or(&value)));
-        }
-        result.unwrap_or(Value::Unknown)
+                None => object.each(|object| self.attribute_by_prefix(&object, &name)),
+            }
+        })
     }
 
     /// `operator.attrgetter(names)(object)`; a name may have dots.
@@ -187,15 +172,13 @@ impl Reader<'_, '_> {
         let Some(Own::Class(of)) = self.get(class) else {
             return Value::Unknown;
         };
-        let mut result: Option<Value> = None;
-        for (member, value) in self.scopes.names(of.members) {
-            if member.starts_with(name.prefix()) && !member.starts_with("__") {
-                let value = self.bound(&value, object.clone(), class);
-                self.refer(&value);
-                result = Some(result.map_or(value.clone(), |before| before.or(&value)));
-            }
-        }
-        result.unwrap_or(Value::Unknown)
+        let mut members = self.scopes.names(of.members);
+        members.retain(|(member, _)| member.starts_with(name.prefix()) && !member.starts_with("__"));
+        Value::either(members.into_iter().map(|(_, value)| {
+            let value = self.bound(&value, object.clone(), class);
+            self.refer(&value);
+            value
+        }))
     }
 
     /// Whether something of an API whose name begins so does more than compute.
@@ -317,13 +300,7 @@ impl Reader<'_, '_> {
         let known = matches!(over, Value::List(_)) && name == "builtins.map";
         Some(match known {
             true => Value::List(Rc::new(results)),
-            false => {
-                let element = results
-                    .into_iter()
-                    .reduce(|one, other| one.or(&other))
-                    .unwrap_or(Value::Unknown);
-                self.iterable(element)
-            }
+            false => self.iterable(Value::either(results)),
         })
     }
 

@@ -42,7 +42,7 @@ impl<'a> Reader<'a, '_> {
             Stmt::Return(back) => {
                 let value = back.value.as_deref().map_or(Value::Nothing, |value| self.value(value));
                 let frame = self.frame();
-                frame.returned = Some(frame.returned.take().map_or(value.clone(), |before| before.or(&value)));
+                frame.returned = Some(value.beside(frame.returned.take()));
                 return Flow::Out;
             }
             Stmt::Delete(delete) => delete.targets.iter().for_each(|target| {

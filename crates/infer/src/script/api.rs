@@ -102,11 +102,8 @@ impl<'a> Reader<'a, '_> {
             self.escape_all(arguments, at);
             return value;
         }
-        let positional: Vec<Value> = arguments.values.iter().map(|value| self.plain(value, 0)).collect();
-        let mut positional: Vec<Value> = positional
-            .iter()
-            .map(|value| super::binding::some(value).unwrap_or(Value::Nothing))
-            .collect();
+        let given = arguments.values.iter().map(|value| self.plain(value, 0));
+        let mut positional: Vec<Value> = given.map(|value| value.something().unwrap_or(Value::Nothing)).collect();
         self.escape_all(arguments, at);
         let Some(row) = self.row(name) else {
             return match name.strip_prefix("global.").and_then(|name| name.rsplit_once('.')) {

@@ -214,7 +214,7 @@ fn inner(value: &Value) -> Vec<Value> {
 
 /// Any of these.
 pub fn any(all: &[Value]) -> Value {
-    Value::any(all).unwrap_or(Value::Nothing)
+    Value::any(all.iter().cloned()).unwrap_or(Value::Nothing)
 }
 
 fn joined(all: &[Value], separator: &Value) -> Value {

@@ -69,7 +69,7 @@ impl<'a> Reader<'a, '_> {
             Value::Nothing => self.eval(default),
             Value::Unknown | Value::OneOf(_) => {
                 let default = self.eval(default);
-                some(value).map_or(default.clone(), |value| value.or(&default))
+                default.beside(value.something())
             }
             value => value.clone(),
         }
@@ -226,15 +226,6 @@ pub fn set_field(fields: &mut Vec<(String, Value)>, name: &str, value: Value) {
         None if fields.len() < 1024 => fields.push((name.to_string(), value)),
         None => {}
     }
-}
-
-/// What of a value isn't undefined; `None` where nothing else is left.
-pub fn some(value: &Value) -> Option<Value> {
-    let all = value
-        .alternatives()
-        .into_iter()
-        .filter(|value| *value != Value::Nothing);
-    all.reduce(|all, value| all.or(&value))
 }
 
 fn without(value: &Value, taken: &[String]) -> Value {

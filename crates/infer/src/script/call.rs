@@ -114,15 +114,12 @@ impl<'a> Reader<'a, '_> {
 
     fn computed_call(&mut self, receiver: &Value, name: &Value, it: &'a CallExpression<'a>) -> Value {
         let arguments = self.arguments(&it.arguments);
-        let mut all: Option<Value> = None;
-        for name in name.alternatives() {
+        name.each(|name| {
             if let (Value::Number(at), Value::List(_)) = (&name, receiver) {
                 let callee = self.element(receiver, usize::try_from(*at).unwrap_or(usize::MAX));
-                let value = self.call_value(&callee, Some(receiver.clone()), &arguments, it.span);
-                all = Some(all.map_or(value.clone(), |all| all.or(&value)));
-                continue;
+                return self.call_value(&callee, Some(receiver.clone()), &arguments, it.span);
             }
-            let value = match (name.text().exact(), receiver) {
+            match (name.text().exact(), receiver) {
                 (Some(name), _) => self.method(receiver, name, &arguments, it.span),
                 (None, Value::Api(module)) => {
                     let module = module.split(".*").next().unwrap_or_default();
@@ -134,10 +131,8 @@ impl<'a> Reader<'a, '_> {
                     let callee = self.any_field(receiver, it.span);
                     self.call_value(&callee, Some(receiver.clone()), &arguments, it.span)
                 }
-            };
-            all = Some(all.map_or(value.clone(), |all| all.or(&value)));
-        }
-        all.unwrap_or(Value::Unknown)
+            }
+        })
     }
 
     /// Arguments as they are given; a spread list counts by its elements.
@@ -178,14 +173,7 @@ impl<'a> Reader<'a, '_> {
                 _ => self.call_api(name, None, arguments, at),
             },
             Value::Instance(class, text) => self.call_api(class, text.as_ref(), arguments, at),
-            Value::OneOf(all) => {
-                let mut joined: Option<Value> = None;
-                for callee in all.iter() {
-                    let value = self.call_value(callee, this.clone(), arguments, at);
-                    joined = Some(joined.map_or(value.clone(), |joined| joined.or(&value)));
-                }
-                joined.unwrap_or(Value::Unknown)
-            }
+            Value::OneOf(_) => callee.each(|callee| self.call_value(&callee, this.clone(), arguments, at)),
             _ => {
                 self.hand_away(arguments, at);
                 self.escape_all(arguments, at);
@@ -196,13 +184,8 @@ impl<'a> Reader<'a, '_> {
 
     /// Calls a method of a value.
     pub fn method(&mut self, receiver: &Value, name: &str, arguments: &Arguments, at: Span) -> Value {
-        if let Value::OneOf(all) = receiver {
-            let mut joined: Option<Value> = None;
-            for receiver in all.iter() {
-                let value = self.method(receiver, name, arguments, at);
-                joined = Some(joined.map_or(value.clone(), |joined| joined.or(&value)));
-            }
-            return joined.unwrap_or(Value::Unknown);
+        if let Value::OneOf(_) = receiver {
+            return receiver.each(|receiver| self.method(&receiver, name, arguments, at));
         }
         if let Some(value) = self.promised(receiver, name, arguments, at) {
             return value;
@@ -333,7 +316,7 @@ impl<'a> Reader<'a, '_> {
             "catch" if is_callback => {
                 let given = Arguments::of(vec![Value::Unknown]);
                 let value = self.call_maybe(callback?, &given, at);
-                Some(super::binding::some(&value).map_or(receiver.clone(), |value| receiver.or(&value)))
+                Some(value.something().map_or(receiver.clone(), |value| receiver.or(&value)))
             }
             "finally" if is_callback => {
                 self.call_value(callback?, None, &Arguments::none(), at);
@@ -359,14 +342,7 @@ impl<'a> Reader<'a, '_> {
                     Value::Unknown
                 }
             },
-            Value::OneOf(all) => {
-                let mut joined: Option<Value> = None;
-                for callee in all.iter() {
-                    let value = self.new_value(callee, arguments, at);
-                    joined = Some(joined.map_or(value.clone(), |joined| joined.or(&value)));
-                }
-                joined.unwrap_or(Value::Unknown)
-            }
+            Value::OneOf(_) => callee.each(|callee| self.new_value(&callee, arguments, at)),
             callee => self.call_value(callee, None, arguments, at),
         }
     }

@@ -309,20 +309,17 @@ fn without_type<'b, 'a>(expression: &'b Expression<'a>) -> Option<&'b Expression
 
 /// Two texts, one behind the other: each of the first with each of the second.
 pub fn concatenated(one: &Value, other: &Value) -> Value {
-    let known = |value: &Value| super::binding::some(value).unwrap_or(Value::Nothing).alternatives();
+    let known = |value: &Value| value.something().unwrap_or(Value::Nothing).alternatives();
     let (ones, others) = (known(one), known(other));
     let texts = |all: &[Value]| all.iter().map(printed).collect::<Vec<Text>>();
     let (ones, mut others) = (texts(&ones), texts(&others));
     if ones.len() * others.len() > Value::MOST_ALTERNATIVES {
         others = vec![Text::unknown()];
     }
-    let mut all = Vec::new();
-    for one in &ones {
-        all.extend(others.iter().map(|other| Value::Text(one.then(other))));
-    }
-    all.into_iter()
-        .reduce(|all, value| all.or(&value))
-        .unwrap_or(Value::Unknown)
+    let each = ones
+        .iter()
+        .flat_map(|one| others.iter().map(|other| Value::Text(one.then(other))));
+    Value::either(each)
 }
 
 /// A value in a text.

@@ -3,18 +3,18 @@
 use std::rc::Rc;
 
 use super::array::any;
+use super::binding::set_field;
 use super::call::Arguments;
 use super::expression::printed;
 use super::listing::below;
 use super::member::entries;
-use super::{binding::set_field, binding::some};
 use crate::base64::base64;
 use crate::text::Text;
 use crate::value::Value;
 
 /// What a pure function gives; `None`: it isn't one that is known here.
 pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
-    let first = some(&arguments.get(0)).unwrap_or(Value::Nothing);
+    let first = arguments.get(0).something().unwrap_or(Value::Nothing);
     if let Some(function) = name.strip_prefix("node:path.") {
         return each(&first, |first| path(function, first, arguments)).or(Some(Value::Unknown));
     }
@@ -157,7 +157,7 @@ pub fn url_with(before: &Text, part: Option<&str>, value: &Text) -> Value {
 
 fn each(value: &Value, of_one: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
     let all: Option<Vec<Value>> = value.alternatives().iter().map(of_one).collect();
-    all?.into_iter().reduce(|all, value| all.or(&value))
+    Value::any(all?)
 }
 
 fn path(function: &str, first: &Value, arguments: &Arguments) -> Option<Value> {
@@ -225,7 +225,7 @@ fn put_together(begins_anew: bool, first: Text, arguments: &Arguments) -> Value 
     let mut all = vec![if arguments.values.is_empty() { ".".into() } else { first }];
     for value in arguments.values.iter().skip(1) {
         let mut next = Vec::new();
-        for part in some(value).unwrap_or(Value::Unknown).alternatives() {
+        for part in value.something().unwrap_or(Value::Unknown).alternatives() {
             let part = part.text();
             next.extend(all.iter().take(Value::MOST_ALTERNATIVES).map(|before| {
                 if part.is_unknown() {
@@ -243,10 +243,7 @@ fn put_together(begins_anew: bool, first: Text, arguments: &Arguments) -> Value 
     if arguments.has_more {
         all = all.iter().map(|path| path.joined(&Text::unknown())).collect();
     }
-    all.into_iter()
-        .map(Value::Text)
-        .reduce(|all, value| all.or(&value))
-        .unwrap_or(Value::Unknown)
+    Value::either(all.into_iter().map(Value::Text))
 }
 
 fn url(text: Text) -> Value {

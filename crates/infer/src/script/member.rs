@@ -45,12 +45,7 @@ impl<'a> Reader<'a, '_> {
             .map(|name| name.text().exact().map(str::to_string))
             .collect();
         match names {
-            Some(names) => {
-                let all: Vec<Value> = names.iter().map(|name| self.member(object, name, at)).collect();
-                all.into_iter()
-                    .reduce(|all, value| all.or(&value))
-                    .unwrap_or(Value::Unknown)
-            }
+            Some(names) => Value::either(names.iter().map(|name| self.member(object, name, at))),
             None => self.any_field(object, at),
         }
     }
@@ -72,12 +67,7 @@ impl<'a> Reader<'a, '_> {
             Value::List(all) if name == "length" && !all.iter().any(is_open) => Value::Number(all.len() as i64),
             Value::List(_) => name.parse().map_or(Value::Unknown, |at| self.element(object, at)),
             Value::Own(own) => self.own_member(*own, object, name, at),
-            Value::OneOf(all) => {
-                let all: Vec<Value> = all.iter().map(|value| self.member(value, name, at)).collect();
-                all.into_iter()
-                    .reduce(|all, value| all.or(&value))
-                    .unwrap_or(Value::Unknown)
-            }
+            Value::OneOf(_) => object.each(|value| self.member(&value, name, at)),
             _ => Value::Unknown,
         }
     }
@@ -179,9 +169,7 @@ impl<'a> Reader<'a, '_> {
             Value::Api(name) if &**name != "node:process.argv" => vec![Value::Api(format!("{name}.*").into())],
             _ => Vec::new(),
         };
-        all.into_iter()
-            .reduce(|all, value| all.or(&value))
-            .unwrap_or(Value::Unknown)
+        Value::either(all)
     }
 
     /// An element by its place.
@@ -194,12 +182,7 @@ impl<'a> Reader<'a, '_> {
             },
             Value::Record(_) => object.field(&at.to_string()).cloned().unwrap_or(Value::Unknown),
             Value::Text(text) => string::letter(text, at),
-            Value::OneOf(all) => {
-                let all: Vec<Value> = all.iter().map(|value| self.element(value, at)).collect();
-                all.into_iter()
-                    .reduce(|all, value| all.or(&value))
-                    .unwrap_or(Value::Unknown)
-            }
+            Value::OneOf(_) => object.each(|value| self.element(&value, at)),
             _ => Value::Unknown,
         }
     }

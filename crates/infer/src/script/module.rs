@@ -113,18 +113,13 @@ impl<'a> Reader<'a, '_> {
 
     /// A module by a value: each of its alternatives.
     pub fn import_computed(&mut self, name: &Value, at: Span) -> Value {
-        let mut all: Option<Value> = None;
-        for name in name.alternatives() {
-            let module = match name.text().exact() {
-                Some(name) => self.module(name, at),
-                None => {
-                    self.opaque(Opaque::ComputedImport, "import", at);
-                    Value::Unknown
-                }
-            };
-            all = Some(all.map_or(module.clone(), |all| all.or(&module)));
-        }
-        all.unwrap_or(Value::Unknown)
+        name.each(|name| match name.text().exact() {
+            Some(name) => self.module(name, at),
+            None => {
+                self.opaque(Opaque::ComputedImport, "import", at);
+                Value::Unknown
+            }
+        })
     }
 }
 

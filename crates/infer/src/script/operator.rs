@@ -2,7 +2,6 @@
 
 use oxc_ast::ast::*;
 
-use super::binding::some;
 use super::expression::concatenated;
 use super::reader::Reader;
 use crate::value::Value;
@@ -38,10 +37,10 @@ impl<'a> Reader<'a, '_> {
                 Some(false) => self.eval(&it.right),
                 None => {
                     let right = self.maybe(&it.right);
-                    truthy(&left).map_or(right.clone(), |left| left.or(&right))
+                    right.beside(truthy(&left))
                 }
             },
-            LogicalOperator::Coalesce => match some(&left) {
+            LogicalOperator::Coalesce => match left.something() {
                 None => self.eval(&it.right),
                 Some(_) if is_present(&left) => left,
                 Some(left) => {
@@ -83,7 +82,7 @@ impl<'a> Reader<'a, '_> {
                 match operator {
                     AssignmentOperator::Addition => operated(BinaryOperator::Addition, &left, &right),
                     AssignmentOperator::LogicalOr | AssignmentOperator::LogicalNullish => {
-                        some(&left).map_or(right.clone(), |left| left.or(&right))
+                        right.beside(left.something())
                     }
                     AssignmentOperator::LogicalAnd => right,
                     _ => Value::Unknown,
@@ -197,11 +196,12 @@ pub fn truth(value: &Value) -> Option<bool> {
 }
 
 fn truthy(value: &Value) -> Option<Value> {
-    let all = value
-        .alternatives()
-        .into_iter()
-        .filter(|value| truth(value) != Some(false));
-    all.reduce(|all, value| all.or(&value))
+    Value::any(
+        value
+            .alternatives()
+            .into_iter()
+            .filter(|value| truth(value) != Some(false)),
+    )
 }
 
 /// Whether a value surely isn't undefined or null.

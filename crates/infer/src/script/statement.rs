@@ -241,8 +241,7 @@ impl<'a> Reader<'a, '_> {
                 }
             }
             elements => {
-                let any = elements.and_then(|all| all.into_iter().reduce(|all, value| all.or(&value)));
-                let any = any.unwrap_or(Value::Unknown);
+                let any = Value::either(elements.unwrap_or_default());
                 self.some_times(|reader| {
                     reader.bind_left(left, &any);
                     reader.statement(body)

@@ -18,8 +18,8 @@ pub fn element(object: &Value, key: &Value) -> Value {
             .cloned()
             .unwrap_or(Value::Unknown),
         // One of them, it isn't known which.
-        (Value::List(values), _) => any(values.iter()),
-        (Value::Record(fields), _) => any(fields.iter().map(|(_, value)| value)),
+        (Value::List(values), _) => Value::either(values.to_vec()),
+        (Value::Record(fields), _) => Value::either(fields.iter().map(|(_, value)| value.clone())),
         (Value::Text(text), Value::Number(at)) => match text.exact() {
             Some(known) => {
                 let letters: Vec<char> = known.chars().collect();
@@ -32,17 +32,6 @@ pub fn element(object: &Value, key: &Value) -> Value {
         },
         _ => Value::Unknown,
     }
-}
-
-fn any<'v>(values: impl Iterator<Item = &'v Value>) -> Value {
-    let mut result: Option<Value> = None;
-    for value in values {
-        result = Some(result.map_or(value.clone(), |before| before.or(value)));
-        if result == Some(Value::Unknown) {
-            break;
-        }
-    }
-    result.unwrap_or(Value::Unknown)
 }
 
 fn index(at: i64, length: usize) -> Option<usize> {
@@ -134,8 +123,8 @@ pub fn list_method(receiver: &Value, name: &str, arguments: &Arguments) -> Value
         }
         (receiver, "copy") => receiver.clone(),
         (Value::List(values), "pop" | "popleft") => match first {
-            Some(Value::Number(at)) => element(receiver, &Value::Number(*at)).or(&any(values.iter())),
-            _ => any(values.iter()),
+            Some(Value::Number(at)) => element(receiver, &Value::Number(*at)).or(&Value::either(values.to_vec())),
+            _ => Value::either(values.to_vec()),
         },
         _ => Value::Unknown,
     }
@@ -174,7 +163,7 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
             });
             Value::List(Rc::new(rows.collect()))
         }
-        ("builtins.next", Some(Value::List(values))) => any(values.iter()),
+        ("builtins.next", Some(Value::List(values))) => Value::either(values.to_vec()),
         ("itertools.chain", Some(_)) => {
             let mut all = Vec::new();
             for list in &arguments.positional {
@@ -185,8 +174,8 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
             }
             Value::List(Rc::new(all))
         }
-        ("random.choice", Some(Value::List(values))) => any(values.iter()),
-        ("builtins.max" | "builtins.min", Some(Value::List(values))) => any(values.iter()),
+        ("random.choice", Some(Value::List(values))) => Value::either(values.to_vec()),
+        ("builtins.max" | "builtins.min", Some(Value::List(values))) => Value::either(values.to_vec()),
         ("typing.cast", Some(_)) => arguments.positional.get(1)?.clone(),
         ("types.SimpleNamespace", _) => Value::Record(Rc::new(arguments.named.clone())),
         ("ast.literal_eval", _) => Value::Unknown,

@@ -95,12 +95,11 @@ pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Optio
         .position(|value| matches!(value, Value::OneOf(_)));
     if let Some(at) = wide {
         // One argument's alternatives after the other; `or` bounds what they become together.
-        let mut result: Option<Value> = None;
+        let mut result = None;
         for value in arguments.positional[at].alternatives() {
             let mut one = arguments.clone();
             one.positional[at] = value;
-            let value = call(name, receiver, &one)?;
-            result = Some(result.map_or(value.clone(), |before: Value| before.or(&value)));
+            result = Some(call(name, receiver, &one)?.beside(result));
             if result == Some(Value::Unknown) {
                 break;
             }
@@ -113,26 +112,14 @@ pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Optio
         .or_else(|| list::call(name, arguments))
 }
 
-/// Combines each that one could be with each that another could be.
-pub fn each_pair(one: &Value, other: &Value, combine: impl Fn(&Value, &Value) -> Value) -> Value {
-    let mut result: Option<Value> = None;
-    for one in one.alternatives() {
-        for other in other.alternatives() {
-            let value = combine(&one, &other);
-            result = Some(result.map_or(value.clone(), |before: Value| before.or(&value)));
-        }
-    }
-    result.unwrap_or(Value::Unknown)
-}
-
 /// Two texts behind each other; what is no text is unknown in it.
 pub fn concatenate(one: &Value, other: &Value) -> Value {
-    each_pair(one, other, |one, other| Value::Text(one.text().then(&other.text())))
+    one.each_with(other, |one, other| Value::Text(one.text().then(&other.text())))
 }
 
 /// `str(value)`.
 pub fn as_text(value: &Value) -> Value {
-    each_pair(value, &Value::Nothing, |value, _| Value::Text(value.text()))
+    value.each(|value| Value::Text(value.text()))
 }
 
 /// `-1`.

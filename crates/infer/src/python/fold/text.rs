@@ -6,7 +6,7 @@ use super::super::super::base64::base64;
 use super::super::super::text::Text;
 use super::super::super::value::Value;
 use super::super::call::Arguments;
-use super::{as_text, concatenate, each_pair};
+use super::{as_text, concatenate};
 
 /// A method of a text.
 pub fn text_method(receiver: &Value, name: &str, arguments: &Arguments) -> Value {
@@ -185,7 +185,7 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
         "urllib.parse.urlencode" | "json.dumps" => Value::Text(Text::unknown()),
         "urllib.parse.urljoin" => {
             let other = arguments.positional.get(1)?;
-            each_pair(first, other, |base, other| {
+            first.each_with(other, |base, other| {
                 Value::Text(url_joined(&base.text(), &other.text()))
             })
         }
