@@ -16,6 +16,7 @@ mod host;
 mod language;
 mod least;
 mod python;
+mod scopes;
 mod script;
 mod setting;
 mod shell;

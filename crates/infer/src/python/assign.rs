@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use ruff_python_ast::{Expr, StmtAugAssign};
 
+use super::super::scopes::{Branching, MODULE};
 use super::super::value::Value;
 use super::own::Own;
 use super::reader::Reader;
-use super::scope::MODULE;
 
 impl<'a> Reader<'a, '_> {
     /// Lets a name stand for a value, where the name belongs.
@@ -65,8 +65,8 @@ impl<'a> Reader<'a, '_> {
         match place {
             Expr::Name(name) => {
                 let scope = self.scope();
-                if let Some(holder) = self.scopes.holder(scope, &name.id) {
-                    self.scopes.set(holder, &name.id, value);
+                if let Some(holder) = self.scopes.holder(scope, name.id.as_str()) {
+                    self.scopes.set(holder, name.id.as_str(), value);
                 }
             }
             Expr::Attribute(attribute) => {

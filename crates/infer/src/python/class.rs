@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::{Expr, Stmt, StmtClassDef};
 
+use super::super::scopes::Branching;
 use super::super::value::Value;
 use super::call::Arguments;
 use super::own::{Class, Kind, Own};
@@ -100,15 +101,15 @@ impl<'a> Reader<'a, '_> {
         let object = self.define(Own::Object { class: number, fields });
         if let Some(names) = &class.fields {
             for (name, value) in names.iter().zip(&arguments.positional) {
-                self.scopes.set(fields, name, value.clone());
+                self.scopes.set(fields, name.as_str(), value.clone());
             }
             for (name, value) in &arguments.named {
-                self.scopes.set(fields, name, value.clone());
+                self.scopes.set(fields, name.as_str(), value.clone());
             }
             for name in names {
                 let is_factory = matches!(self.member(number, name), Some(Value::Instance(class, _)) if &*class == "dataclasses.field");
-                if self.scopes.own(fields, name).is_none() && (arguments.has_more || is_factory) {
-                    self.scopes.set(fields, name, Value::Unknown);
+                if self.scopes.own(fields, name.as_str()).is_none() && (arguments.has_more || is_factory) {
+                    self.scopes.set(fields, name.as_str(), Value::Unknown);
                 }
             }
         }

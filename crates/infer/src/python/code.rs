@@ -6,6 +6,7 @@ use ruff_python_ast::{Expr, Stmt};
 
 use super::super::finding::{Act, Opaque};
 use super::super::language::Language;
+use super::super::scopes::Branching;
 use super::super::value::Value;
 use super::call::Arguments;
 use super::reader::Reader;

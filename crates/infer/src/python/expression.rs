@@ -5,6 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::{Comprehension, Expr, ExprFString, InterpolatedStringElement, Number};
 use ruff_text_size::Ranged;
 
+use super::super::scopes::Branching;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::environment::ENVIRONMENT;

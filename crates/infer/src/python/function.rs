@@ -6,13 +6,13 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Parameter, Parameters, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged;
 
+use super::super::scopes::{Branching, Flow, MODULE};
 use super::super::text::Text;
 use super::super::value::Value;
 use super::call::Arguments;
 use super::fold;
 use super::own::{Body, Function, Kind, Own};
 use super::reader::{Frame, Reader};
-use super::statement::Flow;
 
 /// Calls in calls that are followed.
 const DEEPEST_CALL: usize = 24;
@@ -109,7 +109,7 @@ impl<'a> Reader<'a, '_> {
     fn closure(&mut self) -> usize {
         let (scope, is_class) = (self.frame().scope, self.frame().is_class);
         match is_class {
-            true => self.scopes.parent(scope).unwrap_or(super::scope::MODULE),
+            true => self.scopes.parent(scope).unwrap_or(MODULE),
             false => scope,
         }
     }

@@ -7,18 +7,18 @@ use ruff_python_ast::Stmt;
 
 use super::super::finding::{Act, Finding, Opaque};
 use super::super::language::Language;
+use super::super::scopes::{Branching, MODULE, Scopes};
 use super::super::setting::Setting;
 use super::super::table::Table;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::own::Own;
-use super::scope::{MODULE, Scopes};
 
 /// A reading of one script.
 pub struct Reader<'a, 's> {
     pub setting: &'s Setting,
     pub table: &'static Table,
-    pub scopes: Scopes,
+    pub scopes: Scopes<String>,
     pub own: Vec<Own<'a>>,
     pub frames: Vec<Frame>,
     /// Functions and classes that something refers to without calling them.
@@ -38,8 +38,7 @@ pub struct Reader<'a, 's> {
     pub options: HashMap<String, Value>,
     /// Whether what was just called never returns.
     pub has_left: bool,
-    /// Open loops, and how often their bodies are repeated altogether.
-    pub loops: usize,
+    /// How often the bodies of open loops over known lists are repeated altogether.
     pub repeats: usize,
     found: Vec<Finding>,
     places: HashMap<usize, Vec<usize>>,
@@ -104,7 +103,6 @@ impl<'a, 's> Reader<'a, 's> {
             star: None,
             options: HashMap::new(),
             has_left: false,
-            loops: 0,
             repeats: 1,
             found: Vec::new(),
             places: HashMap::new(),
@@ -130,10 +128,6 @@ impl<'a, 's> Reader<'a, 's> {
         }
         let last = self.frames.len() - 1;
         &mut self.frames[last]
-    }
-
-    pub fn scope(&mut self) -> usize {
-        self.frame().scope
     }
 
     pub fn find(&mut self, act: Act, by: &str, at: &Range<usize>) {
@@ -213,6 +207,18 @@ impl<'a, 's> Reader<'a, 's> {
 
     pub fn get(&self, number: usize) -> Option<Own<'a>> {
         self.own.get(number).cloned()
+    }
+}
+
+impl Branching for Reader<'_, '_> {
+    type Name = String;
+
+    fn scopes(&mut self) -> &mut Scopes<String> {
+        &mut self.scopes
+    }
+
+    fn scope(&mut self) -> usize {
+        self.frame().scope
     }
 }
 

@@ -3,20 +3,10 @@
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtTry, WithItem};
 use ruff_text_size::Ranged;
 
+use super::super::scopes::{Branching, Flow};
 use super::super::value::Value;
 use super::own::Own;
 use super::reader::Reader;
-
-/// How a block ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// At its end.
-    Next,
-    /// At `break` or `continue`.
-    Loop,
-    /// At `return`, `raise`, or a call that never returns.
-    Out,
-}
 
 impl<'a> Reader<'a, '_> {
     /// Runs statements until one leaves.
@@ -123,13 +113,13 @@ impl<'a> Reader<'a, '_> {
         let mut ways = vec![(body, whole)];
         for handler in &attempt.handlers {
             let ExceptHandler::ExceptHandler(handler) = handler;
-            let begun = self.scopes.begin();
-            self.scopes.join(&[partly.clone(), Default::default()]);
-            if let Some(name) = &handler.name {
-                self.bind(name, Value::Unknown);
-            }
-            let flow = self.block(&handler.body);
-            ways.push((flow, self.scopes.end(begun)));
+            ways.push(self.branch(|reader| {
+                reader.scopes.join(&[partly.clone(), Default::default()]);
+                if let Some(name) = &handler.name {
+                    reader.bind(name, Value::Unknown);
+                }
+                reader.block(&handler.body)
+            }));
         }
         let flow = self.join(ways);
         match self.block(&attempt.finalbody) {

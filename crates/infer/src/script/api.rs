@@ -4,10 +4,10 @@ use oxc_span::Span;
 
 use super::binding::set_field;
 use super::call::{Arguments, is_plain};
-use super::environment::Flow;
 use super::reader::{Own, Reader};
 use super::{endpoint, fold, module};
 use crate::finding::{Act, Opaque};
+use crate::scopes::{Branching, Flow};
 use crate::table::{Call, Outcome};
 use crate::text::Text;
 use crate::value::Value;
@@ -362,11 +362,10 @@ impl<'a> Reader<'a, '_> {
             "split" | "matchAll" => return Value::List(vec![Value::Unknown].into()),
             "map" | "flatMap" | "forEach" | "filter" | "find" | "findLast" | "some" | "every" if is_own => {
                 let mut value = Value::Unknown;
-                let way = self.branch(|reader| {
+                self.maybe(|reader| {
                     value = reader.array_method(&vec![Value::Unknown].into(), name, arguments, at);
                     Flow::Next
                 });
-                self.join(vec![way], true);
                 return value;
             }
             _ => {}

@@ -202,7 +202,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn set_own_field(&mut self, own: usize, name: Option<&str>, value: Value) {
-        let is_sure = self.branches == 0;
+        let is_sure = !self.scopes.is_branching();
         let Some(Own::Object { fields, .. } | Own::Class { fields, .. }) = self.own.get_mut(own) else {
             return;
         };

@@ -1,13 +1,10 @@
 //! The script's own classes: fields, constructors, methods found along their parents.
 
-use std::rc::Rc;
-
 use oxc_ast::ast::*;
 use oxc_span::Span;
 
 use super::binding::set_field;
 use super::call::Arguments;
-use super::environment::Environment;
 use super::reader::{Code, Frame, Own, Reader};
 use crate::value::Value;
 
@@ -18,7 +15,7 @@ const MOST_PARENTS: usize = 16;
 pub struct Method<'a> {
     pub function: &'a Function<'a>,
     pub kind: MethodDefinitionKind,
-    around: Rc<Environment>,
+    around: usize,
     home: usize,
 }
 
@@ -26,10 +23,10 @@ impl<'a> Reader<'a, '_> {
     /// A class's value; its static parts are run.
     pub fn class(&mut self, class: &'a Class<'a>) -> Value {
         let parent = class.heritage.as_ref().map(|heritage| self.eval(&heritage.expression));
-        let around = self.environment.clone();
+        let around = self.scope;
         let value = self.add(Own::Class {
             class,
-            around: around.clone(),
+            around,
             parent,
             fields: Vec::new(),
         });
@@ -227,7 +224,7 @@ impl<'a> Reader<'a, '_> {
                     return Some(Method {
                         function: &method.value,
                         kind: method.kind,
-                        around: around.clone(),
+                        around: *around,
                         home: own,
                     });
                 }
@@ -244,7 +241,7 @@ impl<'a> Reader<'a, '_> {
     pub fn bound(&mut self, method: &Method<'a>, this: Value) -> Value {
         self.add(Own::Function {
             code: Code::Function(method.function),
-            around: method.around.clone(),
+            around: method.around,
             this: Some(this),
             home: Some(method.home),
         })
@@ -263,7 +260,7 @@ impl<'a> Reader<'a, '_> {
                 Some(Method {
                     function: &method.value,
                     kind: method.kind,
-                    around: around.clone(),
+                    around,
                     home: class,
                 })
             }

@@ -7,9 +7,9 @@ use oxc_semantic::SymbolId;
 use oxc_span::GetSpan;
 
 use super::binding::set_field;
-use super::environment::Flow;
 use super::module;
 use super::reader::Reader;
+use crate::scopes::{Branching, Flow};
 use crate::text::Text;
 use crate::value::Value;
 
@@ -268,21 +268,20 @@ impl<'a> Reader<'a, '_> {
             Some(true) => self.eval(&it.consequent),
             Some(false) => self.eval(&it.alternate),
             None => {
-                let one = self.maybe(&it.consequent);
-                let other = self.maybe(&it.alternate);
+                let one = self.maybe_eval(&it.consequent);
+                let other = self.maybe_eval(&it.alternate);
                 one.or(&other)
             }
         }
     }
 
     /// An expression that may not be evaluated.
-    pub fn maybe(&mut self, expression: &'a Expression<'a>) -> Value {
+    pub fn maybe_eval(&mut self, expression: &'a Expression<'a>) -> Value {
         let mut value = Value::Unknown;
-        let way = self.branch(|reader| {
+        self.maybe(|reader| {
             value = reader.eval(expression);
             Flow::Next
         });
-        self.join(vec![way], true);
         value
     }
 }

@@ -7,8 +7,8 @@ use oxc_span::Span;
 
 use super::call::Arguments;
 use super::class::set_parameter_field;
-use super::environment::{Environment, Flow};
 use super::reader::{Code, Frame, Own, Reader};
+use crate::scopes::{Branching, Flow};
 use crate::value::Value;
 
 /// Calls that are followed into each other.
@@ -17,7 +17,7 @@ const MOST_FRAMES: usize = 8;
 impl<'a> Reader<'a, '_> {
     /// A function's value; one of a class has that as its home.
     pub fn function(&mut self, function: &'a Function<'a>, home: Option<usize>) -> Value {
-        let around = self.environment.clone();
+        let around = self.scope;
         self.add(Own::Function {
             code: Code::Function(function),
             around,
@@ -28,7 +28,7 @@ impl<'a> Reader<'a, '_> {
 
     /// An arrow function's value: its `this` is the one around it.
     pub fn arrow(&mut self, arrow: &'a ArrowFunctionExpression<'a>) -> Value {
-        let around = self.environment.clone();
+        let around = self.scope;
         let frame = self.frames.last();
         let (this, home) = frame.map_or((None, None), |frame| (frame.this.clone(), frame.home));
         self.add(Own::Function {
@@ -99,11 +99,12 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Does something within a function's names and `this`.
-    pub fn framed(&mut self, frame: Frame, around: Rc<Environment>, inside: impl FnOnce(&mut Self)) -> Frame {
-        let caller = std::mem::replace(&mut self.environment, Environment::within(Some(around)));
+    pub fn framed(&mut self, frame: Frame, around: usize, inside: impl FnOnce(&mut Self)) -> Frame {
+        let scope = self.scopes.open(Some(around));
+        let caller = std::mem::replace(&mut self.scope, scope);
         self.frames.push(frame);
         inside(self);
-        self.environment = caller;
+        self.scope = caller;
         self.frames.pop().unwrap_or(Frame {
             code: 0,
             this: None,
@@ -146,7 +147,7 @@ impl<'a> Reader<'a, '_> {
                 value = match &value {
                     Value::Nothing => self.eval(default),
                     Value::Unknown => {
-                        let default = self.maybe(default);
+                        let default = self.maybe_eval(default);
                         default.or(&Value::Unknown)
                     }
                     value => value.clone(),
@@ -171,11 +172,10 @@ impl<'a> Reader<'a, '_> {
     /// Calls something that may be called any number of times, or never.
     pub fn call_maybe(&mut self, callee: &Value, arguments: &Arguments, at: Span) -> Value {
         let mut value = Value::Unknown;
-        let way = self.branch(|reader| {
+        self.maybe(|reader| {
             value = reader.call_value(callee, None, arguments, at);
             Flow::Next
         });
-        self.join(vec![way], true);
         value
     }
 }

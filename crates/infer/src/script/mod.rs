@@ -12,7 +12,6 @@ mod binding;
 mod call;
 mod class;
 mod endpoint;
-mod environment;
 mod expression;
 mod fold;
 mod function;

@@ -30,13 +30,13 @@ impl<'a> Reader<'a, '_> {
             LogicalOperator::And => match truth {
                 Some(false) if self.is_constant(&it.left) => left,
                 Some(true) => self.eval(&it.right),
-                _ => self.maybe(&it.right),
+                _ => self.maybe_eval(&it.right),
             },
             LogicalOperator::Or => match truth {
                 Some(true) => left,
                 Some(false) => self.eval(&it.right),
                 None => {
-                    let right = self.maybe(&it.right);
+                    let right = self.maybe_eval(&it.right);
                     right.beside(truthy(&left))
                 }
             },
@@ -44,7 +44,7 @@ impl<'a> Reader<'a, '_> {
                 None => self.eval(&it.right),
                 Some(_) if is_present(&left) => left,
                 Some(left) => {
-                    let right = self.maybe(&it.right);
+                    let right = self.maybe_eval(&it.right);
                     left.or(&right)
                 }
             },

@@ -1,15 +1,14 @@
 //! The state of a reading: what was found, what the script defines, how much work is left.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::rc::Rc;
 
 use oxc_ast::ast::{ArrowFunctionExpression, Class, Function, Program};
-use oxc_semantic::Scoping;
+use oxc_semantic::{Scoping, SymbolId};
 use oxc_span::Span;
 
-use super::environment::{Change, Environment};
 use crate::finding::{Act, Finding, Opaque};
 use crate::language::Language;
+use crate::scopes::{Branching, Flow, MODULE, Scopes};
 use crate::setting::Setting;
 use crate::table::Table;
 use crate::value::Value;
@@ -24,10 +23,10 @@ const MOST_VISITS: usize = 4;
 /// Something that the script defines.
 #[derive(Clone)]
 pub enum Own<'a> {
-    /// A function with the names around it, its `this`, and the class that it stands in.
+    /// A function with the scope around it, its `this`, and the class that it stands in.
     Function {
         code: Code<'a>,
-        around: Rc<Environment>,
+        around: usize,
         this: Option<Value>,
         home: Option<usize>,
     },
@@ -40,7 +39,7 @@ pub enum Own<'a> {
     /// A class, with its parent and static fields.
     Class {
         class: &'a Class<'a>,
-        around: Rc<Environment>,
+        around: usize,
         parent: Option<Value>,
         fields: Vec<(String, Value)>,
     },
@@ -75,10 +74,9 @@ pub struct Reader<'a, 'r> {
     pub language: Language,
     pub setting: &'r Setting,
     pub table: &'static Table,
-    pub environment: Rc<Environment>,
-    /// What was set since the first way that isn't sure was gone, to take it back.
-    pub journal: Vec<Change>,
-    pub branches: usize,
+    pub scopes: Scopes<SymbolId>,
+    /// The scope of the call that is followed.
+    pub scope: usize,
     pub own: Vec<Own<'a>>,
     pub frames: Vec<Frame>,
     found: Vec<Finding>,
@@ -99,9 +97,8 @@ impl<'a, 'r> Reader<'a, 'r> {
             language,
             setting,
             table: Table::of(language),
-            environment: Environment::within(None),
-            journal: Vec::new(),
-            branches: 0,
+            scopes: Scopes::new(),
+            scope: MODULE,
             own: Vec::new(),
             frames: Vec::new(),
             found: Vec::new(),
@@ -237,11 +234,38 @@ impl<'a, 'r> Reader<'a, 'r> {
             values: Vec::new(),
             has_more: true,
         };
-        let way = self.branch(|reader| {
+        self.maybe(|reader| {
             reader.call_own(own, None, &arguments, Span::new(0, 0));
-            super::environment::Flow::Next
+            Flow::Next
         });
-        self.join(vec![way], true);
+    }
+
+    /// What a name stands for.
+    pub fn lookup(&self, symbol: SymbolId) -> Value {
+        self.scopes.find(self.scope, &symbol).cloned().unwrap_or(Value::Unknown)
+    }
+
+    /// A name of this function begins.
+    pub fn declare(&mut self, symbol: SymbolId, value: Value) {
+        self.scopes.set(self.scope, symbol, value);
+    }
+
+    /// A name gets another value.
+    pub fn assign(&mut self, symbol: SymbolId, value: Value) {
+        let place = self.scopes.holder(self.scope, &symbol).unwrap_or(self.scope);
+        self.scopes.set(place, symbol, value);
+    }
+}
+
+impl Branching for Reader<'_, '_> {
+    type Name = SymbolId;
+
+    fn scopes(&mut self) -> &mut Scopes<SymbolId> {
+        &mut self.scopes
+    }
+
+    fn scope(&mut self) -> usize {
+        self.scope
     }
 }
 

@@ -4,9 +4,9 @@ use oxc_ast::ast::*;
 use oxc_span::GetSpan;
 
 use super::array::is_open;
-use super::environment::Flow;
 use super::module;
 use super::reader::Reader;
+use crate::scopes::{Branching, Flow};
 use crate::value::Value;
 
 /// Elements of a known list that a loop goes through.
@@ -69,7 +69,7 @@ impl<'a> Reader<'a, '_> {
 
     fn statement(&mut self, statement: &'a Statement<'a>) -> Flow {
         if !self.enter(statement.span()) {
-            return Flow::Ended;
+            return Flow::Out;
         }
         let flow = self.statement_inside(statement);
         self.leave();
@@ -79,28 +79,28 @@ impl<'a> Reader<'a, '_> {
     fn statement_inside(&mut self, statement: &'a Statement<'a>) -> Flow {
         match statement {
             Statement::BlockStatement(block) => return self.statements(&block.body),
-            Statement::BreakStatement(_) | Statement::ContinueStatement(_) => return Flow::Left,
+            Statement::BreakStatement(_) | Statement::ContinueStatement(_) => return Flow::Loop,
             Statement::ExpressionStatement(it) => {
                 self.eval(&it.expression);
                 if ends(&it.expression) {
-                    return Flow::Ended;
+                    return Flow::Out;
                 }
             }
             Statement::ReturnStatement(it) => {
                 let value = it.argument.as_ref().map_or(Value::Nothing, |value| self.eval(value));
                 self.returns(value);
-                return Flow::Ended;
+                return Flow::Out;
             }
             Statement::ThrowStatement(it) => {
                 self.eval(&it.argument);
-                return Flow::Ended;
+                return Flow::Out;
             }
             Statement::IfStatement(it) => return self.if_statement(it),
             Statement::TryStatement(it) => return self.try_statement(it),
             Statement::SwitchStatement(it) => return self.switch(it),
             Statement::LabeledStatement(it) => {
                 let flow = self.statement(&it.body);
-                return if flow == Flow::Left { Flow::Next } else { flow };
+                return if flow == Flow::Loop { Flow::Next } else { flow };
             }
             Statement::WithStatement(it) => {
                 self.eval(&it.object);
@@ -134,16 +134,22 @@ impl<'a> Reader<'a, '_> {
             None => {}
         }
         let mut ways = vec![self.branch(|reader| reader.statement(&it.consequent))];
-        if let Some(other) = &it.alternate {
-            ways.push(self.branch(|reader| reader.statement(other)));
+        match &it.alternate {
+            Some(other) => {
+                ways.push(self.branch(|reader| reader.statement(other)));
+                self.join(ways)
+            }
+            None => self.join_or_none(ways),
         }
-        self.join(ways, it.alternate.is_none())
     }
 
     fn try_statement(&mut self, it: &'a TryStatement<'a>) -> Flow {
         let tried = self.branch(|reader| reader.statements(&it.block.body));
-        let was_left = tried.flow;
-        let mut flow = self.join(vec![tried], it.handler.is_some());
+        let tried_flow = tried.0;
+        let mut flow = match it.handler {
+            Some(_) => self.join_or_none(vec![tried]),
+            None => self.join(vec![tried]),
+        };
         if let Some(handler) = &it.handler {
             let caught = self.branch(|reader| {
                 if let Some(parameter) = &handler.param {
@@ -151,15 +157,15 @@ impl<'a> Reader<'a, '_> {
                 }
                 reader.statements(&handler.body.body)
             });
-            flow = match (was_left, caught.flow) {
+            flow = match (tried_flow, caught.0) {
                 (Flow::Next, _) | (_, Flow::Next) => Flow::Next,
-                (Flow::Left, _) | (_, Flow::Left) => Flow::Left,
-                _ => Flow::Ended,
+                (Flow::Loop, _) | (_, Flow::Loop) => Flow::Loop,
+                _ => Flow::Out,
             };
-            self.join(vec![caught], true);
+            self.join_or_none(vec![caught]);
         }
         match it.finalizer.as_ref().map(|block| self.statements(&block.body)) {
-            Some(Flow::Ended) => Flow::Ended,
+            Some(Flow::Out) => Flow::Out,
             _ => flow,
         }
     }
@@ -185,13 +191,14 @@ impl<'a> Reader<'a, '_> {
                 continue;
             }
             let way = self.branch(|reader| reader.statements(&case.consequent));
-            falls = way.flow == Flow::Next;
+            falls = way.0 == Flow::Next;
             ways.push(way);
         }
-        match self.join(ways, !has_default) {
-            Flow::Left => Flow::Next,
-            flow => flow,
-        }
+        let flow = match has_default {
+            true => self.join(ways),
+            false => self.join_or_none(ways),
+        };
+        if flow == Flow::Loop { Flow::Next } else { flow }
     }
 
     fn repeated(&mut self, statement: &'a Statement<'a>) -> Flow {
@@ -236,8 +243,10 @@ impl<'a> Reader<'a, '_> {
                         reader.bind_left(left, &element);
                         reader.statement(body)
                     });
-                    let is_sure = way.flow == Flow::Next && !is_open(&element);
-                    self.join(vec![way], !is_sure);
+                    match way.0 == Flow::Next && !is_open(&element) {
+                        true => self.join(vec![way]),
+                        false => self.join_or_none(vec![way]),
+                    };
                 }
             }
             elements => {
@@ -289,14 +298,6 @@ impl<'a> Reader<'a, '_> {
             it.update.as_ref().map(|update| reader.eval(update));
             flow
         });
-    }
-
-    /// A body that runs an unknown number of times: what it makes of names is seen by its second run.
-    fn some_times(&mut self, mut body: impl FnMut(&mut Self) -> Flow) {
-        for _ in 0..2 {
-            let way = self.branch(|reader| body(reader));
-            self.join(vec![way], true);
-        }
     }
 }
 

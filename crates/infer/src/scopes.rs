@@ -1,0 +1,234 @@
+//! Names and what they stand for, with a log so that ways through the code can be undone and joined.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::value::Value;
+
+/// All scopes of a reading: of the module, of classes, of calls, and the fields of objects. `N` is what a language's
+/// reader knows a name by.
+pub struct Scopes<N> {
+    all: Vec<Scope<N>>,
+    /// What names stood for before they were changed, while a branch is open.
+    log: Vec<(usize, N, Option<Value>)>,
+    branches: usize,
+    /// Open loops whose elements aren't known.
+    loops: usize,
+}
+
+struct Scope<N> {
+    names: HashMap<N, Value>,
+    parent: Option<usize>,
+}
+
+/// How a statement ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The next one follows.
+    Next,
+    /// `break`, `continue`: the loop goes on or ends.
+    Loop,
+    /// `return`, `raise`, `throw`, or a call that never returns.
+    Out,
+}
+
+/// What a branch has made of names.
+pub type Changes<N> = HashMap<(usize, N), Option<Value>>;
+
+/// One way through the code: how it ends, and what it made of names.
+pub type Way<N> = (Flow, Changes<N>);
+
+/// The module's scope.
+pub const MODULE: usize = 0;
+
+impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
+    pub fn new() -> Scopes<N> {
+        let mut scopes = Scopes {
+            all: Vec::new(),
+            log: Vec::new(),
+            branches: 0,
+            loops: 0,
+        };
+        scopes.open(None);
+        scopes
+    }
+
+    /// A new one inside of another.
+    pub fn open(&mut self, parent: Option<usize>) -> usize {
+        self.all.push(Scope {
+            names: HashMap::new(),
+            parent,
+        });
+        self.all.len() - 1
+    }
+
+    /// Whether it isn't sure that what is read now is run.
+    pub fn is_branching(&self) -> bool {
+        self.branches > 0
+    }
+
+    pub fn parent(&self, scope: usize) -> Option<usize> {
+        self.all.get(scope)?.parent
+    }
+
+    /// What a name stands for in this scope alone.
+    pub fn own<Q: Eq + Hash + ?Sized>(&self, scope: usize, name: &Q) -> Option<&Value>
+    where
+        N: Borrow<Q>,
+    {
+        self.all.get(scope)?.names.get(name)
+    }
+
+    /// What it stands for, here or further out.
+    pub fn find<Q: Eq + Hash + ?Sized>(&self, scope: usize, name: &Q) -> Option<&Value>
+    where
+        N: Borrow<Q>,
+    {
+        self.holder(scope, name).and_then(|scope| self.own(scope, name))
+    }
+
+    /// The scope that has a name, from here outwards.
+    pub fn holder<Q: Eq + Hash + ?Sized>(&self, scope: usize, name: &Q) -> Option<usize>
+    where
+        N: Borrow<Q>,
+    {
+        let mut scope = Some(scope);
+        // A scope's parent is older than it is, so this ends.
+        while let Some(at) = scope {
+            if self.own(at, name).is_some() {
+                return Some(at);
+            }
+            scope = self.parent(at);
+        }
+        None
+    }
+
+    pub fn names(&self, scope: usize) -> Vec<(N, Value)> {
+        let names = self.all.get(scope).map(|scope| &scope.names);
+        let mut names: Vec<_> = names
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        names.sort_by(|one, other| one.0.cmp(&other.0));
+        names
+    }
+
+    pub fn set(&mut self, scope: usize, name: impl Into<N>, value: Value) {
+        self.change(scope, name.into(), Some(value));
+    }
+
+    fn change(&mut self, scope: usize, name: N, value: Option<Value>) {
+        let Some(at) = self.all.get_mut(scope) else { return };
+        let before = match value {
+            Some(value) => at.names.insert(name.clone(), value),
+            None => at.names.remove(&name),
+        };
+        if self.branches > 0 {
+            self.log.push((scope, name, before));
+        }
+    }
+
+    /// Begins a branch.
+    pub fn begin(&mut self) -> usize {
+        self.branches += 1;
+        self.log.len()
+    }
+
+    /// Ends the branch that began there: undoes it, and says what it made of names.
+    pub fn end(&mut self, begun: usize) -> Changes<N> {
+        let mut changes = Changes::new();
+        while self.log.len() > begun {
+            let Some((scope, name, before)) = self.log.pop() else {
+                break;
+            };
+            let Some(at) = self.all.get_mut(scope) else { continue };
+            let after = match before {
+                Some(before) => at.names.insert(name.clone(), before),
+                None => at.names.remove(&name),
+            };
+            changes.entry((scope, name)).or_insert(after);
+        }
+        self.branches = self.branches.saturating_sub(1);
+        changes
+    }
+
+    /// Lets names stand for what any of several branches made of them.
+    pub fn join(&mut self, branches: &[Changes<N>]) {
+        let mut keys: Vec<&(usize, N)> = branches.iter().flat_map(HashMap::keys).collect();
+        keys.sort();
+        keys.dedup();
+        for key in keys {
+            let now = self.own(key.0, &key.1).cloned();
+            let values = branches
+                .iter()
+                .filter_map(|branch| branch.get(key).unwrap_or(&now).clone());
+            let joined = Value::any(values);
+            self.change(key.0, key.1.clone(), joined);
+        }
+    }
+}
+
+/// A reader that goes several ways through the code.
+pub trait Branching {
+    /// What it knows a name by.
+    type Name: Clone + Eq + Hash + Ord;
+
+    fn scopes(&mut self) -> &mut Scopes<Self::Name>;
+
+    /// The scope that the reader stands in.
+    fn scope(&mut self) -> usize;
+
+    /// Goes one of several ways, and takes back what it made of names.
+    fn branch(&mut self, way: impl FnOnce(&mut Self) -> Flow) -> Way<Self::Name> {
+        let begun = self.scopes().begin();
+        let flow = way(self);
+        (flow, self.scopes().end(begun))
+    }
+
+    /// Goes on where any of several ways goes on. What one that left the function made of its own names is forgotten.
+    fn join(&mut self, ways: Vec<Way<Self::Name>>) -> Flow {
+        let here = self.scope();
+        let flow = [Flow::Next, Flow::Loop]
+            .into_iter()
+            .find(|flow| ways.iter().any(|(way, _)| way == flow))
+            .unwrap_or(Flow::Out);
+        let (mut local, mut beyond) = (Vec::new(), Vec::new());
+        for (way, changes) in ways {
+            let (inner, outer): (Changes<_>, Changes<_>) =
+                changes.into_iter().partition(|((scope, _), _)| *scope == here);
+            if way != Flow::Out || flow == Flow::Out {
+                local.push(inner);
+            }
+            beyond.push(outer);
+        }
+        self.scopes().join(&local);
+        self.scopes().join(&beyond);
+        flow
+    }
+
+    /// The same where it may have gone none of them.
+    fn join_or_none(&mut self, mut ways: Vec<Way<Self::Name>>) -> Flow {
+        ways.insert(0, (Flow::Next, Changes::new()));
+        self.join(ways)
+    }
+
+    /// Goes a way that may not be gone.
+    fn maybe(&mut self, way: impl FnOnce(&mut Self) -> Flow) {
+        let way = self.branch(way);
+        self.join_or_none(vec![way]);
+    }
+
+    /// Goes through a body that runs an unknown number of times: its second run sees what it makes of names.
+    fn some_times(&mut self, mut body: impl FnMut(&mut Self) -> Flow) {
+        /// Loops in loops whose bodies are run twice.
+        const MOST_LOOPS: usize = 3;
+        self.scopes().loops += 1;
+        let times = if self.scopes().loops > MOST_LOOPS { 1 } else { 2 };
+        for _ in 0..times {
+            self.maybe(&mut body);
+        }
+        self.scopes().loops -= 1;
+    }
+}
