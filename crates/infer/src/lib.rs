@@ -16,6 +16,7 @@ mod host;
 mod language;
 mod least;
 mod python;
+mod reading;
 mod scopes;
 mod script;
 mod setting;

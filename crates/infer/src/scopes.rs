@@ -14,7 +14,7 @@ pub struct Scopes<N> {
     log: Vec<(usize, N, Option<Value>)>,
     branches: usize,
     /// Open loops whose elements aren't known.
-    loops: usize,
+    pub loops: usize,
 }
 
 struct Scope<N> {
@@ -167,68 +167,5 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
             let joined = Value::any(values);
             self.change(key.0, key.1.clone(), joined);
         }
-    }
-}
-
-/// A reader that goes several ways through the code.
-pub trait Branching {
-    /// What it knows a name by.
-    type Name: Clone + Eq + Hash + Ord;
-
-    fn scopes(&mut self) -> &mut Scopes<Self::Name>;
-
-    /// The scope that the reader stands in.
-    fn scope(&mut self) -> usize;
-
-    /// Goes one of several ways, and takes back what it made of names.
-    fn branch(&mut self, way: impl FnOnce(&mut Self) -> Flow) -> Way<Self::Name> {
-        let begun = self.scopes().begin();
-        let flow = way(self);
-        (flow, self.scopes().end(begun))
-    }
-
-    /// Goes on where any of several ways goes on. What one that left the function made of its own names is forgotten.
-    fn join(&mut self, ways: Vec<Way<Self::Name>>) -> Flow {
-        let here = self.scope();
-        let flow = [Flow::Next, Flow::Loop]
-            .into_iter()
-            .find(|flow| ways.iter().any(|(way, _)| way == flow))
-            .unwrap_or(Flow::Out);
-        let (mut local, mut beyond) = (Vec::new(), Vec::new());
-        for (way, changes) in ways {
-            let (inner, outer): (Changes<_>, Changes<_>) =
-                changes.into_iter().partition(|((scope, _), _)| *scope == here);
-            if way != Flow::Out || flow == Flow::Out {
-                local.push(inner);
-            }
-            beyond.push(outer);
-        }
-        self.scopes().join(&local);
-        self.scopes().join(&beyond);
-        flow
-    }
-
-    /// The same where it may have gone none of them.
-    fn join_or_none(&mut self, mut ways: Vec<Way<Self::Name>>) -> Flow {
-        ways.insert(0, (Flow::Next, Changes::new()));
-        self.join(ways)
-    }
-
-    /// Goes a way that may not be gone.
-    fn maybe(&mut self, way: impl FnOnce(&mut Self) -> Flow) {
-        let way = self.branch(way);
-        self.join_or_none(vec![way]);
-    }
-
-    /// Goes through a body that runs an unknown number of times: its second run sees what it makes of names.
-    fn some_times(&mut self, mut body: impl FnMut(&mut Self) -> Flow) {
-        /// Loops in loops whose bodies are run twice.
-        const MOST_LOOPS: usize = 3;
-        self.scopes().loops += 1;
-        let times = if self.scopes().loops > MOST_LOOPS { 1 } else { 2 };
-        for _ in 0..times {
-            self.maybe(&mut body);
-        }
-        self.scopes().loops -= 1;
     }
 }

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use ruff_python_ast::{Expr, StmtAugAssign};
 
-use super::super::scopes::{Branching, MODULE};
+use super::super::reading::Reading;
+use super::super::scopes::MODULE;
 use super::super::value::Value;
 use super::own::Own;
 use super::reader::Reader;
@@ -48,7 +49,7 @@ impl<'a> Reader<'a, '_> {
                         let mut fields = fields.to_vec();
                         fields.retain(|(name, _)| name != key);
                         fields.push((key.to_string(), value));
-                        Some(self.made(Value::Record(Rc::new(fields))))
+                        Some(self.work().made(Value::Record(Rc::new(fields))))
                     }
                     _ => self.with_value(&before, &value),
                 };

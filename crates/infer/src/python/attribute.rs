@@ -6,7 +6,7 @@ use ruff_python_ast::{Expr, ExprSubscript};
 use ruff_text_size::Ranged;
 
 use super::super::finding::Opaque;
-use super::super::scopes::Branching;
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::call::COMPUTED;

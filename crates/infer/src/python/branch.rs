@@ -2,7 +2,8 @@
 
 use ruff_python_ast::{Expr, Pattern, StmtFor, StmtIf, StmtMatch, StmtWhile};
 
-use super::super::scopes::{Branching, Flow};
+use super::super::reading::Reading;
+use super::super::scopes::Flow;
 use super::super::value::Value;
 use super::reader::Reader;
 

@@ -7,6 +7,7 @@ use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::Ranged;
 
 use super::super::finding::Opaque;
+use super::super::reading::Reading;
 use super::super::value::Value;
 use super::fold;
 use super::own::Own;
@@ -125,13 +126,8 @@ impl<'a> Reader<'a, '_> {
                     let mut all = arguments.clone();
                     all.positional = positional.iter().chain(&arguments.positional).cloned().collect();
                     all.named.extend(named.iter().cloned());
-                    if !self.enter() {
-                        self.leave();
-                        return Value::Unknown;
-                    }
-                    let value = self.call_value(&callee, &all, at);
-                    self.leave();
-                    value
+                    self.deeper(|reader| reader.call_value(&callee, &all, at))
+                        .unwrap_or(Value::Unknown)
                 }
                 Some(Own::Object { .. }) => self
                     .call_own_method_with(*number, &["__call__"], arguments, at)
@@ -174,7 +170,7 @@ impl<'a> Reader<'a, '_> {
                 Value::Unknown
             }
         };
-        self.made(value)
+        self.work().made(value)
     }
 
     /// `list.append(x)` and the like: the place that holds the list gets its new content.
@@ -222,7 +218,7 @@ impl<'a> Reader<'a, '_> {
             (Value::Record(_), "update", _) => Value::Unknown,
             _ => return false,
         };
-        let after = self.made(after);
+        let after = self.work().made(after);
         self.replace(place, after);
         true
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::{Expr, Stmt, StmtClassDef};
 
-use super::super::scopes::Branching;
+use super::super::reading::Reading;
 use super::super::value::Value;
 use super::call::Arguments;
 use super::own::{Class, Kind, Own};

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::finding::Act;
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::call::Arguments;
@@ -67,7 +68,7 @@ impl Reader<'_, '_> {
         let is_read = mode.exact().is_some_and(|mode| !mode.contains(['w', 'a', 'x', '+']));
         for path in defaults.chain([Text::unknown()]) {
             let act = if is_read { Act::Read(path) } else { Act::Write(path) };
-            self.find(act, &class, at);
+            self.note(act, &class, at);
         }
     }
 

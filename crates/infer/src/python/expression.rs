@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::{Comprehension, Expr, ExprFString, InterpolatedStringElement, Number};
 use ruff_text_size::Ranged;
 
-use super::super::scopes::Branching;
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::environment::ENVIRONMENT;
@@ -26,7 +26,7 @@ impl<'a> Reader<'a, '_> {
         ) {
             self.refer(&value);
             if matches!(&value, Value::Api(name) if &**name == ENVIRONMENT) {
-                self.variable(Text::unknown(), &expression.range().to_std_range());
+                self.variable(&Text::unknown(), ENVIRONMENT, &expression.range().to_std_range());
             }
         }
         value
@@ -34,14 +34,13 @@ impl<'a> Reader<'a, '_> {
 
     /// The same where it is about to be called.
     pub fn callee(&mut self, expression: &'a Expr) -> Value {
-        if !self.enter() {
-            self.leave();
-            return Value::Unknown;
-        }
-        let value = self.evaluate(expression);
-        self.leave();
-        match value {
-            Value::Text(_) | Value::List(_) | Value::Record(_) | Value::Instance(_, Some(_)) => self.made(value),
+        match self
+            .deeper(|reader| reader.evaluate(expression))
+            .unwrap_or(Value::Unknown)
+        {
+            value @ (Value::Text(_) | Value::List(_) | Value::Record(_) | Value::Instance(_, Some(_))) => {
+                self.work().made(value)
+            }
             value => value,
         }
     }

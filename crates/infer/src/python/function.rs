@@ -6,7 +6,8 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Parameter, Parameters, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged;
 
-use super::super::scopes::{Branching, Flow, MODULE};
+use super::super::reading::Reading;
+use super::super::scopes::{Flow, MODULE};
 use super::super::text::Text;
 use super::super::value::Value;
 use super::call::Arguments;
@@ -144,7 +145,7 @@ impl<'a> Reader<'a, '_> {
             // What it yields further down is what it yields here: nothing else comes to it.
             return self.iterable(Value::Nothing);
         }
-        if running >= MOST_RECURSIONS || self.frames.len() > DEEPEST_CALL || !self.step(2) {
+        if running >= MOST_RECURSIONS || self.frames.len() > DEEPEST_CALL || !self.work().step(2) {
             return Value::Unknown;
         }
         self.visited.insert(number);

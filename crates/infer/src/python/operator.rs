@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use ruff_python_ast::{BoolOp, CmpOp, Expr, ExprBoolOp, ExprCompare, Operator, UnaryOp};
 
+use super::super::reading::Reading;
 use super::super::value::Value;
+use super::environment::ENVIRONMENT;
 use super::fold;
 use super::own::Own;
 use super::reader::Reader;
@@ -53,7 +55,7 @@ impl<'a> Reader<'a, '_> {
             }
             _ => Value::Unknown,
         });
-        self.made(value)
+        self.work().made(value)
     }
 
     /// `a or b`, `a and b`.
@@ -90,15 +92,7 @@ impl<'a> Reader<'a, '_> {
             Expr::Name(name) if name.id.as_str() == "TYPE_CHECKING" => Some(false),
             Expr::Attribute(attribute) if attribute.attr.as_str() == "TYPE_CHECKING" => Some(false),
             Expr::UnaryOp(not) => match not.op {
-                UnaryOp::Not => {
-                    if !self.enter() {
-                        self.leave();
-                        return None;
-                    }
-                    let truth = self.truth(&not.operand).map(|truth| !truth);
-                    self.leave();
-                    truth
-                }
+                UnaryOp::Not => self.deeper(|reader| reader.truth(&not.operand))?.map(|truth| !truth),
                 _ => {
                     self.value(&not.operand);
                     None
@@ -138,7 +132,7 @@ impl<'a> Reader<'a, '_> {
             && self.is_environment(right)
         {
             let name = self.value(&compare.left).text();
-            self.variable(name, &ruff_text_size::Ranged::range(right).to_std_range());
+            self.variable(&name, ENVIRONMENT, &ruff_text_size::Ranged::range(right).to_std_range());
             return None;
         }
         let left = self.value(&compare.left);

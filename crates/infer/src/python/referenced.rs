@@ -1,5 +1,6 @@
 //! What is only referred to: callbacks, handlers, methods that a framework calls. It is run once, with what isn't known.
 
+use super::super::reading::Reading;
 use super::super::value::Value;
 use super::call::Arguments;
 use super::own::{Function, Kind, Own};
@@ -22,7 +23,7 @@ impl<'a> Reader<'a, '_> {
         let mut next = 0;
         while let Some(number) = self.referenced.get(next).copied() {
             next += 1;
-            if !self.step(1) {
+            if !self.work().step(1) {
                 return;
             }
             match self.get(number) {

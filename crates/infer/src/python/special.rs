@@ -4,9 +4,11 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::super::finding::{Act, Opaque};
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::call::{Arguments, COMPUTED};
+use super::environment::ENVIRONMENT;
 use super::fold;
 use super::own::Own;
 use super::reader::Reader;
@@ -66,7 +68,7 @@ impl Reader<'_, '_> {
             "os.environ.__getitem__" => self.environment(&first, None, at),
             "os.environ.update" | "os.environ.__setitem__" | "os.putenv" => Value::Nothing,
             name if name.starts_with("os.environ.") => {
-                self.variable(Text::unknown(), at);
+                self.variable(&Text::unknown(), ENVIRONMENT, at);
                 Value::Unknown
             }
             "sys.exit" | "builtins.exit" | "builtins.quit" | "os._exit" | "os.abort" => {
@@ -79,7 +81,7 @@ impl Reader<'_, '_> {
             }
             "runpy.run_path" | "runpy.run_module" => {
                 if name == "runpy.run_path" {
-                    self.find(Act::Read(first.text()), name, at);
+                    self.note(Act::Read(first.text()), name, at);
                 }
                 self.opaque(Opaque::OtherFile(first.text().shown()), name, at);
                 Value::Unknown
@@ -306,14 +308,9 @@ impl Reader<'_, '_> {
 
     /// Calls a function whose end isn't the caller's.
     fn aside(&mut self, callee: &Value, given: &Arguments, at: &Range<usize>) -> Value {
-        if !self.enter() {
-            self.leave();
-            return Value::Unknown;
-        }
-        let value = self.call_value(callee, given, at.clone());
-        self.leave();
+        let value = self.deeper(|reader| reader.call_value(callee, given, at.clone()));
         self.has_left = false;
-        value
+        value.unwrap_or(Value::Unknown)
     }
 
     /// Calls that ask for the home directory.
@@ -352,20 +349,21 @@ impl Reader<'_, '_> {
 
     fn expand(&mut self, path: &Text, at: &Range<usize>) {
         if path.prefix().is_empty() && path.exact().is_none() || path.prefix().starts_with('~') {
-            self.variable("HOME", at);
+            self.home(at);
         }
     }
 
     fn expand_variables(&mut self, text: &Text, at: &Range<usize>) {
         let Some(text) = text.exact() else {
-            return self.variable(Text::unknown(), at);
+            self.variable(&Text::unknown(), ENVIRONMENT, at);
+            return;
         };
         for part in text.split('$').skip(1) {
             let part = part.trim_start_matches('{');
             let end = part
                 .find(|letter: char| !letter.is_alphanumeric() && letter != '_')
                 .unwrap_or(part.len());
-            self.variable(&part[..end], at);
+            self.variable(&part[..end].into(), ENVIRONMENT, at);
         }
     }
 }

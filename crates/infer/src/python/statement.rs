@@ -3,7 +3,8 @@
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtTry, WithItem};
 use ruff_text_size::Ranged;
 
-use super::super::scopes::{Branching, Flow};
+use super::super::reading::Reading;
+use super::super::scopes::Flow;
 use super::super::value::Value;
 use super::own::Own;
 use super::reader::Reader;
@@ -12,12 +13,7 @@ impl<'a> Reader<'a, '_> {
     /// Runs statements until one leaves.
     pub fn block(&mut self, body: &'a [Stmt]) -> Flow {
         for statement in body {
-            if !self.enter() {
-                self.leave();
-                return Flow::Out;
-            }
-            let flow = self.statement(statement);
-            self.leave();
+            let flow = self.deeper(|reader| reader.statement(statement)).unwrap_or(Flow::Out);
             if flow != Flow::Next {
                 return flow;
             }

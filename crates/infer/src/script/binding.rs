@@ -8,14 +8,16 @@ use oxc_span::GetSpan;
 use super::array::{any, from};
 use super::fold;
 use super::reader::{Own, Reader};
+use crate::reading::Reading;
 use crate::value::Value;
 
 impl<'a> Reader<'a, '_> {
     /// Declares the names of a pattern.
     pub fn bind(&mut self, pattern: &'a BindingPattern<'a>, value: &Value) {
-        if !self.enter(pattern.span()) {
-            return;
-        }
+        self.deeper(|reader| reader.bind_inside(pattern, value));
+    }
+
+    fn bind_inside(&mut self, pattern: &'a BindingPattern<'a>, value: &Value) {
         match pattern {
             BindingPattern::BindingIdentifier(name) => {
                 if let Some(symbol) = name.symbol_id.get() {
@@ -50,7 +52,6 @@ impl<'a> Reader<'a, '_> {
                 }
             }
         }
-        self.leave();
     }
 
     fn pattern_field(&mut self, value: &Value, key: &'a PropertyKey<'a>, computed: bool) -> (Option<String>, Value) {
@@ -166,9 +167,10 @@ impl<'a> Reader<'a, '_> {
 
     /// `object.name = value`; without a name it could be any field.
     pub fn assign_field(&mut self, object: &'a Expression<'a>, name: Option<String>, value: Value) {
-        if !self.enter(object.span()) {
-            return;
-        }
+        self.deeper(|reader| reader.assign_field_inside(object, name, value));
+    }
+
+    fn assign_field_inside(&mut self, object: &'a Expression<'a>, name: Option<String>, value: Value) {
         let held = self.eval(object);
         let name = name.as_deref();
         match &held {
@@ -198,7 +200,6 @@ impl<'a> Reader<'a, '_> {
             }
             _ => self.escape(&value, object.span()),
         }
-        self.leave();
     }
 
     fn set_own_field(&mut self, own: usize, name: Option<&str>, value: Value) {

@@ -5,6 +5,7 @@ use oxc_span::{GetSpan, Span};
 
 use super::reader::{Own, Reader};
 use super::{fold, string};
+use crate::reading::Reading;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -47,12 +48,7 @@ impl Arguments {
 
 impl<'a> Reader<'a, '_> {
     pub fn call(&mut self, it: &'a CallExpression<'a>) -> Value {
-        if !self.enter(it.span) {
-            return Value::Unknown;
-        }
-        let value = self.call_inside(it);
-        self.leave();
-        value
+        self.deeper(|reader| reader.call_inside(it)).unwrap_or(Value::Unknown)
     }
 
     fn call_inside(&mut self, it: &'a CallExpression<'a>) -> Value {

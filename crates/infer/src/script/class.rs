@@ -6,6 +6,7 @@ use oxc_span::Span;
 use super::binding::set_field;
 use super::call::Arguments;
 use super::reader::{Code, Frame, Own, Reader};
+use crate::reading::Reading;
 use crate::value::Value;
 
 /// Parents of a class that are looked through.
@@ -57,10 +58,11 @@ impl<'a> Reader<'a, '_> {
             base: None,
             fields: Vec::new(),
         });
-        if self.frames.len() < 8 && self.enter(at) {
-            self.initialise(class, &object, arguments, at, 0);
-            self.leave();
-        } else {
+        let initialised = match self.frames.len() < 8 {
+            true => self.deeper(|reader| reader.initialise(class, &object, arguments, at, 0)),
+            false => None,
+        };
+        if initialised.is_none() {
             self.escape_all(arguments, at);
         }
         if self.foreign_parent(class) {

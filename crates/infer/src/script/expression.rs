@@ -9,19 +9,16 @@ use oxc_span::GetSpan;
 use super::binding::set_field;
 use super::module;
 use super::reader::Reader;
-use crate::scopes::{Branching, Flow};
+use crate::reading::Reading;
+use crate::scopes::Flow;
 use crate::text::Text;
 use crate::value::Value;
 
 impl<'a> Reader<'a, '_> {
     /// What an expression gives; its acts are noted.
     pub fn eval(&mut self, expression: &'a Expression<'a>) -> Value {
-        if !self.enter(expression.span()) {
-            return Value::Unknown;
-        }
-        let value = self.eval_inside(expression);
-        self.leave();
-        value
+        self.deeper(|reader| reader.eval_inside(expression))
+            .unwrap_or(Value::Unknown)
     }
 
     fn eval_inside(&mut self, expression: &'a Expression<'a>) -> Value {
@@ -240,14 +237,12 @@ impl<'a> Reader<'a, '_> {
     fn jsx_children(&mut self, children: &'a [JSXChild<'a>]) -> Value {
         for child in children {
             let inside = match child {
-                JSXChild::Element(it) if self.enter(it.span) => {
-                    self.jsx_element(it);
-                    self.leave();
+                JSXChild::Element(it) => {
+                    self.deeper(|reader| reader.jsx_element(it));
                     continue;
                 }
-                JSXChild::Fragment(it) if self.enter(it.span) => {
-                    self.jsx_children(&it.children);
-                    self.leave();
+                JSXChild::Fragment(it) => {
+                    self.deeper(|reader| reader.jsx_children(&it.children));
                     continue;
                 }
                 JSXChild::ExpressionContainer(it) => it.expression.as_expression(),

@@ -8,7 +8,8 @@ use oxc_span::Span;
 use super::call::Arguments;
 use super::class::set_parameter_field;
 use super::reader::{Code, Frame, Own, Reader};
-use crate::scopes::{Branching, Flow};
+use crate::reading::Reading;
+use crate::scopes::Flow;
 use crate::value::Value;
 
 /// Calls that are followed into each other.
@@ -42,16 +43,12 @@ impl<'a> Reader<'a, '_> {
     /// Follows a call of one of the script's own.
     pub fn call_own(&mut self, own: usize, this: Option<Value>, arguments: &Arguments, at: Span) -> Value {
         if let Some(Own::Bound { callee, this, first }) = self.own.get(own).cloned() {
-            if !self.enter(at) {
-                return Value::Unknown;
-            }
             let given = Arguments {
                 values: first.into_iter().chain(arguments.values.iter().cloned()).collect(),
                 has_more: arguments.has_more,
             };
-            let value = self.call_value(&callee, this, &given, at);
-            self.leave();
-            return value;
+            let value = self.deeper(|reader| reader.call_value(&callee, this, &given, at));
+            return value.unwrap_or(Value::Unknown);
         }
         let Some(Own::Function {
             code,
@@ -64,7 +61,7 @@ impl<'a> Reader<'a, '_> {
         };
         let inside = self.frames.iter().filter(|frame| frame.code == code.start()).count();
         let is_telling = self.repeats() || arguments.values.iter().any(is_telling);
-        let may_repeat = inside > 0 && is_telling && self.is_fresh();
+        let may_repeat = inside > 0 && is_telling && self.work.is_fresh();
         if inside > 1 && may_repeat {
             // What comes of this is what comes of the calls around it.
             self.escape_all(arguments, at);
@@ -73,10 +70,6 @@ impl<'a> Reader<'a, '_> {
         if self.frames.len() >= MOST_FRAMES && inside == 0 {
             self.escape(&Value::Own(own), at);
         }
-        if inside > usize::from(may_repeat) || self.frames.len() >= MOST_FRAMES || !self.enter(at) {
-            self.escape_all(arguments, at);
-            return Value::Unknown;
-        }
         let frame = Frame {
             code: code.start(),
             this: bound.or(this),
@@ -84,8 +77,12 @@ impl<'a> Reader<'a, '_> {
             returned: None,
             yielded: Vec::new(),
         };
-        let frame = self.framed(frame, around, |reader| reader.run_code(code, arguments));
-        self.leave();
+        let is_followed = inside <= usize::from(may_repeat) && self.frames.len() < MOST_FRAMES;
+        let run = |reader: &mut Self| reader.framed(frame, around, |reader| reader.run_code(code, arguments));
+        let Some(frame) = is_followed.then(|| self.deeper(run)).flatten() else {
+            self.escape_all(arguments, at);
+            return Value::Unknown;
+        };
         match code {
             Code::Function(function) if function.generator => Value::List(Rc::new(frame.yielded)),
             _ => frame.returned.unwrap_or(Value::Nothing),

@@ -55,9 +55,9 @@ impl Reader<'_, '_> {
                     values: vec![Value::Unknown],
                     has_more: true,
                 };
-                let before = std::mem::replace(&mut self.is_guessing, true);
+                let before = std::mem::replace(&mut self.work.is_guessing, true);
                 self.call_api(name, None, &any, at);
-                self.is_guessing = before;
+                self.work.is_guessing = before;
             }
             Value::List(all) | Value::OneOf(all) => {
                 all.iter().for_each(|value| self.hand_value(value, at, depth + 1));

@@ -8,6 +8,7 @@ use super::array::any;
 use super::call::Arguments;
 use super::reader::Reader;
 use crate::finding::Act;
+use crate::reading::Reading;
 use crate::text::Text;
 use crate::value::Value;
 

@@ -11,6 +11,7 @@ use super::module;
 use super::reader::{Own, Reader};
 use super::{fold, string};
 use crate::finding::Act;
+use crate::reading::Reading;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -103,15 +104,6 @@ impl<'a> Reader<'a, '_> {
             "main" => Value::Truth(true),
             "env" => Value::Api("import.meta.env".into()),
             "require" => Value::Api("global.require".into()),
-            _ => Value::Unknown,
-        }
-    }
-
-    /// Looks at an environment variable.
-    pub fn variable(&mut self, name: &Text, by: &str, at: Span) -> Value {
-        self.note(Act::Variable(name.clone()), by, at);
-        match name.exact() {
-            Some("HOME") => "~".into(),
             _ => Value::Unknown,
         }
     }

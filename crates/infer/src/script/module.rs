@@ -5,6 +5,7 @@ use oxc_span::{GetSpan, Span};
 
 use super::reader::Reader;
 use crate::finding::{Act, Opaque};
+use crate::reading::Reading;
 use crate::setting::Setting;
 use crate::text::Text;
 use crate::value::Value;

@@ -6,9 +6,10 @@ use oxc_ast::ast::{ArrowFunctionExpression, Class, Function, Program};
 use oxc_semantic::{Scoping, SymbolId};
 use oxc_span::Span;
 
-use crate::finding::{Act, Finding, Opaque};
+use crate::finding::{Act, Finding};
 use crate::language::Language;
-use crate::scopes::{Branching, Flow, MODULE, Scopes};
+use crate::reading::{Reading, Work};
+use crate::scopes::{Flow, MODULE, Scopes};
 use crate::setting::Setting;
 use crate::table::Table;
 use crate::value::Value;
@@ -79,15 +80,10 @@ pub struct Reader<'a, 'r> {
     pub scope: usize,
     pub own: Vec<Own<'a>>,
     pub frames: Vec<Frame>,
-    found: Vec<Finding>,
-    seen: HashSet<(u32, String)>,
+    pub work: Work,
     waiting: VecDeque<usize>,
     visits: HashMap<u32, usize>,
     escaped: HashSet<usize>,
-    /// Whether what is found is only likely.
-    pub is_guessing: bool,
-    steps: usize,
-    depth: usize,
 }
 
 impl<'a, 'r> Reader<'a, 'r> {
@@ -101,14 +97,10 @@ impl<'a, 'r> Reader<'a, 'r> {
             scope: MODULE,
             own: Vec::new(),
             frames: Vec::new(),
-            found: Vec::new(),
-            seen: HashSet::new(),
+            work: Work::of(language, MOST_STEPS, DEEPEST),
             waiting: VecDeque::new(),
             visits: HashMap::new(),
             escaped: HashSet::new(),
-            is_guessing: false,
-            steps: 0,
-            depth: 0,
         }
     }
 
@@ -118,62 +110,20 @@ impl<'a, 'r> Reader<'a, 'r> {
         while let Some(own) = self.waiting.pop_front() {
             self.visit(own);
         }
-        self.found
-    }
-
-    /// Notes an act.
-    pub fn note(&mut self, act: Act, by: &str, at: Span) {
-        self.note_finding(Finding::new(act, shown(by), at.start as usize..at.end as usize));
+        self.work.finish()
     }
 
     /// Notes what is only likely.
     pub fn guess(&mut self, act: Act, by: &str, at: Span) {
-        self.note_finding(Finding::new(act, shown(by), at.start as usize..at.end as usize).guessed());
-    }
-
-    fn note_finding(&mut self, finding: Finding) {
-        let finding = if self.is_guessing { finding.guessed() } else { finding };
-        let key = (finding.at.start as u32, format!("{:?}", finding.act));
-        if self.seen.insert(key) {
-            self.found.push(finding);
-        }
-    }
-
-    pub fn opaque(&mut self, why: Opaque, by: &str, at: Span) {
-        self.note(Act::Opaque(why), by, at);
+        let before = std::mem::replace(&mut self.work.is_guessing, true);
+        self.note(act, by, at);
+        self.work.is_guessing = before;
     }
 
     /// Something new of the script's own.
     pub fn add(&mut self, own: Own<'a>) -> Value {
         self.own.push(own);
         Value::Own(self.own.len() - 1)
-    }
-
-    /// Takes a step inwards: false when there have been too many, or too deep.
-    pub fn enter(&mut self, at: Span) -> bool {
-        self.steps += 1;
-        self.depth += 1;
-        let is_fine = self.steps <= MOST_STEPS && self.depth <= DEEPEST;
-        if !is_fine {
-            self.depth -= 1;
-            let at = Span::new(0, at.end.min(1));
-            self.opaque(
-                Opaque::TooMuch("more work than is done for a script"),
-                self.language.name(),
-                at,
-            );
-            self.steps = MOST_STEPS.max(self.steps);
-        }
-        is_fine
-    }
-
-    /// Whether enough work is left to go a second time through what calls itself.
-    pub fn is_fresh(&self) -> bool {
-        self.steps < MOST_STEPS / 10
-    }
-
-    pub fn leave(&mut self) {
-        self.depth -= 1;
     }
 
     /// A value goes where it can't be followed: what can be called of it is called some time, with anything.
@@ -257,8 +207,12 @@ impl<'a, 'r> Reader<'a, 'r> {
     }
 }
 
-impl Branching for Reader<'_, '_> {
+impl Reading for Reader<'_, '_> {
     type Name = SymbolId;
+
+    fn work(&mut self) -> &mut Work {
+        &mut self.work
+    }
 
     fn scopes(&mut self) -> &mut Scopes<SymbolId> {
         &mut self.scopes
@@ -276,9 +230,4 @@ impl Code<'_> {
             Code::Arrow(arrow) => arrow.span.start,
         }
     }
-}
-
-/// An API's name for people: globals without the table's prefix.
-fn shown(name: &str) -> &str {
-    name.strip_prefix("global.").unwrap_or(name)
 }

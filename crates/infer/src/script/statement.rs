@@ -6,7 +6,8 @@ use oxc_span::GetSpan;
 use super::array::is_open;
 use super::module;
 use super::reader::Reader;
-use crate::scopes::{Branching, Flow};
+use crate::reading::Reading;
+use crate::scopes::Flow;
 use crate::value::Value;
 
 /// Elements of a known list that a loop goes through.
@@ -68,12 +69,8 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn statement(&mut self, statement: &'a Statement<'a>) -> Flow {
-        if !self.enter(statement.span()) {
-            return Flow::Out;
-        }
-        let flow = self.statement_inside(statement);
-        self.leave();
-        flow
+        self.deeper(|reader| reader.statement_inside(statement))
+            .unwrap_or(Flow::Out)
     }
 
     fn statement_inside(&mut self, statement: &'a Statement<'a>) -> Flow {
